@@ -24,7 +24,7 @@ interface Place {
   readonly peerUrl: string;
 }
 
-/** With etcd, etcdctl and etcdutl alone, by somebody who knows every command, waits for nothing and checks nothing. */
+/** With etcd, etcdctl and etcdutl alone, by a person who knows every command, waits for nothing and checks nothing. */
 export class ByHand implements Lifecycle {
   readonly #root: string;
   readonly #places: readonly Place[];

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Passes requests on to a server as they are, and counts them. */
+/** Forwards requests to a server unchanged, and counts them. */
 export class CountingProxy implements AsyncDisposable {
   readonly endpoint: string;
   readonly #server: Server;
@@ -34,7 +34,7 @@ export class CountingProxy implements AsyncDisposable {
     return proxy;
   }
 
-  /** How many came since this was asked last. */
+  /** Number of requests since the last call. */
   take(): number {
     const requests = this.#requests;
     this.#requests = 0;

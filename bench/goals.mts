@@ -1,4 +1,4 @@
-/** Says of each goal whether it was met; those that were not make the run fail. */
+/** Prints for each goal if it was met. A missed goal makes the run fail. */
 export function checkGoals(
   goals: readonly { readonly what: string; readonly value: number; readonly limit: number }[],
 ): void {

@@ -1,5 +1,5 @@
-// What a Kubernetes keeps in its etcd, in kind and in how well it compresses: six in seven objects are Pods, long and
-// alike but for their names, addresses and digests; one is the Secret of a Helm release, which is base64 of gzip.
+// Data like those of a Kubernetes in etcd, in kind and in compressibility: six in seven objects are Pods, which are
+// long and differ only in names, addresses and digests; one is the Secret of a Helm release, which is base64 of gzip.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EtcdClient } from '../agent/test/harness/etcd-client.ts';
 

@@ -1,11 +1,14 @@
 import type { EtcdClient } from '../agent/test/harness/etcd-client.ts';
 import { fillWithKubernetes } from './kubernetes-data.mts';
 
-/** A cluster from its first member to a restore, done one way or another. Each resolves when three voters serve. */
+/**
+ * The steps of a cluster from its first member to a restore, in one of several ways. Each step resolves when three
+ * voters serve.
+ */
 export interface Lifecycle extends AsyncDisposable {
   client(): EtcdClient;
   form(): Promise<void>;
-  /** The volume of one follower is lost, and made up for. */
+  /** The volume of one follower is lost, and its member replaced. */
   heal(): Promise<void>;
   /** From 3.6 to 3.7, member by member. */
   upgrade(): Promise<void>;

@@ -1,4 +1,5 @@
-// `npm run bench -- lifecycle`: what the reconciler takes for, against the same by hand. docs/contributing/benchmarks.md explains it.
+// `npm run bench -- lifecycle`: how long the reconciler takes, compared with the same by hand.
+// docs/contributing/benchmarks.md explains it.
 import { parseArgs } from 'node:util';
 import { ByHand } from './by-hand.mts';
 import { type Lifecycle, steps } from './lifecycle-steps.mts';

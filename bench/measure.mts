@@ -4,15 +4,15 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What one way of doing it cost. */
+/** Cost of one way. */
 export interface Cost {
   /** Seconds. */
   readonly wall: number;
   /** Seconds of CPU, user and system, of all its processes. */
   readonly cpu: number;
-  /** MiB resident at most, of its largest process, with what it maps of its program's file. */
+  /** Peak resident memory in MiB of its largest process, including mapped parts of its program file. */
   readonly resident: number;
-  /** MiB of them that are its own, which no memory limit can take back; looked at 20 times a second. */
+  /** MiB of its own memory, which the kernel cannot reclaim; sampled 20 times a second. */
   readonly memory: number;
   /** MiB that it wrote to disks of this machine. */
   readonly disk: number;
@@ -26,7 +26,7 @@ export interface Step {
   readonly environment?: Environment;
 }
 
-/** Runs the steps one after the other in a directory of their own and sums up what wait4(2) says of each. */
+/** Runs the steps one after the other in their own directory, and sums up the values of wait4(2). */
 export async function measure(steps: readonly Step[], scratch: string): Promise<Cost> {
   const total = { wall: 0, cpu: 0, resident: 0, memory: 0, disk: 0 };
   for (const step of steps) {
@@ -67,13 +67,13 @@ async function measureStep({ command, environment }: Step, scratch: string): Pro
   return { wall, cpu: user! + system!, resident: kibibytes! / 1024, memory: own / 1024, disk: blocks! / 2048 };
 }
 
-/** KiB that the program's only child has to itself just now. */
+/** Private memory of the program's only child at the moment, in KiB. */
 function ownMemory(pid: number): number {
   try {
     const child = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
     return Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${child}/status`, 'utf8'))?.[1] ?? 0);
   } catch {
-    // It has just ended.
+    // The process has just ended.
     return 0;
   }
 }

@@ -5,11 +5,14 @@ export interface Options {
   readonly size: number;
   readonly rounds: number;
   readonly server: 'versitygw' | 'radosgw';
-  /** Too little data to be held against goals. */
+  /** Too little data for the goals. */
   readonly smoke: boolean;
 }
 
-/** `--size MIB --rounds N --server versitygw|radosgw`, or `--smoke` for a short run that only shows that all of it works. */
+/**
+ * `--size MIB --rounds N --server versitygw|radosgw`, or `--smoke` for a short run that only shows that everything
+ * works.
+ */
 export function readOptions(): Options {
   const { values } = parseArgs({
     options: {

@@ -12,7 +12,7 @@ const program = join(import.meta.dirname, '../agent/lib/bin/etcd-agent.mjs');
 const minutes = 20;
 const victim = 2;
 
-/** By gate, sidecar and reconciler, with the reconciler's own settings; nobody does anything but ask for it. */
+/** By gate, sidecar and reconciler, with the reconciler's own settings; a person only requests the change. */
 export class Reconciled implements Lifecycle {
   readonly #cluster: LocalCluster;
   #snapshot = '';
@@ -67,7 +67,7 @@ export class Reconciled implements Lifecycle {
   }
 
   async restore(): Promise<void> {
-    // By hand nobody makes another backup first.
+    // By hand, no backup is taken first.
     await this.#cluster.restore({ source: { snapshotId: this.#snapshot }, safetyBackup: false });
     await this.#until(() => this.#isRestored(), 'it is restored');
     await this.#settled();

@@ -1,4 +1,5 @@
-// `npm run bench -- reconciler`: what one reconciler takes for many clusters that rest. docs/contributing/benchmarks.md explains it.
+// `npm run bench -- reconciler`: the resources that one reconciler needs for many idle clusters.
+// docs/contributing/benchmarks.md explains it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,16 +28,16 @@ const { values } = parseArgs({
 const { smoke } = values;
 const sizes = (values.sizes ?? (smoke ? '1,20' : '1,100,1000')).split(',').map(Number);
 const rounds = Number(values.rounds ?? (smoke ? 1 : 3));
-/** Of the reconciler; its own, but for a run that only shows that all of it works. */
+/** Settings of the reconciler: its defaults, except in a run that only shows that everything works. */
 const settings: Readonly<Record<string, number>> = smoke ? { steady: 2_000, stable: 1_000 } : {};
-/** Seconds that it is watched at rest, and that nothing must happen for before. */
+/** Seconds for which it is observed at rest, and in which nothing may happen before. */
 const [watched, quiet] = smoke ? [8, 3] : [60, 20];
 const changes = smoke ? 1 : 3;
 
-/** What one reconciler took for so many clusters. */
+/** Resources that one reconciler used for this number of clusters. */
 interface Rest {
   readonly clusters: number;
-  /** MiB, at rest: most of what was seen each second. */
+  /** Peak in MiB at rest, sampled every second. */
   readonly resident: number;
   readonly own: number;
   /** MiB, since it began. */
@@ -48,7 +49,7 @@ interface Rest {
   readonly writes: readonly string[];
   /** A minute. */
   readonly asked: Asked;
-  /** Seconds from its start until it said of all that they are as desired. */
+  /** Seconds from its start until it reported that all are as desired. */
   readonly started: number;
   /** Milliseconds, of each kind of change. */
   readonly reactions: ReadonlyMap<string, readonly number[]>;
@@ -239,7 +240,7 @@ console.log();
 
 const many = sizes.at(-1) ?? 1;
 const few = sizes.at(-2);
-/** A minute: how often it looks at each cluster. */
+/** Per minute: how often it observes each cluster. */
 const looks = 60_000 / (settings.steady ?? defaultSettings.steady);
 const growth = (value: (rest: Rest) => number): number => {
   const perCluster = (count: number) => median(of(count, value)) / count;

@@ -18,7 +18,7 @@ const options = readOptions();
 provide('s3cmd', 'rclone', 'time');
 const scratch = await mkdtemp(join(tmpdir(), 'cdk8s-etcd-bench-'));
 
-/** What makes the member's data directory, and its snapshot where that is needed. */
+/** Steps that create the member's data directory, and its snapshot if needed. */
 function restores(s3: S3Server, plan: MemberPlan, dataDir: string): Map<string, Step[]> {
   const member = [
     ...['--name', plan.name, '--data-dir', dataDir, '--initial-advertise-peer-urls', plan.peerUrl],

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { Versitygw } from '../agent/test/harness/versitygw.ts';
 import type { Options } from './options.mts';
 
-/** A local S3 server with one bucket, and how each tool reaches it. */
+/** A local S3 server with one bucket, and the settings with which each tool reaches it. */
 export interface S3Server extends AsyncDisposable {
   readonly name: string;
   readonly bucket: string;

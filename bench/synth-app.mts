@@ -1,6 +1,7 @@
-// A cdk8s app of many clusters, each with a backup schedule: `node bench/synth-app.mts ours|plain CLUSTERS CHARTS DIRECTORY`.
-// `plain` makes the same objects without this library, which shows what cdk8s itself takes. Prints what one synth cost
-// from the first construct to the last file, the loading of the program left out.
+// A cdk8s app of many clusters, each with a backup schedule:
+// `node bench/synth-app.mts ours|plain CLUSTERS CHARTS DIRECTORY`. `plain` creates the same objects without this
+// library, which shows the cost of cdk8s itself. Prints the cost of one synth from the first construct to the last
+// file, without loading the program.
 import { ApiObject, App, Chart, Cron, Testing } from 'cdk8s';
 import library from '../lib/src/index.js';
 

@@ -1,4 +1,5 @@
-// `npm run bench -- synth`: what a synth costs per cluster, and whether that stays the same for many. docs/contributing/benchmarks.md explains it.
+// `npm run bench -- synth`: the cost of a synth per cluster, for few and for many clusters.
+// docs/contributing/benchmarks.md explains it.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkGoals } from './goals.mts';
 
-/** Milliseconds per cluster, of which CPU. */
+/** Milliseconds per cluster, and the CPU time among them. */
 interface Cost {
   readonly wall: number;
   readonly cpu: number;
@@ -67,7 +68,7 @@ for (const [index, { clusters, charts }] of sizes.entries()) {
 console.log();
 if (!values.smoke) {
   const [fewCosts, manyCosts] = [costs[2]!, costs[4]!];
-  // By CPU: what else the machine does is not counted, and a synth waits for nothing.
+  // By CPU time: other work of the machine does not count, and a synth waits for nothing.
   checkGoals([
     { what: `CPU per cluster of ${few} in ms`, value: median(fewCosts.map(({ cpu }) => cpu)), limit: 10 },
     { what: `CPU per cluster of ${many} in ms`, value: median(manyCosts.map(({ cpu }) => cpu)), limit: 10 },

@@ -1,13 +1,13 @@
 import type { Cost } from './measure.mts';
 
-/** Every round's cost of each way, in the order of the rounds. */
+/** Costs of each way, in the order of the rounds. */
 export type Costs = ReadonlyMap<string, readonly Cost[]>;
 
 export const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 export const spread = (values: readonly number[], digits: number) =>
   `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)})`;
 
-/** Of each round, as a machine gets faster and slower with what else runs on it. */
+/** Within each round, because other work makes a machine faster and slower. */
 export function ratios(costs: Costs, way: string, reference: string, of: 'wall' | 'cpu'): number[] {
   const ours = costs.get(way)!;
   return costs.get(reference)!.map((cost, round) => ours[round]![of] / cost[of]);
@@ -15,7 +15,7 @@ export function ratios(costs: Costs, way: string, reference: string, of: 'wall' 
 
 export const medianRatio = (...which: Parameters<typeof ratios>): number => median(ratios(...which));
 
-/** Median, and least to most, of each way; wall and CPU also in proportion to the reference in the same round. */
+/** Median, minimum and maximum of each way; wall and CPU time also relative to the reference in the same round. */
 export function table(costs: Costs, reference: string): string {
   const header = ['', 'wall s', 'CPU s', 'RSS MiB', 'own MiB', 'disk MiB', `wall ÷ ${reference}`, `CPU ÷ ${reference}`];
   const rows = [...costs].map(([way, rounds]) => [

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 
 const isThere = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 
-/** Installs what is missing of Debian's packages, each named as its program is. */
+/** Installs the missing Debian packages, each named like its program. */
 export function provide(...programs: string[]): void {
   const missing = programs.filter((program) => !isThere(program));
   if (missing.length === 0) return;

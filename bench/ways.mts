@@ -5,7 +5,7 @@ import type { Step } from './measure.mts';
 import type { S3Server } from './s3-server.mts';
 
 export const CLUSTER = 'bench';
-/** What the scripts call their file, and their object. */
+/** Names of the file and the object of the scripts. */
 export const OBJECT = 'snapshot.db';
 
 /** The agent as its image starts it. */
@@ -15,7 +15,7 @@ export function agent(s3: S3Server, ...args: string[]): Step {
   return { command: [...command, ...args, ...store], environment: env };
 }
 
-/** A name for each way to back up, and its steps; they all work in one directory. */
+/** The ways to back up, by name, with their steps; all steps work in one directory. */
 export function backups(etcd: EtcdCluster, s3: S3Server): Map<string, Step[]> {
   const endpoints = `--endpoints=${etcd.endpoints.join()}`;
   const save = { command: [etcd.binaries.etcdctl, endpoints, 'snapshot', 'save', OBJECT] };

@@ -7,7 +7,7 @@ export function cluster(props?: EtcdClusterProps, namespace?: string): EtcdClust
   return new EtcdCluster(new Chart(Testing.app(), 'shop', { namespace }), 'orders', props);
 }
 
-/** Everything that the cluster's chart makes. */
+/** All objects of the cluster's chart. */
 export function manifestsOf(cluster: EtcdCluster): Manifest[] {
   return Testing.synth(Chart.of(cluster));
 }
@@ -33,7 +33,7 @@ export function containersOf(cluster: EtcdCluster): Record<'gate' | 'agent' | 'e
 
 export const tlsSecrets = { peer: 'orders-peer', server: 'orders-server', client: 'orders-client' };
 
-/** One cluster of each sort: what they emit differs in more than a value. */
+/** One cluster of each sort: their manifests differ in more than values. */
 export const sorts: readonly (readonly [string, () => EtcdCluster])[] = [
   ['without properties', () => cluster()],
   ['without TLS', () => cluster({ tls: EtcdTls.none() })],

@@ -18,7 +18,7 @@ const cache = resolve(CDK8S_ETCD_CACHE || join(XDG_CACHE_HOME || join(homedir(),
 const programOf = (minor: string) => join(cache, 'etcd', minor, 'etcd');
 const available = minors.filter((minor) => existsSync(programOf(minor)));
 
-test('each minor that the constructs support is at hand', () => {
+test('each minor that the constructs support is available', () => {
   expect(available).toEqual(expect.arrayContaining(['3.5', '3.6', '3.7']));
 });
 
@@ -35,7 +35,7 @@ const goTypes: Record<SettingType, RegExp> = {
 const wrongValue = ({ type }: ConfigKey) => (type === 'map' ? [] : {});
 
 describe.each(available)('etcd %s', (minor) => {
-  test('knows every key that is written for it, and its type', async () => {
+  test('accepts every key that is written for it, with its type', async () => {
     const expected: Record<string, unknown> = {};
     const found: Record<string, unknown> = {};
     for (const [key, known] of Object.entries(configKeys)) {
@@ -48,7 +48,7 @@ describe.each(available)('etcd %s', (minor) => {
     expect(found).toEqual(expected);
   });
 
-  test('does not know how other minors spell it', async () => {
+  test('rejects the spelling of other minors', async () => {
     const known: string[] = [];
     for (const [key, { spellings }] of Object.entries(configKeys)) {
       for (const spelling of new Set(Object.values(spellings))) {
@@ -59,7 +59,7 @@ describe.each(available)('etcd %s', (minor) => {
     expect(known).toEqual([]);
   });
 
-  test('starts with everything set, and takes it over', async () => {
+  test('starts with all settings, and applies them', async () => {
     const log = await start(minor, { ...translate(everything, minor), ...translate(place, minor) });
     expect(log).toMatchObject({
       'heartbeat-interval': '150ms',
@@ -81,17 +81,17 @@ describe.each(available)('etcd %s', (minor) => {
         'downgrade-check-interval': '7s',
       }),
       ...(minor === '3.5' && { 'compact-check-time-enabled': true }),
-      // From 3.6 on it shows among the gates.
+      // From 3.6 on it appears among the feature gates.
       ...(minor < '3.6' && { 'initial-corrupt-check': true }),
       ...(minor >= '3.6' && { 'feature-gates': translate(everything, minor)['feature-gates'] }),
     });
   });
 });
 
-/** 3.6 still takes 3.5's spelling. */
+/** 3.6 still accepts the spelling of 3.5. */
 const understoodTwice = (minor: string, spelling: string) => minor === '3.6' && spelling.startsWith('experimental-');
 
-/** Go's type of a key, out of etcd's complaint about a wrong value; undefined when etcd does not know the key. */
+/** Returns Go's type of a key, from etcd's error about a wrong value. Undefined if etcd does not know the key. */
 async function typeOf(minor: string, key: string, value: unknown): Promise<string | undefined> {
   const output = await run(minor, { ...nowhere, [key]: value });
   const [, field, type] = /cannot unmarshal \w+ into Go struct field (\S+) of type ([\w.[\]]+)/.exec(output) ?? [];
@@ -99,7 +99,7 @@ async function typeOf(minor: string, key: string, value: unknown): Promise<strin
   return field.endsWith(`.${key}`) ? type?.replace(/\.$/, '') : `${field}?`;
 }
 
-// It ends at once.
+// etcd ends at once.
 const nowhere = { 'data-dir': '/dev/null/etcd' };
 
 function run(minor: string, file: object, until?: RegExp): Promise<string> {
@@ -210,7 +210,7 @@ const everything: Settings = {
   PriorityRequest: true,
 };
 
-test('every setting is among those that etcd is started with', () => {
+test('etcd is started with every setting', () => {
   expect(Object.keys(everything).sort()).toEqual(
     Object.keys(configKeys)
       .filter((key) => !agentKeys.includes(key))

@@ -12,7 +12,7 @@ export const guides = [
     .map((name) => `docs/${name}`),
 ];
 
-/** The blocks of code in that language, each named by where it is. */
+/** Returns the blocks of code in that language, each with its location as its name. */
 export function blocks(language: string): { readonly name: string; readonly code: string }[] {
   return guides.flatMap((guide) => {
     const text = readFileSync(join(root, guide), 'utf8');

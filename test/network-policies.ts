@@ -6,7 +6,7 @@ export interface Pod {
   readonly namespaceLabels?: Readonly<Record<string, string>>;
 }
 
-/** What is not a pod. */
+/** Addresses that are not pods. */
 export interface Address {
   readonly address: string;
 }
@@ -19,14 +19,14 @@ export function selects(selector: Manifest, labels: Pod['labels'] = {}): boolean
 }
 
 /**
- * Whether one pod may connect to a port of another, as NetworkPolicies of the target's namespace have it. An empty list of
- * peers or ports means all of them.
+ * Returns true if one pod may connect to a port of another by the NetworkPolicies of the target's namespace. An empty
+ * list of peers or ports means all of them.
  */
 export function mayConnect(policies: readonly Manifest[], from: Pod, to: Pod, port: number): boolean {
   return allows(policies, 'ingress', { pod: to, other: from }, { port });
 }
 
-/** The same for the connections that a pod opens, as NetworkPolicies of its own namespace have it. */
+/** The same for the connections that a pod opens, by the NetworkPolicies of its own namespace. */
 export function mayOpen(
   policies: readonly Manifest[],
   from: Pod,

@@ -22,14 +22,14 @@ function withoutTime(manifest: Manifest): Manifest {
   return JSON.parse(JSON.stringify(manifest, (key, value) => (key === 'latestVerifiedBefore' ? undefined : value)));
 }
 
-/** The one manifest of that kind. */
+/** Returns the only manifest of that kind. */
 export function only({ manifests }: Rendering, kind: string): Manifest {
   const found = manifests.filter((manifest) => manifest.kind === kind);
   expect(found).toHaveLength(1);
   return found[0];
 }
 
-/** The errors of objects, or of a text. */
+/** Returns the errors for objects or a text. */
 export function errorsOf(input: readonly Manifest[] | string, options: Partial<RenderOptions> = {}): readonly string[] {
   const text = typeof input === 'string' ? input : yamlOf(input);
   try {

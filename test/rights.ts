@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root } from './guides';
 import type { Manifest } from './synth';
 
-/** What an account may do, one a line: verb, resource with its group, name or `*`. Sorted. */
+/** Rights of an account, one per line and sorted: verb, resource with its group, name or `*`. */
 export type Rights = readonly string[];
 
 const guide = 'docs/operations/security-model.md';
@@ -89,5 +89,5 @@ function grouped(pairs: readonly (readonly [string, string])[]): Map<string, str
 
 const rights = (found: readonly string[]): Rights => [...new Set(found)].sort((a, b) => (order(a) < order(b) ? -1 : 1));
 
-/** By what it is about, then by what may be done. */
+/** Sorts by resource, then by verb. */
 const order = (right: string): string => right.replace(/^(\S+) (.*)$/, '$2 $1');

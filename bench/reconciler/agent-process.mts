@@ -23,13 +23,13 @@ export interface AgentOptions {
 /** MiB. */
 export interface Memory {
   readonly resident: number;
-  /** Without what it maps of its program's file. */
+  /** Without mapped parts of its program file. */
   readonly own: number;
-  /** Most that was resident so far. */
+  /** Peak of resident memory so far. */
   readonly peak: number;
 }
 
-// As in a pod: the token, the authority and the resolver are where a pod has them, which a mount namespace of its own gives.
+// As in a pod: a separate mount namespace puts the token, the authority and the resolver into the paths of a pod.
 const asInPod = `
 set -eu
 mount -t tmpfs tmpfs /run
@@ -107,7 +107,7 @@ export class AgentProcess implements AsyncDisposable {
     this.#group = group;
   }
 
-  /** Throws with the end of its log when it ends before. */
+  /** Throws with the end of its log if it ends before. */
   until(ready: () => Promise<boolean>, seconds: number): Promise<void> {
     return this.#process.until(ready, seconds);
   }

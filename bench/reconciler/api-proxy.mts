@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { ApiAccess } from '../../agent/src/kube/api-client.ts';
 import type { KeyPair } from '../../agent/test/harness/certificates.ts';
 
-/** A request that changes something, the renewal of the Lease left out. */
+/** A request that changes something, except the renewal of the Lease. */
 export interface Write {
   readonly what: string;
   readonly path: string;
@@ -32,7 +32,7 @@ export class ApiProxy implements AsyncDisposable {
     this.#agent = access.server.protocol === 'http:' ? new HttpAgent(options) : new HttpsAgent(options);
     const certificate = { cert: readFileSync(cert), key: readFileSync(key) };
     this.#server = createServer(certificate, (request, response) => void this.#pass(request, response));
-    // The connections of one that waits for its next pass are not to be ended meanwhile; a real one keeps them, too.
+    // Do not end connections of a reconciler that waits for its next pass: a real API server keeps them, too.
     this.#server.keepAliveTimeout = 300_000;
   }
 

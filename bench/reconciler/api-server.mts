@@ -10,18 +10,18 @@ import { newestEtcd } from '../../agent/test/harness/etcd-binaries.ts';
 import { freePorts } from '../../agent/test/harness/free-ports.ts';
 import { ServerProcess } from '../../agent/test/harness/server-process.ts';
 
-/** What the clusters lie in. */
+/** API server with the clusters. */
 export interface ApiServer extends AsyncDisposable {
   /** For people. */
   readonly what: string;
   readonly access: ApiAccess;
-  /** Kubernetes' own controllers are there, and make the pods of a StatefulSet. */
+  /** True if Kubernetes' controllers run, which create the pods of a StatefulSet. */
   readonly controllers: boolean;
 }
 
 const isThere = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 
-/** The one of KUBECONFIG, else one of our own, else what the unit tests have for one. */
+/** Uses the API server of KUBECONFIG, else starts one, else uses the stub of the unit tests. */
 export async function findApiServer(directory: string, certificates: Certificates): Promise<ApiServer> {
   if (process.env.KUBECONFIG) {
     const access = kubeConfigAccess();
@@ -54,7 +54,7 @@ async function startApiServer(directory: string, certificates: Certificates): Pr
     'listen-peer-urls': url(peer),
     'initial-advertise-peer-urls': url(peer),
     'initial-cluster': `default=${url(peer)}`,
-    // Its disk is not what is measured.
+    // The disk is not part of the measurement.
     'unsafe-no-fsync': 'true',
   };
   const { cert, key } = certificates.server;
@@ -72,7 +72,7 @@ async function startApiServer(directory: string, certificates: Certificates): Pr
     'service-account-issuer': 'https://kubernetes.default.svc',
     'service-account-key-file': cert,
     'service-account-signing-key-file': key,
-    // Nobody makes the ServiceAccount `default`.
+    // No controller creates the ServiceAccount `default`.
     'disable-admission-plugins': 'ServiceAccount',
   };
   const start = (name: string, command: string, flags: Record<string, string>) => {

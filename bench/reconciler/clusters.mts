@@ -20,7 +20,7 @@ const size = 3;
 const ordinals = [...Array(size).keys()];
 const revision = 'revision-1';
 const clusterUidOf = (cluster: string) => `uid-of-${cluster}`;
-/** Nobody puts these pods on a node. */
+/** These pods are never scheduled. */
 const schedulerName = 'nobody';
 const writers = 16;
 
@@ -35,13 +35,13 @@ export async function applyCrds(client: ApiClient): Promise<void> {
   }
 }
 
-/** Clusters that are just as asked for, as the constructs and the reconciler leave them, all in a namespace of their own. */
+/** Clusters in their desired state, as the constructs and the reconciler leave them, in a separate namespace. */
 export class Clusters {
   readonly names: readonly string[];
   readonly namespace: string;
   readonly paths: Paths;
   readonly #client: ApiClient;
-  /** Kubernetes' own controllers make claims and pods. */
+  /** Kubernetes' controllers create claims and pods. */
   readonly #controllers: boolean;
   readonly #manifests: string;
 
@@ -52,12 +52,12 @@ export class Clusters {
     this.#controllers = controllers;
     this.names = Array.from({ length: count }, (_, index) => `c${`${index}`.padStart(4, '0')}`);
     const chart = new Chart(Testing.app(), 'bench', { namespace });
-    // The members that are played have no certificates: what TLS takes is not measured.
+    // The simulated members have no certificates: the cost of TLS is not measured.
     new library.EtcdCluster(chart, 'template', { name: template, size, tls: library.EtcdTls.none() });
     this.#manifests = JSON.stringify(Testing.synth(chart));
   }
 
-  /** Its members, to be played. */
+  /** Its simulated members. */
   async create(): Promise<readonly Member[]> {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.namespace } };
     await this.#client.create('/api/v1/namespaces', body);
@@ -93,7 +93,7 @@ export class Clusters {
     await this.#client.remove(path, {});
   }
 
-  /** As the StatefulSet would, after it was deleted. */
+  /** Recreates the pod like the StatefulSet, after a deletion. */
   async makePod(name: string, ordinal: number): Promise<Member> {
     const found = await this.#client.get<StatefulSetObject>(this.paths.of('statefulsets', name));
     return this.#pod(name, ordinal, found);
@@ -189,7 +189,7 @@ const isReady = ({ status, metadata }: EtcdClusterObject): boolean =>
   status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True' &&
   (status.observedGeneration ?? metadata.generation) === metadata.generation;
 
-/** What a real API server counts itself. */
+/** Fields that a real API server sets. */
 const firstOf = ({ metadata }: Manifest) => ({ ...metadata, generation: 1 });
 
 export async function inParallel<T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
@@ -218,7 +218,7 @@ function record(cluster: string, version: string): object {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'record.json': JSON.stringify(doc) } };
 }
 
-/** As the StatefulSet's controller makes it. */
+/** A pod as the StatefulSet controller creates it. */
 function podOf(name: string, { name: owner, uid }: Manifest, { metadata, spec }: Manifest): object {
   const labels = {
     ...metadata.labels,
@@ -235,7 +235,7 @@ function podOf(name: string, { name: owner, uid }: Manifest, { metadata, spec }:
   };
 }
 
-/** As a kubelet tells it. */
+/** A status as a kubelet reports it. */
 function podStatus(podIP: string, { initContainers, containers }: Manifest): object {
   const startedAt = '2026-01-01T00:00:00Z';
   const statusOf = ({ name, image }: Manifest) => ({

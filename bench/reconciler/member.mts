@@ -1,4 +1,4 @@
-/** One that is played. */
+/** A simulated member. */
 export interface Member {
   /** Of its pod, on the loopback. */
   readonly address: string;
@@ -11,7 +11,7 @@ export interface Member {
   readonly clusterUid: string;
 }
 
-/** How often the members were asked for what. */
+/** Number of requests to the members, by kind. */
 export type Asked = Readonly<Record<string, number>>;
 
 const number = (name: string): number => Number(/\d+$/.exec(name)![0]);

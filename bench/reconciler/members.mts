@@ -1,5 +1,5 @@
-// Plays all members of all clusters: etcd's gRPC on port 2379, the agent's /status on 8080, and DNS. Forked; told who there
-// is, and answers how often it was asked.
+// Simulates all members of all clusters: etcd's gRPC on port 2379, the agent's /status on 8080, and DNS. Forked:
+// receives the list of members, and returns the number of requests.
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:http';
 import { createServer as createHttp2, type ServerHttp2Stream } from 'node:http2';
@@ -128,7 +128,7 @@ const agent = createServer((request, response) => {
   response.writeHead(member ? 200 : 404, { 'content-type': 'application/json' });
   response.end(JSON.stringify(member ? statusOf(member) : {}));
 });
-// A new connection for each request of one that keeps none.
+// A client without kept connections opens a new one for each request.
 agent.on('connection', () => count('connections to the agents'));
 
 const dns = createSocket('udp4', (query, from) => {
@@ -160,6 +160,6 @@ process.on('disconnect', () => process.exit());
 // Every address of the loopback is a pod's.
 etcd.listen(ports.client, '0.0.0.0');
 agent.listen(ports.agent, '0.0.0.0', 4096);
-// Without the right to that port names lead nowhere, which a cluster at rest does not need.
+// Without the right to use that port, names do not resolve; an idle cluster does not need them.
 dns.on('error', () => {});
 dns.bind(Number(dnsPort), dnsAddress);

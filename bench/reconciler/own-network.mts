@@ -4,8 +4,8 @@ const inside = 'CDK8S_ETCD_OWN_NETWORK';
 const ownNetwork = ['unshare', '--map-root-user', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
 
 /**
- * Runs this program again in a network of its own, as the pods' ports are not free everywhere; where that is not possible, or
- * an API server elsewhere is to be reached, it goes on here.
+ * Runs this program again in a separate network namespace, because the ports of the pods may be in use. Where that is
+ * impossible, or for an API server on another machine, it continues here.
  */
 export function moveToOwnNetwork(): void {
   if (process.env.KUBECONFIG || process.env[inside]) return;

@@ -6,7 +6,7 @@ import type { Asked, Member } from './member.mts';
 
 const dnsAddress = '127.53.53.53';
 
-/** All members of all clusters, in one process. */
+/** All simulated members of all clusters, in one process. */
 export class PlayedMembers implements AsyncDisposable {
   readonly dns = dnsAddress;
   readonly #child: ChildProcess;

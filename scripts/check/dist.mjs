@@ -1,4 +1,4 @@
-// Fails when dist/ is not what src/main.ts synthesizes.
+// Fails if dist/ differs from the output of src/main.ts.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Fails when crds/ is not what scripts/crds/ says, or imports/ not what `cdk8s import` makes of it.
+// Fails if crds/ differs from the output of scripts/crds/, or imports/ from that of `cdk8s import`.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

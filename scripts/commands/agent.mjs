@@ -1,4 +1,4 @@
-// `npm run agent -- COMMAND`: the agent from this checkout, with an etcdutl of the cache behind those on the PATH.
+// `npm run agent -- COMMAND`: runs the agent from this checkout, with an etcdutl of the cache after those on the PATH.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';

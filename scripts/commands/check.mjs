@@ -12,6 +12,7 @@ const checks = {
   spelling: () => status('cspell', ['--no-progress', '--no-summary', '--dot', '.']),
   style: () =>
     status('textlint', ['README.md', 'API.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/**/*.md']),
+  'style of comments': () => node('scripts/check/comments.mjs'),
   'crds/ and imports/': () => node('scripts/check/imports.mjs'),
   'dist/': () => node('scripts/check/dist.mjs'),
   'API.md': () => node('scripts/generate/api.mjs', ['--check']),

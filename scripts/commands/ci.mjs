@@ -110,8 +110,9 @@ async function run(args, env = {}) {
 }
 
 /**
- * A suite that measures time limits on real servers fails now and then for want of CPU. It runs once more by itself, and is
- * reported as flaky if it passes then. A suite that missed an acknowledged write, or read a wrong one, gets no second run.
+ * A suite that measures time limits on real servers occasionally fails for lack of CPU. It runs once more alone, and is
+ * reported as flaky if it then passes. A suite that missed an acknowledged write, or read a wrong one, gets no second
+ * run.
  */
 async function again({ name, args, estimate }, first) {
   const failures = first.output.matchAll(/^FAIL \w+ (\S+\.suite\.ts)/gm);

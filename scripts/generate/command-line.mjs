@@ -1,5 +1,5 @@
-// Writes docs/reference/command-line.md from the agent's own definition of its commands. With --check nothing is written: it
-// fails when the page is not what it would write.
+// Writes docs/reference/command-line.md from the agent's own definition of its commands. With --check it writes
+// nothing, and fails if the page is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildProgram } from '../../agent/src/commands/cli/program.ts';
@@ -24,7 +24,7 @@ else if (readFileSync(page, { encoding: 'utf8' }) !== content) {
   process.exitCode = 1;
 }
 
-/** The commands that do something, each with its whole name. */
+/** The executable commands, each with its full name. */
 function leaves(command, name = 'etcd-agent') {
   return command.commands.flatMap((each) => {
     const full = `${name} ${each.name()}`;

@@ -1,4 +1,4 @@
-// Programs that the tests run are kept outside the tree, each set in a directory that appears whole or not at all.
+// Programs that the tests run are kept outside the tree, each set in a directory that is created atomically.
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -28,7 +28,10 @@ export async function fillDirectory(target, fill) {
   }
 }
 
-/** A directory cannot be renamed over a full one, so the old one steps aside; another run may win the place in between. */
+/**
+ * A directory cannot be renamed over a non-empty one, so the old one is moved away. Another run may create the target
+ * in between.
+ */
 async function replace(target, fresh) {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -42,7 +45,7 @@ async function replace(target, fresh) {
   }
 }
 
-/** What interrupted runs left behind. */
+/** Leftovers of interrupted runs. */
 async function sweep(parent) {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(unfinished)) continue;

@@ -6,7 +6,7 @@ import { run } from './run.mjs';
 const wrapper = join(import.meta.dirname, '../../test/tools/cert-manager');
 const kinds = /^cert-manager\.io_(certificates|issuers|clusterissuers)\.yaml$/;
 
-/** A directory with cert-manager's CustomResourceDefinitions, out of its Go module; throws when they are not to be had. */
+/** Returns a directory with cert-manager's CustomResourceDefinitions, from its Go module; throws if it is unavailable. */
 export async function certManagerCrds() {
   const directory = join(cacheDirectory, 'cert-manager-crds');
   const found = await readdir(directory).catch(() => []);

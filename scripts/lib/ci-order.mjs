@@ -4,7 +4,7 @@ import { root } from './steps.mjs';
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 
-/** What changed in the twelve hours of work before this commit; everything where git cannot say. */
+/** Returns the files that changed in the twelve hours before this commit, or all files if git cannot list them. */
 function changedFiles() {
   try {
     const at = Number(git('show', '-s', '--format=%ct', 'HEAD'));
@@ -15,7 +15,7 @@ function changedFiles() {
   }
 }
 
-/** How far the steps that no change touches are rotated: one further with each commit, so that each has its turn. */
+/** Rotation of the steps that no change touches: one further with each commit, so that each gets its turn. */
 function turn() {
   try {
     return Number(git('rev-list', '--count', 'HEAD'));

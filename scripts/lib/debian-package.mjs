@@ -5,7 +5,7 @@ import { run } from './run.mjs';
 const env = { ...process.env, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' };
 let updated;
 
-/** The version that apt would install, without Debian's own suffix; root gets fresh lists when there are none. */
+/** Returns the version that apt would install, without Debian's suffix. Root updates missing package lists first. */
 export async function candidate(name) {
   const found = await policy(name);
   if (found || process.getuid() !== 0) return found;

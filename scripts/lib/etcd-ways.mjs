@@ -1,4 +1,4 @@
-// The ways to get a minor's programs. Each fills a directory, or throws one line that says why it could not.
+// The ways to get the programs of a minor. Each fills a directory, or throws an error of one line.
 import { readdir, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { candidate, unpack } from './debian-package.mjs';

@@ -4,13 +4,13 @@ import { run, say } from './run.mjs';
 
 /**
  * Builds main packages of the module in `wrapper` into `out`, each under the last part of its path without its version.
- * It takes a while, so `announcement` is printed when there is a Go to do it.
+ * Building takes a while, so `announcement` is printed if Go is available.
  */
 export async function goBuild(wrapper, packages, out, announcement) {
   const env = { ...process.env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-buildvcs=false -mod=readonly' };
   const installed = await run('go', ['env', 'GOVERSION'], { env: { ...env, GOTOOLCHAIN: 'local' } });
   const wanted = (await readFile(join(wrapper, 'go.mod'), 'utf8')).match(/^go (\S+)/m)[1];
-  // Another toolchain is a download of its own: only when it must be.
+  // Another toolchain is an additional download, so avoid it if possible.
   if (isAtLeast(installed.trim().slice(2), wanted)) env.GOTOOLCHAIN = 'local';
   say(announcement);
   const args = ['build', '-trimpath', '-ldflags', '-s -w', '-o', `${out}/`, ...packages];

@@ -8,8 +8,8 @@ import { say } from './run.mjs';
 const wrappers = join(import.meta.dirname, '../../test/tools');
 
 /**
- * Puts a program into the cache: what is on the PATH, else built from its Go module by the wrapper of its name in test/.
- * Returns its path; throws when it is not to be had.
+ * Puts a program into the cache: the one on the PATH, else one built from its Go module by the wrapper in test/.
+ * Returns its path; throws if it is unavailable.
  */
 export async function goProgram(name, mainPackage, announcement) {
   const directory = join(cacheDirectory, name);

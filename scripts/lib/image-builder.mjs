@@ -1,4 +1,4 @@
-// Builds the agent's image, and writes it into an archive, with whichever builder is there.
+// Builds the agent's image, and writes it into an archive, with any available builder.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const { version } = JSON.parse(readFileSync(join(agent, 'package.json'), 'utf8')
 /** The image of this release. */
 export const releaseImage = `ghcr.io/cdk8s-etcd/agent:${version}`;
 
-// Each builder uses the base images that are there already. A docker or podman without a daemon is passed over.
+// Each builder uses existing base images. A docker or podman without a daemon is skipped.
 const builders = [
   {
     name: 'docker',
@@ -28,7 +28,7 @@ const builders = [
     probe: ['--version'],
     build: ['build', '--pull=missing'],
     save: (image, archive) => ['push', '--quiet', image, `oci-archive:${archive}:${image}`],
-    // Works where no user namespaces are to be had, as in a container.
+    // Works without user namespaces, as in a container.
     env: { BUILDAH_ISOLATION: 'chroot' },
   },
 ];
@@ -53,7 +53,7 @@ export function saveImage(builder, image, archive) {
 }
 
 function run({ name, env }, args) {
-  // Both kinds of output are for people: stdout belongs to whoever calls.
+  // Both kinds of output are for people: stdout belongs to the caller.
   const stdio = ['ignore', process.stderr, process.stderr];
   return spawnSync(name, args, { stdio, env: { ...env, ...process.env } }).status ?? 1;
 }

@@ -24,7 +24,10 @@ const denyAll = (namespace) => ({
   spec: { podSelector: {}, policyTypes: ['Ingress', 'Egress'] },
 });
 
-/** Whether a Kubernetes enforces NetworkPolicies, from a pod that reaches another before it is denied, and not after. */
+/**
+ * Checks that a Kubernetes enforces NetworkPolicies: a pod must reach another pod before a policy denies it, and not
+ * afterwards.
+ */
 export function policiesEnforced(kubernetes, image) {
   const namespace = `etcd-e2e-policies-${process.pid}`;
   const labels = { 'app.kubernetes.io/part-of': 'cdk8s-etcd-e2e' };

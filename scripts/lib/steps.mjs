@@ -1,4 +1,5 @@
-// What the commands are made of. Each step inherits the terminal, and a step that fails ends the command with its exit code.
+// The building blocks of the commands. Each step inherits the terminal, and a failed step ends the command with its
+// exit code.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -13,7 +14,7 @@ export function status(program, args, env = {}) {
 export const node = (file, args = [], env = {}) =>
   status(process.execPath, ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', join(root, file), ...args], env);
 
-/** Ends this process when a step did not end with 0. */
+/** Ends this process if a step did not end with 0. */
 export function must(code) {
   if (code !== 0) process.exit(code);
 }
@@ -24,7 +25,7 @@ export const build = () => must(status('tsc', ['-p', 'tsconfig.build.json']));
 /** Bundles the agent into agent/lib/. */
 export const bundle = () => must(node('agent/build.mjs'));
 
-/** Puts programs that tests need where the tests find them: `etcd`, `versitygw`, `age`, `radosgw`, `sshd`. */
+/** Puts programs for the tests into the cache: `etcd`, `versitygw`, `age`, `radosgw`, `sshd`. */
 export function provide(name, ...args) {
   must(node(`scripts/provide/${name}.mjs`, args));
 }
@@ -39,7 +40,7 @@ const nodeOptions = '--experimental-vm-modules --disable-warning=ExperimentalWar
 /** Runs jest. Returns its exit code. */
 export const jest = (args, env = {}) => status('jest', ['--forceExit', ...args], { NODE_OPTIONS: nodeOptions, ...env });
 
-/** Runs suites (`*.suite.ts`) of this machine; `smoke` is less of the same, for CI. Returns jest's exit code. */
+/** Runs suites (`*.suite.ts`) on this machine; `smoke` runs a shorter form, for CI. Returns jest's exit code. */
 export const suites = (paths, { smoke = false, workers = undefined } = {}) =>
   jest(['-c', 'jest.suites.config.mjs', ...(workers ? [`--maxWorkers=${workers}`] : []), ...paths], {
     SMOKE: smoke ? '1' : '',

@@ -1,4 +1,4 @@
-// Runs a cdk8s app written in TypeScript, and has it write its manifests into a directory.
+// Runs a cdk8s app written in TypeScript, which writes its manifests into a directory.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ export function synthesize(app, outdir) {
       logLevel: 'warning',
     });
     const env = { ...process.env, CDK8S_OUTDIR: outdir, NODE_PATH: join(root, 'node_modules') };
-    // What it writes by a name of its own comes to lie there too.
+    // Files that it writes with other names go there too.
     execFileSync(process.execPath, [bundle], { env, cwd: outdir, stdio: ['ignore', 'ignore', 'inherit'] });
   } finally {
     rmSync(directory, { recursive: true });

@@ -1,4 +1,4 @@
-// The Kubernetes that a test command works on, and how the agent's image comes into its nodes.
+// The Kubernetes of a test command, and how the agent's image gets onto its nodes.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ export class TestKubernetes {
   #command;
   #env;
 
-  /** `command` is the npm script's name, `env` that which kubectl and the loader run with. */
+  /** `command` is the name of the npm script, `env` the environment of kubectl and the loader. */
   constructor(command, env = process.env) {
     this.#command = command;
     this.#env = env;
@@ -71,13 +71,13 @@ export class TestKubernetes {
   suites(args, env) {
     const jest = [join(root, 'node_modules/jest/bin/jest.js'), '-c', 'jest.suites.config.mjs'];
     const options = { cwd: root, stdio: 'inherit', env: { ...this.#env, ...env } };
-    // In the end, as it takes every word that follows for a project.
+    // At the end, because this flag treats every following word as a project.
     return spawnSync(process.execPath, [...jest, ...args, '--selectProjects', 'library'], options).status ?? 1;
   }
 
   /**
-   * Runs the suites of a folder, two at a time, as most of it is waiting; then, unless it is a smoke test, those beside
-   * which nobody can work, as there is no API server meanwhile, or a node less. Or `only` these. Returns the exit code.
+   * Runs the suites of a folder, two at a time, because they mostly wait; then, unless it is a smoke test, those that
+   * stop the API server or a node, one at a time. With `only`, runs just these. Returns the exit code.
    */
   folder(folder, { alone, env, only = [], smoke = false }) {
     if (only.length > 0) return this.suites(['--runInBand', ...only], env);
@@ -86,7 +86,7 @@ export class TestKubernetes {
     return Math.max(others, smoke ? 0 : this.suites(['--runInBand', those], env));
   }
 
-  /** The command that brings an archive, its last argument, into every node. */
+  /** Command that imports an archive, its last argument, on every node. */
   #loader() {
     if (this.#env.IMAGE_LOADER) return this.#env.IMAGE_LOADER;
     const context = this.kubectl('config', 'current-context');

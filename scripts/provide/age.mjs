@@ -1,5 +1,5 @@
-// Puts age and age-keygen where the tests find them: what is on the PATH, else built from their Go module, else Debian's.
-// Runs on Node 20.
+// Puts age and age-keygen into the cache: from the PATH, else built from their Go module, else from Debian. Runs on
+// Node 20.
 import { access, constants, copyFile, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cacheDirectory, fillDirectory } from '../lib/cache.mjs';

@@ -1,5 +1,5 @@
-// Puts etcd, etcdctl and etcdutl of every supported minor where the tests and the quickstart find them. Runs on Node 20.
-// With --any the newest one that this machine can have; with --minors=3.6,3.7 just these.
+// Puts etcd, etcdctl and etcdutl of every supported minor into the cache, for the tests and the quickstart. Runs on
+// Node 20. With --any only the newest available one; with --minors=3.6,3.7 only these.
 import { access, constants, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,7 +11,7 @@ import { say } from '../lib/run.mjs';
 const minors = ['3.7', '3.6', '3.5'];
 const directoryOf = (minor) => join(cacheDirectory, 'etcd', minor);
 
-/** The version that is there already. A program that is a link may have become another one since: it is asked. */
+/** Returns the existing version. A program that is a link may have changed since, so it is run. */
 async function cached(minor) {
   const directory = directoryOf(minor);
   const version = (await readFile(join(directory, 'version'), 'utf8').catch(() => '')).trim();
@@ -62,7 +62,7 @@ async function provide(minor, ways, otherwise) {
 const everyWay = [path, go, debian, release];
 const remedy = 'is not to be had here: install Go 1.26 or put etcd, etcdctl and etcdutl of it on the PATH';
 
-/** Newest first, by every way: some tests need what only etcdutl 3.7 can do. */
+/** Newest first, by every way: some tests need features of etcdutl 3.7. */
 async function any() {
   for (const minor of minors) if (await provide(minor, everyWay, remedy)) return true;
   return false;

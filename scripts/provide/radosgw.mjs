@@ -1,5 +1,5 @@
-// Sees to it that Ceph's programs are on the PATH, for a second S3 server: radosgw. Installs Debian's packages when they
-// are not, and lets none of their services run. Runs on Node 20.
+// Makes sure that Ceph's programs are on the PATH, for a second S3 server: radosgw. Installs Debian's packages if they
+// are missing, without starting their services. Runs on Node 20.
 import { existsSync } from 'node:fs';
 import { onPath } from '../lib/on-path.mjs';
 import { run, say } from '../lib/run.mjs';

@@ -1,5 +1,5 @@
-// Makes sure that OpenSSH's server is there for the tests of the sftp store: what is on the PATH or in /usr/sbin, else
-// from Debian. Runs on Node 20.
+// Makes sure that OpenSSH's server is available for the tests of the sftp store: on the PATH or in /usr/sbin, else from
+// Debian. Runs on Node 20.
 import { access, constants } from 'node:fs/promises';
 import { onPath } from '../lib/on-path.mjs';
 import { run, say } from '../lib/run.mjs';

@@ -1,4 +1,4 @@
-// Puts versitygw, an S3 server, where the tests find it: what is on the PATH, else built from its Go module. Runs on Node 20.
+// Puts versitygw, an S3 server, into the cache: from the PATH, else built from its Go module. Runs on Node 20.
 import { goProgram } from '../lib/go-program.mjs';
 import { say } from '../lib/run.mjs';
 

@@ -21,25 +21,25 @@ const ours = ['etcdclusters', 'etcdbackups', 'etcdrestores'].map((plural) => `${
 const certManagers = ['certificates', 'issuers', 'clusterissuers'].map((plural) => `${plural}.cert-manager.io`);
 const there = (name) => Boolean(kubectl('get', 'crd', name, '--ignore-not-found', '-o', 'name'));
 
-/** Deleting a CustomResourceDefinition, as these tests do, deletes all that was made of it. */
+/** These tests delete a CustomResourceDefinition, which deletes all its objects. */
 function refuseUsed(name) {
   if (there(name) && kubectl('get', name, '--all-namespaces', '-o', 'name'))
     give(`this Kubernetes has ${name}, which these tests would delete; take one that is for tests alone`);
 }
 
-/** Applies CustomResourceDefinitions, and waits until the API server serves what they define. */
+/** Applies CustomResourceDefinitions, and waits until the API server serves their kinds. */
 function define(directory) {
   kubectl('apply', '--server-side', '--force-conflicts', '-f', directory);
   kubectl('wait', '--for=condition=Established', '--timeout=60s', '-f', directory);
 }
 
-/** One that is going is there until it is gone, and takes with it what was made of it meanwhile. */
+/** One in deletion exists until the deletion is complete, and then takes its objects with it. */
 function awaitDeletion(name) {
   const deleted = there(name) && kubectl('get', 'crd', name, '-o', 'jsonpath={.metadata.deletionTimestamp}');
   if (deleted) kubectl('wait', '--for=delete', '--timeout=120s', `crd/${name}`);
 }
 
-/** cert-manager's CRDs, unless it is there. Returns where they are; `none` when they are not to be had. */
+/** Applies cert-manager's CRDs, unless it is installed. Returns where they are, or `none` if they are unavailable. */
 async function provideCertManager() {
   if (there('certificates.cert-manager.io')) return '';
   const directory = await certManagerCrds().catch((error) => {

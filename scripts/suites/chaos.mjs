@@ -45,7 +45,7 @@ function give(line) {
   process.exit(2);
 }
 
-/** Without what the faults do, which needs a Kubernetes. */
+/** Without the actions of the faults, which need a Kubernetes. */
 async function thePlan() {
   const entryPoints = [join(import.meta.dirname, '../../test/chaos/plan.ts')];
   const { outputFiles } = await build({ entryPoints, bundle: true, write: false, format: 'esm', platform: 'node' });

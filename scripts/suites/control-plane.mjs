@@ -13,7 +13,7 @@ const chosen = (isLocal, all) =>
   positionals.length === 0 ? [all] : positionals.filter((path) => path.startsWith('agent/') === isLocal);
 const local = chosen(true, 'agent/test/control-plane');
 const onKubernetes = chosen(false, 'test/control-plane');
-// The last one restores a snapshot of which nobody knows the cluster: one of an older cluster then passes for foreign.
+// The last suite restores a snapshot of an unknown cluster: a snapshot of an older cluster would then count as foreign.
 const inTurn =
   positionals.length > 0
     ? [onKubernetes]
@@ -28,7 +28,7 @@ function runOn(env) {
   const selector = '--selector=node-role.kubernetes.io/control-plane';
   const CONTROL_PLANES = String(kubernetes.kubectl('get', 'nodes', selector, '-o', 'name').split('\n').length);
   const AGENT_IMAGE = kubernetes.provideImage();
-  // While one suite has stopped the API server, no other could work.
+  // One suite stops the API server, so no other can run at the same time.
   const settings = { CONTROL_PLANES, AGENT_IMAGE, E2E_SMOKE: values.smoke ? '1' : '' };
   return Math.max(...inTurn.map((paths) => kubernetes.suites(['--runInBand', '--forceExit', ...paths], settings)));
 }
@@ -37,7 +37,7 @@ function bringUp(driver, planes) {
   const make = () => spawnSync('sh', ['-c', `${driver} up --control-planes ${planes}`], { stdio: ['ignore', 2, 2] });
   let up = make();
   if (up.status !== 0) {
-    // What the nodes before had on the network may take a while to go.
+    // The network state of the previous nodes may take a while to disappear.
     spawnSync('sleep', ['60']);
     up = make();
   }

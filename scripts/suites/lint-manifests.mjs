@@ -9,7 +9,7 @@ import { synthesize } from '../lib/synthesize.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
-/** What it says, of which kinds, and why they stay as they are. */
+/** Its remarks, their kinds, and why these stay unchanged. */
 const answers = {
   'ImagePullPolicy is not set to Always': {
     kinds: ['CronJob', 'DaemonSet', 'Deployment', 'Pod', 'StatefulSet'],
@@ -73,10 +73,10 @@ const answers = {
   },
 };
 
-/** What an example has beside ours. */
+/** Objects of an example that are not ours. */
 const theirs = new Set(['shop']);
 
-/** `Kind: what it says` → of which objects. */
+/** `Kind: remark` → the objects. */
 const remarks = new Map();
 
 function lint(kubeScore, app, directory) {

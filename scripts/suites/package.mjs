@@ -78,7 +78,7 @@ function tryJavaScript(file, source) {
   say(`${file}: ${kinds('orders.k8s.yaml').length} objects`);
 }
 
-/** The examples as their reader would have them, under the strictest of settings. */
+/** The examples as in a reader's project, with the strictest compiler settings. */
 function compile(examples) {
   for (const name of examples) {
     writeFileSync(at(name), readFileSync(join(root, 'examples', name), 'utf8').replaceAll("'../src'", "'cdk8s-etcd'"));
@@ -112,7 +112,7 @@ function tryExample(name) {
   say(`examples/${name}.ts: the same from the tarball`);
 }
 
-/** What an app writes by a name of its own lies beside dist/. */
+/** Files that an app writes with other names are next to dist/. */
 function beside(file) {
   return existsSync(at(file)) ? readFileSync(at(file), 'utf8') : undefined;
 }
@@ -137,7 +137,7 @@ function tryRender() {
   say(`npx cdk8s-etcd render: ${kinds.length} objects`);
 }
 
-/** What an app writes, by file. */
+/** Output of an app, by file. */
 function synthesized(file) {
   rmSync(at('dist'), { recursive: true, force: true });
   run('node', [file]);

@@ -1,5 +1,5 @@
-// `npm run suite -- security [--smoke] [PATH…]`: what docs/operations/security-model.md promises, on the Kubernetes that
-// KUBECONFIG names.
+// `npm run suite -- security [--smoke] [PATH…]`: the promises of docs/operations/security-model.md, on the Kubernetes
+// that KUBECONFIG names.
 import { parseArgs } from 'node:util';
 import { policiesEnforced } from '../lib/policies-enforced.mjs';
 import { TestKubernetes } from '../lib/test-kubernetes.mjs';

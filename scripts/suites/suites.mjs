@@ -30,8 +30,8 @@ const withServers =
   };
 
 /**
- * In the order of their value. `minutes` is what CI's part of it takes on a quiet machine of two cores; `smoke: false` has no
- * shorter form; `subject` names what it is about, for the choice of what a change needs.
+ * In the order of their value. `minutes` is the duration of CI's part on a quiet machine with two cores; `smoke: false`
+ * means that there is no shorter form; `subject` selects the suites that a change needs.
  */
 export const all = {
   model: {

@@ -2,27 +2,27 @@ import type { Size } from 'cdk8s';
 import type { BackupPodSpec } from '../lib/backup-pod';
 
 /**
- * CPU and memory of the backup pod. The memory that it needs does not grow with the database. A small CPU limit makes a
- * backup slower, but does not make it fail.
+ * Sets the CPU and memory of the backup pod. The memory that it needs does not grow with the database. A small CPU
+ * limit makes a backup slower, but does not make it fail.
  */
 export interface BackupResources {
   /**
-   * CPU request in cores, such as `0.5`, or in thousandths of a core, such as `100m`.
+   * Reserves CPU for the pod, in cores, such as `0.5`, or in thousandths of a core, such as `100m`.
    * @default - `cpuLimit`, else 100m
    */
   readonly cpuRequest?: string;
   /**
-   * CPU limit in cores, such as `0.5`, or in thousandths of a core, such as `100m`.
+   * Limits the CPU, in cores, such as `0.5`, or in thousandths of a core, such as `100m`.
    * @default - `cpuRequest`, else 100m
    */
   readonly cpuLimit?: string;
   /**
-   * Memory request: the amount that the node reserves for the pod.
+   * Sets the amount of memory that the node reserves for the pod.
    * @default - `memoryLimit`, else 100Mi
    */
   readonly memoryRequest?: Size;
   /**
-   * Memory limit: the pod is killed if it uses more.
+   * Limits the memory: the pod is killed if it uses more.
    * @default - `memoryRequest`, else 100Mi
    */
   readonly memoryLimit?: Size;

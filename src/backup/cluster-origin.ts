@@ -3,33 +3,33 @@ import { problemsOf } from '../validation/problems';
 import { type JobIdentity, jobIdentityProblems } from './job-identity';
 import type { RestoreSource, RestoreSourceSpec } from './restore-source';
 
-/** The backup whose data a new cluster starts with. */
+/** Selects the backup whose data a new cluster starts with. */
 export interface ClusterOrigin {
-  /** Snapshot to restore. */
+  /** Selects the snapshot to restore. */
   readonly source: RestoreSource;
   /**
-   * Name of a Secret in the same namespace whose files are age identities. Required for an encrypted snapshot.
+   * Names a Secret in the same namespace whose files are age identities. An encrypted snapshot requires it.
    * @default - the snapshot is not encrypted
    */
   readonly identitySecret?: string;
   /**
-   * Expected SHA-256 of the decrypted and decompressed snapshot, as 64 lower-case hex digits.
+   * Refuses a snapshot whose content, decrypted and decompressed, does not have this SHA-256: 64 lower-case hex digits.
    * @default - the SHA-256 in the backup's manifest
    */
   readonly sha256?: string;
   /**
-   * Expected revision of the snapshot.
+   * Refuses a snapshot that has another revision.
    * @default - any revision
    */
   readonly expectedRevision?: number;
   /**
-   * Name of the ServiceAccount of the Job that fetches the snapshot, for a store with workload identity. It needs the
+   * Names the ServiceAccount of the Job that fetches the snapshot, for a store with workload identity. It needs the
    * annotations of that identity, and no permissions in Kubernetes.
    * @default - a ServiceAccount without an identity
    */
   readonly serviceAccountName?: string;
   /**
-   * Image of the Job that fetches the snapshot. Required for `BackupStore.command`.
+   * Sets the image of the Job that fetches the snapshot. `BackupStore.command` requires it.
    * @default - the agent's image
    */
   readonly image?: string;

@@ -1,9 +1,9 @@
-/** Compression of a snapshot before it is stored. */
+/** Selects how a snapshot is compressed before it is stored. */
 export enum Compression {
-  /** No compression: the stored file is what etcd sent, and `etcdutl` restores it without the agent. */
+  /** Compresses nothing: the stored file is what etcd sent, and `etcdutl` restores it without the agent. */
   NONE = 'none',
-  /** gzip: `gunzip` decompresses the stored file. */
+  /** Compresses with gzip: `gunzip` decompresses the stored file. */
   GZIP = 'gzip',
-  /** Zstandard: `zstd -d` decompresses the stored file. */
+  /** Compresses with Zstandard: `zstd -d` decompresses the stored file. */
   ZSTD = 'zstd',
 }

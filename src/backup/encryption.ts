@@ -1,17 +1,17 @@
 import { ageTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
-/** Properties of `Encryption.age`. */
+/** Configures `Encryption.age`. */
 export interface AgeEncryptionProps {
   /**
-   * Public keys, `age1…`. The secret key of any one of them decrypts the backups. Give at least two, and keep the
-   * second secret key in another place: without a secret key no backup can be read again. Either all keys or none must
-   * be post-quantum (`age1pq1…`).
+   * Lists the public keys, `age1…`. The secret key of any one of them decrypts the backups. Give at least two, and keep
+   * the second secret key in another place: without a secret key no backup can be read again. Either all keys or none
+   * must be post-quantum (`age1pq1…`).
    */
   readonly recipients: string[];
 }
 
-/** Encryption of backups before they leave the pod. The pod has no key to decrypt them. */
+/** Encrypts backups before they leave the pod. The pod has no key to decrypt them. */
 export class Encryption {
   /** Encrypts with [age](https://age-encryption.org). `age -d` decrypts a backup without the agent. */
   static age(props: AgeEncryptionProps): Encryption {

@@ -11,24 +11,24 @@ import type { Encryption } from './encryption';
 import type { Retention } from './retention';
 import type { VerificationLevel } from './verification-level';
 
-/** Options of a backup schedule: when backups are taken, how, and where they are stored. */
+/** Configures a backup schedule: when backups are taken, how, and where they are stored. */
 export interface BackupScheduleOptions {
-  /** Times at which backups are taken. */
+  /** Sets the times at which backups are taken. */
   readonly schedule: Cron;
-  /** Store for the backups. Use `addStore` for further stores. */
+  /** Selects the store for the backups. Use `addStore` for further stores. */
   readonly store: BackupStore;
   /**
-   * Which backups in `store` to keep.
+   * Selects the backups to keep in `store`.
    * @default - all of them: nothing is ever deleted
    */
   readonly retention?: Retention;
   /**
-   * Time zone of `schedule`, an IANA name such as `Europe/Berlin`.
+   * Sets the time zone of `schedule`, an IANA name such as `Europe/Berlin`.
    * @default - the time zone of Kubernetes' controller manager, usually UTC
    */
   readonly timeZone?: string;
   /**
-   * Compression of the snapshot.
+   * Selects how the snapshot is compressed.
    * @default Compression.ZSTD
    */
   readonly compression?: Compression;
@@ -38,25 +38,25 @@ export interface BackupScheduleOptions {
    */
   readonly encryption?: Encryption;
   /**
-   * Pattern for the names of stored snapshots: a strftime pattern of `%Y %m %d %H %M %S`, letters, digits, `-`, `_` and
-   * `+`, such as `orders-%Y%m%d-%H%M%S`. The time is that of the backup. The agent appends the file extension; you may
-   * write `.db` yourself if the snapshot is neither compressed nor encrypted. With such names the agent does not sweep
-   * the incomplete files of a killed run, because they could belong to another tool.
+   * Sets the pattern for the names of stored snapshots: a strftime pattern of `%Y %m %d %H %M %S`, letters, digits,
+   * `-`, `_` and `+`, such as `orders-%Y%m%d-%H%M%S`. The time is that of the backup. The agent appends the file
+   * extension; you may write `.db` yourself if the snapshot is neither compressed nor encrypted. With such names the
+   * agent does not sweep the incomplete files of a killed run, because they could belong to another tool.
    * @default - `etcd-snapshot-%Y%m%d-%H%M%S-` in UTC, and six random hex digits
    */
   readonly fileName?: string;
   /**
-   * Time zone of `fileName`, an IANA name such as `Europe/Berlin`.
+   * Sets the time zone of `fileName`, an IANA name such as `Europe/Berlin`.
    * @default UTC
    */
   readonly fileNameTimeZone?: string;
   /**
-   * How thoroughly a backup is verified before it counts as good and before older backups may be deleted.
+   * Sets how thoroughly a backup is verified before it counts as good and before older backups may be deleted.
    * @default VerificationLevel.READ
    */
   readonly verify?: VerificationLevel;
   /**
-   * Name of the CronJob and of its ServiceAccount: a Kubernetes name of at most 52 characters.
+   * Names the CronJob and its ServiceAccount: a Kubernetes name of at most 52 characters.
    * @default - `<cluster>-<id>`
    */
   readonly name?: string;
@@ -66,109 +66,111 @@ export interface BackupScheduleOptions {
    */
   readonly suspend?: boolean;
   /**
-   * How late a run may start, for example after an outage of the control plane, before it is skipped. Must be more than
-   * 10 seconds, because the CronJob controller checks only every 10 seconds.
+   * Limits how late a run may start, for example after an outage of the control plane, before it is skipped. It must be
+   * more than 10 seconds, because the CronJob controller checks only every 10 seconds.
    * @default Duration.hours(1)
    */
   readonly startingDeadline?: Duration;
   /**
-   * Time after which Kubernetes ends a run, including all its retries. It also ends a run that cannot start, for
-   * example because a Secret or the image is missing, and that would block all later runs. Must be longer than
+   * Sets the time after which Kubernetes ends a run, including all its retries. It also ends a run that cannot start,
+   * for example because a Secret or the image is missing, and that would block all later runs. It must be longer than
    * `timeout`.
    * @default Duration.hours(6)
    */
   readonly activeDeadline?: Duration;
   /**
-   * Time after which the agent aborts one attempt. The error message then contains the step in progress.
+   * Sets the time after which the agent aborts one attempt. The error message then contains the step in progress.
    * @default - depends on the size of the database
    */
   readonly timeout?: Duration;
   /**
-   * How long to wait for a connection to a member.
+   * Limits how long the agent waits for a connection to a member.
    * @default Duration.seconds(5)
    */
   readonly dialTimeout?: Duration;
   /**
-   * How often a failed run is retried. A failure that a retry cannot fix ends the run at once.
+   * Limits how often a failed run is retried. A failure that a retry cannot fix ends the run at once.
    * @default 3
    */
   readonly retries?: number;
   /**
-   * Number of finished Jobs that are kept, with the logs of their pods. At least 1 for a schedule of an `EtcdCluster`.
+   * Limits how many finished Jobs are kept, with the logs of their pods. A schedule of an `EtcdCluster` must keep at
+   * least 1.
    * @default 3
    */
   readonly successfulJobsHistoryLimit?: number;
   /**
-   * Number of failed Jobs that are kept, with the logs of their pods. At least 1 for a schedule of an `EtcdCluster`.
+   * Limits how many failed Jobs are kept, with the logs of their pods. A schedule of an `EtcdCluster` must keep at
+   * least 1.
    * @default 3
    */
   readonly failedJobsHistoryLimit?: number;
   /**
-   * CPU and memory of the pod.
+   * Sets the CPU and memory of the pod.
    * @default - 100m CPU and 100Mi memory, both as request and as limit
    */
   readonly resources?: BackupResources;
   /**
-   * Image of the agent.
+   * Sets the image of the agent.
    * @default - the image of this release
    */
   readonly image?: string;
   /**
-   * When the node pulls the image.
+   * Sets when the node pulls the image.
    * @default - Kubernetes' default: IfNotPresent, or Always for the tag `latest`
    */
   readonly imagePullPolicy?: ImagePullPolicy;
   /**
-   * Names of Secrets with registry credentials.
+   * Names the Secrets with registry credentials.
    * @default - none
    */
   readonly imagePullSecrets?: string[];
   /**
-   * Name of an existing ServiceAccount. The agent needs no permissions in Kubernetes.
+   * Names an existing ServiceAccount. The agent needs no permissions in Kubernetes.
    * @default - a ServiceAccount without a token is created
    */
   readonly serviceAccountName?: string;
   /**
-   * Labels that a node must have to run the pod.
+   * Lists the labels that a node must have to run the pod.
    * @default - any node
    */
   readonly nodeSelector?: { readonly [name: string]: string };
   /**
-   * Taints that the pod tolerates.
+   * Lists the taints that the pod tolerates.
    * @default - none
    */
   readonly tolerations?: Toleration[];
   /**
-   * Name of the pod's PriorityClass.
+   * Names the pod's PriorityClass.
    * @default - the default of the Kubernetes cluster
    */
   readonly priorityClassName?: string;
   /**
-   * Additional labels of every object and of the pod.
+   * Adds labels to every object and to the pod.
    * @default - only the standard labels, `app.kubernetes.io/…`
    */
   readonly labels?: { readonly [name: string]: string };
 }
 
-/** Properties of `EtcdBackupSchedule`. */
+/** Configures an `EtcdBackupSchedule`. */
 export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
   /**
-   * Name under which the backups are stored and found again: up to 63 letters, digits, `-`, `_` and `.`. Two etcd
-   * clusters must not share a name within one store.
+   * Sets the name under which the backups are stored and found again: up to 63 letters, digits, `-`, `_` and `.`. Two
+   * etcd clusters must not share a name within one store.
    */
   readonly cluster: string;
   /**
-   * Client URLs of one or more members, such as `https://etcd-0.etcd:2379`. The agent finds the other members through
-   * these. Without a scheme, https is used if `tls` is given, else http.
+   * Lists client URLs of one or more members, such as `https://etcd-0.etcd:2379`. The agent finds the other members
+   * through these. Without a scheme, https is used if `tls` is given, else http.
    */
   readonly endpoints: string[];
   /**
-   * TLS settings, if etcd uses TLS.
+   * Gives the agent its TLS settings, if etcd uses TLS.
    * @default - plain http
    */
   readonly tls?: EtcdClientTls;
   /**
-   * etcd user to log in as.
+   * Selects the etcd user to log in as.
    * @default - none: etcd's authentication is off, or the client certificate identifies the user
    */
   readonly auth?: EtcdAuth;
@@ -179,10 +181,10 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
   readonly _host?: BackupPodHost;
 }
 
-/** Options of `EtcdBackupSchedule.addStore`. */
+/** Configures a store that `EtcdBackupSchedule.addStore` adds. */
 export interface AddStoreOptions {
   /**
-   * Which backups in this store to keep.
+   * Selects the backups to keep in this store.
    * @default - all of them: nothing is ever deleted
    */
   readonly retention?: Retention;

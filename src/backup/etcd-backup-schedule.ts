@@ -33,11 +33,11 @@ import { fileNameWithoutEnding } from './snapshot-file-name';
  * Start a run by hand with `kubectl create job --from=cronjob/NAME JOB`.
  */
 export class EtcdBackupSchedule extends Construct {
-  /** Name of the CronJob. */
+  /** Names the CronJob. */
   readonly cronJobName: string;
-  /** CronJob that takes the backups. */
+  /** This CronJob takes the backups. */
   readonly cronJob: ApiObject;
-  /** ServiceAccount of the pods. Undefined if `serviceAccountName` names an existing one. */
+  /** The pods run as this ServiceAccount. It is undefined if `serviceAccountName` names an existing one. */
   readonly serviceAccount?: ApiObject;
   private readonly props: EtcdBackupScheduleProps;
   /** @internal */

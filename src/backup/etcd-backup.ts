@@ -15,15 +15,15 @@ import { isExistingEtcd } from './etcd-cluster-checks';
 import { jobAccount } from './job-identity';
 
 /**
- * A single backup that the reconciler of the namespace takes once, for example before a release.
- * `kubectl get etcdbackup` shows its result, and `RestoreSource.backup` restores it.
+ * Requests a single backup from the reconciler of the namespace, for example before a release. `kubectl get etcdbackup`
+ * shows its result, and `RestoreSource.backup` restores it.
  */
 export class EtcdBackup extends Construct {
-  /** Name of the resource. */
+  /** Names the resource. */
   readonly backupName: string;
-  /** Custom resource that the reconciler acts on. */
+  /** This custom resource requests the backup from the reconciler. */
   readonly customResource: ApiObject;
-  /** ServiceAccount of the Job. Defined only if the workload identity of `store` has annotations. */
+  /** The Job runs as this ServiceAccount. It is defined only if the workload identity of `store` has annotations. */
   readonly serviceAccount?: ApiObject;
 
   constructor(scope: Construct, id: string, props: EtcdBackupProps) {

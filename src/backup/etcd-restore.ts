@@ -14,13 +14,13 @@ import { isExistingEtcd, otherNamespaceProblem, scheduleIds } from './etcd-clust
 import type { IEtcdCluster } from './i-etcd-cluster';
 import { jobAccount } from './job-identity';
 
-/** Properties of `EtcdRestore`. */
+/** Configures an `EtcdRestore`. */
 export interface EtcdRestoreProps extends ClusterOrigin {
-  /** Cluster whose data is replaced. It must be in the same namespace. */
+  /** Selects the cluster whose data is replaced. It must be in the same namespace. */
   readonly cluster: IEtcdCluster;
   /**
-   * Name of the resource: a Kubernetes name of at most 63 characters. A restore happens once per name: applying the
-   * same name again does nothing, so use another name for another restore.
+   * Names the resource: a Kubernetes name of at most 63 characters. A restore happens once per name: applying the same
+   * name again does nothing, so use another name for another restore.
    * @default - `<cluster>-<id>`
    */
   readonly name?: string;
@@ -37,7 +37,7 @@ export interface EtcdRestoreProps extends ClusterOrigin {
    */
   readonly ignoreUnreachablePods?: boolean;
   /**
-   * Additional labels of the resource.
+   * Adds labels to the resource.
    * @default - only the standard labels, `app.kubernetes.io/…`
    */
   readonly labels?: { readonly [name: string]: string };
@@ -49,11 +49,11 @@ export interface EtcdRestoreProps extends ClusterOrigin {
  * `origin` of `EtcdCluster`.
  */
 export class EtcdRestore extends Construct {
-  /** Name of the resource. */
+  /** Names the resource. */
   readonly restoreName: string;
-  /** Custom resource that the reconciler acts on. */
+  /** This custom resource requests the restore from the reconciler. */
   readonly customResource: ApiObject;
-  /** ServiceAccount of the Job. Defined only if the workload identity of the store has annotations. */
+  /** The Job runs as this ServiceAccount. It is defined only if the workload identity of the store has annotations. */
   readonly serviceAccount?: ApiObject;
 
   constructor(scope: Construct, id: string, props: EtcdRestoreProps) {

@@ -3,17 +3,18 @@ import type { EtcdBackupSchedule } from './etcd-backup-schedule';
 import type { BackupScheduleOptions } from './etcd-backup-schedule-props';
 
 /**
- * An etcd cluster that clients can connect to and that can be backed up: an `EtcdCluster`, or an existing etcd cluster.
+ * Represents an etcd cluster that clients can connect to and that can be backed up: an `EtcdCluster`, or an existing
+ * etcd cluster.
  */
 export interface IEtcdCluster {
-  /** Name of the cluster. Its backups are stored under this name. */
+  /** Names the cluster. Its backups are stored under this name. */
   readonly clusterName: string;
   /**
-   * Client URL of each member. Give clients all of them: a Service still leads to a failed node for a while.
+   * Lists the client URL of each member. Give clients all of them: a Service still leads to a failed node for a while.
    */
   readonly clientEndpoints: string[];
   /**
-   * TLS settings of its clients.
+   * Gives clients their TLS settings.
    * @default - plain http
    */
   readonly clientTls?: EtcdClientTls;

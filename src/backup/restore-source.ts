@@ -91,15 +91,15 @@ export class RestoreSource {
   }
 }
 
-/** Options of `RestoreSource`. */
+/** Locates backups that were stored under the name of another cluster or namespace. */
 export interface RestoreSourceOptions {
   /**
-   * Name under which the backups were stored, if they are those of another cluster.
+   * Sets the name under which the backups were stored, if they are those of another cluster.
    * @default - the name of the cluster that is restored
    */
   readonly cluster?: string;
   /**
-   * Namespace in which the backups were taken, if it is another one.
+   * Names the namespace in which the backups were taken, if it is another one.
    * @default - the namespace of the cluster that is restored
    */
   readonly namespace?: string;

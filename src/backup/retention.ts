@@ -5,7 +5,7 @@ import { retentionTypes } from '../validation/property-types';
 import { timeZoneProblem } from '../validation/times';
 import { buildIfValid } from '../validation/type-checks';
 
-/** Rules that select the backups to keep. A backup is kept if at least one rule selects it. */
+/** Defines rules that select the backups to keep. A backup is kept if at least one rule selects it. */
 export interface RetentionTiers {
   /**
    * Keeps this number of newest backups.
@@ -43,12 +43,12 @@ export interface RetentionTiers {
    */
   readonly yearly?: number;
   /**
-   * Smallest number of backups to keep, whatever the rules select.
+   * Sets the smallest number of backups to keep, whatever the rules select.
    * @default - 3, or `last` if it is the only rule and smaller than 3
    */
   readonly minKeep?: number;
   /**
-   * IANA time zone in which hours, days, weeks, months and years begin.
+   * Sets the IANA time zone in which hours, days, weeks, months and years begin.
    * @default UTC
    */
   readonly timeZone?: string;

@@ -3,43 +3,46 @@ import { problemsOf } from '../validation/problems';
 import { replaceTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
-/** Policy for a volume that is no longer needed. */
+/** Decides what happens to a volume that is no longer needed. */
 export enum DeletionPolicy {
-  /** The volume is kept, and causes costs, until you delete its claim. */
+  /** Keeps the volume, which causes costs until you delete its claim. */
   RETAIN = 'Retain',
-  /** The volume is deleted, together with its data. */
+  /** Deletes the volume, together with its data. */
   DELETE = 'Delete',
 }
 
-/** Policy for a database that has reached its quota, so that etcd refuses writes (the alarm NOSPACE). */
+/** Decides what happens when a database has reached its quota, so that etcd refuses writes (the alarm NOSPACE). */
 export enum NoSpacePolicy {
-  /** The reconciler only reports the alarm. */
+  /** Reports the alarm, and does nothing else. */
   REPORT = 'Report',
   /**
-   * The reconciler drops all but the last 1,000 revisions, defragments one member after the other, and clears the alarm
-   * when every database is below 90 % of the quota. No current value is lost.
+   * Drops all but the last 1,000 revisions, defragments one member after the other, and clears the alarm when every
+   * database is below 90 % of the quota. No current value is lost.
    */
   COMPACT_DEFRAG_DISARM = 'CompactDefragDisarm',
 }
 
 /** Requests the replacement of one member, for example because its node will never come back. */
 export interface ReplaceRequest {
-  /** Ordinal of the member: the number at the end of its pod's name. */
+  /** Selects the member by its ordinal, the number at the end of its pod's name. */
   readonly ordinal: number;
   /**
-   * Hexadecimal id of the member, as shown by `etcdctl member list` and by the EtcdCluster's status. A request with an
-   * id that no longer exists does nothing, so it can stay in the code.
+   * Identifies the member by its hexadecimal id, as shown by `etcdctl member list` and by the EtcdCluster's status. A
+   * request with an id that no longer exists does nothing, so it can stay in the code.
    */
   readonly memberId: string;
   /**
-   * Also deletes the member's volume. This is required if the volume is on a disk of the lost node: otherwise the pod
+   * Deletes the member's volume too. This is required if the volume is on a disk of the lost node: otherwise the pod
    * cannot start on another node.
    * @default false
    */
   readonly discardVolume?: boolean;
 }
 
-/** When the reconciler replaces a member. It never does so without quorum, or only because a pod or a node is down. */
+/**
+ * Decides when the reconciler replaces a member. It never does so without quorum, or only because a pod or a node is
+ * down.
+ */
 export class ReplacePolicy {
   /** Replaces a member whose pod starts with an empty volume, and the requested members. */
   static onVolumeLoss(...force: ReplaceRequest[]): ReplacePolicy {

@@ -28,7 +28,7 @@ import { recoveryIdentityProblems } from './quorum-recovery';
 import { clientEndpoints, type ResolvedCluster, resolveCluster } from './resolve-cluster';
 
 /**
- * An etcd cluster with all objects that its members need, except for the CRDs (`EtcdCrds`).
+ * Renders an etcd cluster with all objects that its members need, except for the CRDs (`EtcdCrds`).
  *
  * A change of the pods, for example of `version`, `resources`, `settings` or `labels`, replaces the pods one by one:
  * the reconciler continues when the replaced member is healthy again, and replaces the leader last.
@@ -37,7 +37,7 @@ import { clientEndpoints, type ResolvedCluster, resolveCluster } from './resolve
  * `cluster.statefulSet.addJsonPatch(JsonPatch.add('/spec/template/spec/hostAliases', …))`.
  */
 export class EtcdCluster extends Construct implements IEtcdCluster {
-  /** An existing etcd cluster, wherever it runs: you can connect to it and back it up. */
+  /** Refers to an existing etcd cluster, wherever it runs: you can connect to it and back it up. */
   static fromEndpoints(
     scope: Construct,
     id: string,
@@ -48,65 +48,68 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     return new ExistingEtcdCluster(scope, id, endpoints, options);
   }
 
-  /** An `EtcdCluster` that another app creates in the same namespace. */
+  /** Refers to an `EtcdCluster` that another app creates in the same namespace. */
   static fromAttributes(scope: Construct, id: string, attributes: EtcdClusterAttributes): IEtcdCluster {
     return new ImportedEtcdCluster(scope, id, attributes);
   }
 
-  /** Name of the cluster. */
+  /** Names the cluster. */
   readonly clusterName: string;
-  /** Desired number of members. */
+  /** Holds the desired number of members. */
   readonly size: number;
-  /** Version of etcd. */
+  /** Holds the version of etcd. */
   readonly version: EtcdVersion;
   /**
-   * Client URL of each member. Its host name resolves while the member is ready. Give clients all URLs: a Service still
-   * leads to a failed node for a while.
+   * Lists the client URL of each member. Its host name resolves while the member is ready. Give clients all URLs: a
+   * Service still leads to a failed node for a while.
    */
   readonly clientEndpoints: string[];
-  /** TCP port for clients. */
+  /** Holds the TCP port for clients. */
   readonly clientPort: number = ports.client;
-  /** Name of the Secret with a client certificate (`ca.crt`, `tls.crt`, `tls.key`). Undefined without TLS. */
+  /** Names the Secret with a client certificate (`ca.crt`, `tls.crt`, `tls.key`). It is undefined without TLS. */
   readonly clientTlsSecretName?: string;
-  /** TLS settings of its clients. Undefined without TLS. */
+  /** Gives clients their TLS settings. They are undefined without TLS. */
   readonly clientTls?: EtcdClientTls;
-  /** Name of the members' ServiceAccount. */
+  /** Names the members' ServiceAccount. */
   readonly serviceAccountName: string;
 
-  /** ServiceAccount of the members. */
+  /** The members run as this ServiceAccount. */
   readonly serviceAccount: ApiObject;
-  /** Role with the Kubernetes permissions of the members. */
+  /** This Role holds the Kubernetes permissions of the members. */
   readonly role: ApiObject;
-  /** RoleBinding that grants `role` to the members. */
+  /** This RoleBinding grants `role` to the members. */
   readonly roleBinding: ApiObject;
-  /** Role with the reconciler's permissions for this cluster. */
+  /** This Role holds the reconciler's permissions for this cluster. */
   readonly reconcilerRole: ApiObject;
-  /** RoleBinding that grants `reconcilerRole` to the reconciler. */
+  /** This RoleBinding grants `reconcilerRole` to the reconciler. */
   readonly reconcilerRoleBinding: ApiObject;
-  /** ConfigMap with the settings of etcd. */
+  /** This ConfigMap holds the settings of etcd. */
   readonly settings: ApiObject;
-  /** Service through which the members find each other, whether they are ready or not. */
+  /** This Service lets the members find each other, whether they are ready or not. */
   readonly peerService: ApiObject;
-  /** Service for clients, with all ready members. */
+  /** This Service leads clients to all ready members. */
   readonly clientService: ApiObject;
-  /** Services for clients, one for each possible member. */
+  /** Lists the Services for clients, one for each possible member. */
   readonly memberServices: ApiObject[];
-  /** NetworkPolicy that limits the connections of the members. */
+  /** This NetworkPolicy limits the connections of the members. */
   readonly networkPolicy: ApiObject;
-  /** NetworkPolicy that limits the connections of the cluster's Jobs. */
+  /** This NetworkPolicy limits the connections of the cluster's Jobs. */
   readonly jobNetworkPolicy: ApiObject;
-  /** PodDisruptionBudget that limits how many members a drain may evict at a time. */
+  /** This PodDisruptionBudget limits how many members a drain may evict at a time. */
   readonly podDisruptionBudget: ApiObject;
-  /** cert-manager Certificates of the peers, the server and the client. Empty with other TLS or without TLS. */
+  /**
+   * Lists the cert-manager Certificates of the peers, the server and the client. The list is empty with other TLS or
+   * without TLS.
+   */
   readonly certificates: ApiObject[];
   /**
-   * Secrets of the two authorities and of the certificates of the peers, the server and the client, without data: the
-   * reconciler writes it. Empty with other TLS or without TLS.
+   * Lists the Secrets of the two authorities and of the certificates of the peers, the server and the client, without
+   * data: the reconciler writes it. The list is empty with other TLS or without TLS.
    */
   readonly tlsSecrets: ApiObject[];
-  /** StatefulSet of the members. */
+  /** This StatefulSet runs the members. */
   readonly statefulSet: ApiObject;
-  /** Custom resource that the reconciler acts on. */
+  /** This custom resource describes the cluster to the reconciler. */
   readonly customResource: ApiObject;
 
   private readonly cluster: ResolvedCluster;

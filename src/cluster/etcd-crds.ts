@@ -5,17 +5,17 @@ import { Construct } from 'constructs';
 import { requireFreeId } from '../validation/construct-id';
 
 /**
- * The CustomResourceDefinitions of EtcdCluster, EtcdBackup and EtcdRestore. Apply them once per Kubernetes cluster,
- * before everything else: put them into a chart of their own, without a namespace.
+ * Renders the CustomResourceDefinitions of EtcdCluster, EtcdBackup and EtcdRestore. Apply them once per Kubernetes
+ * cluster, before everything else: put them into a chart of their own, without a namespace.
  *
  * If you delete them, Kubernetes deletes every EtcdCluster, EtcdBackup and EtcdRestore too.
  */
 export class EtcdCrds extends Construct {
-  /** CustomResourceDefinition of EtcdCluster. */
+  /** Holds the CustomResourceDefinition of EtcdCluster. */
   readonly etcdClusters: ApiObject;
-  /** CustomResourceDefinition of EtcdBackup. */
+  /** Holds the CustomResourceDefinition of EtcdBackup. */
   readonly etcdBackups: ApiObject;
-  /** CustomResourceDefinition of EtcdRestore. */
+  /** Holds the CustomResourceDefinition of EtcdRestore. */
   readonly etcdRestores: ApiObject;
 
   constructor(scope: Construct, id: string) {

@@ -3,48 +3,48 @@ import { type Quantities, quantitiesProblems } from '../lib/quantities';
 import { resourcesTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
-/** CPU and memory of one member, for `EtcdResources.of`. */
+/** Sets the CPU and memory of one member, for `EtcdResources.of`. */
 export interface EtcdResourcesProps {
   /**
-   * CPU request in cores, such as `0.5`, or in thousandths of a core, such as `250m`.
+   * Reserves CPU for the member, in cores, such as `0.5`, or in thousandths of a core, such as `250m`.
    * @default - `cpuLimit`, else 250m
    */
   readonly cpuRequest?: string;
   /**
-   * CPU limit in cores, such as `2`. Prefer no limit: a member that is throttled misses heartbeats, and the cluster
-   * then elects another leader.
+   * Limits the CPU, in cores, such as `2`. Prefer no limit: a member that is throttled misses heartbeats, and the
+   * cluster then elects another leader.
    * @default - no limit
    */
   readonly cpuLimit?: string;
   /**
-   * Memory request: the amount that the node reserves for the member.
+   * Sets the amount of memory that the node reserves for the member.
    * @default - `memoryLimit`, else 1Gi
    */
   readonly memoryRequest?: Size;
   /**
-   * Memory limit: the member is killed if it uses more.
+   * Limits the memory: the member is killed if it uses more.
    * @default - `memoryRequest`, else 2Gi
    */
   readonly memoryLimit?: Size;
 }
 
 /**
- * CPU and memory of a member. No preset limits the CPU: a member that is throttled misses heartbeats, and the cluster
- * then elects another leader.
+ * Sets the CPU and memory of a member. No preset limits the CPU: a member that is throttled misses heartbeats, and the
+ * cluster then elects another leader.
  *
  * The presets SMALL to XLARGE are the machines of etcd's hardware guide (https://etcd.io/docs/v3.6/op-guide/hardware/).
  * A node must be a little larger, because Kubernetes reserves a part of it.
  */
 export class EtcdResources {
-  /** Enough to start with: 250m CPU and 1Gi memory as request, 2Gi memory as limit. */
+  /** Suffices to start with: it requests 250m CPU and 1Gi memory, and limits the memory to 2Gi. */
   static readonly DEFAULT = new EtcdResources({});
-  /** 2 CPUs, 8Gi: for fewer than 100 clients, 200 requests per second and 100 MB of data. */
+  /** Gives each member 2 CPUs and 8Gi: for fewer than 100 clients, 200 requests per second and 100 MB of data. */
   static readonly SMALL = EtcdResources.machine(2, 8);
-  /** 4 CPUs, 16Gi: for fewer than 500 clients, 1,000 requests per second and 500 MB of data. */
+  /** Gives each member 4 CPUs and 16Gi: for fewer than 500 clients, 1,000 requests per second and 500 MB of data. */
   static readonly MEDIUM = EtcdResources.machine(4, 16);
-  /** 8 CPUs, 32Gi: for fewer than 1,500 clients, 10,000 requests per second and 1 GB of data. */
+  /** Gives each member 8 CPUs and 32Gi: for fewer than 1,500 clients, 10,000 requests per second and 1 GB of data. */
   static readonly LARGE = EtcdResources.machine(8, 32);
-  /** 16 CPUs, 64Gi: for anything larger. */
+  /** Gives each member 16 CPUs and 64Gi: for anything larger. */
   static readonly XLARGE = EtcdResources.machine(16, 64);
 
   /** Sets other amounts. */

@@ -1,7 +1,7 @@
 type WhenUnsatisfiable = 'DoNotSchedule' | 'ScheduleAnyway';
 
 /**
- * How the members are spread over zones and nodes.
+ * Decides how the members are spread over zones and nodes.
  *
  * If spreading over nodes is required, a node that is down still counts as an empty node. A pod of that node stays
  * Pending until the node is back or its Node object is deleted; it does not start on a node that already has a member.
@@ -10,13 +10,13 @@ type WhenUnsatisfiable = 'DoNotSchedule' | 'ScheduleAnyway';
  * tolerate the taint, or use `PREFERRED`.
  */
 export class EtcdSpread {
-  /** Always over nodes, as far as there are enough of them, and over zones if possible. */
+  /** Spreads the members over nodes always, as far as there are enough of them, and over zones if possible. */
   static readonly DEFAULT = new EtcdSpread('ScheduleAnyway', 'DoNotSchedule');
-  /** Always over zones and nodes. In a Kubernetes cluster without zones no pod can start. */
+  /** Requires the members to be spread over zones and nodes. In a Kubernetes cluster without zones no pod can start. */
   static readonly REQUIRED_ZONES = new EtcdSpread('DoNotSchedule', 'DoNotSchedule');
-  /** Over zones and nodes if possible. Two members on one node fail together. */
+  /** Spreads the members over zones and nodes if possible. Two members on one node fail together. */
   static readonly PREFERRED = new EtcdSpread('ScheduleAnyway', 'ScheduleAnyway');
-  /** No constraints: the scheduler chooses any node. */
+  /** Sets no constraints: the scheduler chooses any node. */
   static readonly NONE = new EtcdSpread();
 
   private constructor(

@@ -3,31 +3,31 @@ import { defaultVolumeGibibytes } from '../lib/defaults';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 
-/** The volume in which a member stores its data. */
+/** Describes the volume in which a member stores its data. */
 export interface EtcdVolume {
   /**
-   * Size of the volume: at least 2 GiB, and at least twice the quota plus 1 GiB. etcd writes the database a second time
-   * while it defragments or receives a snapshot, and keeps up to half a GiB of logs. The size cannot be changed later,
-   * because Kubernetes refuses other volume claims in an existing StatefulSet.
+   * Sets the size of the volume: at least 2 GiB, and at least twice the quota plus 1 GiB. etcd writes the database a
+   * second time while it defragments or receives a snapshot, and keeps up to half a GiB of logs. The size cannot be
+   * changed later, because Kubernetes refuses other volume claims in an existing StatefulSet.
    * @default Size.gibibytes(8)
    */
   readonly size?: Size;
   /**
-   * Name of the StorageClass. etcd needs a fast disk: an SSD with an fsync below 10 ms. Cannot be changed later.
+   * Names the StorageClass. etcd needs a fast disk: an SSD with an fsync below 10 ms. It cannot be changed later.
    * @default - the default StorageClass
    */
   readonly storageClass?: string;
   /**
    * Stores the data in the pod instead of a volume claim. A pod that is deleted or evicted loses its data, and its
    * member is replaced. If all pods are lost at once, only a backup can bring the data back. In a cluster with one
-   * member, every change of the pod starts with a backup, and everything that is written after this backup is lost.
-   * Cannot be changed later.
+   * member, every change of the pod starts with a backup, and everything that is written after this backup is lost. It
+   * cannot be changed later.
    * @default false
    */
   readonly ephemeral?: boolean;
   /**
    * Allows only one pod at a time to use the volume (ReadWriteOncePod). The CSI driver of the StorageClass must support
-   * it. Cannot be changed later.
+   * it. It cannot be changed later.
    * @default false
    */
   readonly readWriteOncePod?: boolean;

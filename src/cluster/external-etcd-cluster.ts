@@ -13,33 +13,33 @@ import { attributesTypes, scheduleOptionsTypes } from '../validation/property-ty
 import { requireTypes } from '../validation/type-checks';
 import { jobSelector } from './manifests/cluster-labels';
 
-/** Options of `EtcdCluster.fromEndpoints`. */
+/** Configures `EtcdCluster.fromEndpoints`. */
 export interface EtcdEndpointsOptions {
   /**
-   * Name under which the backups are stored: up to 63 letters, digits, `-`, `_` and `.`.
+   * Sets the name under which the backups are stored: up to 63 letters, digits, `-`, `_` and `.`.
    * @default - the construct's id
    */
   readonly name?: string;
   /**
-   * TLS settings, if etcd uses TLS.
+   * Gives clients their TLS settings, if etcd uses TLS.
    * @default - plain http
    */
   readonly tls?: EtcdClientTls;
   /**
-   * etcd user to log in as.
+   * Selects the etcd user to log in as.
    * @default - none: etcd's authentication is off, or the client certificate identifies the user
    */
   readonly auth?: EtcdAuth;
 }
 
-/** Attributes of an `EtcdCluster` in another app. `EtcdCluster` has properties with the same names. */
+/** Describes an `EtcdCluster` in another app. `EtcdCluster` has properties with the same names. */
 export interface EtcdClusterAttributes {
-  /** Name of the cluster. */
+  /** Names the cluster. */
   readonly clusterName: string;
-  /** Client URL of each member. */
+  /** Lists the client URL of each member. */
   readonly clientEndpoints: string[];
   /**
-   * TLS settings of its clients: `EtcdClientTls.fromSecret(clientTlsSecretName)`.
+   * Gives clients their TLS settings: `EtcdClientTls.fromSecret(clientTlsSecretName)`.
    * @default - plain http
    */
   readonly clientTls?: EtcdClientTls;

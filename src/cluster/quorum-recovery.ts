@@ -8,19 +8,19 @@ import { problemsOf } from '../validation/problems';
  */
 export interface QuorumRecovery {
   /**
-   * A name of your choice for this recovery, with at most 63 characters. Each recovery happens once per name, so it can
-   * stay in the code; a second recovery needs another name.
+   * Names this recovery, as you choose, with at most 63 characters. Each recovery happens once per name, so it can stay
+   * in the code; a second recovery needs another name.
    */
   readonly id: string;
   /** Must be `true`: writes that only the lost members have are lost. */
   readonly acceptDataLoss: boolean;
   /**
-   * Ordinal of the member to continue from.
+   * Selects the member to continue from, by its ordinal.
    * @default - the survivor with the most data
    */
   readonly survivor?: number;
   /**
-   * Name of a Secret with the age identity that decrypts the cluster's backups. Required if these are encrypted.
+   * Names a Secret with the age identity that decrypts the cluster's backups. Encrypted backups require it.
    * @default - none
    */
   readonly identitySecret?: string;

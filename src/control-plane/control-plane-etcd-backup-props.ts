@@ -1,56 +1,57 @@
 import type { Encryption } from '../backup/encryption';
 import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
 
-/** Properties of `ControlPlaneEtcdBackup`. */
+/** Configures a `ControlPlaneEtcdBackup`. */
 export interface ControlPlaneEtcdBackupProps extends BackupScheduleOptions {
   /**
-   * Name under which the backups are stored and found again: up to 63 letters, digits, `-`, `_` and `.`. Two etcd
-   * clusters must not share a name within one store.
+   * Sets the name under which the backups are stored and found again: up to 63 letters, digits, `-`, `_` and `.`. Two
+   * etcd clusters must not share a name within one store.
    */
   readonly cluster: string;
   /**
-   * Client URLs of etcd, as seen from the nodes. The agent finds the other members through the first URL that answers.
+   * Lists client URLs of etcd, as seen from the nodes. The agent finds the other members through the first URL that
+   * answers.
    * @default ['https://127.0.0.1:2379']
    */
   readonly endpoints?: string[];
   /**
-   * Files on a node with which the agent verifies etcd and identifies itself.
+   * Locates the files on a node with which the agent verifies etcd and identifies itself.
    * @default - kubeadm's files in /etc/kubernetes/pki/etcd
    */
   readonly certificates?: ControlPlaneCertificates;
   /**
-   * Labels of the nodes on which etcd runs: a node with at least one of them qualifies, whatever the label's value.
-   * Examples are `node-role.kubernetes.io/control-plane`, `node-role.kubernetes.io/master` and a label of dedicated
-   * etcd nodes. The pods tolerate taints with the same names, and those of `tolerations`.
+   * Lists the labels of the nodes on which etcd runs: a node with at least one of them qualifies, whatever the label's
+   * value. Examples are `node-role.kubernetes.io/control-plane`, `node-role.kubernetes.io/master` and a label of
+   * dedicated etcd nodes. The pods tolerate taints with the same names, and those of `tolerations`.
    * @default ['node-role.kubernetes.io/control-plane']
    */
   readonly nodeLabels?: string[];
   /**
-   * Directory on a node from which the kubelet starts static Pods. The backup records the image and the flags that are
-   * in its `etcd.yaml`.
+   * Sets the directory on a node from which the kubelet starts static Pods. The backup records the image and the flags
+   * that are in its `etcd.yaml`.
    * @default /etc/kubernetes/manifests
    */
   readonly manifestsDirectory?: string;
   /**
-   * Set it if etcd runs as a service of the node, for example of systemd, and not as a static Pod. The backup then
-   * records the flags of etcd's process, and its pods must see the processes of the node.
+   * Must be true if etcd runs as a service of the node, for example of systemd, and not as a static Pod. The backup
+   * then records the flags of etcd's process, and its pods must see the processes of the node.
    * @default false
    */
   readonly etcdService?: boolean;
   /**
-   * Directory on a node with etcd's data. Only a restore uses it.
+   * Sets the directory on a node with etcd's data. Only a restore uses it.
    * @default /var/lib/etcd
    */
   readonly dataDir?: string;
   /**
-   * Directory on a node, readable only by root, in which `etcd-restore.yaml` expects credentials, keys and the
+   * Sets the directory on a node, readable only by root, in which `etcd-restore.yaml` expects credentials, keys and the
    * selection of the snapshot.
    * @default /etc/etcd-restore
    */
   readonly restoreDirectory?: string;
   /**
-   * Files of the node that are stored with each snapshot. You cannot restore a control plane without kubeadm's PKI, nor
-   * without the encryption configuration if it uses one. These files are always encrypted.
+   * Selects files of the node that are stored with each snapshot. You cannot restore a control plane without kubeadm's
+   * PKI, nor without the encryption configuration if it uses one. These files are always encrypted.
    * @default - no files
    */
   readonly files?: ControlPlaneFiles;
@@ -68,39 +69,42 @@ export interface ControlPlaneEtcdBackupProps extends BackupScheduleOptions {
   readonly keepImage?: boolean;
 }
 
-/** Paths of certificate files on a node. All files must be readable by root. */
+/** Locates certificate files on a node. All files must be readable by root. */
 export interface ControlPlaneCertificates {
   /**
-   * Certificate of the authority that signed etcd's server certificates.
+   * Sets the path of the certificate of the authority that signed etcd's server certificates.
    * @default /etc/kubernetes/pki/etcd/ca.crt
    */
   readonly ca?: string;
   /**
-   * Client certificate.
+   * Sets the path of the client certificate.
    * @default /etc/kubernetes/pki/etcd/healthcheck-client.crt
    */
   readonly cert?: string;
   /**
-   * Private key of the client certificate.
+   * Sets the path of the client certificate's private key.
    * @default /etc/kubernetes/pki/etcd/healthcheck-client.key
    */
   readonly key?: string;
 }
 
-/** Files on a node. Each must exist on every node on which a backup runs: the pod waits for files that are missing. */
+/**
+ * Selects files on a node. Each must exist on every node on which a backup runs: the pod waits for files that are
+ * missing.
+ */
 export interface ControlPlaneFiles {
   /**
-   * Directories, which are stored with all their content.
+   * Lists directories, which are stored with all their content.
    * @default ['/etc/kubernetes/pki']
    */
   readonly directories?: string[];
   /**
-   * Single files, such as the encryption configuration of the API server.
+   * Lists single files, such as the encryption configuration of the API server.
    * @default - none
    */
   readonly files?: string[];
   /**
-   * Encryption of these files.
+   * Encrypts these files.
    * @default - the encryption of the snapshot
    */
   readonly encryption?: Encryption;

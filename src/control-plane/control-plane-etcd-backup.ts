@@ -23,9 +23,9 @@ import { imageDaemonSet } from './image-daemon-set';
  * docs/control-plane/restore.md.
  */
 export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
-  /** Namespace of the chart. Undefined if `createNamespace` is false. */
+  /** Holds the namespace of the chart. It is undefined if `createNamespace` is false. */
   readonly namespace?: ApiObject;
-  /** DaemonSet that keeps the image on the nodes. Undefined if `keepImage` is false. */
+  /** This DaemonSet keeps the image on the nodes. It is undefined if `keepImage` is false. */
   readonly imageDaemonSet?: ApiObject;
   private readonly controlPlane: ControlPlaneEtcdBackupProps;
 

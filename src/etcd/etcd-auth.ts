@@ -4,21 +4,21 @@ import { problemsOf } from '../validation/problems';
 import { authTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
-/** Keys of a Secret that holds the name and password of an etcd user. */
+/** Names the keys of a Secret that holds the name and password of an etcd user. */
 export interface EtcdAuthKeys {
   /**
-   * Key that holds the user's name.
+   * Names the key that holds the user's name.
    * @default username
    */
   readonly usernameKey?: string;
   /**
-   * Key that holds the user's password.
+   * Names the key that holds the user's password.
    * @default password
    */
   readonly passwordKey?: string;
 }
 
-/** The etcd user to log in as, if etcd's password authentication is on. Snapshots require the role `root`. */
+/** Selects the etcd user to log in as, if etcd's password authentication is on. Snapshots require the role `root`. */
 export class EtcdAuth {
   /**
    * Reads the user from a Secret in the backup's namespace. The default keys are those of Kubernetes' basic-auth

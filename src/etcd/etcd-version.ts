@@ -1,12 +1,12 @@
 import { newestPatches, oldestPatches } from '../lib/defaults';
 
-/** The version of etcd that a cluster runs, down to the patch. */
+/** Selects the version of etcd that a cluster runs, down to the patch. */
 export class EtcdVersion {
-  /** etcd 3.5.35. */
+  /** Selects etcd 3.5.35. */
   static readonly V3_5 = new EtcdVersion(newestPatches['3.5']);
-  /** etcd 3.6.16. */
+  /** Selects etcd 3.6.16. */
   static readonly V3_6 = new EtcdVersion(newestPatches['3.6']);
-  /** etcd 3.7.3. */
+  /** Selects etcd 3.7.3. */
   static readonly V3_7 = new EtcdVersion(newestPatches['3.7']);
 
   /**
@@ -17,11 +17,11 @@ export class EtcdVersion {
     return new EtcdVersion(String(version).replace(/^v/, ''));
   }
 
-  /** The minor version, such as `3.6`. */
+  /** Holds the minor version, such as `3.6`. */
   readonly minor: string;
 
   private constructor(
-    /** The complete version, such as `3.6.16`. */
+    /** Holds the complete version, such as `3.6.16`. */
     readonly version: string,
   ) {
     this.minor = version.split('.').slice(0, 2).join('.');

@@ -1,9 +1,9 @@
-/** When a node pulls an image. */
+/** Decides when a node pulls an image. */
 export enum ImagePullPolicy {
-  /** Each time a container starts. The registry must then be reachable. */
+  /** Pulls the image each time a container starts. The registry must then be reachable. */
   ALWAYS = 'Always',
-  /** If the node does not have the image yet. */
+  /** Pulls the image if the node does not have it yet. */
   IF_NOT_PRESENT = 'IfNotPresent',
-  /** Never: the image must already be on the node. */
+  /** Requires that the image is already on the node, and never pulls it. */
   NEVER = 'Never',
 }

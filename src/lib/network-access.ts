@@ -4,32 +4,32 @@ import { peersTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import { labelProblems } from './labels';
 
-/** Pods or IP addresses, such as those that may connect. */
+/** Selects pods or IP addresses, such as those that may connect. */
 export interface NetworkPeer {
   /**
-   * Pods with these labels. `{}` means every pod.
+   * Selects the pods with these labels. `{}` means every pod.
    * @default - every pod of the selected namespaces
    */
   readonly podLabels?: { readonly [name: string]: string };
   /**
-   * Name of the pods' namespace.
+   * Names the pods' namespace.
    * @default - the cluster's own namespace, unless `namespaceLabels` is given
    */
   readonly namespace?: string;
   /**
-   * Pods of the namespaces with these labels. `{}` means every namespace.
+   * Selects the pods of the namespaces with these labels. `{}` means every namespace.
    * @default - the cluster's own namespace, unless `namespace` is given
    */
   readonly namespaceLabels?: { readonly [name: string]: string };
   /**
-   * Range of addresses, such as `10.0.0.0/8`, for what is not a pod. Cannot be combined with the other
+   * Selects a range of addresses, such as `10.0.0.0/8`, for what is not a pod. It cannot be combined with the other
    * properties.
    * @default - none
    */
   readonly cidr?: string;
 }
 
-/** Which clients may connect. It takes effect only if the network plugin enforces NetworkPolicies. */
+/** Selects the clients that may connect. It takes effect only if the network plugin enforces NetworkPolicies. */
 export class NetworkAccess {
   /** Allows every pod of the cluster's own namespace. */
   static sameNamespace(): NetworkAccess {

@@ -1,31 +1,32 @@
 import { type NetworkPeer, peerProblems, policyPeer, policyPorts } from './network-access';
 
-/** Pods or IP addresses to which pods may connect. */
+/** Selects pods or IP addresses to which pods may connect. */
 export interface NetworkDestination extends NetworkPeer {
   /**
-   * TCP ports.
+   * Lists the TCP ports.
    * @default - every port of every protocol
    */
   readonly ports?: number[];
 }
 
 /**
- * The connections that the pods may open, besides those to each other. All others are refused. It takes effect only if
- * the network plugin enforces NetworkPolicies.
+ * Selects the connections that the pods may open, besides those to each other. All others are refused. It takes effect
+ * only if the network plugin enforces NetworkPolicies.
  */
 export interface NetworkEgress {
   /**
-   * API servers of Kubernetes: the addresses and ports in `kubectl get endpoints kubernetes`, because most network
-   * plugins apply the rules after the address of the Service has been replaced.
+   * Selects the API servers of Kubernetes: the addresses and ports in `kubectl get endpoints kubernetes`, because most
+   * network plugins apply the rules after the address of the Service has been replaced.
    */
   readonly apiServer: NetworkDestination[];
   /**
-   * DNS servers, by UDP and TCP. Their `ports` are 53 by default.
+   * Selects the DNS servers, by UDP and TCP. Their `ports` are 53 by default.
    * @default - the pods `k8s-app: kube-dns` in the namespace `kube-system`
    */
   readonly dns?: NetworkDestination[];
   /**
-   * Backup stores, and what they need, such as a proxy or a token service. Only the Jobs of a cluster connect to them.
+   * Selects the backup stores, and what they need, such as a proxy or a token service. Only the Jobs of a cluster
+   * connect to them.
    * @default - none: backups to anything other than a volume fail
    */
   readonly stores?: NetworkDestination[];

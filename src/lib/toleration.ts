@@ -1,27 +1,27 @@
-/** A taint that a pod tolerates, with the fields of Kubernetes' own Toleration. */
+/** Tolerates a taint of a node, with the fields of Kubernetes' own Toleration. */
 export interface Toleration {
   /**
-   * Key of the taint.
+   * Names the key of the taint.
    * @default - every key; `operator` must then be `Exists`
    */
   readonly key?: string;
   /**
-   * How the taint's value is compared: `Exists` or `Equal`.
+   * Sets how the taint's value is compared: `Exists` or `Equal`.
    * @default Equal
    */
   readonly operator?: string;
   /**
-   * Value of the taint, for `Equal`.
+   * Sets the value of the taint, for `Equal`.
    * @default - the empty value
    */
   readonly value?: string;
   /**
-   * Effect of the taint: `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
+   * Names the effect of the taint: `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
    * @default - every effect
    */
   readonly effect?: string;
   /**
-   * For `NoExecute`: the number of seconds that the pod stays on the node.
+   * Limits the number of seconds that the pod stays on the node, for `NoExecute`.
    * @default - without limit
    */
   readonly tolerationSeconds?: number;

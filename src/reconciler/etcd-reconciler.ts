@@ -30,7 +30,7 @@ import { namespaceRules } from './reconciler-rules';
  * all clusters of the namespace, wherever they are in the app. All charts without a namespace count as one namespace.
  */
 export class EtcdReconciler extends Construct implements IEtcdReconciler {
-  /** A reconciler that another app creates, in the namespace of the cluster for which you use it. */
+  /** Refers to a reconciler that another app creates, in the namespace of the cluster for which you use it. */
   static external(options: ExternalReconcilerOptions = {}): IEtcdReconciler {
     return buildIfValid(
       ExternalEtcdReconciler.prototype,
@@ -40,25 +40,27 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     );
   }
 
-  /** Name of the Deployment. */
+  /** Names the Deployment. */
   readonly reconcilerName: string;
-  /** Name of the ServiceAccount. */
+  /** Names the ServiceAccount. */
   readonly serviceAccountName: string;
-  /** Name of the Lease, which the active pod holds. */
+  /** Names the Lease, which the active pod holds. */
   readonly leaseName: string;
-  /** ServiceAccount of the reconciler. */
+  /** The reconciler runs as this ServiceAccount. */
   readonly serviceAccount: ApiObject;
-  /** Role with the permissions for the namespace. Each cluster grants further permissions with a Role of its own. */
+  /**
+   * This Role holds the permissions for the namespace. Each cluster grants further permissions with a Role of its own.
+   */
   readonly role: ApiObject;
-  /** RoleBinding that grants `role` to the reconciler. */
+  /** This RoleBinding grants `role` to the reconciler. */
   readonly roleBinding: ApiObject;
-  /** Lease that ensures that only one pod is active. */
+  /** This Lease ensures that only one pod is active. */
   readonly lease: ApiObject;
-  /** Deployment of the reconciler. */
+  /** This Deployment runs the reconciler. */
   readonly deployment: ApiObject;
-  /** Service for the metrics. */
+  /** This Service provides the metrics. */
   readonly service: ApiObject;
-  /** NetworkPolicy that limits the connections of the reconciler. */
+  /** This NetworkPolicy limits the connections of the reconciler. */
   readonly networkPolicy: ApiObject;
   private readonly props: EtcdReconcilerProps;
 

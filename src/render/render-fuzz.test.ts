@@ -24,7 +24,7 @@ test('an alias of a list as a key is refused', () => {
 const resource = (kind: string, name: string, spec: object = { size: 3, version: '3.6.16' }) =>
   JSON.stringify({ apiVersion: 'cdk8s-etcd.dev/v1alpha1', kind, metadata: { name }, spec });
 
-test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('%s is no kind', (kind) => {
+test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('%s is not a kind', (kind) => {
   expect(() => render(resource(kind, 'a'), { file: 'input.yaml' })).toThrow(InputError);
 });
 

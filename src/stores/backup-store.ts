@@ -14,33 +14,38 @@ import { type SftpStoreProps, sftpStore } from './sftp-store';
 import type { StoreDefinition } from './store-definition';
 
 /**
- * A place where backups are stored. Their path contains the namespace and the cluster's name, so the clusters of one
- * Kubernetes cluster can share a store.
+ * Describes a place where backups are stored. Their path contains the namespace and the cluster's name, so the clusters
+ * of one Kubernetes cluster can share a store.
  */
 export class BackupStore {
-  /** A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist. */
+  /** Stores backups in a bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist. */
   static s3(props: S3StoreProps): BackupStore {
     return BackupStore.of(props, s3StoreTypes, () => s3Store(props));
   }
 
-  /** A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist. */
+  /**
+   * Stores backups in a bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist.
+   */
   static oss(props: OssStoreProps): BackupStore {
     return BackupStore.of(props, ossStoreTypes, () => ossStore(props));
   }
 
-  /** A directory on an SFTP server. */
+  /** Stores backups in a directory on an SFTP server. */
   static sftp(props: SftpStoreProps): BackupStore {
     return BackupStore.of(props, sftpStoreTypes, () => sftpStore(props));
   }
 
-  /** A volume: a PersistentVolumeClaim, an NFS export or, for a `ControlPlaneEtcdBackup`, a directory on its node. */
+  /**
+   * Stores backups in a volume: a PersistentVolumeClaim, an NFS export or, for a `ControlPlaneEtcdBackup`, a directory
+   * on its node.
+   */
   static filesystem(props: FilesystemStoreProps): BackupStore {
     return BackupStore.of(props, filesystemStoreTypes, () => filesystemStore(props));
   }
 
   /**
-   * Your own executables, one per operation, for storage that the agent does not support. They run in your own image,
-   * which must also contain the agent: set the schedule's `image`.
+   * Stores backups with your own executables, one per operation, for storage that the agent does not support. They run
+   * in your own image, which must also contain the agent: set the schedule's `image`.
    */
   static command(props: CommandStoreProps): BackupStore {
     return BackupStore.of(props, commandStoreTypes, () => commandStore(props));

@@ -4,26 +4,27 @@ import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import type { StoreDefinition } from './store-definition';
 
-/** Properties of `BackupStore.command`. */
+/** Configures `BackupStore.command`. */
 export interface CommandStoreProps {
   /**
-   * Directory in the image with the executables `put`, `get`, `list`, `stat` and `delete`, and optionally `now` and
-   * `sweep`. docs/backups/command-store.md specifies what each of them must do.
+   * Sets the directory in the image with the executables `put`, `get`, `list`, `stat` and `delete`, and optionally
+   * `now` and `sweep`. docs/backups/command-store.md specifies what each of them must do.
    */
   readonly path: string;
   /**
-   * Environment variables of the executables. Do not put secrets here: everyone who can read the pod can read them.
+   * Sets environment variables of the executables. Do not put secrets here: everyone who can read the pod can read
+   * them.
    * @default - only PATH, HOME and TMPDIR of the image
    */
   readonly env?: { readonly [name: string]: string };
   /**
-   * Name of a Secret in the backup's namespace. Its keys become files in the directory whose path is in the environment
+   * Names a Secret in the backup's namespace. Its keys become files in the directory whose path is in the environment
    * variable `CREDENTIALS_DIRECTORY`.
    * @default - no Secret
    */
   readonly credentialsSecretName?: string;
   /**
-   * Longest time in which an executable may neither read a byte, nor write a byte, nor end.
+   * Limits the time in which an executable may neither read a byte, nor write a byte, nor end.
    * @default Duration.seconds(60)
    */
   readonly idleTimeout?: Duration;

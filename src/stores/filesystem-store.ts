@@ -5,38 +5,38 @@ import { hostPathProblem } from './host-path';
 import type { StoreDefinition } from './store-definition';
 
 /**
- * An NFS export that the pod's node mounts. The agent's user 65532 must be allowed to write to it. Namespaces that
- * enforce the restricted Pod Security Standard refuse NFS volumes: there, create a PersistentVolume for the export and
- * claim it.
+ * Describes an NFS export that the pod's node mounts. The agent's user 65532 must be allowed to write to it. Namespaces
+ * that enforce the restricted Pod Security Standard refuse NFS volumes: there, create a PersistentVolume for the export
+ * and claim it.
  */
 export interface NfsVolume {
-  /** Host name or IP address of the server. */
+  /** Sets the host name or IP address of the server. */
   readonly server: string;
-  /** Exported path, such as `/srv/backup`. */
+  /** Sets the exported path, such as `/srv/backup`. */
   readonly path: string;
 }
 
-/** Properties of `BackupStore.filesystem`. Give exactly one of `claimName`, `nfs` and `hostPath`. */
+/** Configures `BackupStore.filesystem`. Give exactly one of `claimName`, `nfs` and `hostPath`. */
 export interface FilesystemStoreProps {
   /**
-   * Name of a PersistentVolumeClaim in the backup's namespace.
+   * Names a PersistentVolumeClaim in the backup's namespace.
    * @default - `nfs` or `hostPath` is used
    */
   readonly claimName?: string;
   /**
-   * An NFS export.
+   * Selects an NFS export.
    * @default - `claimName` or `hostPath` is used
    */
   readonly nfs?: NfsVolume;
   /**
-   * A directory on the node, such as `/var/backups/etcd`. It is created if it does not exist. Allowed only for a
+   * Sets a directory on the node, such as `/var/backups/etcd`. It is created if it does not exist. Allowed only for a
    * `ControlPlaneEtcdBackup`, because other pods run on any node. Each node has its own backups there, and they are
    * lost with the node.
    * @default - `claimName` or `nfs` is used
    */
   readonly hostPath?: string;
   /**
-   * Folder within the volume, such as `etcd/eu`. It is created if it does not exist.
+   * Sets a folder within the volume, such as `etcd/eu`. It is created if it does not exist.
    * @default - the volume's root
    */
   readonly directory?: string;

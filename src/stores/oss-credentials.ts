@@ -4,21 +4,21 @@ import { problemsOf } from '../validation/problems';
 import { ossSecretTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
-/** Keys of a Secret that holds an AccessKey of Alibaba Cloud, if they differ from the defaults. */
+/** Names the keys of a Secret that holds an AccessKey of Alibaba Cloud, if they differ from the defaults. */
 export interface OssSecretOptions {
   /**
-   * Key that holds the id of the AccessKey. Requires `accessKeySecretKey`.
+   * Names the key that holds the id of the AccessKey. Requires `accessKeySecretKey`.
    * @default accessKeyID
    */
   readonly accessKeyIdKey?: string;
   /**
-   * Key that holds the secret of the AccessKey. Requires `accessKeyIdKey`.
+   * Names the key that holds the secret of the AccessKey. Requires `accessKeyIdKey`.
    * @default accessKeySecret
    */
   readonly accessKeySecretKey?: string;
 }
 
-/** Credentials with which the agent signs in to Alibaba Cloud OSS. */
+/** Holds the credentials with which the agent signs in to Alibaba Cloud OSS. */
 export class OssCredentials {
   /**
    * Reads the AccessKey from a Secret in the backup's namespace. The keys are `accessKeyID` and `accessKeySecret`,

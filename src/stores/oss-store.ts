@@ -4,30 +4,30 @@ import { pathProblem } from '../validation/store-paths';
 import type { OssCredentials } from './oss-credentials';
 import type { StoreDefinition } from './store-definition';
 
-/** Properties of `BackupStore.oss`. */
+/** Configures `BackupStore.oss`. */
 export interface OssStoreProps {
-  /** Name of the bucket. */
+  /** Names the bucket. */
   readonly bucket: string;
-  /** Credentials with which the agent signs in. */
+  /** Sets the credentials with which the agent signs in. */
   readonly credentials: OssCredentials;
   /**
-   * Folder within the bucket, such as `etcd/eu`.
+   * Sets a folder within the bucket, such as `etcd/eu`.
    * @default - the bucket's root
    */
   readonly prefix?: string;
   /**
-   * Region of the bucket, such as `eu-central-1`.
+   * Names the region of the bucket, such as `eu-central-1`.
    * @default - the region of the endpoint, else cn-hangzhou
    */
   readonly region?: string;
   /**
-   * Host of OSS, such as `oss-eu-central-1-internal.aliyuncs.com` within Alibaba's network. Without a scheme, https is
-   * used.
+   * Sets the host of OSS, such as `oss-eu-central-1-internal.aliyuncs.com` within Alibaba's network. Without a scheme,
+   * https is used.
    * @default - the public endpoint of the region
    */
   readonly endpoint?: string;
   /**
-   * Certificate authorities that signed the certificate of a custom endpoint, if they are not public ones.
+   * Lists the certificate authorities that signed the certificate of a custom endpoint, if they are not public ones.
    * @default - public authorities
    */
   readonly ca?: CaBundle;

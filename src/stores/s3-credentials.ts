@@ -4,40 +4,40 @@ import { problemsOf } from '../validation/problems';
 import { s3IdentityTypes, s3SecretTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
-/** Keys of a Secret that holds S3 credentials, if the agent does not recognize their names. */
+/** Names the keys of a Secret that holds S3 credentials, if the agent does not recognize their names. */
 export interface S3SecretOptions {
   /**
-   * Key that holds the id of the access key. Requires `secretAccessKeyKey`.
+   * Names the key that holds the id of the access key. Requires `secretAccessKeyKey`.
    * @default - the agent finds the key by its name
    */
   readonly accessKeyIdKey?: string;
   /**
-   * Key that holds the secret access key. Requires `accessKeyIdKey`.
+   * Names the key that holds the secret access key. Requires `accessKeyIdKey`.
    * @default - the agent finds the key by its name
    */
   readonly secretAccessKeyKey?: string;
   /**
-   * Key that holds the session token of temporary credentials. Requires the other two keys.
+   * Names the key that holds the session token of temporary credentials. Requires the other two keys.
    * @default - the agent finds the key by its name
    */
   readonly sessionTokenKey?: string;
   /**
-   * Profile to use, if the Secret holds the AWS shared files `credentials` and `config`.
+   * Names the profile to use, if the Secret holds the AWS shared files `credentials` and `config`.
    * @default default
    */
   readonly profile?: string;
 }
 
-/** Options of `S3Credentials.workloadIdentity`. */
+/** Configures `S3Credentials.workloadIdentity`. */
 export interface S3WorkloadIdentityOptions {
   /**
-   * Annotations of the backup's ServiceAccount, such as `eks.amazonaws.com/role-arn`.
+   * Adds annotations to the backup's ServiceAccount, such as `eks.amazonaws.com/role-arn`.
    * @default - none. EKS Pod Identity needs no annotations.
    */
   readonly serviceAccountAnnotations?: { readonly [name: string]: string };
 }
 
-/** Credentials with which the agent signs in to an S3 server. */
+/** Holds the credentials with which the agent signs in to an S3 server. */
 export class S3Credentials {
   /**
    * Reads the credentials from a Secret in the backup's namespace. The agent recognizes these keys: `AWS_ACCESS_KEY_ID`

@@ -2,18 +2,18 @@ import type { BackupPodSecret } from '../lib/backup-pod';
 import { keyProblem, nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 
-/** Server-side encryption of the objects in an S3 bucket. */
+/** Selects the server-side encryption of the objects in an S3 bucket. */
 export enum ServerSideEncryption {
-  /** SSE-S3: the server encrypts with a key of its own. */
+  /** Uses SSE-S3: the server encrypts with a key of its own. */
   AES256 = 'AES256',
-  /** SSE-KMS: the server encrypts with a key of its key management service. */
+  /** Uses SSE-KMS: the server encrypts with a key of its key management service. */
   KMS = 'aws:kms',
 }
 
 /**
- * A key for SSE-C: the S3 server encrypts with this key and does not keep it. The key has 32 bytes, raw or in base64
- * (`openssl rand -base64 32`). Without the key no backup can be read again: keep a copy in a place that survives the
- * loss of etcd.
+ * Holds a key for SSE-C: the S3 server encrypts with this key and does not keep it. The key has 32 bytes, raw or in
+ * base64 (`openssl rand -base64 32`). Without the key no backup can be read again: keep a copy in a place that survives
+ * the loss of etcd.
  */
 export class SseCustomerKey {
   /**

@@ -6,24 +6,24 @@ import type { SseCustomerKey } from './s3-encryption';
 import { ServerSideEncryption } from './s3-encryption';
 import type { StoreDefinition } from './store-definition';
 
-/** Properties of `BackupStore.s3`. */
+/** Configures `BackupStore.s3`. */
 export interface S3StoreProps {
-  /** Name of the bucket. */
+  /** Names the bucket. */
   readonly bucket: string;
-  /** Credentials with which the agent signs in. */
+  /** Sets the credentials with which the agent signs in. */
   readonly credentials: S3Credentials;
   /**
-   * Folder within the bucket, such as `etcd/eu`.
+   * Sets a folder within the bucket, such as `etcd/eu`.
    * @default - the bucket's root
    */
   readonly prefix?: string;
   /**
-   * Region of the bucket, such as `eu-west-1`.
+   * Names the region of the bucket, such as `eu-west-1`.
    * @default - taken from the AWS shared files or the workload identity; us-east-1 for a custom endpoint
    */
   readonly region?: string;
   /**
-   * URL of an S3 server other than AWS. Without a scheme, https is used.
+   * Sets the URL of an S3 server other than AWS. Without a scheme, https is used.
    * @default - AWS
    */
   readonly endpoint?: string;
@@ -33,23 +33,23 @@ export interface S3StoreProps {
    */
   readonly pathStyle?: boolean;
   /**
-   * Certificate authorities that signed the server's certificate, if they are not public ones.
+   * Lists the certificate authorities that signed the server's certificate, if they are not public ones.
    * @default - public authorities
    */
   readonly ca?: CaBundle;
   /**
-   * How the server encrypts the objects that it stores.
+   * Selects how the server encrypts the objects that it stores.
    * @default - the bucket's own setting
    */
   readonly serverSideEncryption?: ServerSideEncryption;
   /**
-   * Id of the key for `ServerSideEncryption.KMS`.
+   * Sets the id of the key for `ServerSideEncryption.KMS`.
    * @default - the bucket's key, or the key that the server manages
    */
   readonly kmsKeyId?: string;
   /**
-   * Key for SSE-C: the agent sends it with every request, and the server encrypts with it but does not keep it.
-   * Requires TLS, and excludes `serverSideEncryption`.
+   * Sets the key for SSE-C: the agent sends it with every request, and the server encrypts with it but does not keep
+   * it. Requires TLS, and excludes `serverSideEncryption`.
    * @default - no SSE-C
    */
   readonly sseCustomerKey?: SseCustomerKey;

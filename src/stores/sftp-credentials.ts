@@ -5,38 +5,41 @@ import { sftpSecretTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
 /**
- * Keys of a Secret that holds SFTP credentials, if the agent does not recognize their names. If you name one key, name
- * all keys that the agent needs.
+ * Names the keys of a Secret that holds SFTP credentials, if the agent does not recognize their names. If you name one
+ * key, name all keys that the agent needs.
  */
 export interface SftpSecretKeys {
   /**
-   * Key that holds the user's name.
+   * Names the key that holds the user's name.
    * @default - the agent finds the key by its name, unless the store has `username`
    */
   readonly usernameKey?: string;
   /**
-   * Key that holds the user's password.
+   * Names the key that holds the user's password.
    * @default - the agent finds the key by its name
    */
   readonly passwordKey?: string;
   /**
-   * Key that holds the user's private key, in the format of OpenSSH or PEM.
+   * Names the key that holds the user's private key, in the format of OpenSSH or PEM.
    * @default - the agent finds the key by its name
    */
   readonly privateKeyKey?: string;
   /**
-   * Key that holds the passphrase of an encrypted private key.
+   * Names the key that holds the passphrase of an encrypted private key.
    * @default - the agent finds the key by its name
    */
   readonly passphraseKey?: string;
   /**
-   * Key that holds the server's host keys, in the format of OpenSSH's known_hosts.
+   * Names the key that holds the server's host keys, in the format of OpenSSH's known_hosts.
    * @default - the agent finds the key by its name, unless the store has `hostKey`
    */
   readonly knownHostsKey?: string;
 }
 
-/** Credentials with which the agent logs in to an SFTP server, and the host keys by which it verifies that server. */
+/**
+ * Holds the credentials with which the agent logs in to an SFTP server, and the host keys by which it verifies that
+ * server.
+ */
 export class SftpCredentials {
   /**
    * Reads the credentials from a Secret in the backup's namespace. The agent recognizes these keys: `username`,

@@ -2,31 +2,34 @@ import { problemsOf } from '../validation/problems';
 import type { SftpCredentials } from './sftp-credentials';
 import type { StoreDefinition } from './store-definition';
 
-/** Properties of `BackupStore.sftp`. */
+/** Configures `BackupStore.sftp`. */
 export interface SftpStoreProps {
-  /** Host name or IP address of the server. */
+  /** Sets the host name or IP address of the server. */
   readonly host: string;
-  /** Credentials with which the agent logs in. They also contain the server's host keys, unless `hostKey` is given. */
+  /**
+   * Sets the credentials with which the agent logs in. They also contain the server's host keys, unless `hostKey` is
+   * given.
+   */
   readonly credentials: SftpCredentials;
   /**
-   * TCP port of the server.
+   * Sets the TCP port of the server.
    * @default 22
    */
   readonly port?: number;
   /**
-   * Name of the user to log in as.
+   * Names the user to log in as.
    * @default - `username` from the credentials
    */
   readonly username?: string;
   /**
-   * Directory on the server, such as `/backup/etcd`. A path without a leading slash is relative to the login directory.
-   * The directory is created if it does not exist.
+   * Sets the directory on the server, such as `/backup/etcd`. A path without a leading slash is relative to the login
+   * directory. The directory is created if it does not exist.
    * @default - the login directory
    */
   readonly path?: string;
   /**
-   * Host key of the server: its fingerprint, `SHA256:…`, or its public key, `ssh-ed25519 AAAA…`. The agent never
-   * connects to a server whose key is not configured.
+   * Sets the host key of the server: its fingerprint, `SHA256:…`, or its public key, `ssh-ed25519 AAAA…`. The agent
+   * never connects to a server whose key is not configured.
    * @default - `knownHosts` from the credentials
    */
   readonly hostKey?: string;

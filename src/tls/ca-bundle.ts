@@ -3,8 +3,8 @@ import { keyProblem, nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 
 /**
- * Certificates of the certificate authorities to trust, in PEM. They are stored under one key of a Secret or ConfigMap
- * in the backup's namespace.
+ * Holds the certificates of the certificate authorities to trust, in PEM. They are stored under one key of a Secret or
+ * ConfigMap in the backup's namespace.
  */
 export class CaBundle {
   /**

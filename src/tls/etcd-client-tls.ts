@@ -5,29 +5,29 @@ import { clientCaTypes, clientTlsTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import { CaBundle } from './ca-bundle';
 
-/** Keys of a Secret that holds a client certificate. */
+/** Names the keys of a Secret that holds a client certificate. */
 export interface EtcdClientTlsKeys {
   /**
-   * Key that holds the certificate of the authority that signed etcd's server certificates.
+   * Names the key that holds the certificate of the authority that signed etcd's server certificates.
    * @default ca.crt
    */
   readonly caKey?: string;
   /**
-   * Key that holds the client certificate.
+   * Names the key that holds the client certificate.
    * @default tls.crt
    */
   readonly certKey?: string;
   /**
-   * Key that holds the client certificate's private key.
+   * Names the key that holds the client certificate's private key.
    * @default tls.key
    */
   readonly keyKey?: string;
 }
 
-/** TLS settings of an etcd client: which servers it trusts, and which certificate it presents. */
+/** Describes how an etcd client uses TLS: which servers it trusts, and which certificate it presents. */
 export class EtcdClientTls {
   /**
-   * Mutual TLS, with a Secret in the backup's namespace. The default keys are those of cert-manager and of
+   * Uses mutual TLS, with a Secret in the backup's namespace. The default keys are those of cert-manager and of
    * `kubectl create secret generic NAME --from-file=ca.crt --from-file=tls.crt --from-file=tls.key`.
    */
   static fromSecret(secretName: string, keys: EtcdClientTlsKeys = {}): EtcdClientTls {
@@ -48,7 +48,7 @@ export class EtcdClientTls {
     ]);
   }
 
-  /** TLS without a client certificate: the client verifies the server, but does not identify itself. */
+  /** Uses TLS without a client certificate: the client verifies the server, but does not identify itself. */
   static fromCa(ca: CaBundle): EtcdClientTls {
     return buildIfValid(
       EtcdClientTls.prototype,

@@ -15,90 +15,90 @@ import {
 } from './certificates';
 import { IssuerKind } from './issuer-kind';
 
-/** Properties of `EtcdTls.managed`. */
+/** Configures `EtcdTls.managed`. */
 export interface ManagedTlsProps {
   /**
-   * Further DNS names and IP addresses in the certificates that members present to clients, for example those of a load
+   * Adds DNS names and IP addresses to the certificates that members present to clients, for example those of a load
    * balancer. The names of the cluster's Services, `localhost`, `127.0.0.1` and `::1` are always included. The
    * reconciler issues new certificates after a change, and the members load them without a restart.
    * @default - no further names
    */
   readonly serverNames?: string[];
   /**
-   * Any text, such as a date. If it changes, the reconciler creates new intermediate authorities and issues all
-   * certificates anew, without a restart of a member. Certificates of the previous intermediates stay valid until they
-   * expire.
+   * Renews the intermediate authorities when this text, for example a date, changes. The reconciler creates new ones
+   * and issues all certificates anew, without a restart of a member. Certificates of the previous intermediates stay
+   * valid until they expire.
    * @default - new intermediates only when two thirds of their year are over
    */
   readonly intermediateRotation?: string;
   /**
-   * Any text, such as a date. If it changes, the reconciler replaces the roots of both authorities. No connection fails,
-   * but the members must restart once: the condition CertificatesReady says when.
+   * Replaces the roots of both authorities when this text, for example a date, changes. No connection fails, but the
+   * members must restart once: the condition CertificatesReady says when.
    * @default - new roots only when two thirds of their 10 years are over
    */
   readonly rootRotation?: string;
   /**
-   * Any text, such as a date. If it changes, the reconciler shuts out everyone who has a certificate that was issued
-   * before, without a restart of a member: it creates new intermediate authorities, issues all certificates anew, and
-   * revokes the earlier intermediates a few minutes later, once every member has its new certificates. Connections that
-   * are open then stay open until the member restarts.
-   * @default - nobody is shut out
+   * Revokes every certificate that was issued before when this text, for example a date, changes, without a restart of a
+   * member. The reconciler creates new intermediate authorities and issues all certificates anew. A few minutes later,
+   * once every member has its new certificates, members refuse new connections that use a certificate of an earlier
+   * intermediate. Open connections stay open until the member restarts.
+   * @default - no certificate is revoked
    */
   readonly intermediateRevocation?: string;
 }
 
-/** Properties of `EtcdTls.certManager`: the issuers of a cluster's certificates, and how long these are valid. */
+/** Selects the issuers of a cluster's certificates, and how long these are valid, for `EtcdTls.certManager`. */
 export interface CertManagerTlsProps {
   /**
-   * Name of the Issuer or ClusterIssuer of all certificates. If `peerIssuer` is given, it issues the server and client
+   * Names the Issuer or ClusterIssuer of all certificates. If `peerIssuer` is given, it issues the server and client
    * certificates only. It must be a private certificate authority (`ca`, Vault, …) that writes its own certificate to
    * `ca.crt`.
    */
   readonly issuer: string;
   /**
-   * Kind of `issuer`.
+   * Sets the kind of `issuer`.
    * @default IssuerKind.ISSUER
    */
   readonly issuerKind?: IssuerKind;
   /**
-   * Name of a separate issuer for the traffic between members. With one issuer for both, anyone with a client
-   * certificate can connect to the members as a peer.
+   * Names a separate issuer for the traffic between members. With one issuer for both, anyone with a client certificate
+   * can connect to the members as a peer.
    * @default - `issuer`
    */
   readonly peerIssuer?: string;
   /**
-   * Kind of `peerIssuer`.
+   * Sets the kind of `peerIssuer`.
    * @default - `issuerKind`
    */
   readonly peerIssuerKind?: IssuerKind;
   /**
-   * How long a certificate is valid. At least one hour.
+   * Sets how long a certificate is valid. It must be at least one hour.
    * @default - cert-manager's default, 90 days
    */
   readonly duration?: Duration;
   /**
-   * How long before it expires a certificate is renewed. At least 5 minutes, and less than `duration`. etcd loads a
-   * renewed certificate without a restart.
+   * Sets how long before it expires a certificate is renewed. It must be at least 5 minutes, and less than `duration`.
+   * etcd loads a renewed certificate without a restart.
    * @default - cert-manager's default, a third of `duration`
    */
   readonly renewBefore?: Duration;
 }
 
-/** Names of Secrets in the cluster's namespace. Each Secret must have the keys `ca.crt`, `tls.crt` and `tls.key`. */
+/** Names Secrets in the cluster's namespace. Each Secret must have the keys `ca.crt`, `tls.crt` and `tls.key`. */
 export interface TlsSecrets {
   /**
-   * Secret with the certificate that members use for each other. It needs the usages serverAuth and clientAuth, and the
-   * DNS names `<cluster>-<i>.<cluster>-peers.<namespace>.svc.<clusterDomain>` for i from 0 to 6. It must not contain IP
-   * addresses, because etcd would check these too.
+   * Names the Secret with the certificate that members use for each other. It needs the usages serverAuth and
+   * clientAuth, and the DNS names `<cluster>-<i>.<cluster>-peers.<namespace>.svc.<clusterDomain>` for i from 0 to 6. It
+   * must not contain IP addresses, because etcd would check these too.
    */
   readonly peer: string;
   /**
-   * Secret with the certificate that members present to clients. It needs the usages serverAuth and clientAuth, all
-   * names that clients use, `localhost` and `127.0.0.1`. etcd accepts client certificates that are signed by its
-   * `ca.crt`.
+   * Names the Secret with the certificate that members present to clients. It needs the usages serverAuth and
+   * clientAuth, all names that clients use, `localhost` and `127.0.0.1`. etcd accepts client certificates that are
+   * signed by its `ca.crt`.
    */
   readonly server: string;
-  /** Secret with a client certificate (usage clientAuth) for the reconciler and for backups. */
+  /** Names the Secret with a client certificate (usage clientAuth) for the reconciler and for backups. */
   readonly client: string;
 }
 
@@ -126,8 +126,9 @@ export interface ManagedTls {
 }
 
 /**
- * TLS of a cluster, both for its clients, which must present a certificate too, and between its members. It cannot be
- * changed later, except for the properties of `managed` and `certManager`: create a new cluster from a backup instead.
+ * Describes the TLS of a cluster, both for its clients, which must present a certificate too, and between its members.
+ * It cannot be changed later, except for the properties of `managed` and `certManager`: create a new cluster from a
+ * backup instead.
  */
 export class EtcdTls {
   /**
@@ -171,13 +172,13 @@ export class EtcdTls {
     );
   }
 
-  /** No TLS: clients and members use plain http, and anyone who reaches a member can read and write everything. */
+  /** Uses no TLS: clients and members use plain http, and anyone who reaches a member can read and write everything. */
   static none(): EtcdTls {
     return new EtcdTls(false, () => ({ certificates: [], problems: [] }));
   }
 
   private constructor(
-    /** False for `none`. */
+    /** Is false only for `none`. */
     readonly enabled: boolean,
     private readonly bind: (cluster: TlsCluster) => TlsBinding,
   ) {}

@@ -1,7 +1,7 @@
-/** Kinds of issuer that cert-manager has. */
+/** Lists the kinds of issuer that cert-manager has. */
 export enum IssuerKind {
-  /** An issuer in the cluster's own namespace. */
+  /** Selects an issuer in the cluster's own namespace. */
   ISSUER = 'Issuer',
-  /** An issuer for all namespaces. */
+  /** Selects an issuer for all namespaces. */
   CLUSTER_ISSUER = 'ClusterIssuer',
 }

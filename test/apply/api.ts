@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Manifest } from '../synth';
 
-/** The API server itself, through `kubectl proxy`: a refusal comes field by field. */
+/** The API server itself, through `kubectl proxy`: it reports a refusal field by field. */
 export class Api {
   static async connect(): Promise<Api> {
     const proxy = spawn('kubectl', ['proxy', '--port=0'], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -20,7 +20,7 @@ export class Api {
     this.proxy.kill();
   }
 
-  /** What the API server says about an object that it does not keep. */
+  /** Creates an object in a dry run, and returns the API server's answer. */
   async tryCreate(path: string, manifest: Manifest): Promise<Answer> {
     return this.ask('POST', `${path}?dryRun=All&fieldValidation=Strict`, 'application/json', manifest);
   }

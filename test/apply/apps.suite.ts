@@ -8,14 +8,16 @@ const ways = [
   ['server-side', ['--server-side']],
 ] as const;
 
-/** The one thing of a backup that the restricted standard forbids, and EtcdBackupSchedule's documentation says so. */
+/**
+ * The only part of a backup that the restricted standard forbids; the documentation of EtcdBackupSchedule mentions it.
+ */
 const nfs = /^Warning: would violate PodSecurity "restricted:latest": restricted volume types \([^()]*"nfs"\)$/;
 const said = (stderr: string) => stderr.split('\n').filter((line) => line && !nfs.test(line));
 
 const ofKind = ({ manifests }: Pick<App, 'manifests'>, ...kinds: string[]) =>
   manifests.filter(({ kind }) => kinds.includes(kind));
 
-// CRDs have a suite of their own.
+// CRDs have a separate suite.
 const others = apps.filter(({ manifests }) => !manifests.every(isCrd));
 
 describe.each(others)('$name', (app) => {
@@ -26,16 +28,17 @@ describe.each(others)('$name', (app) => {
     });
     afterAll(() => deployment?.delete());
 
-    test('is tried in silence', async () => {
+    test('is accepted by a dry run without a warning', async () => {
       expect(said(await deployment.apply('--dry-run=server', '--validate=strict'))).toEqual([]);
     });
 
-    test('is taken without a warning', async () => {
+    test('is accepted without a warning', async () => {
       expect(said(await deployment.apply('--validate=strict'))).toEqual([]);
     });
 
     if (ofKind(app, 'StatefulSet', 'Deployment').length > 0) {
-      test('gets its pods: the restricted level admits them, and they miss nothing', () => deployment.admitted());
+      test('gets its pods: the restricted level admits them, and they have all that they need', () =>
+        deployment.admitted());
     }
 
     test('changes nothing when applied again, nor the replicas and the epoch that the reconciler writes', async () => {
@@ -62,7 +65,7 @@ test('every CRD of an app is one of crds/', () => {
   for (const definition of definitions) expect(crds).toContainEqual(definition);
 });
 
-describe('these tests see', () => {
+describe('these tests detect', () => {
   const broken = (change: (pod: Manifest) => void): App => {
     const manifests = structuredClone(small.manifests) as Manifest[];
     change(manifests.find(({ kind }) => kind === 'StatefulSet').spec.template.spec);
@@ -75,7 +78,7 @@ describe('these tests see', () => {
   };
   afterEach(() => deployment?.delete());
 
-  test('a field that Kubernetes does not know', async () => {
+  test('a field that is unknown to Kubernetes', async () => {
     await expect(dryRun(broken((pod) => Object.assign(pod, { hostUser: true })))).rejects.toThrow(/hostUser/);
   });
 

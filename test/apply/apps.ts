@@ -10,7 +10,7 @@ export interface App {
 export const small: App = { name: 'an app of one line', manifests: smallApp() };
 const broad: App = { name: 'an app with every option', manifests: broadApp() };
 
-/** Every file of dist/, every app of examples/ whole, and two of our own. */
+/** Every file of dist/, every app of examples/, and two further apps. */
 export const apps: readonly App[] = [...grouped(), small, broad];
 
 function grouped(): App[] {

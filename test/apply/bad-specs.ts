@@ -1,4 +1,4 @@
-// What the rules about several fields refuse, and what they say.
+// Specs that the rules about several fields refuse, and their messages.
 import type { Manifest } from '../synth';
 import { around, backup, cluster, restore } from './good';
 

@@ -1,4 +1,4 @@
-/** What a text must not be, by what the refusal says. */
+/** Invalid texts, by the message of the refusal. */
 export const badTexts: Readonly<Record<string, readonly string[]>> = {
   'is not a valid name of a Secret: use lower-case': ['Upper', 'a_b', '-a', 'a.', ''],
   'is not a valid name of a ConfigMap: use lower-case': ['Upper', 'a_b'],

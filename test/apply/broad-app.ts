@@ -1,4 +1,4 @@
-// Every option of the library at least once, so that a real API server judges them all.
+// Uses every option of the library at least once, so that a real API server validates all of them.
 import { Chart, Cron, Duration, Size, Testing } from 'cdk8s';
 import {
   BackupStore,
@@ -229,7 +229,7 @@ new EtcdBackup(lab, 'other', {
 const single = new Chart(Testing.app(), 'single');
 new EtcdCluster(single, 'orders');
 
-/** The manifests of all of it. */
+/** Returns the manifests of the whole app. */
 export const broadApp = (): Manifest[] => app.charts.flatMap((each) => Testing.synth(each));
 
 /** Those of one line. */

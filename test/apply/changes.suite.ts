@@ -1,4 +1,4 @@
-// What may change in a resource that is there, and what not.
+// Allowed and forbidden changes of an existing resource.
 import type { Manifest } from '../synth';
 import { type Answer, Api } from './api';
 import { backup, cluster, restore } from './good';
@@ -130,7 +130,7 @@ describe('kubectl scale', () => {
     expect(await scale(9)).toContain('should be less than or equal to 7');
   });
 
-  test('shows how many voters there are', async () => {
+  test('shows the number of voters', async () => {
     const status = { status: { voters: 4 } };
     const patch = ['--subresource=status', '--type=merge', '-p', JSON.stringify(status)];
     await namespace.kubectl(['patch', 'etcdcluster/plain', ...patch]);

@@ -18,7 +18,7 @@ describe.each([
 ])('a %s apply of crds/', (_, flags) => {
   afterAll(remove);
 
-  test('is taken without a warning', async () => {
+  test('is accepted without a warning', async () => {
     expect(await apply('--dry-run=server', ...flags)).toMatchObject(silent);
     expect(await apply(...flags)).toMatchObject(silent);
   });
@@ -26,12 +26,12 @@ describe.each([
   test('establishes them', async () => {
     const conditions = ['Established', 'NamesAccepted'].map((type) => `--for=condition=${type}`);
     for (const condition of conditions) await kubectl(['wait', condition, 'crd', ...names, '--timeout=60s']);
-    // The API server takes its time to find that a schema is not structural.
+    // The API server needs some time to find that a schema is not structural.
     const { stdout } = await kubectl(['get', 'crd', ...names, '-o', 'jsonpath={.items[*].status.conditions[*].type}']);
     expect(stdout).not.toContain('NonStructuralSchema');
   });
 
-  test('made again changes nothing', async () => {
+  test('applying them again changes nothing', async () => {
     const versions = () => kubectl(['get', 'crd', ...names, '-o', 'jsonpath={.items[*].metadata.resourceVersion}']);
     const before = await versions();
     expect(await apply(...flags)).toMatchObject(silent);

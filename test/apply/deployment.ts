@@ -4,7 +4,7 @@ import type { Manifest } from '../synth';
 import type { App } from './apps';
 import { TestNamespace } from './namespace';
 
-/** What is served, as `<apiVersion> <kind>`, and whether it is namespaced. */
+/** Served kinds, as `<apiVersion> <kind>`; true if the kind is namespaced. */
 type Served = ReadonlyMap<string, boolean>;
 
 async function apiResources(): Promise<Served> {
@@ -15,7 +15,7 @@ async function apiResources(): Promise<Served> {
 
 const typeOf = ({ apiVersion, kind }: Manifest): string => `${apiVersion} ${kind}`;
 
-/** An API server serves what a CustomResourceDefinition defines a moment after it has taken it. */
+/** An API server serves a new CustomResourceDefinition only a moment after it has accepted it. */
 async function allServed(manifests: readonly Manifest[]): Promise<Served> {
   const deadline = Date.now() + 60_000;
   for (;;) {
@@ -27,15 +27,15 @@ async function allServed(manifests: readonly Manifest[]): Promise<Served> {
   }
 }
 
-/** Cert-manager's kinds, where neither it nor its CRDs are to be had. */
+/** Kinds of cert-manager, left out where neither it nor its CRDs are available. */
 const leftOut = process.env.CERT_MANAGER_CRDS === 'none' ? /^cert-manager\.io\// : /^$/;
 
 export const isCrd = ({ kind }: Manifest): boolean => kind === 'CustomResourceDefinition';
 
-/** An app in fresh namespaces: one for each that it names, and one for what names none. */
+/** An app in new namespaces: one for each namespace that it names, and one for objects without a namespace. */
 export class Deployment {
   static async of({ manifests }: App, flags: readonly string[]): Promise<Deployment> {
-    // A Pod is a static one, for the kubelet.
+    // A Pod is a static Pod, for the kubelet.
     const left = manifests.filter(
       (manifest) =>
         !['Namespace', 'Pod'].includes(manifest.kind) && !isCrd(manifest) && !leftOut.test(manifest.apiVersion),
@@ -63,12 +63,12 @@ export class Deployment {
     private readonly flags: readonly string[],
   ) {}
 
-  /** What kubectl says on stderr. */
+  /** Output of kubectl on stderr. */
   async apply(...flags: string[]): Promise<string> {
     return (await this.run('apply', ...this.flags, ...flags)).stderr;
   }
 
-  /** The difference that kubectl sees. */
+  /** Output of kubectl diff. */
   async diff(): Promise<string> {
     const { stdout } = await this.run('diff', ...this.flags).catch((error: { stdout: string; stderr: string }) => ({
       stdout: error.stdout || error.stderr,
@@ -82,7 +82,7 @@ export class Deployment {
     return found.kind === 'List' ? found.items : [found];
   }
 
-  /** Each object without what its controllers write. */
+  /** Returns each object without the fields that its controllers write. */
   async wanted(): Promise<Manifest[]> {
     return (await this.objects()).map(({ status: _, metadata, ...rest }) => {
       const { resourceVersion: __, managedFields, ...others } = metadata;
@@ -93,7 +93,7 @@ export class Deployment {
     });
   }
 
-  /** Waits until the controllers have made the pods that the workloads ask for, ready or not. */
+  /** Waits until the controllers have created the pods of the workloads, ready or not. */
   async admitted(): Promise<void> {
     const workloads = this.manifests.filter(({ kind }) => ['StatefulSet', 'Deployment'].includes(kind));
     const wanted = workloads.reduce((sum, { spec }) => sum + (spec.replicas ?? 1), 0);

@@ -67,7 +67,7 @@ const jobIdentity = { serviceAccountName: 'etcd-backup', image: 'registry.exampl
 const encryption = { age: { recipients: ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'] } };
 const retention = { last: 3, within: '30d', hourly: 24, daily: 7, weekly: 4, monthly: 12, yearly: 2, minKeep: 3 };
 
-/** A resource around a store, by the place of the store in it. */
+/** A resource with a store, by the position of the store. */
 export const around: Readonly<
   Record<string, { readonly path: (string | number)[]; manifest(store: Manifest): Manifest }>
 > = {

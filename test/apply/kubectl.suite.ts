@@ -1,4 +1,4 @@
-// What somebody sees of the custom resources with kubectl.
+// Output of kubectl for the custom resources.
 import type { Manifest } from '../synth';
 import { backup, cluster, restore } from './good';
 import { TestNamespace } from './namespace';
@@ -127,7 +127,7 @@ const rows: [string, string, object][] = [
   ],
 ];
 
-test.each(rows)('kubectl get shows a whole %s by its short name', async (_, shortName, row) => {
+test.each(rows)('kubectl get shows a complete %s by its short name', async (_, shortName, row) => {
   expect(await table(shortName)).toEqual({ NAME: expect.any(String), ...row });
   const wide = { MESSAGE: 'pod orders-3 is down' };
   expect(await table(shortName, '-o', 'wide')).toEqual({ NAME: expect.any(String), ...row, ...wide });
@@ -149,7 +149,7 @@ test('kubectl wait waits for a condition', async () => {
 describe('a status', () => {
   const resource = () => namespace.get('etcdcluster/orders');
 
-  test('is whole when it comes back', async () => {
+  test('is complete when it is read back', async () => {
     expect((await resource()).status).toEqual(statuses[0]);
   });
 
@@ -169,7 +169,7 @@ describe('a status', () => {
     expect(types.sort()).toEqual(['Available', 'BackupHealthy', 'Degraded']);
   });
 
-  test('leaves the spec alone, and the spec leaves it', async () => {
+  test('does not change the spec, and the spec does not change it', async () => {
     const { metadata, spec } = await resource();
     expect(metadata.generation).toBe(1);
     await namespace.kubectl(

@@ -4,14 +4,14 @@ import { changed, fieldOf, type Place } from './schema';
 export interface BadValue {
   readonly what: string;
   readonly manifest: Manifest;
-  /** What the refusal must say about the field. */
+  /** Expected message about the field. */
   readonly says: RegExp;
   readonly field: string;
 }
 
 type Limit = readonly [what: string, value: Manifest, says: RegExp];
 
-/** A bad resource for each limit of one field that a good one has. */
+/** Returns an invalid resource for each limit of each field in a valid one. */
 export function badValues(manifest: Manifest, { path, schema }: Place, value: Manifest): BadValue[] {
   const limits = [...textLimits(schema), ...numberLimits(schema), ...listLimits(schema, value), ...typeLimits(schema)];
   const field = fieldOf(path);

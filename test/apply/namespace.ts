@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { kubectl, type Output } from '../e2e/support/kubectl';
 import type { Manifest } from '../synth';
 
-/** A namespace of its own for each suite, which lets only restricted pods in, or those of another level, and warns of others. */
+/**
+ * A separate namespace for each suite. It admits only restricted pods, or pods of another level, and warns of others.
+ */
 export class TestNamespace {
   static async create(purpose: string, level = 'restricted'): Promise<TestNamespace> {
     const name = `etcd-apply-${purpose}-${randomBytes(3).toString('hex')}`;
@@ -27,7 +29,7 @@ export class TestNamespace {
     return JSON.parse(stdout);
   }
 
-  /** Nothing of ours has a finalizer, so nobody needs to wait for the end. */
+  /** Our objects have no finalizers, so it is not necessary to wait for the deletion. */
   async delete(): Promise<void> {
     await kubectl(['delete', 'namespace', this.name, '--wait=false']);
   }

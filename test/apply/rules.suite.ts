@@ -41,7 +41,7 @@ const limits: [string, BadValue][] = [...fields].flatMap(([field, { manifest, pl
 );
 
 const isText = ({ schema }: Place): boolean => schema.type === 'string';
-/** What somebody else judges: Kubernetes, a registry, the store. */
+/** Validated elsewhere: by Kubernetes, a registry or the store. */
 const freeTexts = [
   'cron',
   'cronJobName',
@@ -73,7 +73,7 @@ const textCases = texts.flatMap(([field, { manifest, place }]) =>
   ),
 );
 
-test.each(Object.entries(good))('takes %s', async (_, manifest) => {
+test.each(Object.entries(good))('accepts %s', async (_, manifest) => {
   expect(await refusalsOf(manifest)).toEqual([]);
 });
 
@@ -97,7 +97,7 @@ test('refuses a field that does not exist', async () => {
   expect(await refusalsOf(manifest)).toEqual([expect.stringContaining('unknown field "spec.replicas"')]);
 });
 
-test('repeats no secret that stands in the wrong place', async () => {
+test('repeats no secret that is in the wrong place', async () => {
   const secret = 'AGE-SECRET-KEY-1QQQ';
   const found = badSpecs.filter(([, manifest]) => JSON.stringify(manifest).includes(secret));
   const answers = await Promise.all(found.map(([, manifest]) => refusalsOf(manifest)));
@@ -105,13 +105,13 @@ test('repeats no secret that stands in the wrong place', async () => {
   expect(JSON.stringify(answers)).not.toContain(secret);
 });
 
-describe('nothing is left out', () => {
-  test.each(crds.map((crd) => [crd.spec.names.kind, crd]))('every field of %s is in a good one', (kind, crd) => {
+describe('completeness', () => {
+  test.each(crds.map((crd) => [crd.spec.names.kind, crd]))('every field of %s is in a valid resource', (kind, crd) => {
     const all = schemaFields(schemaOf(crd).properties.spec, 'spec');
     expect(all.filter((path) => !fields.has(`${kind} ${path}`))).toEqual([]);
   });
 
-  test('every rule about a text has a bad one', () => {
+  test('every rule about a text has an invalid example', () => {
     const tried = new Set(textCases.map(({ field, says }) => `${field}: ${says}`));
     const untried = texts.flatMap(([field, { place }]) =>
       rulesOf(place.schema).filter(
@@ -131,7 +131,7 @@ describe('nothing is left out', () => {
     expect(new Set(names)).toEqual(new Set(freeTexts));
   });
 
-  test('every number has a lower end, and an upper one where it is small', () => {
+  test('every number has a minimum, and every small number a maximum', () => {
     const numbers = [...fields].filter(([, { place }]) => place.schema.type === 'integer');
     expect(numbers.length).toBeGreaterThan(10);
     for (const [, { place }] of numbers) {
@@ -140,12 +140,15 @@ describe('nothing is left out', () => {
     }
   });
 
-  test.each(crds.map((crd) => [crd.spec.names.kind, crd]))('every other rule of %s has a bad one', (kind, crd) => {
-    const said = badSpecs.filter(([, manifest]) => manifest.kind === kind).map(([, , says]) => says);
-    const rules = otherRules(schemaOf(crd)).filter(({ rule }) => !rule.includes('oldSelf'));
-    expect(rules.length).toBeGreaterThan(10);
-    expect(rules.filter(({ message }) => !said.some((says) => message.includes(says)))).toEqual([]);
-  });
+  test.each(crds.map((crd) => [crd.spec.names.kind, crd]))(
+    'every other rule of %s has an invalid example',
+    (kind, crd) => {
+      const said = badSpecs.filter(([, manifest]) => manifest.kind === kind).map(([, , says]) => says);
+      const rules = otherRules(schemaOf(crd)).filter(({ rule }) => !rule.includes('oldSelf'));
+      expect(rules.length).toBeGreaterThan(10);
+      expect(rules.filter(({ message }) => !said.some((says) => message.includes(says)))).toEqual([]);
+    },
+  );
 });
 
 function schemaFields(schema: Manifest, path: string): string[] {

@@ -16,7 +16,7 @@ export interface Place {
   readonly schema: Manifest;
 }
 
-/** Every value of an object beside its schema, and every field that it does not have. */
+/** Yields every value of an object with its schema, and every field that the object lacks. */
 export function* placesOf(schema: Manifest, value: Manifest, path: Path = []): Generator<Place> {
   yield { path, schema };
   if (value === undefined) return;
@@ -30,14 +30,14 @@ export function* placesOf(schema: Manifest, value: Manifest, path: Path = []): G
 
 export const schemaOf = (crd: Manifest): Manifest => crd.spec.versions[0].schema.openAPIV3Schema;
 
-/** As the API server writes it: `spec.backup.schedules[0].name`. */
+/** In the notation of the API server: `spec.backup.schedules[0].name`. */
 export const fieldOf = (path: Path): string =>
   path
     .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
     .join('')
     .slice(1);
 
-/** A copy with another value, or without it. */
+/** Returns a copy with another value, or without it. */
 export function changed(object: Manifest, path: Path, value: Manifest): Manifest {
   const copy = structuredClone(object);
   const parent = path.slice(0, -1).reduce((inner: Manifest, step) => inner[step], copy);

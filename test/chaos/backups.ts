@@ -17,13 +17,13 @@ export class Backups {
     this.#s3 = s3;
   }
 
-  /** A run of the schedule. */
+  /** Starts a run of the schedule. */
   async nightly(): Promise<string> {
     const { namespace, cluster } = this.#stage;
     return this.#took(await backUp(namespace, cluster.name, this.#stage.name('nightly')));
   }
 
-  /** What the store holds beside snapshots. */
+  /** Content of the store other than snapshots. */
   documents(): Promise<string> {
     return this.#s3.documents();
   }
@@ -41,7 +41,10 @@ export class Backups {
     return this.#took(status.snapshotId);
   }
 
-  /** In place, from the newest of this epoch, taken now if there is none: an older one would bring back what is given up. */
+  /**
+   * Restores in place, from the newest backup of this epoch, which is taken now if there is none: an older one would
+   * bring back discarded writes.
+   */
   async restore(): Promise<void> {
     const { cluster, play } = this.#stage;
     const { epoch } = await cluster.record();

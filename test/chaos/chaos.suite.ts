@@ -7,7 +7,7 @@ import { plan, type Step } from './plan';
 import { Stage } from './stage';
 import { state } from './state';
 
-/** Of scripts/suites/chaos.mjs, which prints the plan before and the table after. */
+/** scripts/suites/chaos.mjs runs this suite, and prints the plan before and the table after it. */
 const settings = JSON.parse(process.env.CHAOS ?? '{}');
 if (settings.seed === undefined) throw new Error('CHAOS is not set; run this suite with npm run suite -- chaos');
 const steps = plan(settings.seed, settings).filter(({ number }) => settings.numbers.includes(number));
@@ -40,7 +40,7 @@ test.each(steps)('$number: $what', async (step) => {
   }
 });
 
-/** Each is brought to its end, whatever becomes of the other: it may hold a node away. */
+/** Each fault is completed, whatever the other does: it may keep a node down. */
 async function all({ faults }: Step): Promise<void> {
   const ends = await Promise.allSettled(
     faults.map(async ({ after, run }) => {
@@ -52,13 +52,13 @@ async function all({ faults }: Step): Promise<void> {
   if (failures.length > 0) throw failures.length > 1 ? new AggregateError(failures) : failures[0];
 }
 
-/** At once: a run may be ended before its end. */
+/** At once, because a run may be stopped early. */
 function report({ number, what }: Step, outcome: object): void {
   rows.push({ number, what, ...outcome });
   writeFileSync(settings.report, JSON.stringify(rows));
 }
 
-test('nothing is lost but what restores gave up, each epoch was one cluster, and all voters have the same', async () => {
+test('nothing is lost except what restores discarded, each epoch was one cluster, and all voters agree', async () => {
   if (failed !== undefined) throw new Error(`not judged, as ${failed} failed`);
   await stage.play.ends(3);
 });
@@ -67,7 +67,7 @@ test('no key, password or token is in an object other than a Secret, in a log or
   expect(await recording.leaks({ store: await stage.backups.documents() })).toEqual([]);
 });
 
-test('nothing is left that ends and does not end', async () => {
+test('no object remains in deletion', async () => {
   const { namespace } = stage;
   const { stdout } = await kubectl(['api-resources', '--namespaced', '--verbs=list', '-o', 'name']);
   const kinds = stdout.split('\n').filter((kind) => kind && !kind.startsWith('events'));

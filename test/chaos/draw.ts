@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Draws by a seed alone: the same seed, the same draws. */
+/** Random draws that depend only on a seed. */
 export class Draw {
   readonly #seed: number;
   #drawn = 0;
@@ -9,7 +9,7 @@ export class Draw {
     this.#seed = seed;
   }
 
-  /** 0 or more, and less than the limit. */
+  /** Returns a number of at least 0 and less than the limit. */
   below(limit: number): number {
     const hash = createHash('sha256')
       .update(`${this.#seed} ${this.#drawn++}`)
@@ -17,12 +17,12 @@ export class Draw {
     return hash.readUInt32BE() % limit;
   }
 
-  /** Both ends may be drawn. */
+  /** Both ends are included. */
   between(least: number, most: number): number {
     return least + this.below(most - least + 1);
   }
 
-  /** True one time in so many. */
+  /** Returns true once in this number of times, on average. */
   oneIn(times: number): boolean {
     return this.below(times) === 0;
   }

@@ -5,8 +5,8 @@ import type { Stage } from './stage';
 export type Fault = (draw: Draw) => DrawnFault;
 
 export interface DrawnFault {
-  /** In words, with all that was drawn. */
+  /** Description with all drawn values. */
   readonly what: string;
-  /** Brings it about, and waits until the cluster has begun to act on it; where it holds something away, it gives it back. */
+  /** Causes the fault, and waits until the cluster has begun to react. If it takes something away, it returns it. */
   run(stage: Stage): Promise<unknown>;
 }

@@ -8,7 +8,7 @@ import type { Stage } from './stage';
 
 export type Containers = 'etcd' | 'agent' | 'every container';
 
-/** In words of a shell on a node: whether the process $p is one of them. */
+/** Shell condition on a node: the process $p is one of them. */
 const isOneOf: Record<Containers, string> = {
   etcd: '[ "$(cat $p/comm)" = etcd ]',
   agent: 'grep -q etcd-agent $p/cmdline',
@@ -24,7 +24,7 @@ export class Nodes {
     this.#stage = stage;
   }
 
-  /** The S3 server goes where the client is: some other node can then be taken away. */
+  /** The S3 server runs on the node of the client, so that any other node can be taken away. */
   async gather(): Promise<void> {
     const { namespace } = this.#stage;
     const { nodeName } = (await namespace.get('pod', 'orders-client')).spec;
@@ -33,7 +33,10 @@ export class Nodes {
     await namespace.ready('statefulset', 's3');
   }
 
-  /** Takes a member's node away for a while: one without client and API server, and with the leader if it is to be. */
+  /**
+   * Switches off a member's node for a while: one without the client and an API server, and optionally the leader's
+   * node.
+   */
   async without(away: 'off' | 'cut', back: 'on' | 'mend', leads: boolean, seconds: number): Promise<void> {
     const { node, ordinal } = await workerMember(this.#stage.play);
     await this.#elect(ordinal, leads);
@@ -46,7 +49,7 @@ export class Nodes {
     await kubectl(['wait', '--for=condition=Ready', '--timeout=240s', `node/${node}`]);
   }
 
-  /** Kills the processes of a pod, and says nothing to Kubernetes. */
+  /** Kills the processes of a pod without informing Kubernetes. */
   async kill({ metadata, spec }: Manifest, containers: Containers): Promise<void> {
     const pod = metadata.uid.replaceAll('-', '[-_]');
     const each = `grep -qE '${pod}' $p/cgroup 2>/dev/null && ${isOneOf[containers]} && kill -9 \${p#/proc/}`;

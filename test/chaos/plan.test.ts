@@ -15,7 +15,7 @@ test('the same seed makes the same plan, and another seed another', () => {
   expect(new Set(hundred.map((steps) => told(steps).join())).size).toBe(hundred.length);
 });
 
-test('what is done is drawn, too', () => {
+test('the details of a fault are drawn, too', () => {
   const words = hundred.flatMap((steps) => steps.flatMap(({ faults }) => faults.map(({ what }) => what)));
   expect(words).toEqual(expect.arrayContaining(['the pod of the leader deleted', 'the volume of member 1 lost']));
   expect(new Set(words).size).toBeGreaterThan(200);
@@ -31,7 +31,7 @@ test('every kind of fault is drawn within an hour, whatever the seed', () => {
   for (const steps of hundred) expect(new Set(kindsOf(steps))).toEqual(new Set(kinds.map(({ name }) => name)));
 });
 
-test('two at once break no quorum that one alone is not meant to break', () => {
+test('two faults together break no quorum, unless one of them breaks it on purpose', () => {
   const pairs = hundred.flat().filter(({ faults }) => faults.length > 1);
   expect(pairs.length).toBeGreaterThan(500);
   for (const { faults, what } of pairs) {
@@ -42,7 +42,7 @@ test('two at once break no quorum that one alone is not meant to break', () => {
   }
 });
 
-test('no plan upgrades more than twice, and no upgrade waits for a quorum that is taken away', () => {
+test('no plan upgrades more than twice, and no upgrade waits for a quorum that was broken', () => {
   for (const steps of hundred) {
     const upgrades = steps.filter(({ faults }) => faults.some(({ kind }) => kind === 'upgraded'));
     expect(upgrades).toHaveLength(2);

@@ -2,11 +2,11 @@ import { Draw } from './draw';
 import type { DrawnFault } from './fault';
 import { type Kind, kinds } from './faults';
 
-/** Forming before, judging after. */
+/** Time to form the cluster before, and to judge it after. */
 const aroundSeconds = 120;
 
 export interface PlanOptions {
-  /** How long it takes, about. A shorter plan is the beginning of a longer one. */
+  /** Approximate duration. A shorter plan is the beginning of a longer one. */
   readonly minutes: number;
   /** With faults that need NODE_DRIVER. */
   readonly nodes?: boolean;
@@ -14,18 +14,18 @@ export interface PlanOptions {
   readonly smoke?: boolean;
 }
 
-/** One fault, or two at once; then the cluster must become whole again. */
+/** One fault, or two at once. Afterwards the cluster must recover. */
 export interface Step {
   /** From 1. */
   readonly number: number;
-  /** Seconds of peace before. */
+  /** Seconds without a fault before it. */
   readonly pause: number;
-  /** Each after so many seconds. */
+  /** Faults, each after this number of seconds. */
   readonly faults: readonly (DrawnFault & { readonly kind: string; readonly after: number })[];
   readonly what: string;
 }
 
-/** What will happen: a function of the seed and these options alone. */
+/** Returns the steps. They depend only on the seed and these options. */
 export function plan(seed: number, options: PlanOptions): Step[] {
   const draw = new Draw(seed);
   const possible = possibleKinds(options);
@@ -54,7 +54,7 @@ const told = (faults: Step['faults']): string =>
 export const possibleKinds = ({ nodes = false, smoke = false }: Omit<PlanOptions, 'minutes'>): Kind[] =>
   kinds.filter((kind) => (nodes || !kind.needsNodes) && (kind.quick || !smoke));
 
-/** Each once in any order, before any comes again. */
+/** Each kind comes once, in any order, before any is repeated. */
 function* turns(draw: Draw, possible: readonly Kind[]): Generator<Kind, never> {
   const times = new Map<Kind, number>();
   for (;;) {
@@ -67,7 +67,7 @@ function* turns(draw: Draw, possible: readonly Kind[]): Generator<Kind, never> {
   }
 }
 
-/** Two at once break no quorum that one of them alone is not meant to break, and leave each other what they need. */
+/** Two faults together break no quorum, unless one of them does so on purpose, and do not block each other. */
 export function goTogether(one: Kind, other: Kind): boolean {
   if (one === other || one.alone || other.alone) return false;
   if (one.notBeside?.includes(other.name) || other.notBeside?.includes(one.name)) return false;

@@ -1,4 +1,4 @@
-/** A member, found when the fault comes. */
+/** A member, selected when the fault happens. */
 export const roles = ['the leader', 'a follower', 'member 0', 'member 1', 'member 2'] as const;
 
 export type Role = (typeof roles)[number];

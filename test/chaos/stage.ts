@@ -14,7 +14,7 @@ import type { Role } from './role';
 
 const three = [0, 1, 2];
 
-/** What faults happen to: a cluster with TLS, backups to S3, and a client that writes and watches all the time. */
+/** Target of the faults: a cluster with TLS, backups to S3, and a client that writes and watches continuously. */
 export class Stage {
   static async begin({ nodes }: { readonly nodes: boolean }): Promise<Stage> {
     const props = { version: EtcdVersion.of(versions[0]), quota: Size.mebibytes(quota) };
@@ -46,7 +46,7 @@ export class Stage {
     return this.play.namespace;
   }
 
-  /** Of an object that was not there before. */
+  /** Returns a new name for an object. */
   name(purpose: string): string {
     return `${purpose}-${++this.#names}`;
   }
@@ -63,7 +63,7 @@ export class Stage {
     return role === 'the leader' ? leader : three.find((ordinal) => ordinal !== leader)!;
   }
 
-  /** Of the first three; while there are five, another may lead. */
+  /** Returns the leader among the first three. While there are five members, another one may lead. */
   leader(): Promise<number> {
     return this.namespace.until('a leader', 90, async () => {
       const statuses = await this.statuses();
@@ -73,7 +73,7 @@ export class Stage {
     });
   }
 
-  /** As each tells of itself, if it answers. */
+  /** Returns the status of each member that answers. */
   statuses(): Promise<(Manifest | undefined)[]> {
     return Promise.all(
       three.map(async (ordinal) => {
@@ -87,7 +87,7 @@ export class Stage {
     return this.namespace.get('pod', this.cluster.pod(ordinal));
   }
 
-  /** Does something that has these pods made again, and waits until they are. */
+  /** Does work that recreates these pods, and waits until they are back. */
   async madeAgain(ordinals: readonly number[], work: () => Promise<unknown>): Promise<void> {
     const uid = (ordinal: number) =>
       this.pod(ordinal).then(
@@ -108,9 +108,9 @@ export class Stage {
     await this.cluster.deletePods(...pods);
   }
 
-  /** Does something that costs a member its volume, and waits until another has taken its place. */
+  /** Does work that loses a member's volume, and waits until another member has replaced it. */
   async replaced(ordinal: number, work: () => Promise<unknown>): Promise<void> {
-    // The EtcdCluster may be away just now.
+    // The EtcdCluster may be missing at the moment.
     const memberId = () => this.cluster.memberId(ordinal).catch(() => undefined);
     const before = await this.namespace.until(`member ${ordinal}`, 90, memberId);
     await work();

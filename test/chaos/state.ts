@@ -1,6 +1,6 @@
 import type { Stage } from './stage';
 
-/** All that tells why a cluster did not become whole again. */
+/** Returns everything that explains why a cluster did not recover. */
 export async function state({ namespace, cluster }: Stage): Promise<string> {
   const tell = async (...args: string[]) => {
     const { stdout } = await namespace.kubectl(args).catch((error) => ({ stdout: String(error) }));

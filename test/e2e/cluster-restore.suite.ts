@@ -21,7 +21,7 @@ test('a backup of it goes to S3', async () => {
   await play.writesOn();
 });
 
-test('a snapshot that is not the one that was asked for: it fails, and the cluster serves all the time', async () => {
+test('a snapshot other than the requested one: the restore fails, and the cluster keeps serving', async () => {
   const before = await play.client.facts();
   const { clusterId, epoch } = await play.cluster.record();
   const status = await restored(play, s3, { name: 'bad', snapshot, sha256: '0'.repeat(64) });
@@ -33,7 +33,7 @@ test('a snapshot that is not the one that was asked for: it fails, and the clust
   await play.cluster.ready(3);
 });
 
-test('a Secret that is not there: told in the words of Kubernetes, and taken back without a trace', async () => {
+test('a missing Secret: reported in the words of Kubernetes, and withdrawn without a trace', async () => {
   const { clusterId, epoch } = await play.cluster.record();
   await askForRestore(play, s3, { name: 'no-secret', snapshot, secretName: 'nowhere' });
   const { phase, message } = await play.namespace.until('PodWaits', 60, async () => {
@@ -52,7 +52,7 @@ test('a Secret that is not there: told in the words of Kubernetes, and taken bac
   await play.cluster.ready(3);
 });
 
-test('in place, phase by phase; a watch from an old revision is told that it is compacted', async () => {
+test('in place, phase by phase; a watch from an old revision learns that it is compacted', async () => {
   using watch = new RestoreWatch(play.namespace, 'good');
   await play.converges('restored in place', 3, async () => {
     const status = await restored(play, s3, { name: 'good', snapshot, meanwhile: () => play.givesUp() });
@@ -66,7 +66,7 @@ test('in place, phase by phase; a watch from an old revision is told that it is 
   expect(clusterIds).toHaveLength(2);
   const { stdout } = await play.namespace.kubectl(['get', 'etcdrestores']);
   expect(stdout).toMatch(new RegExp(`\\ngood +Completed +orders +${snapshot}`));
-  // Its safety backup has not let it go, however tight the schedule's retention.
+  // Its safety backup did not delete it, however strict the schedule's retention is.
   const beside = (await s3.files()).filter((file) => file.includes(snapshot));
   expect(beside).toContainEqual(expect.stringMatching(/\.restored-[0-9a-f]+\.json$/));
   expect(beside).toContainEqual(expect.stringContaining(`${snapshot}.json`));

@@ -22,7 +22,7 @@ test('three members form, by a seed and two learners', async () => {
   const { items } = await namespace.get('events', '--field-selector=involvedObject.kind=EtcdCluster');
   const reasons = items.map(({ reason }: Manifest) => reason);
   expect(reasons).toEqual(expect.arrayContaining(['LearnerAdded', 'MemberPromoted', 'UpToDate']));
-  // Nobody is called who need not look.
+  // No event asks for a person unnecessarily.
   expect(items.filter(({ type }: Manifest) => type === 'Warning')).toEqual([]);
   const list = JSON.parse(await cluster.etcdctl(['member', 'list', '-w', 'json']));
   expect(list.members.map(({ name }: Manifest) => name).sort()).toEqual(['orders-0', 'orders-1', 'orders-2']);
@@ -35,7 +35,7 @@ test('kubectl get etcd shows it', async () => {
 });
 
 test('a second apply changes nothing', async () => {
-  // A status may change at any time, which is no generation of its own.
+  // A status may change at any time, which does not change the generation.
   const versions = async () => {
     const { items } = await play.namespace.get('statefulset,deployment,etcdcluster,poddisruptionbudget,role,service');
     return items.map(({ kind, metadata }: Manifest) => [

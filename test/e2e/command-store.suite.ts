@@ -27,7 +27,7 @@ test("the example's image runs the agent, and the agent its scripts", () => {
     [...common, JSON.stringify({ command: { path: '/opt/store', credentialsDirectory: '/nowhere' } })],
   );
   expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
-  // The words of the script itself: it was found, started, and heard.
+  // The script's own message: it was found, started, and its output was read.
   expect(unset).toMatchObject({ code: 20 });
   expect(JSON.parse(unset?.stdout ?? '')).toMatchObject({
     ok: false,

@@ -22,7 +22,7 @@ slowTest('all pods at once: it is held and says so, and no empty cluster takes i
   await play.cluster.deletePods(0, 1, 2);
   await play.namespace.until('Stalled for good', 240, async () => {
     const held = await play.cluster.condition('Stalled');
-    // Until the last agent answers it is a majority.
+    // Until the last agent answers, only a majority is known.
     return held?.status === 'True' && held.reason === 'AllVolumesLost' ? held : undefined;
   });
   expect(await play.cluster.record()).toMatchObject({ epoch, token, clusterId });

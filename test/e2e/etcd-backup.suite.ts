@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => play?.end());
 
 const noBucket = 'not-there';
-/** The number that the CronJob controller gives its Job: minutes. */
+/** The number in the Job's name is in minutes. */
 const minuteOf = ({ metadata }: Manifest): number => Number(/\d+$/.exec(metadata.name)?.[0]);
 let firstRun: Manifest;
 
@@ -116,7 +116,7 @@ test('the schedule fires by itself, and its run is an EtcdBackup that goes with 
   expect((await play.namespace.kubectl(['get', 'etcd'])).stdout).toMatch(/BACKUP-AGE/);
 });
 
-test('one by applying the resource, where its schedule has them', async () => {
+test('one backup by applying the resource, stored with those of its schedule', async () => {
   const begun = Date.now();
   await ask('before', { schedule: 'minutely' });
   const status = await ended('before');
@@ -136,7 +136,7 @@ test('one by applying the resource, where its schedule has them', async () => {
   expect(job.metadata.ownerReferences).toMatchObject([{ kind: 'EtcdBackup', name: 'before' }]);
 });
 
-test('one of any endpoints, under a key of its own', async () => {
+test('one backup of any endpoints, under its own key', async () => {
   await Etcd.start(play.namespace, { size: 1 });
   await ask('legacy', {
     endpoints: ['http://etcd-0.etcd:2379'],
@@ -168,7 +168,7 @@ test('a failure: in kubectl get, as a Warning with the Job and its line, and the
   expect(JSON.parse(await lastLogLine(play.namespace, pods[0]!.name))).toMatchObject({ ok: false, exitCode: 21 });
 });
 
-test('a Secret that is not there is told in the words of Kubernetes, and the backup is taken once it is', async () => {
+test('a missing Secret is reported in the words of Kubernetes, and the backup is taken once it exists', async () => {
   await ask('no-secret', { store: s3.store({ secretName: 'late' }) });
   const { phase, message } = await play.namespace.until('PodWaits', 60, async () => {
     const status = await statusOf('no-secret');
@@ -187,7 +187,7 @@ slowTest('an image that cannot be pulled is Failed at the time-out', async () =>
   expect(status.message).toMatch(/timed out after \d+ s: pod .*(ErrImagePull|ImagePullBackOff).*registry\.invalid/);
 });
 
-test('a Job that vanished is looked up in the store, and no other snapshot is taken', async () => {
+test('the result of a vanished Job is found in the store, and no other snapshot is taken', async () => {
   await ask('vanishing', { store: s3.store(), prefix: 'vanishing' });
   await play.namespace.until('BackingUp', 60, async () =>
     (await statusOf('vanishing')).phase === 'BackingUp' ? true : undefined,
@@ -201,7 +201,7 @@ test('a Job that vanished is looked up in the store, and no other snapshot is ta
   const status = await ended('vanishing');
   expect(status).toMatchObject({ phase: 'Completed', snapshotId: id });
   expect(await stored('vanishing/')).toEqual([id]);
-  // It may have been over before the reconciler was.
+  // The Job may have ended before the reconciler.
   if (phase === 'BackingUp')
     expect(await reasonsOf('vanishing')).toEqual([
       'BackupSucceeded',
@@ -232,7 +232,7 @@ slowTest('a schedule that fails is told by its records and the cluster, until a 
   });
 });
 
-test('retention is at work, the records are bounded, and the metrics tell', async () => {
+test('retention works, the number of records is bounded, and the metrics show it', async () => {
   const newest = await play.namespace.until('five runs more', 420, async () => {
     const last = (await runs('minutely')).at(-1);
     return last && minuteOf(last) - minuteOf(firstRun) >= 5 ? last : undefined;

@@ -38,7 +38,7 @@ async function applySchedule(
   await namespace.kubectl(['apply', '-f', '-'], yaml);
 }
 
-test('a bucket that is not there fails the Job at the first try, and the pod says which one and what to do', async () => {
+test('a missing bucket fails the Job at the first attempt, and the pod names it with a remedy', async () => {
   await applySchedule('bucket', { store: s3.store({ bucket: 'not-there' }) });
   const { succeeded, reason, pods } = await runNow(namespace, 'bucket', 'bucket-now');
   expect([succeeded, reason]).toEqual([false, 'PodFailurePolicy']);

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => play?.end());
 
-/** Waits until none of these pods is the one that it was. */
+/** Waits until each of these pods has been replaced. */
 async function madeAgain(work: () => Promise<unknown>): Promise<void> {
   const uids = async () => (await play.cluster.pods()).map(({ metadata }) => metadata.uid);
   const before = await uids();
@@ -52,7 +52,7 @@ async function madeRoom(): Promise<boolean> {
   return items.length > 0;
 }
 
-/** The scheduler cannot have the new volume where the lost one was. */
+/** The scheduler must not place the new volume where the lost one was. */
 async function loseAllAndNode(): Promise<void> {
   const pods = await play.cluster.pods();
   const node = pods.find(({ metadata }) => metadata.name === 'orders-1')?.spec.nodeName;
@@ -61,7 +61,7 @@ async function loseAllAndNode(): Promise<void> {
 }
 
 slowTest('the same, and its new volume is made on the node of another: it makes room', async () => {
-  // When the pod of 1 comes last, it waits for its node, and nobody for the room that it takes.
+  // If the pod of 1 comes last, it waits for its node, and takes no room from another pod.
   for (let tries = 0; tries < 8 && !(await madeRoom()); tries++)
     await crash('all pods deleted, the new volume elsewhere', loseAllAndNode);
   expect(await madeRoom()).toBe(true);

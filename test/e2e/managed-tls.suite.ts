@@ -8,7 +8,7 @@ import { Recording } from './watch/recording';
 const secrets = ['orders-peer-ca', 'orders-client-ca', 'orders-peer-tls', 'orders-server-tls', 'orders-client-tls'];
 const leaves = secrets.slice(2);
 const ordinals = [0, 1, 2];
-/** Longer than the reconciler waits between two looks at the Secrets. */
+/** Longer than the pause of the reconciler between two reads of the Secrets. */
 const aLook = 400;
 
 let play: Play;
@@ -49,7 +49,7 @@ const containers = async () =>
     status.containerStatuses.map(({ name, restartCount }: Manifest) => [metadata.uid, name, restartCount]),
   );
 
-test('it formed with certificates whose dates the status has', async () => {
+test('the cluster formed with certificates whose dates are in the status', async () => {
   expect(await condition()).toMatchObject({ status: 'True' });
   const { certificates } = (await play.cluster.resource()).status;
   const days = (time: string) => Math.round((Date.parse(time) - Date.now()) / 86_400_000);

@@ -6,7 +6,7 @@ import { agentImage, slowTest } from './support/settings';
 import { applyCrds, tell } from './watch/play';
 
 const names = Array.from({ length: 10 }, (_, index) => `c${index}`);
-/** Its certificates are not there. */
+/** Its certificates do not exist. */
 const broken = 'c4';
 const imagePullPolicy = ImagePullPolicy.IF_NOT_PRESENT;
 
@@ -32,7 +32,7 @@ function manifests(): string {
   return app.synthYaml();
 }
 
-/** Waits until all but the broken one have formed; when each had. */
+/** Waits until all but the broken one have formed. Returns the time of each. */
 async function formed(): Promise<Map<string, number>> {
   const begun = Date.now();
   const at = new Map<string, number>();

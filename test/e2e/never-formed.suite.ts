@@ -3,7 +3,7 @@ import { MemberCluster } from './support/member-cluster';
 import { Namespace } from './support/namespace';
 import { applyCrds, tell } from './watch/play';
 
-// What Kubernetes says of pods that do not come stands in the status within a minute, and nothing is called well.
+// Within a minute the status has the reason of Kubernetes why pods do not start, and no condition reports health.
 
 let namespace: Namespace;
 let cluster: MemberCluster;
@@ -43,7 +43,7 @@ test('an image that cannot be pulled', async () => {
   expect(await cluster.condition('Degraded')).toMatchObject({ status: 'False', reason: 'AllMembersHealthy' });
 });
 
-test('a quota that keeps the third pod back', async () => {
+test('a quota that prevents the third pod', async () => {
   await start('quota');
   const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'small' }, spec: { hard: { pods: '3' } } };
   await namespace.apply([quota]);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => namespace?.delete());
 
-test('an etcd that lost everything serves every key again, from the volume that its backup went to', async () => {
+test('an etcd that lost everything serves every key again, from the volume with its backup', async () => {
   await namespace.apply([claim('backups'), claim('etcd-data')]);
   const yaml = synthesize((chart) => {
     schedule(chart, 'nightly', {
@@ -51,6 +51,6 @@ test('an etcd that lost everything serves every key again, from the volume that 
 
   const restored = await Etcd.start(namespace, { size: 1, dataVolume });
   expect(await restored.digest()).toBe(digest);
-  // So that watchers from before notice.
+  // So that earlier watchers notice.
   expect(await restored.revision()).toBeGreaterThanOrEqual(revision + 1_000_000_000);
 });

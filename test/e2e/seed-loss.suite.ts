@@ -24,7 +24,7 @@ slowTest(
     });
     const before = await cluster.record();
     expect(before).toMatchObject({ epoch: 1, seeded: false });
-    // It serves, and what it is told would be lost: it has the name for its peers, and none for clients.
+    // It serves, but would lose what clients write: so it has the name for its peers, and none for clients.
     const [peer, client] = [`${cluster.pod(0)}.${cluster.name}-peers`, cluster.clientName(0)];
     expect(await addressesOf(namespace, peer)).toHaveLength(1);
     expect(await addressesOf(namespace, client)).toEqual([]);

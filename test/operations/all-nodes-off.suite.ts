@@ -5,7 +5,7 @@ import { Play, tell } from '../e2e/watch/play';
 import type { Manifest } from '../synth';
 
 let play: Play;
-/** Those that are off. */
+/** Nodes that are off. */
 let dark: readonly string[] = [];
 beforeAll(async () => {
   play = await Play.begin('all-nodes-off', { tls: true, clientOutlivesNode: true });
@@ -21,7 +21,7 @@ async function allOff(): Promise<void> {
 }
 
 async function allOn(): Promise<void> {
-  // A driver need not bear several at once.
+  // A driver need not support several calls at once.
   for (const node of dark) await drive('on', node);
   dark = [];
 }
@@ -29,7 +29,7 @@ async function allOn(): Promise<void> {
 const startedSince = ({ status }: Manifest, time: number): boolean =>
   status.containerStatuses.every(({ state }: Manifest) => Date.parse(state.running?.startedAt) >= time);
 
-/** What the API server says of a pod is from before until its kubelet is back. */
+/** The API server shows the old state of a pod until its kubelet is back. */
 async function podsBack(since: number): Promise<void> {
   const deadline = Date.now() + 300_000;
   const areBack = async () => {

@@ -3,7 +3,7 @@ import { slowTest } from '../e2e/support/settings';
 import { applyCrds, crds, Play } from '../e2e/watch/play';
 import { typed } from './support/typed';
 
-// CRDs belong to all of a Kubernetes, so this runs alone.
+// CRDs belong to the whole Kubernetes cluster, so this suite runs alone.
 let play: Play;
 beforeAll(async () => {
   play = await Play.begin('crds-removed');

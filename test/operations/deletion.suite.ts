@@ -23,7 +23,7 @@ const readyPods = async (count: number) =>
     return status.readyReplicas === count ? count : undefined;
   });
 
-/** Whatever was deleted, the same members go on with the same data. */
+/** After any deletion the same members continue with the same data. */
 async function comesBack(what: string, work: () => Promise<unknown>): Promise<void> {
   const [{ clusterUid, clusterId, members }, memberIds] = [await play.cluster.record(), await play.cluster.memberIds()];
   await play.converges(what, 3, async () => {

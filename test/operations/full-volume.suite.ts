@@ -23,14 +23,14 @@ const until = (type: string, reason: string) =>
     return condition?.status === 'True' && condition.reason === reason ? condition : undefined;
   });
 
-/** Another one for each run of its etcd, none while it waits for the next. */
+/** Id of the container, which differs for each run of etcd. Undefined while it waits for the next run. */
 async function run(ordinal: number): Promise<number | undefined> {
   const { status } = await play.namespace.get('pod', play.cluster.pod(ordinal));
   const [{ state, restartCount }] = status.containerStatuses;
   return state.running && restartCount;
 }
 
-/** What etcd had laid out for its log is free once it ends, and taken again. */
+/** The space that etcd reserves for its log becomes free when it ends, and is filled again. */
 async function fillUntilEnded(...ordinals: number[]): Promise<void> {
   const fill = () => Promise.all(ordinals.map((ordinal) => ballasts[ordinal]!.fill()));
   const runs = () => Promise.all(ordinals.map(run));

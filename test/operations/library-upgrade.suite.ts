@@ -39,20 +39,20 @@ const agentImages = async (): Promise<string[]> => [
   ),
 ];
 
-/** The reconciler of that release, with the members as they are. */
+/** Applies the reconciler of that release, and keeps the members. */
 async function reconcilerOf(release: RenderWays): Promise<void> {
   const only = '--selector=app.kubernetes.io/name=etcd-reconciler';
   await play.namespace.kubectl(['apply', '--server-side', only, '-f', '-'], manifestsOf(release, play.namespace));
   await play.namespace.ready('deployment', 'etcd-reconciler');
 }
 
-/** All of that release, by re-apply: one member after the other, the leader last. */
+/** Applies everything of that release: members restart one after the other, the leader last. */
 async function upgradedTo(release: RenderWays, what: string): Promise<void> {
   const [leader, had] = [await leaderOf(play.cluster), await agentImages()];
   play.cluster.comesFrom(async () => manifestsOf(release, play.namespace));
   await play.converges(what, 3, async () => {
     await play.cluster.apply();
-    // The EtcdCluster stays as it is: it is ready before the first member rolls.
+    // The EtcdCluster is unchanged, and ready before the first member restarts.
     await play.namespace.until('no agent of before', 480, async () =>
       (await agentImages()).some((image) => had.includes(image)) ? undefined : true,
     );
@@ -66,7 +66,7 @@ async function upgradedTo(release: RenderWays, what: string): Promise<void> {
   expect(inOrder.at(-1).metadata.name).toBe(leader);
 }
 
-/** A pod that starts again. */
+/** A pod that restarts. */
 const restart = (what: string): Promise<unknown> =>
   play.converges(`${what}: a pod lost`, 3, () => play.namespace.kubectl(['delete', 'pod', 'orders-1']));
 
@@ -79,7 +79,7 @@ async function join(what: string): Promise<void> {
   });
 }
 
-/** As the reconciler of a later release may leave it behind: fields everywhere that nobody here knows. */
+/** A record like that of a later release: with unknown fields everywhere. */
 async function laterRecord(): Promise<void> {
   await play.namespace.until('no change in between', 60, async () => {
     const { data, ...object } = await play.namespace.get('configmap', 'orders-record');

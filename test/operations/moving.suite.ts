@@ -22,7 +22,7 @@ const file = (name: string) => join(directory, name);
 const seconds = (since: number) => ((Date.now() - since) / 1000).toFixed(1);
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Has the image under test in what the program writes. */
+/** Puts the image under test into the output of the program. */
 const program = { 'npx cdk8s-etcd': join(directory, 'cdk8s-etcd') };
 const underTest = `sed 's#${released}#${agentImage}#'`;
 beforeAll(() => {
@@ -52,7 +52,7 @@ describe('an EtcdCluster without its manifests', () => {
     await play.ends(3);
   });
 
-  /** Where there is a reconciler, and nothing else but the resource. */
+  /** Only a reconciler and the resource exist. */
   async function commandToldOf(namespace: Namespace): Promise<string> {
     const image = { image: agentImage, imagePullPolicy: ImagePullPolicy.IF_NOT_PRESENT };
     const reconciler = synthesize((chart) => new EtcdReconciler(chart, 'reconciler', image));
@@ -94,7 +94,7 @@ describe('a cluster of an older operator', () => {
     await next?.delete();
   });
 
-  /** As that operator wants it. */
+  /** In the format of that operator. */
   const sharedFile = `[default]\naws_access_key_id = ${keys.AWS_ACCESS_KEY_ID}\naws_secret_access_key = ${keys.AWS_SECRET_ACCESS_KEY}\n`;
   const resource = (kind: string, name: string, spec: Manifest) => ({
     apiVersion: 'etcd.database.coreos.com/v1beta2',

@@ -9,7 +9,7 @@ import { Play, tell } from '../e2e/watch/play';
 import type { Manifest } from '../synth';
 import { typed } from './support/typed';
 
-/** Seconds: what the pods may take to end, and Kubernetes to notice. */
+/** Seconds in which the pods end and Kubernetes notices it. */
 const bound = 120;
 
 let outside: Namespace;
@@ -66,7 +66,7 @@ slowTest('made again from the backup, it has all that the snapshot states, and n
     await play.namespace.until('a record', 60, () => play.cluster.record().catch(() => undefined));
     await play.givesUp();
   });
-  // Writes went on while it was taken: it has at least the revision that the backup tells.
+  // Writes continued during the backup, so it has at least the revision that the backup reports.
   expect(play.losses).toHaveLength(1);
   expect(play.losses[0]!.revision).toBeGreaterThanOrEqual(revision);
   await backUp(play.namespace, 'orders', 'tonight');

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => play?.end());
 
-/** Nearly to the quota; with what is older than the 1,000 revisions that a compaction keeps. */
+/** Fills the database nearly to the quota, with revisions older than the 1,000 that a compaction keeps. */
 async function nearlyFill(): Promise<void> {
   while ((await database(play.cluster)).dbSize < (quota - 4) * mebibyte)
     expect(await overwrite(play.cluster, 1)).toBeUndefined();
@@ -33,7 +33,7 @@ const alarm = (status: string) =>
     return condition?.status === status ? condition : undefined;
   });
 
-/** Nobody restarted a member for it. */
+/** No member was restarted for it. */
 const restarts = async () =>
   (await play.cluster.pods()).map(({ metadata, status }) => [
     metadata.uid,

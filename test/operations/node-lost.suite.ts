@@ -9,7 +9,7 @@ import { workerMember } from './support/worker-member';
 let play: Play;
 let node: string;
 let ordinal: number;
-/** Of the node before it was lost. */
+/** Pod on the node before the node was lost. */
 let labels: Record<string, string> | undefined;
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ afterAll(async () => {
   await play?.end();
 });
 
-/** It would be away for the five minutes until Kubernetes evicts it. */
+/** Otherwise it would be missing for five minutes, until Kubernetes evicts it. */
 async function withoutReconciler(): Promise<void> {
   await kubectl(['cordon', node]);
   await play.namespace.kubectl(['rollout', 'restart', 'deployment/etcd-reconciler']);
@@ -50,7 +50,7 @@ const memberDown = () =>
     return condition?.status === 'True' && condition.reason === 'MemberDown' ? condition : undefined;
   });
 
-/** The pod that Kubernetes makes again has its volume on a node that is no more. */
+/** The recreated pod has its volume on a node that no longer exists. */
 const placeless = (before: string) =>
   play.namespace.until('a pod that finds no node', 180, async () => {
     const { metadata, status } = await pod();
@@ -77,7 +77,7 @@ nodeTest('a node is lost for good, with its volume: told, and left to a person',
   tell(`node-lost: until it is asked for, longest write gap ${(longestGap / 1_000).toFixed(1)} s`);
 });
 
-/** By apply, with another volume. */
+/** Replaces it by applying the manifests, with another volume. */
 async function replace(what: string): Promise<void> {
   const before = await play.cluster.memberIds();
   const memberId = before[ordinal]!;

@@ -47,7 +47,7 @@ slowTest('a node is drained: only when all others are well', async () => {
   expect(await play.cluster.memberIds()).toEqual(ids);
 });
 
-/** The members are the same again after the node was away. */
+/** Expects the same members after the node has returned. */
 async function without(what: string, away: 'off' | 'cut', back: 'on' | 'mend', seconds: number): Promise<void> {
   await play.converges(`${what} for ${seconds} s`, 3, async () => {
     await drive(away, node);

@@ -18,7 +18,7 @@ afterAll(() => play?.end());
 const uidOf = async (ordinal: number): Promise<string> =>
   (await play.namespace.get('pod', play.cluster.pod(ordinal))).metadata.uid;
 
-/** A person looks at it first. Nothing of the members changes meanwhile, and the survivor is not restarted. */
+/** Until a person acts, the members do not change, and the survivor is not restarted. */
 async function majorityLost(): Promise<void> {
   const before = await uidOf(survivor);
   const { epoch, members, tombstones } = await play.cluster.record();

@@ -9,7 +9,7 @@ import { applyVersion, playOn, refused, upgrade } from './support/upgrades';
 
 const old = '3.4.23';
 
-/** No property asks for a version as old as this, and it has no `/livez` yet. */
+/** No property allows a version as old as this, and it has no `/livez` yet. */
 function ask34({ cluster }: Parts): void {
   const pod = '/spec/template/spec';
   const tcp = { tcpSocket: { port: 2380 } };

@@ -5,7 +5,7 @@ import { slowTest } from '../e2e/support/settings';
 import { type Play, tell } from '../e2e/watch/play';
 import { playOn, upgrade } from './support/upgrades';
 
-/** From the wish for another minor version to the end. */
+/** From the request for another minor version to its end. */
 const steps = ['Upgrade', 'Job.create', 'Upgrade.allow', 'VerifyHash', 'Upgrade.finalize'];
 const restarts = ['RestartPod', 'RestartPod.moveLeader', 'RestartPod.call', 'RestartPod.finish'];
 

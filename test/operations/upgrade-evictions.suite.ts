@@ -13,7 +13,7 @@ let ids: (string | undefined)[];
 let nodes: string[] = [];
 
 beforeAll(async () => {
-  // A drain takes pods by the name of their cluster, in every namespace.
+  // A drain selects pods by the name of their cluster, in every namespace.
   ({ play } = await playOn('3.5.35', 'upgrade-evictions', { name: 'stock' }));
   ids = await play.cluster.memberIds();
   nodes = (await play.cluster.pods()).map(({ spec }) => spec.nodeName);

@@ -8,7 +8,7 @@ import type { Manifest } from '../synth';
 import { evictFollower } from './support/drain';
 import { versionsOf } from './support/member-versions';
 
-// Somebody's `kubectl set image` puts etcd of another minor into the StatefulSet; then the manifests are applied again.
+// `kubectl set image` puts etcd of another minor into the StatefulSet; then the manifests are applied again.
 
 const automatic = 'False NoActionRequired';
 const heldAndBack = [automatic, 'True VersionMismatch', automatic];
@@ -26,7 +26,7 @@ afterAll(() => play?.end());
 const setImage = (image: string) =>
   play.namespace.kubectl(['set', 'image', `statefulset/${play.cluster.name}`, `etcd=${image}`]);
 
-/** By a name that does not tell which version it is. */
+/** With a tag that does not show the version. */
 async function digestOf(version: string): Promise<string> {
   const name = `etcd-${version.replaceAll('.', '-')}`;
   const command = ['/usr/local/bin/etcd', '--version'];
@@ -48,7 +48,7 @@ const becomes = (type: string, reason: string): Promise<Manifest> =>
     return condition?.reason === reason ? condition : undefined;
   });
 
-/** Each is asked in its own pod: one that is not ready has no client name. */
+/** Query each member in its own pod: one that is not ready has no client name. */
 const versionIn = async (ordinal: number): Promise<string> => {
   const [found] = JSON.parse(await play.cluster.etcdctl(['endpoint', 'status', '-w', 'json'], ordinal));
   return found.Status.version;
@@ -73,13 +73,13 @@ async function oneRuns(version: string): Promise<void> {
   expect(subsets?.[0]?.addresses).toBeUndefined();
 }
 
-/** The whole of what a person does. Which fields are somebody else's by now, kubectl says. */
+/** Does everything that a person would do. kubectl names the fields that another manager owns by now. */
 async function manifestsAppliedAgain(): Promise<void> {
   await expect(play.cluster.apply()).rejects.toThrow(/conflict with "kubectl-set"/);
   await play.cluster.apply({}, ['--server-side', '--force-conflicts']);
 }
 
-/** Does it under the client, which must not notice, and sees that the status never says what is not so. */
+/** Does the work while the client must not notice anything, and checks that the status is never wrong. */
 async function mishap(what: string, held: readonly string[], work: () => Promise<unknown>): Promise<void> {
   using watch = new StatusWatch(play.namespace, play.cluster.name);
   await play.unnoticed(what, 3, work);

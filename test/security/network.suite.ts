@@ -9,8 +9,8 @@ import { Recording } from '../e2e/watch/recording';
 import { apiServers, denyAll, free } from './policies';
 import { addressOf, get, reached, resolves, startPod, type Targets } from './reach';
 
-// A namespace that denies everything, with the policies of the library alone; what they do not allow is tried from pods
-// that may themselves open any connection.
+// A namespace that denies everything, with only the library's policies. Pods that may open any connection try the
+// connections that these do not allow.
 
 /** Set by scripts/suites/security.mjs: whether the network plugin enforces NetworkPolicies. */
 const enforced = process.env.POLICIES === 'enforced';
@@ -69,7 +69,7 @@ async function reconciler(): Promise<string> {
   return items[0].metadata.name;
 }
 
-/** All that listens in the namespace. */
+/** Everything that listens in the namespace. */
 async function all(): Promise<Targets> {
   const address = await member(1);
   return {
@@ -79,7 +79,7 @@ async function all(): Promise<Targets> {
   };
 }
 
-/** What is outside of the cluster, beside what is in it. */
+/** Targets outside the cluster, in addition to those inside. */
 async function everything(): Promise<Targets> {
   const [{ cidr = '', ports: numbers = [] } = {}] = await apiServers();
   return {
@@ -145,7 +145,7 @@ policyTest('a pod without it reaches nothing, from this namespace or from anothe
   const targets = await all();
   expect(await reached(at('stranger'), targets)).toEqual([]);
   expect(await reached({ namespace: monitoring, pod: 'neighbor' }, targets)).toEqual([]);
-  // It could, if it were let in.
+  // It could connect if the policies allowed it.
   expect(await reached(at('stranger'), { elsewhere: [await addressOf(monitoring, 'neighbor'), 8080] })).toEqual([
     'elsewhere',
   ]);

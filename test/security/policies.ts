@@ -2,7 +2,7 @@ import type { NetworkDestination } from '../../src';
 import { kubectl } from '../e2e/support/kubectl';
 import type { Manifest } from '../synth';
 
-/** Where the API server answers, as it is for those behind a Service: with each address and port of it. */
+/** The addresses and ports of the API server, as they are behind its Service. */
 export async function apiServers(): Promise<NetworkDestination[]> {
   const slices = [
     'get',
@@ -32,9 +32,9 @@ const policy = (name: string, spec: object): Manifest => ({
   spec,
 });
 
-/** Nobody may connect to a pod of the namespace, and no pod to anybody. */
+/** Denies all connections to and from pods of the namespace. */
 export const denyAll = policy('deny-all', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
 
-/** A pod of the test itself: it may open what it likes, and others may connect to it. */
+/** Allows all connections of a pod that belongs to the test. */
 export const free = (name: string, matchLabels: object): Manifest =>
   policy(name, { podSelector: { matchLabels }, policyTypes: ['Ingress', 'Egress'], ingress: [{}], egress: [{}] });

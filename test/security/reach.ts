@@ -2,7 +2,7 @@ import { container, podSpec } from '../e2e/support/manifests';
 import type { Namespace } from '../e2e/support/namespace';
 import { agentImage } from '../e2e/support/settings';
 
-/** Address and port by what it is. */
+/** Address and port, by the name of the target. */
 export type Targets = Readonly<Record<string, readonly [host: string, port: number]>>;
 
 /** A pod with the agent's image. */
@@ -23,12 +23,12 @@ const program = `
   Promise.all(reached).then((found) => console.log(JSON.stringify(found.flat())));
 `;
 
-/** Which of these a pod can open a TCP connection to. */
+/** Returns the targets to which a pod can open a TCP connection. */
 export async function reached({ namespace, pod, container = 'main' }: At, targets: Targets): Promise<string[]> {
   return JSON.parse(await run({ namespace, pod, container }, program, JSON.stringify(targets)));
 }
 
-/** The body of an answer over HTTP or HTTPS, whoever has signed the certificate. */
+/** Returns the body of an answer over HTTP or HTTPS, with any certificate. */
 export async function get({ namespace, pod, container = 'main' }: At, url: string): Promise<string> {
   const program = `
     const [url] = process.argv.slice(1);
@@ -38,7 +38,7 @@ export async function get({ namespace, pod, container = 'main' }: At, url: strin
   return run({ namespace, pod, container }, program, url);
 }
 
-/** Whether a name is resolved. */
+/** Returns true if a name resolves. */
 export async function resolves({ namespace, pod, container = 'main' }: At, name: string): Promise<boolean> {
   const program = `
     setTimeout(() => process.exit(console.log('false')), 4000);
@@ -52,7 +52,7 @@ async function run({ namespace, pod, container = 'main' }: At, program: string, 
   return (await namespace.kubectl(exec)).stdout;
 }
 
-/** Starts a pod that does nothing but to listen on 8080. Returns its address. */
+/** Starts a pod that only listens on 8080. Returns its address. */
 export async function startPod(
   namespace: Namespace,
   name: string,

@@ -6,7 +6,7 @@ import { applyCrds } from '../e2e/watch/play';
 import { guideRights, listedRights, rows } from '../rights';
 import { s3 } from '../synth';
 
-// What Kubernetes says that each ServiceAccount may do is what docs/operations/security-model.md says.
+// The rights of each ServiceAccount in Kubernetes are those in docs/operations/security-model.md.
 
 let namespace: Namespace;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ async function listed(account: string): Promise<readonly string[]> {
 }
 
 test('each account may do what the guide says, and nothing else', async () => {
-  // What Kubernetes lets every account do.
+  // Rights that Kubernetes gives to every account.
   const everybody = new Set(await listed('nobody'));
   expect([...everybody]).toContain('create selfsubjectreviews.authentication.k8s.io *');
   const accounts = [...guideRights().keys()];

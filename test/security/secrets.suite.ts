@@ -13,8 +13,8 @@ import { Recording } from '../e2e/watch/recording';
 import { majorityLossTold, recovered } from '../operations/support/survivor-recovery';
 import { ageKeys } from './age-keys';
 
-// Whoever may read everything of a namespace but its Secrets learns no key, password or token, whatever the cluster goes
-// through: encrypted backups, a restore with an age identity, a survivor that is salvaged.
+// A reader of everything in a namespace except Secrets learns no key, password or token during encrypted backups, a
+// restore with an age identity, and the salvage of a survivor.
 
 let play: Play;
 let recording: Recording;
@@ -44,7 +44,7 @@ afterAll(async () => {
   await play?.end();
 });
 
-/** What a server answers to a GET from the pod of a member: a status, or the code of an error. */
+/** Returns the answer to a GET from the pod of a member: a status, or an error code. */
 async function asked(url: string, certificate?: 'peer' | 'server'): Promise<string> {
   const program = `
     const [url, directory] = process.argv.slice(1);
@@ -62,7 +62,7 @@ async function asked(url: string, certificate?: 'peer' | 'server'): Promise<stri
 
 test('members take the certificates of one authority for peers, of the other for clients, and nobody without one', async () => {
   const { podIP } = (await play.namespace.get('pod', play.cluster.pod(1))).status;
-  // A server's certificate is one of the clients' authority.
+  // The authority of the clients also signs the servers' certificates.
   expect(await asked(`https://${podIP}:2380/version`, 'peer')).toBe('200');
   expect(await asked(`https://${podIP}:2380/version`, 'server')).toBe('refused');
   expect(await asked(`https://${podIP}:2380/version`)).toBe('refused');
@@ -109,7 +109,7 @@ slowTest('a survivor that was restarted is salvaged: its snapshot is for members
     });
     await recovered(play, 'first', { identitySecret });
   });
-  // The Job fetched it.
+  // The Job has fetched the snapshot.
   const { items } = await play.namespace.get('events', '--field-selector=reason=SuccessfulCreate');
   expect(items.map(({ message }: { message: string }) => message)).toContain('Created Job orders-salvage');
 });
@@ -123,7 +123,7 @@ test('no key, password or token is in an object other than a Secret, in a log or
   tell(`secrets: ${recording.size}, no leak`);
 });
 
-test('a secret that is shown is found, wherever it is', async () => {
+test('a visible secret is found, wherever it is', async () => {
   const namespace = await Namespace.create('leaky');
   const other = await Recording.begin(namespace);
   try {
@@ -143,7 +143,7 @@ test('a secret that is shown is found, wherever it is', async () => {
         data: { 'record.json': JSON.stringify({ op: { args: { sourceToken: 'a-token-of-a-restore' } } }) },
       },
     ]);
-    // A pod that prints it, and is gone before the end.
+    // A pod that prints the secret and ends early.
     const image = 'docker.io/library/busybox:1.35';
     const print = container('main', image, {
       command: ['sh', '-c', `echo starting; echo "$PASSWORD"`],

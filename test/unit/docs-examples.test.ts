@@ -1,4 +1,4 @@
-// Every example of the guides: it compiles, and what it makes has no mistakes.
+// Every example of the guides compiles, and its output has no mistakes.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const cdk8s = ['ApiObject', 'App', 'Chart', 'Cron', 'Duration', 'JsonPatch', 'Si
 const isWhole = (code: string) => /^import /m.test(code);
 const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-docs-'));
 const before = process.cwd();
-// Some write files by names of their own.
+// Some write files with other names.
 process.chdir(directory);
 
 afterAll(() => {
@@ -74,7 +74,7 @@ function sourceOf(code: string): string {
   if (isWhole(code)) return code;
   const declared = Object.entries(surroundings).map(([name, type]) => `declare const ${name}: ${type};`);
   const imports = [`import { ${cdk8s} } from 'cdk8s';`, `import { ${Object.keys(library)} } from 'cdk8s-etcd';`];
-  // In a block, so that an example may have names of its own.
+  // In a block, so that an example may declare any names.
   return `${imports.join('')}${declared.join('')}{${code}}`;
 }
 

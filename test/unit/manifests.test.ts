@@ -24,7 +24,7 @@ function appOf(file: string): string {
 
 test('dist/ and every example are among them', () => {
   expect(files.map(({ file }) => file)).toEqual([
-    // First, as its CRDs are.
+    // Apply it first, because its CRDs are required.
     'dist/crds.k8s.yaml',
     'dist/etcd-cluster.k8s.yaml',
     'dist/etcd-reconciler.k8s.yaml',
@@ -51,7 +51,7 @@ test('dist/ and every example are among them', () => {
 });
 
 describe.each(named)('$name', ({ manifest }) => {
-  test("holds to Kubernetes' schema", () => checkSchema(manifest));
+  test("conforms to Kubernetes' schema", () => checkSchema(manifest));
 
   test('has no nulls', () => expect(JSON.stringify(manifest)).not.toContain('null'));
 });
@@ -141,7 +141,7 @@ function mountsOf(path: string, mounts: Manifest[]): Manifest[] {
   return mounts.filter(({ mountPath }) => `${path}/`.startsWith(`${mountPath}/`));
 }
 
-test.each(cronJobs)('a Job made of $name by hand holds to the schema', ({ manifest }) => {
+test.each(cronJobs)('a Job created manually from $name conforms to the schema', ({ manifest }) => {
   // The same as `kubectl create job --from`.
   const { metadata, spec } = manifest.spec.jobTemplate;
   const annotations = { ...metadata.annotations, 'cronjob.kubernetes.io/instantiate': 'manual' };

@@ -264,7 +264,7 @@ test.each([
   ]);
 });
 
-test('a command store that was added wants an image of its own, too', () => {
+test('an added command store requires its own image, too', () => {
   const backup = schedule();
   backup.addStore(BackupStore.command({ path: '/opt/store' }));
   expect(problemsOf(backup)).toEqual([expect.stringMatching(/^image: store 2 runs executables/)]);
@@ -279,7 +279,7 @@ test('stores that differ in folder, server or volume are different places', () =
   expect(problemsOf(backup)).toEqual([]);
 });
 
-test('two stores cannot ask for different identities', () => {
+test('two stores cannot require different identities', () => {
   const backup = schedule({ store: BackupStore.s3({ bucket: 'one', credentials: identity('a') }) });
   backup.addStore(BackupStore.s3({ bucket: 'two', credentials: identity('b') }));
   expect(problemsOf(backup)).toEqual([

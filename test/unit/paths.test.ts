@@ -15,7 +15,7 @@ const sources = execFileSync('git', ['ls-files', '*.ts', '*.mts', '*.mjs'], { cw
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(root, file)) && join(root, file) !== __filename);
 
-/** What a build makes is not in a fresh clone. */
+/** Build output is not in a fresh clone. */
 const isBuilt = (path: string) => /(^|\/)lib\/(src|bin)\//.test(path);
 
 test('every file that a source names beside itself exists', () => {

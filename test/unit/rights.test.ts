@@ -14,7 +14,7 @@ test('the security model has a table for each account', () => {
   expect([...guideRights().keys()]).toEqual(accounts);
 });
 
-test.each(accounts)('and it says what the manifests give to %s', (account) => {
+test.each(accounts)('and it lists the rights that the manifests give to %s', (account) => {
   expect(rows(guideRights().get(account)!)).toEqual(rows(grantedRights(manifests, account)));
 });
 

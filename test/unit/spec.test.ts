@@ -3,7 +3,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { root } from '../guides';
 
-// docs/contributing holds the specification, and the security model its promises. What they say of the repository must be so.
+// docs/contributing contains the specification, and the security model contains its promises. Their statements about
+// the repository must be true.
 
 const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
   .split('\n')
@@ -55,7 +56,7 @@ function expectHolders({ holders }: Invariant): void {
   expect(holders.every(({ names }) => names.length > 0)).toBe(true);
 }
 
-/** They begin messages, too. */
+/** Messages may begin with these words, too. */
 const wordsOfKubernetes = ['ErrImagePull'];
 
 describe('docs/contributing/protocol.md', () => {
@@ -129,7 +130,7 @@ describe('the invariants that imports and rights hold', () => {
   });
 });
 
-test('CI runs no suite a second time that broke what clients see', () => {
+test('CI does not retry a suite in which clients saw wrong data', () => {
   const ci = read(files.find((file) => file.endsWith('/ci.mjs'))!);
   const names = [
     'AcknowledgedWritesKept',
@@ -142,7 +143,7 @@ test('CI runs no suite a second time that broke what clients see', () => {
 });
 
 describe('the repository', () => {
-  test('refers to no document outside of it', () => {
+  test('refers to no document outside the repository', () => {
     const prose = files.filter(
       (file) =>
         /\.(md|ts|mts|mjs|js|json|ya?ml|sh)$|Dockerfile$/.test(file) &&
@@ -153,7 +154,7 @@ describe('the repository', () => {
     expect(prose.filter((file) => outside.test(read(file)))).toEqual([]);
   });
 
-  test('has no link that leaves it', () => {
+  test('has no link out of the repository', () => {
     const pages = files.filter((file) => file.endsWith('.md'));
     const links = pages.flatMap((page) =>
       [...read(page).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)].map(([, target]) => [page, target!] as const),

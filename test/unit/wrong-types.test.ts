@@ -47,7 +47,7 @@ const controlPlane = (chart: Chart, props: Any) =>
 const to = (store: BackupStore): object => ({ store });
 const s3Props = { bucket: 'backups', region: 'r', credentials: S3Credentials.fromSecret('s3') };
 
-/** How the properties of each interface get into an app, beside what is right. */
+/** Puts the properties of each interface into an app, with otherwise valid properties. */
 const drivers: Readonly<Record<string, Make>> = {
   EtcdClusterProps: cluster,
   EtcdVolume: (chart, volume) => cluster(chart, { volume }),
@@ -165,7 +165,7 @@ function propertiesOf(name: string): Property[] {
   return [...parents.flatMap(propertiesOf), ...properties];
 }
 
-/** All messages of an app about its mistakes. */
+/** Returns all messages of an app about its mistakes. */
 function linesOf(make: Make, props: unknown): string[] {
   const app = Testing.app();
   const chart = new Chart(app, 'shop', { namespace: 'shop' });

@@ -211,7 +211,7 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
 function orFailed(key: string, error: unknown, { settings, signal }: CommandContext): Outcome {
   signal.throwIfAborted();
   if (!(error instanceof AgentError)) throw error;
-  // For a single file, this is the error of the command. A file that is no snapshot is a result.
+  // For a single file, this is the error of the command. A file that is not a snapshot is a result.
   if (settings.args.length === 1 && error.exitCode !== ExitCode.verificationFailed) throw error;
   return failure(key, error);
 }

@@ -166,7 +166,7 @@ test.each([['--cluster=order'], ['--cluster=orders', '--namespace=shop']])(
   },
 );
 
-test('an empty store is no error', async () => {
+test('an empty store is not an error', async () => {
   await rm(join(path, 'orders'), { recursive: true });
   expect(await prune(`--store=file://${path}`, '--retention=last=1')).toMatchObject({ exitCode: 0 });
 });

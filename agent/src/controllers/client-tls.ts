@@ -25,7 +25,7 @@ export class ClientTls {
     const part = (key: string) => {
       const value = data[key];
       if (!value) {
-        // It may be there in a moment: the reconciler issues it.
+        // It may exist in a moment: the reconciler issues it.
         this.#read = undefined;
         throw new Error(`Secret ${secret} has no ${key}`);
       }

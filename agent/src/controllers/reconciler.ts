@@ -52,7 +52,7 @@ const grace = 8_000;
 /** Number of clusters to observe at the same time. */
 const places = 8;
 
-/** Number of clusters whose certificates to look at at the same time. */
+/** Number of clusters whose certificates are checked at the same time. */
 const certificatePlaces = 4;
 
 /** Longest time for which one observation delays the next one, in ms. */

@@ -15,8 +15,8 @@ export interface ShutdownOptions {
 type Answer = 'there' | 'deleting' | 'gone' | 'hidden';
 
 /**
- * Detects that the reconciler or its namespace is being deleted. Then nobody will be left to do the work for which a finalizer
- * keeps a cluster.
+ * Detects that the reconciler or its namespace is being deleted. Then no reconciler will be left to do the work for
+ * which a finalizer keeps a cluster.
  */
 export class Shutdown {
   readonly #options: ShutdownOptions;

@@ -57,7 +57,7 @@ export class ApiClient {
   readonly #access: ApiAccess;
   readonly #timeout: number;
   readonly #agent: HttpAgent | HttpsAgent;
-  /** The time of the newest answer: by the server's clock, and by our monotonic one. */
+  /** Time of the newest answer, by the server's clock and by our monotonic clock. */
   #answered: { readonly date: number; readonly tick: number } | undefined;
 
   /** `timeout`: time limit of a call in milliseconds. A watch has its own limit. */
@@ -154,8 +154,9 @@ export class ApiClient {
   }
 
   /**
-   * How far the clock of this machine is ahead of the API server's, ms, to about a second; undefined: no answer had a date.
-   * Of several servers behind one address, the last that answered counts. Which of the two clocks is right is not known.
+   * How far the clock of this machine is ahead of the API server's, in ms, to about a second. Undefined if no answer
+   * had a date. Of several servers behind one address, the last that answered counts. It is unknown which of the two
+   * clocks is right.
    */
   get clockAhead(): number | undefined {
     if (!this.#answered) return undefined;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkQueue } from './queue.ts';
 
-test('runs no more work at a time than there are places, in order', async () => {
+test('runs at most as much work at a time as there are places, in order', async () => {
   const turns = new WorkQueue(2, 60_000);
   const order: number[] = [];
   let [busy, most] = [0, 0];

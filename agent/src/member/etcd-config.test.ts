@@ -12,7 +12,7 @@ async function keys(settings: Record<string, unknown>, version = '3.6.16', volum
   return etcdConfig(gate.config, form, settings, volume);
 }
 
-test('the same settings get the spelling of the minor, and nothing that it lacks', async () => {
+test('settings are written in the spelling of the minor, without those that it lacks', async () => {
   const settings = { 'corrupt-check-time': '4h', CompactHashCheck: true, 'log-format': 'json' };
   expect(await keys(settings, '3.4.30')).toMatchObject({ 'experimental-corrupt-check-time': 14_400_000_000_000 });
   expect(Object.keys(await keys(settings, '3.4.30')).filter((key) => /hash|format|learners/.test(key))).toEqual([]);
@@ -45,7 +45,7 @@ test.each(minors)('%s: the JSON gateway is off unless a setting turns it on', as
   expect(await keys(on, `${minor}.99`)).toMatchObject(on);
 });
 
-test('the quota leaves room on the volume that is really there', async () => {
+test('the quota leaves room on the real size of the volume', async () => {
   const quota = async (wanted: number | undefined, volume: number) =>
     (await keys(wanted === undefined ? {} : { 'quota-backend-bytes': wanted }, '3.6.16', volume))[
       'quota-backend-bytes'
@@ -77,7 +77,7 @@ test('the three forms differ in how a member finds its cluster, and in nothing e
   expect({ ...first, ...same }).toEqual({ ...sealed, ...same });
 });
 
-test('with TLS every side shows a certificate and asks for one', async () => {
+test('with TLS each side presents a certificate and requires one', async () => {
   await using gate = await TestGate.make();
   Object.assign(gate.args, { 'peer-tls-dir': '/p', 'peer-url': 'https://127.0.0.1:2380' });
   Object.assign(gate.args, { 'server-tls-dir': '/s', 'client-url': 'https://127.0.0.1:2379' });

@@ -13,7 +13,7 @@ import type { MemberConfig } from './member-config.ts';
 import { presentLists, type RevocationLists } from './revocation-lists.ts';
 import { etcdDirOf } from './volume.ts';
 
-/** Result of writing etcd.yaml. `edited` if somebody had changed the file since the agent wrote it. */
+/** Result of writing etcd.yaml. `edited` if the file was changed after the agent wrote it. */
 export type Written = 'same' | 'written' | 'edited';
 
 /** How a member finds its cluster: it starts a new one, joins an existing one, or starts again. */
@@ -157,7 +157,7 @@ function render(keys: Record<string, unknown>): string {
   return `${header}${checksum(body)}\n${body}`;
 }
 
-/** Returns true if nobody has edited the file since the agent wrote it. */
+/** Returns true if the file was not edited after the agent wrote it. */
 export function isUntouched(text: string): boolean {
   const end = text.indexOf('\n');
   return text.slice(0, end) === `${header}${checksum(text.slice(end + 1))}`;

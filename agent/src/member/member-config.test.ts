@@ -25,7 +25,7 @@ test('the flags and variables of a pod are sufficient', () => {
   });
 });
 
-test('with TLS directories the URLs are https, but for the metrics', () => {
+test('with TLS directories the URLs are https, except for the metrics', () => {
   const config = parse({ 'peer-tls-dir': '/p', 'server-tls-dir': '/s' });
   expect([config.peerUrl, config.listenPeerUrl, config.clientUrl, config.listenClientUrl]).toEqual([
     'https://orders-2.orders-peers.shop.svc.cluster.local:2380',

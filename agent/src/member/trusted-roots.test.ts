@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const put = (of: 'peer' | 'server', text: string) => writeFile(join(dir, of, 'ca.crt'), text);
-/** A start at this time from now, ms. */
+/** Start time relative to now, in ms. */
 const at = (ms = 0) => new Date(Date.now() + ms).toISOString();
 const later = (upSince: string, ms: number) => new Date(Date.parse(upSince) + ms).toISOString();
 const serving = (upSince: string) => ({ upSince, isServing: true });
@@ -38,7 +38,7 @@ const look = async (memory: RootMemory) => {
   await sleep(2);
 };
 
-/** A process that starts after a look, and another look at it. */
+/** A process that starts after one observation and is observed again. */
 async function started(memory: RootMemory): Promise<string> {
   await look(memory);
   const start = at();
@@ -46,14 +46,14 @@ async function started(memory: RootMemory): Promise<string> {
   return start;
 }
 
-test('content that is there before the start, and after it was read, is loaded', async () => {
+test('content that is there before the start and after etcd has read it counts as loaded', async () => {
   const memory = await RootMemory.open(config);
   const start = await started(memory);
   expect(await memory.status(start)).toEqual({
     peer: { onDisk: id(a), loaded: id(a) },
     client: { onDisk: id(b), loaded: id(b) },
   });
-  // Until it is replaced, and also then.
+  // Both before and after it is replaced.
   await put('peer', b);
   await memory.look(serving(start));
   expect((await memory.status(start))?.peer).toEqual({ onDisk: id(b), loaded: id(a) });
@@ -74,7 +74,7 @@ test('nothing is known without a process, or before it serves', async () => {
   expect((await memory.status(undefined))?.peer).toEqual({ onDisk: id(a) });
 });
 
-test('a process that started before the first look may have read anything', async () => {
+test('a process that started before the first observation may have read anything', async () => {
   const memory = await RootMemory.open(config);
   const start = at(-10);
   await memory.look(serving(start));
@@ -82,7 +82,7 @@ test('a process that started before the first look may have read anything', asyn
   expect(await memory.status(start)).toEqual({ peer: { onDisk: id(a) }, client: { onDisk: id(b) } });
 });
 
-test('content that changed between the start and the first answer is not known, the other is', async () => {
+test('content that changed between the start and the first answer is unknown; the other is known', async () => {
   const memory = await RootMemory.open(config);
   await look(memory);
   const start = at();
@@ -97,7 +97,7 @@ test('content that changed between the start and the first answer is not known, 
   expect((await memory.status(start))?.peer).toEqual({ onDisk: id(a) });
 });
 
-test('the next process reads what is there now, and until it serves nothing is said of it', async () => {
+test('the next process reads the current content; until it serves, nothing is known of it', async () => {
   const memory = await RootMemory.open(config);
   const first = await started(memory);
   await put('peer', b);
@@ -127,7 +127,7 @@ test('the volume remembers it, for this boot of the machine', async () => {
   }
 });
 
-test('what cannot be written is remembered in this process', async () => {
+test('content that cannot be written to the volume is remembered in this process', async () => {
   await mkdir(join(dir, 'roots.json.tmp'));
   const memory = await RootMemory.open(config);
   await expect(memory.look()).rejects.toThrow('EISDIR');
@@ -140,7 +140,7 @@ test('what cannot be written is remembered in this process', async () => {
   expect((await (await RootMemory.open(config)).status(start))?.peer?.loaded).toBe(id(a));
 });
 
-test('several roots are named each, in any order of the file; what cannot be parsed is unknown', async () => {
+test('each of several roots is named, in any order of the file; unparsable content is unknown', async () => {
   const memory = await RootMemory.open(config);
   const both = [id(a), id(b)].sort().join('+');
   for (const text of [a + b, b + a]) {

@@ -7,16 +7,16 @@ import { withoutUndefined } from '../lib/without-undefined.ts';
 import type { AgentStatus, TrustedRoots } from '../protocol/agent-status.ts';
 import type { MemberConfig } from './member-config.ts';
 
-// etcd reads ca.crt when it starts, and never again, while the kubelet replaces the file at any moment. What etcd read is
-// known only if one content was seen before its process started and after it had read the file. All times are of the
+// etcd reads ca.crt when it starts, and never again, while the kubelet replaces the file at any moment. What etcd read
+// is known only if one content was seen before its process started and after it had read the file. All times are of the
 // machine's monotonic clock: gate and sidecar share it, and no correction of the wall clock moves it. Not covered: a
-// machine that was suspended, and a file that changes twice between two looks.
+// machine that was suspended, and a file that changes twice between two observations.
 
-/** An etcd process, as the sidecar found it. */
+/** An etcd process, as the sidecar observed it. */
 export interface EtcdProcess {
-  /** Its start as its metrics give it, RFC 3339. It may have started up to a second later. */
+  /** Start time from its metrics, RFC 3339. The process may have started up to a second later. */
   readonly upSince: string;
-  /** It answers on the client port, so that it has read every file. */
+  /** It answers on the client port, so it has read every file. */
   readonly isServing: boolean;
 }
 
@@ -39,7 +39,7 @@ type Memory = z.infer<typeof memorySchema>;
 
 const monotonic = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
 
-/** The start of a process that the wall clock gives, on the monotonic clock. */
+/** Converts the start of a process from the wall clock to the monotonic clock. */
 const startOf = (upSince: string): number => monotonic() - (Date.now() - Date.parse(upSince));
 
 /**
@@ -68,11 +68,11 @@ export class RootMemory {
   static async open(config: Config): Promise<RootMemory> {
     const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')).trim();
     const memory = parse(await readFile(fileOf(config), 'utf8').catch(() => ''));
-    // After a boot the clock begins anew.
+    // The monotonic clock restarts at every boot.
     return new RootMemory(config, memory?.boot === boot ? memory : { boot, seen: {} });
   }
 
-  /** Looks at the files. Throws if what is new cannot be written; it is remembered all the same. */
+  /** Reads the files. Throws if a change cannot be written to the volume, but remembers it nevertheless. */
   look(etcd?: EtcdProcess): Promise<void> {
     const next = this.#turn.then(() => this.#look(etcd));
     this.#turn = next.catch(() => {});
@@ -97,14 +97,14 @@ export class RootMemory {
     this.#written = text;
   }
 
-  /** What was there before the process started, and is there after it has read the files. */
+  /** Content that was there before the process started and is there after it has read the files. */
   #provenAt(start: number): z.infer<typeof texts> {
     const { seen } = this.#memory;
     const proven = ends.filter((end) => (seen[end]?.since ?? Number.POSITIVE_INFINITY) <= start);
     return Object.fromEntries(proven.map((end) => [end, seen[end]!.root]));
   }
 
-  /** This process was seen to serve. */
+  /** This process has been observed to serve. */
   knows(upSince: string): boolean {
     return this.#loadedBy(upSince) !== undefined;
   }
@@ -114,7 +114,7 @@ export class RootMemory {
     return loaded && isSameProcess(loaded, upSince) ? loaded.roots : undefined;
   }
 
-  /** `upSince` of the process that runs now; undefined: none answers. */
+  /** `upSince` of the current process. Undefined if none answers. */
   async status(upSince: string | undefined): Promise<TrustedRoots | undefined> {
     const found = await this.#onDisk();
     const loaded = upSince === undefined ? undefined : this.#loadedBy(upSince);
@@ -155,10 +155,10 @@ function parse(text: string): Memory | undefined {
   }
 }
 
-/** More than anybody rotates. */
+/** More roots than any rotation produces. */
 const most = 8;
 
-/** Of each certificate in ca.crt. Undefined if there is none, or one cannot be parsed. */
+/** Ids of the certificates in ca.crt. Undefined if there is none, or if one cannot be parsed. */
 async function rootsIn(directory: string | undefined): Promise<string | undefined> {
   if (directory === undefined) return undefined;
   const found = certificatesIn(await readFile(join(directory, 'ca.crt'), 'utf8').catch(() => ''));

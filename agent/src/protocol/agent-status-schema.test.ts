@@ -3,7 +3,7 @@ import { agentStatusOf } from './agent-status-schema.ts';
 
 const said = (status: object): unknown => JSON.parse(JSON.stringify(status));
 
-test('what agents say is taken as it is', () => {
+test('the status of an agent is accepted unchanged', () => {
   const roots = { peer: { onDisk: 'a', loaded: 'b' }, client: {} };
   for (const status of [agent(0), asking(1), agent(0, { roots })])
     expect(agentStatusOf(said(status))).toEqual(said(status));

@@ -107,7 +107,7 @@ const status = z.looseObject({
   etcd: z.optional(etcd),
 } satisfies Shape<AgentStatus>);
 
-/** Checks what a pod answered. Throws if it is not the status of an agent: a plan must not be made of it. */
+/** Validates a pod's answer. Throws if it is not the status of an agent: plan() must not use it. */
 export function agentStatusOf(answer: unknown): AgentStatus {
   const parsed = status.safeParse(answer);
   if (parsed.success) return parsed.data;

@@ -72,9 +72,9 @@ export interface TrustedRoots {
 
 /** First 16 hex digits of the SHA-256 of the root in a `ca.crt`; of several, each, with `+` between them. */
 export interface TrustedRoot {
-  /** What the file holds now. Unset: it cannot be read. */
+  /** Current content of the file. Unset if it cannot be read. */
   onDisk?: string;
-  /** What etcd read when it started. Unset: unknown. */
+  /** Content that etcd read when it started. Unset if unknown. */
   loaded?: string;
 }
 

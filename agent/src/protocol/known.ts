@@ -8,7 +8,7 @@ export interface Unknown {
   readonly unreadable?: true;
 }
 
-/** Thrown by a read that fails until somebody repairs the object. */
+/** Thrown by a read that fails until a person repairs the object. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
 }

@@ -2,13 +2,13 @@ import { availableMinors, type Minor, missingMinors } from '../harness/etcd-bina
 
 const smoke = process.env.SMOKE === '1';
 
-/** Every etcd at hand; in a smoke run only one, each store another. */
+/** Returns every available etcd; in a smoke run only one, and another for each store. */
 export function minorsFor(turn: number): readonly Minor[] {
   const minors = availableMinors();
   for (const minor of missingMinors()) console.warn(`etcd ${minor} is not at hand: untested`);
   return smoke ? [minors[turn % minors.length]!] : minors;
 }
 
-/** All of them; in a smoke run every sixth, another sixth for each turn. */
+/** Returns all items; in a smoke run every sixth, and a different sixth for each turn. */
 export const sample = <T>(items: readonly T[], turn = 0): readonly T[] =>
   smoke ? items.filter((_, index) => index % 6 === turn % 6) : items;

@@ -7,15 +7,15 @@ export type Way = 'cut' | 'reset' | 'stall' | 'slow';
 
 export interface Fault {
   readonly by: Way;
-  /** Up is towards the server. */
+  /** `up` is towards the server. */
   readonly direction: 'up' | 'down';
-  /** How many bytes all connections together pass on first. */
+  /** Number of bytes that all connections together pass on first. */
   readonly after: number;
 }
 
 const SLOW_BYTES_PER_SECOND = 3_000_000;
 
-/** The network between the agent and a store: from a point on it is broken, for every connection and for good. */
+/** Breaks the network between the agent and a store from a certain byte on, permanently and for every connection. */
 export class NetworkFault implements AsyncDisposable {
   happened = false;
   readonly #server: Server;

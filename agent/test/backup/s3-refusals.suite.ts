@@ -1,4 +1,4 @@
-// An S3 server that will not: the command line says why in one line, and what was there before is all that is there.
+// An S3 server that refuses: the command line says why in one line, and the store is unchanged.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,14 +49,14 @@ const args = (store: string, ...more: string[]) => backup(etcd, store, '--compre
 const part = (n: number) => (request: ProxiedRequest) => request.path.includes(`partNumber=${n}&`);
 const isManifest = ({ method, path }: ProxiedRequest) => method === 'PUT' && path.includes('.json');
 
-/** A bucket with one snapshot, and that one's id. */
+/** A bucket with one snapshot, and the id of that snapshot. */
 async function prepared(): Promise<{ place: BucketPlace; old: string }> {
   const place = await BucketPlace.make(ceph);
   const { snapshot } = await succeed(backup(etcd, place.store));
   return { place, old: snapshot.id };
 }
 
-/** A backup during which the world changes, just before the server hears of a request. */
+/** Runs a backup and changes the bucket just before the server receives a certain request. */
 async function changedAt(
   place: BucketPlace,
   match: (request: ProxiedRequest) => boolean,
@@ -86,7 +86,7 @@ async function limit(bucket: string, ...size: string[]): Promise<void> {
 }
 const unlimit = (bucket: string) => ceph.admin('quota', 'disable', '--quota-scope', 'bucket', '--bucket', bucket);
 
-describe('a bucket that is read-only for us', () => {
+describe('a bucket that we may only read', () => {
   test('from the beginning', async () => {
     const { place, old } = await prepared();
     await deny(place.bucket, 'PutObject');
@@ -111,7 +111,7 @@ describe('a bucket that is read-only for us', () => {
     expect(await wholeSnapshots(place)).toEqual([old]);
   });
 
-  test('to the last: what cannot be removed is never listed, and the next run sweeps it', async () => {
+  test('until the end: objects that cannot be removed are never listed, and the next run sweeps them', async () => {
     const { place, old } = await prepared();
     const actions = ['PutObject', 'DeleteObject', 'AbortMultipartUpload'];
     const result = await changedAt(place, part(2), () => deny(place.bucket, ...actions));
@@ -169,7 +169,7 @@ describe('credentials', () => {
 });
 
 describe('a wrong region', () => {
-  test('versitygw says which is right', async () => {
+  test('versitygw names the right region', async () => {
     await using server = await Versitygw.start();
     const place = await BucketPlace.make(server);
     const result = await run(args(`${place.store}&region=eu-west-9`));
@@ -177,7 +177,7 @@ describe('a wrong region', () => {
     expect(await place.keys()).toEqual([]);
   });
 
-  // As AWS answers: to a listing, to a bucket of another region, to a signature for another region.
+  // AWS answers like this to a listing, to a bucket of another region, and to a signature for another region.
   const header = { 'x-amz-bucket-region': 'eu-right-1' };
   const body = (inner: string) => `<Error>${inner}<Message>the words of the server</Message></Error>`;
   test.each<[string, StubAnswer]>([
@@ -208,7 +208,7 @@ describe('a wrong region', () => {
   });
 });
 
-test('a bucket that is not there', async () => {
+test('a missing bucket', async () => {
   const { place } = await prepared();
   const store = place.store.replace(place.bucket, 'nobucket');
   expectFailure(await run(args(store)), storeRefused, /NoSuchBucket \(404\): the bucket does not exist; create it/);

@@ -16,7 +16,9 @@ const MIB = 1024 * 1024;
 const CLOCK = `--import ${import.meta.resolve('../faults/shifted-clock.ts')}`;
 const DAY = 86_400_000;
 
-/** Every etcd against one kind of store: what it is for, and every fault, after each of which nothing good is gone. */
+/**
+ * Runs every etcd against one kind of store, without and with every fault. After each fault all good snapshots remain.
+ */
 export function storeMatrix<P extends KindPlace>(kind: StoreKind<P>, turn: number): void {
   let server: StoreServer<P>;
   beforeAll(async () => {
@@ -29,11 +31,11 @@ export function storeMatrix<P extends KindPlace>(kind: StoreKind<P>, turn: numbe
     let root: string;
     let identityFile: string;
     let recipient: string;
-    /** One snapshot of before, and its id. */
+    /** A snapshot that existed before, and its id. */
     let past: P;
     let old: string;
     let payloadBytes: number;
-    /** Long enough for a run that is not held up, whatever the store and the machine. */
+    /** Long enough for an undisturbed run, on any store and machine. */
     let patience: string;
 
     beforeAll(async () => {
@@ -74,7 +76,9 @@ export function storeMatrix<P extends KindPlace>(kind: StoreKind<P>, turn: numbe
       return snapshots.map(({ id }: { id: string }) => id);
     }
 
-    /** Nothing but whole snapshots is listed, the old one among them, and the next run cleans up what is left. */
+    /**
+     * Expects that only complete snapshots are listed, including the old one, and that the next run removes leftovers.
+     */
     async function expectRecovers(place: Place, { mayHaveCommitted }: { mayHaveCommitted: boolean }): Promise<void> {
       const before = await listed(place);
       expect(before).toContain(old);
@@ -165,7 +169,7 @@ export function storeMatrix<P extends KindPlace>(kind: StoreKind<P>, turn: numbe
             expectFailure(result, 143, /^stopped by SIGTERM$/);
             if (!late) await expectOnly(place, [old]);
           }
-          // A signal takes its time: the run may be further by then, or done.
+          // A signal arrives with a delay: the run may have continued, or ended, by then.
           await expectRecovers(place, { mayHaveCommitted: true });
         },
       ));
@@ -192,7 +196,7 @@ export function storeMatrix<P extends KindPlace>(kind: StoreKind<P>, turn: numbe
           const result = await run(args(network.through(place, proxy.url), ...timeout));
           expect(proxy.happened).toBe(true);
           if (by === 'slow') expect(result).toMatchObject({ code: 0 });
-          // A store may notice before the whole run is out of time.
+          // A store may notice the fault before the time limit of the run.
           else if (by === 'stall' && result.code !== 20) expectFailure(result, 50, /not done after \d+s/);
           else expectFailure(result, 20, /./);
           await proxy[Symbol.asyncDispose]();

@@ -7,34 +7,34 @@ import type { LeafName } from '../../src/controllers/certificates/wanted.ts';
 import { known } from '../../src/protocol/known.ts';
 
 // Two reconcilers decide over one small store, in every order of their reads and writes. Each may crash or change its
-// leader at any point, an answer may be lost, and a write may arrive after whoever sent it has gone on.
-// What this store cannot show: what a certificate really says (issue.test.ts), reads of a cache that lags (ours are of
-// etcd), the clients' authority (the same rules, with one leaf more), and time that passes.
+// leader at any point, an answer may be lost, and a write may arrive after its sender has moved on. Not covered: the
+// content of a certificate (issue.test.ts), reads from a stale cache (ours come from etcd), the authority of the
+// clients (the same rules, with one more leaf), and the passing of time.
 
 interface Content {
-  /** Of a leaf: what its `ca.crt` holds. */
+  /** For a leaf: content of its `ca.crt`. */
   readonly root: number;
   readonly intermediate: number;
   readonly rotation?: string;
   readonly rootRotation?: string;
-  /** Of an authority: what follows. Its cross certificate has the number of its root. */
+  /** For an authority: its next root. Its cross certificate has the number of its root. */
   readonly next?: { readonly root: number; readonly intermediate: number };
   readonly revocation?: string;
   /** Of an authority: intermediates that are revoked. */
   readonly revoked?: readonly number[];
   /** Of a leaf: those that the revocation list beside it names. */
   readonly list?: readonly number[];
-  /** Of a leaf: the roots to which its chain leads, the first one without a cross certificate. */
+  /** For a leaf: the roots to which its chain leads, the first one without a cross certificate. */
   readonly chain?: readonly number[];
 }
 
-/** What a member has mounted, and the root that its etcd has loaded. */
+/** The content that a member has mounted, and the root that its etcd has loaded. */
 interface Member {
   readonly disk: Content;
   readonly loaded: number;
 }
 
-/** A Secret: the version counts its writes. */
+/** A Secret. Its version counts the writes. */
 interface Stored {
   readonly version: number;
   readonly content?: Content;
@@ -44,22 +44,22 @@ const names = ['peers', 'peer'] as const;
 type Name = (typeof names)[number];
 type Store = Readonly<Record<Name, Stored>>;
 
-/** A write that was decided: it counts only if the version is still this one. */
+/** A planned write. It succeeds only if the version is still this one. */
 interface Request {
   readonly name: Name;
   readonly version: number;
   readonly content: Content;
 }
 
-/** What one reconciler knows. A crash makes it nothing. */
+/** The memory of one reconciler, which a crash erases. */
 interface Decider {
   readonly rotation?: string;
-  /** What the status said before anything was read. */
+  /** The status before anything was read. */
   readonly isNamed?: boolean;
   readonly rootRotation?: string;
   readonly revocation?: string;
   readonly seen?: Partial<Store>;
-  /** As they were before the Secrets were read. */
+  /** The members before the Secrets were read. */
   readonly members?: readonly Member[];
   readonly request?: Request;
 }
@@ -70,15 +70,15 @@ interface World {
   /** Writes whose sender no longer waits. */
   readonly late: readonly Request[];
   readonly rotation: string;
-  /** The status names the root. Undefined: it never will. */
+  /** The status names the root. Undefined if it never will. */
   readonly isNamed?: boolean;
-  /** Those that replace a root. */
+  /** Writes that replace a root. */
   readonly members?: readonly Member[];
   readonly rootRotation?: string;
   readonly revocation?: string;
-  /** Ids that were given away. */
+  /** Number of ids that were assigned. */
   readonly ids: number;
-  /** What may still go wrong. */
+  /** Faults that may still happen. */
   readonly faults: number;
 }
 
@@ -133,7 +133,7 @@ const leaf = (
   }),
 });
 
-/** As long as the digits that are compared. */
+/** As many digits as are compared. */
 const idOfLeaf = ({ intermediate, chain }: Pick<Content, 'intermediate' | 'chain'>): string =>
   `${intermediate}-${chain}`;
 
@@ -166,7 +166,7 @@ const reportOf = ({ disk, loaded }: Member, ordinal: number): MemberReport => ({
   clients: {},
 });
 
-/** What a write makes of what was read. */
+/** Returns the Secret after a write to the one that was read. */
 function request(
   { make, of }: Write,
   store: Store,
@@ -205,7 +205,7 @@ function request(
 const written = (store: Store, { name, version, content }: Request): Store =>
   store[name].version === version ? { ...store, [name]: { version: version + 1, content } } : store;
 
-/** Every world that may follow. */
+/** Returns every world that may follow. */
 function* successors(world: World): Generator<World> {
   for (const index of [0, 1] as const) {
     const decider = world.deciders[index];
@@ -216,7 +216,7 @@ function* successors(world: World): Generator<World> {
     const { seen, request: sent } = decider;
     if (sent) {
       yield become({}, { store: written(world.store, sent) });
-      // Lost on its way, or on its way for longer than anybody waits.
+      // The write is lost, or delayed for longer than its sender waits.
       if (world.faults > 0) {
         yield become({}, { faults: world.faults - 1 });
         yield become({}, { faults: world.faults - 1, late: [...world.late, sent] });
@@ -232,13 +232,13 @@ function* successors(world: World): Generator<World> {
       yield become({ seen: {}, rotation: now, isNamed, ...(members && { members }), ...asked });
       continue;
     }
-    // The authority first.
+    // The authority comes first.
     const next = names.find((name) => !(name in seen));
     if (next) yield become({ ...decider, seen: { ...seen, [next]: world.store[next] } });
     else {
       const asked = decider as Asked;
       const { write } = decided(seen as Store, asked);
-      // Nobody empties anything here.
+      // No Secret is ever emptied here.
       if (decider.isNamed && !seen.peers?.content) throw new Error('an authority seems to be lost');
       if (!write) yield become({});
       else {
@@ -252,11 +252,11 @@ function* successors(world: World): Generator<World> {
     yield { ...world, store: written(world.store, sent), late: world.late.filter((each) => each !== sent) };
   yield* membersGoOn(world);
   if (world.rotation === 'a') yield { ...world, rotation: 'b' };
-  // By whoever has seen it.
+  // By a reconciler that has seen it.
   if (world.isNamed === false && world.store.peers.content) yield { ...world, isNamed: true };
 }
 
-/** The kubelet mounts what is there, and a member restarts, whoever wants it to. */
+/** The kubelet mounts the current content, and a member restarts for any reason. */
 function* membersGoOn({ members = [], ...world }: World): Generator<World> {
   const { content } = world.store.peer;
   for (const [index, { disk, loaded }] of members.entries()) {
@@ -266,7 +266,10 @@ function* membersGoOn({ members = [], ...world }: World): Generator<World> {
   }
 }
 
-/** A member that another one refuses: etcd shows the leaf on its disk, and takes one of the root it has loaded, unless its list names it. */
+/**
+ * Returns a member that another one refuses: etcd presents the leaf on its disk, and accepts leaves of the root that it
+ * has loaded, unless its list names their intermediate.
+ */
 function refusal({ members = [] }: World): string | undefined {
   for (const { disk, loaded: own } of members)
     for (const { loaded, disk: other } of members) {
@@ -278,7 +281,7 @@ function refusal({ members = [] }: World): string | undefined {
   return undefined;
 }
 
-/** Ids in the order of their appearance, so that worlds that differ in nothing else are one. */
+/** Numbers ids in the order of their appearance, so that worlds that differ only in their ids are equal. */
 function canonical(world: World): string {
   const order = new Map<number, number>();
   const rename = (id: number) => {
@@ -293,7 +296,7 @@ function canonical(world: World): string {
   });
 }
 
-/** Changes of the store that must never be. */
+/** Changes of the store that must never happen. */
 function violation(before: Store, after: Store): string | undefined {
   for (const name of names) {
     const [old, now] = [before[name].content, after[name].content];
@@ -306,13 +309,13 @@ function violation(before: Store, after: Store): string | undefined {
   return isForeign ? 'a leaf is of another root than its authority' : undefined;
 }
 
-/** Where one reconciler ends that is left alone. */
+/** Returns the world in which an undisturbed reconciler ends. */
 function alone(world: World): Store {
   const { store, ids } = world;
   for (let now = store, writes = 0, asked: Asked = world; ; writes++) {
     const { write, problems } = decided(now, asked);
     const content = now.peer.content;
-    // Members mount what is there, and restart as they are told to.
+    // Members mount the current content, and restart when the record asks for it.
     const followed = asked.members?.map(() => ({ disk: content!, loaded: content!.root }));
     const isNews = JSON.stringify(followed) !== JSON.stringify(asked.members);
     if (!write && !isNews) {
@@ -336,7 +339,7 @@ const nothing: World = {
 
 test.each([
   ['a status that never names the root', nothing],
-  // With one fault less, for the sake of time.
+  // With one fault less, to save time.
   ['a status that names it sooner or later', { ...nothing, isNamed: false, faults: 1 }],
 ])('in every order, with crashes, lost answers and %s, no root is overwritten, and all ends well', (_, first) => {
   explore(first, ({ peers, peer }, world) => {

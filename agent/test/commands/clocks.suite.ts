@@ -29,7 +29,7 @@ describe.each([
     ]);
   });
 
-  test('check fails, as retention would delete nothing', async () => {
+  test('check fails, because retention would delete nothing', async () => {
     const { code, result } = await run(command('check', place.store), { env });
     expect(code).toBe(40);
     expect(result.findings.filter(({ outcome }: { outcome: string }) => outcome === 'failed')).toMatchObject([

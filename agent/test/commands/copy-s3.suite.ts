@@ -1,4 +1,4 @@
-// Between stores of different kinds, encrypted and in several parts; and stores that refuse.
+// Copies between stores of different kinds, encrypted and in several parts; and stores that refuse.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
@@ -54,7 +54,7 @@ test('from a directory to S3, on to another bucket, and back: the same bytes, an
   expect((await readFile(file)).length).toBeGreaterThan(20 * MIB);
 });
 
-test('a target that refuses: 21, in one line, and what was copied is told', async () => {
+test('a target that refuses: 21, in one line, and the copied snapshots are listed', async () => {
   await using bucket = await BucketPlace.make(server);
   const nowhere = bucket.store.replace(bucket.bucket, `${bucket.bucket}-not`);
   const { code, result } = await run(command('copy', source.store, '--to', nowhere));

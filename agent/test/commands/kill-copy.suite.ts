@@ -1,4 +1,4 @@
-// Copy and adopt are ended at every step: nothing half is ever listed, and the next run mends what is left.
+// Kills copy and adopt at every step: an incomplete snapshot is never listed, and the next run completes the work.
 
 import { sample } from '../backup/extent.ts';
 import {
@@ -53,7 +53,7 @@ describe('copy, before each step', () => {
       const result = await runTo(point, signal, copy(to));
       if (signal === 'SIGKILL') expect(result.signal).toBe('SIGKILL');
       else if (result.code !== 0) expectFailure(result, 143, /^stopped by SIGTERM$/);
-      // Those that are there are the newest ones, and whole.
+      // The existing snapshots are the newest ones, and complete.
       const there = await wholeSnapshots(to);
       expect(there).toEqual(ids.slice(0, there.length));
       if (signal === 'SIGTERM') {

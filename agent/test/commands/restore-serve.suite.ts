@@ -75,7 +75,7 @@ async function ended(run: RunUntil): Promise<{ exitCode: number; text: string }>
   return { exitCode, text };
 }
 
-test('serves the verified snapshot to whoever has the token, and its result to everybody', async () => {
+test('serves the verified snapshot to clients with the token, and its result to every client', async () => {
   const run = serve();
   await run.phase('serve');
   const told = await get('/status');
@@ -104,7 +104,7 @@ test('serves the verified snapshot to whoever has the token, and its result to e
   expect(run.output.join('\n')).not.toContain(token);
 });
 
-test('says what is newer than the newest good one, and why it did not take it', async () => {
+test('names the snapshots that are newer than the newest good one, and why it did not use them', async () => {
   const place = join(scratch, 'newer');
   await cp(store, place, { recursive: true });
   const newer = id.replace(/-\d{8}-/, '-20991231-');
@@ -120,14 +120,14 @@ test('says what is newer than the newest good one, and why it did not take it', 
   await rm(place, { recursive: true });
 });
 
-describe('the note of a restore', () => {
+describe('the note about a restore', () => {
   const notes = async () => (await readdir(join(store, 'orders'))).filter((name) => name.includes('.restored-'));
   const fetched = (clusterId: string, given = token, more = {}) =>
     fetch(`http://127.0.0.1:${port}/snapshot`, {
       headers: { connection: 'close', authorization: `Bearer ${given}`, 'etcd-cluster-id': clusterId, ...more },
     }).then((answer) => answer.arrayBuffer());
 
-  test('lies beside the snapshot before it is sent, once for each cluster that is restored from it', async () => {
+  test('is stored next to the snapshot before that is sent, once for each cluster that is restored from it', async () => {
     const run = serve();
     await run.phase('serve');
     await fetched('c0ffee', 'another');
@@ -168,7 +168,7 @@ describe('the note of a restore', () => {
     await ended(next);
   });
 
-  test('of an earlier restore that hangs in its store does not keep the snapshot back', async () => {
+  test('about an earlier restore that hangs in its store does not delay the snapshot', async () => {
     await using server = await Versitygw.start();
     await using bucket = await BucketPlace.make(server);
     for (const name of await readdir(join(store, 'orders')))
@@ -203,7 +203,7 @@ describe('the note of a restore', () => {
     expect({ revision, bump }).toEqual(wanted);
   });
 
-  test('of one under a key of its own lies beside the newest of its etcd, where later backups find it', async () => {
+  test('about a snapshot under its own key is stored next to the newest snapshot of its etcd, where later backups find it', async () => {
     const place = join(directory, 'keyed');
     const common = ['--cluster=orders', `--store=file://${place}`];
     await using etcd = await EtcdCluster.start({ size: 1 });
@@ -226,7 +226,7 @@ describe('the note of a restore', () => {
     expect(await readdir(join(place, 'special'))).toHaveLength(2);
   });
 
-  test('of one under a key of its own, without another of its etcd, lies beside the key, where the next restore finds it', async () => {
+  test('about a snapshot under its own key, the only one of its etcd, is stored next to that key, where the next restore finds it', async () => {
     const place = join(directory, 'keyed-alone');
     await using etcd = await EtcdCluster.start({ size: 1 });
     const key = '--object-key=special/orders.db';
@@ -247,7 +247,7 @@ describe('the note of a restore', () => {
     await ended(next);
   });
 
-  test('a store that takes none does not keep the snapshot back', async () => {
+  test('a store that refuses the note does not hold back the snapshot', async () => {
     const place = join(directory, 'read-only');
     await cp(store, place, { recursive: true });
     const run = serve([], { from: place });
@@ -287,7 +287,7 @@ describe('which revisions were served before', () => {
   const told = async () =>
     (await (await get('/status')).json()) as { highestRevision?: number; revisionUnknown?: string };
 
-  test('a manifest that answers 503 hides nothing of the others; if it is the newest, that is said', async () => {
+  test('a manifest that answers 503 does not hide the others; if it is the newest, this is reported', async () => {
     const { place, later, last } = await folder();
     await using server = await Versitygw.start();
     await using bucket = await BucketPlace.make(server);
@@ -336,7 +336,7 @@ test.each(['fetch', 'try', 'serve'])('SIGTERM at %s leaves nothing', async (phas
   expect(await ended(run)).toMatchObject({ exitCode: ExitCode.terminated });
 });
 
-test('a process that is told to stop ends with 143, and leaves its result as the termination message', async () => {
+test('a process that receives SIGTERM ends with 143, and leaves its result as the termination message', async () => {
   const termination = join(directory, 'termination');
   const args = ['restore', 'serve', '--cluster=orders', `--store=file://${store}`, `--scratch=${scratch}`];
   const { code, stderr } = await runAgent([...args, `--listen=127.0.0.1:${port}`, `--token-sha256=${hash(token)}`], {
@@ -361,7 +361,7 @@ test('an etcd that never had a key', async () => {
   await ended(run);
 });
 
-test('before it is verified only the state is told', async () => {
+test('before it is verified it reports only the state', async () => {
   const slow = join(directory, 'slow-etcdutl');
   await writeFile(slow, `#!/bin/sh\nsleep 1\nexec ${etcdutl()} "$@"\n`, { mode: 0o755 });
   const run = serve([`--etcdutl=${slow}`]);
@@ -383,7 +383,7 @@ test('the newest verified one from before a moment', async () => {
   expect(await ended(serve([`--latest-verified-before=${before}`]))).toMatchObject({ exitCode: ExitCode.nothingThere });
 });
 
-test('a file that somebody else saved, by its key', async () => {
+test('a file that another tool saved, by its key', async () => {
   const place = join(directory, 'foreign');
   await mkdir(join(place, 'old'), { recursive: true });
   const { text } = await runHere(
@@ -439,7 +439,7 @@ test.each(['older', 'newest'])(
   180_000,
 );
 
-test('what lies under a key of its own is restored and noted, though the manifest of another snapshot hangs', async () => {
+test('a snapshot under its own key is restored and noted although the manifest of another snapshot hangs', async () => {
   await using scripts = await LocalScripts.make();
   await cp(store, scripts.directory, { recursive: true });
   const silent = id.replace(/-\d{8}-/, '-20991231-');
@@ -468,7 +468,7 @@ describe('refused, with nothing served', () => {
     return place;
   }
 
-  test('what is cut, or flipped, in the store', async () => {
+  test('a snapshot that is cut, or has a flipped bit, in the store', async () => {
     const cut = await damaged(async (file) => truncate(file, (await readFile(file)).length - 7));
     expect(await ended(serve([], { from: cut }))).toMatchObject({ exitCode: ExitCode.nothingThere });
     expect(await ended(serve([id], { from: cut }))).toMatchObject({ exitCode: ExitCode.verificationFailed });
@@ -491,7 +491,7 @@ describe('refused, with nothing served', () => {
   }
   const saved = ['--object-key=orders/saved.db', '--adopt'];
 
-  test('what has auth enabled: the reconciler could not log in', async () => {
+  test('a snapshot with auth enabled: the reconciler could not log in', async () => {
     const { exitCode, text } = await ended(serve(saved, { from: await ofEtcd(enableAuth) }));
     expect([exitCode, text]).toEqual([
       ExitCode.refused,
@@ -499,7 +499,7 @@ describe('refused, with nothing served', () => {
     ]);
   });
 
-  test('what is so high that no restore could go beyond it', async () => {
+  test('a revision so high that no restore could exceed it', async () => {
     const from = await ofEtcd((etcd) => etcd.put(3));
     const [plan] = await planMembers(1);
     const { name, peerUrl } = plan!;
@@ -521,7 +521,7 @@ describe('refused, with nothing served', () => {
     ]);
   }, 30_000);
 
-  test('but not what had it once', async () => {
+  test('but not a snapshot that had it earlier', async () => {
     const from = await ofEtcd(async (etcd) => {
       await enableAuth(etcd);
       await etcd.etcdctl('auth', 'disable');
@@ -532,7 +532,7 @@ describe('refused, with nothing served', () => {
     await ended(run);
   });
 
-  test('what holds a CORRUPT alarm: etcd would refuse everything', async () => {
+  test('a snapshot with a CORRUPT alarm: etcd would refuse everything', async () => {
     const from = await ofEtcd(async (etcd) => {
       const answer = await fetch(`${etcd.endpoints[0]}/v3/maintenance/alarm`, {
         method: 'POST',
@@ -619,7 +619,7 @@ describe('over TLS', () => {
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number | undefined; body: Buffer }>();
     const shown = client && { cert: await readFile(client.cert), key: await readFile(client.key) };
     const ca = await readFile(certificates.ca);
-    // Whoever reads the record and the Job may know the token; a member needs none.
+    // Every reader of the record and the Job may know the token; a member needs none.
     const headers = client === certificates.server ? {} : { authorization: `Bearer ${token}` };
     request(`https://127.0.0.1:${port}${path}`, { ca, ...shown, headers, agent: false }, (response) => {
       buffer(response).then((body) => resolve({ status: response.statusCode, body }), reject);
@@ -629,7 +629,7 @@ describe('over TLS', () => {
     return promise;
   }
 
-  test('the status is for everybody, the snapshot for members', async () => {
+  test('the status is public, the snapshot is for members', async () => {
     const run = serve([`--peer-tls-dir=${await peerTls(certificates.server)}`]);
     await run.phase('serve');
     expect((await ask('/status')).status).toBe(200);
@@ -641,7 +641,7 @@ describe('over TLS', () => {
     await ended(run);
   });
 
-  test('an expired certificate is told at once', async () => {
+  test('an expired certificate is reported at once', async () => {
     const { exitCode, text } = await ended(serve([`--peer-tls-dir=${await peerTls(certificates.expiredServer)}`]));
     expect([exitCode, text]).toEqual([ExitCode.usage, expect.stringMatching(/^--peer-tls-dir: .*expired/)]);
   });

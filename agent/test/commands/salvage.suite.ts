@@ -92,7 +92,7 @@ test('stores what the gate serves as a verified backup, in every store', async (
   }
 });
 
-test("is of the survivor's etcd: the cluster that is restored from it keeps the earlier backups as its past", async () => {
+test("belongs to the survivor's etcd: the cluster restored from it counts the earlier backups as its history", async () => {
   await serve(bytes(snapshot));
   const { data } = await runHere(...args('--cluster-id=CDF818194E3A8C32'));
   const read = ['--cluster=orders', `--store=file://${join(place, 'one')}`];
@@ -145,7 +145,7 @@ describe('fails, with nothing stored', () => {
     expect([exitCode, text]).toEqual([ExitCode.verificationFailed, expect.stringContaining('sha256 differs')]);
   });
 
-  test('a gate that is not there, breaks off, hangs, or has nothing: tried again', async () => {
+  test('a gate that is missing, breaks off, hangs, or has no snapshot: tried again', async () => {
     await serve((_, response) => {
       response.writeHead(200, { 'content-length': snapshot.length }).write(snapshot.subarray(0, 9_000));
       setTimeout(() => response.destroy(), 50);
@@ -174,7 +174,7 @@ describe('fails, with nothing stored', () => {
 });
 
 describe('over TLS', () => {
-  /** What a gate shows, and how it asks the one who comes. */
+  /** Certificate of the gate, and how it authenticates clients. */
   async function serveTls(): Promise<void> {
     const { ca, server } = certificates;
     const [authority, cert, key] = await Promise.all([ca, server.cert, server.key].map((file) => readFile(file)));
@@ -189,7 +189,7 @@ describe('over TLS', () => {
     return tls;
   }
 
-  test('the name of a member, whatever its address; no stranger', async () => {
+  test('the name of a member, whatever its address, but of no other server', async () => {
     const tls = await peerTls(certificates.ca, certificates.server);
     await serveTls();
     expect((await runHere(...args(`--peer-tls-dir=${tls}`, '--server-name=localhost'))).exitCode).toBe(0);

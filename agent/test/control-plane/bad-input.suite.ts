@@ -1,4 +1,4 @@
-// What is refused, with one line and the documented exit code; the node stays as it was.
+// Refused restores: one line, the documented exit code, and an unchanged node.
 import { execFileSync, spawn } from 'node:child_process';
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ afterAll(async () => {
 const etcdManifest = () => join(node.manifestsDir, 'etcd.yaml');
 const changed = async (change: (text: string) => string, work: () => Promise<void>, file = 'etcd.yaml') => {
   const original = await readFile(join(node.manifestsDir, file), 'utf8');
-  // Beside the folder that is watched: only the agent is to see it.
+  // Outside the folder that the kubelet watches: only the agent may see it.
   const copy = join(node.root, 'copy');
   await cp(node.manifestsDir, copy, { recursive: true });
   await writeFile(join(copy, file), change(original));
@@ -39,7 +39,7 @@ const changed = async (change: (text: string) => string, work: () => Promise<voi
   }
 };
 
-/** Fails so, as an execution and as a plan, and neither leaves a trace. */
+/** Expects this failure from an execution and from a plan, and that neither leaves a trace. */
 async function expectRefused(exitCode: number, message: RegExp, args: readonly string[]): Promise<void> {
   const before = await node.files();
   const pids = ['etcd.yaml', 'kube-apiserver.yaml'].map((name) => node.kubelet.pid(name));
@@ -75,7 +75,7 @@ test('a snapshot of another cluster', async () => {
   await using stranger = await EtcdCluster.start();
   const { snapshot } = await succeed(command('backup', place.store, `--endpoints=${stranger.endpoints}`));
   await expectRefused(40, /is a snapshot of another cluster: .*--force-foreign/, restoreArgs(node, place, snapshot.id));
-  // Also then it has to be made for this node.
+  // Even then the backup must be of this node.
   await expectRefused(
     40,
     /this node's member is cp1, but the snapshot lists etcd-0=/,
@@ -136,7 +136,7 @@ test('data of a newer minor than the image in the manifest', async () => {
   );
 });
 
-test('an image that does not tell the version', () =>
+test('an image tag without a version', () =>
   changed(
     (text) =>
       text
@@ -166,7 +166,7 @@ test("a manifests folder that is not kubeadm's", async () => {
   await rm(folder, { recursive: true });
 });
 
-test('an API server that nobody takes out', async () => {
+test('an API server that is not moved out', async () => {
   const server = spawn(
     process.execPath,
     ['-e', 'setInterval(() => {}, 1000)', '--', `--etcd-servers=${node.clientUrl}`],

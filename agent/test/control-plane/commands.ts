@@ -5,7 +5,7 @@ import type { FakeControlPlane, FakeNode } from './node-fixture.ts';
 export const restoreArgs = (node: FakeNode, { store }: Pick<DirectoryPlace, 'store'>, ...more: string[]): string[] =>
   command('restore control-plane', store, ...node.flags, ...more);
 
-/** Takes a snapshot; its id. */
+/** Takes a snapshot, and returns its id. */
 export async function takeSnapshot(
   { client: { endpoints, tls } }: FakeControlPlane,
   { store }: DirectoryPlace,

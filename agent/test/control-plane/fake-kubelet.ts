@@ -12,7 +12,10 @@ const POLL = 50;
 const BACK_OFF = 500;
 const apiServer = fileURLToPath(import.meta.resolve('./fake-api-server.ts'));
 
-/** Starts the process of a manifest when that appears in its folder, again when it ends, and stops it when it goes. */
+/**
+ * Starts the process of a manifest when the manifest appears, restarts it when it ends, and stops it when the manifest
+ * disappears.
+ */
 export class FakeKubelet {
   readonly #manifests: string;
   readonly #log: string;
@@ -21,7 +24,7 @@ export class FakeKubelet {
   readonly #notBefore = new Map<string, number>();
   readonly #loop: Promise<void>;
   #stopped = false;
-  /** Does not stop what it should. */
+  /** Does not stop processes whose manifest disappears. */
   deaf = false;
 
   constructor(manifests: string, log: string, etcd: string) {
@@ -35,7 +38,7 @@ export class FakeKubelet {
     return this.#running.get(manifest)?.pid;
   }
 
-  /** Ends with everything that it runs. */
+  /** Ends, with all its processes. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#loop;

@@ -1,4 +1,4 @@
-// Members that joined after the snapshot was taken: a restore does not leave them to the old cluster.
+// Members that joined after the snapshot was taken: a restore must not let them continue the old cluster.
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ afterEach(async () => {
 
 async function joinAs(name: string): Promise<EtcdMember> {
   const [{ peerUrl }, [port]] = [(await planMembers(1))[0]!, await freePorts(1)];
-  // etcd takes the next one once the one before is connected for some seconds.
+  // etcd accepts another member only after the previous one has been connected for some seconds.
   for (let tries = 60; ; tries--) {
     const failure = await cluster
       .etcdctl('member', 'add', name, `--peer-urls=${peerUrl}`)
@@ -67,7 +67,7 @@ const args = (...more: string[]) => {
   return command('restore control-plane', place.store, id, ...flags, ...how, ...more);
 };
 
-test('they serve: nothing is restored, and the plan says where to stop them', async () => {
+test('while they serve, nothing is restored, and the plan says where to stop them', async () => {
   const { notes, steps } = await succeed(args('--plan'));
   const late = /^late-\d \(127\.0\.0\.1\) is not a member of the restored cluster, and serves the old one/;
   expect(notes.filter((note: string) => late.test(note))).toHaveLength(2);
@@ -81,12 +81,12 @@ test('they serve: nothing is restored, and the plan says where to stop them', as
   expectFailure(await run(args()), 40, refused);
   expect([cluster.member(0).pid, await readdir(dataDir)]).toEqual([pid, ['member']]);
 
-  // The same when etcd here is down.
+  // The same if etcd on this node is down.
   await cluster.member(0).kill();
   expectFailure(await run(args()), 40, refused);
 });
 
-test('they are down: they are named, and one that comes back is waited for', async () => {
+test('while they are down, they are named, and the restore waits for one that comes back', async () => {
   const member = cluster.member(0);
   for (const each of joined) await each.kill();
   const { notes } = await succeed(args('--plan'));

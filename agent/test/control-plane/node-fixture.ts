@@ -13,7 +13,7 @@ import { FakeKubelet } from './fake-kubelet.ts';
 const components = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'etcd'];
 export const manifestNames = components.map((name) => `${name}.yaml`).sort();
 
-/** A control-plane node as kubeadm leaves it, but for its addresses: all on loopback. */
+/** A control-plane node as kubeadm creates it, except that all its addresses are on loopback. */
 export class FakeNode {
   readonly name: string;
   readonly root: string;
@@ -39,7 +39,7 @@ export class FakeNode {
     return [`--manifests-dir=${this.manifestsDir}`, '--wait=30s'];
   }
 
-  /** Everything but what etcd itself writes to. */
+  /** Everything except the files to which etcd writes. */
   async files(): Promise<string[]> {
     const kubernetes = await readdir(join(this.root, 'kubernetes'), { recursive: true });
     const data = await readdir(this.dataDir).catch(() => ['none']);
@@ -52,7 +52,10 @@ export interface FakeControlPlaneOptions {
   readonly binaries?: EtcdBinaries;
 }
 
-/** Control-plane nodes on this machine: real etcd, a kubelet and an API server that only do what a restore has to do with. */
+/**
+ * Control-plane nodes on this machine: real etcd, and a kubelet and an API server that implement only what a restore
+ * uses.
+ */
 export class FakeControlPlane implements AsyncDisposable {
   readonly nodes: readonly FakeNode[];
   readonly client: EtcdClient;
@@ -97,7 +100,7 @@ export class FakeControlPlane implements AsyncDisposable {
           ],
           'kube-controller-manager': [],
           'kube-scheduler': [],
-          // One without a URL for metrics is asked where its clients ask.
+          // A member without a URL for metrics is queried at its client URL.
           etcd: etcdFlags(
             plan,
             join(place, 'etcd'),

@@ -1,4 +1,4 @@
-// A kubeadm control plane of one node: real etcd, a kubelet and an API server that are played.
+// A kubeadm control plane with one node: real etcd, a simulated kubelet and API server.
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { nameOf, type Point, pointsOf, runTo } from '../faults/steps.ts';
 import { restoreArgs, takeSnapshot } from './commands.ts';
 import { FakeControlPlane, type FakeNode, manifestNames } from './node-fixture.ts';
 
-/** For CI a part of the points. */
+/** In CI only some of the points. */
 const EVERY = process.env.SMOKE ? 6 : 1;
 
 let place: DirectoryPlace;
@@ -39,7 +39,7 @@ async function expectRestored(): Promise<void> {
   expect((await readdir(node.dataDir)).filter((name) => name === 'member.partial')).toEqual([]);
 }
 
-test('the plan changes nothing and names what there is', async () => {
+test('the plan changes nothing and names the existing files', async () => {
   const before = await node.files();
   const pid = node.kubelet.pid('etcd.yaml');
   const { steps, initialCluster, notes } = await succeed(restoreArgs(node, place, '--plan'));
@@ -81,7 +81,7 @@ test('destroyed data are restored; a second run does nothing and says so', async
   const { result } = await run(
     restoreArgs(node, place, '--check', '--wait=1s', '--kubeconfig=/nowhere', `--etcd-log=${join(node.root, 'log')}`),
   );
-  // No scheduler and no controller-manager answers here, or one of another control plane does.
+  // No scheduler or controller-manager answers here, unless it belongs to another control plane.
   const healthy = result.components.filter(({ trouble }: { trouble?: string }) => trouble === undefined);
   expect(healthy.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(['etcd', 'kube-apiserver']));
   expect(result.logs).toEqual({ files: [join(node.root, 'log')], errors: [] });
@@ -95,7 +95,7 @@ test('owner and mode are as before', async () => {
   await expectRestored();
 });
 
-test('once more, it jumps farther: clients know the revisions up to there', async () => {
+test('a second restore raises the revision further: clients know the revisions up to there', async () => {
   const again = restoreArgs(node, place, id, '--initial-cluster-token=again');
   const { code, result } = await run([...again, '--bump-revision=2000000000']);
   expect([code, result.error]).toEqual([40, expect.stringMatching(/--bump-revision, for example 3000000000$/)]);
@@ -114,7 +114,7 @@ test('a disk that is lost after --stop', async () => {
   await expectRestored();
 });
 
-test('the whole request counts: other content under the same id is no restore that was made', async () => {
+test('the whole request counts: other content under the same id is a restore that was not done yet', async () => {
   expect(await succeed(restoreArgs(node, place, id))).toMatchObject({ id });
   const other = await run(restoreArgs(node, place, id, `--sha256=${'0'.repeat(64)}`));
   expectFailure(other, 30, /its sha256 is \w+, not the expected 0+/);
@@ -148,7 +148,7 @@ test('a file of `etcdctl snapshot save` is restored by its key', async () => {
   await expectRestored();
 });
 
-/** What a kill in between may make a difference to. */
+/** State that a kill may affect. */
 const matters = ({ next }: Point) => /^(phase|rename|mkdir|rm|writeFile|unlink|rmdir) /.test(next);
 
 describe('killed at each step', () => {
@@ -162,7 +162,7 @@ describe('killed at each step', () => {
     expect(all.length).toBeGreaterThan(25);
   });
 
-  test('run again, it comes to the same end', async () => {
+  test('when it runs again, it ends the same', async () => {
     const failures: string[] = [];
     for (const point of points) {
       turn++;
@@ -182,7 +182,7 @@ describe('killed at each step', () => {
     expect(failures).toEqual([]);
   });
 
-  test('undone, it is as before, or it has served', async () => {
+  test('when it is undone, the node is as before, or it has served', async () => {
     const failures: string[] = [];
     const ends = { undone: 0, refused: 0, nothing: 0 };
     for (const point of points) {
@@ -201,7 +201,7 @@ describe('killed at each step', () => {
         } else {
           ends.refused++;
           expect(result).toMatchObject({ exitCode: 40, error: expect.stringMatching(/has served/) });
-          // Nobody is left half-way.
+          // No restore remains half-way.
           await succeed(restoreArgs(node, place, id, anew()));
           await expectRestored();
         }
@@ -216,7 +216,7 @@ describe('killed at each step', () => {
   });
 });
 
-test('an etcd on the old data is not well, and no run ends with it', async () => {
+test('an etcd on the old data does not count as healthy, and no run ends with it', async () => {
   const flags = [id, '--initial-cluster-token=twice'];
   const { aside, journal } = await succeed(restoreArgs(node, place, ...flags));
   await plane.healthy();

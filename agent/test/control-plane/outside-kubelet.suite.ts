@@ -1,4 +1,5 @@
-// etcd that no kubelet runs: three plain processes, and one that is started by an environment file, a config file or a unit.
+// etcd without a kubelet: three plain processes, and one that is started by an environment file, a config file or a
+// unit.
 import { chown, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +40,7 @@ const args = (member: EtcdMember, ...more: string[]) =>
     ...more,
   );
 
-/** Runs the restore of one member, and does by hand what it asks for, as an operator with systemctl would. */
+/** Runs the restore of one member, and follows its instructions as an operator with systemctl would. */
 async function restore(member: EtcdMember, ...more: string[]) {
   const agent = start(args(member, ...more));
   await agent.phase('stop');
@@ -56,7 +57,7 @@ async function expectRestored(): Promise<void> {
   expect([await get('before'), await get('after')]).toEqual(['yes', '']);
 }
 
-test('three plain processes, destroyed, restored by the same command', async () => {
+test('three plain processes with destroyed data are restored by the same command', async () => {
   await prepare(3);
   await rm(join(cluster.member(0).dataDir, 'member'), { recursive: true });
   await rm(join(cluster.member(1).dataDir, 'member'), { recursive: true });
@@ -93,7 +94,7 @@ const settingsOf = (member: EtcdMember) => ({
 const variablesOf = (settings: Readonly<Record<string, string>>): string[] =>
   Object.entries(settings).map(([name, value]) => `ETCD_${name.toUpperCase().replaceAll('-', '_')}="${value}"`);
 
-/** A unit that says where the data are, or were until a drop-in said better. */
+/** A unit with the location of the data, or an outdated one that a drop-in replaces. */
 async function writeUnit(settings: Readonly<Record<string, string>>, dropIn?: string): Promise<string> {
   const unit = join(root, 'etcd.service');
   const lines = variablesOf(settings).map((variable) => `Environment=${variable}`);
@@ -105,7 +106,7 @@ async function writeUnit(settings: Readonly<Record<string, string>>, dropIn?: st
   return unit;
 }
 
-/** Flags come from the unit alone. */
+/** Flags come only from the unit. */
 const unitArgs = (unit: string, ...more: string[]) =>
   command(
     'restore control-plane',
@@ -113,7 +114,7 @@ const unitArgs = (unit: string, ...more: string[]) =>
     ...[id, `--etcd-unit=${unit}`, `--manifests-dir=${join(root, 'none', 'manifests')}`, '--wait=30s', ...more],
   );
 
-test('a drop-in says where the data are', async () => {
+test('a drop-in sets the location of the data', async () => {
   await prepare(1);
   const member = cluster.member(0);
   const unit = await writeUnit({ ...settingsOf(member), 'data-dir': join(root, 'elsewhere') }, member.dataDir);
@@ -139,7 +140,7 @@ test.each(['where its flags say', 'elsewhere'])(
     const result = await run(unitArgs(unit, '--wait=2s'));
     expectFailure(result, 40, /a process still listens at http:\S+, which etcd needs; everything was put back/);
 
-    // Stopped for a moment, and started on the old data again.
+    // Stopped for a moment, and restarted on the old data.
     const agent = start(unitArgs(unit, '--wait=5s'));
     await agent.phase('stop');
     await member.stop();
@@ -159,7 +160,7 @@ test.each(['where its flags say', 'elsewhere'])(
   },
 );
 
-test('a write-ahead log of its own goes aside and comes back with the data', async () => {
+test('a separate write-ahead log is moved away and put back with the data', async () => {
   const wal = join(root, 'wal');
   await prepare(1, [`--wal-dir=${wal}`]);
   const member = cluster.member(0);
@@ -182,7 +183,7 @@ test('a write-ahead log of its own goes aside and comes back with the data', asy
   expect(await readdir(join(member.dataDir, 'member'))).not.toContain('wal');
 });
 
-test('a log of its own comes back, too, when what was restored has not served', async () => {
+test('a separate log is put back, too, if the restored member has not served', async () => {
   const wal = join(root, 'wal');
   await prepare(1, [`--wal-dir=${wal}`]);
   const member = cluster.member(0);
@@ -199,7 +200,7 @@ test('a log of its own comes back, too, when what was restored has not served', 
   expect((await cluster.etcdctl('get', 'after', '--print-value-only')).trim()).toBe('yes');
 });
 
-test('the data of a member that is gone belong to whom their folder belongs', async () => {
+test('the restored data of a lost member get the owner of their folder', async () => {
   await prepare(1);
   const member = cluster.member(0);
   await member.kill();
@@ -214,7 +215,7 @@ test('the data of a member that is gone belong to whom their folder belongs', as
   expect([uid, gid]).toEqual([4711, 4712]);
 });
 
-test.each(['environment file', 'config file', 'unit'])('dead, with its flags in a %s', async (kind) => {
+test.each(['environment file', 'config file', 'unit'])('stopped, with its flags in a %s', async (kind) => {
   await prepare(1);
   const member = cluster.member(0);
   await member.kill();
@@ -239,7 +240,7 @@ test.each(['environment file', 'config file', 'unit'])('dead, with its flags in 
   await expectRestored();
 });
 
-test('a snapshot of an older minor is restored for the etcd that runs here now', async () => {
+test('a snapshot of an older minor is restored for the etcd that runs here today', async () => {
   const [older] = availableMinors();
   const newest = newestEtcd();
   if (older === newest.minor) return;

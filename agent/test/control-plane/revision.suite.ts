@@ -1,4 +1,4 @@
-// The revision never goes back, whatever was restored before and whatever of it can still be read.
+// The revision never decreases, whatever was restored before and whatever can still be read of it.
 import { cp, mkdir, readdir, rm, truncate, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expectFailure, run, succeed } from '../faults/commands.ts';
@@ -29,7 +29,7 @@ const keyOf = async (id: string, ending: RegExp): Promise<string> => {
   const key = (await place.keys()).find((name) => name.includes(id) && ending.test(name))!;
   return join(place.path, key);
 };
-/** As when a disk is lost: the kubelet starts another etcd over the empty directory. */
+/** A lost disk: the kubelet starts another etcd on the empty directory. */
 const loseData = async () => {
   await emptyData(node);
   await plane.healthy();
@@ -70,7 +70,7 @@ test('an older snapshot after a newer one, with no backup in between', async () 
   expect(await revision()).toBeGreaterThan(before);
 });
 
-test.each(['journals', 'notes', 'data'])('it is enough that the %s say how far it came', async (left) => {
+test.each(['journals', 'notes', 'data'])('the %s alone suffice to know the revision', async (left) => {
   const older = await backup('older');
   const newer = await backup('mistake');
   await succeed(restoreArgs(node, place, newer, '--bump-revision=9000000000'));
@@ -117,7 +117,7 @@ test.each<[string, (id: string) => Promise<void>, string]>([
   expect(await revision()).toBeGreaterThan(before);
 });
 
-test('the manifest of a later backup hangs: it asks for a number, and goes on with it', async () => {
+test('the manifest of a later backup hangs: the command asks for a number, and continues with it', async () => {
   const older = await backup('older');
   const newer = await backup('newer');
   await using scripts = await LocalScripts.make();
@@ -138,7 +138,7 @@ const planOf = async (...args: string[]): Promise<{ text: string; steps: { comma
   return { text: stdout, steps };
 };
 
-/** A backup of the last hour may be under way. */
+/** A backup of the last hour may still be running. */
 const age = async (file: string) => utimes(file, new Date(), new Date(Date.now() - 2 * 3_600_000));
 
 test.each<[string, (id: string) => Promise<void>]>([
@@ -165,13 +165,13 @@ test.each<[string, (id: string) => Promise<void>]>([
   const { text } = await planOf();
   expect(text).toMatch(new RegExp(`${second} is passed over: its (payload|manifest)`));
   expect(text).toMatch(`restore control-plane ${first} `);
-  // Its data say how far it came, so no number has to be given.
+  // Its data show the revision, so no number is needed.
   await succeed(restoreArgs(node, place, first));
   await plane.healthy();
   expect(await plane.get('key')).toBe('one');
 });
 
-test('a backup of another restore of the same snapshot is of this cluster', async () => {
+test('a backup of another restore of the same snapshot belongs to this cluster', async () => {
   const first = await backup('one');
   await succeed(restoreArgs(node, place, first));
   await plane.healthy();
@@ -183,7 +183,7 @@ test('a backup of another restore of the same snapshot is of this cluster', asyn
   expect(await plane.get('key')).toBe('two');
 });
 
-test('the restore of a snapshot under a key of its own is noted where later ones find it', async () => {
+test('the restore of a snapshot under its own key is noted where later restores find it', async () => {
   const first = await backup('one');
   await plane.put('key', 'two');
   await takeSnapshot(plane, place, '--object-key=elsewhere/latest.db');
@@ -200,7 +200,7 @@ test('the restore of a snapshot under a key of its own is noted where later ones
   expect(await revision()).toBeGreaterThan(before);
 });
 
-test('an etcd that began anew over an empty directory does not show how far the one before came', async () => {
+test('a new etcd on an empty directory does not show the revision of the previous one', async () => {
   const first = await backup('one');
   await loseData();
   for (let n = 0; n < 30; n++) await plane.put('key', `new ${n}`);
@@ -211,8 +211,8 @@ test('an etcd that began anew over an empty directory does not show how far the 
   );
 });
 
-test('a number that leaves no room for what was served after the backup, when the data are lost', async () => {
-  // More than the entries that an etcd writes into an empty log.
+test('a number without room for the revisions served after the backup, when the data are lost', async () => {
+  // More entries than an etcd writes into an empty log.
   for (let n = 0; n < 30; n++) await plane.put('key', `before ${n}`);
   const first = await backup('one');
   await plane.put('key', 'two');

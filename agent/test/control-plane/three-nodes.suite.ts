@@ -1,4 +1,4 @@
-// A kubeadm control plane of three nodes, of which two have lost their data.
+// A kubeadm control plane with three nodes, two of which have lost their data.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run, start, succeed } from '../faults/commands.ts';
@@ -7,7 +7,7 @@ import { nameOf, pointsOf, runTo } from '../faults/steps.ts';
 import { restoreArgs, takeSnapshot } from './commands.ts';
 import { FakeControlPlane, type FakeNode, manifestNames } from './node-fixture.ts';
 
-/** For CI a part of the points. */
+/** In CI only some of the points. */
 const EVERY = process.env.SMOKE ? 6 : 1;
 
 let place: DirectoryPlace;
@@ -49,7 +49,7 @@ async function expectOneCluster(): Promise<void> {
   for (const node of plane.nodes) expect((await readdir(node.manifestsDir)).sort()).toEqual(manifestNames);
 }
 
-test('two of three have lost their data: what the plan prints brings all back', async () => {
+test('two of three have lost their data: the commands of the plan restore everything', async () => {
   await Promise.all(plane.nodes.slice(0, 2).map(({ dataDir }) => rm(join(dataDir, 'member'), { recursive: true })));
   const { steps } = await succeed(args(plane.nodes[2]!, '--plan'));
   const rounds = steps.map((step: { commands: string[] }) => step.commands.at(-1));
@@ -70,7 +70,7 @@ test('a node does not start while another one serves the old cluster', async () 
   expect(await readdir(first.manifestsDir)).toEqual([]);
   expect((await plane.client.etcdctl('get', 'after', `--endpoints=${others[0]!.clientUrl}`)).trim()).toMatch(/yes/);
 
-  // The old data go back, and the cluster with them.
+  // The old data are put back, and with them the cluster.
   await succeed(restoreArgs(first, place, '--undo'));
   await plane.healthy();
   expect(await plane.get('after')).toBe('yes');
@@ -78,14 +78,14 @@ test('a node does not start while another one serves the old cluster', async () 
   await expectOneCluster();
 });
 
-test('which snapshot has to be said', async () => {
+test('the snapshot must be named', async () => {
   const before = await plane.node.files();
   const { code, result } = await run(restoreArgs(plane.node, place, '--initial-cluster-token=unnamed'));
   expect([code, result.error]).toEqual([2, expect.stringMatching(`restored from one snapshot: name it.*${id}`)]);
   expect(await plane.node.files()).toEqual(before);
 });
 
-test('two snapshots at once: they never mix, and the node that is wrong is undone and joins the others', async () => {
+test('two snapshots at once: they never mix, and the node with the wrong one is undone and joins the others', async () => {
   const other = await takeSnapshot(plane, place);
   await plane.put('after', 'the other');
   const number = '--bump-revision=3000000000';
@@ -93,7 +93,7 @@ test('two snapshots at once: they never mix, and the node that is wrong is undon
   const flags = (node: FakeNode) => [node === wrong ? id : other, number, '--wait=12s'];
   await all((node) => succeed(restoreArgs(node, place, ...flags(node), '--stop')));
   const ended = await all((node) => run(restoreArgs(node, place, ...flags(node))));
-  // Whether the two others see the wrong one first, and wait, or begin without it, is a matter of moments.
+  // Timing decides whether the two others see the wrong one first, and wait, or begin without it.
   expect(ended[0]!.code).toBe(50);
   expect(ended[0]!.result.error).toMatch(
     /or the cluster of another restore|serves another cluster|does not answer yet|no quorum/,

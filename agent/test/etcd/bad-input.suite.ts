@@ -32,7 +32,7 @@ beforeEach(async () => {
   store = await mkdtemp(join(root, 'store-'));
 });
 
-/** Runs a command and checks that it failed as documented, in one line that holds no secret. */
+/** Runs a command and checks that it fails as documented, in one line without a secret. */
 async function expectMistake(args: string[], exitCode: number, line: RegExp): Promise<void> {
   const { code, stdout, stderr } = await runAgent(args);
   const lines = stderr.split('\n').filter((text) => text && !text.startsWith('{'));
@@ -53,7 +53,7 @@ const file = async (name: string, content: string) => {
 
 const recipient = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p';
 
-test('the good command is good', async () => {
+test('the command without a mistake succeeds', async () => {
   expect(await runAgent(good())).toMatchObject({ code: 0 });
 });
 
@@ -132,7 +132,7 @@ describe('etcd', () => {
   };
   const toSecured = (...flags: string[]) => [...replaced('endpoints', secured.endpoints.join()), ...flags];
 
-  test('is not there', async () => {
+  test('does not run', async () => {
     const [port] = await freePorts(1);
     await expectMistake(
       replaced('endpoints', `127.0.0.1:${port}`),
@@ -141,7 +141,7 @@ describe('etcd', () => {
     );
   });
 
-  test('is something else', async () => {
+  test('is another program', async () => {
     const web = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1');
     await new Promise((resolve) => web.once('listening', resolve));
     const { port } = web.address() as AddressInfo;
@@ -175,7 +175,7 @@ describe('etcd', () => {
     await expectMistake(toSecured(...flags), ExitCode.usage, /unknown authority; pass its CA with --cacert/);
   });
 
-  test('knows another authority than the client’s', async () => {
+  test('trusts another authority than the client’s', async () => {
     const { ca, otherClient } = certificates;
     const flags = [`--cacert=${ca}`, `--cert=${otherClient.cert}`, `--key=${otherClient.key}`];
     await expectMistake(
@@ -244,7 +244,7 @@ describe('stores', () => {
   });
 
   test('a directory that cannot be written', async () => {
-    // Root may write anywhere but where there is no file system to write to.
+    // Root may write anywhere except where no file system allows writing.
     const readOnly = process.getuid?.() === 0 ? '/sys/kernel' : join(root, 'read-only');
     await mkdir(readOnly, { recursive: true });
     if (readOnly !== '/sys/kernel') await chmod(readOnly, 0o500);

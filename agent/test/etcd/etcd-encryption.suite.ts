@@ -1,4 +1,4 @@
-// A real etcd, backed up with encryption: the agent and age itself open what the other has encrypted.
+// Encrypted backups of a real etcd: the agent and age each decrypt what the other has encrypted.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -110,7 +110,7 @@ test.each([0, 1, 65_536, 1_000_000])('%d bytes from age to the agent and back', 
   }
 });
 
-test('everything may stand in a config file, and the keys in files', async () => {
+test('all settings may be in a config file, and the keys in files', async () => {
   const recipients = join(root, 'recipients.txt');
   await writeFile(recipients, `# who may read backups\n${keys.first!.recipient}\n`);
   const config = join(root, 'config.json');
@@ -122,7 +122,7 @@ test('everything may stand in a config file, and the keys in files', async () =>
   expect(result.manifest.object.encryption).toEqual({ recipients: [recipient, keys.first!.recipient] });
 });
 
-describe('one line says what is wrong', () => {
+describe('one line reports the mistake', () => {
   const refused = async (run: ReturnType<typeof agent>, exitCode: ExitCode, error: RegExp) => {
     const { code, result } = await run;
     expect({ code, error: result.error }).toEqual({ code: exitCode, error: expect.stringMatching(error) });
@@ -141,7 +141,7 @@ describe('one line says what is wrong', () => {
     expect((await readdir(store)).sort()).toEqual(['orders']);
   });
 
-  test('a backup that is to be opened needs an identity before it begins', async () => {
+  test('a backup with --verify open needs an identity before it begins', async () => {
     const line = /^--age-identity-file: at --verify=open the snapshot is encrypted; pass/;
     await refused(backup('--verify=open', ...to('first')), ExitCode.usage, line);
     expect(await readdir(store)).toEqual([]);

@@ -1,4 +1,4 @@
-// A cluster that is lost and restored, twice: its old snapshots are its own past, and age with its new ones.
+// A cluster that is lost and restored twice: its old snapshots belong to its history, and age with its new ones.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ async function restored(id: string): Promise<EtcdCluster> {
 const ids = async () => (await agent('list')).snapshots.map(({ id }: { id: string }) => id);
 const onlyTheLast = '--retention=last=1,minKeep=1';
 
-test('retention counts the snapshots of before a restore as its own, and keeps the newest of each lifeline', async () => {
+test('retention counts the snapshots from before a restore as its own, and keeps the newest of each history', async () => {
   await using stranger = await EtcdCluster.start();
   await using first = await EtcdCluster.start();
   await first.etcdctl('put', 'key', 'value');
@@ -56,7 +56,7 @@ test('retention counts the snapshots of before a restore as its own, and keeps t
   expect(b1.clusterId).not.toBe(a2.clusterId);
   expect(b1.lineage).toEqual([a2.clusterId]);
   expect(b1.deleted).toEqual([a1.id]);
-  // The newest of the id before stays, and what is none of ours is left alone.
+  // The newest snapshot of the previous id stays, and foreign snapshots are left alone.
   expect(await ids()).toEqual([b1.id, a2.id, foreign.id]);
 
   const b2 = await backup(second, onlyTheLast);
@@ -66,13 +66,13 @@ test('retention counts the snapshots of before a restore as its own, and keeps t
   const c1 = await backup(third, onlyTheLast);
   expect(c1.lineage).toEqual([b2.clusterId, a2.clusterId]);
   expect(c1.deleted).toEqual([a2.id]);
-  // With the first cluster's snapshots the note of the first restore is gone, and the line is still known.
+  // The note of the first restore was deleted with the first cluster's snapshots, but the history is still known.
   const c2 = await backup(third, onlyTheLast);
   expect(c2).toMatchObject({ lineage: c1.lineage, deleted: [c1.id] });
   expect(await ids()).toEqual([c2.id, b2.id, foreign.id]);
 });
 
-test('a cluster that came from a snapshot by other means says so once', async () => {
+test('a cluster that another tool restored from a snapshot reports this once', async () => {
   await using first = await EtcdCluster.start();
   await using second = await EtcdCluster.start();
   const a1 = await backup(first);

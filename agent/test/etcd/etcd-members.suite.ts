@@ -1,4 +1,4 @@
-// Members of a real cluster that agree, that hold different data, that cannot be compared, and learners.
+// Members of a real cluster: equal data, different data, data that cannot be compared, and learners.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ const manifestOf = async ({ result }: AgentResult) => {
 
 const VALUE = 'a value that is known';
 
-/** Puts other data into a member that is down, as a disk would. */
+/** Changes the data of a stopped member, as a faulty disk would. */
 async function tamper(member: EtcdMember): Promise<void> {
   await member.stop();
   const file = join(member.dataDir, 'member/snap/db');
@@ -49,7 +49,7 @@ async function revisionOf(cluster: EtcdCluster): Promise<number> {
 }
 
 describe.each(availableMinors())('etcd %s', (minor) => {
-  test('a member with other data: the snapshot is taken, told to be suspect, and counts for nothing', async () => {
+  test('a member with other data: the snapshot is taken, reported as suspect, and does not count', async () => {
     await using cluster = await EtcdCluster.start({ minor, size: 3 });
     await cluster.put(50);
     await cluster.etcdctl('put', 'known', VALUE);
@@ -80,7 +80,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     expect(await snapshots()).toMatchObject(suspectAlways);
   });
 
-  test('a compaction at the current revision leaves nothing to compare, which is no failure', async () => {
+  test('a compaction at the current revision leaves nothing to compare, and does not fail', async () => {
     await using cluster = await EtcdCluster.start({ minor, size: 3 });
     await cluster.etcdctl('put', 'known', VALUE);
     await cluster.etcdctl('compact', String(await revisionOf(cluster)));
@@ -97,7 +97,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     expect((await backup(cluster)).result.comparison).toMatch(/^2 other members agree/);
   });
 
-  test('a member that is down makes the comparison one of the two that are there', async () => {
+  test('if a member is down, the two others are compared', async () => {
     await using cluster = await EtcdCluster.start({ minor, size: 3 });
     await cluster.etcdctl('put', 'known', VALUE);
     await cluster.member(2).kill();
@@ -107,7 +107,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     expect((await manifestOf(taken)).content.hashKV.membersAgreeing).toBe(1);
   });
 
-  test('a learner is neither source nor compared', async () => {
+  test('a learner is neither the source nor compared', async () => {
     await using cluster = await EtcdCluster.start({ minor, size: 1 });
     await cluster.etcdctl('put', 'known', VALUE);
     const learner = await addLearner(cluster);
@@ -148,7 +148,7 @@ async function addLearner(cluster: EtcdCluster): Promise<EtcdMember> {
   return learner;
 }
 
-/** A learner answers no health check: it has what the voters have once it has joined and knows the key. */
+/** A learner answers no health check: it is up to date once it has joined and knows the key. */
 async function caughtUp(endpoint: string): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const status = await statusOf(endpoint).catch(() => undefined);

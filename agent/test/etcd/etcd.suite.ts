@@ -1,4 +1,4 @@
-// Every etcd that is at hand, by every way in, through both stores: backed up, verified, restored, compared.
+// Backs up, verifies, restores and compares every available etcd, through every way to connect and both stores.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ async function accessFlags({ endpoints, tls, user }: EtcdCluster): Promise<strin
   const password = join(root, 'password');
   await writeFile(password, `${rootUser.password}\n`);
   return [
-    // One is enough: the others are found from there.
+    // One endpoint is enough: the agent finds the others.
     `--endpoints=${endpoints[0]!.replace(/^https?:\/\//, '')}`,
     ...(tls ? [`--cacert=${tls.ca}`, `--cert=${tls.client.cert}`, `--key=${tls.client.key}`] : []),
     ...(user ? [`--user=${user.name}`, `--password-file=${password}`] : []),
@@ -118,7 +118,7 @@ async function expectSameAfterRestore(
 ): Promise<void> {
   const { minor } = cluster.binaries;
   const auth = cluster.user !== undefined;
-  // Without the jump of the revision, so that HashKV at the recorded one can be asked for.
+  // Without raising the revision, so that HashKV at the recorded revision can be requested.
   const [same] = await restore(inStore, 1, ['--bump-revision=0']);
   await using restored = await EtcdCluster.fromDataDirs([same!], { minor, auth });
   const { revision, membersAgreeing: _, ...recorded } = { membersAgreeing: 0, ...expected };

@@ -10,11 +10,11 @@ export interface Exchange {
   readonly path: string;
 }
 
-/** An HTTP proxy before an S3 server that changes what passes. */
+/** An HTTP proxy in front of an S3 server that alters requests and answers. */
 export class AlteringProxy implements AsyncDisposable {
-  /** What the server gets. */
+  /** Bytes that the server receives. */
   request = (_: Exchange, body: Buffer): Buffer => body;
-  /** What the client gets, of the same length; undefined: the connection ends without an answer. */
+  /** Bytes that the client receives, of the same length. Undefined ends the connection without an answer. */
   answer = (_: Exchange, body: Buffer): Buffer | undefined => body;
   readonly #server: Server;
   readonly #target: URL;
@@ -52,7 +52,7 @@ export class AlteringProxy implements AsyncDisposable {
   }
 }
 
-/** The same bytes but for one bit, in the middle. */
+/** Returns the same bytes, except for one bit in the middle. */
 export function flipped(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   copy[copy.length >> 1]! ^= 1;

@@ -34,13 +34,13 @@ export class BucketPlace implements Place, AsyncDisposable {
     return this.through(this.#server.endpoint);
   }
 
-  /** For `--store`, by way of a proxy. */
+  /** For `--store`, through a proxy. */
   through(endpoint: string): string {
     const { credentialsDirectory } = this.#server;
     return `s3://${this.bucket}?${new URLSearchParams({ endpoint, credentialsDirectory })}`;
   }
 
-  /** Where the server keeps an object's bytes, when it keeps them in plain files. */
+  /** Path of an object's bytes, if the server stores them in plain files. */
   fileOf(key: string): string {
     return join(this.#server.directory!, this.bucket, key);
   }
@@ -64,7 +64,7 @@ export class BucketPlace implements Place, AsyncDisposable {
     return Buffer.from(await Body!.transformToByteArray());
   }
 
-  /** As a run leaves it that died while it uploaded. */
+  /** Leaves what a run leaves that was killed during an upload. */
   async beginUpload(key: string): Promise<void> {
     await this.#client.send(new CreateMultipartUploadCommand({ Bucket: this.bucket, Key: key }));
   }

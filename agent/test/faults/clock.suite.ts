@@ -31,7 +31,7 @@ const stores: [string, () => Promise<Place & AsyncDisposable>][] = [
 ];
 
 describe.each(stores)('%s, and our clock is', (_, make) => {
-  test.each(shifts)('%s: it is backed up, nothing is pruned, and it says why', async (_, shift) => {
+  test.each(shifts)('%s: it is backed up, nothing is pruned, and the log says why', async (_, shift) => {
     await using place = await make();
     const old: string[] = [];
     for (let n = 0; n < 3; n++) old.push((await succeed(backup(etcd, place.store))).snapshot.id);
@@ -46,10 +46,10 @@ describe.each(stores)('%s, and our clock is', (_, make) => {
     const reasons = pruned.snapshots.flatMap((each: { reasons: string[] }) => each.reasons);
     expect(reasons.join()).toMatch(shift > 0 ? /nothing is deleted: store clock differs/ : /dated in the future/);
     expect((await wholeSnapshots(place)).sort()).toEqual([...old, off.snapshot.id].sort());
-    // Nor does a wrong clock make anything look old enough to be the rest of a dead run.
+    // Nor does a wrong clock make leftovers of a running backup look old enough to be swept.
     expect(pruned.swept).toEqual([]);
 
-    // What was taken under the wrong clock is no reason to delete, and in the future it is left alone.
+    // A backup taken under the wrong clock deletes nothing, and one that lies in the future is left alone.
     const { snapshot } = await succeed(backup(etcd, place.store, '--retention', 'last=1'));
     await expectOnly(place, [snapshot.id, ...(shift > 0 ? [off.snapshot.id] : [])]);
   });

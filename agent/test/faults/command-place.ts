@@ -2,7 +2,7 @@ import type { Sshd } from '../harness/sshd.ts';
 import { exampleScripts } from '../support/command-scripts.ts';
 import { DirectoryPlace } from './directory-place.ts';
 
-/** A directory of a real sshd, written to by the example's plain sh scripts. */
+/** A directory of a real sshd, used through the example's plain sh scripts. */
 export class CommandPlace extends DirectoryPlace {
   readonly #server: Sshd;
 
@@ -19,7 +19,7 @@ export class CommandPlace extends DirectoryPlace {
     return this.through(this.#server.port);
   }
 
-  /** For `--store`, by way of a proxy on a port of 127.0.0.1. */
+  /** For `--store`, through a proxy on a port of 127.0.0.1. */
   through(port: number): string {
     const { username, host, credentialsDirectory } = this.#server;
     const env = { SSH_TARGET: `${username}@${host}`, SSH_PORT: String(port), SSH_DIRECTORY: this.path };

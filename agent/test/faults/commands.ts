@@ -7,7 +7,7 @@ import type { Place } from './place.ts';
 
 export const CLUSTER = 'orders';
 
-/** The command line of a command on one store. */
+/** Returns the command line of a command on one store. */
 export const command = (name: string, store: string, ...more: string[]): string[] => [
   ...name.split(' '),
   ...['--store', store, '--cluster', CLUSTER, '--output', 'json'],
@@ -17,31 +17,31 @@ export const command = (name: string, store: string, ...more: string[]): string[
 export const backup = (etcd: Pick<EtcdClient, 'endpoints'>, store: string, ...more: string[]): string[] =>
   command('backup', store, '--endpoints', etcd.endpoints.join(), ...more);
 
-/** The agent starts hundreds of times here: compiled once is a third of the time saved. */
+/** The agent starts hundreds of times here: compiling it once saves a third of the time. */
 const NODE_COMPILE_CACHE = join(tmpdir(), 'etcd-agent-compile-cache');
 
 export const start = (args: readonly string[], options: AgentOptions = {}): RunningAgent =>
   new RunningAgent(args, { ...options, env: { NODE_COMPILE_CACHE, ...options.env } });
 
-/** Runs the agent to its end, whatever that is. */
+/** Runs the agent until it ends, with any exit code. */
 export const run = (args: readonly string[], options?: AgentOptions): Promise<AgentResult> =>
   start(args, options).finished;
 
-/** Runs the agent, which has to succeed, and returns its result. */
+/** Runs the agent, expects success, and returns its result. */
 export async function succeed(args: readonly string[], options?: AgentOptions): Promise<AgentResult['result']> {
   const { code, result, stderr } = await run(args, options);
   if (code !== 0) throw new Error(`${args[0]} ended with ${code}:\n${stderr}\n${JSON.stringify(result)}`);
   return result;
 }
 
-/** It failed with the documented exit code, and one line that says why. */
+/** Expects the documented exit code, and one line with the reason. */
 export function expectFailure({ code, result, stderr }: AgentResult, exitCode: number, message: RegExp): void {
   if (code !== exitCode) throw new Error(`ended with ${code}, not ${exitCode}: ${JSON.stringify(result)}\n${stderr}`);
   expect(result).toMatchObject({ ok: false, exitCode, error: expect.stringMatching(message) });
   expect(result.error).not.toMatch(/\n|^unexpected/);
 }
 
-/** The ids that `list` shows, newest first, after `verify` has read every one of them. */
+/** Returns the ids that `list` shows, newest first, after `verify` has read all of them. */
 export async function wholeSnapshots({ store }: Place): Promise<string[]> {
   const { snapshots, broken } = await succeed(command('list', store));
   expect(broken).toEqual([]);
@@ -50,7 +50,7 @@ export async function wholeSnapshots({ store }: Place): Promise<string[]> {
   return ids;
 }
 
-/** Nothing is in the store but these snapshots: manifest, payload, and a verification where there was one. */
+/** Expects that the store contains only these snapshots: manifest, payload, and a verification if there was one. */
 export async function expectOnly(place: Place, ids: readonly string[]): Promise<void> {
   const keys = await place.keys();
   const allowed = /^(\.json|\.verify\.json|\.db|\.db\.zst)$/;
@@ -67,12 +67,14 @@ export async function expectOnly(place: Place, ids: readonly string[]): Promise<
 const isOf = (key: string, id: string) => key.startsWith(`${CLUSTER}/${id}.`);
 const suffixOf = (key: string, id: string) => key.slice(`${CLUSTER}/${id}`.length);
 
-/** Ids with a payload and no manifest. */
+/** Ids with a payload but no manifest. */
 export async function payloadsAlone(place: Place): Promise<string[]> {
   const keys = await place.keys();
   const payloads = keys.filter((key) => /\.db(\.zst)?$/.test(key)).map((key) => key.replace(/\.db(\.zst)?$/, ''));
   return payloads.filter((name) => !keys.includes(`${name}.json`)).map((name) => name.slice(CLUSTER.length + 1));
 }
 
-/** A server tells time in whole seconds: after this, what lies around now is older than a millisecond by its clock. */
+/**
+ * Waits until existing leftovers are older than a millisecond by the clock of a server, which reports whole seconds.
+ */
 export const untilOld = () => sleep(2_200);

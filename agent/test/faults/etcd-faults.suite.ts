@@ -53,13 +53,13 @@ describe('the snapshot stream', () => {
     await expectUntouched(place, before);
   });
 
-  test.each(places)('ended %s as if it were whole', async (_, at) => {
+  test.each(places)('ended %s as if it were complete', async (_, at) => {
     expectFailure(await spoiled('end', at()), 10, /ended|closed/);
     await expectUntouched(place, before);
   });
 
-  test('empty messages for ever, after a half', async () => {
-    // A message has to be whole before an empty one can follow.
+  test('empty messages forever, after one half', async () => {
+    // A message must be complete before an empty one can follow.
     expectFailure(await spoiled('empty messages', 0), 10, /sent no byte of the snapshot for 1s/);
     await expectUntouched(place, before);
   });
@@ -105,7 +105,7 @@ describe.each(availableMinors())('etcd %s:', (minor) => {
       await expectOnly(place, [snapshot.id]);
     });
 
-    test('one that sees no quorum is no source, unless it is all that survived', async () => {
+    test('one that sees no quorum is not used as the source, unless it alone survived', async () => {
       await using place = await DirectoryPlace.make();
       for (const i of [0, 1]) await etcd.member(i).kill('SIGSTOP');
       try {
@@ -130,7 +130,7 @@ describe.each(availableMinors())('etcd %s:', (minor) => {
     });
   });
 
-  test('a learner alone is no source', async () => {
+  test('a learner alone is not used as the source', async () => {
     await using etcd = await EtcdCluster.start({ minor });
     await using place = await DirectoryPlace.make();
     const [clientPort, peerPort] = await freePorts(2);
@@ -156,7 +156,7 @@ describe.each(availableMinors())('etcd %s:', (minor) => {
     }
   });
 
-  test('NOSPACE: the snapshot is taken, and called degraded', async () => {
+  test('NOSPACE: the snapshot is taken, and reported as degraded', async () => {
     await using etcd = await EtcdCluster.start({ minor, extraArgs: ['--quota-backend-bytes', String(2 * MIB)] });
     await using place = await DirectoryPlace.make();
     await etcd.fill();

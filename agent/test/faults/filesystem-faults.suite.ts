@@ -22,7 +22,7 @@ afterAll(async () => {
   await Promise.all([etcd?.stop(), past?.[Symbol.asyncDispose]()]);
 });
 
-/** A file system of its own on the place's directory. */
+/** Mounts a separate file system on the place's directory. */
 function mount(place: DirectoryPlace, options: string): Disposable {
   execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'none', place.path], { stdio: 'ignore' });
   return { [Symbol.dispose]: () => execFileSync('umount', [place.path]) };

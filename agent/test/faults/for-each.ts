@@ -1,4 +1,4 @@
-/** Runs the work on every item, a few at once, and fails in the end with what went wrong for which of them. */
+/** Runs the work on every item, a few at a time, and at the end throws one error that lists every failed item. */
 export async function forEach<T>(
   items: readonly T[],
   nameOf: (item: T) => string,

@@ -24,7 +24,7 @@ const DEAD = 'etcd-snapshot-20260101-000000-dead00';
 let etcd: EtcdCluster;
 /** Three snapshots of a small database. */
 let past: DirectoryPlace;
-/** Theirs, newest first. */
+/** Their ids, newest first. */
 let ids: string[];
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ const argsOf = {
   verify: (store: string) => command('verify', store),
 };
 
-/** Whole, and none is gone that retention had not come to. */
+/** Expects that all listed snapshots are complete, and that only those are missing that retention had deleted. */
 async function expectWhole(place: DirectoryPlace, { done }: Point): Promise<string[]> {
   const listed = await wholeSnapshots(place);
   const left = ids.filter((id) => !done.some((step) => /^unlink .*\.json/.test(step) && step.includes(`${id}.json`)));
@@ -79,7 +79,7 @@ describe.each(['backup', 'prune', 'verify'] as const)('%s to a file system, befo
   test('the healthy run goes through all phases', () => {
     const phases = {
       backup: ['sweep', 'connect', 'compare', 'stream', 'read-back', 'manifest', 'retention'],
-      // It reads the newest snapshot before it deletes the others in its favour.
+      // It reads the newest snapshot before it deletes older ones.
       prune: ['retention', 'verify', 'sweep'],
       verify: ['verify', 'verify', 'verify'],
     };
@@ -98,14 +98,14 @@ describe.each(['backup', 'prune', 'verify'] as const)('%s to a file system, befo
     forEach(sample(points), nameOf, async (point) => {
       await using place = await prepared();
       const result = await runTo(point, 'SIGTERM', argsOf[name](place.store));
-      // It may come too late to stop anything.
+      // The signal may come too late to stop anything.
       if (result.code !== 0) expectFailure(result, 143, /^stopped by SIGTERM$/);
       const listed = await wholeSnapshots(place);
       if (result.code === 0 && name === 'backup') expect(listed).toContain(result.result.snapshot.id);
       expect(listed).toContain(ids[0]);
       expect((await place.unfinished()).filter((key) => !key.includes(DEAD))).toEqual([]);
       const alone = (await payloadsAlone(place)).filter((id) => id !== DEAD);
-      // From there on nobody can know whether the commit came through; and what retention deletes loses its manifest first.
+      // From then on it is unknown whether the commit succeeded. Retention deletes the manifest of a snapshot first.
       if (!/^phase (manifest|retention)$/m.test([...point.done, point.next].join('\n'))) expect(alone).toEqual([]);
       await expectSwept(place, listed);
     }));

@@ -21,7 +21,7 @@ const signals = ['SIGKILL', 'SIGTERM'] as const;
 
 let etcd: EtcdCluster;
 let past: DirectoryPlace;
-/** Of the snapshot, plain. */
+/** SHA-256 of the plain snapshot. */
 let sha256: string;
 let root: string;
 
@@ -42,7 +42,7 @@ const hashOf = async (file: string) =>
     .update(await readFile(file))
     .digest('hex');
 
-/** A store and a directory to restore into, both of one run alone. */
+/** A store and a directory to restore into, for one run only. */
 async function prepared(): Promise<DirectoryPlace & { readonly into: string }> {
   const place = await DirectoryPlace.make();
   await copyAll(past, place);
@@ -51,7 +51,7 @@ async function prepared(): Promise<DirectoryPlace & { readonly into: string }> {
 
 function expectEnd({ code, signal, ...result }: AgentResult, raised: NodeJS.Signals): void {
   if (raised === 'SIGKILL') expect(signal).toBe('SIGKILL');
-  // It may come too late to stop anything.
+  // The signal may come too late to stop anything.
   else if (code !== 0) expectFailure({ code, signal, ...result }, 143, /^stopped by SIGTERM$/);
 }
 
@@ -75,7 +75,7 @@ describe('restore fetch, before each step', () => {
       if (there) expect(await hashOf(join(into, 'new', 'x.db'))).toBe(sha256);
       if (signal === 'SIGTERM') expect(files.filter((name) => name !== 'x.db')).toEqual([]);
       if (!there) await succeed(args(store, into));
-      // One that was killed once its file was there leaves its empty lock, which nobody holds.
+      // A run that was killed after it had written its file leaves its empty lock, which no process holds.
       const lock = there && signal === 'SIGKILL' ? 'x.db.lock' : '';
       expect((await readdir(join(into, 'new'))).filter((name) => name !== lock)).toEqual(['x.db']);
       expect(await hashOf(join(into, 'new', 'x.db'))).toBe(sha256);
@@ -84,7 +84,7 @@ describe('restore fetch, before each step', () => {
   );
 });
 
-/** What kill -9 leaves of a restore to `name`. */
+/** Leftovers of a restore to `name` after kill -9. */
 const leftOf = (name: string) => [`${name}.lock`, expect.stringMatching(/\.partial-[0-9a-f]{8}$/)];
 const leftIn = async (directory: string, name: string) =>
   (await readdir(directory))
@@ -132,7 +132,7 @@ describe('restore data-dir, before each step', () => {
       expect(await asideIn(into)).toHaveLength(1);
       expect(existsSync(join(dataDir, 'etcd-agent-restore.json'))).toBe(true);
       expect((await readdir(join(dataDir, 'member'))).sort()).toEqual(['snap', 'wal']);
-      // Without the note later backups would take the snapshots of before for another cluster's.
+      // Without the note, later backups would attribute the earlier snapshots to another cluster.
       expect((await place.keys()).filter((key) => key.endsWith(`.restored-${clusterId}.json`))).toHaveLength(1);
       expect(await wholeSnapshots(place)).toHaveLength(1);
     }),
@@ -176,7 +176,7 @@ describe('in the middle of a payload from S3', () => {
     const agent = start(args(place.through(proxy.url)));
     await agent.phase(args('')[0] === 'verify' ? 'verify' : args('')[1] === 'fetch' ? 'fetch' : 'restore');
     await sleep(500);
-    // Awaited here: the proxy closes on return, and the agent would see that before the signal.
+    // Wait here: the proxy closes on return, and the agent would notice that before the signal.
     return await agent.kill(signal);
   }
 

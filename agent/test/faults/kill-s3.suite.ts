@@ -26,7 +26,7 @@ let etcd: EtcdCluster;
 let server: Versitygw;
 /** Three snapshots of the cluster while it was small. */
 let past: BucketPlace;
-/** Theirs, newest first. */
+/** Their ids, newest first. */
 let ids: string[];
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ interface Kill {
   readonly request: ProxiedRequest;
   readonly match: number;
   readonly when: 'before' | 'after';
-  /** What the server had done by then, in a healthy run. */
+  /** Requests that the server had executed by then in a healthy run. */
   readonly done: readonly ProxiedRequest[];
 }
 
@@ -121,7 +121,7 @@ async function kill(
   return { ...result, seconds: (performance.now() - since) / 1000 };
 }
 
-/** Exactly what has a manifest is listed, and it is whole; returns it, newest first. */
+/** Expects that exactly the snapshots with a manifest are listed and complete. Returns them, newest first. */
 async function expectWhole(one: Case, { done }: Kill, place: BucketPlace): Promise<string[]> {
   const listed = await wholeSnapshots(place);
   const left = ids.slice(0, one.snapshots).filter((id) => !done.some((request) => deletes(request, id, '.json')));
@@ -136,7 +136,7 @@ async function expectSwept(place: BucketPlace, listed: readonly string[]): Promi
   await expectOnly(place, [snapshot.id, ...listed.slice(0, 1)]);
 }
 
-/** A run that is told to stop takes back what it can know of. */
+/** Expects that a run that receives SIGTERM removes every upload that it knows of. */
 async function expectTidy(
   { request, when, done }: Kill,
   place: BucketPlace,
@@ -145,10 +145,10 @@ async function expectTidy(
   expectFailure(result, 143, /^stopped by SIGTERM$/);
   expect(result.seconds).toBeLessThan(20);
   const ours = (key: string) => !key.includes(DEAD);
-  // Without the server's answer nobody knows the upload's id; it is empty.
+  // Without the server's answer the id of the upload is unknown; it is empty.
   const unheard = isCreate(request) && when === 'after';
   expect((await place.unfinished()).filter(ours)).toHaveLength(unheard ? 1 : 0);
-  // Nobody can know whether the commit came through, so the payload stays.
+  // It is unknown whether the commit succeeded, so the payload stays.
   const uncertain = (isComplete(request) && when === 'after') || (isPutManifest(request) && when === 'before');
   const alone = (await payloadsAlone(place)).filter(ours);
   expect(alone.filter((id) => !ids.includes(id))).toHaveLength(uncertain ? 1 : 0);
@@ -166,7 +166,7 @@ describe.each(Object.keys(cases))('%s to S3, at each request, before the server 
     kills = await allKills(one);
   });
 
-  test('the healthy run does all that can be interrupted', () => {
+  test('the healthy run makes every request that can be interrupted', () => {
     const requests = new Set(kills.map(({ request }) => request));
     const count = (matches: (request: ProxiedRequest) => boolean) => [...requests].filter(matches).length;
     if (name === 'backup') {
@@ -177,7 +177,7 @@ describe.each(Object.keys(cases))('%s to S3, at each request, before the server 
   });
 
   test('kill -9', () => {
-    // A read changes nothing: killed after it is killed before the next.
+    // A read changes nothing: a kill after it equals a kill before the next request.
     const different = kills.filter(({ request, when }) => when === 'before' || !isRead(request));
     return forEach(sample(different), nameOf, async (at) => {
       await using place = await prepared(one);
@@ -220,7 +220,7 @@ describe('a payload that goes in one request', () => {
     const result = await kill(args, { match, when }, place, signal);
     if (signal === 'SIGTERM') expectFailure(result, 143, /^stopped by SIGTERM$/);
     expect(await wholeSnapshots(place)).toEqual([]);
-    // Without the server's answer nobody knows that it is there.
+    // Without the server's answer its existence is unknown.
     expect(await payloadsAlone(place)).toHaveLength(when === 'after' ? 1 : 0);
     await untilOld();
     const { snapshot } = await succeed([...args(place.store), '--sweep-age', '1ms']);

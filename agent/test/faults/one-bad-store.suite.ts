@@ -17,7 +17,7 @@ beforeAll(async () => {
   const keys = { AWS_ACCESS_KEY_ID: 'stub-access', AWS_SECRET_ACCESS_KEY: 'stub-secret' };
   credentials = secretDirectory(join(root, 'secret'), keys).path;
   etcd = await EtcdCluster.start();
-  // More than the two parts that an upload has in memory.
+  // More than the two parts that an upload holds in memory.
   await etcd.put(16, { valueSize: MIB });
 });
 afterAll(async () => {
@@ -43,7 +43,7 @@ describe.each(['UploadPart', 'CompleteMultipartUpload', 'GetObject', 'ListObject
       const startedAt = Date.now();
       const { code, result } = await run(backup(etcd, stores[0]!, '--store', stores[1]!, ...flags));
       expect(code).toBe(3);
-      // Nor does what hangs keep the process.
+      // A hanging call must not keep the process alive.
       expect(Date.now() - startedAt).toBeLessThan(25_000);
       expect(await wholeSnapshots(place)).toEqual([result.snapshot.id]);
       expect(result.stores[at]).toMatchObject({ exitCode: expect.any(Number), error: expect.any(String) });
@@ -61,7 +61,7 @@ test('a Secret that is not mounted costs only its own store', async () => {
   expect(await wholeSnapshots(place)).toEqual([result.snapshot.id]);
 });
 
-test('--timeout in retention: the snapshot is there, exit 3 with its id', async () => {
+test('--timeout during retention: the snapshot exists, exit 3 with its id', async () => {
   await using stub = await S3Stub.start();
   const args = (...more: string[]) => backup(etcd, bucket(stub), '--compression', 'none', ...more);
   for (let n = 0; n < 3; n++) await succeed(args());

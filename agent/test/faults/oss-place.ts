@@ -7,7 +7,7 @@ import { OssStub } from '../support/oss-stub.ts';
 import { secretDirectory } from '../support/secret-directory.ts';
 import type { Place } from './place.ts';
 
-/** A bucket of Alibaba Cloud OSS, or rather of a stub as strict as it. */
+/** A bucket of a stub that is as strict as Alibaba Cloud OSS. */
 export class OssPlace implements Place, AsyncDisposable {
   readonly stub: OssStub;
   readonly #root: string;
@@ -28,10 +28,10 @@ export class OssPlace implements Place, AsyncDisposable {
     return this.through(this.stub.endpoint);
   }
 
-  /** For `--store`, by way of a proxy on this machine. */
+  /** For `--store`, through a proxy on this machine. */
   through(proxy: string): string {
     const { region, bucket } = this.stub;
-    // The bucket stands before a name, not before an address.
+    // The bucket can precede a host name, but not an IP address.
     const endpoint = proxy.replace('127.0.0.1', 'localhost');
     const parameters = { endpoint, region, credentialsDirectory: this.#credentialsDirectory };
     return `oss://${bucket.bucket}?${new URLSearchParams(parameters)}`;

@@ -1,10 +1,10 @@
-/** A store of a test's own. */
+/** A separate store for each test. */
 export interface Place {
   /** For `--store`. */
   readonly store: string;
   /** Every object in it. */
   keys(): Promise<string[]>;
-  /** What unfinished writes have left. */
+  /** Leftovers of unfinished writes. */
   unfinished(): Promise<string[]>;
   put(key: string, bytes: Uint8Array): Promise<void>;
   get(key: string): Promise<Buffer>;

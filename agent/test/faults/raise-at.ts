@@ -35,7 +35,7 @@ await handle.close();
 watch(promises, ['mkdir', 'rename', 'rm', 'rmdir', 'unlink', 'writeFile']);
 watch(promises, ['open'], writes);
 watch(Object.getPrototypeOf(handle), ['write', 'sync']);
-// What a write stream uses.
+// Functions that a write stream uses.
 watch(fs, ['open'], writes);
 watch(fs, ['write', 'writev', 'fsync']);
 syncBuiltinESMExports();

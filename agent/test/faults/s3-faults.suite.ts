@@ -53,7 +53,7 @@ async function expectUntouched(place: BucketPlace): Promise<void> {
   expect(await wholeSnapshots(place)).toEqual([old]);
 }
 
-/** True the first time that it is asked about a request. */
+/** Returns true the first time that it is called for a request. */
 function firstOfEach(): (request: Exchange) => boolean {
   const seen = new Set<string>();
   return ({ method, path }) => {
@@ -69,7 +69,7 @@ const isStat = ({ method, path }: Exchange) => method === 'HEAD' && path.endsWit
 const isManifest = ({ method, path }: Exchange) => method === 'PUT' && path.includes('.json');
 
 describe('a server that fails', () => {
-  test.each([500, 503, 429])('%i for everything: tried again, then given up', async (status) => {
+  test.each([500, 503, 429])('%i for everything: retried, then given up', async (status) => {
     await using place = await prepared();
     await using proxy = await HoldProxy.start(server.endpoint);
     proxy.answer(() => true, { status });
@@ -110,7 +110,7 @@ describe('a server that fails', () => {
     await expectOnly(place, [snapshot.id, old]);
   });
 
-  test('500 for what retention deletes: the snapshot counts, and the next run deletes', async () => {
+  test('500 for a deletion by retention: the snapshot counts, and the next run deletes', async () => {
     await using place = await prepared();
     await using proxy = await HoldProxy.start(server.endpoint);
     proxy.answer(({ method }) => method === 'DELETE', { status: 500 });
@@ -124,7 +124,7 @@ describe('a server that fails', () => {
 });
 
 describe('a server that refuses', () => {
-  test('403 for a part: refused, and nothing stays', async () => {
+  test('403 for a part: refused, and nothing remains', async () => {
     await using place = await prepared();
     await using proxy = await HoldProxy.start(server.endpoint);
     proxy.answer(part(2), { status: 403 });
@@ -177,7 +177,7 @@ describe('a connection that ends', () => {
     await expectUntouched(place);
   });
 
-  test('after the server has done what it was asked, once for each request', async () => {
+  test('after the server has executed the request, once for each request', async () => {
     await using place = await prepared();
     await using proxy = await AlteringProxy.start(server.endpoint);
     const lost = firstOfEach();
@@ -189,7 +189,7 @@ describe('a connection that ends', () => {
     await expectOnly(place, [next.snapshot.id, snapshot.id, old]);
   });
 
-  test('for good between upload and read-back', async () => {
+  test('permanently between upload and read-back', async () => {
     await using place = await prepared();
     await using proxy = await HoldProxy.start(server.endpoint);
     proxy.holdBefore(isStat);
@@ -204,7 +204,7 @@ describe('a connection that ends', () => {
   });
 });
 
-describe('bytes that are not those that were sent', () => {
+describe('bytes that differ from those that were sent', () => {
   test.each<[string, Record<string, string>]>([
     ['its length', { 'content-length': '5' }],
     ['no length', {}],
@@ -236,7 +236,7 @@ describe('bytes that are not those that were sent', () => {
     await expectUntouched(place);
   });
 
-  test('a bit that flips on the way in: the server says so, and the next run may do better', async () => {
+  test('a bit that flips on the way in: the server reports it, and the next run may succeed', async () => {
     await using place = await prepared();
     await using proxy = await AlteringProxy.start(server.endpoint);
     proxy.request = (request, body) => (part(2)(request) ? flipped(body) : body);
@@ -258,7 +258,7 @@ describe('a server that stalls', () => {
     await expectUntouched(place);
   });
 
-  test('for good, when told to stop: gone within 20 s, and the next run sweeps', async () => {
+  test('permanently, when the run is stopped: it ends within 20 s, and the next run sweeps', async () => {
     await using place = await prepared();
     await using proxy = await HoldProxy.start(server.endpoint);
     let stalled = false;

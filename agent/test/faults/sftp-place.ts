@@ -20,7 +20,7 @@ export class SftpPlace extends DirectoryPlace {
     return this.through(this.#server.endpoint);
   }
 
-  /** For `--store`, by way of a proxy: its URL with scheme, host and port. */
+  /** For `--store`, through a proxy: its URL with scheme, host and port. */
   through(endpoint: string): string {
     const { credentialsDirectory } = this.#server;
     return `${endpoint}${this.path}?${new URLSearchParams({ credentialsDirectory, ...this.#options })}`;

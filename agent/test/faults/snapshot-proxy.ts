@@ -17,16 +17,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** What happens to the snapshot after this many bytes of its messages. */
 export interface Spoiling {
   readonly after: number;
-  /** The connection ends; nothing more comes; empty messages come for ever; it ends as if it were whole; one bit is wrong. */
+  /** The connection ends; no more data comes; empty messages come forever; it ends as if complete; one bit is wrong. */
   readonly by: 'cut' | 'stall' | 'empty messages' | 'end' | 'flip';
 }
 
 const EMPTY_MESSAGE = Buffer.alloc(5);
 
-/** A proxy before an etcd that spoils the stream of Maintenance.Snapshot and passes on every other call. */
+/** A proxy in front of an etcd that breaks the stream of Maintenance.Snapshot and forwards every other call. */
 export class SnapshotProxy implements AsyncDisposable {
   spoiling: Spoiling | undefined;
-  /** How many bytes the messages of the last snapshot had. */
+  /** Size of the messages of the last snapshot, in bytes. */
   bytes = 0;
   readonly #server: Http2Server;
   readonly #target: string;

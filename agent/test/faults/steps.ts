@@ -8,15 +8,15 @@ const NODE_OPTIONS = `--import ${import.meta.resolve('./raise-at.ts')}`;
 
 /** A point in a run to raise a signal at. */
 export interface Point {
-  /** What would have come next. */
+  /** The step that would have come next. */
   readonly next: string;
-  /** What a healthy run has done by then: calls that change a file system, and phases. */
+  /** Steps of a healthy run up to this point: calls that change a file system, and phases. */
   readonly done: readonly string[];
 }
 
 export const nameOf = ({ next, done }: Point): string => `step ${done.length + 1}, before ${next}`;
 
-/** Every point of a run, which has to succeed. */
+/** Returns every point of a run, which must succeed. */
 export async function pointsOf(args: readonly string[]): Promise<Point[]> {
   const directory = await mkdtemp(join(tmpdir(), 'steps-'));
   try {
@@ -29,6 +29,6 @@ export async function pointsOf(args: readonly string[]): Promise<Point[]> {
   }
 }
 
-/** Runs the agent, which gets the signal right before the point's next step. */
+/** Runs the agent, and sends the signal right before the next step of the point. */
 export const runTo = ({ done }: Point, RAISE: NodeJS.Signals, args: readonly string[]): Promise<AgentResult> =>
   run(args, { env: { NODE_OPTIONS, RAISE, RAISE_AT: String(done.length + 1) } });

@@ -30,7 +30,7 @@ const stores: [string, () => Promise<Place & AsyncDisposable>][] = [
 ];
 
 describe.each(stores)('two Jobs at once, to %s', (_, make) => {
-  test.each([1, 2, 3])('both succeed, and neither costs the other anything (%i)', async () => {
+  test.each([1, 2, 3])('both succeed, and neither harms the other (%i)', async () => {
     await using place = await make();
     await copyAll(past, place);
     const flags = ['--retention', 'last=2', '--compression', 'none'];
@@ -39,7 +39,7 @@ describe.each(stores)('two Jobs at once, to %s', (_, make) => {
     expect(new Set(ids).size).toBe(2);
     const listed = await wholeSnapshots(place);
     expect(listed).toEqual(expect.arrayContaining(ids));
-    // Each keeps two: when neither saw the other's, that is one old one too.
+    // Each keeps two: if neither saw the other's snapshot, one of them is an old one.
     expect(listed.filter((id) => !ids.includes(id) && id !== old[0])).toEqual([]);
     await succeed(command('prune', place.store, '--retention', 'last=2'));
     await expectOnly(place, ids);
@@ -70,7 +70,7 @@ describe('a Job that waits while another runs from its beginning to its end', ()
   });
 });
 
-test('two clusters in one store: what is done for one never touches the other', async () => {
+test('two clusters in one store: work for one never touches the other', async () => {
   await using place = await DirectoryPlace.make();
   await using other = await EtcdCluster.start();
   const of = (cluster: string, args: string[]) => args.with(args.indexOf('--cluster') + 1, cluster);

@@ -16,7 +16,7 @@ const smoke = args.includes('--smoke');
 const file = args.find((each) => each.startsWith('--input='))?.slice('--input='.length);
 const names = args.filter((each) => !each.startsWith('--'));
 const seconds = Number(process.env.FUZZ_SECONDS || (smoke ? 5 : 60));
-// CI draws the same inputs for every commit: what is new in others is a task, not a reason to refuse a change.
+// CI draws the same inputs for every commit: a problem with other inputs is a task, not a reason to refuse a change.
 const seed = Number(process.env.FUZZ_SEED || (smoke ? 1 : seedOfCommit()));
 
 /** Seconds after which an input counts as hanging. A busy machine makes everything slow. */

@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 
 const folder = join(import.meta.dirname, 'corpus');
 
-/** A file that ends in .gz is one that only its compression makes small. */
+/** A file that ends in .gz is compressed because it would be large. */
 function filesIn(directory: string): { readonly name: string; readonly bytes: Buffer }[] {
   return readdirSync(directory)
     .sort()

@@ -1,11 +1,11 @@
-/** Watches what a parser allocates while it has one input. */
+/** Observes the allocations of a parser during one input. */
 export interface Guard {
-  /** The largest single buffer that was asked for, in bytes. */
+  /** Largest single buffer that was requested, in bytes. */
   largest(): number;
   [Symbol.dispose](): void;
 }
 
-/** No machine of ours has more: the request is refused at once, and the parser must be ready for that or not ask. */
+/** No machine of ours has more memory: the request fails at once, and the parser must handle that or not request it. */
 const REFUSED = 512 * 1024 * 1024;
 
 const counted = ['alloc', 'allocUnsafe', 'allocUnsafeSlow'] as const;

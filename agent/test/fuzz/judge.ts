@@ -4,21 +4,21 @@ import { guard } from './guard.ts';
 import { isExpected, refused, type Target } from './target.ts';
 import { quotedIn } from './targets/told.ts';
 
-/** Milliseconds of CPU that an input may take, and more for each of its bytes. */
+/** CPU time that an input may take, in milliseconds, and further time for each of its bytes. */
 const CPU = 2_000;
 const CPU_EACH = 0.01;
-/** A buffer may be so much larger than the input, and so many bytes more. */
+/** Factor by which a buffer may be larger than the input, and a number of bytes in addition. */
 const TIMES = 16;
 const MORE = 2 * 1024 * 1024;
 
 export interface Verdict {
-  /** Whether the input was taken, not refused. */
+  /** True if the parser accepted the input. */
   readonly taken: boolean;
-  /** What must not be. */
+  /** What is wrong. Undefined if nothing is. */
   readonly problem?: string;
 }
 
-/** Errors that reach nobody: of a listener, or of a promise that is left alone. */
+/** Uncaught errors: of a listener, or of a promise without a handler. */
 const stray: unknown[] = [];
 let isWatching = false;
 
@@ -29,7 +29,7 @@ function watch(): void {
   process.on('unhandledRejection', (error) => stray.push(error));
 }
 
-/** Gives one input to a parser, and says what is wrong with how that ends. */
+/** Gives one input to a parser, and returns what is wrong with the outcome. */
 export async function judge(target: Target, input: Buffer): Promise<Verdict> {
   watch();
   stray.length = 0;
@@ -37,7 +37,7 @@ export async function judge(target: Target, input: Buffer): Promise<Verdict> {
   const before = cpu();
   const { taken, error } = await outcomeOf(target, input);
   const took = cpu() - before;
-  // An error of a connection comes a turn later.
+  // A connection reports its errors one turn of the event loop later.
   await turn();
   await turn();
   const problem =
@@ -68,7 +68,7 @@ function greed({ allocates = 0 }: Target, { length }: Buffer, largest: number): 
   return largest > most ? `it asks for a buffer of ${largest} bytes for an input of ${length}` : undefined;
 }
 
-/** Milliseconds of this thread, however busy the machine is. */
+/** CPU time of this thread in milliseconds, however busy the machine is. */
 function cpu(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

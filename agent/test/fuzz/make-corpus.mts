@@ -18,8 +18,8 @@ import { EtcdCluster } from '../harness/etcd-cluster.ts';
 import { saveSnapshot } from '../support/save-snapshot.ts';
 import { secretWords } from './secrets.ts';
 
-// node agent/test/fuzz/make-corpus.mts: makes those parts of corpus/ again that come from real servers and from libraries
-// that write keys. The rest is text that was written by hand. `npm run suite -- fuzz` finds the servers.
+// node agent/test/fuzz/make-corpus.mts: regenerates the parts of corpus/ that come from real servers and from libraries
+// that write keys. The rest was written by hand. `npm run suite -- fuzz` finds the servers.
 
 const corpus = join(import.meta.dirname, 'corpus');
 const scratch = await mkdtemp(join(tmpdir(), 'corpus-'));
@@ -92,7 +92,7 @@ async function log(etcd: EtcdCluster, minor: string): Promise<void> {
   packed(`wal/etcd-${minor}`, bytes.subarray(0, Math.min(end + 64, 20_000)));
 }
 
-/** What an etcd sends on a connection with one call. */
+/** Bytes that an etcd sends on a connection with one call. */
 async function recorded(endpoint: string): Promise<Buffer> {
   const sent: Buffer[] = [];
   const { hostname, port } = new URL(endpoint);

@@ -21,7 +21,7 @@ function textOf(node: Node): string {
   return `{${node.pairs.map(([key, value]) => `${JSON.stringify(key)}:${textOf(value)}`).join(',')}}`;
 }
 
-/** A place of a value: replaceable, and removable. */
+/** Position of a value, which can be replaced and removed. */
 interface Slot {
   readonly node: Node;
   set(node: Node): void;
@@ -217,7 +217,7 @@ export const yamlMutation: fc.Arbitrary<Change> = fc.tuple(fc.nat(100), fc.nat(3
 );
 
 function documentsOf(input: Buffer): Node[] {
-  // Long inputs were mutated already, and the parser is slow on some of them.
+  // Long inputs are already mutated, and the parser is slow on some of them.
   if (input.length > 50_000) return [];
   try {
     const documents = [...parseAllDocuments(input.toString(), { logLevel: 'silent' })];

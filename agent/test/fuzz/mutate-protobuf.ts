@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Around, Change } from './mutate.ts';
 
-/** A field as it is written: the length of `bytes` is put right when it is encoded. */
+/** A field. The length of `bytes` is set when the field is encoded. */
 interface Field {
   readonly number: number;
   readonly wire: 0 | 1 | 2 | 5;
@@ -30,7 +30,7 @@ const fixed = (bytes: Buffer, wire: 1 | 5): Buffer => {
   return all;
 };
 
-/** Returns undefined if the bytes are not a message. A decoder of its own: that of the agent is what is tested. */
+/** Returns undefined if the bytes are not a message. A separate decoder, because the agent's decoder is under test. */
 function decode(message: Buffer): Field[] | undefined {
   const fields: Field[] = [];
   let at = 0;
@@ -69,7 +69,7 @@ const number = fc.oneof(
   fc.integer({ min: 1, max: 2 ** 29 - 1 }),
 );
 
-/** A message out of nothing: fields of any number and type, with messages inside. */
+/** A random message: fields of any number and type, with nested messages. */
 export const protobufMessage: fc.Arbitrary<Buffer> = fc.letrec<{ message: Buffer; field: Field }>((tie) => ({
   message: fc.array(tie('field'), { maxLength: 8 }).map(encode),
   field: fc.record({
@@ -117,7 +117,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   fc.constant<Edit>((fields, which) => fields.with(which, { ...fields[which]!, bytes: encode(fields) })),
 );
 
-/** Changes one field, here or in a message inside, and leaves the message well-formed. */
+/** Changes one field, here or in a nested message, and keeps the message well-formed. */
 export const protobufMutation: fc.Arbitrary<Change> = fc
   .tuple(fc.array(fc.nat(40), { minLength: 1, maxLength: 3 }), edit)
   .map(([path, change]): Change => {

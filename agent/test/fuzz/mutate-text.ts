@@ -44,7 +44,7 @@ const words = [
   ...['SHA256:', 'ssh-rsa ', 'ssh-ed25519 ', 'age1', 'AGE-SECRET-KEY-1', '-----BEGIN CERTIFICATE-----', '-----END '],
 ];
 
-/** What a parser that looks ahead or back may be slow on. */
+/** Texts on which a parser with lookahead or backtracking may be slow. */
 const runs = [
   ' ',
   '\t',
@@ -86,7 +86,7 @@ export const textMutation: fc.Arbitrary<Change> = fc.oneof(
       (input) =>
         insert(input, draw, unit.repeat(times)),
   ),
-  // A word or a number is replaced by another one.
+  // Replaces a word or a number by another one.
   fc.tuple(offset, fc.constantFrom(...words)).map(
     ([draw, word]): Change =>
       (input) => {

@@ -8,7 +8,7 @@ import type { Kind, Target } from './target.ts';
 const LONGEST = 512 * 1024;
 const LONGEST_YAML = 16 * 1024;
 
-/** A place in an input whose length is not known yet. */
+/** A position in an input whose length is not known yet. */
 export interface Place {
   readonly draw: number;
   readonly how: 'anywhere' | 'aligned' | 'anchor' | 'start';
@@ -19,7 +19,7 @@ export const place: fc.Arbitrary<Place> = fc.record({
   how: fc.constantFrom('anywhere', 'aligned', 'anchor', 'start'),
 });
 
-/** Changes an input, with what the corpus and the target know. */
+/** Changes an input, with the knowledge of the corpus and the target. */
 export type Change = (input: Buffer, around: Around) => Buffer;
 
 export interface Around {
@@ -89,7 +89,7 @@ export const byteMutation: fc.Arbitrary<Change> = fc.oneof(
       (input, around) =>
         withNumber(input, at(where, input, around), bytes, little, value),
   ),
-  // Off by a little, and to what the size of the input suggests.
+  // Slightly wrong numbers, and numbers derived from the size of the input.
   fc.tuple(place, width, fc.boolean(), fc.integer({ min: -17, max: 17 })).map(
     ([where, bytes, little, step]): Change =>
       (input, around) => {
@@ -164,7 +164,7 @@ export const byteMutation: fc.Arbitrary<Change> = fc.oneof(
   ),
 );
 
-/** In PEM: the bytes behind base64, so that mutations get to the certificate. */
+/** In PEM: the decoded bytes, so that mutations reach the certificate. */
 const derMutation: fc.Arbitrary<Change> = fc.tuple(fc.nat(20), byteMutation).map(
   ([which, change]): Change =>
     (input, around) => {
@@ -178,7 +178,7 @@ const derMutation: fc.Arbitrary<Change> = fc.tuple(fc.nat(20), byteMutation).map
     },
 );
 
-/** Where DER's tags and lengths lie. */
+/** Positions of DER's tags and lengths. */
 function tagsOf(der: Buffer): number[] {
   const found: number[] = [];
   const walk = (from: number, end: number): void => {
@@ -208,11 +208,11 @@ const mutations: Record<Kind, fc.Arbitrary<Change>> = {
   pem: fc.oneof({ weight: 3, arbitrary: derMutation }, textMutation, byteMutation),
 };
 
-/** Draws inputs of a target: a file of the corpus, changed a few times, its checksums mostly put right. */
+/** Draws inputs for a target: a file of the corpus, changed a few times, mostly with corrected checksums. */
 export function inputsOf(target: Target, corpus: readonly Buffer[]): fc.Arbitrary<Buffer> {
   const { kind, repair, anchors = () => [] } = target;
   const around: Around = { corpus, anchors };
-  // Mostly one: a document with five mistakes is refused for the first of them.
+  // Mostly one change: a document with five mistakes is refused because of the first.
   const many = fc.array(mutations[kind], { minLength: 2, maxLength: 5, size: 'max' });
   const changes = fc.oneof({ weight: 2, arbitrary: fc.tuple(mutations[kind]) }, many);
   const mutated = fc.tuple(fc.nat(corpus.length - 1), changes, fc.nat(9)).map(([entry, list, luck]) => {

@@ -1,4 +1,4 @@
-/** What the inputs of the corpus hold in the place of secrets: a message with a part of one of them has told it. */
+/** Secrets in the inputs of the corpus: a message with a part of one of them leaks it. */
 export const secretWords = {
   token: 'tkn-Zw3qVx8LrN2mGf7K',
   passphrase: 'Open-Sesame-4711-Quux',

@@ -1,4 +1,4 @@
-/** What a worker tells of the input that it has, also while it hangs: only shared memory can be read then. */
+/** What a worker reports about its input, even while it hangs: only shared memory can be read then. */
 export class Current {
   /** Number of inputs so far, and the length of the present one. */
   readonly #head: Int32Array;

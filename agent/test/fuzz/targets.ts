@@ -9,7 +9,7 @@ import { rendering } from './targets/render.ts';
 import { settings } from './targets/settings.ts';
 import { storeDocuments } from './targets/store-documents.ts';
 
-/** Every parser of ours that reads what others wrote. */
+/** Every parser of ours that reads foreign input. */
 export const targets: readonly Target[] = [
   ...etcdFiles,
   ...etcdWire,

@@ -7,7 +7,7 @@ import { inputsOf } from './mutate.ts';
 import { Current } from './shared.ts';
 import { targets } from './targets.ts';
 
-/** One target for some seconds, in a thread that can be ended while a parser hangs. */
+/** Runs one target for some seconds, in a thread that can be terminated while a parser hangs. */
 export interface Task {
   readonly name: string;
   readonly seconds: number;
@@ -20,13 +20,13 @@ export interface Task {
 
 export interface Answer {
   readonly runs: number;
-  /** How many of them were taken. */
+  /** Number of accepted inputs. */
   readonly taken: number;
   readonly rss: number;
   readonly problem?: { readonly what: string; readonly path: string; readonly input: Uint8Array };
 }
 
-/** A found problem is made smaller for so many seconds. */
+/** Seconds to spend on shrinking a problem. */
 const SHRINKING = 10;
 
 const task = workerData as Task;
@@ -66,7 +66,7 @@ const draw = async (): Promise<void> => {
   });
   path = details.counterexamplePath ?? '';
 };
-// An error that gets out of here would be taken for a stray one of a parser.
+// An error that escapes here would count as an uncaught error of a parser.
 await (task.input ? holds(Buffer.from(task.input)) : draw()).catch((error) => {
   least ??= { what: `the suite fails itself: ${inspect(error)}`, input: current.input };
 });

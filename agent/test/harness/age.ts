@@ -14,7 +14,7 @@ export async function age(args: readonly string[], input?: Uint8Array, program =
   const child = spawn(path, args);
   const exited = once(child, 'close');
   const [output, errors] = [buffer(child.stdout), text(child.stderr)];
-  // It may end before it has read everything.
+  // The process may end before it has read everything.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   const [code] = await exited;
@@ -22,7 +22,10 @@ export async function age(args: readonly string[], input?: Uint8Array, program =
   return output;
 }
 
-/** Makes an identity file and returns its recipient; `-pq` for a post-quantum one, which older versions do not know. */
+/**
+ * Creates an identity file and returns its recipient; with `-pq` a post-quantum one, which older versions do not
+ * support.
+ */
 export async function ageKeygen(file: string, ...flags: string[]): Promise<string> {
   await age([...flags, '-o', file], undefined, 'age-keygen');
   return (await age(['-y', file], undefined, 'age-keygen')).toString().trim();

@@ -11,20 +11,20 @@ import { reap, spare } from './reaper.ts';
 const bundle = join(import.meta.dirname, '../../lib/bin/etcd-agent.mjs');
 
 export interface AgentOptions {
-  /** On top of a bare environment: nothing of the user's own reaches the agent. */
+  /** Added to a minimal environment: no variable of the user reaches the agent. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Sends the signal at the first line of the log that names the phase. */
+  /** Sends the signal at the first log line that names the phase. */
   readonly signalAt?: { readonly phase: string; readonly signal: NodeJS.Signals };
 }
 
 export interface AgentResult {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** The last line of stdout, when it is JSON. */
+  /** The last line of stdout, if it is JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into it as they please
   readonly result: any;
   /** The lines of stderr that are JSON. */
@@ -56,7 +56,7 @@ export class RunningAgent {
     return known.promise;
   }
 
-  /** Kills it and resolves when it is gone. */
+  /** Kills the process and resolves when it has ended. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<AgentResult> {
     this.#child.kill(signal);
     return this.finished;
@@ -82,7 +82,7 @@ export class RunningAgent {
   }
 }
 
-/** Runs the agent to its end, whatever its exit code. */
+/** Runs the agent until it ends, with any exit code. */
 export const runAgent = (args: readonly string[], options?: AgentOptions): Promise<AgentResult> =>
   new RunningAgent(args, options).finished;
 
@@ -91,7 +91,7 @@ function bareEnvironment(): Record<string, string> {
     PATH: [dirname(etcdutl()), process.env.PATH].join(delimiter),
     TMPDIR: tmpdir(),
     HOME: '/nonexistent',
-    // No credentials from a cloud that the tests happen to run in.
+    // No credentials of a cloud in which the tests may run.
     AWS_EC2_METADATA_DISABLED: 'true',
   };
 }

@@ -10,8 +10,8 @@ import { ServerProcess } from './server-process.ts';
 const execute = promisify(execFile);
 
 /**
- * The smallest Ceph: a monitor and an OSD that keeps its objects in memory, without authentication. Nothing needs a
- * manager: without one, only statistics are missing.
+ * The smallest Ceph: a monitor and an OSD that keeps its objects in memory, without authentication. A manager is not
+ * needed: without one, only statistics are missing.
  */
 export class CephCluster implements AsyncDisposable {
   readonly directory: string;
@@ -45,7 +45,7 @@ export class CephCluster implements AsyncDisposable {
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
         if (code === 'ENOENT') throw new Error(`no ${program} at hand; run \`npm run suite -- etcd\``);
-        // The client asked what commands there are before it knew the cluster's id, and was refused: nothing was done.
+        // The client requested the list of commands before it knew the cluster's id, and was refused: nothing happened.
         if (attempt > 5 || !message.includes('problem getting command descriptions')) throw error;
       }
     }
@@ -98,7 +98,7 @@ export class CephCluster implements AsyncDisposable {
       log_file: this.#file('$name.log'),
       osd_objectstore: 'memstore',
       memstore_device_bytes: 4 * 1024 ** 3,
-      // An OSD that tells its own place may ask too early, as in `run`, and ends.
+      // An OSD that registers its own place may ask too early, as in `run`, and ends.
       osd_class_update_on_start: false,
       osd_crush_update_on_start: false,
       osd_crush_chooseleaf_type: 0,
@@ -107,7 +107,7 @@ export class CephCluster implements AsyncDisposable {
       osd_pool_default_pg_num: 1,
       osd_pool_default_pg_autoscale_mode: 'off',
       mon_allow_pool_size_one: true,
-      // The disk is not used, so how full it is does not matter.
+      // The disk is not used, so its free space does not matter.
       mon_data_avail_crit: 0,
       // Each new pool is a decision of the only monitor, which need not wait for others.
       paxos_propose_interval: 0.05,

@@ -22,7 +22,7 @@ async function health(cluster: EtcdCluster, ca: string, client: KeyPair): Promis
   return response.statusCode;
 }
 
-test('a server takes a valid client, and no expired or foreign one', async () => {
+test('a server accepts a valid client, and no expired or foreign one', async () => {
   const { ca, otherCa, client, expiredClient, otherClient } = certificates;
   await using cluster = await EtcdCluster.start({ tls: certificates });
   expect(await health(cluster, ca, client)).toBe(200);

@@ -3,13 +3,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
 
-/** The paths of a certificate and its key, PEM both. */
+/** Paths of a certificate and its key, both in PEM. */
 export interface KeyPair {
   readonly cert: string;
   readonly key: string;
 }
 
-/** What an etcd with TLS is started with, and reached by. */
+/** Files for an etcd with TLS, and for its clients. */
 export interface TlsFiles {
   /** The path of the certificate authority's certificate. */
   readonly ca: string;
@@ -20,10 +20,10 @@ export interface TlsFiles {
 export interface Certificates extends TlsFiles {
   readonly expiredServer: KeyPair;
   readonly expiredClient: KeyPair;
-  /** Another authority, and a client that only it knows. */
+  /** Another authority, and a client that only this authority has signed. */
   readonly otherCa: string;
   readonly otherClient: KeyPair;
-  /** New certificates of the same authority, into another directory. */
+  /** Issues new certificates of the same authority into another directory. */
   readonly renew: (directory: string) => Promise<TlsFiles>;
 }
 
@@ -35,7 +35,7 @@ const expired = { notBefore: new Date(Date.now() - 3 * day), notAfter: new Date(
 
 x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
 
-/** Writes throw-away certificates, EC P-256, into a directory, which is made. */
+/** Creates a directory and writes temporary certificates (EC P-256) into it. */
 export async function createCertificates(directory: string): Promise<Certificates> {
   await mkdir(directory, { recursive: true });
   const ca = await authority(directory, 'ca');
@@ -70,7 +70,7 @@ interface Authority {
 
 interface Leaf {
   readonly usages: x509.ExtendedKeyUsageType[];
-  /** Whether it names 127.0.0.1, localhost and store.example.com. */
+  /** True if the certificate names 127.0.0.1, localhost and store.example.com. */
   readonly hosts: boolean;
   readonly notBefore: Date;
   readonly notAfter: Date;

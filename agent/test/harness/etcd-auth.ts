@@ -1,10 +1,10 @@
 import type { EtcdClient, User } from './etcd-client.ts';
 
 export const rootUser: User = { name: 'root', password: 'root-pw' };
-/** May read every key and nothing else. */
+/** A user that may only read, every key. */
 export const readerUser: User = { name: 'reader', password: 'reader-pw' };
 
-/** Makes both users, switches password auth on, and lets the client go on as root. */
+/** Creates both users, enables password authentication, and logs the client in as root. */
 export async function enableAuth(client: EtcdClient): Promise<void> {
   await client.etcdctl('role', 'add', 'root');
   await client.etcdctl('role', 'add', 'reader');

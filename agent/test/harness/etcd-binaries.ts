@@ -14,7 +14,7 @@ export interface EtcdBinaries {
 }
 
 const { CDK8S_ETCD_CACHE, XDG_CACHE_HOME } = process.env;
-/** Where scripts/provide/etcd.mjs and scripts/provide/versitygw.mjs put their programs. */
+/** Directory into which scripts/provide/etcd.mjs and scripts/provide/versitygw.mjs put their programs. */
 export const cacheDirectory = resolve(
   CDK8S_ETCD_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'cdk8s-etcd'),
 );
@@ -22,7 +22,7 @@ const directoryOf = (minor: Minor) => join(cacheDirectory, 'etcd', minor);
 const isThere = (minor: Minor) => existsSync(join(directoryOf(minor), 'version'));
 
 export const availableMinors = (): Minor[] => minors.filter(isThere);
-/** What a suite over every minor leaves untested on this machine. */
+/** Minors that this machine lacks, so that a suite over every minor cannot test them. */
 export const missingMinors = (): Minor[] => minors.filter((minor) => !isThere(minor));
 
 export function etcdOf(minor: Minor): EtcdBinaries {

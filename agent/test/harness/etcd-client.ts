@@ -20,12 +20,12 @@ export interface Load {
   readonly valueSize?: number;
 }
 
-/** Reaches a cluster with what it asks of its clients. */
+/** Connects to a cluster with the TLS files and the user that it requires. */
 export class EtcdClient {
-  /** What the members advertise. */
+  /** Client URLs that the members advertise. */
   readonly endpoints: readonly string[];
   readonly tls: TlsFiles | undefined;
-  /** Who `etcdctl` and `connect` log in as. */
+  /** User as which `etcdctl` and `connect` log in. */
   user: User | undefined;
   readonly binaries: EtcdBinaries;
 
@@ -80,7 +80,7 @@ export class EtcdClient {
     }
   }
 
-  /** Writes until etcd has no room left, which raises the alarm NOSPACE: for a quota of a few MiB. */
+  /** Writes until the quota is reached, which raises the alarm NOSPACE. For a quota of a few MiB. */
   async fill(): Promise<void> {
     for (let n = 0; n < 200; n++) {
       const failure = await this.put(1, { prefix: `fill-${n}-`, valueSize: 1024 * 1024 }).then(() => undefined, String);

@@ -12,7 +12,7 @@ import { EtcdCluster } from './etcd-cluster.ts';
 import { initialCluster, planMembers } from './member-plan.ts';
 
 describe.each(availableMinors())('etcd %s', (minor) => {
-  test('three members with TLS and auth hold what is written, and ask for credentials', async () => {
+  test('three members with TLS and auth store writes, and require credentials', async () => {
     await using cluster = await EtcdCluster.start({ minor, size: 3, tls: true, auth: true });
     await cluster.put(300);
     expect((await cluster.etcdctl('get', '', '--prefix', '--keys-only')).match(/key-\d+/g)).toHaveLength(300);
@@ -40,7 +40,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
 });
 
 if (missingMinors().length > 0)
-  test.skip(`not at hand, so untested: etcd ${missingMinors().join(', ')}`, () => undefined);
+  test.skip(`not available, so untested: etcd ${missingMinors().join(', ')}`, () => undefined);
 
 test('a cluster starts on restored data directories', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'restored-'));

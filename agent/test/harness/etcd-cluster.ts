@@ -10,16 +10,19 @@ import { freePorts } from './free-ports.ts';
 import { initialCluster, type MemberPlan, planMembers } from './member-plan.ts';
 
 export interface EtcdClusterOptions {
-  /** Default: the newest at hand. */
+  /** Default: the newest available one. */
   readonly minor?: Minor;
-  /** Client URLs by TLS with client certificates: throw-away ones, or these. Peers talk plain HTTP. */
+  /** Client URLs with TLS and client certificates: temporary ones, or these. Peers use plain HTTP. */
   readonly tls?: boolean | TlsFiles;
   /** Password auth: root with the root role, and `reader`, who may only read keys. */
   readonly auth?: boolean;
   readonly extraArgs?: readonly string[];
-  /** Where the temporary directory is made. */
+  /** Parent of the temporary directory. */
   readonly dataRoot?: string;
-  /** What a member advertises in place of its client URL: a proxy's URL, say. Called before the member starts. */
+  /**
+   * URL that a member advertises instead of its client URL, for example that of a proxy. Called before the member
+   * starts.
+   */
   readonly advertise?: (clientUrl: string) => string | Promise<string>;
 }
 
@@ -42,7 +45,7 @@ export class EtcdCluster extends EtcdClient implements AsyncDisposable {
     this.#root = root;
   }
 
-  /** A new, empty cluster; resolves when every member is healthy. */
+  /** Starts a new, empty cluster. Resolves when every member is healthy. */
   static async start(options: EtcdClusterOptions & { readonly size?: 1 | 3 } = {}): Promise<EtcdCluster> {
     const root = await mkdtemp(join(options.dataRoot ?? tmpdir(), 'etcd-'));
     const plans = await planMembers(options.size ?? 1);
@@ -52,7 +55,7 @@ export class EtcdCluster extends EtcdClient implements AsyncDisposable {
     return cluster;
   }
 
-  /** A cluster on data directories that a restore made; `auth` says that their data has it switched on. */
+  /** Starts a cluster on restored data directories. `auth`: authentication is enabled in their data. */
   static async fromDataDirs(members: RestoredMember[], options: EtcdClusterOptions = {}): Promise<EtcdCluster> {
     const root = await mkdtemp(join(options.dataRoot ?? tmpdir(), 'etcd-'));
     const cluster = await EtcdCluster.#launch(root, members, options);

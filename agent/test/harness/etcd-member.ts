@@ -8,7 +8,7 @@ export interface MemberOptions {
   readonly name: string;
   readonly dataDir: string;
   readonly clientUrl: string;
-  /** What the member tells clients to come to: its client URL, or a proxy before it. */
+  /** URL that the member advertises to clients: its client URL, or that of a proxy. */
   readonly advertisedUrl: string;
   readonly peerUrl: string;
   readonly log: string;
@@ -17,7 +17,7 @@ export interface MemberOptions {
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
 }
 
-/** One etcd process, which can be killed and started again on its data directory. */
+/** One etcd process, which can be killed and restarted on its data directory. */
 export class EtcdMember {
   readonly #options: MemberOptions;
   #process: ServerProcess | undefined;
@@ -50,7 +50,7 @@ export class EtcdMember {
     return this.#process?.running ? this.#process.pid : undefined;
   }
 
-  /** Starts the process without waiting for it: it gets healthy only with a quorum. */
+  /** Starts the process without waiting: it becomes healthy only with a quorum. */
   async spawn(): Promise<void> {
     const { binaries, name, dataDir, clientUrl, advertisedUrl, peerUrl, log, args } = this.#options;
     this.#process = await ServerProcess.spawn(
@@ -71,7 +71,7 @@ export class EtcdMember {
     await this.healthy();
   }
 
-  /** Resolves when the member answers and sees a leader. */
+  /** Resolves when the member answers and knows a leader. */
   async healthy(): Promise<void> {
     if (!this.#process) throw new Error(`${this.name} was not started`);
     await this.#process.until(() => isHealthy(`${this.clientUrl}/health`, this.#options.tls));

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
-/** What was handed out may not be listened on yet. */
+/** Ports that were returned may not be in use yet. */
 const taken = new Set<number>();
 
 /**
- * Ports on loopback that nobody listens on. They lie below the range that the kernel hands to outgoing connections, so
- * that none of those takes one before its server is up.
+ * Returns free ports on loopback. They are below the range that the kernel uses for outgoing connections, so no
+ * connection takes a port before its server starts.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const held: Server[] = [];

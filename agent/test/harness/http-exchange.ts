@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
-/** The same request to the target, headers untouched: a signature covers the Host that the client wrote. */
+/**
+ * Options for the same request to the target, with unchanged headers: the signature covers the client's Host header.
+ */
 function forward(target: URL, { method, url, rawHeaders }: IncomingMessage): ClientRequest {
   const { hostname, port } = target;
   return openRequest({ hostname, port, method, path: url, headers: rawHeaders, setHost: false, agent: false });
@@ -17,13 +19,13 @@ export async function open(target: URL, request: IncomingMessage, body: Buffer):
   return answer;
 }
 
-/** Streams a request and its answer, and passes on that either side has gone away. */
+/** Streams a request and its answer. If one side disconnects, disconnects the other side. */
 export async function pass(target: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const outgoing = forward(target, request);
   const answered = once(outgoing, 'response');
   response.on('close', () => outgoing.destroy());
   request.pipe(outgoing);
-  // A server may answer before it has read all; what is left must not block the client's next request.
+  // A server may answer before it has read everything; the rest must not block the client's next request.
   outgoing.on('close', () => request.resume());
   const [answer] = await answered;
   await reply(answer, response);

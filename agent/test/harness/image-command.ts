@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const agent = join(import.meta.dirname, '../..');
 
 /**
- * How the image starts the agent, its node flags and its environment, with this machine's Node and the bundle; or how it
- * would with another command.
+ * Returns the command line with which the image starts the agent, including node flags and environment, for this
+ * machine's Node and the bundle. Optionally with another command.
  */
 export function imageCommand(other?: readonly string[]): {
   readonly command: readonly string[];

@@ -1,6 +1,6 @@
 import { freePorts } from './free-ports.ts';
 
-/** A member to come: what a restore must know before it starts. */
+/** A future member: what a restore must know before the member starts. */
 export interface MemberPlan {
   readonly name: string;
   readonly peerUrl: string;

@@ -5,18 +5,18 @@ import type { KeyPair } from './certificates.ts';
 import { freePorts } from './free-ports.ts';
 import { makeBucket, type S3Server, s3Client } from './s3-server.ts';
 
-/** The encryption key that the server knows for SSE-KMS. */
+/** Encryption key that the server has for SSE-KMS. */
 export const KMS_KEY_ID = 'kms-key-1';
 const KMS_KEY = Buffer.alloc(32, 'kms').toString('base64');
 
-/** Below this name buckets are reached in the host name, too. */
+/** Domain below which a bucket can be in the host name, too. */
 export const DNS_NAME = 's3.localhost';
 
 const USER = 'test';
 
 export interface RadosgwOptions {
   readonly buckets?: readonly string[];
-  /** Also listen with TLS. */
+  /** Also listens with TLS. */
   readonly tls?: KeyPair;
 }
 
@@ -63,7 +63,7 @@ export class Radosgw implements S3Server {
     await this.#ceph.run('radosgw-admin', ...args);
   }
 
-  /** Gives the user one more key pair. */
+  /** Adds a key pair to the user. */
   async addKey(accessKey: string, secretKey: string): Promise<void> {
     const pair = ['--access-key', accessKey, '--secret-key', secretKey];
     await this.admin('key', 'create', '--uid', USER, '--key-type', 's3', ...pair);

@@ -1,20 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-// The last line that the shell reads names the processes that are still running. Its stdin ends when this process does,
-// however it does, also by SIGKILL.
+// The last line that the shell reads lists the processes that are still running. Its stdin ends when this process ends,
+// even by SIGKILL.
 const script = 'while read -r line; do pids=$line; done; [ -z "$pids" ] || kill -9 $pids';
 
 const living = new Set<number>();
 let reaper: ChildProcess | undefined;
 
-/** From now on the process dies with this one. */
+/** From now on the process ends with this one. */
 export function reap(pid: number): void {
   living.add(pid);
   reaper ??= startReaper();
   tell();
 }
 
-/** The process has ended, and its id may soon be somebody else's. */
+/** The process has ended, and its id may soon belong to another process. */
 export function spare(pid: number): void {
   living.delete(pid);
   tell();

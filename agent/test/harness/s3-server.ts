@@ -8,12 +8,12 @@ export interface S3Server extends AsyncDisposable {
   readonly secretAccessKey: string;
   /** A Secret's files: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. */
   readonly credentialsDirectory: string;
-  /** Where it keeps its objects as plain files, if it does. */
+  /** Directory with its objects as plain files, if it has one. */
   readonly directory?: string;
   stop(): Promise<void>;
 }
 
-/** For what the agent has no business to do. */
+/** For requests that the agent never sends. */
 export function s3Client({ endpoint, region, accessKeyId, secretAccessKey }: Omit<S3Server, 'stop'>): S3Client {
   return new S3Client({ endpoint, region, forcePathStyle: true, credentials: { accessKeyId, secretAccessKey } });
 }

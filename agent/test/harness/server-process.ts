@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { reap, spare } from './reaper.ts';
 import { isStopped } from './stopped.ts';
 
-/** A server that dies with this process and whose output goes to a file. */
+/** A server that ends with this process and writes its output to a file. */
 export class ServerProcess {
   readonly pid: number;
   readonly exited: Promise<unknown>;
@@ -39,7 +39,7 @@ export class ServerProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Polls until `ready` says so; the error of a server that does not get there ends with its log. */
+  /** Polls until `ready` returns true. The error of a server that does not become ready ends with its log. */
   async until(ready: () => Promise<boolean>, seconds = 60): Promise<void> {
     const deadline = Date.now() + seconds * 1_000;
     while (this.running && Date.now() < deadline) {
@@ -51,7 +51,7 @@ export class ServerProcess {
     throw new Error(`${this.#name} ${what}. The end of its log:\n${log}`);
   }
 
-  /** Sends a signal, and waits for the end, or the standstill, that it brings. */
+  /** Sends a signal, and waits until the process has ended or stopped. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (!this.running) return;
     process.kill(this.pid, signal);
@@ -64,7 +64,7 @@ export class ServerProcess {
     await this.exited;
   }
 
-  /** An orderly end, or SIGKILL when there is none within 10 s. */
+  /** Ends the server in an orderly way, or with SIGKILL after 10 s. */
   async stop(): Promise<void> {
     const last = setTimeout(() => process.kill(this.pid, 'SIGKILL'), 10_000);
     await this.kill('SIGTERM').finally(() => clearTimeout(last));

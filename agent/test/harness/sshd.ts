@@ -18,13 +18,13 @@ export interface SshdOptions {
   readonly sftp?: readonly string[];
   /** More lines of sshd_config. */
   readonly config?: readonly string[];
-  /** The address that it listens on. Default: loopback. */
+  /** Listen address. Default: loopback. */
   readonly host?: string;
-  /** Lets the user of this process in by it as well. Needs root. */
+  /** Password with which the user of this process can log in as well. Needs root. */
   readonly password?: string;
 }
 
-/** An old server: SHA-1 wherever there is a choice, and none of OpenSSH's extensions of SFTP. */
+/** Behaves like an old server: SHA-1 wherever possible, and none of OpenSSH's SFTP extensions. */
 export const legacySshd: SshdOptions = {
   hostKeys: ['rsa'],
   userKey: 'rsa',
@@ -38,14 +38,14 @@ export const legacySshd: SshdOptions = {
   ],
 };
 
-/** A real sshd that lets the user of this process in, by key. */
+/** A real sshd where the user of this process logs in with a key. */
 export class Sshd implements AsyncDisposable {
   readonly host: string;
   readonly port: number;
   readonly username = userInfo().username;
-  /** A Secret's files: `username`, `privateKey`, `knownHosts`; the host key holds for every port of the host. */
+  /** A Secret's files: `username`, `privateKey`, `knownHosts`. The host key applies to every port of the host. */
   readonly credentialsDirectory: string;
-  /** Where stores go. */
+  /** Directory for stores. */
   readonly directory: string;
   readonly #root: string;
   readonly #options: SshdOptions;
@@ -86,7 +86,7 @@ export class Sshd implements AsyncDisposable {
     return execFileSync('ssh-keygen', ['-lf', `${this.#hostKeyFile(type)}.pub`], { encoding: 'utf8' }).split(' ')[1]!;
   }
 
-  /** A directory like `credentialsDirectory` with some files changed; undefined leaves one out. */
+  /** Creates a directory like `credentialsDirectory` with some files changed. Undefined leaves a file out. */
   async credentials(changes: Record<string, string | undefined>): Promise<string> {
     const directory = await mkdtemp(join(this.#root, 'credentials-'));
     const files: Record<string, string | undefined> = {};
@@ -107,14 +107,14 @@ export class Sshd implements AsyncDisposable {
     return readFile(file, 'utf8');
   }
 
-  /** On the same port, with the same keys. */
+  /** Restarts it on the same port, with the same keys. */
   async restart(): Promise<void> {
     const [program, ...args] = this.#command;
     this.#process = await ServerProcess.spawn('sshd', program!, args, join(this.#root, 'log'));
     await this.#process.until(() => greets(this.host, this.port));
   }
 
-  /** The server and every session that it has. */
+  /** Kills the server and all its sessions. */
   async kill(): Promise<void> {
     const children = this.#process ? descendants(this.#process.pid) : [];
     await this.#process?.kill();
@@ -122,7 +122,7 @@ export class Sshd implements AsyncDisposable {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It went by itself.
+        // It has ended by itself.
       }
     }
   }
@@ -147,7 +147,7 @@ export class Sshd implements AsyncDisposable {
   get #command(): string[] {
     const server = [sshd(), '-D', '-e', '-f', this.#config];
     if (this.#options.password === undefined) return server;
-    // It alone sees another file of passwords than the machine's.
+    // Only sshd sees this password file instead of the machine's.
     return ['unshare', '--mount', 'sh', '-c', 'mount --bind "$0" /etc/shadow && exec "$@"', this.#shadow, ...server];
   }
 
@@ -164,7 +164,7 @@ export class Sshd implements AsyncDisposable {
   }
 
   async #prepare(): Promise<void> {
-    // As root sshd wants it for the separation of its privileges.
+    // sshd requires this directory as root, for privilege separation.
     if (process.getuid?.() === 0) await mkdir('/run/sshd', { recursive: true, mode: 0o755 });
     for (const path of [this.directory, this.credentialsDirectory]) await mkdir(path);
     for (const type of this.#hostKeys) makeKey(type, this.#hostKeyFile(type));
@@ -202,7 +202,7 @@ export class Sshd implements AsyncDisposable {
   }
 }
 
-/** Not looked for by name alone: sshd wants to be started by its whole path. */
+/** sshd must be started with its absolute path. */
 function sshd(): string {
   const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'];
   const found = directories.map((directory) => join(directory, 'sshd')).find((path) => existsSync(path));
@@ -215,7 +215,7 @@ function makeKey(type: KeyType, file: string): void {
   execFileSync('ssh-keygen', ['-q', '-t', type, ...bits, '-N', '', '-C', 'test', '-f', file], { stdio: 'ignore' });
 }
 
-/** It sends its version before anything else. */
+/** sshd sends its version first. */
 function greets(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ host, port });
@@ -235,7 +235,7 @@ function descendants(pid: number): number[] {
 function parentOf(pid: string): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, in brackets, may hold spaces.
+    // The name, in parentheses, may contain spaces.
     return Number(stat.slice(stat.lastIndexOf(')')).split(' ')[2]);
   } catch {
     return undefined;

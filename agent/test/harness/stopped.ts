@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { codeOf } from '../../src/lib/errors.ts';
 
-/** True once no thread of the process runs: SIGSTOP is heard by one of them, the others go on for a moment. */
+/**
+ * Returns true when no thread of the process runs: one of them receives SIGSTOP, and the others continue for a moment.
+ */
 export const isStopped = (pid: number): boolean =>
   readdirSync(`/proc/${pid}/task`).every((thread) => /\) [Tt]/.test(statOf(pid, thread)));
 
@@ -9,7 +11,7 @@ function statOf(pid: number, thread: string): string {
   try {
     return readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
   } catch (error) {
-    // The thread ended while it was looked at; of a process that is gone, the next look fails.
+    // The thread ended in between. For a process that has ended, the next check fails.
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ESRCH') return '';
     throw error;
   }

@@ -11,22 +11,22 @@ const program = join(cacheDirectory, 'versitygw/versitygw');
 
 export interface VersitygwOptions {
   readonly buckets?: readonly string[];
-  /** Lets buckets have versioning and object lock; each still has to be told. Default false. */
+  /** Allows versioning and object lock, which must still be enabled for each bucket. Default: false. */
   readonly versioning?: boolean;
-  /** Keeps what it knows of objects in files: in ext4's extended attributes there is room for some 500 parts. */
+  /** Stores metadata of objects in files: ext4's extended attributes have room for about 500 parts only. */
   readonly sidecar?: boolean;
-  /** The address that it listens on. Default: loopback. */
+  /** Listen address. Default: loopback. */
   readonly host?: string;
 }
 
-/** A real S3 server over a temporary directory: a bucket is a directory in it, an object a file. */
+/** A real S3 server on a temporary directory: each bucket is a directory in it, and each object a file. */
 export class Versitygw implements S3Server {
   readonly endpoint: string;
   readonly accessKeyId = 'test-access';
   readonly secretAccessKey = 'test-secret-access-key';
   readonly region = 'us-east-1';
   readonly credentialsDirectory: string;
-  /** Holds a directory per bucket. */
+  /** Contains one directory per bucket. */
   readonly directory: string;
   readonly #root: string;
   #process: ServerProcess | undefined;

@@ -19,7 +19,7 @@ export type { LocalClusterOptions } from './options.ts';
 
 /** A cluster of real processes on loopback, with a small stand-in for Kubernetes: files for the API, child processes for pods. */
 export class LocalCluster extends ClusterView implements AsyncDisposable {
-  /** Directories, by claim uid, of the volumes that were lost or wiped on purpose. */
+  /** Directories of the volumes that were lost or wiped on purpose, by claim uid. */
   readonly lostVolumes: string[] = [];
   readonly #certificates: Certificates | undefined;
   readonly #isTemporary: boolean;
@@ -46,7 +46,7 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
     });
   }
 
-  /** As `kubectl apply` of new manifests: does not wait for the cluster. */
+  /** Like `kubectl apply` of new manifests: does not wait for the cluster. */
   static async start(options: LocalClusterOptions = {}): Promise<LocalCluster> {
     const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'local-cluster-'));
     const made = await newWorld(dir, options.tls === true);
@@ -73,7 +73,7 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
     writeFileSync(join(this.dir, 'settings.json'), JSON.stringify(settings));
   }
 
-  /** Spec and template at once, as manifests that were made again. */
+  /** Changes spec and template at once, like regenerated manifests. */
   async apply({ spec, version, etcd }: Change): Promise<void> {
     this.store.update<ClusterObject>('cluster', undefined, (old) => ({
       ...old,
@@ -92,7 +92,7 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
     this.#writeSettings(template.settings);
   }
 
-  /** A new EtcdRestore. */
+  /** Creates an EtcdRestore. */
   async restore(request: Partial<RestoreRequest>): Promise<void> {
     const name = request.name ?? 'restore';
     this.store.create<RestoreObject>(`restores/${name}`, {
@@ -107,12 +107,12 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
     return this.#kubelet.volume(ordinal);
   }
 
-  /** Its processes. */
+  /** Processes of the pod. */
   pod(ordinal: number): LocalPod {
     return this.#kubelet.pod(ordinal);
   }
 
-  /** Graceful: etcd gets SIGTERM; else the pod is gone at once, as with --force. */
+  /** Deletes the pod gracefully: etcd gets SIGTERM. Otherwise the pod is gone at once, as with --force. */
   async deletePod(ordinal: number, { graceful = true }: { graceful?: boolean } = {}): Promise<void> {
     if (!graceful) return this.#kubelet.kill(ordinal, () => this.store.remove(`pods/${ordinal}`));
     const uid = podOf(this.store, ordinal)?.uid;
@@ -120,7 +120,7 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
     await this.until(() => podOf(this.store, ordinal)?.uid !== uid, `pod ${ordinal} is gone`);
   }
 
-  /** Pod killed, claim and volume gone. */
+  /** Kills the pod, and deletes claim and volume. */
   async loseVolume(ordinal: number): Promise<void> {
     const volume = this.volume(ordinal);
     await this.#kubelet.kill(ordinal, () => {
@@ -131,7 +131,7 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
     });
   }
 
-  /** The node is gone for good with its volume: a new pod stays Pending until somebody deletes the claim. */
+  /** Loses the node with its volume permanently: a new pod stays Pending until the claim is deleted. */
   async burnNode(ordinal: number): Promise<void> {
     const volume = this.volume(ordinal);
     await this.#kubelet.kill(ordinal, () => {
@@ -141,7 +141,7 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
     });
   }
 
-  /** The data directory, or everything in the volume (`all`), is emptied under a killed pod; its containers start again. */
+  /** Empties the data directory, or the whole volume (`all`), while the pod is killed. Its containers start again. */
   async wipeData(ordinal: number, { all = false }: { all?: boolean } = {}): Promise<void> {
     const volume = this.volume(ordinal);
     await this.#kubelet.kill(ordinal, () => {
@@ -155,22 +155,22 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
     this.pod(ordinal).killEtcd(signal);
   }
 
-  /** The gate, or the sidecar behind it. */
+  /** Kills the gate, or the sidecar after it. */
   killAgent(ordinal: number, signal: NodeJS.Signals = 'SIGKILL'): void {
     this.pod(ordinal).killAgent(signal);
   }
 
-  /** All processes of the pod die and start again from the gate, as after a reboot of its node. */
+  /** Kills all processes of the pod, which start again from the gate, as after a reboot of the node. */
   restartPod(ordinal: number): Promise<void> {
     return this.#kubelet.kill(ordinal);
   }
 
-  /** The node goes off: all processes of the pod die, the API knows no more than before. */
+  /** Switches the node off: all processes of the pod end, and the API keeps its last state. */
   stopKubelet(ordinal: number): Promise<void> {
     return this.#kubelet.off(ordinal);
   }
 
-  /** The node is on again. */
+  /** Switches the node on again. */
   startKubelet(ordinal: number): void {
     this.#kubelet.on(ordinal);
   }
@@ -179,7 +179,7 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
     this.#reconciler.start();
   }
 
-  /** It stays away. */
+  /** Stops the reconciler permanently. */
   stopReconciler(): Promise<void> {
     return this.#reconciler.stop();
   }
@@ -193,19 +193,19 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
   }
 
   /**
-   * Stops the reconciler before an effect (`before <rule>`) and starts another, as a lease that ran out does. The result
-   * lets the old one carry it out, late; then it is gone.
+   * Stops the reconciler before an effect (`before <rule>`) and starts another, as after an expired lease. The result
+   * lets the old one execute the effect, late, and end.
    */
   supersedeReconciler(point: string): Promise<() => Promise<void>> {
     return this.#reconciler.supersede(point);
   }
 
-  /** It is started again. */
+  /** Kills the reconciler, which is started again. */
   killReconciler(): void {
     this.#reconciler.signal('SIGKILL');
   }
 
-  /** Points at which something was really killed: `before <rule>`, `after <rule>`, `gate <step>`, `serve <step>`. */
+  /** Points at which a process was really killed: `before <rule>`, `after <rule>`, `gate <step>`, `serve <step>`. */
   get crashed(): string[] {
     return crashesDone(this.dir);
   }
@@ -231,7 +231,7 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
     setCrashPoints(this.dir, who, points);
   }
 
-  /** The record is unreadable for agents, every object for the reconciler, and nothing is made or deleted. */
+  /** Makes the record unreadable for agents and every object for the reconciler. Nothing is created or deleted. */
   blockApi(): void {
     this.store.locked(() => {
       this.recordFile.block();
@@ -246,12 +246,12 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
     });
   }
 
-  /** As `kubectl delete configmap`. */
+  /** Deletes the record, like `kubectl delete configmap`. */
   deleteRecord(): Promise<void> {
     return this.recordFile.remove();
   }
 
-  /** New ones of the same authority, put in place as kubelet does it. */
+  /** Issues new certificates of the same authority, and replaces the files as kubelet does. */
   async replaceCertificates(): Promise<void> {
     const made = await this.#certificates?.renew(join(this.dir, `tls/made-${Date.now()}`));
     if (made) await mountCertificates(this.dir, made);

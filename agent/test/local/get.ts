@@ -7,7 +7,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** One GET on a connection of its own, so that nobody's restart is hidden by an old one. */
+/** Sends one GET on a new connection, so that an old connection does not hide a restart. */
 export function get(url: string, ca: Buffer | undefined, ms: number): Promise<Answer> {
   const send = url.startsWith('https:') ? https : http;
   return new Promise((resolve, reject) => {

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CoreV1Api, KubeConfig, makeInformer, type V1ConfigMap } from '@kubernetes/client-node';
 
-/** An informer of a namespace's ConfigMaps: prints what it has, name to `v`, as a line of JSON whenever that changes. */
+/**
+ * Runs an informer for the ConfigMaps of a namespace: prints its objects, name to `v`, as a line of JSON at every
+ * change.
+ */
 const [namespace = 'default'] = process.argv.slice(2);
 const config = new KubeConfig();
 config.loadFromDefault();
@@ -15,7 +18,7 @@ const print = () => {
   console.log(JSON.stringify(Object.fromEntries(entries)));
 };
 for (const verb of ['add', 'update', 'delete'] as const) informer.on(verb, print);
-// It goes on from the version that it has seen last, as clients do.
+// It continues from the last version that it has seen, as clients do.
 informer.on('error', async () => {
   await sleep(500);
   await informer.start();

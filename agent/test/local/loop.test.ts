@@ -33,7 +33,7 @@ class Loop {
     };
   }
 
-  /** Until the world says so, and for some passes more. */
+  /** Runs until the world meets the condition, and for some further passes. */
   async run(done: () => boolean, more = 0, change: Partial<ClusterRun> = {}): Promise<void> {
     const note = (first: unknown, text?: string) => void this.said.push(text ?? String(first));
     let left = more;
@@ -70,7 +70,7 @@ class Loop {
   }
 }
 
-test('forms a cluster and says how far it is', async () => {
+test('forms a cluster and reports its progress', async () => {
   const loop = new Loop();
   await loop.run(() => loop.phase === 'Ready');
   expect(loop.reported.at(-1)).toMatchObject({
@@ -84,11 +84,11 @@ test('forms a cluster and says how far it is', async () => {
     members: [{ role: 'Leader' }, { role: 'Follower', healthy: true }, { pod: 'c-2' }],
   });
   const phases = loop.reported.map(({ phase }) => phase);
-  // Growing is what a cluster does that has formed.
+  // Only a cluster that has formed grows.
   expect([...new Set(phases)]).toEqual(['Bootstrapping', 'Ready']);
 });
 
-test('a status that says nothing new is not written', async () => {
+test('an unchanged status is not written', async () => {
   const loop = new Loop();
   await loop.run(() => loop.phase === 'Ready', 10);
   expect(loop.reported.filter(({ phase }) => phase === 'Ready')).toHaveLength(1);
@@ -137,7 +137,7 @@ test('an effect that fails is not repeated at once, and the loop goes on', async
   expect(loop.points.length).toBeLessThan(14);
 });
 
-test('a status that can not be written stops nothing', async () => {
+test('a status that cannot be written stops nothing', async () => {
   const loop = new Loop();
   loop.port.clusters.reportStatus = () => Promise.reject(new Error('no API'));
   await loop.run(() => loop.voters === 3);

@@ -9,7 +9,7 @@ import type { Ports, WorldFile } from './objects.ts';
 
 const mostPods = 7;
 
-/** Shortened: what takes minutes in a cluster takes a second here. */
+/** Shortened: minutes in a cluster are seconds here. */
 export const testSettings: Settings = {
   ...defaultSettings,
   steady: 400,
@@ -48,7 +48,7 @@ export const specOf = (size: number, version: string, tls: boolean): ClusterSpec
 
 export interface NewWorld {
   readonly world: WorldFile;
-  /** Of the authority that made the first ones. */
+  /** Certificates of the authority that issued the first ones. */
   readonly certificates?: Certificates;
 }
 
@@ -80,7 +80,7 @@ function mountedFiles(dir: string): TlsFiles {
 
 let mounts = 0;
 
-/** Directories as Secrets are mounted: all files of one at once. */
+/** Creates directories like those of mounted Secrets: all files of a directory change at once. */
 export async function mountCertificates(dir: string, made: TlsFiles): Promise<void> {
   mounts++;
   for (const secret of secrets) {

@@ -3,7 +3,7 @@ import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
 import type { TlsFiles } from '../harness/certificates.ts';
 import type { FileStore, Stored } from './store.ts';
 
-/** What is in the files of the stand-in for the API server. */
+/** Content of the files that replace the API server. */
 
 export interface ClusterObject {
   name: string;
@@ -19,11 +19,13 @@ export interface ClusterObject {
 /** The part of a pod template that matters here. */
 export interface Template {
   version: string;
-  /** What etcd's image holds, where that is not `version`: no tag tells it. */
+  /** Version in etcd's image if it is not `version`: the tag does not show it. */
   image?: string;
-  /** etcd's settings by canonical key; a mounted file, here as its hash is in the template's annotations. */
+  /**
+   * etcd's settings by canonical key. In a real cluster a mounted file, whose hash is in the template's annotations.
+   */
   settings: Record<string, unknown>;
-  /** The annotation; 0 = none. */
+  /** Value of the annotation; 0 = none. */
   epoch: number;
   /** The annotation with the roots to load. */
   roots?: string;
@@ -40,7 +42,7 @@ export interface PodObject {
   running: boolean;
   ready: boolean;
   deleting: boolean;
-  /** Its uid; none with ephemeral volumes. */
+  /** Uid of the claim; undefined with ephemeral volumes. */
   claim?: string;
 }
 
@@ -61,7 +63,7 @@ export interface Ports {
   agent: number;
 }
 
-/** What the processes of a cluster share, in `world.json`. */
+/** State that the processes of a cluster share, in `world.json`. */
 export interface WorldFile {
   name: string;
   namespace: string;

@@ -5,21 +5,21 @@ import type { Minor } from '../harness/etcd-binaries.ts';
 export interface LocalClusterOptions {
   /** Default 3. */
   readonly size?: number;
-  /** Full, such as 3.6.16; default the one at hand of `minor`. */
+  /** Complete, such as 3.6.16. Default: the available version of `minor`. */
   readonly version?: string;
   /** Default 3.6. */
   readonly minor?: Minor;
   readonly tls?: boolean;
-  /** Of the reconciler, on top of the shortened ones. */
+  /** Settings of the reconciler, in addition to the shortened ones. */
   readonly settings?: Partial<Settings>;
   /** etcd's settings by canonical key. */
   readonly etcd?: Readonly<Record<string, unknown>>;
   readonly spec?: Partial<ClusterSpec>;
-  /** Default a temporary one, removed at the end. */
+  /** Default: a temporary directory, removed at the end. */
   readonly dir?: string;
-  /** Where the volumes of an ordinal are made: a small file system, say. */
+  /** Directory for the volumes of an ordinal, for example on a small file system. */
   readonly volumeRoot?: (ordinal: number) => string;
-  /** False: it is started later. */
+  /** False if it is started later. */
   readonly reconciler?: boolean;
 }
 

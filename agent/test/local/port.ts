@@ -28,7 +28,7 @@ import {
 import { RecordFile } from './record-file.ts';
 import { Conflict, type FileStore } from './store.ts';
 
-/** The reconciler's port on local processes: the API is files, etcd is real. */
+/** The reconciler's port for local processes: the API consists of files, etcd is real. */
 export class LocalPort implements Port {
   readonly records: RecordStore;
   readonly clusters: Clusters;
@@ -47,7 +47,7 @@ export class LocalPort implements Port {
   }
 }
 
-/** Every call of the API fails while its server does not answer. */
+/** Every API call fails while the server does not answer. */
 function reachable<T extends object>(store: FileStore, part: T, besides: readonly string[] = []): T {
   return new Proxy(part, {
     get: (target, name) => {
@@ -139,7 +139,7 @@ const workload = (store: FileStore, world: WorldFile): Workload => ({
   deletePod: async (ordinal, uid) => {
     store.update<PodObject>(`pods/${ordinal}`, undefined, (old) => sameUid(old, uid, { ...old, deleting: true }));
   },
-  // Nobody drains here.
+  // Nodes are never drained here.
   evictPod: async (ordinal, uid) => {
     store.update<PodObject>(`pods/${ordinal}`, undefined, (old) => sameUid(old, uid, { ...old, deleting: true }));
   },

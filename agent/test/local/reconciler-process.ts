@@ -5,7 +5,7 @@ import { Container, nodeCommand } from './pods/container.ts';
 import { setPause } from './pods/crash.ts';
 import type { FileStore } from './store.ts';
 
-/** The Deployment of the reconciler: one process, started again when it ends. */
+/** The Deployment of the reconciler: one process, restarted when it ends. */
 export class ReconcilerProcess {
   readonly #dir: string;
   readonly #store: FileStore;
@@ -24,7 +24,9 @@ export class ReconcilerProcess {
     this.#container.keep();
   }
 
-  /** Waits until it stops before an effect and lets another one take over; the result carries out the late effect. */
+  /**
+   * Waits until it pauses before an effect and lets another reconciler take over. The result executes the late effect.
+   */
   async supersede(point: string): Promise<() => Promise<void>> {
     const old = this.#container;
     if (!old) throw new Error('the reconciler does not run');
@@ -46,7 +48,7 @@ export class ReconcilerProcess {
     this.#container?.signal(signal);
   }
 
-  /** Never while it holds the lock of the store. */
+  /** Pauses it, but never while it holds the lock of the store. */
   async pause(): Promise<void> {
     const pid = this.#container?.pid;
     if (pid === undefined) throw new Error('the reconciler does not run');

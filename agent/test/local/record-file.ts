@@ -6,7 +6,7 @@ import { Conflict, type FileStore, readIfThere, writeWhole } from './store.ts';
 
 type Read = { doc: RecordDoc; rv: string } | undefined;
 
-/** The record in a file of its own, as agents read it. */
+/** The record in a separate file, as agents read it. */
 export class RecordFile implements RecordStore {
   readonly #store: FileStore;
 
@@ -21,7 +21,7 @@ export class RecordFile implements RecordStore {
   async write(doc: RecordDoc, basedOn?: string): Promise<void> {
     this.#store.locked(() => {
       if (this.now()?.rv !== basedOn) throw new Conflict('the record was changed');
-      // First: a kill between the two must not leave a version out of the log.
+      // Write the log first: a kill between the two must not lose a version in the log.
       this.#log({ doc });
       writeWhole(this.#file, JSON.stringify(doc, null, 1));
     });
@@ -41,7 +41,7 @@ export class RecordFile implements RecordStore {
     return { doc: JSON.parse(text), rv: createHash('sha256').update(text).digest('hex') };
   }
 
-  /** A directory in its place can not be read; there is no moment without either. */
+  /** Puts a directory, which cannot be read, in its place; one of the two exists at every moment. */
   block(): void {
     const { published, kept } = this.#paths;
     const directory = this.#store.file('no-record');
@@ -66,7 +66,7 @@ export class RecordFile implements RecordStore {
     return { published: this.#store.file('record.json'), kept: this.#store.file('record.kept') };
   }
 
-  /** Every version that there ever was, a line each. */
+  /** Every version that ever existed, one per line. */
   #log(entry: { doc: RecordDoc } | { removed: true }): void {
     appendFileSync(this.#store.file('record.log'), `${JSON.stringify({ at: Date.now(), ...entry })}\n`);
   }

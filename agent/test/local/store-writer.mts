@@ -1,6 +1,9 @@
 import { Conflict, FileStore } from './store.ts';
 
-/** Counts up, as one of several: `node store-writer.mts DIRECTORY TIMES`, or takes the lock for ever: `… hold`. */
+/**
+ * Increments a counter, as one of several processes: `node store-writer.mts DIRECTORY TIMES`, or takes the lock
+ * forever: `… hold`.
+ */
 const [, , dir, times] = process.argv;
 const store = new FileStore(dir!);
 

@@ -17,7 +17,7 @@ afterEach(() => rmSync(dir, { recursive: true }));
 
 const writer = (times: string) => spawn(process.execPath, [join(import.meta.dirname, 'store-writer.mts'), dir, times]);
 
-test('of writers in several processes none overwrites another', async () => {
+test('writers in several processes never overwrite each other', async () => {
   const store = new FileStore(dir);
   store.create('counter', { count: 0 });
   const codes = await Promise.all([1, 2, 3].map(() => once(writer('40'), 'exit')));
@@ -35,7 +35,7 @@ test('the lock of a killed process is free', async () => {
   expect(store.update<{ count: number }>('counter', undefined, () => ({ count: 7 })).count).toBe(7);
 });
 
-test('a write based on what is not there any more is refused', () => {
+test('a write based on an outdated version is refused', () => {
   const store = new FileStore(dir);
   const { rv, uid } = store.create('pod', { ready: false });
   store.update('pod', rv, () => ({ ready: true }));
@@ -46,7 +46,7 @@ test('a write based on what is not there any more is refused', () => {
   expect(() => store.remove('pod', uid)).toThrow(Conflict);
 });
 
-test('the record: only on the version that was read, each version in the log', async () => {
+test('the record is written only on the version that was read, and the log has each version', async () => {
   const record = new RecordFile(new FileStore(dir));
   const doc = recordOf(1);
   await record.write(doc);
@@ -60,7 +60,7 @@ test('the record: only on the version that was read, each version in the log', a
   expect(log.map((line) => JSON.parse(line).doc?.rev)).toEqual([1, 2, undefined]);
 });
 
-test('a blocked record is unreadable, not absent, and whole afterwards', async () => {
+test('a blocked record is unreadable, not absent, and intact afterwards', async () => {
   const store = new FileStore(dir);
   const record = new RecordFile(store);
   await record.write(recordOf(1));

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 interface Metadata {
   readonly uid: string;
-  /** Another one with each write. */
+  /** Changes with each write. */
   readonly rv: string;
 }
 
@@ -13,7 +13,7 @@ export type Stored<T> = T & Metadata;
 
 export class Conflict extends Error {}
 
-/** Objects in files, written by compare-and-swap from several processes, each of which may be killed at any time. */
+/** Objects in files. Several processes write them by compare-and-swap, and each may be killed at any time. */
 export class FileStore {
   readonly dir: string;
   readonly #lock: DatabaseSync;
@@ -24,12 +24,12 @@ export class FileStore {
     this.#lock = new DatabaseSync(join(dir, 'lock'), { timeout: 10_000 });
   }
 
-  /** The API server does not answer whoever asks as a client of it. */
+  /** The API server does not answer its clients. */
   get unreachable(): boolean {
     return existsSync(this.file('unreachable'));
   }
 
-  /** SQLite's lock is the kernel's: it ends with the process that holds it. */
+  /** SQLite uses a lock of the kernel: it ends with the process that holds it. */
   locked<T>(work: () => T): T {
     this.#lock.exec('BEGIN EXCLUSIVE');
     try {
@@ -58,7 +58,7 @@ export class FileStore {
     });
   }
 
-  /** Fails when there is none, or when another version is there than the one that the caller read. */
+  /** Fails if the object is missing, or has another version than the one that the caller read. */
   update<T extends object>(name: string, basedOn: string | undefined, change: (old: Stored<T>) => T): Stored<T> {
     return this.locked(() => {
       const old = this.read<T>(name);
@@ -68,7 +68,7 @@ export class FileStore {
     });
   }
 
-  /** Fails when it is another object than the caller means. */
+  /** Fails if it is another object than the caller expects. */
   remove(name: string, uid?: string): void {
     this.locked(() => {
       const old = this.read(name);
@@ -96,7 +96,7 @@ export function readIfThere(file: string): string | undefined {
   }
 }
 
-/** A reader sees the old file or the new one. */
+/** A reader sees either the old file or the new one. */
 export function writeWhole(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}.tmp`;

@@ -1,4 +1,4 @@
-// Prints where the programs of the tests are.
+// Prints the paths of the programs for the tests.
 import { join } from 'node:path';
 import { cacheDirectory, etcdutl, newestEtcd } from '../harness/etcd-binaries.ts';
 

@@ -19,7 +19,7 @@ import { FileStore } from './store.ts';
 
 const patience = 90;
 
-/** What can be seen of a local cluster, from any process. */
+/** The state of a local cluster, visible from any process. */
 export class ClusterView {
   readonly dir: string;
   readonly world: WorldFile;
@@ -42,7 +42,7 @@ export class ClusterView {
     return this.world.tls;
   }
 
-  /** Of the ordinals that the spec asks for. */
+  /** Returns a client for the ordinals in the spec. */
   client(): EtcdClient {
     const { size, version } = this.spec;
     return new EtcdClient(etcdOf(minorOf(version) as Minor), this.endpoints.slice(0, size), this.tls);
@@ -62,7 +62,7 @@ export class ClusterView {
     return this.store.read<RestoreObject>(`restores/${name}`);
   }
 
-  /** Polls; the error says how everything is. */
+  /** Polls. The error describes the state of everything. */
   async until(what: (world: this) => boolean | Promise<boolean>, why: string, seconds = patience): Promise<void> {
     const deadline = Date.now() + seconds * 1_000;
     while (Date.now() < deadline) {
@@ -72,7 +72,7 @@ export class ClusterView {
     throw new Error(`not in ${seconds} s: ${why}\n${await this.describe()}`);
   }
 
-  /** Ready at the wanted size, nothing in flight. */
+  /** Waits until the cluster is ready at the desired size, and no operation is in progress. */
   settled(seconds?: number): Promise<void> {
     return this.until(() => this.#isSettled(), 'the cluster is ready and nothing is in flight', seconds);
   }
@@ -104,7 +104,7 @@ export class ClusterView {
     return JSON.parse((await get(agentUrlOf(this.world, ordinal, '/status'), ca, 2_000)).body);
   }
 
-  /** All that a person would look at first. */
+  /** Everything that a person would look at first. */
   async describe(): Promise<string> {
     const agents = podsOf(this.store).map(({ ordinal }) => this.agent(ordinal).catch(String));
     const lines = [`status ${JSON.stringify(this.status(), null, 1)}`, `record ${JSON.stringify(this.record())}`];

@@ -1,4 +1,4 @@
-// What does not belong there: refused with the reason in /status, and nothing is moved or deleted.
+// Foreign content: refused with the reason in /status; nothing is moved or deleted.
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,10 @@ const says = (cluster: LocalCluster, ordinal: number, what: Partial<AgentStatus>
     `/status of ordinal ${ordinal} has ${JSON.stringify(what)}`,
   );
 
-/** Something else in place of a member's volume: refused, untouched; put back, the member goes on. */
+/**
+ * Replaces a member's volume by something else: it is refused and left untouched. When the volume is put back, the
+ * member continues.
+ */
 async function refused(play: Play, ordinal: number, change: (volume: string, kept: string) => void): Promise<void> {
   const { cluster, writer } = play;
   const kept = join(cluster.dir, 'kept');
@@ -132,11 +135,11 @@ scenario('a record that this version does not understand', { size: 3, tls: false
   for (const strange of [
     { ...record, rev: record.rev + 1, op: { kind: 'Later' } },
     { ...record, rev: record.rev + 1, v: 2 },
-    // It would set every volume aside, were it followed.
+    // If agents followed it, they would quarantine every volume.
     { ...record, rev: record.rev + 1, epoch: 9, v: 2 },
   ]) {
     writeFileSync(file, JSON.stringify(strange));
-    // With its data a member starts on what it knows; without, it waits.
+    // A member with data starts with the record that it knows; without data it waits.
     await cluster.restartPod(1);
     await says(cluster, 1, { state: 'Running' });
     expect(readdirSync(cluster.volume(1))).not.toContain('quarantine');

@@ -7,7 +7,7 @@ import { memberIds, seedPermits, tombstoned } from './checks/facts.ts';
 import { scenario } from './support/scenario.ts';
 import { smoke, some } from './support/smoke.ts';
 
-/** Kills agents and the reconciler, any of them at any time, some ten times while the work is done. */
+/** Kills agents and the reconciler at random times, about ten times during the work. */
 async function underKills(cluster: LocalCluster, size: number, work: Promise<void>): Promise<void> {
   const draw = new Draw(size);
   let done = false;
@@ -18,7 +18,7 @@ async function underKills(cluster: LocalCluster, size: number, work: Promise<voi
     await Promise.race([finished, sleep(draw.between(300, 1_800))]);
     if (done) break;
     const victim = draw.below(size + 1);
-    // A pod that does not run yet has nobody to kill.
+    // A pod that does not run yet has no process to kill.
     try {
       if (victim === size) cluster.killReconciler();
       else cluster.killAgent(victim);

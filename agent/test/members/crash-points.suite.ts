@@ -1,5 +1,5 @@
-// The reconciler is killed before and after the first time of each of its effects, gates and sidecars after the first
-// time of each of their steps, etcd too: through lives of clusters that reach all of them.
+// Kills the reconciler before and after the first occurrence of each of its effects, and gates, sidecars and etcd after
+// the first occurrence of each of their steps. The lives of these clusters reach all of them.
 
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ function killEverywhere(cluster: LocalCluster): void {
   cluster.etcdCrashesAt('each');
 }
 
-/** What was done in all lives. */
+/** Points that were reached in all lives. */
 function count({ cluster, notes }: Play): void {
   for (const point of cluster.crashed) killed.add(point);
   notes.push(`${cluster.crashed.length} kills`);
@@ -59,7 +59,7 @@ scenario(
 
     await play.converges('grown', async () => {
       await cluster.apply({ spec: { size: 3 } });
-      // A learner whose volume goes can never be a voter.
+      // A learner that loses its volume can never become a voter.
       await cluster.until(() => cluster.record()?.permits[1] !== undefined, 'ordinal 1 is permitted', patience);
       await cluster.loseVolume(1);
     });
@@ -74,7 +74,7 @@ scenario(
   },
 );
 
-/** etcd refuses for five seconds after a member was away. */
+/** etcd refuses for five seconds after a member was down. */
 function removedByHand(cluster: LocalCluster, memberId: string): Promise<void> {
   const remove = () => cluster.client().etcdctl('member', 'remove', memberId);
   return cluster.until(
@@ -130,7 +130,7 @@ const recovery = { id: 'r1', action: 'RestoreFromSurvivor', acceptDataLoss: true
 const failed = (cluster: LocalCluster, of: RegExp) =>
   cluster.until(() => of.test(cluster.record()?.failure?.of ?? ''), `${of} fails`, patience);
 
-/** Meanwhile the schedule's store can not be written to. */
+/** Does the work while the schedule's store cannot be written to. */
 async function withoutStore(cluster: LocalCluster, work: () => Promise<void>): Promise<void> {
   const file = join(cluster.dir, 'schedules.json');
   writeFileSync(file, JSON.stringify({ [schedule]: { stores: ['file:///dev/null/nowhere'] } }));
@@ -138,7 +138,7 @@ async function withoutStore(cluster: LocalCluster, work: () => Promise<void>): P
   rmSync(file);
 }
 
-/** Restores that end before the fence. */
+/** Runs restores that end before the fence. */
 async function restoresInVain(cluster: LocalCluster, snapshotId: string): Promise<void> {
   const over = (name: string) =>
     cluster.until(() => cluster.restoreNamed(name)?.phase === 'Failed', `${name} fails`, patience);
@@ -207,7 +207,8 @@ if (!smoke) {
         const all = [0, 1, 2];
         const runs = (i: number) => cluster.agent(i).then(({ etcd }) => etcd?.version === version);
         const started = async () => (await Promise.all(all.map((i) => runs(i).catch(() => false)))).some(Boolean);
-        // The agent, which is killed too, may not answer before the second one follows. After the third there is no way back.
+        // The agent, which is killed too, may not answer before the second kill. After the third step there is no way
+        // back.
         const isNext = () => all.filter((i) => podOf(cluster.store, i)?.template.version === version).length > 1;
         const begun = async () => isNext() || started();
         await cluster.until(begun, 'the first member is upgraded', patience);
@@ -278,7 +279,7 @@ if (!smoke) {
         await cluster.until(() => cluster.record()?.lastRecoveryId === 'early', 'it is not needed', patience);
       });
       await play.converges('quorum back', async () => {
-        // Nodes that are off may hide newer data: then nothing begins.
+        // A node that is off may have newer data: then nothing begins.
         for (const i of [1, 2]) cluster.killEtcd(i, 'SIGSTOP');
         await cluster.apply({ spec: { recovery: { ...recovery, id: 'hasty' } } });
         await cluster.until(() => cluster.record()?.op?.kind === 'Recover', 'it begins', patience);
@@ -315,7 +316,7 @@ if (!smoke) {
     for (const point of cluster.crashed) killed.add(point);
   });
 
-  test('made again while it is deleted, then deleted with its claims kept', async () => {
+  test('created again while it is deleted, then deleted without its claims', async () => {
     const spec = { schedule, finalBackupRequired: true } as const;
     await using cluster = await LocalCluster.start({ size: 1, tls: false, reconciler: false, spec });
     killEverywhere(cluster);

@@ -1,4 +1,5 @@
-// Volumes that go with their pods: every planned restart is a replacement, and losing all of them is the end.
+// Volumes that are deleted with their pods: every planned restart is a replacement, and the loss of all of them is
+// final.
 import { LocalCluster } from '../local/cluster.ts';
 import { memberIds, seedPermits } from './checks/facts.ts';
 import { verifiedSnapshot } from './support/backups.ts';
@@ -66,7 +67,7 @@ if (!smoke) {
     },
   );
 
-  test('all ephemeral volumes lost: held, and no second cluster is begun', async () => {
+  test('all ephemeral volumes lost: the cluster is held, and no second one begins', async () => {
     await using cluster = await LocalCluster.start({ size: 3, ...ephemeral });
     await cluster.settled();
     const { epoch, token } = cluster.record()!;

@@ -1,4 +1,4 @@
-// The reconciler's way to etcd, on real processes of every minor: what etcd refuses, and which refusals mean "done".
+// The reconciler's port to etcd, on real processes of every minor: what etcd refuses, and which refusals mean "done".
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ function portOf(endpoints: readonly string[], tls?: ConstructorParameters<typeof
   return port;
 }
 
-/** A member to come, for ports of its own. */
+/** A future member, with its own ports. */
 async function newcomer(minor: Minor, cluster: EtcdCluster, name = 'newcomer'): Promise<EtcdMember> {
   const [client, peer] = (await freePorts(2)).map((port) => `http://127.0.0.1:${port}`);
   const list = [...cluster.members.map((m) => `${m.name}=${m.peerUrl}`), `${name}=${peer}`];
@@ -62,7 +62,7 @@ async function newcomer(minor: Minor, cluster: EtcdCluster, name = 'newcomer'): 
   return member;
 }
 
-/** Tries again while etcd says this. */
+/** Retries while etcd returns this error. */
 async function whileRefused(refusal: RegExp, change: () => Promise<void>): Promise<number> {
   for (let refused = 0; ; refused++) {
     try {
@@ -90,7 +90,7 @@ const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind ===
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
 describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (minor) => {
-  test('one voter: a learner is added, promoted and removed; what cannot be is refused, and what is done is no error', async () => {
+  test('one voter: a learner is added, promoted and removed; impossible changes are refused, and repeated ones succeed', async () => {
     const cluster = await startCluster({ minor });
     const learner = await newcomer(minor, cluster);
     const port = portOf([cluster.endpoints[0]!, learner.clientUrl]);
@@ -103,7 +103,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     // etcd never removes its only voter.
     await expect(port.remove(voter)).rejects.toThrow(/not enough started members/);
 
-    // Within one second the same request makes the same member id, later only the URL is the same.
+    // Within one second the same request creates the same member id. Later only the URL is the same.
     await port.addLearner(learner.peerUrl);
     await expect(port.addLearner(learner.peerUrl)).rejects.toThrow(/member ID already exist|Peer URLs already exists/);
     await sleep(1_100);
@@ -114,7 +114,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     expect(listed.members).toHaveLength(2);
     const unstarted = listed.members.find(({ name }) => name === '')!;
     expect(unstarted).toMatchObject({ peerUrl: learner.peerUrl, isLearner: true });
-    // A learner that is not in sync stays one, and the port must not take the refusal for "done".
+    // A learner that is not in sync stays a learner, and the port must not treat the refusal as "done".
     await expect(port.promote(unstarted.id)).rejects.toThrow(/in sync with leader/);
     await expect(port.status(unstarted.id)).rejects.toThrow(/does not answer/);
 
@@ -136,12 +136,12 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     await port.promote(id);
     expect((await port.members()).members.map(({ isLearner }) => isLearner)).toEqual([false, false]);
 
-    // For some seconds after a promotion etcd finds the cluster unhealthy.
+    // For some seconds after a promotion etcd considers the cluster unhealthy.
     const refused = await whileRefused(/unhealthy cluster/, () => port.addLearner('http://127.0.0.1:1'));
     expect(refused).toBeLessThan(150);
   });
 
-  test('a learner leads nothing and answers nothing: it is never asked for the members, never made leader', async () => {
+  test('a learner neither leads nor answers: it is never asked for the members, and never becomes the leader', async () => {
     const cluster = await startCluster({ minor, size: 3 });
     const learner = await newcomer(minor, cluster);
     const endpoints = [learner.clientUrl, ...cluster.endpoints];
@@ -159,7 +159,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     const ids = await idsOf(port, cluster);
     const leader = await leaderOf(port, ids);
     const follower = ids.find((other) => other !== leader)!;
-    // Only the leader moves leadership, and only to a voter.
+    // Only the leader can move leadership, and only to a voter.
     await expect(port.moveLeader(leader, id)).rejects.toThrow(/bad leader transferee/);
     await expect(port.moveLeader(follower, id)).rejects.toThrow(/not leader/);
     await port.moveLeader(leader, follower);
@@ -168,24 +168,24 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     expect(await port.alarms()).toEqual([]);
   });
 
-  test('with one of three down nothing is added and no voter that is well removed; the dead one is', async () => {
+  test('with one of three down nothing is added and no healthy voter is removed; the dead one is', async () => {
     const cluster = await startCluster({ minor, size: 3 });
     const port = portOf(cluster.endpoints);
     const ids = await idsOf(port, cluster);
-    // A new cluster is unhealthy by etcd's rule for its first seconds, whoever is up.
+    // By etcd's rule a new cluster is unhealthy in its first seconds, even if all members are up.
     await sleep(6_000);
     await cluster.member(2).kill();
     // With a voter down etcd refuses to add a member and to remove a healthy one.
     await until(() => refusedAs(/unhealthy cluster/, port.addLearner('http://127.0.0.1:1')));
     await until(() => refusedAs(/unhealthy cluster/, port.remove(ids[0]!)));
-    // The one that was killed may have led.
+    // The killed member may have been the leader.
     await until(async () => (await port.members()).members.length === 3);
     await whileRefused(/request timed out|no leader|leader changed|did not answer/, () => port.remove(ids[2]!));
     await until(async () => (await port.members()).members.length === 2);
     expect((await port.members()).members.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, 2).toSorted());
   });
 
-  test('two of five down: one is removed and writes go on; the leader that goes is told so by another', async () => {
+  test('two of five down: one is removed and writes go on; a leader that is removed learns this from another member', async () => {
     const cluster = await fiveMembers(minor);
     const port = portOf(cluster.endpoints);
     const ids = await idsOf(port, cluster);
@@ -200,7 +200,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     await until(async () => (await port.members()).members.every(({ id }) => id !== leader));
   });
 
-  test('without a quorum the members are unknown and nothing changes, but a survivor tells its status', async () => {
+  test('without a quorum the members are unknown and nothing changes, but a survivor reports its status', async () => {
     const cluster = await startCluster({ minor, size: 3 });
     const port = portOf(cluster.endpoints);
     const ids = await idsOf(port, cluster);
@@ -217,13 +217,13 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     expect((await port.members()).members).toHaveLength(3);
   });
 
-  test('a member cut off from the others gives no stale list: the first call after the loss waits for a quorum', async () => {
+  test('a member without connection to the others returns no stale list: the first call after the loss waits for a quorum', async () => {
     const cluster = await startCluster({ minor, size: 3 });
     const port = portOf(cluster.endpoints);
     const ids = await idsOf(port, cluster);
     const leader = ids.indexOf(await leaderOf(port, ids));
     const others = [0, 1, 2].filter((i) => i !== leader);
-    // It still takes itself for the leader, for an election time-out.
+    // It still considers itself the leader, for one election time-out.
     await Promise.all(others.map((i) => cluster.member(i).kill('SIGSTOP')));
     await expect(portOf([cluster.endpoints[leader]!]).members()).rejects.toThrow(
       /did not answer|has no leader|timed out|leader changed/,
@@ -231,12 +231,12 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     await Promise.all(others.map((i) => cluster.member(i).kill('SIGCONT')));
   });
 
-  test('a member that hangs is waited for by nobody', async () => {
+  test('a member that hangs delays no call', async () => {
     const cluster = await startCluster({ minor, size: 3 });
     const port = portOf(cluster.endpoints);
     const ids = await idsOf(port, cluster);
     const leader = ids.indexOf(await leaderOf(port, ids));
-    // The endpoint that answered last is asked first: so let each of them be the one that hangs.
+    // The endpoint that answered last is queried first, so each of them must hang once.
     for (const hanging of [0, 1, 2].filter((i) => i !== leader)) {
       await cluster.member(hanging).kill('SIGSTOP');
       for (let again = 0; again < 3; again++) {
@@ -248,7 +248,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
       await cluster.member(hanging).kill('SIGCONT');
       await until(async () => (await port.status(ids[hanging]!)).leader !== '');
     }
-    // A call that is not answered is an error, not "done": nobody knows whether it was heard.
+    // A call without an answer is an error, not "done": it may or may not have arrived.
     await using proxy = await TcpProxy.start(cluster.endpoints[leader]!);
     const deaf = new EtcdPort({ endpoints: () => [proxy.url], settings: { ...settings, memberRpc: 500 } });
     close.push(() => deaf.close());
@@ -271,7 +271,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
       expect(ids).toContain(memberId);
       expect(type).toBe('NoSpace');
     }
-    // Under NOSPACE etcd still takes what a repair needs.
+    // Under NOSPACE etcd still accepts the calls of a repair.
     const { revision, dbSize } = await port.status(ids[0]!);
     await cluster.etcdctl('del', '', '--prefix');
     await port.compact(revision + 1);
@@ -281,7 +281,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     for (const id of ids) await port.defrag(id);
     for (const id of ids) expect((await port.status(id)).dbSize).toBeLessThan(dbSize / 2);
     expect(await alarms()).toEqual(raised);
-    // Without the id of a member, disarming answers ok and does nothing.
+    // Without the id of a member, disarming succeeds without an effect.
     await port.disarm('0', 'NoSpace');
     expect(await alarms()).toEqual(raised);
     for (const { memberId, type } of raised) await port.disarm(memberId, type);
@@ -312,12 +312,12 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     expect(await port.hashKV(ids)).toEqual({ equal: false, minority: [ids[1]] });
     expect(await port.hashKV([ids[0]!, ids[1]!])).toEqual({ equal: false, minority: [] });
     expect(await port.hashKV([ids[0]!, ids[2]!])).toEqual({ equal: true, minority: [] });
-    // A member that does not answer is not left out.
+    // A member that does not answer is still listed.
     await cluster.member(2).kill();
     await expect(port.hashKV(ids)).rejects.toThrow(/does not answer/);
   });
 
-  test('HashKV of an idle cluster that is compacted at its newest revision: no difference is made up', async () => {
+  test('HashKV of an idle cluster that is compacted at its newest revision: no false difference', async () => {
     const cluster = await startCluster({ minor, size: 3 });
     const port = portOf(cluster.endpoints);
     const ids = await idsOf(port, cluster);
@@ -325,7 +325,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     await port.compact((await port.status(ids[0]!)).revision - 3);
     await port.compact((await port.status(ids[0]!)).revision);
     expect(await port.hashKV(ids)).toMatchObject({ equal: true, minority: [] });
-    // A restart empties the cache that the others answer from.
+    // A restart empties the cache from which the others still answer.
     await cluster.member(1).stop();
     await cluster.member(1).start();
     expect(await port.hashKV(ids)).toMatchObject({ equal: true, minority: [], inconclusive: expect.any(String) });
@@ -333,7 +333,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     expect(await port.hashKV(ids)).toEqual({ equal: true, minority: [] });
   });
 
-  test('leaseChurn moves raft and nothing else', async () => {
+  test('leaseChurn raises the raft index and nothing else', async () => {
     const cluster = await startCluster({ minor, size: 3 });
     const port = portOf(cluster.endpoints);
     const [id] = await idsOf(port, cluster);
@@ -344,14 +344,14 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     expect(JSON.parse(await cluster.etcdctl('lease', 'list', '-w', 'json')).leases ?? []).toEqual([]);
   });
 
-  test('a cluster with auth on: said so, in words that its reader understands', async () => {
+  test('a cluster with auth enabled is reported in clear words', async () => {
     const cluster = await startCluster({ minor, auth: true });
     await expect(portOf(cluster.endpoints).members()).rejects.toThrow(
       /requires authentication, which the reconciler does not support \(.*user name is empty\)/,
     );
   });
 
-  test('connections: kept, made anew after a restart, closed at the end', async () => {
+  test('connections are kept, renewed after a restart, and closed at the end', async () => {
     const cluster = await startCluster({ minor, size: 3 });
     await until(async () => sockets() === 0);
     let endpoints = cluster.endpoints;
@@ -379,7 +379,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     await until(async () => sockets() === 0);
   });
 
-  test('TLS with client certificates: replaced ones are read again, and what is wrong is said', async () => {
+  test('TLS with client certificates: replaced files are read again, and mistakes are reported', async () => {
     const files = await createCertificates(join(root, 'tls'));
     const cluster = await startCluster({ minor, tls: files });
     let client = files.client;
@@ -436,7 +436,7 @@ test.each(some(upgrades, upgrades.slice(-1)))(
     await port.compact(50);
     await restartOn(cluster.member(2), to);
     await until(async () => (await port.status(ids[2]!)).version === etcdOf(to).version);
-    // All minors hash the same data alike, and a mixed cluster takes learners of either binary.
+    // All minors compute the same hash for the same data, and a mixed cluster accepts learners of either binary.
     expect(await port.hashKV(ids)).toEqual({ equal: true, minority: [] });
     for (const minor of [from, to]) {
       const learner = await newcomer(minor, cluster, `learner-${minor}`);
@@ -453,7 +453,7 @@ test.each(some(upgrades, upgrades.slice(-1)))(
   },
 );
 
-/** The member's data and addresses with another binary. */
+/** Uses the member's data and addresses with another binary. */
 async function restartOn(member: EtcdMember, minor: Minor): Promise<void> {
   await member.stop();
   const { name, dataDir, clientUrl, advertisedUrl, peerUrl } = member;
@@ -469,7 +469,7 @@ async function restartOn(member: EtcdMember, minor: Minor): Promise<void> {
 
 const value = 'a value that is known';
 
-/** Puts other data into a member that is down, as a disk would. */
+/** Changes the data of a stopped member, as a faulty disk would. */
 async function tamper(member: EtcdMember): Promise<void> {
   await member.stop();
   const file = join(member.dataDir, 'member/snap/db');

@@ -9,9 +9,10 @@ import { planner } from '../model/world/planner.ts';
 import { clusterById } from '../model/world/processes.ts';
 import type { Volume, World } from '../model/world/world.ts';
 
-// The model check proves what follows from the gate of agent/test/model/world/gate.ts; this is whether the real one is like it.
+// The model check relies on the gate of agent/test/model/world/gate.ts. This suite checks that the real gate behaves
+// like it.
 
-/** What the gate of the model did at one look. */
+/** Returns what the model's gate did in one pass. */
 function modelled(world: World, i: number, api: boolean): string {
   const next = look(world, i, api);
   const [before, after] = [world.volumes[i]!, next.volumes[i]!];
@@ -22,7 +23,7 @@ function modelled(world: World, i: number, api: boolean): string {
   return 'start';
 }
 
-/** The same of the real one. */
+/** Returns the same for the real gate. */
 function judged(world: World, i: number, api: boolean): string {
   const pod = world.pods[i]!;
   const doc = api ? world.record?.doc : undefined;
@@ -69,10 +70,10 @@ function volumeOf(world: World, { volumeId, identity, wal }: Volume, ordinal: nu
   };
 }
 
-/** etcd, or the fetch of a snapshot, waits where the model's gate does. */
+/** etcd, or the fetch of a snapshot, waits where the model's gate waits. */
 const isSame = (model: string, real: string): boolean => model === real || (model === 'wait' && real === 'start');
 
-/** Some way through a scenario, the same at every run. */
+/** Returns a path through a scenario, the same in every run. */
 function wander(name: string, steps: number, visit: (world: World) => void): void {
   const scenario = scenarioOf(name, planner);
   let world = scenario.start;

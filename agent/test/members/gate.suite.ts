@@ -18,7 +18,7 @@ import { some } from './support/smoke.ts';
 const execute = promisify(execFile);
 const minors = availableMinors();
 
-/** Settings that are unlike etcd's defaults, so that the start-up line shows which were lost. */
+/** Settings that differ from etcd's defaults, so that the start-up line shows lost ones. */
 const settings = {
   'snapshot-count': 12_345,
   'heartbeat-interval': 150,
@@ -31,13 +31,13 @@ const settings = {
   InitialCorruptCheck: true,
 };
 
-/** What etcd itself logs of its configuration. */
+/** Configuration that etcd logs. */
 async function startLine(bench: Bench): Promise<Record<string, unknown>> {
   const log = await readFile(join(bench.gate.dir, 'etcd.log'), 'utf8');
   return JSON.parse(log.split('\n').findLast((line) => line.includes('"starting an etcd server"'))!);
 }
 
-/** A member that began its cluster, as the gate found it and etcd left it. */
+/** A member that began its cluster, prepared by the gate and stopped. */
 async function seed(minor: Minor): Promise<Bench> {
   const bench = await Bench.make(minor);
   await bench.gate.settings(settings);
@@ -65,12 +65,12 @@ async function sums(directory: string): Promise<Record<string, string>> {
 }
 
 describe.each(some(minors, minors.slice(-1)))('etcd %s', (minor) => {
-  test('takes the three forms of its configuration, with every setting in it', async () => {
+  test('accepts the three forms of its configuration, with every setting', async () => {
     await using first = await seed(minor);
     const meant = {
       ...{ 'snapshot-count': 12_345, 'max-wals': 7, 'quota-backend-bytes': 300_000_000, 'pre-vote': true },
       ...{ 'auto-compaction-mode': 'revision', 'heartbeat-interval': '150ms' },
-      // A feature gate since 3.6, of which the line knows nothing.
+      // Since 3.6 a feature gate, which the line does not show.
       ...(minor < '3.6' && { 'initial-corrupt-check': true }),
       ...{ 'auto-compaction-retention': '1.234µs', 'election-timeout': '1.5s' },
     };
@@ -91,7 +91,7 @@ describe.each(some(minors, minors.slice(-1)))('etcd %s', (minor) => {
     expect(await startLine(second)).toMatchObject({ ...meant, 'initial-cluster-state': 'existing' });
     expect(await walIdentity(etcdDir(second))).toEqual({ memberId, clusterId });
 
-    // No sidecar sealed them, and nobody answers who knows the record.
+    // No sidecar sealed them, and the record is not available.
     for (const bench of [first, second]) {
       await bench.stopEtcd();
       await bench.gate.record('unreadable');
@@ -104,13 +104,13 @@ describe.each(some(minors, minors.slice(-1)))('etcd %s', (minor) => {
     expect(await first.client.etcdctl('member', 'list')).toContain(memberId);
   });
 
-  test('a sealed configuration begins nothing on an emptied directory', async () => {
+  test('a sealed configuration starts no cluster on an emptied directory', async () => {
     await using bench = await seed(minor);
     await bench.stopEtcd();
     expect(await bench.runGate()).toBe(0);
     await rm(etcdDir(bench), { recursive: true });
     await expect(bench.startEtcd()).rejects.toThrow('has ended');
-    // What that start left behind is no member's, but the volume was one's: it asks anew.
+    // The files of that start belong to no member, but the volume belonged to one: it asks again.
     const old = (await bench.gate.read('volume-id')).trim();
     await bench.startGate();
     const { request } = await bench.until((status) => status.request !== undefined);
@@ -118,7 +118,7 @@ describe.each(some(minors, minors.slice(-1)))('etcd %s', (minor) => {
   });
 });
 
-/** Serves a snapshot as the restore Job does. */
+/** Serves a snapshot like the restore Job. */
 async function source(file: string, token: string) {
   const server = createServer(async (request, response) => {
     if (request.headers.authorization !== `Bearer ${token}`) return response.writeHead(401).end();
@@ -156,7 +156,7 @@ describe('restore', () => {
       ...change,
     });
 
-  /** An old member's volume, fenced, up to its request. */
+  /** The volume of an old member, fenced, until its request. */
   async function fenced(): Promise<{ bench: Bench; volumeId: string; oldCluster: string }> {
     const bench = await seed(minor);
     await bench.stopEtcd();
@@ -176,24 +176,27 @@ describe('restore', () => {
       ...{ ...ids, state: 'sealed', mode: 'restore', epoch: 2, lastRestoreId: 'r1', token: 'token-2' },
     });
     expect(await bench.gate.read('etcd.yaml')).toContain('initial-cluster-state: "existing"');
-    // The data of before lie aside, once.
+    // The previous data are quarantined once.
     const kept = Object.keys(await sums(join(bench.gate.data, 'quarantine')));
     expect(kept.filter((name) => name.endsWith('.wal'))).toHaveLength(1);
     expect(await readdir(join(bench.gate.data, 'work'))).toEqual([]);
   }
 
   const steps = ['restore.fetched', 'restore.made', 'restore.renamed', 'identity.restored', 'config.sealed'];
-  test.each([undefined, ...some(steps, ['restore.renamed'])])('killed after %s, it ends the same', async (step) => {
-    using snapshot = await source(file, 'secret');
-    const old = await fenced();
-    await using bench = old.bench;
-    await bench.permit(await restorePermit(old.volumeId, snapshot.url));
-    if (step !== undefined) expect(await bench.runGate(step)).toBe('SIGKILL');
-    expect(await bench.runGate()).toBe(0);
-    await serves(old);
-  });
+  test.each([undefined, ...some(steps, ['restore.renamed'])])(
+    'a kill after %s does not change the result',
+    async (step) => {
+      using snapshot = await source(file, 'secret');
+      const old = await fenced();
+      await using bench = old.bench;
+      await bench.permit(await restorePermit(old.volumeId, snapshot.url));
+      if (step !== undefined) expect(await bench.runGate(step)).toBe('SIGKILL');
+      expect(await bench.runGate()).toBe(0);
+      await serves(old);
+    },
+  );
 
-  test('a source that is gone, refuses or sends something else is asked again, until the permit names a good one', async () => {
+  test('a source that is gone, refuses or sends other data is retried until the permit names a good one', async () => {
     using snapshot = await source(file, 'secret');
     using stranger = await source(file, 'other token');
     const cut = join(origin.member(0).dataDir, '../cut.db');
@@ -236,7 +239,7 @@ describe('restore', () => {
 });
 
 describe('salvage', () => {
-  /** What is left of three members: the volume of one, killed while it followed. */
+  /** The rest of three members: the volume of one that was killed as a follower. */
   async function survivor(minor: Minor): Promise<Bench> {
     const cluster = await EtcdCluster.start({ minor, size: 3 });
     for (let i = 0; i < 20; i++) await cluster.etcdctl('put', `key-${i}`, `${i}`);
@@ -279,7 +282,7 @@ describe('salvage', () => {
       await sleep(1_000);
       expect(await bench.status()).toMatchObject({ state: 'Stalled', reason: 'Salvage', salvage });
 
-      // The permit is withdrawn by the fence of the restore.
+      // The fence of the restore withdraws the permit.
       bench.gate.env.MIN_EPOCH = '2';
       await bench.permit({ ...salvagePermit, epoch: 2, mode: 'existing', volumeId: volumeIdOf('b') }, { rev: 6 });
       await bench.until((status) => status.request !== undefined);
@@ -288,7 +291,7 @@ describe('salvage', () => {
   );
 });
 
-/** A file system of that size, or undefined where mounting is not allowed. */
+/** Mounts a file system of that size. Undefined where mounting is not allowed. */
 async function mounted(path: string, options: string): Promise<AsyncDisposable | undefined> {
   await mkdir(path, { recursive: true });
   try {
@@ -299,8 +302,8 @@ async function mounted(path: string, options: string): Promise<AsyncDisposable |
   return { [Symbol.asyncDispose]: () => execute('umount', ['-l', path]).then(() => {}) };
 }
 
-describe('a volume that takes no writes', () => {
-  test('full: the gate stays, says so, and goes on when there is space', async () => {
+describe('a volume that refuses writes', () => {
+  test('full: the gate waits, reports it, and continues when there is space', async () => {
     await using bench = await Bench.make(minors.at(-1)!);
     await using disk = await mounted(bench.gate.data, 'size=1m');
     if (!disk) return console.warn('no full disk was tried: mounting is not allowed here');

@@ -14,7 +14,7 @@ let jobs: LocalJobs;
 let controller: JobController;
 let ticking: NodeJS.Timeout;
 
-/** An agent that does this, whatever it is asked for. */
+/** An agent that always does this, for any command. */
 async function agent(...lines: string[]): Promise<void> {
   controller = new JobController({
     store,
@@ -53,7 +53,7 @@ async function until(is: (job: Job | undefined) => boolean): Promise<Job | undef
 const status = () => store.read<JobObject>('jobs/safety')?.status;
 const result = (text: object) => `echo '${JSON.stringify(text)}' > "$ETCD_AGENT_TERMINATION_LOG"`;
 
-test('what succeeds is a backup, told by its termination message', async () => {
+test('a successful Job is a backup, known from its termination message', async () => {
   await agent(result({ snapshot: { id: 'the-id', revision: 7, sha256: 'sum', more: 1 } }), 'exit 0');
   await create();
   const job = await until((found) => found?.state !== 'Running');
@@ -66,7 +66,7 @@ test('what succeeds is a backup, told by its termination message', async () => {
   await expect(create()).rejects.toThrow('exists');
 });
 
-test('what cannot get better fails at once, with its error', async () => {
+test('a permanent error fails at once, with its message', async () => {
   await agent(result({ error: 'it is damaged' }), 'exit 30');
   await create();
   expect(await until((found) => found?.state !== 'Running')).toMatchObject({
@@ -76,14 +76,14 @@ test('what cannot get better fails at once, with its error', async () => {
   expect(status()?.failures).toBe(1);
 });
 
-test('what may get better is tried again, up to backoffLimit', async () => {
+test('a temporary error is retried, up to backoffLimit', async () => {
   await agent('exit 10');
   await create();
   expect(await until((found) => found?.state !== 'Running')).toMatchObject({ state: 'Failed' });
   expect(status()?.failures).toBe(4);
 });
 
-test('one that is killed is made again; SIGTERM is no failure', async () => {
+test('one that is killed is created again; SIGTERM does not count as a failure', async () => {
   await agent('trap "exit 143" TERM', 'sleep 60 & wait');
   await create();
   const pids = new Set<number>();

@@ -1,8 +1,8 @@
-// A reconciler that lost its lease in the middle carries out one more effect, when its successor has long done it.
+// A reconciler that lost its lease executes one more effect, long after its successor has done the same.
 import { memberIds } from './checks/facts.ts';
 import { type Play, scenario } from './support/scenario.ts';
 
-/** The old one stops at the point while something happens; its late effect must change nothing. */
+/** The old one pauses at the point while something happens. Its late effect must change nothing. */
 async function late(play: Play, point: string, work: () => Promise<unknown>): Promise<void> {
   const { cluster, writer } = play;
   let carryOut: (() => Promise<void>) | undefined;

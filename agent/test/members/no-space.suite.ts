@@ -13,7 +13,7 @@ const execute = promisify(execFile);
 const mebibyte = 1024 ** 2;
 const quota = 16 * mebibyte;
 
-/** The containers of etcd were not started again. */
+/** The containers of etcd were not restarted. */
 const pids = ({ cluster }: Play) => [0, 1, 2].map((i) => cluster.pod(i).etcdPid);
 
 const full = { etcd: { 'quota-backend-bytes': quota }, settings: { keepRevisions: 10 } };
@@ -59,7 +59,7 @@ if (!smoke) {
   );
 }
 
-/** A small file system of its own, or why there is none. */
+/** A small separate file system, or the reason why there is none. */
 async function mountSmall(): Promise<{ path: string; remove: () => Promise<void> } | string> {
   const root = await mkdtemp(join(tmpdir(), 'small-'));
   const [image, path] = [join(root, 'image'), join(root, 'mounted')];
@@ -81,7 +81,7 @@ async function mountSmall(): Promise<{ path: string; remove: () => Promise<void>
   };
 }
 
-/** To the last byte. */
+/** Fills it to the last byte. */
 async function fillUp(file: string): Promise<void> {
   const full = await writeFile(file, Buffer.alloc(512 * mebibyte)).then(
     () => false,
@@ -115,7 +115,7 @@ if (typeof mounted === 'string') {
       const since = writer.now;
       await writer.more(200);
       expect(play.missed(since)).toEqual([]);
-      // What etcd had laid out for its log is free again when it ends.
+      // The space that etcd had reserved for its log is free again when it ends.
       await fillUp(join(path, 'more'));
       await cluster.until(async () => (await cluster.agent(1)).volume.freeBytes < mebibyte, 'the agent tells of it');
       await writer.more(50);

@@ -1,4 +1,4 @@
-// Most volumes are lost. Nothing happens by itself; a survivor's data come back when somebody says so.
+// Most volumes are lost. Nothing happens automatically; a person must request the recovery of a survivor's data.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leaderOf, memberIds } from './checks/facts.ts';
 import { acknowledged } from './checks/history.ts';
@@ -11,14 +11,14 @@ const recovery = (change: object = {}) => ({
   recovery: { id: 'r1', action: 'RestoreFromSurvivor', acceptDataLoss: true, ...change },
 });
 
-/** Loses the volumes of two of three, and waits until that is told. Nothing is done about it. */
+/** Loses the volumes of two of three members, and waits until the status reports it. Nothing repairs them. */
 async function majorityLost(play: Play, survivor: number): Promise<void> {
   const { cluster } = play;
   await Promise.all([0, 1, 2].filter((i) => i !== survivor).map((i) => cluster.loseVolume(i)));
   await cluster.until(() => cluster.condition('QuorumLost')?.status === 'True', 'QuorumLost');
 }
 
-/** A person looks at it first: meanwhile nothing of the members changes. */
+/** Until a person acts, the members do not change. */
 async function leftAlone(play: Play, ms = 5_000): Promise<void> {
   const { cluster } = play;
   const { epoch, members, tombstones, restores } = cluster.record()!;
@@ -27,7 +27,7 @@ async function leftAlone(play: Play, ms = 5_000): Promise<void> {
   expect(cluster.condition('Available')?.status).toBe('False');
 }
 
-/** How many acknowledged writes the recovery did not bring back. */
+/** Number of acknowledged writes that the recovery did not restore. */
 async function recovered(play: Play, seconds?: number): Promise<number> {
   const { cluster, writer } = play;
   const clusterId = writer.history.clusterIds.at(-1)!;
@@ -62,12 +62,12 @@ scenario('two of three lost, the survivor is up', { size: 3, tls: true, spec }, 
   const upSince = (await cluster.agent(survivor)).etcd?.upSince;
   expect(upSince).toBeDefined();
 
-  // Without the word nothing is done either.
+  // Without acceptDataLoss nothing happens either.
   await cluster.apply({ spec: recovery({ acceptDataLoss: false }) });
   await leftAlone(play, 3_000);
   expect((await cluster.agent(survivor)).etcd?.upSince).toBe(upSince);
 
-  // Each of the four clients may have had one write acknowledged that this follower was not told of yet.
+  // For each of the four clients one write may be acknowledged that this follower had not received yet.
   expect(await recovered(play)).toBeLessThanOrEqual(8);
   expect(cluster.record()?.lastBackup?.id).toBeDefined();
 });
@@ -90,7 +90,7 @@ if (!smoke) {
     try {
       const lost = await recovered(play);
       expect(bound).toBeGreaterThanOrEqual(0);
-      // What the survivor's log did not hold, and what it held without knowing that it was committed.
+      // Writes that the survivor's log did not contain, and those that it did not know to be committed.
       expect(lost).toBeLessThanOrEqual(bound + 8);
     } finally {
       clearInterval(watching);

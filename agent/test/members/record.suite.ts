@@ -1,4 +1,4 @@
-// The record is lost with some pods up; the EtcdCluster is deleted and made again on retained claims.
+// The record is lost while some pods run; the EtcdCluster is deleted and created again on retained claims.
 import { isDeepStrictEqual } from 'node:util';
 import type { ClusterObject } from '../local/objects.ts';
 import { memberIds, seedPermits } from './checks/facts.ts';
@@ -15,7 +15,7 @@ scenario('the record is deleted while all pods are up', { size: 3, tls: true }, 
     await cluster.until(() => cluster.record() !== undefined, 'the record is rebuilt');
   });
   await writer.more(20);
-  // Born on 3.6 or later, it has nothing of 3.5 to get rid of.
+  // A cluster that began on 3.6 or later has no entries of 3.5 to flush.
   expect(cluster.record()).toMatchObject({ clusterId, clusterUid, versions });
   expect(memberIds(cluster)).toEqual(before);
   expect(seedPermits(cluster)).toBe(1);

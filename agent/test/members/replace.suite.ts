@@ -1,4 +1,4 @@
-// Volumes are lost, by a follower, the leader, the seed, before and after they were used; an old one returns.
+// A follower, the leader or the seed loses its volume, before or after it was used; an old volume returns.
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { asides, leaderOf, memberIds, seedPermits, tombstoned } from './checks/f
 import { fullScenario, type Play, scenario } from './support/scenario.ts';
 import { smoke } from './support/smoke.ts';
 
-/** Loses a volume, and waits for another member in its place. */
+/** Loses a volume, and waits for the replacement member. */
 async function replaced(play: Play, ordinal: number, what: string): Promise<void> {
   const { cluster } = play;
   const before = memberIds(cluster);
@@ -105,7 +105,7 @@ if (!smoke) {
     expect(memberIds(cluster)[2]).not.toBe(before[2]);
   });
 
-  test('the seed is wiped after it served, alone: held, and no second cluster is begun', async () => {
+  test('the seed is wiped after it served alone: the cluster is held, and no second one begins', async () => {
     await using cluster = await LocalCluster.start({ size: 1 });
     await cluster.settled();
     const { epoch, token } = cluster.record()!;

@@ -10,7 +10,7 @@ import { smoke } from './support/smoke.ts';
 
 const three = [0, 1, 2];
 
-/** What kubelet asks, on its own way. */
+/** Sends the probes of the kubelet. */
 async function isReady({ dir, tls }: LocalCluster, ordinal: number): Promise<boolean> {
   const world = JSON.parse(readFileSync(join(dir, 'world.json'), 'utf8'));
   const url = agentUrlOf(world, ordinal, '/readyz');
@@ -20,7 +20,7 @@ async function isReady({ dir, tls }: LocalCluster, ordinal: number): Promise<boo
 
 function killContainers(cluster: LocalCluster, ordinals: readonly number[]): void {
   for (const i of ordinals) {
-    // A pod of the round before may not be back yet.
+    // A pod of the previous round may not be back yet.
     try {
       cluster.killEtcd(i);
       cluster.killAgent(i);
@@ -33,7 +33,7 @@ scenario('all members killed at once, again and again', { size: 3, tls: true }, 
   await play.formed();
   const before = memberIds(cluster);
   for (let round = 0; round < (smoke ? 4 : 20); round++) {
-    // In turn the containers alone, which start without a gate, and whole pods.
+    // Alternates between the containers alone, which start without a gate, and whole pods.
     if (round % 2 === 0) killContainers(cluster, three);
     else await Promise.all(three.map((i) => cluster.deletePod(i, { graceful: false })));
     await writer.more(10);

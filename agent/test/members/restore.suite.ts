@@ -1,4 +1,4 @@
-// A backup in place of the data of a cluster, and a new cluster from one beside it.
+// A backup replaces the data of a cluster, and starts a new cluster next to it.
 import { copyFile, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LocalCluster } from '../local/cluster.ts';
@@ -19,7 +19,7 @@ import { type Play, scenario } from './support/scenario.ts';
 import { smoke } from './support/smoke.ts';
 
 const spec = { schedule: 'nightly' };
-/** A machine that is busy with two clusters may hold up a write, which is none that is lost. */
+/** A machine that is busy with two clusters may delay a write, which does not mean that it is lost. */
 const patient = { retryFor: 10_000 };
 
 const reason = ({ cluster }: Play, name: string): string | undefined => cluster.restoreNamed(name)?.report?.reason;
@@ -27,7 +27,7 @@ const reason = ({ cluster }: Play, name: string): string | undefined => cluster.
 const upSince = (cluster: LocalCluster) =>
   Promise.all([0, 1, 2].map(async (ordinal) => (await cluster.agent(ordinal)).etcd?.upSince));
 
-/** Asks for a restore, does something meanwhile, and waits for its end. */
+/** Requests a restore, does the work meanwhile, and waits for its end. */
 async function restored(
   play: Play,
   name: string,
@@ -59,7 +59,7 @@ async function restored(
   await writer.more(20);
 }
 
-/** Deletes the resource and makes it anew, as Argo CD may. */
+/** Deletes and recreates the resource, as Argo CD may. */
 async function madeAgain(play: Play, name: string, source: object): Promise<string | undefined> {
   const { cluster } = play;
   cluster.store.remove(`restores/${name}`);
@@ -78,18 +78,18 @@ scenario('restored in place from an encrypted backup, once per name', { size: 3,
   await restored(play, 'monday', source, { identitySecret: 'keys' });
   expect(watcher.compacted.length).toBeGreaterThan(0);
   expect(cluster.record()).toMatchObject({ epoch: 2, minEpoch: 2, restores: [{ id: 'monday' }] });
-  // What was there is kept, by the members and in the store.
+  // The previous data are kept, by the members and in the store.
   for (const ordinal of [0, 1, 2]) expect(asides(cluster.volume(ordinal))).toHaveLength(1);
   const folder = folderIn(backupsOf(cluster), cluster);
   const manifests = (await readdir(folder)).filter((name) => name.endsWith('.json'));
-  // Retention and lineage of later backups go by it.
+  // Retention and lineage of later backups depend on it.
   const notes = manifests.filter((name) => name.includes('.restored-'));
   expect(notes).toEqual([`${id}.restored-${cluster.record()?.clusterId}.json`]);
   expect(manifests.filter((name) => !notes.includes(name))).toHaveLength(2);
   // A later restore of the same snapshot goes beyond the revisions of this one.
   const note = JSON.parse(await readFile(join(folder, notes[0]!), 'utf8'));
   expect(note.bump).toBeGreaterThan(0);
-  // The backup looked at etcd before the snapshot began, and the writer went on.
+  // The backup queried etcd before the snapshot began, and the writer continued.
   expect(note.revision - note.bump).toBeGreaterThanOrEqual(revision);
   await cluster.until(() => jobOf(cluster, 'restore') === undefined, 'the Job is gone');
 
@@ -127,7 +127,7 @@ if (!smoke) {
       const first = await takeBackup(cluster, '--retention=last=1,minKeep=1');
       const second = await takeBackup(cluster, '--retention=last=1,minKeep=1');
       const left = await snapshots();
-      // Of the line before, the newest alone: the backup that was taken for safety.
+      // Of the previous history only the newest: the safety backup.
       expect(left.map(({ id }) => id).sort()).toEqual([safety?.id, second.id].sort());
       expect(first.id).not.toBe(second.id);
       expect(left.find(({ id }) => id === second.id)).toMatchObject({
@@ -233,7 +233,7 @@ if (!smoke) {
       seeded: true,
       restores: [{ id: `origin:${copy.record()!.clusterUid}` }],
     });
-    // The source was not touched, and never stopped.
+    // The source was neither changed nor stopped.
     expect(cluster.record()).toEqual(before);
     expect(await upSince(cluster)).toEqual(ran);
     await writer.more(20);
@@ -280,7 +280,7 @@ if (!smoke) {
       play.gaveUp({ clusterId, revision });
       await cluster.until(() => cluster.crashed.includes('before GrowPod'), 'the seed is restored');
       await cluster.stopReconciler();
-      // The pods are made from the new template, and then nobody can read the record.
+      // The pods are created from the new template, and then the record is unreadable.
       cluster.store.update<StatefulSetObject>('stateful-set', undefined, (old) => ({ ...old, replicas: 3 }));
       cluster.startKubelet(2);
       await cluster.until(() => cluster.store.list('pods').length === 3, 'all pods are made again');
@@ -297,7 +297,7 @@ if (!smoke) {
     },
   );
 
-  test('a backup that does not verify: the new cluster waits, and is never an empty one', async () => {
+  test('a backup that does not verify: the new cluster waits, and never starts empty', async () => {
     await using cluster = await LocalCluster.start({ size: 3, spec: { origin: { source: { snapshotId: 'none' } } } });
     await cluster.until(() => cluster.condition('Stalled')?.reason === 'RestoreBlocked', 'it is held');
     expect(cluster.record()).toMatchObject({ epoch: 0, members: {}, permits: {} });

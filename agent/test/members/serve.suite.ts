@@ -1,4 +1,5 @@
-// The sidecar beside real etcd: killed after each of its steps, without a quorum, without the API, with other certificates.
+// The sidecar next to a real etcd: killed after each of its steps, without a quorum, without the API, with other
+// certificates.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
@@ -20,10 +21,10 @@ const untilReady = (cluster: LocalCluster, ordinal: number, status: number, body
     return answer?.status === status && body.test(answer.body);
   }, `/readyz of ordinal ${ordinal} is ${status} ${body}`);
 
-/** The steps up to the member's first service; a killed etcd has none of the others. */
+/** Steps until the member serves for the first time; a killed etcd reaches no further ones. */
 const beginning = ['wal.seen', 'config.sealed', 'identity.sealed', 'identity.verified'] as const;
 
-/** One member formed while the sidecar, or the etcd beside it, is killed right after these steps. */
+/** Forms one member while the sidecar, or etcd, is killed right after these steps. */
 async function formsThough(minor: Minor, who: 'serve' | 'etcd', steps: readonly string[]): Promise<void> {
   await using cluster = await LocalCluster.start({ size: 1, minor });
   if (who === 'serve') cluster.serveCrashesAt(steps);
@@ -51,7 +52,7 @@ for (const minor of some<Minor>(availableMinors(), [])) {
 
 for (const minor of some<Minor>(['3.4', '3.5', '3.7'], [])) {
   test(`${minor}: a learner is not ready`, async () => {
-    // No lag is small enough: it is never promoted.
+    // No lag is small enough, so it is never promoted.
     await using cluster = await LocalCluster.start({ size: 3, minor, settings: { promoteLag: -1 } });
     const isLearner = async () => (await cluster.agent(1).catch(() => undefined))?.etcd?.isLearner === true;
     await cluster.until(isLearner, 'ordinal 1 is a learner');
@@ -64,7 +65,7 @@ for (const minor of some<Minor>(['3.4', '3.5', '3.7'], [])) {
   }, 300_000);
 }
 
-/** Of the certificate that the sidecar shows now. */
+/** Fingerprint of the certificate that the sidecar presents now. */
 function shown({ world, tls }: LocalCluster, ordinal: number): Promise<string> {
   const { hostname, port } = new URL(agentUrlOf(world, ordinal, '/'));
   return new Promise((resolve, reject) => {

@@ -7,7 +7,7 @@ import { TestMember } from './support/test-member.ts';
 
 const tombstone = (memberId: string) => ({ memberId, ordinal: 0, epoch: 1, at: '', why: 'Dead' });
 
-test('seals what etcd began, is ready once the seed was seen, and stays so without a record', async () => {
+test('seals the new cluster, is ready once the seed was observed, and stays ready without a record', async () => {
   await using member = await TestMember.make();
   await member.record();
   await member.serve();
@@ -32,7 +32,7 @@ test('seals what etcd began, is ready once the seed was seen, and stays so witho
   await member.untilFile('etcd.yaml', /max-wals: 7/);
   await writeFile(join(member.dir, 'etcd.yaml'), 'force-new-cluster: true\n');
   await member.untilFile('etcd.yaml', /max-wals: 7/);
-  // The file is there a moment before the line.
+  // The file appears a moment before the line.
   await member.until({ state: 'Running' });
   expect(member.log.join()).toMatch(/edited by hand/);
   await writeFile(member.config.settingsFile, '{"quota-backend-bytes": 100000000}');
@@ -54,7 +54,7 @@ test('seals what etcd began, is ready once the seed was seen, and stays so witho
   await member.until({ reason: 'RecordRolledBack' });
   await member.untilReady(true, /ok/);
 
-  // A sidecar that starts again without a record, on its cache.
+  // A sidecar that restarts without a record, using its cache.
   await member.end();
   await rm(member.recordFile);
   await member.serve();
@@ -70,7 +70,7 @@ test('seals what etcd began, is ready once the seed was seen, and stays so witho
   expect(await member.until({ reason: 'Removed' })).toMatchObject({ message: expect.stringMatching(/Dead/) });
 });
 
-test('what it cannot write it writes later, and looks after the member all the same', async () => {
+test('a failed write is retried later, and the member is observed meanwhile', async () => {
   await using member = await TestMember.make();
   const files = ['identity.json', 'etcd.yaml', 'record-cache.json'];
   for (const name of files) await mkdir(join(member.dir, `${name}.tmp`));
@@ -116,7 +116,7 @@ test('etcd of another release, and data of another cluster, are not served', asy
   await member.until({ state: 'Refused', reason: 'ForeignData', message: noIdentity });
 });
 
-test('a member that could not join is given the newer permit of its volume, and of no other', async () => {
+test('a member that could not join gets the newer permit of its volume, and of no other', async () => {
   await using member = await TestMember.make();
   const joins = (change: Partial<Permit>): Permit => ({
     ...member.permit,
@@ -141,7 +141,7 @@ test('a member that could not join is given the newer permit of its volume, and 
   expect(await member.status()).toMatchObject({ request: { volumeId: member.permit.volumeId } });
 });
 
-test('a volume whose data were emptied is another one', async () => {
+test('a volume whose data were emptied becomes another volume', async () => {
   await using member = await TestMember.make();
   const { volumeId } = member.permit;
   await member.identity({ state: 'sealed', memberId: 'a1', clusterId: 'c1', lastRestoreId: 'r1' });

@@ -1,4 +1,4 @@
-// Without a new certificate authority: certificates are replaced under writes, one member and one client after the other.
+// Certificates of the same authority are replaced under writes, one member and one client after the other.
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { memberIds } from './checks/facts.ts';
 import { scenario } from './support/scenario.ts';
 import { some } from './support/smoke.ts';
 
-/** Of the certificate that the client port shows now. */
+/** Fingerprint of the certificate that the client port presents now. */
 function fingerprint({ endpoints, tls }: LocalCluster, ordinal: number): Promise<string> {
   const { hostname, port } = new URL(endpoints[ordinal]!);
   const read = (path: string) => readFileSync(path);
@@ -37,7 +37,7 @@ for (const minor of some<Minor>(['3.5', '3.6', '3.7'], ['3.7'])) {
     }
     expect(play.missed(since)).toEqual([]);
     for (const i of [0, 1, 2]) expect(await fingerprint(cluster, i)).not.toBe(shown[i]);
-    // What was connected with the old ones meets again with the new ones.
+    // Connections made with the old certificates are opened again with the new ones.
     for (const i of [0, 1, 2]) {
       await play.converges(`member ${i} restarted`, async () => {
         const { etcdPid } = cluster.pod(i);

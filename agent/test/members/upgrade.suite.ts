@@ -1,4 +1,5 @@
-// From minor to minor under writers; what is not allowed is not started, and what is half done goes on or back.
+// Upgrades from minor to minor under writes. A version that is not allowed does not start, and an upgrade that is half
+// done can continue or go back.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { etcdOf, type Minor } from '../harness/etcd-binaries.ts';
@@ -11,11 +12,11 @@ import { type Play, scenario } from './support/scenario.ts';
 import { smoke } from './support/smoke.ts';
 
 const three = [0, 1, 2];
-/** A roll of three takes a while on a busy machine, and Settle some thousand raft entries. */
+/** Restarting three members takes long on a busy machine, and Settle writes some thousand raft entries. */
 const patience = 300;
 const versionOf = (minor: Minor): string => etcdOf(minor).version;
 
-/** Members by the version that their etcd runs. */
+/** Returns the members by the version of their etcd. */
 async function running(cluster: LocalCluster, minor: Minor): Promise<number[]> {
   const agents = await Promise.all(three.map((i) => cluster.agent(i).catch(() => undefined)));
   return three.filter((i) => agents[i]?.etcd?.up && agents[i].etcd.version === versionOf(minor));
@@ -43,7 +44,7 @@ async function rolled(play: Play, minor: Minor): Promise<void> {
   await play.writer.more(20);
 }
 
-/** Writes that a client who retries for a second did not get through. */
+/** Writes that failed for a client that retries for a second. */
 function untaken({ writer, notes }: Play, since: number): readonly string[] {
   const { failed, starved } = missedWrites(writer.history, since);
   if (starved > 0) notes.push(`${starved} writes not counted, as the machine stood still`);
@@ -54,7 +55,7 @@ const etcdLog = ({ dir }: LocalCluster, ordinal: number): string =>
   readFileSync(join(dir, `logs/main-${ordinal}-etcd.log`), 'utf8');
 const count = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
 
-/** Every etcd that was told to stop had no leadership left to hand over. */
+/** Expects that no etcd was the leader when it was stopped. */
 function nobodyStoppedAsLeader(cluster: LocalCluster): void {
   for (const i of three) {
     const log = etcdLog(cluster, i);
@@ -151,7 +152,7 @@ if (!smoke) {
     await play.converges('back on 3.5 in', async () => cluster.apply({ version: versionOf('3.5') }));
     await isOn(cluster, '3.5');
 
-    // A minor that is next, on a pod that is faster than the reconciler.
+    // The next minor, on a pod that starts before the reconciler allows it.
     await cluster.stopReconciler();
     await cluster.apply({ version: versionOf('3.6') });
     await cluster.deletePod(evicted);

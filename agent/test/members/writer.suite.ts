@@ -12,7 +12,7 @@ const judge = async (cluster: EtcdCluster, history: History, watcher: Watcher) =
   ...watchedAll(history, watcher),
 ];
 
-test('a member that is killed under writes: nothing is missing, and what would be is told', async () => {
+test('a member that is killed under writes: nothing is missing, and a loss would be reported', async () => {
   await using cluster = await EtcdCluster.start();
   const writer = Writer.start({ target: cluster, pause: 5 });
   await using watcher = Watcher.start({ target: cluster, idle: 500 });
@@ -64,7 +64,7 @@ test('writes go on by another member when the leader is killed; all members hold
   expect(acknowledged(history.writes)).toHaveLength(history.writes.length);
 });
 
-test('a watch from a revision that is compacted away is told so, and goes on where it can', async () => {
+test('a watch from a revision that is compacted away gets an error, and continues where it can', async () => {
   await using cluster = await EtcdCluster.start();
   const writer = Writer.start({ target: cluster, pause: 1 });
   await writer.more(50);

@@ -7,24 +7,24 @@ const ROOT = '/sys/fs/cgroup';
 const PERIOD = 100_000;
 
 export interface Limits {
-  /** Bytes, page cache and all, and no swap besides. */
+  /** Limit in bytes, including the page cache; swap is not allowed. */
   readonly memory: number;
-  /** Of one core: 0.1 is Kubernetes' 100m. Default: no limit. */
+  /** Limit in cores: 0.1 is Kubernetes' 100m. Default: no limit. */
   readonly cpu?: number;
 }
 
-/** What the kernel counted. */
+/** Values that the kernel counted. */
 export interface Usage {
-  /** Bytes at most, page cache and all. */
+  /** Peak in bytes, including the page cache. */
   readonly peak: number;
   readonly oomKills: number;
-  /** How often the CPU limit made it wait. */
+  /** Number of times that the CPU limit delayed it. */
   readonly throttled: number;
 }
 
 /** A control group of the kernel, version 1 or 2, for the processes of one run. Only root can make one. */
 export class Cgroup implements AsyncDisposable {
-  /** One for each controller with version 1, else one for all. */
+  /** Version 1 has one for each controller, version 2 one for all. */
   readonly #directories: { readonly memory: string; readonly cpu: string };
   readonly #version: 1 | 2;
 
@@ -71,7 +71,7 @@ export class Cgroup implements AsyncDisposable {
     await writeFile(path, String(value));
   }
 
-  /** The command line that runs another one inside. */
+  /** Returns a command line that runs another one in the group. */
   enter(command: readonly string[]): string[] {
     const files = [...new Set(Object.values(this.#directories))].map((directory) => join(directory, 'cgroup.procs'));
     const joins = files.map((file) => `echo $$ > ${file}`).join(' && ');
@@ -88,7 +88,7 @@ export class Cgroup implements AsyncDisposable {
     };
   }
 
-  /** Bytes in use just now that cannot be taken back: neither page cache nor files mapped into memory. */
+  /** Returns the bytes in use that the kernel cannot reclaim: neither page cache nor files mapped into memory. */
   async anonymous(): Promise<number> {
     return field(await this.#read('memory', 'memory.stat'), this.#version === 1 ? 'rss' : 'anon');
   }
@@ -104,7 +104,7 @@ export class Cgroup implements AsyncDisposable {
 
 async function removeGroup(directory: string): Promise<void> {
   for (let attempt = 0; await isThere(directory); attempt++) {
-    // For a moment after its last process has ended it counts as busy.
+    // It remains busy for a moment after its last process has ended.
     await rmdir(directory).catch((error) => {
       if (attempt === 50) throw error;
     });

@@ -12,14 +12,17 @@ const SAMPLE = 50;
 
 export interface ConfinedRun extends Usage {
   readonly seconds: number;
-  /** Bytes at most that no memory limit can take back, looked at 20 times a second. */
+  /** Peak in bytes of memory that cannot be reclaimed, sampled 20 times a second. */
   readonly own: number;
   /** The agent's result. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into it as they please
   readonly result: any;
 }
 
-/** Runs the agent, as its image starts it, in a control group of its own; throws unless it succeeds. Says what it took. */
+/**
+ * Runs the agent, as its image starts it, in its own control group. Throws unless it succeeds. Returns the resources
+ * that it used.
+ */
 export async function runConfined(limits: Limits, args: readonly string[], scratch: string): Promise<ConfinedRun> {
   await using group = await Cgroup.make(limits);
   const { command, env } = imageCommand();

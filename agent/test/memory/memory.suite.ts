@@ -1,4 +1,4 @@
-// A database that is far larger than the memory of the pod.
+// Databases that are far larger than the memory of the pod.
 import { mkdir, mkdtemp, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { fill } from './fill.ts';
 const MIB = 1024 * 1024;
 const limits = { memory: 100 * MIB };
 const smoke = process.env.SMOKE === '1';
-/** MiB, growing. */
+/** Sizes in MiB, ascending. */
 const sizes = smoke ? [256] : [1024, 4096];
 const cases = smoke ? ['none', 'zstd, age'] : ['none', 'gzip', 'zstd', 'none, age', 'gzip, age', 'zstd, age'];
 

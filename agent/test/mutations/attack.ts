@@ -17,23 +17,23 @@ import { kinds, mutateBytes, mutateDatabase, seal } from './mutate.ts';
 import { Random } from './random.ts';
 import type { Specimen } from './specimen.ts';
 
-/** One mutated snapshot, and the ways it can come to us. */
+/** One mutated snapshot, and the ways in which the agent can receive it. */
 export interface Case {
   readonly what: string;
-  /** The trailer is right for the damaged database. */
+  /** The trailer matches the damaged database. */
   readonly sealed: boolean;
   readonly specimen: Specimen;
   /** Database and trailer, damaged. */
   readonly snapshot: Buffer;
-  /** What lies in the store in place of what was put there. */
+  /** Damaged payload in the store, instead of the original. */
   readonly stored: Buffer;
-  /** Of what was put there. */
+  /** SHA-256 of the original payload. */
   readonly manifest: Manifest;
-  /** The sums of `snapshot`, as if etcd had sent just that; only its HashKV is that of the cluster. */
+  /** Checksums of `snapshot`, as if etcd had sent it. Only HashKV is that of the cluster. */
   readonly deceived: { readonly manifest: Manifest; readonly stored: Buffer };
 }
 
-/** Bytes of the database in one message of etcd's. */
+/** Bytes of the database in one message of etcd. */
 const MESSAGE = 32 * 1024;
 
 /** The n-th case of a seed: kinds, trailer, compression and specimens take turns. */
@@ -74,7 +74,7 @@ export async function makeCase(seed: number, n: number, specimens: readonly Spec
   };
 }
 
-/** What is wrong with the way that a damaged payload in the store is refused. */
+/** Returns what is wrong with the way in which a damaged payload in the store is refused. */
 export async function attackStore({ manifest, stored, specimen }: Case, scratch: string): Promise<string | undefined> {
   return inStore(manifest, stored, scratch, async (store, directory) => {
     const target = join(directory, 'target');
@@ -84,7 +84,7 @@ export async function attackStore({ manifest, stored, specimen }: Case, scratch:
     if (verified !== ExitCode.verificationFailed) return `verify: ${verified}`;
     const file = join(target, 'snapshot.db');
     const fetched = await outcome(fetchSnapshot(store, manifest, file, {}));
-    // What follows the end of a gzip stream changes nothing of what it holds.
+    // Bytes after the end of a gzip stream do not change its content.
     if (fetched === 'accepted' && (await readFile(file)).equals(specimen.snapshot)) return undefined;
     if (fetched !== ExitCode.verificationFailed) return `fetch: ${fetched}`;
     const left = await readdir(target);
@@ -92,11 +92,11 @@ export async function attackStore({ manifest, stored, specimen }: Case, scratch:
   });
 }
 
-/** What is wrong with the way that a damaged stream is refused, or taken where only its data are wrong. */
+/** Returns what is wrong with the way in which a damaged stream is refused, or accepted if only its data are wrong. */
 export async function attackStream({ snapshot, sealed, specimen }: Case): Promise<string | undefined> {
   const split = Math.max(0, snapshot.length - TRAILER);
   const database = snapshot.subarray(0, split);
-  // Where nothing was made right, etcd announces what it has and sends something else.
+  // If no checksum was corrected, etcd announces the original and sends other bytes.
   const announced = sealed ? database.length : specimen.snapshot.length - TRAILER;
   const remaining = announced - Math.min(MESSAGE, database.length);
   await using etcd = await fakeEtcd({ database, trailer: snapshot.subarray(split), remaining });
@@ -113,7 +113,7 @@ export async function attackStream({ snapshot, sealed, specimen }: Case): Promis
   }
 }
 
-/** What `verify --level open` says when nothing but HashKV can tell that the damage is there. */
+/** Message of `verify --level open` if only HashKV reveals the damage. */
 export function openDeceived({ deceived }: Case, scratch: string): Promise<Proof | AgentError> {
   const { manifest, stored } = deceived;
   return inStore(manifest, stored, scratch, async (store, directory) => {

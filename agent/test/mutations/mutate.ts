@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Random } from './random.ts';
 
 export interface Mutation {
-  /** For people: what was done and where. */
+  /** Description for people: the damage and its position. */
   readonly what: string;
   readonly bytes: Buffer;
 }
@@ -63,7 +63,7 @@ const anywhere: Record<string, Mutate> = {
   },
 };
 
-/** Damage that knows what a bbolt database is, and leaves most of it right. */
+/** Damage that understands the format of bbolt, and leaves most of the database intact. */
 const inDatabase: Record<string, Mutate> = {
   'head of a page': (bytes, random, page) => {
     const at = random.below(bytes.length / page) * page;
@@ -99,19 +99,22 @@ const inDatabase: Record<string, Mutate> = {
   },
 };
 
-/** How the keys and values of the database begin that is mutated; five digits follow. */
+/** Beginning of the keys and values in the mutated database; five digits follow. */
 export const VALUE = 'value-';
 export const KEY = 'key-';
 
 const kindsOfDatabase = { ...anywhere, ...inDatabase };
 export const kinds = Object.keys(kindsOfDatabase);
 
-/** The n-th mutation of a database, with its trailer or without: all kinds take turns. It differs from what it was made of. */
+/**
+ * Returns the n-th mutation of a database, with or without trailer: all kinds take turns. It always differs from the
+ * original.
+ */
 export function mutateDatabase(bytes: Buffer, n: number, random: Random): Mutation {
   return mutate(kindsOfDatabase, bytes, n, random, bytes.readUInt32LE(24));
 }
 
-/** The same for bytes that have no structure that we know. */
+/** The same for bytes without a known structure. */
 export function mutateBytes(bytes: Buffer, n: number, random: Random): Mutation {
   return mutate(anywhere, bytes, n, random, 512);
 }
@@ -125,7 +128,7 @@ function mutate(table: Record<string, Mutate>, bytes: Buffer, n: number, random:
   }
 }
 
-/** The database with the trailer that etcd would send after it. */
+/** Returns the database with the trailer that etcd would send after it. */
 export function seal(database: Buffer): Buffer {
   return Buffer.concat([database, createHash('sha256').update(database).digest()]);
 }

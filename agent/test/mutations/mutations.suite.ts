@@ -38,9 +38,9 @@ test('an untouched snapshot is accepted', async () => {
   }
 });
 
-test('the command line says the same, and leaves nothing behind', async () => {
+test('the command line agrees, and leaves nothing behind', async () => {
   for (let n = 0; n < 12; n++) {
-    // Far enough apart that the kinds of damage, and what is made right, are different ones.
+    // Far enough apart to have different kinds of damage and of corrected checksums.
     const tried = await makeCase(seed, n * 83, specimens);
     const store = await storeOf(tried.manifest, tried.stored);
     const target = `${store}-target`;

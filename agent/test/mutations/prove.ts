@@ -8,7 +8,10 @@ import { EtcdCluster } from '../harness/etcd-cluster.ts';
 import { initialCluster, planMembers } from '../harness/member-plan.ts';
 import { keysOf, type Specimen } from './specimen.ts';
 
-/** Starts a real etcd on the snapshot and says how it differs from what the specimen was taken of; undefined when it is equal. */
+/**
+ * Starts a real etcd on the snapshot and returns how it differs from the origin of the specimen. Undefined if it is
+ * equal.
+ */
 export async function differenceInEtcd(
   snapshot: Buffer,
   specimen: Specimen,

@@ -6,19 +6,19 @@ import { attackStore, attackStream, type Case, makeCase, openDeceived } from './
 import { differenceInEtcd } from './prove.ts';
 import type { Specimen } from './specimen.ts';
 
-/** Cases under attack at the same time, each with an etcd or an etcdutl. */
+/** Number of concurrent cases, each with an etcd or an etcdutl. */
 const AT_ONCE = 3;
 
 export interface Tally {
-  /** What became of the snapshots, once their sums were made right, and of how many. */
+  /** Outcomes of the snapshots with corrected checksums, and their numbers. */
   readonly verdicts: Map<Verdict, number>;
-  /** What should not have been: each with the case. */
+  /** Wrong outcomes, each with its case. */
   readonly mistakes: string[];
 }
 
 export type Verdict = 'trailer' | 'structure' | 'etcdutl' | 'HashKV' | 'inconclusive' | 'proven equal';
 
-/** Mutates these snapshots, attacks every line of defense with each, and counts what they come to. */
+/** Mutates these snapshots, attacks every line of defense with each, and counts the outcomes. */
 export async function runMutations(count: number, seed: number, specimens: readonly Specimen[]): Promise<Tally> {
   const scratch = await mkdtemp(join(tmpdir(), 'mutations-'));
   try {

@@ -9,17 +9,17 @@ import type { Minor } from '../harness/etcd-binaries.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
 import { KEY, VALUE } from './mutate.ts';
 
-/** A snapshot of a real etcd, with what is known of it. */
+/** A snapshot of a real etcd, with known facts about it. */
 export interface Specimen {
   readonly minor: Minor;
   readonly manifest: Manifest;
   /** Database and trailer. */
   readonly snapshot: Buffer;
-  /** All keys as etcdctl tells them: values, revisions, leases. */
+  /** All keys as etcdctl prints them: values, revisions, leases. */
   readonly keys: string;
 }
 
-/** Keys that were put, deleted, leased and compacted away: the database has free pages and a compact revision. */
+/** Some keys were put, deleted, leased and compacted, so the database has free pages and a compact revision. */
 export async function takeSpecimen(minor: Minor, directory: string): Promise<Specimen> {
   await using etcd = await EtcdCluster.start({ minor });
   await etcd.put(400, { prefix: 'old-', valueSize: 300 });
@@ -37,7 +37,7 @@ export async function takeSpecimen(minor: Minor, directory: string): Promise<Spe
   return { minor, keys: await keysOf(etcd), ...(await backup(etcd, join(directory, minor))) };
 }
 
-/** Everything that `get` says of every key, as text: its numbers are larger than JavaScript's. */
+/** The whole output of `get` for every key, as text: its numbers exceed those of JavaScript. */
 export async function keysOf(etcd: EtcdCluster): Promise<string> {
   const answer = await etcd.etcdctl('get', '', '--prefix', '-w', 'json');
   return answer.slice(answer.indexOf('"kvs"'));

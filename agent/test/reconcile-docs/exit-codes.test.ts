@@ -3,7 +3,7 @@ import { backupJob } from '../../../src/lib/backup-pod.ts';
 import { failureOf } from '../../src/controllers/backup/job-outcome.ts';
 import { ExitCode } from '../../src/lib/errors.ts';
 
-// The codes are in the agent, as bare numbers in the library, and in three guides.
+// The codes are in the agent, as plain numbers in the library, and in three guides.
 
 const read = (path: string) => readFile(new URL(`../../../docs/${path}`, import.meta.url), 'utf8');
 const [page, schedules, resources] = await Promise.all(
@@ -18,14 +18,14 @@ const { podFailurePolicy } = backupJob({
 const withAction = (action: string): number[] =>
   podFailurePolicy.rules.flatMap((rule) => (rule.action === action ? (rule.onExitCodes?.values ?? []) : []));
 
-/** Codes and what the Job does, of the rows of a table. */
+/** Returns codes and actions of the Job from the rows of a table. */
 const rows = (text: string, column: number): [codes: number[], job: string][] =>
   [...text.matchAll(/^\| (\d[\d, ]*)[^|]*\|.*\|$/gm)].map(([row, codes]) => [
     codes!.match(/\d+/g)!.map(Number),
     row.split('|')[column]!.trim(),
   ]);
 
-/** SIGKILL: no code of the agent's own. */
+/** SIGKILL is not a code of the agent. */
 const killed = 137;
 
 test('docs/reference/exit-codes.md has every exit code', () => {
@@ -34,7 +34,7 @@ test('docs/reference/exit-codes.md has every exit code', () => {
   expect(codes.toSorted((a, b) => a - b)).toEqual([...Object.values(ExitCode), killed].toSorted((a, b) => a - b));
 });
 
-test('a Job ends at once, or does not count the try, by codes of the agent', () => {
+test('a Job ends at once, or does not count the attempt, by codes of the agent', () => {
   const { usage, partial, sourceSuspect, storeRefused, verificationFailed, refused, terminated } = ExitCode;
   expect(withAction('FailJob')).toEqual([usage, partial, sourceSuspect, storeRefused, verificationFailed, refused]);
   expect(withAction('Ignore')).toEqual([terminated]);

@@ -3,7 +3,9 @@ import { families } from '../../src/backup/metrics/samples.ts';
 
 const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
-/** The names at the beginning of each row: `a`, `b`: …, with `…_c` for a name that goes on like the one before. */
+/**
+ * Returns the names at the beginning of each row: `a`, `b`: …, with `…_c` for a name that goes on like the one before.
+ */
 const named = (page: string, prefix: RegExp, short = ''): string[] =>
   [...page.matchAll(/^\| (`.*?) \| /gm)]
     .flatMap(([, cell]) => [...cell!.matchAll(/`(…?\w+)`/g)].map(([, name]) => name!.replace('…', short)))

@@ -9,7 +9,7 @@ const page = await read('docs/operations/runbook.md');
 const sections = page.split(/^### /m).slice(1);
 const headings = sections.map((section) => section.split('\n')[0]);
 
-test('every reason of a condition has its heading in docs/operations/runbook.md, and no heading is of none', () => {
+test('docs/operations/runbook.md has one heading for each reason of a condition, and no other', () => {
   expect(headings.toSorted()).toEqual(Object.keys(reasons).toSorted());
 });
 
@@ -18,7 +18,7 @@ test('every heading is followed by what it means', () => {
   expect(empty).toEqual([]);
 });
 
-/** Whether a condition that gets this status becomes a Warning. */
+/** Returns true if a condition with this status becomes a Warning. */
 function isWarning(type: ConditionType, status: 'True' | 'False'): boolean {
   const condition = { type, status, reason: 'MemberDown', message: '', lastTransitionTime: '' };
   return conditionEvents(undefined, { conditions: [condition] } as unknown as ClusterStatus).some(
@@ -26,7 +26,7 @@ function isWarning(type: ConditionType, status: 'True' | 'False'): boolean {
   );
 }
 
-test('the table of conditions has each with the status that needs a person', () => {
+test('the table lists each condition with the status that needs a person', () => {
   const [, table = ''] = /^## Conditions\n(.*?)^## /ms.exec(page) ?? [];
   const rows = [...table.matchAll(/^\| `(\w+)` \| .* \| ([\w–]+) \|$/gm)].map(([, type, bad]) => `${type}: ${bad}`);
   const needs = (type: ConditionType) => (['True', 'False'] as const).find((status) => isWarning(type, status)) ?? '–';

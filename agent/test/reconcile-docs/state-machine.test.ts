@@ -4,7 +4,7 @@ import { generated, moves } from './state-machine.ts';
 
 const page = new URL('../../../docs/reference/state-machine.md', import.meta.url);
 
-test('docs/reference/state-machine.md draws the rules that there are; UPDATE_DOCS=1 writes it again', async () => {
+test('docs/reference/state-machine.md shows the current rules; UPDATE_DOCS=1 writes it again', async () => {
   const text = await readFile(page, 'utf8');
   if (process.env.UPDATE_DOCS) await writeFile(page, generated(text));
   else expect(text).toBe(generated(text));
@@ -12,14 +12,14 @@ test('docs/reference/state-machine.md draws the rules that there are; UPDATE_DOC
 
 test('every rule has its own name, and an effect or a hold', () => {
   const all = [...rulesWithoutRecord, ...rules];
-  // The finalizer and the first holds stand in both tables.
+  // The finalizer and the first holds are in both tables.
   expect(new Set(all.map(({ name }) => name)).size).toBe(new Set(all).size);
   expect(
     all.filter(({ effect, does, hold }) => (effect === undefined) === (hold === undefined) || !effect !== !does),
   ).toEqual([]);
 });
 
-test('every state can be reached, and all but the last can be left', () => {
+test('every state can be reached, and every state except the last can be left', () => {
   const from = new Set(moves().map((move) => move.from));
   const to = new Set(moves().map((move) => move.to));
   expect([...from].filter((state) => !to.has(state))).toEqual(['no record']);

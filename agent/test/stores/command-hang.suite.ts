@@ -30,7 +30,7 @@ async function open(
   return Object.assign(await openCommand({ path, env: { FILE: file } }, tuning), { file });
 }
 
-/** What the script started is gone, or nobody has noticed yet that it is. */
+/** The processes that the script started have ended, even if they have not been reaped yet. */
 async function expectGone(file: string): Promise<void> {
   const pid = (await readFile(file, 'utf8')).trim();
   const state = () => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => 'Z');
@@ -43,7 +43,7 @@ const idle = {
   message: expect.stringMatching(/ showed no sign of life for 2 s; .* raise idleTimeout$/),
 };
 
-test('a script that hangs is ended after the idle time-out, with all that it started', async () => {
+test('a script that hangs is ended after the idle time-out, with all its processes', async () => {
   const store = await open({}, { idleTimeout: 2_000 });
   for (const call of [() => store.put('a/x', once('x')), () => keysOf(store, ''), () => store.delete('a/x')]) {
     await expect(call()).rejects.toMatchObject(idle);
@@ -51,7 +51,7 @@ test('a script that hangs is ended after the idle time-out, with all that it sta
   }
 });
 
-test('one that takes no SIGTERM is killed', async () => {
+test('one that ignores SIGTERM is killed', async () => {
   const deaf = sh('trap "" TERM', 'sleep 1000 & echo $! >"$FILE"; wait; sleep 1000');
   const store = await open({ delete: deaf }, { idleTimeout: 2_000, grace: 300 });
   await expect(store.delete('a/x')).rejects.toMatchObject(idle);
@@ -73,12 +73,12 @@ test('an abort ends it, and gives its reason', async () => {
   }
 });
 
-test('one that writes to stderr is alive', async () => {
+test('one that writes to stderr does not count as idle', async () => {
   const busy = sh('for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do sleep 0.2; echo . >&2; done');
   expect(await (await open({ delete: busy }, { idleTimeout: 2_000 })).delete('a/x')).toBe('deleted');
 });
 
-test('it does not look idle while we are slow', async () => {
+test('it does not count as idle while the agent is slow', async () => {
   const put = sh('cat >"$FILE"');
   const store = await open({ put, get: sh('cat "$FILE"') }, { idleTimeout: 2_000 });
   const slow = async function* () {
@@ -95,14 +95,14 @@ test('it does not look idle while we are slow', async () => {
   expect(bytes).toBe(800_000);
 });
 
-test('something that it left behind, and that holds its stderr, is no hindrance', async () => {
+test('a process that it left behind, and that holds its stderr, does not block it', async () => {
   const store = await open({ delete: sh('sleep 1000 >/dev/null &', 'echo $! >"$FILE"') }, {});
   expect(await store.delete('a/x')).toBe('deleted');
   process.kill(Number(await readFile(store.file, 'utf8')));
   await expectGone(store.file);
 });
 
-test('nothing keeps us from ending when it has ended', async () => {
+test('nothing keeps the agent from ending when the script has ended', async () => {
   const put = sh('cat >"$FILE"');
   const path = await scriptDirectory(root, { put, get: sh('cat "$FILE"'), list: hang, stat, delete: hang });
   const spec = { command: { path, env: { FILE: join(root, 'ends') }, idleTimeout: '1h' } };

@@ -23,7 +23,7 @@ describe('the example, on a directory', () => {
 
   storeContract(() => ({ store, refusesAtOnce: 0, rests: () => partsIn(scripts.directory) }), 50);
 
-  test('kill -9 in the middle of a put: the script sees that it was not all, and leaves nothing', async () => {
+  test('kill -9 in the middle of a put: the script notices that the object is incomplete, and leaves nothing', async () => {
     const spec = {
       command: { ...scripts.spec, env: { ...scripts.spec.env, SSH_DIRECTORY: `${scripts.directory}-2` } },
     };
@@ -62,7 +62,7 @@ describe('the example, on a real sshd', () => {
   });
   afterAll(() => server?.stop());
 
-  test('objects come and go', async () => {
+  test('objects are written and deleted', async () => {
     const bytes = Buffer.alloc(20 * 1024 * 1024, 'etcd');
     await store.put('a/large.db', once(bytes));
     await store.put("a/it's $(odd)", once('small'));
@@ -86,7 +86,7 @@ describe('the example, on a real sshd', () => {
     expect(await partsIn(server.directory)).toEqual([]);
   });
 
-  test('the rest of a session that died is swept', async () => {
+  test('leftovers of a killed session are swept', async () => {
     const directory = join(server.directory, 'dead');
     const dead = await open({ SSH_DIRECTORY: directory });
     const body = (async function* () {
@@ -102,7 +102,7 @@ describe('the example, on a real sshd', () => {
     expect(await sweepUntil(dead, 'a/', 1)).toBe(1);
   });
 
-  test('a server whose host key is not known', async () => {
+  test('a server with an unknown host key', async () => {
     const known = await server.credentials({ knownHosts: `other.example.com ${server.hostKey()}\n` });
     await expect((await open({}, known)).stat('x')).rejects.toMatchObject({
       exitCode: 20,

@@ -59,7 +59,7 @@ describe('contract', () => {
     50,
   );
 
-  test('its URL says oss, and opens the same store', async () => {
+  test('its URL begins with oss, and opens the same store', async () => {
     expect(store.url).toBe(`oss://bucket/some/prefix?endpoint=${stub.endpoint}`);
     expect(parseStore(store.url)).toEqual({
       oss: { bucket: 'bucket', prefix: 'some/prefix', endpoint: stub.endpoint },
@@ -67,7 +67,7 @@ describe('contract', () => {
   });
 });
 
-test('an upload in parts over TLS is whole bodies too', async () => {
+test('an upload in parts over TLS also sends whole bodies', async () => {
   const { cert, key } = await selfSigned('bucket.localhost');
   await using secure = await OssStub.start({ cert: Buffer.from(cert), key: Buffer.from(key) });
   const caFile = join(root, 'ca.crt');
@@ -79,7 +79,7 @@ test('an upload in parts over TLS is whole bodies too', async () => {
   expect(secure.refused).toEqual([]);
 });
 
-describe('what OSS refuses, the stub refuses', () => {
+describe('the stub refuses what OSS refuses', () => {
   afterEach(() => {
     stub.refused.length = 0;
   });
@@ -132,7 +132,7 @@ describe('what OSS refuses, the stub refuses', () => {
   });
 });
 
-test('a bucket that is not there is refused, with a remedy', async () => {
+test('a missing bucket is refused, with a remedy', async () => {
   const none = keep(await openOss({ ...spec(), bucket: 'nobucket' }));
   expect(await failure(none.put('x', once('x')))).toMatchObject({
     exitCode: ExitCode.storeRefused,
@@ -152,7 +152,7 @@ test('an object that a retention policy keeps is retained', async () => {
   expect(await keysOf(store, 'kept')).toEqual([]);
 });
 
-/** PEM both. */
+/** Both in PEM. */
 async function selfSigned(name: string): Promise<{ cert: string; key: string }> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);

@@ -1,4 +1,4 @@
-// Ways in: styles, certificates, and credentials that change, on Ceph's S3 server.
+// Access to Ceph's S3 server: URL styles, certificates, and credentials that change.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -46,7 +46,7 @@ async function withStore(change: Partial<S3Spec>, use: (store: Store) => Promise
   await use(store).finally(() => store.close());
 }
 
-/** Every kind of request once. */
+/** Sends every kind of request once. */
 async function expectWorking(store: Store): Promise<void> {
   const bytes = randomBytes(12 * MIB);
   await store.put('a/large', once(bytes));
@@ -65,20 +65,20 @@ describe('the bucket in the host name, or in the path', () => {
     ['path style by default', undefined, true],
   ])('%s', async (_, pathStyle, inPath) => {
     await using proxy = await HoldProxy.start(server.endpoint);
-    // The server tells the styles apart by the host that a request names.
+    // The server distinguishes the styles by the host in the request.
     const endpoint = proxy.endpoint.replace('127.0.0.1', DNS_NAME);
     await withStore({ endpoint, pathStyle }, expectWorking);
     const styles = new Set(proxy.requests.map(({ path }) => path.startsWith(`/${BUCKET}`)));
     expect([...styles]).toEqual([inPath]);
   });
 
-  test('an IP address leaves only the path, whatever is asked for', async () => {
+  test('with an IP address the bucket is always in the path, whatever is configured', async () => {
     await withStore({ pathStyle: false }, expectWorking);
   });
 });
 
-describe('TLS with an authority of its own', () => {
-  test('caFile makes it known', async () => {
+describe('TLS with a private authority', () => {
+  test('caFile makes it trusted', async () => {
     await withStore({ endpoint: server.tlsEndpoint, caFile: certificates.ca }, expectWorking);
   });
 
@@ -101,14 +101,14 @@ describe('credentials that change in the middle of an upload', () => {
   const uploads = async () =>
     (await admin.send(new ListMultipartUploadsCommand({ Bucket: BUCKET }))).Uploads?.map(({ Key }) => Key);
 
-  /** Calls `change` when the first part is there. */
+  /** Calls `change` when the first part has been uploaded. */
   async function* body(bytes: Buffer, change: () => Promise<void>): AsyncGenerator<Uint8Array> {
     yield bytes.subarray(0, 11 * MIB);
     await change();
     yield bytes.subarray(11 * MIB);
   }
 
-  test('to new ones, while the old ones end: the upload goes on', async () => {
+  test('to new ones, while the old ones expire: the upload continues', async () => {
     await give('old');
     const { path, replace } = secret('old');
     const bytes = randomBytes(24 * MIB);
@@ -140,7 +140,7 @@ describe('credentials that change in the middle of an upload', () => {
     });
   });
 
-  test('to none: refused, and what stays is swept when they work again', async () => {
+  test('to none: refused, and leftovers are swept when they work again', async () => {
     await give('lost');
     const { path } = secret('lost');
     await withStore({ credentialsDirectory: path }, async (store) => {

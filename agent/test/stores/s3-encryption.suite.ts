@@ -81,7 +81,7 @@ describe('SSE-C', () => {
     await withStore({}, async (store) => expect(await store.delete('gone')).toBe('deleted'));
   });
 
-  test('a backup, its verification and its way back; not with another key', async () => {
+  test('a backup is verified and restored, but not with another key', async () => {
     await using etcd = await EtcdCluster.start();
     await etcd.put(20);
     const store = (name: string) =>
@@ -92,7 +92,7 @@ describe('SSE-C', () => {
     const to = join(root, 'snapshot.db');
     await succeed(command('restore fetch', store('raw'), '--to', to));
     expect((await readFile(to)).length).toBe(manifest.content.sizeBytes);
-    // What one snapshot's manifest says is that snapshot's problem; whoever names it is refused.
+    // A manifest affects only its own snapshot: a command that names it is refused.
     const needed = /sseCustomerKeyFile must hold the key/;
     const denied = await run(command('verify', store('other')));
     expect(denied.code).toBe(ExitCode.inconclusive);
@@ -107,7 +107,7 @@ describe('SSE-C', () => {
 });
 
 describe('SSE-KMS', () => {
-  test.each(Object.entries(bodies))('a %s object lies encrypted with the key that was named', async (name, body) => {
+  test.each(Object.entries(bodies))('a %s object is encrypted with the configured key', async (name, body) => {
     await withStore({ prefix: 'kms', serverSideEncryption: 'aws:kms', kmsKeyId: KMS_KEY_ID }, async (store) => {
       await store.put(name, once(body));
       expect((await read(store, name)).equals(body)).toBe(true);

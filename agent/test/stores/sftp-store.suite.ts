@@ -22,7 +22,7 @@ const serve = async (...options: Parameters<typeof Sshd.start>) => {
   return server;
 };
 
-/** A store in a directory of the server. */
+/** Opens a store in a directory of the server. */
 async function open(
   server: Sshd,
   directory: string,
@@ -41,7 +41,7 @@ const filesIn = async (server: Sshd, directory: string) =>
 const restsIn = async (server: Sshd, directory: string) =>
   (await filesIn(server, directory)).filter((name) => name.endsWith('.part'));
 
-/** How a call fails: with one line. */
+/** Returns the one-line error of a call. */
 async function failure(call: Promise<unknown>): Promise<Error & { exitCode: number }> {
   const error = await call.then(
     () => new Error('it did not fail'),
@@ -91,7 +91,7 @@ describe('OpenSSH', () => {
     expect(await keysOf(home, `${path}/`)).toEqual([]);
   });
 
-  test('nobody but owner and group can read what is written', async () => {
+  test('only owner and group can read written files', async () => {
     const modes = await open(server, 'modes');
     await modes.put('a/x', once('secret'));
     const mode = (path: string) =>
@@ -99,7 +99,7 @@ describe('OpenSSH', () => {
     expect([mode('modes/a').trim(), mode('modes/a/x').trim()]).toEqual(['750', '640']);
   });
 
-  test('a delete leaves no empty directories; the own directories of a disk and foreign .part files stay', async () => {
+  test('a delete leaves no empty directories; directories of the file system and foreign .part files stay', async () => {
     const tree = await open(server, 'tree');
     for (const key of ['a/b/c', 'a/d', 'lost+found/1']) await tree.put(key, once(key));
     await writeFile(join(server.directory, 'tree/foreign.part'), 'x');
@@ -110,7 +110,7 @@ describe('OpenSSH', () => {
     expect(await keysOf(tree, '')).toEqual(['a/d']);
   });
 
-  test('a directory that is not there yet is empty and has no clock; a file in its place is refused', async () => {
+  test('a missing directory is empty and has no clock; a file in its place is refused', async () => {
     const fresh = await open(server, 'fresh/store');
     expect(await keysOf(fresh, '')).toEqual([]);
     expect(await fresh.now()).toBeUndefined();
@@ -134,7 +134,7 @@ describe('OpenSSH', () => {
     });
   });
 
-  test('kill -9 in the middle of a put leaves only a rest, which a sweep removes', async () => {
+  test('kill -9 in the middle of a put leaves only a temporary file, which a sweep removes', async () => {
     const { endpoint, credentialsDirectory, directory } = server;
     const url = `${endpoint}${directory}/killed?${new URLSearchParams({ credentialsDirectory })}`;
     const child = spawn(process.execPath, [join(import.meta.dirname, '../support/put-forever.ts'), url]);
@@ -192,7 +192,7 @@ describe('host keys', () => {
   });
   const put = async (spec: Partial<SftpSpec>) => (await open(server, 'keys', spec)).put('x', once('x'));
 
-  test('none given: refused before anything is sent, with the way to get one', async () => {
+  test('none given: refused before anything is sent, with the command to get one', async () => {
     expect(await failure(open(server, 'keys', await withKnownHosts(undefined)))).toMatchObject({
       exitCode: ExitCode.usage,
       message: expect.stringContaining(`no host key is given; run ssh-keyscan -p ${server.port} 127.0.0.1`),
@@ -207,7 +207,7 @@ describe('host keys', () => {
     });
   });
 
-  test('changed: says what was expected and what came', async () => {
+  test('changed: reports the expected and the received key', async () => {
     const other = await serve();
     const spec = await withKnownHosts(`127.0.0.1 ${other.hostKey()}\n`);
     const error = await failure(put(spec));
@@ -287,7 +287,7 @@ describe('credentials', () => {
     expect(error.message).not.toContain('hunter');
   });
 
-  test('a directory that is not there, or none', async () => {
+  test('a missing directory, or none', async () => {
     expect((await failure(open(server, 'x', { credentialsDirectory: '/nowhere' }))).message).toContain('ENOENT');
     expect(await failure(open(server, 'x', { credentialsDirectory: undefined }))).toMatchObject({
       exitCode: ExitCode.usage,
@@ -295,7 +295,7 @@ describe('credentials', () => {
     });
   });
 
-  test('a key that the server does not know', async () => {
+  test('a key that the server does not accept', async () => {
     const other = await serve();
     const privateKey = await readFile(join(other.credentialsDirectory, 'privateKey'), 'utf8');
     expect(await failure(put({ privateKey, password: 'hunter2' }))).toMatchObject({
@@ -304,7 +304,7 @@ describe('credentials', () => {
     });
   });
 
-  test('that are rotated are read anew by the next connection', async () => {
+  test('that are rotated are read again by the next connection', async () => {
     const rotated = await serve();
     const credentialsDirectory = await rotated.credentials({
       privateKey: await server.encryptedKey('x'),
@@ -326,7 +326,7 @@ describe('a connection', () => {
   const through = (proxy: TcpProxy, directory: string, tuning: Partial<SftpTuning> = {}) =>
     open(server, directory, { port: Number(new URL(proxy.url).port) }, tuning);
 
-  test('to nobody, and to no SSH server', async () => {
+  test('to a closed port, and to a server without SSH', async () => {
     expect(await failure((await open(server, 'x', { port: 1 })).put('x', once('x')))).toMatchObject(
       unreachable(/cannot reach 127.0.0.1:1: .*ECONNREFUSED/),
     );
@@ -373,7 +373,7 @@ describe('a connection', () => {
     expect(await keysOf(large, '')).toEqual(['large']);
   });
 
-  test('that stalls is left at once by an abort', async () => {
+  test('that stalls ends at once with an abort', async () => {
     await using proxy = await TcpProxy.start(server.endpoint);
     const store = await through(proxy, 'aborted');
     proxy.stallAfter(6_000);
@@ -412,7 +412,7 @@ describe('a disk', () => {
     return { directory, [Symbol.dispose]: () => execFileSync('umount', [directory]) };
   };
 
-  test('that is full refuses, and keeps nothing of it', async () => {
+  test('that is full refuses, and keeps no part of the object', async () => {
     using disk = await mounted('full', 'size=8m');
     if (!disk) return;
     const store = await open(server, 'full');

@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/store.ts';
 import { etcdutl } from '../harness/etcd-binaries.ts';
 import type { EtcdCluster } from '../harness/etcd-cluster.ts';
 
-/** A backup of this etcd into these stores. */
+/** Builds the request for a backup of this etcd into these stores. */
 export const backupRequest = (
   etcd: Pick<EtcdCluster, 'endpoints'>,
   scratch: string,
@@ -31,7 +31,7 @@ export const backupRequest = (
   ...overrides,
 });
 
-/** A run that says nothing. */
+/** A run without output. */
 export const silent: RunContext = {
   log: pino({ level: 'silent' }),
   progress: { phase() {}, bytes() {}, end() {} },

@@ -16,7 +16,7 @@ export async function scriptDirectory(root: string, scripts: Readonly<Record<str
   return directory;
 }
 
-/** The example's scripts on a directory of this machine: instead of ssh a shell runs what they would run on a server. */
+/** The example's scripts for a directory of this machine: instead of ssh, a shell runs the commands for the server. */
 export class LocalScripts implements AsyncDisposable {
   readonly directory: string;
   readonly spec: CommandSpec;
@@ -41,7 +41,9 @@ export class LocalScripts implements AsyncDisposable {
     return new LocalScripts(root, await scriptDirectory(root, { ssh }));
   }
 
-  /** The same, but this script hangs for a key that matches the pattern of the shell. Its words on stderr are a sign of life. */
+  /**
+   * The same, but this script hangs for a key that matches the shell pattern. Its output on stderr is a sign of life.
+   */
   async hanging(script: string, pattern: string): Promise<CommandSpec> {
     const hang = `case "$1" in ${pattern}) while :; do echo waiting >&2; sleep 1; done;; esac`;
     const text = `#!/bin/sh\n${hang}\nexec "\${0%/*}/real-${script}" "$@"\n`;

@@ -3,14 +3,14 @@ import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from '..
 export class Killed extends Error {}
 
 /**
- * A store whose process dies at its n-th step: from then on nothing reaches the real store any more. Each write has three
+ * A store whose process crashes at its n-th step: from then on no call reaches the real store. Each write has three
  * steps (before it, in the middle of its bytes, after it) and each deletion two.
  */
 export class CrashingStore implements Store {
   readonly url: string;
   readonly #inner: Store;
   readonly #diesAt: number;
-  /** What was done, step by step. */
+  /** The steps so far. */
   readonly steps: string[] = [];
 
   constructor(inner: Store, diesAt = Number.POSITIVE_INFINITY) {

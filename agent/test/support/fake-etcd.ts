@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { createServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
-/** A Maintenance.Snapshot that goes wrong in ways that a real etcd can't be made to show on demand. */
+/** A Maintenance.Snapshot with faults that a real etcd does not show on demand. */
 export interface FakeSnapshot {
   readonly database: Buffer;
   /** Bytes of the database and trailer together that are sent before the stream ends or stalls. Default: all. */
   readonly bytes?: number;
-  /** What comes after them. Default: an orderly end. */
+  /** What follows these bytes. Default: an orderly end. */
   readonly ending?: 'end' | 'stall' | 'empty frames' | 'reset' | 'status 13';
   /** Replaces the trailer. */
   readonly trailer?: Buffer;
-  /** What the first message says of the bytes still to come, when it lies. */
+  /** False number of remaining bytes in the first message. */
   readonly remaining?: number;
   readonly extra?: Buffer;
 }
@@ -26,7 +26,7 @@ export function sha256(bytes: Uint8Array): Buffer {
   return createHash('sha256').update(bytes).digest();
 }
 
-/** Serves just Maintenance.Snapshot, on a loopback port. */
+/** Serves only Maintenance.Snapshot, on a loopback port. */
 export async function fakeEtcd(snapshot: FakeSnapshot): Promise<FakeEtcd> {
   const server = createServer();
   server.on('stream', (stream) => {

@@ -8,13 +8,13 @@ import { AgentError } from '../../src/lib/errors.ts';
 export interface Ran extends CommandResult {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into it as they please
   readonly data: any;
-  /** What was logged as a warning or worse. */
+  /** Log lines with a warning or worse. */
   readonly log: string[];
   /** Names of the phases that were shown. */
   readonly phases: string[];
 }
 
-/** Runs a command of the agent in this process: what a started one would give back, without the start. */
+/** Runs a command of the agent in this process, and returns the same result as a started agent. */
 export async function runHere(...args: string[]): Promise<Ran> {
   const log: string[] = [];
   const phases: string[] = [];

@@ -14,7 +14,7 @@ export interface ManifestChanges {
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** The manifest of a snapshot, database and trailer, that is stored as these bytes. */
+/** Returns the manifest of a snapshot (database and trailer) that is stored as these bytes. */
 export function manifestOf(snapshot: Buffer, stored: Buffer = snapshot, changes: ManifestChanges = {}): Manifest {
   const { id = 'etcd-snapshot-20261121-023807-3f9c2a', createdAt = '2026-11-21T02:38:07.000Z' } = changes;
   return {

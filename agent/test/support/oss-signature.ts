@@ -16,7 +16,7 @@ interface Key {
 const AUTHORIZATION =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/;
 
-/** What AWS Signature Version 4 says about a request: undefined, or the server's error code. */
+/** Verifies the AWS Signature Version 4 of a request. Returns undefined, or the server's error code. */
 export function signatureFault({ method, url, headers }: SignedRequest, key: Key): string | undefined {
   const [, accessKeyId, scope = '', signedHeaders = '', signature] =
     AUTHORIZATION.exec(headers.authorization ?? '') ?? [];

@@ -22,16 +22,17 @@ interface Asked {
 }
 
 /**
- * One bucket of Alibaba Cloud OSS as its S3-compatible endpoint is documented: the bucket in the host name alone, whole
- * bodies, parts of 100 KiB and more, ETags in capitals, signatures verified. Behind it is a bucket in memory.
+ * One bucket of Alibaba Cloud OSS, following the documentation of its S3-compatible endpoint: the bucket only in the
+ * host name, whole bodies, parts of 100 KiB and more, ETags in capitals, verified signatures. It uses a bucket in
+ * memory.
  */
 export class OssStub implements AsyncDisposable {
   readonly accessKeyId = 'oss-access-key-id';
   readonly accessKeySecret = 'oss-access-key-secret';
   readonly region = 'eu-central-1';
-  /** The bucket: what is in it, and what it shall answer instead. */
+  /** The bucket in memory: its content, and answers to send instead. */
   readonly bucket: S3Stub;
-  /** The code of each request that was refused at the door, with its method and URL. */
+  /** Requests that were refused before the bucket: code, method and URL. */
   readonly refused: string[] = [];
   readonly #server: Server;
   readonly #scheme: string;
@@ -101,7 +102,7 @@ export class OssStub implements AsyncDisposable {
 
   #operationRefusal({ method, url }: Asked): Refusal | undefined {
     const query = new URL(url, 'http://x').searchParams;
-    // The SDK sends an MD5 or a newer checksum with it, and not every release knows both.
+    // The SDK sends an MD5 or a newer checksum, and not every release supports both.
     if (method === 'POST' && query.has('delete')) return { status: 501, code: 'NotImplemented' };
     const number = Number(query.get('partNumber') ?? 1);
     if (!(number >= 1 && number <= 10_000)) return { status: 400, code: 'InvalidArgument' };
@@ -111,7 +112,7 @@ export class OssStub implements AsyncDisposable {
     return small ? { status: 400, code: 'EntityTooSmall' } : undefined;
   }
 
-  /** To the bucket, which is asked in path style. */
+  /** Forward to the bucket, which uses path style. */
   async #forward({ method, url, headers, body }: Asked, response: ServerResponse): Promise<void> {
     const inner = lowerETags(body);
     const forwarded = request(`http://127.0.0.1:${this.bucket.port}/${this.bucket.bucket}${url}`, {
@@ -123,7 +124,7 @@ export class OssStub implements AsyncDisposable {
     const [answer] = (await once(forwarded, 'response')) as [IncomingMessage];
     const { etag } = answer.headers;
     response.writeHead(answer.statusCode!, { ...answer.headers, ...(etag && { etag: etag.toUpperCase() }) });
-    // Sent at once: the bucket may have been told to say no more.
+    // Send it at once: the test may have told the bucket to stall.
     response.flushHeaders();
     answer.on('error', () => response.destroy());
     answer.pipe(response);
@@ -142,7 +143,7 @@ function encodingRefusal(headers: IncomingMessage['headers']): Refusal | undefin
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** The ETags of CompleteMultipartUpload, as the bucket gave them. */
+/** Converts the ETags of CompleteMultipartUpload to those of the bucket. */
 function lowerETags(body: Buffer): Buffer {
   if (!body.subarray(0, 200).includes('<CompleteMultipartUpload')) return body;
   return Buffer.from(body.toString().replaceAll(/(?<=<ETag>).*?(?=<\/ETag>)/g, (etag) => etag.toLowerCase()));

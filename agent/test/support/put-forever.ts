@@ -1,4 +1,4 @@
-// A process to be killed: puts an object that never ends, and says so when some of it is written.
+// A process for tests to kill: puts an object that never ends, and prints a line when a part of it is written.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore, parseStore } from '../../src/store/open.ts';
 

@@ -1,5 +1,5 @@
-// A process of its own, as jest's realm hides the codes of Node's errors from the SDK: puts one object into each of the
-// stores given as JSON, and prints as JSON how that failed.
+// A separate process, because jest's realm hides the codes of Node's errors from the SDK. Puts one object into each of
+// the stores given as JSON, and prints the errors as JSON.
 import { openStore } from '../../src/store/open.ts';
 import type { StoreSpec } from '../../src/store/spec.ts';
 import { once } from './store-contract.ts';

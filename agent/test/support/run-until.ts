@@ -6,16 +6,16 @@ import { commands } from '../../src/commands/commands.ts';
 import { AgentError, ExitCode } from '../../src/lib/errors.ts';
 
 export interface RunUntil {
-  /** Everything that was logged, and what came of it. */
+  /** The whole log, and the result. */
   readonly output: string[];
-  /** Resolves with what the log says of the phase. */
+  /** Resolves with the log line of the phase. */
   phase(name: string): Promise<void>;
   /** SIGTERM. */
   stop(): void;
   readonly finished: Promise<CommandResult>;
 }
 
-/** Runs a command that ends by a signal alone, in this process; `stopAt` sends it at the start of a phase. */
+/** Runs a command that ends only by a signal, in this process. `stopAt` sends the signal at the start of a phase. */
 export function runUntil(args: readonly string[], stopAt?: string): RunUntil {
   const controller = new AbortController();
   const output: string[] = [];

@@ -18,7 +18,7 @@ import { keysOf, once, read, storeContract, sweepUntil } from './store-contract.
 
 const DAY = 86_400_000;
 
-/** What the S3 store does on any server, registered as tests. */
+/** Registers tests for the behavior of the S3 store on any server. */
 export function s3StoreContract(start: () => Promise<S3Server>, refusesAtOnce?: number): void {
   let server: S3Server;
   let admin: S3Client;

@@ -15,14 +15,14 @@ export interface StubRequest {
 
 export interface StubAnswer {
   readonly status: number;
-  /** The error's code and words; or a whole body. */
+  /** Code and message of the error, or a whole body. */
   readonly code?: string;
   readonly message?: string;
   readonly body?: string | Buffer;
   readonly headers?: Record<string, string>;
-  /** Breaks the connection after so many bytes of the body. */
+  /** Breaks the connection after this number of bytes of the body. */
   readonly cutAt?: number;
-  /** Says nothing more after so many bytes of the body. */
+  /** Stalls after this number of bytes of the body. */
   readonly stallAt?: number;
 }
 
@@ -46,24 +46,26 @@ const document = (name: string, content: string): StubAnswer => ({
   body: `<${name}>${content}</${name}>`,
 });
 
-/** One bucket in memory, in path style. Strict: refuses what older and other servers than AWS refuse. */
+/**
+ * One bucket in memory, in path style. Strict: it also refuses what older servers and servers other than AWS refuse.
+ */
 export class S3Stub implements AsyncDisposable {
   readonly bucket = 'bucket';
   readonly objects = new Map<string, Stored>();
   readonly uploads = new Map<string, Upload>();
-  /** `PUT key?partNumber&uploadId` by `UploadPart` and so on: what was asked, in order. */
+  /** `PUT key?partNumber&uploadId` by `UploadPart` and so on: the requests, in order. */
   readonly log: string[] = [];
   accessKeyIds = ['stub-access'];
-  /** Milliseconds that the server's clock is ahead. */
+  /** Milliseconds by which the server's clock is ahead. */
   ahead = 0;
   pageSize = 1000;
   /** Answers instead of the bucket. */
   intercept: (request: StubRequest, operation: string) => StubAnswer | 'hang' | undefined = () => undefined;
-  /** Does what is asked, as if nothing intercepted it. */
+  /** Executes the request without interception. */
   carryOut(request: StubRequest): void {
     this.#answer(operationOf(request), request);
   }
-  /** Milliseconds before it answers. */
+  /** Delay of the answer in milliseconds. */
   delay: (operation: string) => number = () => 0;
   readonly #server: Server;
 

@@ -12,7 +12,10 @@ export interface SavedSnapshot {
   readonly manifest: Manifest;
 }
 
-/** What etcdctl saves, with a manifest for it; `meanwhile` happens after HashKV is asked for and before it is saved. */
+/**
+ * Saves a snapshot with etcdctl, and creates its manifest. `meanwhile` runs after HashKV was read and before the
+ * snapshot is saved.
+ */
 export async function saveSnapshot(etcd: EtcdCluster, meanwhile?: () => Promise<unknown>): Promise<SavedSnapshot> {
   const { endpoints } = etcd;
   const member = await EtcdMember.connect(endpoints[0]!, { endpoints, dialTimeout: 5_000 });

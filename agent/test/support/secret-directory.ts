@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 export interface SecretDirectory {
   readonly path: string;
-  /** As the kubelet does it: at once, by a new link to the data. */
+  /** Replaces all files at once by a new link to the data, as the kubelet does. */
   replace(files: Record<string, string>): void;
 }
 
-/** A directory as a mounted Secret looks: links into `..data`, itself a link to the data. */
+/** A directory like a mounted Secret: links into `..data`, which is a link to the data. */
 export function secretDirectory(path: string, files: Record<string, string>): SecretDirectory {
   mkdirSync(path);
   let version = 0;

@@ -8,7 +8,7 @@ export interface SftpStubOptions {
   readonly sftp?: boolean;
 }
 
-/** An SSH server for what sshd cannot show without users of its own: logins with a password. It has no files. */
+/** An SSH server for logins with a password, which sshd cannot offer without real users. It has no files. */
 export class SftpStub implements AsyncDisposable {
   readonly hostKey: string;
   readonly #server: Server;

@@ -1,8 +1,8 @@
 import type { Store } from '../../src/store/store.ts';
 
 /**
- * Makes the manifest of one snapshot fail or hang. The returned function gives a signal that is aborted once `others` other
- * manifests were read, so that no test depends on how fast the machine is.
+ * Makes the manifest of one snapshot fail or hang. The returned function returns a signal that is aborted once `others`
+ * other manifests were read, so that no test depends on how fast the machine is.
  */
 export function silence(store: Store, id: string, answer: () => Promise<never>): (others: number) => AbortSignal {
   const get = store.get.bind(store);

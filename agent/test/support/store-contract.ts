@@ -5,9 +5,12 @@ import type { CallOptions, Store } from '../../src/store/store.ts';
 
 export interface ContractFixture {
   readonly store: Store;
-  /** The bytes up to which `onlyNew` holds among puts at once; beyond, it can only be looked at before. Default: all. */
+  /**
+   * Size in bytes up to which `onlyNew` holds for concurrent puts. Above it, the store only checks before it writes.
+   * Default: unlimited.
+   */
   readonly refusesAtOnce?: number;
-  /** What unfinished puts have left behind in the store, by any means to see it. */
+  /** Leftovers of unfinished puts in the store, read by any means. */
   rests(): Promise<string[]>;
 }
 
@@ -29,7 +32,7 @@ export async function keysOf(store: Store, prefix: string, options?: CallOptions
   return keys.sort();
 }
 
-/** Cuts into chunks of sizes that fit no block. */
+/** Cuts a body into chunks of sizes that do not divide a block. */
 async function* oddly(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const sizes = [1, 65_537, 0, 3_000_001, 16_383, 1_048_577];
   for (let at = 0, turn = 0; at < bytes.length; turn++) {
@@ -57,7 +60,7 @@ async function* stuck(): AsyncGenerator<Uint8Array> {
   await new Promise(() => {});
 }
 
-/** What every store does, registered as tests; `many` is more than one page of a listing where there are pages. */
+/** Registers tests for the behavior of every store. `many` is more than one page of a listing, in stores with pages. */
 export function storeContract(fixture: () => ContractFixture, many: number): void {
   const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
   const put = (key: string, ...chunks: (Uint8Array | string)[]) => fixture().store.put(key, once(...chunks));
@@ -283,10 +286,10 @@ export function storeContract(fixture: () => ContractFixture, many: number): voi
   test('sweep removes rests that are old enough, and nothing else', async () => {
     const { store, rests } = fixture();
     await put('swept/object', 'x');
-    // A body that nobody ends: what a killed process leaves.
+    // A body that never ends, as after the kill of a process.
     const controller = new AbortController();
     const dead = store.put('swept/dead', stuckAfter(20 * MIB), { signal: controller.signal });
-    // By the signal, or by the server's refusal of a part that was still on its way when the sweep took the upload.
+    // Fails by the signal, or because the server refuses a part that arrives after the sweep has removed the upload.
     const ended = expect(dead).rejects.toThrow(/^over$|NoSuchUpload/);
     for (let waited = 0; (await rests()).length === 0 && waited < 100; waited++) await sleep(50);
     expect(await sweepUntil(store, 'swept/', 1)).toBe(1);
@@ -302,7 +305,7 @@ export function storeContract(fixture: () => ContractFixture, many: number): voi
   });
 }
 
-/** A store's clock may come in whole seconds, and late: sweeps again until enough has become old enough. */
+/** A store's clock may have whole seconds, and lag: sweep again until enough leftovers are old enough. */
 export async function sweepUntil(store: Store, prefix: string, count: number): Promise<number> {
   let swept = 0;
   for (let waited = 0; swept < count && waited < 50; waited++) {

@@ -33,7 +33,7 @@ const withEtcd = () => `--endpoints=${etcd.endpoints.join()}`;
 const of = (what: string, { data }: { data: any }) =>
   data.findings.filter(({ check }: { check: string }) => check === what);
 
-test('all is well: each thing in a line, and nothing is left in the store', async () => {
+test('without problems: a line for each item, and nothing is left in the store', async () => {
   const result = await check(withEtcd());
   expect(result).toMatchObject({ exitCode: 0, data: { failed: 0 } });
   for (const what of ['etcd', 'member', 'quorum', 'alarms', 'store', 'clock', 'snapshots', 'encryption', 'etcdutl']) {
@@ -67,7 +67,7 @@ test('an alarm NOSPACE is a warning: backups go on', async () => {
   expect(result.exitCode).toBe(0);
 });
 
-test('the code is that of the first that failed', async () => {
+test('the exit code is that of the first failure', async () => {
   const [port] = await freePorts(1);
   const away = await check(`--endpoints=127.0.0.1:${port}`, '--dial-timeout=1s');
   expect(away.exitCode).toBe(ExitCode.etcdUnavailable);
@@ -89,7 +89,7 @@ test('the code is that of the first that failed', async () => {
   expect(of('encryption', keys)).toMatchObject([{ outcome: 'failed' }]);
 });
 
-test('what is not whole in the store is a warning', async () => {
+test('incomplete snapshots in the store are a warning', async () => {
   await mkdir(join(store, 'orders'));
   await writeFile(join(store, 'orders', 'etcd-snapshot-20260101-000000-abcdef.json'), '{"schema": "cdk8s');
   const result = await check();
@@ -99,7 +99,7 @@ test('what is not whole in the store is a warning', async () => {
   expect(of('etcd', result)).toMatchObject([{ outcome: 'warning' }]);
 });
 
-test('a backup tells its times and sizes, as JSON and as metrics, and a failed one takes nothing away', async () => {
+test('a backup reports its times and sizes, as JSON and as metrics, and a failed one removes none of them', async () => {
   const file = join(store, 'etcd.prom');
   const metrics = async () =>
     Object.fromEntries(
@@ -158,7 +158,7 @@ test.each([
   }
 });
 
-test('a command that takes one store names those that are given', async () => {
+test('a command for one store names those that are given', async () => {
   const two = ['--cluster=orders', '--store=file:///a', '--store=file:///b'];
   expect(await runHere('list', ...two)).toMatchObject({
     exitCode: ExitCode.usage,

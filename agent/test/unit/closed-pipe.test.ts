@@ -1,4 +1,4 @@
-// What the agent does when nobody reads what it prints.
+// Behavior of the agent when its output is not read.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// A payload that was damaged after its upload: what the errors say, and that it is true.
+// A payload that was damaged after its upload: the errors, and that their advice works.
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { manifestOf } from '../support/manifest-of.ts';
 
 const [older, damaged] = ['etcd-snapshot-20261120-020000-000001', 'etcd-snapshot-20261121-020000-000002'] as const;
 const original = (({ put, stat, get }) => ({ put, stat, get }))(FilesystemStore.prototype);
-/** Lets the store refuse such a call for the key, or for every key. */
+/** Makes the store refuse this call for the key, or for every key. */
 function refuse(method: keyof typeof original, refused?: string): void {
   const call = original[method] as (...args: unknown[]) => Promise<unknown>;
   Object.assign(FilesystemStore.prototype, {
@@ -70,7 +70,7 @@ test.each([
   expect(await fetch()).toMatchObject({ exitCode: 0, data: { id: older } });
 });
 
-test('where `verify` cannot write, the default restore still meets the damaged snapshot, and `verify` says so', async () => {
+test('where `verify` cannot write, the default restore still selects the damaged snapshot, and `verify` warns of this', async () => {
   refuse('put');
   const { text } = await fetch();
   expect(text).toMatch(/that must be allowed to write to the store: if it is not, always name the snapshot$/);
@@ -117,7 +117,7 @@ test('--force-failed is offered only where it helps', async () => {
   expect((await fetch(damaged, '--force-failed')).exitCode).toBe(ExitCode.verificationFailed);
 });
 
-test('--force-failed is not offered for a payload that the store does not give out', async () => {
+test('--force-failed is not offered for a payload that the store does not return', async () => {
   const snapshot = seal(Buffer.from('mine'));
   const manifest = manifestOf(snapshot, snapshot, { id: 'mine', object: { key: 'orders/own.snap' } });
   await writeFile(join(path, 'orders/own.snap'), snapshot);

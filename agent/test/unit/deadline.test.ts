@@ -1,4 +1,4 @@
-// Every command that asks a store ends with its time, however long the store takes.
+// Every command that uses a store ends within its time limit, however slow the store is.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

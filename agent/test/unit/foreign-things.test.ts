@@ -1,4 +1,4 @@
-// What lies in a store and is not ours, or not of today: nothing of it is lost, and one line says what it is.
+// Foreign and newer content in a store: nothing of it is lost, and one line reports it.
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,14 +45,14 @@ const files = async () =>
     .sort();
 const ids = ({ data }: Awaited<ReturnType<typeof run>>) => data.snapshots.map(({ id }: { id: string }) => id);
 
-/** Prunes with the tightest policy there is, and checks that only these files went. */
+/** Prunes with the strictest policy, and checks that only these files were deleted. */
 async function pruneLoses(lost: readonly string[]): Promise<void> {
   const before = await files();
   await run('prune', '--retention=last=1,minKeep=1', '--sweep-age=1ms', '--force');
   expect(await files()).toEqual(before.filter((key) => !lost.includes(key)));
 }
 
-test('files of others under our prefix are neither shown, copied nor removed', async () => {
+test('files of other tools under our prefix are neither shown, copied nor removed', async () => {
   const foreign = [
     'README',
     'other.db',
@@ -83,7 +83,7 @@ describe('a manifest of a newer major version', () => {
   beforeEach(() => put(odd, { createdAt: new Date().toISOString() }, { schema: 'cdk8s-etcd/snapshot/v2' }));
   const line = expect.stringMatching(/schema 'cdk8s-etcd\/snapshot\/v2'.*use a newer agent/);
 
-  test('is shown as such and left alone by everything', async () => {
+  test('is shown as such and changed by no command', async () => {
     expect((await run('list')).data).toMatchObject({ snapshots: [{ id: good }], broken: [{ id: odd, problem: line }] });
     expect(await run('show', odd)).toMatchObject({ exitCode: ExitCode.verificationFailed, text: line });
     expect(await run('restore fetch', odd, `--to=${path}/x`)).toMatchObject({
@@ -95,7 +95,7 @@ describe('a manifest of a newer major version', () => {
     await pruneLoses([]);
   });
 
-  test('is neither right nor wrong to verify, and nothing is noted beside it', async () => {
+  test('is neither good nor bad for verify, and no result is noted', async () => {
     expect(await run('verify', odd)).toMatchObject({ exitCode: ExitCode.inconclusive, text: line });
     expect(await files()).not.toContain(`orders/${odd}.verify.json`);
   });
@@ -110,20 +110,20 @@ describe('a manifest of a newer major version', () => {
     expect(await run('copy', odd, to)).toMatchObject({ exitCode: ExitCode.verificationFailed, text: line });
   });
 
-  test('also under a name of the user’s own', async () => {
+  test('even under a custom name', async () => {
     await put('mine', {}, { schema: 'cdk8s-etcd/snapshot/v2' });
     expect((await run('list')).data.broken).toHaveLength(2);
     await pruneLoses([]);
   });
 });
 
-describe('what verify found cannot be read', () => {
+describe('the result of a verification cannot be read', () => {
   beforeEach(async () => {
     await put(odd, { createdAt: new Date().toISOString() });
     await write(`orders/${odd}.verify.json`, '{');
   });
 
-  test('such a snapshot counts for nothing and is kept', async () => {
+  test('such a snapshot does not count, and is kept', async () => {
     const problem = expect.stringMatching(/the finding of `verify` cannot be read/);
     expect((await run('list')).data).toMatchObject({ snapshots: [{ id: good }], broken: [{ id: odd, problem }] });
     expect(await run('status')).toMatchObject({ data: { stores: [{ id: good }] } });
@@ -132,7 +132,7 @@ describe('what verify found cannot be read', () => {
     await pruneLoses(['json', 'db'].map((ending) => `orders/etcd-snapshot-20261101-020000-000009.${ending}`));
   });
 
-  test('a deeper look replaces it, a shallower one does not', async () => {
+  test('a deeper verification replaces it, a shallower one does not', async () => {
     expect((await run('verify', odd)).exitCode).toBe(0);
     expect(await readFile(join(path, `orders/${odd}.verify.json`), 'utf8')).toBe('{');
     const payload = join(path, `orders/${odd}.db`);
@@ -142,7 +142,7 @@ describe('what verify found cannot be read', () => {
   });
 });
 
-test('nothing is deleted in favour of a snapshot that is no longer what the index says', async () => {
+test('nothing is deleted in favour of a snapshot that no longer matches the index', async () => {
   const ids = Array.from({ length: 70 }, (_, n) => `etcd-snapshot-20260101-000000-${String(n).padStart(6, '0')}`);
   for (const [n, id] of ids.entries()) {
     await put(id, { createdAt: new Date(Date.now() - (100 - n) * 60_000).toISOString() });
@@ -177,14 +177,14 @@ describe('a snapshot dated in the future', () => {
     await pruneLoses([]);
   });
 
-  test('is not what `latest` means, which is told; it can be named', async () => {
+  test('is not what `latest` means, which the log says; it can be named', async () => {
     const { data, log } = await run('show');
     expect(data.manifest.id).toBe(good);
     expect(log).toEqual([expect.stringMatching(new RegExp(`${odd} is dated in the future .* name it to use it`))]);
     expect((await run('show', odd)).data.manifest.id).toBe(odd);
   });
 
-  test('alone it is no backup that a probe can count on', async () => {
+  test('alone it does not count as a backup for a probe', async () => {
     await rm(join(path, `orders/${good}.json`));
     expect(await run('status')).toMatchObject({
       exitCode: ExitCode.nothingThere,
@@ -193,7 +193,7 @@ describe('a snapshot dated in the future', () => {
   });
 });
 
-test('a manifest that was copied to another name takes nothing of the first with it', async () => {
+test('a manifest that was copied to another name does not affect the first one', async () => {
   await write('orders/mine.json', await readFile(join(path, `orders/${good}.json`)));
   expect((await run('list')).data.broken).toEqual([{ id: 'mine', problem: `its manifest belongs to ${good}` }]);
   await pruneLoses([]);
@@ -217,7 +217,7 @@ test.each(['', '{"schema": "cdk8s-etcd/sn', '{"schema": "cdk8s-etcd/snapshot/v1"
   },
 );
 
-test('a manifest that names a payload elsewhere never has that removed', async () => {
+test('a payload elsewhere that a manifest names is never removed', async () => {
   await write('payments/precious.db', 'x');
   await put(odd, {
     createdAt: new Date(Date.now() - 2 * day).toISOString(),
@@ -249,7 +249,7 @@ test('snapshots of another cluster do not count for ours', async () => {
   await pruneLoses([]);
 });
 
-test('pins: set, shown, kept to, removed; an unknown id pins nothing', async () => {
+test('pins: set, shown, respected, removed; an unknown id pins nothing', async () => {
   await put(odd, { createdAt: new Date(Date.now() - 2 * day).toISOString() });
   expect(await run('pin', odd, 'no-such')).toMatchObject({ exitCode: ExitCode.nothingThere });
   expect(await files()).not.toContain(`orders/${odd}.pin`);
@@ -263,7 +263,7 @@ test('pins: set, shown, kept to, removed; an unknown id pins nothing', async () 
   await pruneLoses([`orders/${odd}.db`, `orders/${odd}.json`]);
 });
 
-test('prune: rules of the store itself count, and one line says that those of the flag do not', async () => {
+test('prune: rules of the store apply, and one line says that those of the flag do not', async () => {
   const store = (retention: object) => `--store=${JSON.stringify({ filesystem: { path }, retention })}`;
   const prune = (own: object) => runHere('prune', '--dry-run', '--retention=last=1', '--cluster=orders', store(own));
   const line = expect.stringMatching(/^--retention=last=1 is ignored: the store has its own rules, \{"last":7\}$/);
@@ -284,7 +284,7 @@ test('status: several stores, the worst decides', async () => {
   ]);
 });
 
-test('the rest of a check that was killed is swept, and nothing that looks like it', async () => {
+test('leftovers of a killed check are swept, but nothing that only resembles them', async () => {
   const old = new Date(Date.now() - day);
   const names = ['.check-0123456789abcdef', '.check-mine', '.check-0123456789abcdef.db'];
   for (const name of names) {
@@ -294,7 +294,7 @@ test('the rest of a check that was killed is swept, and nothing that looks like 
   await pruneLoses([`orders/${names[0]}`]);
 });
 
-test.each([0, 1])('`status` says what there is to say of one store while another, at place %i, hangs', async (at) => {
+test.each([0, 1])('`status` reports one store while another, at position %i, hangs', async (at) => {
   await using stub = await S3Stub.start();
   stub.intercept = () => 'hang';
   const keys = { AWS_ACCESS_KEY_ID: 'stub-access', AWS_SECRET_ACCESS_KEY: 'stub-secret' };

@@ -13,13 +13,13 @@ test('the bundle can be executed without a shell and without env, neither of whi
   expect(statSync(bundled).mode & 0o111).toBe(0o111);
 });
 
-test('and is on the PATH, beside node', () => {
+test('and is on the PATH, next to node', () => {
   expect(dockerfile).toContain(`ln -s ${entry} /image/usr/local/bin/etcd-agent`);
   expect(dockerfile).toMatch(/^COPY lib\/ \/opt\/etcd-agent\/$/m);
   expect(dockerfile).toMatch(/^ENV PATH=\/usr\/local\/bin /m);
 });
 
-test('the bundle has one entry point; that of the crash suites is only in their image', () => {
+test('the bundle has one entry point; the one of the crash suites is only in their image', () => {
   const bin = join(agent, 'lib/bin');
   expect(readdirSync(bin).filter((file) => file.startsWith('etcd-agent'))).toEqual(['etcd-agent.mjs']);
   const sources = readdirSync(bin).map((file) => readFileSync(join(bin, file), 'utf8'));

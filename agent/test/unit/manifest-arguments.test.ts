@@ -1,4 +1,4 @@
-// What the constructs write is what the agent reads: its own parser over every manifest of dist/ and the examples.
+// The agent accepts the output of the constructs: its own parser reads every manifest of dist/ and the examples.
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -129,8 +129,8 @@ test.each(members)('$name', async ({ args, env, cluster, namespace, mounts }) =>
 const isMounted = (path: string, mounts: string[]) =>
   mounts.some((mount) => path === mount || path.startsWith(`${mount}/`));
 
-test('recipients of encryption of every kind are taken by the constructs and by the agent', async () => {
-  // The compiler can't import the library's modules, which are CommonJS, from here.
+test('the constructs and the agent accept encryption recipients of every kind', async () => {
+  // The compiler cannot import the library's CommonJS modules from here.
   const library = join(import.meta.dirname, '../../../src');
   const { ageRecipientProblem } = await import(`${library}/backup/encryption.ts`);
   const { backupArguments } = await import(`${library}/lib/backup-pod.ts`);
@@ -149,6 +149,6 @@ test('recipients of encryption of every kind are taken by the constructs and by 
   }
 });
 
-test('a flag that the agent does not know is found', async () => {
+test('an unknown flag is detected', async () => {
   await expect(parse(['backup', '--cluster=x', '--no-such-flag'])).rejects.toThrow(/unknown option/);
 });

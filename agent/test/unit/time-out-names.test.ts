@@ -1,4 +1,4 @@
-// What the error of a run that has timed out names: a store only if the run was waiting for that store.
+// The error of a run that has timed out names a store only if the run was waiting for that store.
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -70,7 +70,7 @@ test.each([
   },
 );
 
-test('a manifest that names a payload outside of the folder is a finding, and the others are verified', async () => {
+test('a manifest that names a payload outside the folder is reported as bad, and the others are verified', async () => {
   await put(first, { object: { key: '../../etc/passwd' } });
 
   expect(await run('verify')).toMatchObject({
@@ -135,7 +135,7 @@ test.each([
   expect(byId(data)).toMatchObject({ [first]: { outcome: 'verified' }, [second]: { outcome: 'inconclusive' } });
 });
 
-/** Makes the store fail such a call for this key. */
+/** Makes the store fail this call for this key. */
 function failAt(method: keyof typeof original, key: string, exitCode: ExitCode): void {
   const call = original[method] as (...args: unknown[]) => unknown;
   Object.assign(FilesystemStore.prototype, {
@@ -180,7 +180,7 @@ test.each([
   },
 );
 
-test('what was verified before still counts in the metrics when the store refuses the payload', async () => {
+test('an earlier verification still counts in the metrics when the store refuses the payload', async () => {
   await put(second, { verified: undefined });
   await run('verify');
   failAt('get', `orders/${second}.db`, ExitCode.storeRefused);
@@ -210,7 +210,7 @@ test('verify, list, status and restore agree on a pair that was copied to anothe
   expect(await run('status')).toMatchObject({ data: { stores: [{ id: second }] } });
 });
 
-describe('a snapshot that is named and known to be bad', () => {
+describe('a named snapshot that is known to be bad', () => {
   const found = (id: string, outcome: string) => ({
     ...{ schema: 'cdk8s-etcd/verification/v1', id, level: 'open', outcome, detail: 'HashKV differs' },
     ...{ at: new Date().toISOString(), agent: { version: 'test' } },
@@ -251,7 +251,7 @@ describe('a snapshot that is named and known to be bad', () => {
     },
   );
 
-  test('also under an exact key, and the finding of what lay there before is not held against it', async () => {
+  test('also under an exact key, where the result for a previous object does not count', async () => {
     const snapshot = seal(Buffer.from('exact'));
     await writeFile(join(path, 'mine.db'), snapshot);
     const manifest = manifestOf(snapshot, snapshot, { object: { key: 'mine.db' } });
@@ -331,7 +331,7 @@ describe('a snapshot that is encrypted for another key', () => {
     expect((await run('verify', second, '--level=open', identity)).exitCode).toBe(ExitCode.verificationFailed);
   });
 
-  test('is failed when its bytes are not those that were stored, which needs no key to see', async () => {
+  test('is failed when its bytes differ from the stored ones, which is visible without a key', async () => {
     await put(second, encryptedFor(recipients));
     const stored = seal(Buffer.from(second));
     stored[0]! ^= 1;

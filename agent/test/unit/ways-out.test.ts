@@ -1,4 +1,4 @@
-// What a command advises where it finds nothing, or not what was asked for: the advice works as it is typed.
+// Advice of commands that find nothing, or not the requested snapshot: the advised command works as printed.
 import { mkdir, mkdtemp, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ const at = (store: string, command: string, ...more: string[]) =>
   runHere(...command.split(' '), ...more, `--store=file://${store}`);
 /** The flags that the text ends with. */
 const passed = (text: string) => / pass (--store=.*)$/m.exec(text)?.[1]?.split(' ') ?? [];
-/** Runs the command of that name that the text advises. */
+/** Runs the advised command with this name. */
 function asTyped(text: string, command: string) {
   const typed = new RegExp(`\`etcd-agent (${command}[^\`]*)\``).exec(text)?.[1];
   if (typed === undefined) throw new Error(`no ${command} in: ${text}`);
@@ -74,7 +74,7 @@ describe('a payload without a manifest that is under an hour old', () => {
     expect([data.broken, data.unfinished]).toEqual([[], [{ id: newer, problem: `it ${why}` }]]);
   });
 
-  test('is counted if nothing else is there', async () => {
+  test('is counted if there is nothing else', async () => {
     await rm(manifest(older));
     for (const { text } of [await run('list'), await fetch(), await run('status')]) {
       expect(text).toMatch(/but 2 that (are not verified|have no manifest)/);
@@ -88,7 +88,7 @@ describe.each([
   ['cut', () => truncate(manifest(newer), 300).then(() => age(newer))],
 ])('a newer snapshot whose manifest is %s', (_, harm) => {
   const adopt = new RegExp(`\`etcd-agent adopt orders/${newer}.db --store=file://\\S+ --cluster=orders --namespace=\``);
-  test('is passed over with the command that adopts it', async () => {
+  test('is skipped, with the command that adopts it', async () => {
     for (const id of [older, newer]) await put(id);
     await harm();
     expect((await fetch()).log).toEqual([expect.stringMatching(new RegExp(`passed over: .*${adopt.source}`))]);
@@ -168,7 +168,7 @@ test.each(['verify', `verify ${newer}`])(
   },
 );
 
-test('a leftover of a killed run that later snapshots supersede is no failure of verify, unless it is named', async () => {
+test('verify ignores a leftover of a killed run that later snapshots supersede, unless it is named', async () => {
   const after = 'etcd-snapshot-20261122-020000-000003';
   for (const [revision, id] of [older, newer, after].entries()) await put(id, 'orders', revision + 1);
   await rm(manifest(newer));
@@ -192,7 +192,7 @@ test('verify waits for a snapshot whose backup may still be running', async () =
   expect((await run('verify', newer)).exitCode).toBe(ExitCode.nothingThere);
 });
 
-test('the command that lists the snapshots works as it is typed', async () => {
+test('the command that lists the snapshots works as printed', async () => {
   await put(older);
   await rm(join(path, `orders/${older}.db`));
   for (const { text } of [await fetch(), await run('status'), await run('show', newer)]) {
@@ -209,7 +209,7 @@ test('a snapshot whose payload is missing: another one is suggested', async () =
   });
 });
 
-test('a file without a manifest at --object-key: --adopt is mentioned, but not for a file that is not there', async () => {
+test('a file without a manifest at --object-key: --adopt is mentioned, but not for a missing file', async () => {
   await mkdir(join(path, 'old'));
   await writeFile(join(path, 'old/x.db'), seal(Buffer.from('x')));
   expect(await fetch('--object-key=old/x.db')).toMatchObject({

@@ -1,4 +1,4 @@
-// Whose snapshots a command takes, where a store holds those of several clusters.
+// The snapshots that a command selects in a store with several clusters.
 import { mkdir, mkdtemp, readdir, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(path, { recursive: true }));
 
-/** Each one is newer than the one before. */
+/** Each one is newer than the previous one. */
 async function put(folder: string, clusterId: string, more: Partial<ManifestChanges['cluster']> = {}): Promise<string> {
   count++;
   const createdAt = new Date(Date.now() - 100 * hour + count * hour).toISOString();
@@ -92,7 +92,7 @@ describe('one name in two namespaces', () => {
     expect(text).toMatch(/; it has snapshots of prod\/orders \(1\), staging\/orders \(1\): check --namespace$/);
   });
 
-  test('prune in a third namespace says it, and deletes nothing', async () => {
+  test('prune in a third namespace reports this, and deletes nothing', async () => {
     const { exitCode, text } = await run('prune', '--namespace=shop', '--retention=last=1');
     expect(exitCode).toBe(ExitCode.nothingThere);
     expect(text).toMatch(
@@ -113,7 +113,7 @@ describe('one name in two namespaces', () => {
     }
   });
 
-  test('where all of its own are bad, nobody is sent to another namespace', async () => {
+  test('if all of its own are bad, no other namespace is suggested', async () => {
     await truncate(join(path, 'prod/orders', `${ids.prod}.json`), 30);
     for (const command of ['status', 'show']) {
       const { text } = await run(command, '--namespace=prod');
@@ -122,7 +122,7 @@ describe('one name in two namespaces', () => {
     }
   });
 
-  test('one whose manifest is gone says how it comes back', async () => {
+  test('a missing manifest is reported with the command that restores it', async () => {
     await rm(join(path, 'prod/orders', `${ids.prod}.json`));
     const old = new Date(Date.now() - 2 * 3_600_000);
     await utimes(join(path, 'prod/orders', `${ids.prod}.db`), old, old);
@@ -135,7 +135,7 @@ describe('one name in two namespaces', () => {
     );
   });
 
-  test('the one without a namespace can be asked for', async () => {
+  test('the one without a namespace can be selected', async () => {
     const id = await put('orders', 'c');
     expect((await run('show')).text).toMatch(/pass --namespace= or --namespace=prod or --namespace=staging$/);
     expect(await shown('--namespace=')).toBe(id);
@@ -165,7 +165,7 @@ test.each(['a mistyped', 'a file for a'])('%s directory of a store is an error o
   if (what === 'a mistyped') expect(await readdir(path)).toEqual([]);
 });
 
-test('a name that no folder has is told with those that there are; an empty store is no mistake', async () => {
+test('a name that no folder has is reported with the existing ones; an empty store is not a mistake', async () => {
   expect(await run('list')).toMatchObject({
     exitCode: 0,
     text: expect.stringMatching(/^no snapshots of orders in \S+; it has no folder orders, and the store is empty/),
@@ -178,7 +178,7 @@ test('a name that no folder has is told with those that there are; an empty stor
   );
 });
 
-test('where one namespace alone has the name, nobody has to say so', async () => {
+test('if only one namespace has the name, no flag is needed', async () => {
   await put('prod/payments', 'z');
   const id = await put('prod/orders', 'a');
   expect(await shown()).toBe(id);
@@ -186,7 +186,7 @@ test('where one namespace alone has the name, nobody has to say so', async () =>
   expect((await run('list')).data.snapshots).toMatchObject([{ id, pinned: true }]);
 });
 
-test("a manifest of another cluster in the folder is shown as that one's, and taken by its id only", async () => {
+test('a manifest of another cluster in the folder is shown with that cluster, and selected only by its id', async () => {
   const ours = await put('orders', 'a');
   const theirs = await put('orders', 'a', { namespace: 'staging' });
 
@@ -196,7 +196,7 @@ test("a manifest of another cluster in the folder is shown as that one's, and ta
   expect(await shown(theirs)).toBe(theirs);
 });
 
-test('two etcds of one name, that no restore connects, are refused until a cluster id or a snapshot is named', async () => {
+test('two etcds with one name and no restore between them are refused until a cluster id or a snapshot is named', async () => {
   const [a, b] = [await put('orders', 'a1'), await put('orders', 'b2')];
   const both = new RegExp(`b2 \\(1, newest ${b}\\), a1 \\(1, newest ${a}\\); pass the --cluster-id`);
 
@@ -210,7 +210,7 @@ test('two etcds of one name, that no restore connects, are refused until a clust
   expect(await shown()).toBe(b);
 });
 
-test('an etcd that lives on after another was restored from it is refused, until a cluster id is named', async () => {
+test('an etcd that continues after another was restored from it is refused until a cluster id is named', async () => {
   const before = await put('orders', 'd0');
   await writeFile(join(path, `orders/${before}.restored-e1.json`), '{}');
   const restored = await put('orders', 'e1', { lineage: ['d0'] });
@@ -234,7 +234,7 @@ test('an etcd that lives on after another was restored from it is refused, until
   expect(data.deleted).toEqual([]);
 });
 
-test('list and verify of a cluster id are of that etcd alone', async () => {
+test('list and verify of a cluster id cover only that etcd', async () => {
   const [a] = [await put('orders', 'a1'), await put('orders', 'b2'), await put('orders', 'a1', { namespace: 'other' })];
   expect((await run('list', '--cluster-id=a1')).data.snapshots).toMatchObject([{ id: a }]);
   expect((await run('verify --level=read', '--cluster-id=a1')).data.snapshots).toMatchObject([{ id: a }]);
@@ -243,7 +243,7 @@ test('list and verify of a cluster id are of that etcd alone', async () => {
   expect(await run('verify', '--cluster-id=c3')).toMatchObject({ exitCode: ExitCode.nothingThere, ...none });
 });
 
-test('a named snapshot of another cluster is taken, and it is said whose it is', async () => {
+test('a named snapshot of another cluster is used, and its cluster is reported', async () => {
   const id = await put('prod/orders', 'a1');
   const key = `prod/orders/${id}.db`;
   const fetch = async (cluster: string, ...more: string[]) =>
@@ -258,7 +258,7 @@ test('a named snapshot of another cluster is taken, and it is said whose it is',
   expect(await fetch('other', '--namespace=prod')).toMatchObject({ exitCode: 0, log: said('prod/other') });
 });
 
-test('a restored etcd still finds its past after the snapshot that it came from was pruned', async () => {
+test('a restored etcd still finds its history after the snapshot that it came from was pruned', async () => {
   const from = await put('orders', 'd0');
   await writeFile(join(path, `orders/${from}.restored-e1.json`), '{}');
   await put('orders', 'd0');
@@ -269,7 +269,7 @@ test('a restored etcd still finds its past after the snapshot that it came from 
   expect((await run('prune --retention=last=1')).data.deleted).toHaveLength(1);
 });
 
-describe('a newest snapshot that is not good is passed over aloud', () => {
+describe('a newest snapshot that is not good is skipped with a warning', () => {
   let taken: string;
   let newest: string;
   beforeEach(async () => {
@@ -323,7 +323,7 @@ describe('a newest snapshot that is not good is passed over aloud', () => {
     }
   });
 
-  test('but not a backup that is under way, which is only named, nor what is of another cluster', async () => {
+  test('but not a running backup, which is only named, nor a snapshot of another cluster', async () => {
     await rm(manifest());
     const other = await put('orders', 'a', { namespace: 'staging' });
     await rm(join(path, `orders/${other}.db`));
@@ -332,7 +332,7 @@ describe('a newest snapshot that is not good is passed over aloud', () => {
     expect((await run('status')).text).not.toMatch(/passed over/);
   });
 
-  test('of many the newest five are told', async () => {
+  test('of many the newest five are listed', async () => {
     await rm(payload());
     for (let n = 0; n < 7; n++) await rm(join(path, `orders/${await put('orders', 'a')}.db`));
     const { log } = await run('show');

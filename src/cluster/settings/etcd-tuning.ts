@@ -5,11 +5,11 @@ import { periodicTypes, tuningTypes } from '../../validation/property-types';
 import { buildIfValid } from '../../validation/type-checks';
 
 /**
- * How much history etcd keeps. etcd keeps every revision of every key until it is compacted, so without compaction the
- * database grows until it reaches its quota. Compaction never removes the current value of a key.
+ * Sets how much history etcd keeps. etcd keeps every revision of every key until it is compacted, so without compaction
+ * the database grows until it reaches its quota. Compaction never removes the current value of a key.
  */
 export class AutoCompaction {
-  /** Compacts history older than this. A watch that was disconnected for longer must list again. */
+  /** Compacts the history that is older than this. A watch that was disconnected for longer must list again. */
   static periodic(retention: Duration): AutoCompaction {
     return buildIfValid(
       AutoCompaction.prototype,
@@ -53,43 +53,45 @@ export class AutoCompaction {
   }
 }
 
-/** Timeouts, snapshots and compaction of etcd, for `EtcdTuning.of`. */
+/** Sets the timeouts, snapshots and compaction of etcd, for `EtcdTuning.of`. */
 export interface EtcdTuningProps {
   /**
-   * Interval between the leader's heartbeats. Set it to about the round-trip time between the members.
+   * Sets the interval between the leader's heartbeats. Set it to about the round-trip time between the members.
    * @default Duration.millis(100)
    */
   readonly heartbeatInterval?: Duration;
   /**
-   * Time without heartbeats after which the members elect another leader. Set it to about ten times the round-trip
-   * time: at least five heartbeats, and at most 50 seconds.
+   * Sets the time without heartbeats after which the members elect another leader. Set it to about ten times the
+   * round-trip time: at least five heartbeats, and at most 50 seconds.
    * @default Duration.millis(1000)
    */
   readonly electionTimeout?: Duration;
   /**
-   * Number of writes after which a member takes a snapshot of its log. A smaller number needs less memory and more disk
-   * writes.
+   * Sets the number of writes after which a member takes a snapshot of its log. A smaller number needs less memory and
+   * more disk writes.
    * @default 10000
    */
   readonly snapshotCount?: number;
   /**
-   * How much history etcd keeps.
+   * Sets how much history etcd keeps.
    * @default - AutoCompaction.periodic(Duration.hours(1))
    */
   readonly autoCompaction?: AutoCompaction;
 }
 
 /**
- * Tuning of etcd, the same for all members. The presets follow etcd's tuning guide (https://etcd.io/docs/v3.6/tuning/):
- * a heartbeat of about the round-trip time between the members, and an election timeout of ten heartbeats.
+ * Tunes etcd, in the same way for all members. The presets follow etcd's tuning guide
+ * (https://etcd.io/docs/v3.6/tuning/): a heartbeat of about the round-trip time between the members, and an election
+ * timeout of ten heartbeats.
  *
  * By default etcd compacts history that is older than one hour (`AutoCompaction`).
  */
 export class EtcdTuning {
-  /** For members within one region. These are etcd's own defaults: heartbeat 100 ms, election timeout 1 s. */
+  /** Suits members within one region. These are etcd's own defaults: heartbeat 100 ms, election timeout 1 s. */
   static readonly LAN = new EtcdTuning({});
   /**
-   * For members up to half a second apart, for example on different continents: heartbeat 500 ms, election timeout 5 s.
+   * Suits members up to half a second apart, for example on different continents: heartbeat 500 ms, election timeout 5
+   * s.
    */
   static readonly WAN = new EtcdTuning({
     heartbeatInterval: Duration.millis(500),

@@ -22,20 +22,20 @@ import { volumeLost } from './volume-lost';
 export interface Kind {
   readonly name: string;
   readonly fault: Fault;
-  /** How long it takes until the cluster is whole again, by experience. */
+  /** Typical time until the cluster has recovered. */
   readonly seconds: number;
-  /** Of three members, how many it keeps from serving at once; 3: it is meant to break the quorum. */
+  /** Number of members, of three, that cannot serve at the same time. 3 means that it breaks the quorum on purpose. */
   readonly takes: 0 | 1 | 3;
-  /** It changes what is applied. */
+  /** Changes the manifests. */
   readonly applies?: boolean;
   readonly needsQuorum?: boolean;
   readonly needsNodes?: boolean;
-  /** Never beside another. */
+  /** Never together with another fault. */
   readonly alone?: boolean;
   readonly notBeside?: readonly string[];
   /** Quick enough for a smoke test. */
   readonly quick?: boolean;
-  /** In one plan. */
+  /** Maximum number in one plan. */
   readonly atMost?: number;
 }
 

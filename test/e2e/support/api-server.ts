@@ -5,7 +5,7 @@ import { controlPlaneNodes, onNode } from './node-driver';
 const manifest = 'kube-apiserver.yaml';
 const [live, aside] = [`/etc/kubernetes/manifests/${manifest}`, `/etc/kubernetes/${manifest}`];
 
-/** Does something while no API server runs. */
+/** Does the work while no API server runs. */
 export async function withoutApiServer(work: () => Promise<void>): Promise<void> {
   const planes = await controlPlaneNodes();
   try {

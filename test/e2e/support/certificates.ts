@@ -13,7 +13,7 @@ x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoPro
 const newKeys = () =>
   webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']) as Promise<webcrypto.CryptoKeyPair>;
 
-/** A throw-away certificate authority. */
+/** A temporary certificate authority. */
 export class Authority {
   static async create(): Promise<Authority> {
     const keys = await newKeys();

@@ -8,25 +8,25 @@ import { agentImage } from './settings';
 
 const root = join(__dirname, '../../..');
 
-/** How it went so far. Times are of the client's own clock, in ms. */
+/** Results so far. Times are from the client's clock, in ms. */
 export interface Facts {
   readonly now: number;
   /** Acknowledged writes. */
   readonly written: number;
   /** The longest time without an acknowledged write. */
   readonly longestGap: number;
-  /** Writes that were tried for a second in vain. */
+  /** Writes that failed for a whole second. */
   readonly failed: readonly string[];
-  /** Writes that do not count as such, as the machine was too busy. */
+  /** Missed writes that do not count, because the machine was too busy. */
   readonly starved: number;
   readonly elections: number;
-  /** In the order in which they answered. */
+  /** Cluster ids in the order in which they answered. */
   readonly clusterIds: readonly string[];
-  /** Each time a watch was told that its revision is compacted. */
+  /** Each time a watch learned that its revision is compacted. */
   readonly compacted: readonly object[];
 }
 
-/** A restore: what this cluster acknowledged after the revision of the snapshot is not in the next one. */
+/** A restore: writes that this cluster acknowledged after the revision of the snapshot are missing in the next one. */
 export interface Loss {
   readonly clusterId: string;
   readonly revision: number;
@@ -35,7 +35,7 @@ export interface Loss {
 export interface Verdict {
   readonly clusterIds: readonly string[];
   readonly written: number;
-  /** Of acknowledged writes, of reads, and of what the watch brought. */
+  /** What is wrong with acknowledged writes, reads and watch events. */
   readonly wrong: readonly string[];
 }
 
@@ -43,13 +43,13 @@ export interface ClientOptions {
   readonly endpoints: readonly string[];
   /** With `ca.crt`, `tls.crt` and `tls.key`. */
   readonly tlsSecret?: string | undefined;
-  /** Its node may go off and come back: it goes on with what it remembers. */
+  /** Its node may fail and return: the client continues with its journal. */
   readonly outlivesNode?: boolean | undefined;
-  /** Of its pod. Default: none. */
+  /** Labels of its pod. Default: none. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A pod that writes to a cluster and watches it without a break, with its own clock and away from kubectl. */
+/** A pod that writes to a cluster and watches it continuously, with its own clock and independent of kubectl. */
 export class Client {
   static async start(namespace: Namespace, cluster: string, options: ClientOptions): Promise<Client> {
     const name = `${cluster}-client`;
@@ -74,7 +74,7 @@ export class Client {
     return this.#get(`facts?since=${since}`);
   }
 
-  /** It ends here. Every acknowledged write must be with each of so many voters. */
+  /** Ends the client. Each of this number of voters must have every acknowledged write. */
   judge(voters: number, losses: readonly Loss[] = []): Promise<Verdict> {
     return this.#get(`judge?voters=${voters}&losses=${encodeURIComponent(JSON.stringify(losses))}`);
   }

@@ -41,12 +41,12 @@ export const crashing =
     const path = '/spec/template/spec/containers/0';
     reconciler.deployment.addJsonPatch(
       JsonPatch.add(`${path}/command`, [node, '--eval', supervisor(last), '--']),
-      // Nobody answers while it stays away.
+      // No reconciler acts while it stays away.
       ...['startupProbe', 'livenessProbe', 'readinessProbe'].map((probe) => JsonPatch.remove(`${path}/${probe}`)),
     );
   };
 
-/** Its reconciler is from now on one that ends at every point. */
+/** From now on its reconciler ends at every point. */
 export async function crashFromNowOn({ cluster, namespace }: Play, shape: (parts: Parts) => void): Promise<void> {
   cluster.reshape((parts) => {
     crashing()(parts);
@@ -56,7 +56,7 @@ export async function crashFromNowOn({ cluster, namespace }: Play, shape: (parts
   await namespace.ready('deployment', 'etcd-reconciler');
 }
 
-/** Where it ended so far: `before <row>` and `after <row>`. */
+/** Points at which it ended so far: `before <row>` and `after <row>`. */
 export async function crashes(namespace: Namespace): Promise<string[]> {
   const list = `console.log(JSON.stringify(require('node:fs').readdirSync('${directory}')))`;
   const exec = ['exec', 'deployment/etcd-reconciler', '--', node, '--eval', list];
@@ -70,7 +70,7 @@ export async function crashedAt(namespace: Namespace, ...rows: string[]): Promis
   expect(await crashes(namespace)).toEqual(expect.arrayContaining(points));
 }
 
-/** One that was not killed anywhere yet. */
+/** A reconciler that has not been killed yet. */
 export async function anotherReconciler(namespace: Namespace): Promise<void> {
   await namespace.kubectl(['delete', 'pod', '--selector=app.kubernetes.io/name=etcd-reconciler']);
   await namespace.ready('deployment', 'etcd-reconciler');

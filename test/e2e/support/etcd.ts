@@ -15,13 +15,13 @@ const tlsFlags = [
 
 export interface EtcdOptions {
   readonly size: 1 | 3;
-  /** TLS with client certificates; the client's is in this Secret, which is made. */
+  /** TLS with client certificates. The client's certificate is written into this Secret. */
   readonly clientSecret?: string;
-  /** Where the data are: `data-dir` there is the data directory. Default: gone with the pod. */
+  /** Volume with the data, whose `data-dir` is the data directory. Default: deleted with the pod. */
   readonly dataVolume?: object;
 }
 
-/** An etcd that knows nothing of this project: a StatefulSet `etcd`, its client URLs at etcd-N.etcd:2379. */
+/** An etcd without any part of this project: a StatefulSet `etcd` with client URLs at etcd-N.etcd:2379. */
 export class Etcd {
   static async start(namespace: Namespace, options: EtcdOptions): Promise<Etcd> {
     const { size, clientSecret } = options;
@@ -42,7 +42,7 @@ export class Etcd {
     return stdout;
   }
 
-  /** Writes so many MiB of values that do not compress away, under keys that begin with `prefix`. */
+  /** Writes this many MiB of values that do not compress well, under keys that begin with `prefix`. */
   async fill(prefix: string, mebibytes: number): Promise<void> {
     let next = 0;
     const writer = async () => {
@@ -51,7 +51,7 @@ export class Etcd {
     await Promise.all([writer(), writer(), writer()]);
   }
 
-  /** A sum over every key and value. */
+  /** Returns a checksum of all keys and values. */
   async digest(): Promise<string> {
     return createHash('sha256')
       .update(await this.etcdctl(['get', '--prefix', '']))
@@ -124,7 +124,7 @@ function fieldVariable(name: string, fieldPath: string): object {
   return { name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } } };
 }
 
-/** What `etcdctl txn` reads: no conditions, a hundred puts that are 1 MiB together, nothing otherwise. */
+/** Input for `etcdctl txn`: no conditions, a hundred puts of 1 MiB in total, and nothing otherwise. */
 function transaction(prefix: string): string {
   const value = () => randomBytes(7_864).toString('base64');
   const puts = Array.from({ length: 100 }, (_, index) => `put ${prefix}/${index} ${value()}`);

@@ -4,7 +4,7 @@ import type { Namespace } from './namespace';
 /** The end of a Job. */
 export interface Outcome {
   readonly succeeded: boolean;
-  /** Why it failed, in the Job controller's word. */
+  /** Reason of the failure, as given by the Job controller. */
   readonly reason?: string;
   readonly pods: readonly PodEnd[];
 }
@@ -12,7 +12,7 @@ export interface Outcome {
 export interface PodEnd {
   readonly name: string;
   readonly exitCode: number;
-  /** Kubernetes' word: Completed, Error, OOMKilled. */
+  /** Reason of Kubernetes: Completed, Error, OOMKilled. */
   readonly reason: string;
   readonly terminationMessage: string;
 }
@@ -50,7 +50,7 @@ export async function lastLogLine(namespace: Namespace, pod: string): Promise<st
 }
 
 export interface AgentRun {
-  /** Which of the schedule's stores; from 0. */
+  /** Index of the schedule's store, from 0. */
   readonly store: number;
   readonly args: readonly string[];
   readonly volumes?: readonly object[];

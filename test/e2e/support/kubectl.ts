@@ -8,10 +8,10 @@ export interface Output {
   readonly stderr: string;
 }
 
-/** Runs kubectl on whatever KUBECONFIG says, and throws when it exits with anything but 0. */
+/** Runs kubectl with KUBECONFIG. Throws unless it exits with 0. */
 export async function kubectl(args: readonly string[], input = ''): Promise<Output> {
   const running = execute('kubectl', [...args], { maxBuffer: 1024 ** 3 });
-  // A kubectl that ends early closes its stdin; why it ended is in its own error.
+  // A kubectl that ends early closes its stdin. Its own error has the reason.
   running.child.stdin?.on('error', () => {}).end(input);
   return running;
 }

@@ -15,12 +15,12 @@ const security = {
   },
 };
 
-/** Container with what the restricted Pod Security Standard asks of it. */
+/** A container with the fields that the restricted Pod Security Standard requires. */
 export function container(name: string, image: string, fields: object): Manifest {
   return { name, image, imagePullPolicy: 'IfNotPresent', securityContext: security.container, ...fields };
 }
 
-/** Pod with what the restricted Pod Security Standard asks of it. It is gone at once when it is deleted. */
+/** A pod with the fields that the restricted Pod Security Standard requires. It ends at once when it is deleted. */
 export function podSpec(fields: object): Manifest {
   return { terminationGracePeriodSeconds: 0, enableServiceLinks: false, securityContext: security.pod, ...fields };
 }

@@ -19,7 +19,7 @@ import { agentImage } from './settings';
 
 const image = { agentImage, imagePullPolicy: ImagePullPolicy.IF_NOT_PRESENT };
 
-/** What is synthesized, to be changed or added to. */
+/** Synthesized objects, to change or extend. */
 export interface Parts {
   readonly chart: Chart;
   readonly reconciler: EtcdReconciler;
@@ -34,16 +34,16 @@ export interface MemberClusterOptions {
   readonly props?: Partial<EtcdClusterProps>;
   readonly reconciler?: Partial<EtcdReconcilerProps>;
   readonly shape?: (parts: Parts) => void;
-  /** Made elsewhere, in place of what is synthesized. */
+  /** Manifests from elsewhere, instead of synthesized ones. */
   readonly manifests?: () => Promise<string>;
 }
 
 export interface ClusterClientOptions extends Pick<ClientOptions, 'outlivesNode' | 'labels'> {
-  /** Where the client is, if not beside the cluster. */
+  /** Namespace of the client, if not that of the cluster. */
   readonly inside?: Namespace | undefined;
 }
 
-/** An EtcdCluster with its reconciler, driven by nothing but synth and apply. */
+/** An EtcdCluster with its reconciler, controlled only by synth and apply. */
 export class MemberCluster {
   static async create(namespace: Namespace, options: MemberClusterOptions = {}): Promise<MemberCluster> {
     const cluster = new MemberCluster(namespace, options);
@@ -70,19 +70,19 @@ export class MemberCluster {
     this.#source = manifests ?? (async () => this.#synthesized());
   }
 
-  /** What is changed stays changed. */
+  /** Applies the manifests. Changed properties stay changed. */
   async apply(props: Partial<EtcdClusterProps> = {}, flags: readonly string[] = ['--server-side']): Promise<string> {
     this.#props = { ...this.#props, ...props };
     const { stdout } = await this.#namespace.kubectl(['apply', ...flags, '-f', '-'], await this.manifests());
     return stdout;
   }
 
-  /** What is applied. */
+  /** Manifests to apply. */
   manifests(): Promise<string> {
     return this.#source();
   }
 
-  /** All that was applied; what the manifests do not hold stays. */
+  /** Deletes everything that was applied. Other objects stay. */
   async delete(...flags: string[]): Promise<void> {
     await this.#namespace.kubectl(['delete', ...flags, '-f', '-'], await this.manifests());
   }
@@ -93,12 +93,12 @@ export class MemberCluster {
     this.#reconciler = reconciler;
   }
 
-  /** From the next apply on, in place of what is synthesized. */
+  /** From the next apply on, instead of synthesized manifests. */
   comesFrom(manifests: () => Promise<string>): void {
     this.#source = manifests;
   }
 
-  /** Waits until it has so many members, each in a ready pod, and nothing is left to do. */
+  /** Waits until it has this number of members, each in a ready pod, and no operation is left. */
   async ready(size: number, seconds = 480): Promise<Manifest> {
     return this.#namespace.until(`${this.name} of ${size}`, seconds, async () => {
       const { spec, metadata, status } = await this.resource();
@@ -119,7 +119,7 @@ export class MemberCluster {
     return status?.conditions?.find((condition: Manifest) => condition.type === type);
   }
 
-  /** The reasons of its events since then, in the order in which they came last. */
+  /** Returns the reasons of its events since then, by their last occurrence. */
   async told(since: number): Promise<string[]> {
     const { items } = await this.#namespace.get('events', '--field-selector=involvedObject.kind=EtcdCluster');
     const at = ({ lastTimestamp, eventTime }: Manifest): number => Date.parse(lastTimestamp ?? eventTime);
@@ -141,13 +141,13 @@ export class MemberCluster {
     return `${this.name}-${ordinal}`;
   }
 
-  /** As the status has it. */
+  /** Returns the member id from the status. */
   async memberId(ordinal: number): Promise<string | undefined> {
     const { status } = await this.resource();
     return status?.members?.find((member: Manifest) => member.ordinal === ordinal)?.memberId;
   }
 
-  /** Of the first so many ordinals. */
+  /** Returns the member ids of this number of ordinals. */
   memberIds(size = 3): Promise<(string | undefined)[]> {
     return Promise.all(Array.from({ length: size }, (_, ordinal) => this.memberId(ordinal)));
   }
@@ -156,14 +156,14 @@ export class MemberCluster {
     await this.#namespace.kubectl(['delete', 'pod', '--wait=false', ...ordinals.map((ordinal) => this.pod(ordinal))]);
   }
 
-  /** With the pods, as a volume in use is not deleted. */
+  /** Deletes the volumes, and also the pods, because a volume in use is not deleted. */
   async loseVolumes(...ordinals: number[]): Promise<void> {
     const claims = ordinals.map((ordinal) => `data-${this.pod(ordinal)}`);
     await this.#namespace.kubectl(['delete', 'pvc', '--wait=false', ...claims]);
     await this.deletePods(...ordinals);
   }
 
-  /** Waits until the member of this ordinal is another one. */
+  /** Waits until the member of this ordinal has been replaced. */
   async replaced(ordinal: number, before: string | undefined, seconds = 240): Promise<void> {
     await this.#namespace.until(`another member ${ordinal}`, seconds, async () => {
       const now = await this.memberId(ordinal);
@@ -171,10 +171,10 @@ export class MemberCluster {
     });
   }
 
-  /** The Service by which clients reach one member. */
+  /** Service through which clients reach one member. */
   clientName = (ordinal: number) => clientServiceName(this.pod(ordinal));
 
-  /** A client that knows as many members as there may ever be. */
+  /** A client that knows the maximum number of members. */
   client({ inside = this.#namespace, ...options }: ClusterClientOptions = {}, members = 5): Promise<Client> {
     const endpoint = (ordinal: number) =>
       `${this.#tls ? 'https' : 'http'}://${this.clientName(ordinal)}.${this.#namespace.name}.svc.cluster.local:2379`;
@@ -185,7 +185,7 @@ export class MemberCluster {
     });
   }
 
-  /** `input` is what it reads; a value that is put, say. */
+  /** `input` is its standard input, for example a value to put. */
   async etcdctl(args: readonly string[], ordinal = 0, input?: string): Promise<string> {
     const files = '/etc/etcd/tls/server';
     const tls = [

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Manifest } from '../../synth';
 import { kubectl, type Output } from './kubectl';
 
-/** A namespace of its own for each suite, which lets only restricted pods in, and warns of others. */
+/** A separate namespace for each suite. It admits only restricted pods, and warns of others. */
 export class Namespace {
   static async create(purpose: string): Promise<Namespace> {
     const namespace = new Namespace(`etcd-e2e-${purpose}-${randomBytes(3).toString('hex')}`);
@@ -11,14 +11,14 @@ export class Namespace {
     return namespace;
   }
 
-  /** One that the manifests under test make. */
+  /** A namespace that the manifests under test create. */
   static named(name: string): Namespace {
     return new Namespace(name);
   }
 
   private constructor(readonly name: string) {}
 
-  /** Again, when it was deleted. */
+  /** Creates it again after it was deleted. */
   async make(): Promise<void> {
     const labels = {
       'app.kubernetes.io/part-of': 'cdk8s-etcd-e2e',
@@ -42,7 +42,7 @@ export class Namespace {
     return JSON.parse(stdout);
   }
 
-  /** Asks every second until there is an answer. */
+  /** Calls the function every second until it returns a value. */
   async until<T>(what: string, seconds: number, ask: () => Promise<T | undefined>): Promise<T> {
     const deadline = Date.now() + seconds * 1000;
     for (;;) {

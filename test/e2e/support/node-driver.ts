@@ -7,7 +7,7 @@ import { slowTest } from './settings';
 /** The command that reaches nodes: `$NODE_DRIVER shell NODE COMMAND…`, `$NODE_DRIVER off NODE` and the like. */
 const driver = process.env.NODE_DRIVER ?? '';
 
-/** A test of what only a node's own shell can bring about; `--smoke` leaves it out. */
+/** A test that needs a shell on a node; `--smoke` skips it. */
 export const nodeTest = driver ? slowTest : test.skip;
 
 function run(verb: string, ...args: readonly string[]): Promise<Output> {
@@ -17,12 +17,15 @@ function run(verb: string, ...args: readonly string[]): Promise<Output> {
   return running;
 }
 
-/** Pulls a node's plug and puts it in again; takes it off the network and back. */
+/** Switches a node off and on again, or disconnects and reconnects its network. */
 export async function drive(verb: 'off' | 'on' | 'cut' | 'mend', node: string): Promise<void> {
   await (verb === 'on' ? powerOn(node) : run(verb, node));
 }
 
-/** What a node had on the network may take a while to go; one that did not get on is half on, until it is off again. */
+/**
+ * The network state of a node may take a while to disappear. A node that failed to start is partly on until it is
+ * switched off again.
+ */
 async function powerOn(node: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

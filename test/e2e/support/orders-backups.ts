@@ -10,7 +10,7 @@ export function addNightly(cluster: EtcdCluster, store: BackupStore, retention?:
   cluster.addBackupSchedule('nightly', { schedule: newYear, store, retention });
 }
 
-/** A play with TLS, whose cluster has such a schedule on an S3 server of its own. */
+/** A play with TLS whose cluster has such a schedule, on its own S3 server. */
 export async function playWithNightly(
   purpose: string,
   { retention, ...options }: PlayOptions & { retention?: Retention } = {},
@@ -30,7 +30,7 @@ export async function playWithNightly(
   return { play, s3: s3! };
 }
 
-/** Takes a backup now, as a user does; the id of its snapshot. */
+/** Takes a backup now, as a user does. Returns the id of its snapshot. */
 export async function backUp(namespace: Namespace, cluster: string, job: string): Promise<string> {
   await namespace.kubectl(['create', 'job', job, `--from=cronjob/${cluster}-nightly`]);
   const { succeeded, pods } = await outcomeOf(namespace, job);

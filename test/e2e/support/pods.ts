@@ -3,7 +3,7 @@ import type { Manifest } from '../../synth';
 import { container, podSpec } from './manifests';
 import type { Namespace } from './namespace';
 
-/** Runs a pod to its end and returns what it printed; throws when it fails. */
+/** Runs a pod until it ends, and returns its output. Throws if it fails. */
 export async function runPod(namespace: Namespace, name: string, spec: Manifest): Promise<string> {
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { restartPolicy: 'Never', ...spec } };
   await namespace.apply([pod]);
@@ -31,7 +31,7 @@ export async function filesOfClaim(namespace: Namespace, claimName: string): Pro
     .map((path) => path.slice('./'.length));
 }
 
-/** What a pod of the namespace finds under a name of it; nothing when there is no such name. */
+/** Returns the addresses to which a name resolves in a pod of the namespace. Empty if the name does not exist. */
 export async function addressesOf(namespace: Namespace, name: string): Promise<string[]> {
   const domain = `${name}.${namespace.name}.svc.cluster.local`;
   const ask = container('ask', 'docker.io/library/busybox:1.35', {

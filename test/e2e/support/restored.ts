@@ -7,7 +7,7 @@ import type { S3 } from './s3';
 interface RestoreAsked extends Partial<EtcdRestoreProps> {
   readonly name: string;
   readonly snapshot: string;
-  /** Of the store's credentials. */
+  /** Secret with the store's credentials. */
   readonly secretName?: string;
 }
 
@@ -16,7 +16,7 @@ interface RestoreRun extends RestoreAsked {
   readonly meanwhile?: () => Promise<unknown>;
 }
 
-/** Applies an EtcdRestore beside its cluster. */
+/** Applies an EtcdRestore in the namespace of its cluster. */
 export async function askForRestore(play: Play, s3: S3, asked: RestoreAsked): Promise<void> {
   const { name, snapshot, secretName, ...props } = asked;
   play.cluster.reshape(({ chart, cluster }) => {
@@ -27,7 +27,7 @@ export async function askForRestore(play: Play, s3: S3, asked: RestoreAsked): Pr
   await play.cluster.apply();
 }
 
-/** The same, and waits until it is over. */
+/** The same, and waits until it has ended. */
 export async function restored(play: Play, s3: S3, { meanwhile, ...asked }: RestoreRun): Promise<Manifest> {
   await askForRestore(play, s3, asked);
   await meanwhile?.();

@@ -11,7 +11,7 @@ const busybox = 'docker.io/library/busybox:1.35';
 const data = { name: 'data', mountPath: '/data' };
 const tls = { name: 'tls', mountPath: '/tls', readOnly: true };
 
-/** An S3 server with a certificate of an authority of its own, and one bucket. */
+/** An S3 server with a certificate of its own authority, and one bucket. */
 export class S3 {
   /** `plain`: without a certificate. */
   static async start(namespace: Namespace, { plain = false } = {}): Promise<S3> {
@@ -55,7 +55,7 @@ export class S3 {
     return this.namespace.apply([secret(secretName, keys)]);
   }
 
-  /** What it stores beside snapshots: manifests, notes, an index. */
+  /** Its objects other than snapshots: manifests, notes, an index. */
   async documents(): Promise<string> {
     const show = "find /data -type f -name '*.json' -exec cat {} +";
     const { stdout } = await this.namespace.kubectl(['exec', 's3-0', '-c', 'shell', '--', 'sh', '-c', show]);

@@ -5,7 +5,7 @@ import { agentImage } from './settings';
 /** A schedule for runs by hand. */
 export const newYear = Cron.schedule({ minute: '0', hour: '0', day: '1', month: '1' });
 
-/** What `cdk8s synth` writes of an app that fills one chart. */
+/** Returns the output of `cdk8s synth` for an app with one chart. */
 export function synthesize(fill: (chart: Chart) => void): string {
   const app = new App();
   fill(new Chart(app, 'backup'));

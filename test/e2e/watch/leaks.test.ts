@@ -35,7 +35,7 @@ test.each<[string, string]>([
   ['base64', base64(privateKey)],
 ])('a private key, %s', (_, text) => expect(found(text)).toContain('log: tls.key of Secret orders'));
 
-test('what everybody may know is no leak', () => {
+test('public values do not count as a leak', () => {
   expect(found(`${certificate} access-key-of-everybody correct horse`)).toEqual([]);
 });
 

@@ -19,19 +19,19 @@ export interface PlayOptions extends MemberClusterOptions {
   readonly size?: number;
   /** Before the cluster is applied. */
   readonly prepare?: (namespace: Namespace) => Promise<unknown>;
-  /** How many members the client knows. Default 5, as many as there may ever be. */
+  /** Number of members that the client knows. Default 5, the maximum. */
   readonly known?: number;
-  /** The client's node may go off and come back. */
+  /** The client's node may fail and return. */
   readonly clientOutlivesNode?: boolean;
-  /** Where the client is, if not beside the cluster. */
+  /** Namespace of the client, if not that of the cluster. */
   readonly clientInside?: Namespace;
-  /** Of the client's pod. */
+  /** Labels of the client's pod. */
   readonly clientLabels?: Readonly<Record<string, string>>;
 }
 
-/** What a client saw of a change; `elections` are those of this time alone. */
+/** Effect of a change on a client; `elections` are only those during the change. */
 export interface Convergence extends Facts {
-  /** Until the cluster was whole, in ms. */
+  /** Time until the cluster was complete, in ms. */
   readonly took: number;
 }
 
@@ -64,7 +64,7 @@ export class Play {
     readonly client: Client,
   ) {}
 
-  /** Does something, waits until the cluster is of this size, and tells how long that took and what clients saw of it. */
+  /** Does the work, waits until the cluster has this size, and returns the duration and the effect on clients. */
   async converges(what: string, size: number, work: () => Promise<unknown>): Promise<Convergence> {
     const before = await this.client.facts();
     const begun = Date.now();
@@ -83,7 +83,7 @@ export class Play {
     return { ...seen, elections, took };
   }
 
-  /** Converges, and no client that tries a write for a second notices. */
+  /** Converges, and expects no failed write of a client that retries for a second. */
   async unnoticed(what: string, size: number, work: () => Promise<unknown>): Promise<void> {
     const { failed, starved } = await this.converges(what, size, work);
     if (starved > 0) tell(`${this.purpose}: ${starved} writes in vain that do not count, as the machine was too busy`);
@@ -99,7 +99,7 @@ export class Play {
     });
   }
 
-  /** Nothing that was acknowledged is lost but to a restore, and each epoch was one cluster. */
+  /** Expects that no acknowledged write is lost except by a restore, and that each epoch was one cluster. */
   async ends(voters: number): Promise<void> {
     const epochs = this.losses.length + 1;
     const { clusterIds, written, wrong } = await this.client.judge(voters, this.losses);
@@ -112,7 +112,7 @@ export class Play {
     expect([epoch, hex(clusterId)]).toEqual([epochs, hex(clusterIds.at(-1) ?? '')]);
   }
 
-  /** Waits until a restore has verified its snapshot: what was written to this cluster after it is given up. */
+  /** Waits until a restore has verified its snapshot: later writes to this cluster are discarded. */
   async givesUp(): Promise<void> {
     const { clusterIds } = await this.client.facts();
     const { revision } = await this.namespace.until('a verified snapshot', 240, async () => {

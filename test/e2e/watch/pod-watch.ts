@@ -4,7 +4,7 @@ import type { Namespace } from '../support/namespace';
 // No tabs: kubectl would align what is between them, and hold it back until it is complete.
 const fields = '{.metadata.name}{" "}{.status.containerStatuses[0].state.terminated.exitCode}{"\\n"}';
 
-/** Sees how the containers of a Job's pods end, also of pods that are gone a moment later. */
+/** Records how the containers of a Job's pods end, including pods that disappear a moment later. */
 export class PodWatch implements Disposable {
   /** Exit codes by pod. */
   readonly exitCodes = new Map<string, number>();

@@ -5,7 +5,7 @@ import type { Manifest } from '../../synth';
 import type { Namespace } from '../support/namespace';
 import { forms, leaks, type Needle, needlesOf, type Seen } from './leaks';
 
-/** What somebody may read who may not read Secrets. */
+/** Everything that is readable without the right to read Secrets. */
 const watched = [
   ...['configmaps', 'events', 'persistentvolumeclaims', 'pods', 'serviceaccounts', 'services'].map(core),
   ...['deployments', 'statefulsets'].map((plural) => `/apis/apps/v1/namespaces/NS/${plural}`),
@@ -20,7 +20,7 @@ function core(plural: string): string {
   return `/api/v1/namespaces/NS/${plural}`;
 }
 
-/** What stands in a record to guard a snapshot that a Job or a gate serves. */
+/** Tokens in a record that protect a snapshot of a Job or a gate. */
 function tokensOf(configMap: Manifest): string[] {
   const text = configMap.data?.['record.json'];
   if (!text) return [];
@@ -33,8 +33,8 @@ function tokensOf(configMap: Manifest): string[] {
 }
 
 /**
- * All that a namespace shows from now on: every version of every object but Secrets, and the logs of all containers, also
- * of those that are gone in the end. It goes on after the API server was away.
+ * Records everything visible in a namespace from now on: every version of every object except Secrets, and the logs of
+ * all containers, including those that end. It continues after an outage of the API server.
  */
 export class Recording {
   static async begin(namespace: Namespace): Promise<Recording> {
@@ -49,7 +49,7 @@ export class Recording {
   readonly #url: string;
   readonly #ended = new AbortController();
   readonly #streams: Promise<void>[] = [];
-  /** Texts by where they were seen. */
+  /** Texts by their location. */
   readonly #seen = new Map<string, Set<string>>();
   readonly #needles = new Map<string, Needle>();
   readonly #logs = new Set<string>();
@@ -62,9 +62,9 @@ export class Recording {
     this.#watch(core('secrets'), ({ metadata, data }) => this.#keep(needlesOf(metadata.name, data)));
   }
 
-  /** Ends it, and returns each place in which a secret was seen. `more` are other texts, such as those of a store. */
+  /** Ends the recording, and returns each place with a secret. `more` are further texts, such as those of a store. */
   async leaks(more: Readonly<Record<string, string>> = {}): Promise<string[]> {
-    // What was written last is still on its way.
+    // The last writes are still in transit.
     await sleep(2_000);
     await this.end();
     const seen: Seen[] = [...this.#seen].map(([where, texts]) => ({ where, text: [...texts].join('\n') }));
@@ -75,7 +75,7 @@ export class Recording {
     return leaks([...seen, ...others], [...this.#needles.values()]);
   }
 
-  /** How much was looked through. */
+  /** Describes the amount of text that was searched. */
   get size(): string {
     const bytes = [...this.#seen.values()].flatMap((texts) => [...texts]).reduce((sum, { length }) => sum + length, 0);
     return `${this.#seen.size} objects and logs, ${(bytes / 2 ** 20).toFixed(1)} MiB, ${this.#needles.size} forms of secrets`;
@@ -115,7 +115,7 @@ export class Recording {
       this.#logs.add(id);
       const path = `${core('pods')}/${metadata.name}/log?container=${name}&follow=true`;
       const see = (line: string) => this.#see(`log of ${metadata.name}/${name}`, line);
-      // One that breaks off is read again when the pod changes.
+      // A log that breaks off is read again when the pod changes.
       const read = this.#lines(path, see).then((whole) => void (whole || this.#logs.delete(id)));
       this.#streams.push(read);
     }
@@ -128,14 +128,14 @@ export class Recording {
           const { type, object } = JSON.parse(line);
           if (type !== 'ERROR') each(object);
         });
-        // It starts with all that is there.
+        // The watch begins with all existing objects.
         await sleep(1_000, undefined, { signal: this.#ended.signal }).catch(() => {});
       }
     };
     this.#streams.push(follow());
   }
 
-  /** Until the end of the answer, or of this. False if it broke off. */
+  /** Reads until the answer or the recording ends. Returns false if the answer broke off. */
   async #lines(path: string, each: (line: string) => void): Promise<boolean> {
     const url = `${this.#url}${path.replace('NS', this.#namespace.name)}`;
     let rest = '';
@@ -150,7 +150,7 @@ export class Recording {
       if (rest && !path.includes('watch=')) each(rest);
       return true;
     } catch {
-      // The API server is away, or this has ended.
+      // The API server is down, or the recording has ended.
       return false;
     }
   }

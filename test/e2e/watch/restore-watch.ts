@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Namespace } from '../support/namespace';
 
-/** Sees every phase of an EtcdRestore, in the order in which they came. */
+/** Records every phase of an EtcdRestore, in order. */
 export class RestoreWatch implements Disposable {
   readonly phases: string[] = [];
   readonly #kubectl: ChildProcess;

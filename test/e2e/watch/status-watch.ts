@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Manifest } from '../../synth';
 import type { Namespace } from '../support/namespace';
 
-/** Sees the conditions of every status that an EtcdCluster is given. */
+/** Records the conditions of every status of an EtcdCluster. */
 export class StatusWatch implements Disposable {
   readonly seen: Manifest[][] = [];
   readonly #kubectl: ChildProcess;
@@ -24,7 +24,7 @@ export class StatusWatch implements Disposable {
     });
   }
 
-  /** Each status and reason that one was given, in the order in which they came. */
+  /** Each status and reason of a condition, in order. */
   of(type: string): string[] {
     const all = this.seen.map((conditions) => conditions.find((one) => one.type === type));
     const told = all.map((one) => `${one?.status} ${one?.reason}`);

@@ -4,7 +4,7 @@ import type { Namespace } from '../../e2e/support/namespace';
 
 const file = '/data/ballast';
 
-// What is laid out at once is not written; the rest is, to the last byte.
+// Most of the file is allocated without writing it. The rest is written, to the last byte.
 const fill = `
   free=$(df -Pk /data | tail -1 | awk '{ print $4 }')
   n=$(ls /data | grep -c ballast)
@@ -12,7 +12,7 @@ const fill = `
   cat /dev/zero >${file}-$n-b
   true`;
 
-/** A file that fills a member's volume, from a pod beside the member's. */
+/** A file that fills a member's volume, written by another pod on the same node. */
 export class Ballast {
   static async beside(namespace: Namespace, cluster: MemberCluster, ordinal: number): Promise<Ballast> {
     const member = (await namespace.get('pod', cluster.pod(ordinal))).spec;
@@ -38,7 +38,7 @@ export class Ballast {
     private readonly pod: string,
   ) {}
 
-  /** To the last byte, also of what became free since. */
+  /** Fills the volume to the last byte, including space that has become free since. */
   fill(): Promise<string> {
     return this.sh(fill);
   }
@@ -47,7 +47,7 @@ export class Ballast {
     return this.sh(`rm -f ${file}*`);
   }
 
-  /** It holds the claim no more. The file stays. */
+  /** Deletes the pod, so that it no longer uses the claim. The file stays. */
   async leave(): Promise<void> {
     await this.namespace.kubectl(['delete', 'pod', this.pod]);
   }

@@ -3,7 +3,7 @@ import type { Manifest } from '../../synth';
 
 const mebibyte = 1024 ** 2;
 
-/** Puts a MiB into one key, again and again, until that fails; what etcdctl said then. */
+/** Puts a MiB into one key repeatedly until that fails, and returns the error of etcdctl. */
 export async function overwrite(cluster: MemberCluster, times: number, ordinal = 0): Promise<string | undefined> {
   for (let n = 0; n < times; n++) {
     const failure = await cluster.etcdctl(['put', 'filler'], ordinal, String(n).padEnd(mebibyte, '.')).then(
@@ -21,7 +21,7 @@ interface Database {
   readonly errors: readonly string[];
 }
 
-/** Of one member, as it tells itself. */
+/** Returns the database of one member, as that member reports it. */
 export async function database(cluster: MemberCluster, ordinal = 0): Promise<Database> {
   const [{ Status }]: Manifest[] = JSON.parse(await cluster.etcdctl(['endpoint', 'status', '-w', 'json'], ordinal));
   return { dbSize: Status.dbSize, revision: Status.header.revision, errors: Status.errors ?? [] };

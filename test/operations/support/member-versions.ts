@@ -8,7 +8,7 @@ export interface RunningMember {
   readonly leads: boolean;
 }
 
-/** As each tells of itself; throws when one does not answer. */
+/** Returns the version that each member reports. Throws if a member does not answer. */
 export async function runningMembers(cluster: MemberCluster): Promise<RunningMember[]> {
   const list = JSON.parse(await cluster.etcdctl(['member', 'list', '-w', 'json']));
   const found = JSON.parse(await cluster.etcdctl(['endpoint', 'status', '--cluster', '-w', 'json']));

@@ -3,13 +3,13 @@ import type { Namespace } from '../../e2e/support/namespace';
 import type { Manifest } from '../../synth';
 
 export interface Objects {
-  /** `Kind/name`, sorted. Events are not objects that anybody made. */
+  /** Returns `Kind/name`, sorted. Events do not count, because no manifest creates them. */
   readonly names: readonly string[];
-  /** Those that wait for somebody to let them go. */
+  /** Returns the objects whose deletion waits for a finalizer. */
   readonly terminating: readonly string[];
 }
 
-/** All that there is in a namespace. */
+/** Returns all objects in a namespace. */
 export async function objectsOf(namespace: Namespace): Promise<Objects> {
   const { stdout } = await kubectl(['api-resources', '--namespaced', '--verbs=list', '-o', 'name']);
   const kinds = stdout.split('\n').filter((kind) => kind && !kind.startsWith('events') && !kind.includes('metrics'));
@@ -19,7 +19,7 @@ export async function objectsOf(namespace: Namespace): Promise<Objects> {
   return { names: named(items), terminating: named(items.filter(({ metadata }) => metadata.deletionTimestamp)) };
 }
 
-/** Waits until nothing is there but these, which also means that nothing waits to be let go. */
+/** Waits until only these objects exist, so that no deletion waits for a finalizer either. */
 export async function onlyLeft(namespace: Namespace, names: readonly string[], seconds = 120): Promise<void> {
   const wanted = [...names].sort();
   let found: Objects | undefined;

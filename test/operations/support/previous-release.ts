@@ -5,9 +5,9 @@ import { agentImage } from '../../e2e/support/settings';
 import type { RenderWays } from './rendered';
 
 /**
- * PREVIOUS_LIBRARY is where the release before is installed, such as `/tmp/before/node_modules/cdk8s-etcd`, and
- * PREVIOUS_AGENT_IMAGE its agent's image, unless the nodes can pull the one that it names. Without them it is the release
- * under test, under another name of the same image: that rolls everything, and shows nothing else.
+ * PREVIOUS_LIBRARY is the directory of the installed previous release, such as `/tmp/before/node_modules/cdk8s-etcd`,
+ * and PREVIOUS_AGENT_IMAGE its agent's image, unless the nodes can pull the one that it names. Without them it is the
+ * release under test with another name of the same image: this restarts every member, and tests nothing else.
  */
 export async function previousRelease(namespace: Namespace): Promise<RenderWays> {
   const { PREVIOUS_LIBRARY: library, PREVIOUS_AGENT_IMAGE: image } = process.env;

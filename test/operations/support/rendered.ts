@@ -10,7 +10,7 @@ import type { Manifest } from '../../synth';
 const modules = join(root, 'node_modules');
 let program: string | undefined;
 
-/** What `npx cdk8s-etcd` runs, of the tree. */
+/** The program that `npx cdk8s-etcd` runs, from this checkout. */
 export function renderProgram(): string {
   if (program) return program;
   const file = join(mkdtempSync(join(tmpdir(), 'cdk8s-etcd-render-')), 'cli.cjs');
@@ -24,7 +24,7 @@ export interface RenderWays {
   readonly args?: readonly string[];
   /** Of another release. */
   readonly program?: string;
-  /** Takes the place of the agent's image that the release names. Default: the one under test. */
+  /** Replaces the agent's image that the release names. Default: the image under test. */
   readonly image?: string;
   /** The image stays. */
   readonly asReleased?: boolean;

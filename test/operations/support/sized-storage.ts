@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { slowTest } from '../../e2e/support/settings';
 
-/** A class whose volumes are file systems of just the size that was asked for, so that one can be full. */
+/** A StorageClass whose volumes are file systems of exactly the requested size, so that one can be full. */
 export const sizedStorageClass = process.env.SIZED_STORAGE_CLASS ?? 'sized';
 
 function isThere(): boolean {
@@ -9,7 +9,7 @@ function isThere(): boolean {
   return names.split('\n').includes(`storageclass.storage.k8s.io/${sizedStorageClass}`);
 }
 
-/** A test that needs one; without it, it is skipped and says so. */
+/** A test that needs this class. Without it, the test is skipped with a message. */
 export const sizedTest: (what: string, test: () => Promise<unknown>) => void = isThere()
   ? slowTest
   : (what, work) => test.skip(`${what}: there is no StorageClass ${sizedStorageClass}`, work);

@@ -1,7 +1,7 @@
 import type { QuorumRecovery } from '../../../src';
 import type { Play } from '../../e2e/watch/play';
 
-/** Waits until it is said that most volumes are gone. */
+/** Waits until the status reports that most volumes are lost. */
 export async function majorityLossTold(play: Play): Promise<void> {
   await play.namespace.until('the loss to be told', 180, async () => {
     const condition = await play.cluster.condition('QuorumLost');
@@ -9,7 +9,7 @@ export async function majorityLossTold(play: Play): Promise<void> {
   });
 }
 
-/** By apply alone, with the word that the newest writes may be lost. */
+/** Recovers only by applying the manifests, with acceptDataLoss. */
 export async function recovered(play: Play, id: string, more: Partial<QuorumRecovery> = {}): Promise<void> {
   await play.cluster.apply({ recovery: { id, acceptDataLoss: true, ...more } });
   await play.givesUp();

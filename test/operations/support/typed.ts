@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 import type { Output } from '../../e2e/support/kubectl';
 import { root } from '../../guides';
 
-/** Types the commands of a section of a guide, each as it stands there but for these names. What they say. */
+/** Runs the commands of a section of a guide, unchanged except for these names. Returns their output. */
 export async function typed(guide: string, section: string, names: Readonly<Record<string, string>>): Promise<Output> {
   return type(commandsOf(guide, section), names);
 }
 
-/** One line of shell, with these names. */
+/** Runs one line of shell with these names. */
 export async function type(command: string, names: Readonly<Record<string, string>> = {}): Promise<Output> {
   const line = Object.entries(names).reduce((text, [from, to]) => text.replaceAll(from, to), command);
   return promisify(execFile)('sh', ['-e', '-c', line], { maxBuffer: 1024 ** 3 });

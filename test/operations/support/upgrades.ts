@@ -5,14 +5,20 @@ import type { Play, PlayOptions } from '../../e2e/watch/play';
 import type { Manifest } from '../../synth';
 import { leaderOf, versionsOf } from './member-versions';
 
-/** A cluster that begins on this version, with a backup schedule. Attempts of its client count, so it knows no member in vain. */
+/**
+ * A cluster that begins with this version and a backup schedule. Attempts of its client count, so it knows only
+ * existing members.
+ */
 export const playOn = (version: string, purpose: string, options: PlayOptions = {}): Promise<{ play: Play; s3: S3 }> =>
   playWithNightly(purpose, { props: { version: EtcdVersion.of(version) }, known: 3, ...options });
 
 export const applyVersion = (play: Play, version: string): Promise<string> =>
   play.cluster.apply({ version: EtcdVersion.of(version) });
 
-/** By apply alone, and no client notices: first a verified snapshot, then one member after the other, the leader last. */
+/**
+ * Upgrades only by applying the manifests, unnoticed by clients: first a verified snapshot, then one member after the
+ * other, the leader last.
+ */
 export async function upgrade(play: Play, s3: S3, version: string): Promise<void> {
   const { cluster } = play;
   const leader = await leaderOf(cluster);

@@ -270,7 +270,7 @@ describe('a file that already has a manifest', () => {
     expect(await files()).toEqual(['orders/newer.db', 'orders/newer.json']);
   });
 
-  test('that is damaged, is kept if the file is no snapshot', async () => {
+  test('that is damaged, is kept if the file is not a snapshot', async () => {
     await put('orders/own.db', Buffer.from('no snapshot'));
     await put('orders/own.json', Buffer.from('{'));
     expect(await adopt('orders/own.db')).toMatchObject({ exitCode: ExitCode.verificationFailed });
@@ -315,7 +315,7 @@ describe('a file that already has a manifest', () => {
     expect(await readFile(join(path, 'orders/own.json'), 'utf8')).toBe('{"made":"by a script"}');
   });
 
-  test('that the store refuses, is no success; the error says what to do', async () => {
+  test('that the store refuses, fails; the error says what to do', async () => {
     await put('orders/own.db');
     await put('orders/own.json', Buffer.from('{}'));
     const { get } = FilesystemStore.prototype;
@@ -355,7 +355,7 @@ describe('a file that already has a manifest', () => {
     expect((await list()).snapshots).toMatchObject([{ id, verified: true }]);
   });
 
-  test('under a name that is no id, and damaged, is replaced too', async () => {
+  test('under a name that is not an id, and damaged, is replaced too', async () => {
     await put('orders/with.a.dot.db');
     await adopt('orders/with.a.dot.db');
     const [manifest] = (await files()).filter((name) => name.endsWith('.json'));
@@ -792,7 +792,7 @@ describe('an exact key', () => {
     });
   });
 
-  test('with a payload of another size that is no snapshot: the manifest stays', async () => {
+  test('with a payload of another size that is not a snapshot: the manifest stays', async () => {
     await put(key, saved.subarray(0, 100));
     const text = await readFile(join(path, `${key}.json`), 'utf8');
     expect(await adopt(key)).toMatchObject({ exitCode: ExitCode.verificationFailed });
@@ -810,7 +810,7 @@ describe('while a payload of ours is being checked', () => {
     return `--etcdutl=${script}`;
   };
 
-  test('a marker keeps other runs from deleting it, and is removed, also if it is no snapshot', async () => {
+  test('a marker keeps other runs from deleting it, and is removed, also if it is not a snapshot', async () => {
     await put(key);
     const look = await meanwhile(`ls '${path}/orders' > '${path}/seen'`);
     expect(await adopt(key, look)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });

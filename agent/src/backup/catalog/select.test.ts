@@ -81,7 +81,7 @@ describe.each<[string, () => Promise<never>, string]>([
     await expect(selectOf({ ...asked, before: new Date('2026-11-20T00:00:00Z') })).rejects.toThrow(/holds no verified/);
   });
 
-  test('of an older snapshot is told the flag --cluster-id only with an id that it accepts', async () => {
+  test('of an older snapshot names the flag --cluster-id only with an id that it accepts', async () => {
     await storeOne(23, { clusterId: 'unknown' });
     silent(idOf(20), answer);
     await expect(selectOf({ cluster: 'orders' })).rejects.toThrow(

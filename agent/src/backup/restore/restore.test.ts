@@ -1025,7 +1025,7 @@ describe('the command restore data-dir', () => {
         });
       });
 
-      test('from another snapshot than the others is told the command that restores it from theirs', async () => {
+      test('from another snapshot than the others gets the command that restores it from theirs', async () => {
         const { data } = await member(0);
         await backupOf(saved.manifest.source.clusterId, 9);
         const { exitCode, text } = await member(1, 'other');

@@ -226,7 +226,7 @@ async function sweepSuperseded(
   const own = dated(manifest, true);
   const swept = await sweepWaiting(store, folderOf(request), request.sweepAge, waiting, own, { signal, warn }).catch(
     () => {
-      // The snapshot is stored, so a time-out is no failure.
+      // The snapshot is stored, so a time-out is not a failure.
       if (!isTimeout(signal)) signal.throwIfAborted();
       return [];
     },

@@ -51,7 +51,7 @@ test('missing facts are reported, and change nothing else', async () => {
   expect(await ofProcess()).toEqual({ nodeName: 'cp-1', etcd: undefined });
   await process(7, 'etcd', 1, ['etcd']);
   await process(8, 'etcd', 1, ['etcd']);
-  // Of a pod: not one of those that may be meant.
+  // The etcd of a pod must not be used.
   await process(9, 'etcd', 5, ['etcd']);
   expect(await ofProcess()).toEqual({ nodeName: 'cp-1', etcd: undefined });
   expect(await hostFacts({ etcdManifest: await manifest('db'), etcdProcess: false }, log)).toBeUndefined();

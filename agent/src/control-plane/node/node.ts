@@ -242,7 +242,7 @@ async function versionOf(program: string): Promise<string | undefined> {
   try {
     return versionIn((await promisify(execFile)(program, ['--version'], { timeout: 10_000 })).stdout);
   } catch {
-    // Also for a name that cannot be one of a program.
+    // Also if the name cannot be the name of a program.
     return undefined;
   }
 }

@@ -59,7 +59,7 @@ async function stop(journal: Journal, context: RestoreContext): Promise<State> {
 async function replace(journal: Journal, context: RestoreContext): Promise<State> {
   const { progress } = context;
   const { node, replacedDir, id, clusterId } = journal.content;
-  // Somebody may have started it again between two runs.
+  // It may have been started again between two runs.
   const reason = await waitUntilClear(() => stillRunning(node), context);
   if (reason !== undefined) throw refused(`${reason}; stop it, then run this command again`);
   progress.phase('replace', `the old data go to ${replacedDir}`);

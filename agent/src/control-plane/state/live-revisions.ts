@@ -15,7 +15,8 @@ async function revisionAt(url: string, files: TlsFiles): Promise<Seen | undefine
   let channel: GrpcChannel | undefined;
   try {
     const endpoint = new URL(url).origin;
-    // The server is not verified. A revision that no etcd reaches is not believed, and a lower lie only costs revisions.
+    // The server is not verified. A revision that no etcd reaches is ignored, and a lower wrong one only skips
+    // revisions.
     const tls = url.startsWith('https:') ? { ...(await loadTls(files)), rejectUnauthorized: false } : undefined;
     channel = await GrpcChannel.connect(endpoint, { ...(tls && { tls }), dialTimeout: LIMIT });
     const { revision, clusterId, leader, raftIndex, raftAppliedIndex } = await status(channel, { deadline: LIMIT });

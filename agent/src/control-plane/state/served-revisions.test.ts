@@ -28,7 +28,7 @@ test('the note of a snapshot outside any folder is stored next to another snapsh
     revision: 1e9 + 7,
     unknown: [],
   });
-  // The next node of the same restore joins it; one of another snapshot comes out above it.
+  // The next node of the same restore joins it; a restore of another snapshot gets a higher revision.
   const request = { id: 'elsewhere', revision: 7, several: true, token: () => 't' };
   expect(bumpOf({ ...served, unknown: [] }, request)).toBe(1e9);
   expect(bumpOf({ ...served, unknown: [] }, { ...request, id: 'another' })).toBe(2e9);
@@ -85,7 +85,10 @@ test('the revision of a backup without a hash is known too', async () => {
   expect(bumpOf(served, { id: restored.id, revision: 7, several: false, token: () => 't' })).toBe(2e9);
 });
 
-/** A snapshot `id` of this hour with this revision, and these notes beside it. Without a revision, its manifest is not read. */
+/**
+ * Stores a snapshot `id` of this hour with this revision and these notes. Without a revision, its manifest cannot be
+ * read.
+ */
 const backup = (id: string, revision: number | undefined, notes: readonly string[] = [], hour = 0) =>
   ({
     id,
@@ -138,7 +141,7 @@ describe('the highest revision in the store', () => {
     },
   );
 
-  test('a listing beside an exact key that hangs leaves the notes their time', async () => {
+  test('a listing that hangs does not use up the time for the notes', async () => {
     const entries = [backup('b', 7, [await note('b', { revision: 5e9 })])];
     store.list = async function* () {
       await new Promise<never>(() => {});
@@ -150,7 +153,7 @@ describe('the highest revision in the store', () => {
     });
   });
 
-  test('the limit itself is believed, and what a guess adds to it is not dropped', async () => {
+  test('the highest possible revision is accepted, and a guessed step above it is kept', async () => {
     expect(await highest([backup('b', 7, [await note('b', { revision: 2 ** 52 })])])).toEqual({
       revision: 2 ** 52,
       unknown: [],
@@ -161,7 +164,7 @@ describe('the highest revision in the store', () => {
     expect(revision).toBe(2 ** 52 + 1e9);
   });
 
-  test('a note that cannot be read, or that hangs, does not hide what the manifests say', async () => {
+  test('a note that cannot be read, or that hangs, does not hide the manifests', async () => {
     const entries = [backup('a', 7, ['orders/a.restored-c1.json']), backup('b', 5e9)];
     for (const get of [
       () => Promise.reject(new AgentError(ExitCode.storeUnreachable, '503')),
@@ -174,17 +177,17 @@ describe('the highest revision in the store', () => {
     }
   });
 
-  test('a manifest with a revision that no etcd reaches is one without', async () => {
+  test('a manifest with a revision that no etcd reaches counts as one without a revision', async () => {
     const lie = backup('b', Number.MAX_SAFE_INTEGER, [], 1);
     expect(await highest([backup('a', 7), lie])).toEqual({
       revision: 1e9 + 7,
       unknown: ['b was taken later, and its manifest names revision 9007199254740991, which no etcd reaches'],
     });
-    // What was taken before a known one has no higher revision.
+    // A snapshot taken before a known one has no higher revision.
     expect(await highest([backup('a', 7, [], 2), lie])).toEqual({ revision: 7, unknown: [] });
   });
 
-  test('a later backup that is not read counts as a step; an earlier one counts for nothing', async () => {
+  test('a later backup that cannot be read counts as a step; an earlier one does not count', async () => {
     const id = 'etcd-snapshot-19700101-010000-aaaaaa';
     const away = backup(id, undefined, [`orders/${id}.db`], 1);
     expect(await highest([backup('a', 2), away])).toMatchObject({
@@ -194,7 +197,7 @@ describe('the highest revision in the store', () => {
     expect(await highest([backup('a', 2), away, backup('c', 5e9, [], 2)])).toEqual({ revision: 5e9, unknown: [] });
   });
 
-  test('a backup under an own name that is not read may be later, whenever it was stored', async () => {
+  test('a backup with its own name that cannot be read may be later, whenever it was stored', async () => {
     const away = backup('b', undefined, ['orders/b.db'], 1);
     expect(await highest([backup('a', 2), away, backup('c', 5e9, [], 2)])).toEqual({
       revision: 6e9,
@@ -214,7 +217,7 @@ describe('the highest revision in the store', () => {
   });
 });
 
-test('members and data with a revision that no etcd reaches are not believed; a person must judge them', async () => {
+test('members and data with a revision that no etcd reaches do not count; a person must judge them', async () => {
   const entries = [backup('a', 7)];
   const here = [
     { revision: 9.2e18, where: 'etcd at https://x', clusterId: 'c9', hasQuorum: true },
@@ -223,7 +226,7 @@ test('members and data with a revision that no etcd reaches are not believed; a 
   const store = new FilesystemStore({ path: '/' });
   const served = await servedBefore({ store, entries, restored: entries[0]!, here, own: [] });
   expect(served.mustAsk).toEqual([expect.stringMatching(/^etcd at https:\/\/x names revision 92\d+, which no etcd/)]);
-  // Its cluster id still counts, and what lies beyond a lie of the store is believed of etcd itself.
+  // Its cluster id still counts. A revision above the store's wrong one is accepted from etcd itself.
   expect(served.here).toMatchObject([{ revision: 0, clusterId: 'c9' }, { revision: 2 ** 52 + 5e8 }]);
   const request = { id: 'a', revision: 7, several: false, token: () => 't' };
   expect(() => bumpOf(served, request)).toThrow(/is unknown: etcd at .*pass --bump-revision/);

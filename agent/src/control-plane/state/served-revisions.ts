@@ -28,9 +28,12 @@ export interface RestoreNote {
   readonly revision?: number;
   readonly bump?: number;
   readonly token?: string;
-  /** Part of this node in the restore: it served, it began (and may have undone) without serving, or none is known. */
+  /**
+   * What this node did in the restore: it served, it began without serving (and may have undone it), or nothing is
+   * known.
+   */
   readonly part: 'served' | 'begun' | 'none';
-  /** Why the store did not give it out this time. */
+  /** Why the store did not return it this time. */
   readonly unread?: string;
   /** Noted within the last hour, so other nodes may still be restoring. */
   readonly isRecent: boolean;
@@ -47,8 +50,9 @@ export interface Served {
   /** Sources in the store whose revision is unknown and may be higher. */
   readonly unknown: readonly string[];
   /**
-   * Sources that only a person can judge, even if the data here are the newest: a member or data with a revision that no etcd
-   * reaches, and what the store did not give out this time. Another node may read it, and find another number.
+   * Sources that only a person can judge, even if the data here are the newest: a member or data with a revision that
+   * no etcd reaches, and objects that the store did not return this time. Another node may be able to read them, and
+   * find another number.
    */
   readonly mustAsk: readonly string[];
   /** Objects of restores from snapshots outside the folder. */
@@ -99,7 +103,7 @@ export async function servedBefore({
     const revision = knownRevisionOf(manifest) ?? 0;
     return [{ revision, where: `the backup ${backup}`, clusterId: manifest.source.clusterId }];
   });
-  // At the same time: a listing that hangs must not take the time of the notes.
+  // Concurrently: a listing that hangs must not use up the time for the notes.
   const listing = outsideFolder({ store, entries, restored, folder }, signal, skipUnread);
   const [beside, ...found] = await Promise.all([
     listing,
@@ -131,7 +135,7 @@ export async function servedBefore({
 }
 
 /**
- * Finds the notes of restores from snapshots that are not in the folder: beside the one under an exact key, and those of any that
+ * Finds the notes of restores from snapshots outside the folder: next to the snapshot under an exact key, and all that
  * the folder keeps.
  */
 async function outsideFolder(

@@ -158,7 +158,7 @@ describe('a schedule that asks for no more than stream', () => {
     spec: { ...orders.spec, backup: { schedules } },
   });
 
-  test('a new one beside it is not due before it ran', () => {
+  test('a new schedule next to it is not due before it ran', () => {
     expect(clusterBackups(asks(hourly, weekly) as never, [streamed('hourly')]).due).toEqual({
       ...{ schedule: 'hourly', cronJob: 'orders-hourly', at: Date.parse(at(9)) + 2 * hour, last: at(9) },
     });

@@ -51,7 +51,7 @@ function dueOf(
 ): ClusterBackups['due'] {
   const known = status?.lastBackup;
   const schedules = spec.backup?.schedules ?? [];
-  // Each run is measured by what its own schedule asks for. What a removed schedule asked for is not known.
+  // Each run is judged by its own schedule. The settings of a removed schedule are unknown.
   const levels = new Map(schedules.map(({ name, verify }) => [name, verify]));
   const brought = ended.filter((backup) => {
     const schedule = scheduleOf(backup);

@@ -96,7 +96,7 @@ const refuse =
     return true;
   };
 
-test('fills the five Secrets in order, with one event each, and rests', async () => {
+test('fills the five Secrets in order, with one event each, and then does nothing', async () => {
   applied(...names);
   const certificates = start();
   expect(certificates.report()).toMatchObject({ certificates: [], problems: [], unread: Array(5).fill({}) });
@@ -116,7 +116,7 @@ test('fills the five Secrets in order, with one event each, and rests', async ()
   expect(events).toHaveLength(5);
 });
 
-test('nothing is written while the clocks differ, and all is once they agree', async () => {
+test('nothing is written while the clocks differ, and everything once they agree', async () => {
   applied(...names);
   let ahead = 90 * 86_400_000;
   api.fault = (_, response) => {
@@ -154,7 +154,7 @@ test('a root is replaced as the members follow', async () => {
   );
 });
 
-test('what members reported long ago counts no more', async () => {
+test('old reports of members do not count', async () => {
   applied(...names);
   const certificates = start({ settings: { ...settings, unreachable: 1 } });
   await until(isGood(certificates));
@@ -164,7 +164,7 @@ test('what members reported long ago counts no more', async () => {
   expect(await problem(certificates, 'RotatingRoot')).toMatch(/: they did not answer lately$/);
 });
 
-test('at rest it costs five reads a look, and no other request', async () => {
+test('at rest each pass costs five reads, and no other request', async () => {
   applied(...names);
   const certificates = start({ settings: { ...settings, certificates: 1 } });
   await until(isGood(certificates));
@@ -174,7 +174,7 @@ test('at rest it costs five reads a look, and no other request', async () => {
   expect(looks.toSorted()).toEqual(names.flatMap((name) => Array(2).fill(`GET ${pathOf(name)}`)).sort());
 });
 
-test('what is asked for is done at once, and reported as a renewal', async () => {
+test('a requested renewal happens at once, and is reported', async () => {
   applied(...names);
   const certificates = start();
   await until(isGood(certificates));
@@ -199,7 +199,7 @@ test('keeps labels and other keys of a Secret', async () => {
   });
 });
 
-describe('says what keeps it, and tries again', () => {
+describe('reports the problem, and retries', () => {
   test('a Secret that does not exist yet', async () => {
     applied(...names.slice(1));
     const certificates = start();
@@ -221,7 +221,7 @@ describe('says what keeps it, and tries again', () => {
     await until(isGood(certificates));
   });
 
-  test('one that may not be written: the others are', async () => {
+  test('a Secret that may not be written: the others are written', async () => {
     applied(...names);
     api.fault = refuse('PUT', peerCa, 403, 'forbidden');
     const certificates = start();
@@ -231,7 +231,7 @@ describe('says what keeps it, and tries again', () => {
     await until(isGood(certificates));
   });
 
-  test('a conflict is read anew once without a word', async () => {
+  test('after a conflict the Secret is read again once, without a report', async () => {
     applied(...names);
     let conflicts = 1;
     api.fault = (request, response) => {
@@ -262,7 +262,7 @@ describe('says what keeps it, and tries again', () => {
     impatient.close();
   });
 
-  test('what it knew stays, with its age, while nothing can be read', async () => {
+  test('the last known state stays, with its age, while nothing can be read', async () => {
     applied(...names);
     const certificates = start();
     await until(isGood(certificates));
@@ -278,7 +278,7 @@ describe('says what keeps it, and tries again', () => {
     expect(certificates.report()!.goodAge).toBeGreaterThan(certificates.report()!.looked!.age);
   });
 
-  test('a problem of the last whole look is not forgotten when the next one fails', async () => {
+  test('a problem of the last complete pass is kept when the next one fails', async () => {
     applied(...names);
     const certificates = start();
     await until(isGood(certificates));
@@ -292,7 +292,7 @@ describe('says what keeps it, and tries again', () => {
   });
 });
 
-test('an answer that is lost changes nothing', async () => {
+test('a lost answer changes nothing', async () => {
   applied(...names);
   let lost = 0;
   const put = api.put.bind(api);
@@ -314,7 +314,7 @@ describe('all five Secrets are emptied', () => {
   const kick = (certificates: Certificates, status: Parameters<Certificates['follow']>[1] = {}) =>
     certificates.follow({ tls: tls({ intermediateRotation: `${Math.random()}` }) }, status);
 
-  test('whoever saw their roots makes no others, until it is asked to', async () => {
+  test('a reconciler that saw their roots creates no others until a person requests it', async () => {
     applied(...names);
     const certificates = start();
     await until(isGood(certificates));
@@ -325,7 +325,7 @@ describe('all five Secrets are emptied', () => {
       [clientCa, 16],
     ]);
     empty();
-    // An old status, which knows nothing yet, changes nothing.
+    // An old status without roots changes nothing.
     kick(certificates, { certificates: [] });
     expect(await problem(certificates, 'AuthorityLost')).toContain(`Secret ${peerCa} is empty, but held the root`);
     await sleep(100);
@@ -356,7 +356,7 @@ describe('all five Secrets are emptied', () => {
   });
 });
 
-test('two at once end with one root each, and nothing more to do', async () => {
+test('two concurrent reconcilers end with one root for each authority, and nothing left to do', async () => {
   applied(...names);
   const both = [start(), start()];
   await Promise.all(both.map((each) => until(isGood(each))));
@@ -367,12 +367,12 @@ test('two at once end with one root each, and nothing more to do', async () => {
   expect(puts()).toBe(before);
 });
 
-test('whoever writes a Secret again and again is not answered for ever', async () => {
+test('a Secret that something else keeps rewriting is not rewritten forever', async () => {
   applied(...names);
   const certificates = start();
   await until(isGood(certificates));
   const put = api.put.bind(api);
-  // Another reconciler that empties it, say.
+  // For example another reconciler that empties it.
   api.put = (path, object) => put(path, path === pathOf(peerTls) ? { ...object, data: {} } : object);
   put(pathOf(peerTls), { data: {} });
   certificates.follow({ tls: tls({ serverNames: ['etcd.example.com'] }) });
@@ -390,7 +390,7 @@ test('without the Lease nothing is written', async () => {
   expect(puts()).toBe(0);
 });
 
-test('ends when it is stopped, also while nothing answers', async () => {
+test('ends when it is stopped, even if nothing answers', async () => {
   applied(...names);
   api.fault = () => true;
   start();

@@ -40,7 +40,7 @@ export interface CertificatesOptions {
   readonly log: Log;
 }
 
-/** What the last look found. `at` is of the wall clock, `tick` of the monotonic one. */
+/** Result of the last pass. `at` is on the wall clock, `tick` on the monotonic one. */
 interface Look {
   readonly at: number;
   readonly tick: number;
@@ -52,21 +52,21 @@ const mostWrites = 6;
 const hour = 3_600_000;
 const shortest = 1_000;
 
-/** Makes and renews the certificates of one cluster, in its own time: no pass waits for it. */
+/** Issues and renews the certificates of one cluster, independently of the reconciler's passes. */
 export class Certificates {
   readonly #options: CertificatesOptions;
   readonly #wake = new Trigger();
   readonly #problems: LogOnce;
   /** Times of the writes within the last hour, by Secret. */
   readonly #writes = new Map<string, number[]>();
-  /** Authorities that were seen, here or by the status, by Secret. None is forgotten when its Secret is emptied. */
+  /** Known authorities by Secret, seen here or in the status. They are kept when a Secret is emptied. */
   readonly #authorities = new Map<string, ReportedCertificate>();
-  /** What the members reported, and when, on the monotonic clock. */
+  /** Report of the members, with its time on the monotonic clock. */
   #members: { readonly reports: MemberReports; readonly tick: number } | undefined;
   #isRunning = false;
   #wanted: Wanted | undefined;
   #look: Look | undefined;
-  /** The last look that read every Secret. */
+  /** The last pass that read every Secret. */
   #good: Look | undefined;
 
   constructor(options: CertificatesOptions) {
@@ -78,7 +78,7 @@ export class Certificates {
   follow(spec: CertificatesSpec, status: Pick<Partial<ClusterStatus>, 'certificates'> = {}): void {
     const { name, namespace } = this.#options;
     const wanted = wantedOf(name, namespace, spec);
-    // What was seen here is at least as new.
+    // The authorities seen here are at least as new.
     const others = (status.certificates ?? []).filter(({ secret }) => !this.#authorities.has(secret));
     this.#remember(wanted, others);
     if (JSON.stringify(wanted) === JSON.stringify(this.#wanted)) return;
@@ -90,7 +90,7 @@ export class Certificates {
     if (this.#isRunning) this.#wake.now();
   }
 
-  /** What the members report now. A root is replaced step by step as they follow. */
+  /** Current report of the members. A root is replaced step by step as they follow. */
   see(reports: MemberReports): void {
     const before = this.#members?.reports;
     this.#members = { reports, tick: performance.now() };
@@ -163,7 +163,7 @@ export class Certificates {
     return Math.min(backoffMin * 2 ** (failures - 1), certificatesRetry);
   }
 
-  /** Spreads the looks of clusters that began together. */
+  /** Spreads the passes of clusters that began together. */
   #rest(dueAt: number): number {
     const steady = this.#options.settings.certificates * (0.9 + Math.random() * 0.2);
     return Math.max(shortest, Math.min(steady, dueAt - Date.now()));
@@ -197,7 +197,7 @@ export class Certificates {
       const { write } = decision;
       if (!write || signal.aborted || this.#wanted !== wanted) return this.#found(decision, failed);
       const why = await this.#write(write, secrets, wanted, now);
-      // Another reconciler, or whoever applied the manifests. What is there now is read first.
+      // Another writer, such as a second reconciler or an apply of the manifests. Read the current content first.
       const isNews = why === conflict && !conflicts.has(write.secret);
       if (isNews) conflicts.add(write.secret);
       else if (why !== undefined) failed.set(write.secret, why);
@@ -280,7 +280,7 @@ const secretsOf = (wanted: Wanted | undefined): string[] =>
 
 const conflict = 'it was changed by somebody else at the same time';
 
-/** Problems that looking again soon does not end. */
+/** Problems that an early retry does not solve. */
 const lasting: ReadonlySet<string> = new Set(['TlsRefused', 'RootExpiring', 'Paused']);
 
 /** What goes on as the members follow. */

@@ -55,7 +55,7 @@ function madeBy(
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Without the request for a new authority, which is met, and without data that kubectl would remove at its next apply. */
+/** Without the fulfilled request for a new authority, and without data that kubectl would remove at its next apply. */
 function tidied({ annotations, ...metadata }: Secret['metadata']): Secret['metadata'] {
   if (!annotations) return metadata;
   const kept = Object.entries(annotations).filter(
@@ -69,7 +69,7 @@ function holdsData(applied: string): boolean {
     const { data, stringData } = JSON.parse(applied) as Partial<Record<'data' | 'stringData', object>>;
     return Object.keys({ ...data, ...stringData }).length > 0;
   } catch {
-    // A key may be in there.
+    // It may contain a key.
     return true;
   }
 }
@@ -110,7 +110,7 @@ function earlier(before: Secret, signer: 'tls' | 'next-tls', wanted: Wanted, now
   };
 }
 
-/** What has expired is refused anyway. What is no certificate was accepted by nobody. */
+/** What has expired is refused anyway. Nobody accepted anything but a certificate. */
 const stillValid = (pem: string, now: number): string =>
   (certificatesIn(pem) ?? [])
     .filter(({ validToDate }) => now < validToDate.getTime())

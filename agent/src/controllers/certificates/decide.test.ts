@@ -6,10 +6,10 @@ const authorities = ['peers', 'clients'] as const;
 const leaves = ['peer', 'server', 'client'] as const;
 const all: readonly SecretName[] = [...authorities, ...leaves];
 
-/** What each Secret is written for, one after the other. */
+/** Returns the reasons of all writes, in order. */
 const settled = async (secrets: TestSecrets) => (await secrets.settle()).map((line) => line.split(':')[0]);
 
-test('makes everything, authorities first, and then nothing', async () => {
+test('issues everything, authorities first, and then nothing', async () => {
   const secrets = new TestSecrets();
   expect(secrets.reasons).toEqual(['Issuing', 'Issuing']);
   expect(await settled(secrets)).toEqual([
@@ -36,7 +36,7 @@ test('makes everything, authorities first, and then nothing', async () => {
   expect(roots[0]).not.toBe(roots[1]);
 });
 
-test('writes nothing while the cluster is paused, and says what waits', async () => {
+test('writes nothing while the cluster is paused, and reports what waits', async () => {
   const secrets = await TestSecrets.filled();
   secrets.spec = { ...secrets.spec, isPaused: true };
   expect(secrets.reasons).toEqual([]);
@@ -64,13 +64,13 @@ describe('a clock that differs from that of the API server', () => {
     expect(secrets.decide({ clockAhead }).write).toBeUndefined();
     expect(secrets.decide({ clockAhead }).problems[0]).toEqual(problem);
     await secrets.settle();
-    // Also while nothing is due: by a clock that is behind, nothing ever is.
+    // Even while nothing is due: by a clock that is behind, nothing ever is.
     expect(secrets.decide({ clockAhead }).problems).toEqual([problem]);
     secrets.now += 61 * day;
     expect(secrets.decide({ clockAhead }).write).toBeUndefined();
   });
 
-  test('by little does no harm', () => {
+  test('by a little does no harm', () => {
     for (const clockAhead of [0, 5 * minute, -5 * minute]) {
       const { write, problems } = new TestSecrets().decide({ clockAhead });
       expect(write).toBeDefined();
@@ -101,7 +101,7 @@ test('a write leaves nothing in the annotation of kubectl that its next apply wo
   expect(await applied('{"data":')).toEqual({ team: 'a' });
 });
 
-describe('a leaf is issued anew', () => {
+describe('a leaf is issued again', () => {
   const broken = (name: (typeof leaves)[number], key: string, text: string | undefined) =>
     [`${name}: ${key} is ${text === undefined ? 'missing' : `'${text}'`}`, name, key, text] as const;
   test.each([
@@ -115,13 +115,13 @@ describe('a leaf is issued anew', () => {
     expect(secrets.reasons).toEqual([]);
   });
 
-  test('when its key is of another one', async () => {
+  test('when its key belongs to another certificate', async () => {
     const secrets = await TestSecrets.filled();
     secrets.set('server', { 'tls.key': secrets.text('client', 'tls.key') });
     expect(await settled(secrets)).toEqual(['leaf server']);
   });
 
-  test('when its chain is cut, or is of another leaf', async () => {
+  test('when its chain is incomplete, or belongs to another leaf', async () => {
     const secrets = await TestSecrets.filled();
     const [own] = secrets.text('server', 'tls.crt').split(/(?<=END CERTIFICATE-----\n)/);
     expect(await settled(secrets.set('server', { 'tls.crt': own! }))).toEqual(['leaf server']);
@@ -168,7 +168,7 @@ describe('a leaf is issued anew', () => {
   });
 });
 
-describe('an intermediate is made anew, its leaves follow, and the root stays', () => {
+describe('an intermediate is created again, its leaves follow, and the root stays', () => {
   const half = ['intermediate clients', 'leaf server', 'leaf client'];
   async function rotates(secrets: TestSecrets, expected: string[]) {
     const roots = authorities.map((name) => secrets.text(name, 'root.crt') + secrets.text(name, 'root.key'));
@@ -186,12 +186,12 @@ describe('an intermediate is made anew, its leaves follow, and the root stays', 
   ])('when its %s', async (_, change) => {
     const secrets = await TestSecrets.filled();
     secrets.set('clients', change);
-    // What it signed stays good.
+    // The certificates that it signed stay valid.
     expect(secrets.reasons).toEqual(['Issuing']);
     await rotates(secrets, half);
   });
 
-  test('when it is of another root', async () => {
+  test('when it belongs to another root', async () => {
     const secrets = await TestSecrets.filled();
     const of = (key: string) => secrets.text('peers', key);
     secrets.set('clients', { 'tls.crt': of('tls.crt'), 'tls.key': of('tls.key') });
@@ -206,7 +206,7 @@ describe('an intermediate is made anew, its leaves follow, and the root stays', 
     await rotates(secrets, ['leaf peer', 'leaf server', 'leaf client']);
   });
 
-  test('when the spec asks for it with another value, once', async () => {
+  test('when the spec requests it with another value, once', async () => {
     const secrets = await TestSecrets.filled();
     const both = ['intermediate peers', 'intermediate clients', 'leaf peer', 'leaf server', 'leaf client'];
     for (const intermediateRotation of ['2026', '2027', '2026']) {
@@ -215,7 +215,7 @@ describe('an intermediate is made anew, its leaves follow, and the root stays', 
       await rotates(secrets, both);
       expect(secrets.text('peers', 'rotation')).toBe(intermediateRotation);
     }
-    // No value asks for nothing, and is no other value later.
+    // A missing value requests nothing, nor does the same value when it comes back.
     secrets.spec = new TestSecrets().spec;
     await rotates(secrets, []);
     secrets.spec = new TestSecrets({ intermediateRotation: '2026' }).spec;
@@ -250,7 +250,7 @@ describe('an authority whose Secret is empty', () => {
     expect(await settled(secrets)).toEqual(others.map((leaf) => `leaf ${leaf}`));
   });
 
-  test('is made again once its leaves are empty too', async () => {
+  test('is created again once its leaves are empty too', async () => {
     const secrets = await TestSecrets.filled();
     const root = secrets.text('peers', 'root.crt');
     secrets.empty('peers').empty('peer');
@@ -267,18 +267,18 @@ describe('an authority whose Secret is empty', () => {
       return secrets;
     };
 
-    test('is not made again, with all its leaves empty too', async () => {
+    test('is not created again, even if all its leaves are empty too', async () => {
       const secrets = await lost();
       expect(await settled(secrets)).toEqual([]);
       expect(secrets.reasons).toEqual(['AuthorityLost', 'AuthorityLost']);
       expect(secrets.decide().problems[0]!.message).toBe(
         'Secret orders-peer-ca is empty, but held the root abcdef, which running members may still trust: bring Secret orders-peer-ca back from a backup; or, to start anew, run kubectl annotate secret orders-peer-ca cdk8s-etcd.dev/new-authority=yes, which stops the cluster until all members have restarted',
       );
-      // Whatever is known of the leaves.
+      // For any state of the leaves.
       expect(secrets.put('peer', known(undefined)).reasons).toContain('AuthorityLost');
     });
 
-    test.each(['yes', ''])('is made again when it is asked for with %p, once', async (value) => {
+    test.each(['yes', ''])('is created again when it is requested with %p, once', async (value) => {
       const secrets = await lost();
       secrets.annotate('peers', { 'cdk8s-etcd.dev/new-authority': value, team: 'a' });
       expect(await settled(secrets)).toEqual(['authority peers', 'leaf peer']);
@@ -287,7 +287,7 @@ describe('an authority whose Secret is empty', () => {
       expect(await settled(secrets)).toEqual([]);
     });
 
-    test('is not made beside leaves of the old one, although it is asked for', async () => {
+    test('is not created while leaves of the old one exist, even if it is requested', async () => {
       const secrets = await TestSecrets.filled();
       secrets.had = had;
       secrets.empty('peers').annotate('peers', { 'cdk8s-etcd.dev/new-authority': 'yes' });
@@ -297,7 +297,7 @@ describe('an authority whose Secret is empty', () => {
       );
     });
 
-    test('goes on as always while it is there', async () => {
+    test('is renewed as usual while it exists', async () => {
       const secrets = await TestSecrets.filled();
       secrets.had = had;
       secrets.now = begin + 61 * day;
@@ -305,7 +305,7 @@ describe('an authority whose Secret is empty', () => {
     });
   });
 
-  test('goes on when it is brought back', async () => {
+  test('continues when it is restored', async () => {
     const secrets = await TestSecrets.filled();
     const { peers } = secrets.all;
     secrets.empty('peers');
@@ -315,7 +315,7 @@ describe('an authority whose Secret is empty', () => {
     expect(await settled(secrets)).toEqual([]);
   });
 
-  test('is not made while a Secret of its leaves is not known, does not exist, or holds what cannot be parsed', async () => {
+  test('is not created while a Secret of its leaves is unknown, missing, or unparsable', async () => {
     const made = async (change: (secrets: TestSecrets) => void) => {
       const secrets = new TestSecrets();
       change(secrets);
@@ -328,7 +328,7 @@ describe('an authority whose Secret is empty', () => {
   });
 });
 
-describe('an authority that cannot be used is never overwritten, and what it signed is kept', () => {
+describe('an unusable authority is never overwritten, and its certificates are kept', () => {
   const other = { root: '', key: '' };
   beforeAll(async () => {
     const { cert, key } = await issueRoot('other', begin);
@@ -356,7 +356,7 @@ describe('an authority that cannot be used is never overwritten, and what it sig
     expect(secrets.all.clients).toBe(before);
   });
 
-  test('without the root’s key its intermediate goes on signing', async () => {
+  test('without the root’s key its intermediate continues to sign', async () => {
     const secrets = await TestSecrets.filled();
     secrets.set('clients', { 'root.key': undefined });
     const renewAt = () => secrets.decide().certificates.map((each) => each.renewAt !== undefined);
@@ -364,7 +364,7 @@ describe('an authority that cannot be used is never overwritten, and what it sig
     secrets.now = begin + 61 * day;
     expect(await settled(secrets)).toEqual(['leaf peer', 'leaf server', 'leaf client']);
     expect(secrets.reasons).toEqual(['AuthorityInvalid']);
-    // To the end of the intermediate, and not again and again.
+    // Until the end of the intermediate, and not repeatedly.
     secrets.now = begin + 300 * day;
     expect(await settled(secrets)).toContain('leaf client');
     secrets.now = begin + 350 * day;
@@ -380,13 +380,13 @@ describe('an authority that cannot be used is never overwritten, and what it sig
   });
 });
 
-describe('an authority in the place of the other one', () => {
+describe('an authority in the Secret of the other one', () => {
   const later = begin + 300 * day;
   const keys = ['root.crt', 'root.key', 'tls.crt', 'tls.key'];
   const contentOf = (secrets: TestSecrets, of: SecretName) =>
     Object.fromEntries(keys.map((key) => [key, secrets.text(of, key)]));
 
-  test('both hold the same root, whoever made it: neither is used', async () => {
+  test('both have the same root: neither is used', async () => {
     const secrets = await TestSecrets.filled();
     const root = await issueRoot('theirs', begin);
     const intermediate = await issueIntermediate('theirs', root, begin);
@@ -406,7 +406,7 @@ describe('an authority in the place of the other one', () => {
     );
   });
 
-  test('one holds the other’s root while that is away, or they are swapped: no leaf is made', async () => {
+  test('one has the root of the other, which is missing, or they are swapped: no leaf is issued', async () => {
     const secrets = await TestSecrets.filled();
     const [peers, clients] = authorities.map((of) => contentOf(secrets, of)) as [object, object];
     secrets
@@ -427,7 +427,7 @@ describe('an authority in the place of the other one', () => {
   });
 });
 
-describe('a Secret of somebody else is never overwritten', () => {
+describe('a foreign Secret is never overwritten', () => {
   async function others() {
     const root = await issueRoot('theirs', begin);
     const intermediate = await issueIntermediate('theirs', root, begin);
@@ -435,7 +435,7 @@ describe('a Secret of somebody else is never overwritten', () => {
     return { 'ca.crt': root.cert, 'tls.crt': leaf.cert + intermediate.cert, 'tls.key': leaf.key };
   }
 
-  test('a leaf with another root: whole, without its ca.crt, with a bundle, expired', async () => {
+  test('a leaf with another root: complete, without its ca.crt, with a bundle, expired', async () => {
     const secrets = await TestSecrets.filled();
     const theirs = await others();
     const ours = secrets.text('server', 'ca.crt');
@@ -458,7 +458,7 @@ describe('a Secret of somebody else is never overwritten', () => {
     expect(await settled(secrets.empty('server'))).toContain('leaf server');
   });
 
-  test('a leaf that comes with our root but from another one is our own, damaged', async () => {
+  test('a leaf with our root in ca.crt but signed by another one is our own, damaged', async () => {
     const secrets = await TestSecrets.filled();
     const { 'ca.crt': _, ...theirs } = await others();
     expect(await settled(secrets.set('server', theirs))).toEqual(['leaf server']);
@@ -480,7 +480,7 @@ describe('a Secret of somebody else is never overwritten', () => {
     }
   });
 
-  test('leaves there before any authority', async () => {
+  test('leaves that exist before any authority', async () => {
     const secrets = new TestSecrets();
     secrets.set('server', await others());
     expect(secrets.reasons).toEqual(['Issuing', 'AuthorityLost']);
@@ -488,7 +488,7 @@ describe('a Secret of somebody else is never overwritten', () => {
   });
 });
 
-describe('a Secret that is not there', () => {
+describe('a missing Secret', () => {
   test.each(all)('%s: is named', async (name) => {
     const secrets = await TestSecrets.filled();
     secrets.put(name, known(undefined));
@@ -498,7 +498,7 @@ describe('a Secret that is not there', () => {
     expect(await settled(secrets)).toEqual([]);
   });
 
-  test.each(all)('%s: or cannot be read, keeps the others from nothing', async (name) => {
+  test.each(all)('%s: like one that cannot be read, does not block the others', async (name) => {
     const secrets = await TestSecrets.filled();
     secrets.put(name, unknown('forbidden'));
     secrets.now = begin + 61 * day;
@@ -515,13 +515,13 @@ describe('a Secret that is not there', () => {
   });
 });
 
-test('a Secret that cannot be written is left out, with all that needs it', async () => {
+test('a Secret that cannot be written is skipped, with all that depend on it', async () => {
   const secrets = new TestSecrets();
   const { authorities } = secrets.spec;
   expect(secrets.decide({ failed: new Set([authorities.peers]) }).write).toMatchObject({ of: 'clients' });
   await secrets.settle();
   secrets.now = begin + 250 * day;
-  // The present intermediate signs on until another one can be written.
+  // The present intermediate continues to sign until another one can be written.
   expect(secrets.decide({ failed: new Set(Object.values(authorities)) }).write).toMatchObject({
     make: 'leaf',
     of: 'peer',
@@ -529,7 +529,7 @@ test('a Secret that cannot be written is left out, with all that needs it', asyn
 });
 
 describe('the end of a root', () => {
-  test('is reported a year before if no other root could take its place, and nothing is renewed again and again', async () => {
+  test('is reported a year before if no other root could replace it, and nothing is renewed repeatedly', async () => {
     const secrets = await TestSecrets.filled();
     const end = begin + 3650 * day;
     let writes = 0;
@@ -538,7 +538,7 @@ describe('the end of a root', () => {
       writes += (await secrets.settle()).length;
       expect(writes - before).toBeLessThanOrEqual(5);
       const left = (end - secrets.now) / day;
-      // Nobody knows the members, so that no other root takes its place.
+      // The members are unknown, so no other root replaces it.
       expect([...new Set(secrets.reasons)]).toEqual([left > 365 ? 'RotatingRoot' : 'RootExpiring']);
     }
     // 11 rounds of leaves that are due, and 4 of intermediates, which their leaves follow.
@@ -546,13 +546,13 @@ describe('the end of a root', () => {
     expect(secrets.decide().problems[0]!.message).toMatch(
       /^the root in Secret orders-peer-ca ends at \S+, and whoever trusts it alone accepts nobody then; the root .* is being replaced by .*: the members are unknown: nobody asked$/,
     );
-    // They are of the root that follows, and outlive the present one.
+    // They belong to the next root, and outlive the present one.
     for (const { notAfter } of secrets.decide().certificates) expect(Date.parse(notAfter)).toBeGreaterThan(end);
   });
 });
 
 describe('a clock that was ahead, and was corrected', () => {
-  test('leaves of the future are issued anew, once', async () => {
+  test('leaves of the future are issued again, once', async () => {
     const secrets = await TestSecrets.filled();
     secrets.now = begin + 100 * day;
     await secrets.settle();
@@ -563,7 +563,7 @@ describe('a clock that was ahead, and was corrected', () => {
     expect(secrets.decide().certificates.every(({ span }) => span.notBefore <= begin)).toBe(true);
   });
 
-  test('so are intermediates, with what they signed', async () => {
+  test('so are intermediates, with the certificates that they signed', async () => {
     const secrets = await TestSecrets.filled();
     secrets.now = begin + 250 * day;
     await secrets.settle();
@@ -597,7 +597,7 @@ describe('a spec that cannot be followed', () => {
     expect(secrets.decide().write).toBeUndefined();
   });
 
-  test('a name that no certificate can have is left out, and said', async () => {
+  test('a name that no certificate can have is left out, and reported', async () => {
     const secrets = new TestSecrets({ serverNames: ['etcd example', 'fe80::1%eth0', 'etcd.example.com'] });
     await secrets.settle();
     expect(secrets.decide()).toMatchObject({ problems: [{ reason: 'TlsRefused' }, { reason: 'TlsRefused' }] });

@@ -32,9 +32,9 @@ export interface Problem {
 
 export interface Decision {
   readonly write?: Write;
-  /** What keeps certificates from being good, or from being renewed. */
+  /** Problems that prevent valid certificates, or their renewal. */
   readonly problems: readonly Problem[];
-  /** What is in the Secrets that were read. */
+  /** Content of the Secrets that were read. */
   readonly certificates: readonly SeenCertificate[];
   /** Secrets that were not read, and why. */
   readonly unread: readonly { readonly secret: string; readonly why: string }[];
@@ -44,19 +44,19 @@ export interface Decision {
   readonly rootsToLoad?: string;
 }
 
-/** What matters for a decision beside the Secrets. */
+/** Facts for a decision, in addition to the Secrets. */
 export interface Circumstances {
   /** Secrets that cannot be written. */
   readonly failed?: ReadonlySet<string>;
   /** How far our clock is ahead of the API server's, ms. */
   readonly clockAhead?: number;
-  /** What the members have. Undefined: it was not asked yet. */
+  /** State of the members. Undefined if they were not queried yet. */
   readonly members?: MemberReports;
 }
 
 /**
- * Decides what to write next, authorities first. What to write follows from what the Secrets hold, so that a second
- * reconciler, a lost answer or a crash is harmless; a root that the status names only keeps a new one from being made.
+ * Decides what to write next, authorities first. The decision follows from the content of the Secrets, so a second
+ * reconciler, a lost answer or a crash is harmless. A root in the status only prevents a new one.
  */
 export function decide(given: Facts, wanted: Wanted, now: number, around: Circumstances = {}): Decision {
   const { failed, clockAhead = 0, members = unknown('they were not asked yet') } = around;
@@ -90,7 +90,10 @@ export function decide(given: Facts, wanted: Wanted, now: number, around: Circum
   };
 }
 
-/** A client with a certificate of the authority of the peers could join as a member, so neither signs what is not its own. */
+/**
+ * A client with a certificate of the peers' authority could join as a member, so neither authority signs certificates
+ * of the other kind.
+ */
 function withoutMistaken(facts: Facts, wanted: Wanted): Facts {
   const { peers, clients } = facts;
   const areEqual = peers.kind === 'whole' && clients.kind === 'whole' && peers.root.id === clients.root.id;
@@ -107,13 +110,13 @@ function withoutMistaken(facts: Facts, wanted: Wanted): Facts {
 
 const broken = (why: string) => ({ kind: 'broken' as const, why });
 
-/** What a `ca.crt` holds at the end of a rotation. */
+/** Content of a `ca.crt` at the end of a rotation. */
 const trustedRoot = (authority: AuthorityFacts): string =>
   authority.kind === 'whole' ? shortId((authority.next ?? authority).root.id) : '';
 
 interface Judgement {
   readonly write?: Write;
-  /** Members must restart to load the next root; false: not yet. A restart loads what a member has on its disk then. */
+  /** Members must restart to load the next root; false if not yet. A restart loads the current files of a member. */
   readonly restart?: boolean;
   readonly problem?: Problem;
   readonly certificate?: SeenCertificate;
@@ -145,11 +148,11 @@ function judgeAuthority(rotation: Rotation): Judgement {
   };
 }
 
-/** The first one, in the words of both. */
+/** The first problem, with the messages of both. */
 const both = (one: Problem | undefined, other: Problem | undefined): Problem | undefined =>
   one && other ? { ...one, message: `${one.message}; ${other.message}` } : (one ?? other);
 
-/** What signs from now on. */
+/** The signer from now on. */
 const signerOf = (authority: WholeAuthority): Pick<WholeAuthority, 'root' | 'intermediate'> =>
   authority.next ?? authority;
 
@@ -173,7 +176,10 @@ function judgeRoot(rotation: Rotation, found: WholeAuthority): Judgement {
   return { problem: rotating('step 2 of 2, restarts', waits.why), restart: waits.restart };
 }
 
-/** A new authority beside leaves of a lost one, or beside members that run, would leave members that trust different roots. */
+/**
+ * With leaves of a lost authority, or with running members, a new authority would leave members that trust different
+ * roots.
+ */
 function judgeEmpty(
   of: AuthorityName,
   { lostRoot, isAskedFor }: Extract<AuthorityFacts, { kind: 'empty' }>,
@@ -240,7 +246,7 @@ function renewalOf(authority: WholeAuthority, wanted: Wanted, now: number): stri
 }
 
 const overdue = 'two thirds of its life are over';
-/** A clock that was ahead made it. */
+/** It was issued by a clock that was ahead. */
 const notYet = 'it is not valid yet';
 
 function judgeLeaf(of: LeafName, rotation: Rotation): Judgement {
@@ -252,7 +258,7 @@ function judgeLeaf(of: LeafName, rotation: Rotation): Judgement {
   if (found.kind === 'typed') return { problem: typed(secret, found.type) };
   const authority = facts[issuerOf[of]];
   const isFilled = found.kind === 'filled';
-  // Whose it is cannot be said. The problem is that of the authority.
+  // Its owner is unknown. The problem is that of the authority.
   if (authority.kind !== 'whole') return isFilled ? certificateOf(secret, found, false) : {};
   if (isFilled && isForeign(found, authority))
     return { ...certificateOf(secret, found, false), problem: foreign(secret, wanted.authorities[issuerOf[of]]) };
@@ -301,7 +307,7 @@ const foreign = (secret: string, authority: string): Problem => ({
   message: `Secret ${secret} holds a certificate of another root than that in Secret ${authority}, so it is not overwritten: bring the authority of that root back; or, to take the new one, empty ${secret}, which stops the cluster until all members have restarted`,
 });
 
-/** Why nobody accepts it. */
+/** Why no client accepts it. */
 function unfit(leaf: FilledLeaf, of: LeafName, wanted: Wanted, now: number): string | undefined {
   const { trusts, certificate, hasKey } = leaf;
   if (!trusts) return 'ca.crt is missing or cannot be parsed';
@@ -312,7 +318,7 @@ function unfit(leaf: FilledLeaf, of: LeafName, wanted: Wanted, now: number): str
   return certificate.shape === shapeOf(wanted.shapes[of]) ? undefined : 'its names or usages are not the wanted ones';
 }
 
-/** Why a leaf that is accepted is issued anew. */
+/** Why a leaf that is accepted is issued again. */
 function renewal(leaf: FilledLeaf, authority: WholeAuthority, now: number): string | undefined {
   const { certificate } = leaf;
   const { intermediate } = signerOf(authority);
@@ -328,7 +334,7 @@ const isRenewable = ({ certificate }: FilledLeaf, intermediate: IntermediateFact
   !('why' in intermediate) &&
   (certificate.issuer !== intermediate.id || isLonger(certificate, lifetimes.leaf, intermediate));
 
-/** A new one, made when this one falls due, ends later. Otherwise renewing it again and again would gain nothing. */
+/** A new one, issued when this one falls due, ends later. Otherwise a renewal would gain nothing. */
 const isLonger = (present: IntermediateFacts | Span, lifetime: number, issuer: Span): boolean =>
   'notAfter' in present && endOf(lifetime, dueAt(present), issuer) > present.notAfter;
 
@@ -345,10 +351,13 @@ const typed = (secret: string, type: string): Problem => ({
 
 const minute = 60_000;
 
-/** More than clocks that are kept in step ever differ, and less than the hour by which certificates begin in the past. */
+/** More than the difference of synchronized clocks, and less than the hour by which certificates begin in the past. */
 const mostAhead = 5 * minute;
 
-/** A clock that is behind would replace good certificates by ones that have expired; one that is ahead makes some of the future. */
+/**
+ * A clock that is behind would replace valid certificates by expired ones; one that is ahead would issue certificates
+ * of the future.
+ */
 function clockProblem(ahead: number): Problem | undefined {
   if (Math.abs(ahead) <= mostAhead) return undefined;
   const direction = ahead > 0 ? 'ahead of' : 'behind';
@@ -358,7 +367,7 @@ function clockProblem(ahead: number): Problem | undefined {
   };
 }
 
-/** The same text for two looks at one difference, as far as possible. */
+/** The same text in two passes for one difference, if possible. */
 function roughly(ms: number): string {
   const minutes = Math.round(ms / minute);
   if (minutes < 120) return `${minutes} minutes`;

@@ -1,6 +1,6 @@
 import type { AuthorityName } from './wanted.ts';
 
-// What the Secrets hold, as far as a decision needs it. No key is in here.
+// Content of the Secrets, as far as a decision needs it. It contains no key.
 
 /** When a certificate is valid, in ms. */
 export interface Span {
@@ -22,7 +22,7 @@ interface Empty {
   readonly kind: 'empty';
 }
 
-/** Of a type that only somebody else writes. */
+/** Its type is one that only other writers use. */
 interface Typed {
   readonly kind: 'typed';
   readonly type: string;
@@ -36,7 +36,7 @@ interface Broken {
 interface EmptyAuthority extends Empty {
   /** First digits of the root that the cluster is known to have had here. */
   readonly lostRoot?: string;
-  /** Somebody has asked for a new authority. */
+  /** A person has requested a new authority. */
   readonly isAskedFor?: boolean;
 }
 
@@ -47,15 +47,15 @@ export interface WholeAuthority {
   readonly kind: 'whole';
   readonly root: Span & {
     readonly id: string;
-    /** The authority that its name says it is; undefined: it says nothing. */
+    /** The authority that its name states. Undefined if the name states none. */
     readonly says?: AuthorityName;
   };
   /** Why no intermediate can be signed: the root's key is missing or another one. */
   readonly rootKey?: string;
   readonly intermediate: IntermediateFacts;
-  /** The value that asked for this intermediate, or for the next one. */
+  /** The value that requested this intermediate, or the next one. */
   readonly rotation: string;
-  /** The value that asked for this root. */
+  /** The value that requested this root. */
   readonly rootRotation: string;
   /** The value that asked for the last revocation. */
   readonly revocation: string;
@@ -65,7 +65,7 @@ export interface WholeAuthority {
   readonly next?: NextAuthority;
 }
 
-/** The authority that takes the place of the present one. Its keys are there. */
+/** The authority that replaces the present one, with its keys. */
 export interface NextAuthority {
   readonly root: Span & { readonly id: string };
   readonly intermediate: IntermediateFacts;
@@ -82,21 +82,24 @@ export type LeafFacts = Unread | Missing | Typed | Empty | FilledLeaf;
 
 export interface FilledLeaf {
   readonly kind: 'filled';
-  /** Ids of what `ca.crt` holds; undefined: it is missing or cannot be parsed. */
+  /** Ids of the certificates in `ca.crt`. Undefined if it is missing or cannot be parsed. */
   readonly trusts?: readonly string[];
-  /** Undefined: `tls.crt` is missing or cannot be parsed. */
+  /** Undefined if `tls.crt` is missing or cannot be parsed. */
   readonly certificate?: Span & {
     readonly id: string;
-    /** The root of the authority, or the next one, signed one of the chain; undefined: that root is not known. */
+    /**
+     * True if the root of the authority, or the next one, signed a certificate of the chain. Undefined if that root is
+     * unknown.
+     */
     readonly isOfRoot?: boolean;
-    /** Id of the intermediate behind it, if that signed it, and nothing but a cross certificate follows. */
+    /** Id of the intermediate after it, if that signed it, and only a cross certificate follows. */
     readonly issuer?: string;
     /** Id of that cross certificate. */
     readonly cross?: string;
     /** Names and usages. */
     readonly shape: string;
   };
-  /** `tls.key` fits. */
+  /** `tls.key` matches. */
   readonly hasKey: boolean;
   /** Of `ca.crl`. `behind`: it lacks a revoked intermediate. Undefined: this leaf has none. */
   readonly list?: 'unreadable' | 'behind' | 'current';

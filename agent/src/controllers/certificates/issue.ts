@@ -3,9 +3,9 @@ import * as x509 from '@peculiar/x509';
 import { backdated, endOf, lifetimes } from './lifetimes.ts';
 import type { Leaf } from './wanted.ts';
 
-// Loaded when a certificate is issued: the library takes 20 MiB.
+// Loaded when a certificate is issued: the library needs 20 MiB.
 
-/** A certificate and its key, PEM both. */
+/** A certificate and its key, both in PEM. */
 export interface Keyed {
   readonly cert: string;
   readonly key: string;
@@ -27,7 +27,7 @@ export function issueRoot(commonName: string, now: number): Promise<Keyed> {
   ]);
 }
 
-/** Authorities that may stand below a root: the root that follows it, and the intermediate of that one. */
+/** Authorities that may be below a root: the root that follows it, and the intermediate of that one. */
 const below = 2;
 
 /** The certificate of a root, signed by another one. */
@@ -62,7 +62,7 @@ export async function issueLeaf(leaf: Leaf, intermediate: Keyed, now: number): P
     new x509.BasicConstraintsExtension(false, undefined, true),
     new x509.KeyUsagesExtension(digitalSignature, true),
     new x509.ExtendedKeyUsageExtension(isServer ? [serverAuth, clientAuth] : [clientAuth]),
-    // Critical where nothing else names the holder (RFC 5280, 4.2.1.6).
+    // Critical if nothing else names the holder (RFC 5280, 4.2.1.6).
     ...(names.length > 0 ? [new x509.SubjectAlternativeNameExtension(names, commonName === undefined)] : []),
   ]);
 }
@@ -124,7 +124,7 @@ async function sign(
   return `${signed.toString('pem')}\n`;
 }
 
-/** Node reads every form of PEM that somebody may have brought back. */
+/** Node reads every form of PEM that a person may have restored. */
 async function issuer({ cert, key }: Keyed): Promise<Issuer> {
   const bytes = createPrivateKey(key).export({ type: 'pkcs8', format: 'der' });
   return {

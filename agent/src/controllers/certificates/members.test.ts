@@ -7,7 +7,7 @@ const nothing = { leaf: undefined, root: undefined, loaded: undefined };
 const roots = { peer: { onDisk: 'r', loaded: 'r' }, client: { onDisk: 'r', loaded: 'r' } };
 const leaves = { peer: 'l', client: 'l' };
 
-test('has every member and every pod, whatever is known of it', () => {
+test('has every member and every pod, however little is known of it', () => {
   const world = new World(3).agent(0, agent(0, { roots, leaves })).agent(1, undefined).joiner(3);
   world.agent(2, agent(2, { roots, leaves, etcd: { ...agent(2).etcd!, up: false } }));
   expect(memberReports(world.o)).toEqual(

@@ -4,7 +4,7 @@ import { ordinalOfUrl, podName } from '../cluster/names.ts';
 import type { Observed } from '../cluster/observed.ts';
 import type { EndReport, MemberReports } from './rotation.ts';
 
-/** What each member and each pod of a cluster reports of its certificates. Unknown unless all of them are known. */
+/** The reports of all members and pods of a cluster about their certificates. Unknown unless all of them are known. */
 export function memberReports({ cluster, members, pods, agents }: Observed): MemberReports {
   if (!cluster.known || !cluster.v) return unknown('the EtcdCluster was not read');
   if (!members.known) return unknown(members.why);

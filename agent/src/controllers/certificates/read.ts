@@ -9,17 +9,19 @@ import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, N
 import { hasList } from './revocation.ts';
 import { type AuthorityName, authorityNames, issuerOf, type Leaf, leafNames, madeFor } from './wanted.ts';
 
-/** The Secrets as they were read; known and undefined: there is none of this name. */
+/** The Secrets as they were read. Known and undefined if there is none with this name. */
 export type Secrets = Facts<Known<Secret | undefined>, Known<Secret | undefined>>;
 
 /** The text under a key of a Secret; empty if there is none. */
 export const textOf = (secret: Secret, key: string): string =>
   Buffer.from(secret.data?.[key] ?? '', 'base64').toString();
 
-/** On the Secret of an authority, with any value: the cluster shall trust a new root. */
+/** Annotation on the Secret of an authority, with any value: the cluster must trust a new root. */
 export const newAuthority = `${group}/new-authority`;
 
-/** First digits of the roots that the cluster is known to have had. What is known must not be newer than the Secrets. */
+/**
+ * First digits of the roots that the cluster is known to have had. This knowledge must not be newer than the Secrets.
+ */
 export type KnownRoots = Readonly<Partial<Record<AuthorityName, string>>>;
 
 export function factsOf(secrets: Secrets, had: KnownRoots = {}): Facts {
@@ -103,7 +105,7 @@ function authorityFacts(secret: Secret, lostRoot: string | undefined): Authority
   };
 }
 
-/** Why it cannot be used, or undefined while no root is being replaced. A root that is in use is never made again. */
+/** Why it cannot be used, or undefined while no root is being replaced. A root in use is never created again. */
 function nextFacts(secret: Secret, root: X509Certificate): NextAuthority | string | undefined {
   if (isEmpty(secret, nextKeys)) return undefined;
   const next = rootOf({ known: true, v: secret }, 'next-root.crt');

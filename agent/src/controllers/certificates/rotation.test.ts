@@ -9,7 +9,7 @@ import { begin, day, type SecretName, TestSecrets } from './secrets.fixture.ts';
 const ends = { peers: 'peer', clients: 'server' } as const;
 const first = (pem: string) => shortId(idOf(certificatesIn(pem)![0]!));
 
-/** What a member reports that has mounted the Secrets as they are now, and whose etcd has loaded these roots. */
+/** Returns the report of a member that has mounted the current Secrets, and whose etcd has loaded these roots. */
 const reportOf = (
   secrets: TestSecrets,
   ordinal: number,
@@ -28,7 +28,7 @@ const rootsOf = (secrets: TestSecrets, key = 'root.crt') => ({
 const told = (secrets: TestSecrets) => secrets.decide().problems.map(({ reason, message }) => `${reason}: ${message}`);
 const settled = async (secrets: TestSecrets) => (await secrets.settle()).map((line) => line.split(':')[0]);
 
-/** Asks for new roots. The members have not followed yet. */
+/** Requests new roots. The members have not followed yet. */
 async function begun(): Promise<{
   secrets: TestSecrets;
   old: MemberReport;
@@ -121,7 +121,7 @@ test('members that have the new leaves get the next root alone, and keep their l
     `it is not known which root member orders-1 has loaded; ${restart}`,
   );
   expect(secrets.decide().rootsToLoad).toBe(both);
-  // It names the same roots when one of them needs nobody any more.
+  // It names the same roots when one of them no longer needs a restart.
   expect(waits(done, { ...late, peers: done.peers })).toBe(`member orders-1 has not loaded the next root; ${restart}`);
   expect(secrets.decide().rootsToLoad).toBe(both);
   expect(waits(done, { ...late, peers: { ...late.peers, root: roots.peers } })).toBe(
@@ -134,7 +134,7 @@ test('members that have the new leaves get the next root alone, and keep their l
   expect(await settled(secrets)).toEqual([]);
 });
 
-test('nobody restarts while the cluster is paused, or while the other authority cannot be read', async () => {
+test('no member restarts while the cluster is paused, or while the other authority cannot be read', async () => {
   const { secrets, roots } = await trusted();
   secrets.members = known([reportOf(secrets, 0, roots)]);
   expect(secrets.decide().rootsToLoad).toBeDefined();
@@ -161,7 +161,7 @@ test('once every member has loaded it, the next root is the root; the cross cert
   expect(secrets.decide().problems).toEqual([]);
 });
 
-test('a leaf that is renewed meanwhile keeps what its members trust', async () => {
+test('a leaf that is renewed meanwhile keeps the roots that its members trust', async () => {
   for (const prepare of [begun, trusted]) {
     const { secrets } = await prepare();
     secrets.members = unknown('no answer');
@@ -181,7 +181,7 @@ test('a leaf that is renewed meanwhile keeps what its members trust', async () =
   }
 });
 
-test('a cluster without members, and a new one, go on at once', async () => {
+test('a cluster without members, and a new one, continue at once', async () => {
   const { secrets } = await begun();
   secrets.members = known([]);
   secrets.now += lifetimes.clients;
@@ -203,7 +203,7 @@ test('a root is replaced in time, and once', async () => {
   expect(replaced).toBe(2);
 });
 
-test('the key of the present root is not needed any more', async () => {
+test('the key of the present root is no longer needed', async () => {
   const { secrets } = await trusted();
   secrets.set('peers', { 'root.key': 'x' });
   expect(secrets.reasons).toEqual(['RotatingRoot', 'RotatingRoot']);
@@ -212,7 +212,7 @@ test('the key of the present root is not needed any more', async () => {
   expect(secrets.reasons).toEqual([]);
 });
 
-test('a next root that is damaged is never made again, and nothing is signed meanwhile', async () => {
+test('a next root that is damaged is never created again, and nothing is signed meanwhile', async () => {
   const { secrets } = await trusted();
   for (const [key, text] of [
     ['next-root.crt', ''],
@@ -244,7 +244,7 @@ test('a root that allows no other root below it is not followed by one', async (
   await expect(crossSign(root, narrow, begin)).rejects.toThrow('its root allows no other root below it');
 });
 
-test('what two reconcilers write at one time is the work of one', async () => {
+test('two concurrent reconcilers write the same as one', async () => {
   const { secrets } = await trusted();
   secrets.members = known([reportOf(secrets, 0)]);
   const { write } = secrets.decide();

@@ -13,7 +13,10 @@ import { type AuthorityName, issuerOf, type LeafName, leafNames, type Wanted } f
 // 4. Once every member has loaded the next root, it becomes the root. The cross certificate goes with the next renewal.
 // Each step follows from what the Secrets hold and what members report, so a crash between two writes is harmless.
 
-/** What one end of a member has on its disk, and what its etcd has loaded. First digits of ids; undefined: unknown. */
+/**
+ * Roots that one end of a member has on its disk, and that its etcd has loaded. First digits of ids; undefined if
+ * unknown.
+ */
 export interface EndReport {
   readonly leaf?: string | undefined;
   readonly root?: string | undefined;
@@ -30,7 +33,7 @@ export interface MemberReport {
 
 export type MemberReports = Known<readonly MemberReport[]>;
 
-/** What a step is decided by. */
+/** Facts that decide a step. */
 export interface Rotation {
   readonly of: AuthorityName;
   readonly facts: Facts;
@@ -39,7 +42,7 @@ export interface Rotation {
   readonly members: MemberReports;
 }
 
-/** Why a next root is to be made; undefined: it is not. */
+/** Why a next root must be created. Undefined if none must be. */
 export function rotationDue({ root, rootRotation }: WholeAuthority, wanted: Wanted, now: number): string | undefined {
   if (wanted.rootRotation !== undefined && wanted.rootRotation !== rootRotation)
     return `spec.tls.managed.rootRotation is '${wanted.rootRotation}'`;
@@ -60,7 +63,7 @@ export const isCrossed = ({ certificate }: FilledLeaf, { intermediate, cross }: 
 export const areAllTrusting = ({ of, facts }: Rotation, next: NextAuthority): boolean =>
   leavesOf(of).every((name) => trusts(facts[name], next));
 
-/** What must happen before a `ca.crt` may hold the next root alone; undefined: nothing. */
+/** What must happen before a `ca.crt` may contain only the next root. Undefined if nothing must. */
 export function waitsToTrust({ of, facts, wanted, now, members }: Rotation, next: NextAuthority): string | undefined {
   for (const name of leavesOf(of)) {
     const leaf = facts[name];
@@ -81,7 +84,10 @@ export function memberBehind(members: MemberReports, of: AuthorityName, leaf: Fi
   });
 }
 
-/** What must happen before the present root may be forgotten; undefined: nothing. `restart`: the members must restart. */
+/**
+ * What must happen before the present root may be dropped. Undefined if nothing must; `restart` if the members must
+ * restart.
+ */
 export function waitsToPromote(
   rotation: Rotation,
   next: NextAuthority,

@@ -39,7 +39,7 @@ export class TestSecrets {
   all: Secrets;
   /** Roots that the status names. */
   had: KnownRoots = {};
-  /** What the members report. */
+  /** Report of the members. */
   members: MemberReports = unknown('nobody asked');
 
   constructor(change: Partial<Managed> = {}) {

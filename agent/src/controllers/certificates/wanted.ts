@@ -21,11 +21,11 @@ export const rootName = (cluster: string, of: AuthorityName): string => `${clust
 export const nextRootName = (cluster: string, of: AuthorityName, id: string): string =>
   rootName(`${cluster.slice(0, 41)} ${id.slice(0, 8)}`, of);
 
-/** The authority that a root was made for; undefined: somebody else made it. */
+/** The authority for which a root was created. Undefined if the root is foreign. */
 export const madeFor = (commonName: string): AuthorityName | undefined =>
   authorityNames.find((of) => commonName.endsWith(` ${of} root`));
 
-/** What a leaf says about its holder. Every leaf may be a client; etcd's JSON gateway dials with the server's. */
+/** Statements of a leaf about its holder. Every leaf may be a client; etcd's JSON gateway dials with the server's. */
 export interface Leaf {
   readonly commonName?: string;
   readonly dnsNames: readonly string[];
@@ -37,7 +37,7 @@ export interface Leaf {
 export interface TlsSpec {
   /** Secret with the client certificate of the reconciler and of its Jobs. */
   readonly clientSecret: string;
-  /** Undefined: somebody else writes the Secrets. */
+  /** Undefined if another program writes the Secrets. */
   readonly managed?: {
     readonly peerAuthority: string;
     readonly clientAuthority: string;
@@ -51,7 +51,7 @@ export interface TlsSpec {
   };
 }
 
-/** What matters of the spec of an EtcdCluster. */
+/** The relevant part of an EtcdCluster's spec. */
 export interface CertificatesSpec {
   readonly tls?: TlsSpec | undefined;
   readonly paused?: boolean;
@@ -64,13 +64,13 @@ export interface Wanted {
   readonly authorities: Readonly<Record<AuthorityName, string>>;
   readonly leaves: Readonly<Record<LeafName, string>>;
   readonly shapes: Readonly<Record<LeafName, Leaf>>;
-  /** Undefined: no intermediate is asked for. */
+  /** Undefined if no intermediate is requested. */
   readonly rotation?: string;
-  /** Undefined: no root is asked for. */
+  /** Undefined if no root is requested. */
   readonly rootRotation?: string;
-  /** Undefined: no revocation is asked for. */
+  /** Undefined if no revocation is requested. */
   readonly revocation?: string;
-  /** What cannot be followed in the spec. */
+  /** Parts of the spec that cannot be followed. */
   readonly mistakes: readonly string[];
   /** Two certificates would overwrite each other. */
   readonly isAmbiguous: boolean;
@@ -137,7 +137,7 @@ function clientNames(cluster: string, namespace: string, domain: string): string
 const label = '[a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?';
 const dnsName = new RegExp(`^(?=.{1,253}$)([*][.])?${label}([.]${label})*$`);
 
-/** One spelling for each name; undefined: no certificate can have it. */
+/** Returns one spelling for each name. Undefined if no certificate can have the name. */
 function normalized(name: string): string | undefined {
   const version = isIP(name);
   if (version === 4) return name;

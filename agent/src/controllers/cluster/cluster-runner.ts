@@ -17,7 +17,7 @@ export type RunnerOptions = Omit<PortOptions, 'certificates' | 'log'> & {
   readonly holder: string;
   readonly at: AtPoint;
   readonly turn: WorkQueue['run'];
-  /** The same for looks at certificates, so that they delay no pass. */
+  /** The same for the passes over certificates, so that they delay no pass. */
   readonly certificatesTurn: WorkQueue['run'];
   readonly log: Log;
 };
@@ -59,7 +59,7 @@ export class ClusterRunner {
     this.#wake.now();
   }
 
-  /** Begins no further pass and no look at certificates. Resolves when the present ones have ended, or after `grace` ms. */
+  /** Begins no further pass, of certificates either. Resolves when the present ones have ended, or after `grace` ms. */
   async stop(grace: number): Promise<void> {
     this.#stop.abort();
     const late = Promise.withResolvers<void>();

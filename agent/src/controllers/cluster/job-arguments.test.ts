@@ -30,7 +30,7 @@ const facts: JobFacts = {
 const restore = { source: { store: { filesystem: { path: '/old' } } }, minor: '3.6', token: 'secret-token' };
 const request = (change: Partial<JobRequest>): JobRequest => ({ kind: 'safety', op: 'op-1', ...change });
 
-/** What the agent itself makes of the command line. */
+/** Returns the result of the agent's own parser. */
 async function parsed(args: readonly string[]): Promise<{ invocation: Invocation; settings: Settings }> {
   let invocation: Invocation | undefined;
   await buildProgram(async (found) => {
@@ -39,7 +39,7 @@ async function parsed(args: readonly string[]): Promise<{ invocation: Invocation
   return { invocation: invocation!, settings: await Settings.load(invocation!) };
 }
 
-test('a backup: as its schedule says, of every endpoint', async () => {
+test('a backup: with the settings of its schedule, of every endpoint', async () => {
   const { args, env } = jobCommand(request({ schedule: 'nightly' }), facts);
   const { invocation, settings } = await parsed(args);
   expect(invocation.command).toBe('backup');

@@ -9,7 +9,7 @@ test('what a later release wrote into the record stays in it', () => {
   expect(world.commit().record).toMatchObject({ later: { of: 1 }, versions, op: { kind: 'Delete' } });
 });
 
-test('what an agent of a later release says besides hinders nothing', () => {
+test('further fields of an agent of a later release do no harm', () => {
   const later = { ...agent(1), later: true } as ReturnType<typeof agent>;
   const world = new World(3).agent(1, later);
   expect(world.effect).toBeUndefined();

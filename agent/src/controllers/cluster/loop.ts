@@ -64,7 +64,7 @@ type Done = Pass & { now: number };
 /** A monotonic clock: steps of the wall clock do not change it. */
 const clock = (): number => Math.round(performance.timeOrigin + performance.now());
 
-/** A pass is not expected to throw. If it does, the other clusters of this process must go on. */
+/** A pass is not expected to throw. If it does, the other clusters of this process must continue. */
 async function attempt(run: ClusterRun, memory: Memory): Promise<Done | undefined> {
   const { port, settings, holder, at, log } = run;
   const now = clock();

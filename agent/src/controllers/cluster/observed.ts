@@ -103,22 +103,25 @@ export interface Cluster {
   status: Partial<ClusterStatus>;
   /** Unset where EtcdBackups are not mirrored. */
   backups?: ClusterBackups;
-  /** Unset where somebody else writes the certificates. */
+  /** Unset if another program writes the certificates. */
   certificates?: CertificateReport;
 }
 
-/** What the reconciler knows of the certificates that it issues. Times are of the wall clock, by which they live. */
+/**
+ * Knowledge of the reconciler about the certificates that it issues. Times are on the wall clock, which determines
+ * their validity.
+ */
 export interface CertificateReport {
   now: number;
   /** The Secrets, in the order of the status. */
   secrets: readonly string[];
-  /** Those that the newest look read, and that hold a certificate. */
+  /** Secrets that the newest pass read, and that contain a certificate. */
   certificates: readonly SeenCertificate[];
-  /** What an authority's Secret held when it was last seen to hold one, in this process or by the status. */
+  /** Last known authority in a Secret, from this process or from the status. */
   authorities: readonly ReportedCertificate[];
-  /** Secrets that the newest look did not read, and why; all of them before the first one. */
+  /** Secrets that the newest pass did not read, and why; before the first pass, all of them. */
   unread: readonly { readonly secret: string; readonly why: string }[];
-  /** What the newest look found, and, if it did not read everything, the last one that did. */
+  /** Result of the newest pass and, if it did not read everything, of the last complete one. */
   problems: readonly { readonly reason: Reason; readonly message: string }[];
   /** When the Secrets were last looked at, and how long ago that was. */
   looked?: { readonly at: number; readonly age: number };
@@ -222,7 +225,7 @@ export interface Pod {
   node?: string;
   /** It cannot be scheduled. */
   unschedulable?: true;
-  /** What keeps it from running, as Kubernetes reports it. Only for the status. */
+  /** Why it does not run, as Kubernetes reports it. Only for the status. */
   problem?: string;
 }
 

@@ -29,7 +29,7 @@ export interface Port {
   readonly jobs: Jobs;
   readonly membership: Membership;
   readonly maintenance: Maintenance;
-  /** Reads everything anew, in a port that caches what it read. Returns false if it has just done so. */
+  /** Reads everything again, in a port with a cache. Returns false if it has just done so. */
   lookAgain?(): boolean;
   /** No operation is in flight, so the port may release what only operations need. */
   rest?(): void;

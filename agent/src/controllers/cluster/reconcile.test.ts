@@ -138,7 +138,7 @@ test.each([
   expect(calls).toEqual(does);
 });
 
-test('an effect that fails is told, and tried again ever more slowly', async () => {
+test('an effect that fails is reported, and retried ever more slowly', async () => {
   const world = new World(3).sts({ replicas: 1 });
   const port = portOf(world, []);
   port.workload.scale = () => Promise.reject(new Error('409'));
@@ -148,7 +148,7 @@ test('an effect that fails is told, and tried again ever more slowly', async () 
   expect(third.plan.requeueMs).toBe(8 * second);
 });
 
-test('an eviction that is refused is no failure: told, the slot is given back, and it is tried again later', async () => {
+test('a refused eviction does not count as a failure: it is reported, the slot is released, and it is retried later', async () => {
   const world = new World(3).sts({ updateRevision: 'r2' }).commit();
   const calls: unknown[][] = [];
   const port = portOf(world, calls);
@@ -181,7 +181,7 @@ test('a refusal is forgotten once the pod is evicted, and when it is long past',
   expect(past.memory.refused).toBeUndefined();
 });
 
-test('a refusal goes on only for the same pod, and while it is asked for again and again', async () => {
+test('a refusal continues only for the same pod, and while the eviction is requested repeatedly', async () => {
   const world = new World(3).sts({ updateRevision: 'r2' }).commit();
   const port = portOf(world, []);
   port.workload.evictPod = () => Promise.reject(new NotNow('no room'));
@@ -197,7 +197,7 @@ test('a refusal goes on only for the same pod, and while it is asked for again a
   expect(await sinceAfter(settings.evictAgain, 'pod-1')).toEqual(['pod-2', 0, 'False']);
 });
 
-test('what fails again and again is told, until it succeeds', async () => {
+test('what fails repeatedly is reported until it succeeds', async () => {
   const world = new World(3).sts({ updateRevision: 'r2' });
   world.doc({ lastBackup: { id: 'b', revision: -1, sha256: '', at: '' } });
   const port = portOf(world, []);
@@ -260,7 +260,7 @@ test('how long the record could not be read is remembered, and forgotten when it
   expect((await look(new World(3), now + 2, second.memory)).observed.since.blind).toBeUndefined();
 });
 
-test('where a pod should be and is not, nothing answers, whether there is a record or not', async () => {
+test('a missing pod counts as one that does not answer, with and without a record', async () => {
   const world = new World(3).pods((pods) => pods.slice(0, 2));
   const { since } = (await pass(portOf(world, []), now, defaultSettings, 'holder', fresh, emptyMemory(0))).observed;
   expect(since.silent).toEqual({ 2: now });
@@ -269,7 +269,7 @@ test('where a pod should be and is not, nothing answers, whether there is a reco
   expect(seen.observed.since.silent).toEqual({ 2: now });
 });
 
-test('a record that nobody could read is not written', async () => {
+test('a record that could not be read is not written', async () => {
   const calls: unknown[][] = [];
   const op = { id: 'o', holder: 'h', startedAt: '', kind: 'Promote', ordinal: -1, memberId: 'feed' } as const;
   const effect = { kind: 'WriteRecord', doc: { ...new World(3).record, op }, basedOn: 'rv-10' } as const;
@@ -277,7 +277,7 @@ test('a record that nobody could read is not written', async () => {
   expect(calls).toEqual([]);
 });
 
-test('a record that cannot be read is told in the status, one that was not read this once is not', async () => {
+test('the status reports a record that cannot be read, but not one that could not be read once', async () => {
   const port = portOf(new World(3), []);
   port.records.read = () => Promise.reject(new Error('no answer'));
   const told = async () => {
@@ -303,7 +303,7 @@ test('nothing is decided before the domain of the member names is known', async 
   expect(plan?.why).toMatch('the EtcdCluster is unknown: the StatefulSet, which names the domain');
   let asked = 0;
   const port = portOf(world, calls);
-  // The StatefulSet, read beside it, brings the domain.
+  // The StatefulSet, which is read at the same time, contains the domain.
   port.clusters.cluster = () => Promise.resolve(asked++ === 0 ? nameless : world.cluster);
   await pass(port, now, settings, 'me', fresh, emptyMemory(0));
   expect(calls).toEqual([['scale', 3, 'sts-rv']]);

@@ -46,10 +46,10 @@ export interface Settings {
   keepRevisions: number;
   /** Entries that a leader keeps in memory behind its snapshot (etcd's snapshot-catchup-entries). */
   catchUpEntries: number;
-  /** Time between two looks at the certificates: while they are good, and at most while they are not. */
+  /** Pause between two passes over the certificates: while they are valid, and at most while they are not. */
   certificates: number;
   certificatesRetry: number;
-  /** Age from which a look at the certificates proves nothing any more. */
+  /** Age from which a pass over the certificates no longer proves anything. */
   certificatesOld: number;
   /** Lease grant and revoke pairs of one LeaseChurn. */
   churnPairs: number;

@@ -35,7 +35,7 @@ test('a cluster that is as asked for', () => {
   });
 });
 
-test('says what each member lacks', () => {
+test('reports what each member lacks', () => {
   const reasonOf = (world: World) => statusOf(world)?.members[1]?.reason;
   expect(reasonOf(new World())).toBeUndefined();
   expect(reasonOf(new World().pods((pods) => pods.filter(({ ordinal }) => ordinal !== 1)))).toBe('PodMissing');
@@ -49,14 +49,14 @@ test('a voter is ready when its pod is', () => {
   expect(statusOf(new World().pod(1, { deleting: true }))?.readyVoters).toBe(2);
 });
 
-test('leaves out what is not known, and says nothing without the record or the resource', () => {
+test('omits unknown fields, and is empty without the record or the resource', () => {
   const { voters, readyVoters, leader, epoch } = statusOf(new World().noQuorum())!;
   expect({ voters, readyVoters, leader, epoch }).toEqual({ epoch: 1 });
   expect(statusOf(new World().set({ record: unknown('no API') }), [])).toBeUndefined();
   expect(statusOf(new World().set({ cluster: unknown('no API') }), [])).toBeUndefined();
 });
 
-test('the newest backup is told: the record’s, a schedule’s, or the one that was told before', () => {
+test('the newest backup is reported: the record’s, a schedule’s, or the one reported before', () => {
   const backup = (id: string, minute: number) => ({ id, at: `2026-11-22T02:0${minute}:00Z` });
   const recorded = { ...backup('record', 2), revision: 1, sha256: 'ab' };
   const id = (told: number, seen: number) => {
@@ -67,7 +67,7 @@ test('the newest backup is told: the record’s, a schedule’s, or the one that
   expect(statusOf(new World())).not.toHaveProperty('lastBackup');
 });
 
-test('a record that began nothing is no proof of a cluster', () => {
+test('a record that began nothing does not prove a cluster', () => {
   expect(statusOf(new World().doc({ epoch: 0 }), [])).not.toHaveProperty('epoch');
 });
 
@@ -90,7 +90,7 @@ test.each<[string, ...Condition[]]>([
   expect(statusOf(new World(), conditions)?.phase).toBe(phase);
 });
 
-test('the phase says what is done, the reason what is not well', () => {
+test('the phase shows the operation, the reason the problem', () => {
   const told = (...conditions: Condition[]) => {
     const { phase, reason } = statusOf(new World(), conditions)!;
     return `${phase} ${reason}`;
@@ -108,7 +108,7 @@ test('the phase says what is done, the reason what is not well', () => {
   expect(told(growing, condition('Available', 'Unknown', 'QuorumUnknown'))).toBe('Unknown QuorumUnknown');
 });
 
-test('a record that cannot be read is told after a minute, and what it said last of the cluster stays', () => {
+test('a record that cannot be read is reported after a minute, and the last known state stays', () => {
   const world = new World().set({ record: unknown('forbidden') });
   world.o.since.blind = now - defaultSettings.unreachable + 1;
   expect(statusOf(world)).toBeUndefined();
@@ -134,7 +134,7 @@ test('small changes of size and lag are no news, large ones are', () => {
   expect(isSameStatus(undefined, before)).toBe(false);
 });
 
-test('a status that says nothing new is written again when it gets old, and says when it was written', () => {
+test('an unchanged status is written again when it gets old, with the time of the write', () => {
   const world = new World();
   const first = statusToWrite(undefined, statusOf(world)!, now, defaultSettings)!;
   expect(first.observedAt).toBe('2026-01-01T00:00:00Z');
@@ -147,7 +147,7 @@ test('a status that says nothing new is written again when it gets old, and says
   expect(statusToWrite(first, { ...statusOf(world)!, phase: 'Stalled' }, now + 1, defaultSettings)).toBeDefined();
 });
 
-test('the order of keys is no news: the API server has its own', () => {
+test('the order of keys is not a change: the API server has its own', () => {
   const status = statusOf(new World())!;
   expect(isSameStatus(Object.fromEntries(Object.entries(status).reverse()), status)).toBe(true);
 });

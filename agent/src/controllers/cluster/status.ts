@@ -51,7 +51,7 @@ export function clusterStatus(
   });
 }
 
-/** The status to write; undefined while the present one says the same and is recent enough. */
+/** Returns the status to write. Undefined while the present one is equal and recent enough. */
 export function statusToWrite(
   before: Partial<ClusterStatus> | undefined,
   status: ClusterStatus,

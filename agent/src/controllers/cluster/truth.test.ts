@@ -4,7 +4,7 @@ import { agent, idOf, longAgo, now, World } from './observed.fixture.ts';
 import type { Observed } from './observed.ts';
 import { defaultSettings } from './settings.ts';
 
-// What a condition says is what was seen: never a word for what is missing, unknown, stuck or stale.
+// Conditions show only observations, and never cover what is missing, unknown, stuck or stale.
 
 /** Only of clusters with backups, or with certificates of their own. */
 const optional: readonly ConditionType[] = ['BackupHealthy', 'CertificatesReady'];
@@ -47,19 +47,19 @@ describe('a cluster that never formed', () => {
     expect(stateOf(unborn(), 'Available')).toBe('False Bootstrapping');
   });
 
-  test('whose image cannot be pulled says so in the words of Kubernetes, though its agents answer', () => {
+  test('whose image cannot be pulled reports it in the words of Kubernetes, although its agents answer', () => {
     const world = unborn().pod(1, { problem: image });
     expect(stateOf(world, 'Degraded')).toBe('True PodNotRunning');
     expect(world.message('Degraded')).toContain(`c-1: ${image}`);
     expect(world.message('Available')).toContain(image);
   });
 
-  test('goes on saying so while an agent that has answered is silent', () => {
+  test('continues to report it while an agent that has answered is silent', () => {
     const world = silentFor(unborn().pod(1, { problem: image }), 1, 0);
     expect(stateOf(world, 'Degraded')).toBe('True PodNotRunning');
   });
 
-  test('says it also before there is a record', () => {
+  test('reports it even before there is a record', () => {
     const world = unborn()
       .resource({ status: {} })
       .pod(1, { problem: image, began: false })
@@ -72,14 +72,14 @@ describe('a cluster that never formed', () => {
     expect(stateOf(world.pod(1, { problem: undefined }), 'Degraded')).toBe('Unknown Bootstrapping');
   });
 
-  test('whose agents do not answer for a minute says so', () => {
+  test('whose agents do not answer for a minute reports it', () => {
     expect(stateOf(silentFor(unborn(), 0, minute - 1), 'Degraded')).toBe('Unknown Bootstrapping');
     expect(stateOf(silentFor(unborn(), 0, minute), 'Degraded')).toBe('True PodNotRunning');
   });
 });
 
 describe('that nothing waits for a person', () => {
-  test('is not said while Kubernetes says what keeps a pod', () => {
+  test('is not reported while Kubernetes gives a reason why a pod does not run', () => {
     expect(new World(3).message('Stalled')).toBe('the reconciler does not wait for a decision');
     const kept = new World(3).down(1).agent(1, undefined).pod(1, { ready: false, running: false, problem: image });
     kept.o.since.silent = { 1: now - defaultSettings.stable };
@@ -95,7 +95,7 @@ describe('a restore that only prepares', () => {
   const op = { kind: 'Restore', id: 'o', holder: 'h', startedAt: '2026-01-01T00:00:00Z' } as const;
   const at = (step: 'verify' | 'safety' | 'fence' | 'drain') => ({ ...op, step, args: { ...args, sourceToken: 't' } });
 
-  test('leaves the cluster Ready, and says that it prepares', () => {
+  test('leaves the cluster Ready, and reports that it prepares', () => {
     for (const step of ['verify', 'safety', 'fence'] as const) {
       const world = new World(3).op(at(step));
       expect([stateOf(world, 'Ready'), stateOf(world, 'Progressing')]).toEqual([
@@ -115,7 +115,7 @@ describe('a restore that only prepares', () => {
 });
 
 describe('a cluster that grows', () => {
-  test('says that a member joins when there is one, and before that what it lacks', () => {
+  test('reports that a member joins when there is one, and before that what is missing', () => {
     const small = new World(3, { size: 5 });
     expect(small.message('Progressing')).toBe('3 of 5 voters exist; the others will join');
     const asked = new World(3, { size: 5 }).sts({ replicas: 4 });
@@ -147,7 +147,7 @@ describe('a cluster that has not got its size', () => {
     expect(stateOf(new World(3, { size: 5 }), 'Degraded')).toBe('False Joining');
   });
 
-  test('because a quota keeps its pod back says so, with or without the words', () => {
+  test('because of a quota for pods is reported, with or without the words', () => {
     const world = seeded().pods((pods) => pods.filter(({ ordinal }) => ordinal !== 2));
     expect(stateOf(world, 'Degraded')).toBe('False Joining');
     world.sts({ lacks: { why: quota } }).o.since.silent = { 2: now - defaultSettings.stable };
@@ -183,7 +183,7 @@ describe('a voter that does not answer', () => {
     expect(stateOf(new World(3).down(1).pod(1, { deleting: true }), 'Degraded')).toBe('True Starting');
   });
 
-  test('is down at once when its pod ran, or when Kubernetes says what keeps it', () => {
+  test('is down at once if its pod ran, or if Kubernetes gives a reason', () => {
     expect(stateOf(new World(3).down(1).agent(1, undefined), 'Degraded')).toBe('True MemberDown');
     const world = new World(3).down(1).agent(1, undefined).pod(1, { ready: false, running: false, problem: image });
     world.o.since.silent = { 1: now - defaultSettings.stable };
@@ -191,7 +191,7 @@ describe('a voter that does not answer', () => {
     expect(world.message('Degraded')).toContain(image);
   });
 
-  test('that was told to be down does not start, it is down until it answers', () => {
+  test('that was reported down does not start: it is down until it answers', () => {
     const world = new World(3).down(1).agent(1, undefined).pod(1, { ready: false, running: false });
     const before = { type: 'Degraded', status: 'True', reason: 'MemberDown', message: '' } as const;
     world.resource({ status: { conditions: [{ ...before, lastTransitionTime: '' }] } });
@@ -204,7 +204,7 @@ describe('a voter that does not answer', () => {
     expect(world.message('Degraded')).toContain('c-1 on node2');
   });
 
-  test('whose volume is full says so, by its agent or by what is free', () => {
+  test('whose volume is full reports it, through its agent or by the free space', () => {
     const down = agent(1).etcd!;
     const full = (change: object) =>
       new World(3).down(1).agent(1, agent(1, { etcd: { ...down, up: false }, ...change }));
@@ -216,7 +216,7 @@ describe('a voter that does not answer', () => {
     expect(full({ reason: 'EtcdDown', message: 'etcd does not answer' }).message('Degraded')).toContain('EtcdDown');
   });
 
-  test('is told although the cluster grows', () => {
+  test('is reported although the cluster grows', () => {
     const world = new World(3, { size: 5 }).down(1).agent(1, undefined);
     expect(world.reason('Progressing')).toBe('Growing');
     expect(world.reason('Degraded')).toBe('MemberDown');
@@ -279,7 +279,7 @@ describe('pods that go', () => {
   });
 });
 
-test('an etcd that was never started has no log to look into', () => {
+test('an etcd that was never started has no log to read', () => {
   const silent = agent(1, { reason: 'EtcdDown', message: 'see the log', etcd: undefined });
   const world = new World(3).down(1).agent(1, silent).pod(1, { ready: false, problem: image });
   expect(world.message('Degraded')).not.toContain('see the log');
@@ -322,7 +322,7 @@ describe('a quorum that does not answer', () => {
     expect(seen.message('Available')).toContain('no route');
   });
 
-  test('says which pods keep it, in the words of Kubernetes', () => {
+  test('names the pods that block it, in the words of Kubernetes', () => {
     const world = new World(3).down(1).down(2).noQuorum().agent(1, undefined).agent(2, undefined);
     world.pod(1, { problem: 'Unschedulable: 0/3 nodes: 3 Insufficient cpu.' }).pod(2, { node: 'node3' });
     expect(world.message('QuorumLost')).toContain('c-1: Unschedulable: 0/3 nodes: 3 Insufficient cpu.');
@@ -416,7 +416,7 @@ const combined = changes.flatMap(([a, first], i) =>
   }),
 );
 
-/** What must have been seen when a condition says this; undefined: nothing in particular. */
+/** Required observation for this condition. Undefined if there is none. */
 function lie({ type, status, reason, message }: Condition, o: Observed): string | undefined {
   const voters = o.members.known ? o.members.v.filter(({ isLearner }) => !isLearner) : [];
   const answering = voters.filter(({ id }) => o.status[id]?.known).length;
@@ -436,7 +436,7 @@ function lie({ type, status, reason, message }: Condition, o: Observed): string 
   return undefined;
 }
 
-test('no condition says what was not seen, whatever is missing', () => {
+test('no condition reports anything that was not observed, whatever is missing', () => {
   const lies = combined.flatMap(([name, world]) =>
     world.plan().conditions.flatMap((condition) => {
       const why = lie(condition, world.o);
@@ -447,7 +447,7 @@ test('no condition says what was not seen, whatever is missing', () => {
   expect(combined.length).toBeGreaterThan(400);
 });
 
-test('each state is told: no condition is left out of the status', () => {
+test('each state is reported: no condition is left out of the status', () => {
   const always = conditionTypes.filter((type) => !optional.includes(type));
   const left = combined.flatMap(([name, world]) => {
     const types = world.plan().conditions.map(({ type }) => type);

@@ -58,7 +58,7 @@ async function freePages(): Promise<number[]> {
   for (let page = 2; page < database.length / PAGE; page++) {
     if (!(await changed((bytes) => bytes.fill(0xff, page * PAGE, (page + 1) * PAGE)))) found.push(page);
   }
-  // The later pages of a large value may hold anything, too, but they are its first page's.
+  // The later pages of a large value may contain anything too, but they belong to its first page.
   const isText = (page: number) => database.toString('latin1', page * PAGE, page * PAGE + 100) === 'x'.repeat(100);
   const first = (page: number): number => (isText(page) ? first(page - 1) : page);
   return found.filter((page) => found.includes(first(page)));
@@ -79,7 +79,7 @@ function withFreelist(bytes: Buffer, pages: readonly number[]): void {
   }
 }
 
-test('a database of etcd is whole, whatever lies in its free pages', async () => {
+test('a database of etcd is intact, whatever its free pages contain', async () => {
   expect(await damage(database)).toBeUndefined();
   expect(free.length).toBeGreaterThan(2);
   expect(free.length).toBeLessThan(database.length / PAGE / 2);
@@ -160,7 +160,7 @@ describe('a list of free pages', () => {
     expect(await changed((bytes) => withFreelist(bytes, [root()]))).toMatch(/page \d+ is used twice/);
   });
 
-  test('that names a page twice, or none there is, is damage', async () => {
+  test('that names a page twice, or a page that does not exist, is damage', async () => {
     expect(await changed((bytes) => withFreelist(bytes, [free[0]!, free[0]!]))).toMatch(/page \d+ is used twice/);
     expect(await changed((bytes) => withFreelist(bytes, [1 << 30]))).toMatch(/which does not exist/);
   });

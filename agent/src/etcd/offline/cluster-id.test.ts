@@ -7,7 +7,7 @@ import { clusterIdOf, idsOf, loneClusterId } from './cluster-id.ts';
 import { Etcdutl } from './etcdutl.ts';
 import { walIdentity } from './wal.ts';
 
-test('a list of members and a token give the cluster id that etcdutl makes', async () => {
+test('a list of members and a token give the cluster id that etcdutl computes', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'cluster-id-'));
   await using etcd = await EtcdCluster.start();
   const file = join(directory, 'snapshot.db');

@@ -71,7 +71,7 @@ export async function readDatabase(file: string, size: number, signal?: AbortSig
   return { damage: structure ?? wrong ?? lacks, revision, storageVersion, authEnabled, corruptAlarm };
 }
 
-/** Reads only the switches of a database that is known to be intact. */
+/** Reads only the settings of a database that is known to be intact. */
 export async function readSwitches(file: string, size: number, signal?: AbortSignal): Promise<Switches> {
   const reader = new Reader();
   await boltDamage(file, size, (bucket) => (/^(auth|alarm)$/.test(bucket) ? reader.visit(bucket) : undefined), signal);

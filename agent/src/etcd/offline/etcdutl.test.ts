@@ -19,7 +19,7 @@ const refused = (why: string) => [
   { outcome: 'refused', why: `etcdutl cannot read the keys of the database (${why})` },
 ];
 
-test('what etcdutl says of a file is shown if its text is fixed, and keys and values never are', async () => {
+test('the output of etcdutl is shown only if its text is fixed; keys and values never are', async () => {
   expect(await verdict('Error: invalid database', 1)).toEqual(refused('invalid database'));
   expect(await verdict('panic: cannot unmarshal key secret value secret', 2)).toEqual(refused('exit code 2'));
 });

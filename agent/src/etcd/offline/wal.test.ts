@@ -6,7 +6,7 @@ import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { EtcdMember } from '../etcd-member.ts';
 import { walIdentity } from './wal.ts';
 
-test('the ids in the log are those that the running etcd answers with, in every version', async () => {
+test('the ids in the log are the ids that the running etcd reports, in every version', async () => {
   const found = availableMinors().map(async (minor) => {
     await using etcd = await EtcdCluster.start({ minor });
     const member = await EtcdMember.connect(etcd.endpoints[0]!, { endpoints: etcd.endpoints, dialTimeout: 5_000 });

@@ -34,7 +34,7 @@ test('one process at a time; it is free at once when its holder is killed, and n
   await rm(dataDir, { recursive: true });
 });
 
-describe('a lock that SQLite cannot have', () => {
+describe('a lock that SQLite cannot take', () => {
   const refusing = (errcode: number, isRefused: (file: string) => boolean) => (file: string) => {
     if (isRefused(file)) throw Object.assign(new Error('refused'), { errcode });
     return { release() {} };

@@ -14,7 +14,7 @@ function hasToken({ headers }: IncomingMessage, tokenSha256: string): boolean {
   return token !== undefined && wanted.length === given.length && timingSafeEqual(given, wanted);
 }
 
-/** Why a client may not have what is for members: with TLS it needs their certificate, without it the token. */
+/** Returns why a client may not read a file for members: with TLS it needs their certificate, without TLS the token. */
 export function refusalOf(request: IncomingMessage, isTls: boolean, tokenSha256: string): string | undefined {
   if (isTls) return isAuthorized(request) ? undefined : 'a client certificate of a member is required\n';
   return hasToken(request, tokenSha256) ? undefined : 'the token is missing or wrong\n';

@@ -50,7 +50,7 @@ describe.each(flags)('%s, the flag %s', (_command, name, variable, args) => {
     expect((await parse(args, { [variable]: text })).flag(name)).toBe(true);
   });
 
-  test('is a mistake if the variable has another text', async () => {
+  test('is a mistake if the variable has any other text', async () => {
     await expect(parse(args, { [variable]: 'perhaps' })).rejects.toMatchObject({
       exitCode: ExitCode.usage,
       message: `${variable}: 'perhaps' is neither true nor false`,

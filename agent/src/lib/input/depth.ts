@@ -1,4 +1,4 @@
-/** None of our documents has so many levels. */
+/** None of our documents has as many levels. */
 const DEEPEST = 100;
 
 /**

@@ -20,9 +20,9 @@ export function waitLimit(milliseconds: number, run?: AbortSignal): AbortSignal 
 const late = (why: string) => new AgentError(ExitCode.storeUnreachable, `the store ${why}`);
 
 /**
- * Returns a signal that is aborted after this time in milliseconds without `answered`: a slow store that answers is waited
- * for. A run that waits is extended by the time that it waits. With `--timeout`, the time is a quarter of what is left at most,
- * and half of it in total.
+ * Returns a signal that is aborted after this time in milliseconds without a call of `answered`. A slow store that
+ * keeps answering never reaches the limit. The run is extended by the time that it waits. With `--timeout`, the time is
+ * at most a quarter of what is left, and half of it in total.
  */
 export function answerLimit(milliseconds: number, run?: AbortSignal): AbortSignal {
   const controller = new AbortController();
@@ -50,7 +50,7 @@ export function answerLimit(milliseconds: number, run?: AbortSignal): AbortSigna
   return signal;
 }
 
-/** Tells the limit that the store has answered, and how long such an answer may take. Has no effect on other signals. */
+/** Informs the limit that the store has answered, and how long such an answer may take. Has no effect on other signals. */
 export function answered(signal: AbortSignal | undefined, seconds: number): void {
   if (signal) restarts.get(signal)?.(seconds);
 }

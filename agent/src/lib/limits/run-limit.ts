@@ -116,7 +116,7 @@ export function moreTime(signal: AbortSignal | undefined, seconds: number): void
   if (signal && seconds > 0) limits.get(signal)?.extend(seconds * 1000);
 }
 
-/** Milliseconds that the run of a signal can wait for something that it can do without: a quarter of its time at most. */
+/** Milliseconds that the run of a signal may wait for something optional: at most a quarter of its time. */
 export const patienceOf = (signal: AbortSignal | undefined, most: number): number =>
   Math.min(most, ((signal && limits.get(signal)?.whole()) ?? Number.POSITIVE_INFINITY) / 4);
 

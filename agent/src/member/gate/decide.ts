@@ -139,7 +139,7 @@ function withoutData(facts: GateFacts, identity: Identity | undefined): Decision
   // The gate writes an identity before every start, so files without one are not ours.
   if ((fresh && volume.foreign.length > 0) || (!identity && volume.leftover))
     return refuse('ForeignData', foreignMessage(volume));
-  // Somebody emptied a volume that held a member. Treat it as a new volume: the old member must not come back on it.
+  // The volume held a member and was emptied. Treat it as a new volume: the old member must not come back on it.
   if (identity && (identity.state === 'sealed' || volume.leftover === 'data'))
     return { do: 'quarantine', epoch: identity.epoch, why: 'emptied' };
   if (volume.leftover) return { do: 'leftover' };

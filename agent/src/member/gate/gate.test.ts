@@ -287,7 +287,7 @@ describe('refused, with the reason in /status and nothing changed', () => {
     }
     expect(await gate.end()).toBe('started');
     expect(await gate.read('etcd.yaml')).toContain('peer-transport-security:');
-    // For the sidecar, which may begin to look a moment before etcd starts.
+    // The sidecar may observe a moment before etcd starts.
     const root = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase().slice(0, 16);
     expect(JSON.parse(await gate.read('roots.json'))).toMatchObject({ seen: { peer: { root } } });
   });

@@ -10,7 +10,7 @@ import { EtcdProbe } from './etcd-probe.ts';
 
 const signal = new AbortController().signal;
 
-test('metrics and log of a running etcd say what the etcd answers itself, in every version', async () => {
+test('metrics and log agree with the answers of a running etcd, in every version', async () => {
   const found = availableMinors().map(async (minor) => {
     await using etcd = await EtcdCluster.start({ minor });
     const { dataDir, clientUrl } = etcd.member(0);
@@ -66,7 +66,7 @@ test('a cluster version of the past stays as a series with 0', () => {
   });
 });
 
-test('a start that is no time', () => {
+test('a start that is not a valid time', () => {
   const metrics = parseEtcdMetrics(
     'etcd_server_version{server_version="3.6.16"} 1\nprocess_start_time_seconds 1e+30\n',
   );
@@ -84,7 +84,7 @@ test('a directory without a log', async () => {
   expect(await walState('/nonexistent')).toBeUndefined();
 });
 
-test('a log that is damaged, and is whole again', async () => {
+test('a log that is damaged, and later intact again', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'wal-'));
   const file = join(directory, 'member/wal/0000000000000000-0000000000000000.wal');
   await mkdir(dirname(file), { recursive: true });

@@ -61,7 +61,7 @@ export function parseEtcdMetrics(exposition: string): EtcdMetrics | undefined {
   };
 }
 
-/** Seconds since 1970; 1970 itself for a number that is no time. */
+/** Converts seconds since 1970. Returns 1970 itself for a number that is not a valid time. */
 function timeOf(seconds: number): Date {
   const time = new Date(seconds * 1000);
   return Number.isNaN(time.getTime()) ? new Date(0) : time;

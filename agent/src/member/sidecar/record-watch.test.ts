@@ -69,7 +69,7 @@ test('a damaged cache counts as missing, and is replaced', async () => {
   expect(await readCache(directory)).toEqual(recordOf());
 });
 
-test('a record in a file: there, not there, not readable', async () => {
+test('a record in a file: present, missing, unreadable', async () => {
   const file = join(directory, 'record.json');
   const source = openRecordSource({ record: `file://${file}`, namespace: 'x', recordTimeout: 1_000 });
   expect(await source.read()).toEqual({ kind: 'none' });

@@ -18,7 +18,7 @@ export async function servesTls(url: string, directory: string): Promise<boolean
   const { promise, resolve } = Promise.withResolvers<boolean>();
   try {
     const [cert, key] = await Promise.all(['tls.crt', 'tls.key'].map((name) => readFile(join(directory, name))));
-    // Only the answer counts, not whose it is.
+    // Any answer counts, whichever server sends it.
     const socket = connect({ host, port: Number(port), cert, key, rejectUnauthorized: false });
     socket.setTimeout(timeout, () => socket.destroy());
     socket
@@ -27,7 +27,7 @@ export async function servesTls(url: string, directory: string): Promise<boolean
       .on('error', () => resolve(false));
     return await promise.finally(() => socket.end());
   } catch {
-    // A key that does not fit, between two writes of the files.
+    // Between two writes of the files, the key may not match the certificate.
     return false;
   }
 }

@@ -123,7 +123,7 @@ export class Sidecar {
     this.#problems.report('observe', undefined);
   }
 
-  /** First what etcd does, then the files: content that is there afterwards is what it read. */
+  /** Query etcd before reading the files: content that is unchanged afterwards is the content that etcd read. */
   async #seeRoots(): Promise<void> {
     const { listenClientUrl, peerTlsDir, serverTlsDir } = this.#config;
     if ((peerTlsDir ?? serverTlsDir) === undefined) return;
@@ -197,7 +197,7 @@ export class Sidecar {
       return refused('NoIdentity', 'the volume has lost the identity.json that the gate wrote');
     const { identity } = stored;
     if (identity.state === 'sealed' && volumeId === identity.volumeId) {
-      // Somebody emptied the volume. A new volumeId makes it a new volume.
+      // The volume was emptied. A new volumeId makes it a new volume.
       await this.#files.newVolumeId();
       return { ...starting, reason: 'DataGone', message: 'the data directory was emptied' };
     }

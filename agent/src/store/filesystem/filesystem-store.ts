@@ -12,7 +12,7 @@ import { directoryUrl } from '../url.ts';
 
 const WRITE_BLOCK = 1024 * 1024;
 const READ_CHUNK = 256 * 1024;
-/** The owner writes, the group (a pod's fsGroup) reads, nobody else has access: snapshots contain secrets. */
+/** The owner writes, the group (a pod's fsGroup) reads, and others have no access: snapshots contain secrets. */
 const FILE_MODE = 0o640;
 
 /**

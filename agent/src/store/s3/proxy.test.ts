@@ -47,7 +47,7 @@ describe('the variables', () => {
     });
   });
 
-  test('what is not a URL is a mistake, and not shown', () => {
+  test('a value that is not a URL is a mistake, and is not shown', () => {
     const error = (() => {
       try {
         return proxiesFor(undefined, { HTTPS_PROXY: 'socks5://user:secret@proxy' });
@@ -124,7 +124,7 @@ describe('a proxy', () => {
     }
   };
 
-  test('is used for https, by a tunnel', async () => {
+  test('is used for https, through a tunnel', async () => {
     const { cert, key, ca } = { ...certificates.server, ca: certificates.ca };
     target = await S3Stub.start({ cert: await readFile(cert), key: await readFile(key) });
     expect(await roundTrip('https://store.example.com', ca)).toEqual(['x']);

@@ -240,7 +240,7 @@ test('a server may take long to assemble the parts', async () => {
 });
 
 describe('a server that never answers', () => {
-  test.each(['PutObject', 'GetObject', 'ListObjectsV2'])('%s is unreachable in the end', async (operation) => {
+  test.each(['PutObject', 'GetObject', 'ListObjectsV2'])('%s is reported as unreachable', async (operation) => {
     const store = await open({}, { ...quick, idleTimeout: 200 });
     always(operation, 'hang');
     const calls: Record<string, () => Promise<unknown>> = {

@@ -106,7 +106,7 @@ const OPENSSH = Buffer.from('openssh-key-v1\0');
 
 /** Returns the rounds with which the passphrase of an OpenSSH key is hashed; 0 for another key. */
 function roundsOf(pem: string): number {
-  // As ssh2 finds it: up to the last end.
+  // Like ssh2: up to the last end marker.
   const [, base64 = ''] = /-----BEGIN OPENSSH PRIVATE KEY-----(.+)-----END OPENSSH PRIVATE KEY-----/s.exec(pem) ?? [];
   const key = Buffer.from(base64, 'base64');
   if (!key.subarray(0, OPENSSH.length).equals(OPENSSH)) return 0;

@@ -5,7 +5,7 @@ import { type FoundFile, SYSTEM_ENTRIES } from '../../lib/files/directories.ts';
 import { isUnsupported, Status, statusOf, unlessGone, type Volume } from './errors.ts';
 import type { SftpSession } from './session.ts';
 
-/** The owner writes, the group reads, nobody else has access: snapshots contain secrets. */
+/** The owner writes, the group reads, and others have no access: snapshots contain secrets. */
 const FILE_MODE = 0o640;
 /** Owner and group only: snapshots contain secrets. */
 const DIRECTORY_MODE = 0o750;

@@ -47,14 +47,14 @@ test('a revoked key is reported, even if the same key is also trusted', () => {
   expect(knownHosts(text, 'backup.example.com', 22).map(({ revoked }) => revoked)).toEqual([true, false]);
 });
 
-// With backtracking, this one never ends.
+// With backtracking, this pattern never ends.
 test('a pattern of many stars', () => {
   const names = `${'*a'.repeat(60)}*b`;
   expect(knownHosts(line(names), 'a'.repeat(250), 22)).toEqual([]);
   expect(knownHosts(line(`${names},${'*a'.repeat(60)}**`), 'a'.repeat(250), 22)).toHaveLength(1);
 });
 
-test('the type of a key that is none', () => {
+test('the type of something that is not a key', () => {
   expect(keyTypeOf(key)).toBe('ssh-ed25519');
   expect(keyTypeOf(Buffer.from([0, 0]))).toBe('');
   expect(keyTypeOf(Buffer.concat([Buffer.alloc(4, 0xff), Buffer.alloc(1_000, 7)]))).toBe('?'.repeat(64));

@@ -17,7 +17,7 @@ import { quotedIn } from './told.ts';
 
 const secrets = Object.values(secretWords);
 
-/** A reason that is shown like an error: no part of a secret may be in it. */
+/** A reason, which is shown like an error and must not contain any part of a secret. */
 function reason(text: string): typeof refused {
   const told = quotedIn(text, secrets);
   if (told) throw new TypeError(`a reason tells a secret: ${told}`);
@@ -25,7 +25,7 @@ function reason(text: string): typeof refused {
   return refused;
 }
 
-/** An answer of a pod, in the place of that of the first, of one that waits, and of one that is not a member. */
+/** Replaces the answer of the first pod, of a pod that waits, and of a pod that is not a member. */
 function planWith(answer: unknown): void {
   const status = agentStatusOf(answer);
   agentMetrics(status, { now });
@@ -60,7 +60,7 @@ export const cluster: readonly Target[] = [
     run(input) {
       const answer = parseRecord(input.toString());
       if (answer.kind === 'refused') return reason(answer.reason);
-      // What is read is written again.
+      // The record that was read is written again.
       JSON.stringify(answer);
     },
   },
@@ -85,7 +85,7 @@ export const cluster: readonly Target[] = [
       try {
         answer = JSON.parse(input.toString());
       } catch {
-        // http-json is about that.
+        // The target http-json covers this.
         return refused;
       }
       planWith(answer);

@@ -11,7 +11,7 @@ import { secretWords } from '../secrets.ts';
 import type { Target } from '../target.ts';
 import { fileWith, pathOf } from './scratch.ts';
 
-/** Patterns that go back take long on it. */
+/** Patterns with backtracking are slow on it. */
 const HOST = `${'a'.repeat(60)}.store.example.com`;
 
 /** The lines of a key in base64, or with its name. */
@@ -21,13 +21,13 @@ const linesOf = (path: string): string[] =>
     .split('\n')
     .filter((line) => line.length > 30 && !line.startsWith('#') && !line.startsWith('-----'));
 
-/** Without the part that all have in common. */
+/** Without their common part. */
 const identity = (): string[] => linesOf('age-identity/one').map((line) => line.slice('AGE-SECRET-KEY-1'.length));
 
 const server = () => corpusFile('certificate/server');
 const isValid = () => new Date(new X509Certificate(server()).validFromDate.getTime() + 3_600_000);
 
-/** What is loaded must also be what TLS takes: there an error would have no file's name. */
+/** TLS must accept what was loaded: an error of TLS would not name the file. */
 async function loaded(files: { ca?: Buffer; cert?: Buffer; key?: Buffer }): Promise<void> {
   const found = await loadTls(
     {

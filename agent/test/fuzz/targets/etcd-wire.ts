@@ -15,7 +15,7 @@ import { eachOf, ownRangeError, refused, type Target } from '../target.ts';
 const answering = (message: Uint8Array): GrpcChannel =>
   ({ endpoint: 'http://etcd:2379', unary: async () => message }) as unknown as GrpcChannel;
 
-/** Messages with the five bytes before each that gRPC has. */
+/** Messages, each after the five bytes of gRPC's header. */
 function messagesIn(stream: Buffer): { readonly at: number; readonly message: Buffer }[] {
   const found: { at: number; message: Buffer }[] = [];
   for (let at = 0; at + 5 <= stream.length; ) {
@@ -63,7 +63,7 @@ class LyingServer {
     stream.on('error', () => {});
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': 0 }));
-    // In pieces that end anywhere.
+    // In pieces of any length.
     const piece = 1 + (((this.#answer[0] ?? 0) + this.#answer.length) % 40_000);
     for (let at = 0; at < this.#answer.length; at += piece) stream.write(this.#answer.subarray(at, at + piece));
     stream.end();
@@ -78,14 +78,14 @@ class LyingServer {
     try {
       return await work(channel);
     } finally {
-      // What is left of a call that was given up must not meet the next input.
+      // The rest of an abandoned call must not disturb the next input.
       channel.close();
       this.#channel = undefined;
     }
   }
 }
 
-/** A TCP server that speaks the bytes of the input where HTTP/2 is expected, and then hangs up. */
+/** A TCP server that sends the bytes of the input instead of HTTP/2, and then closes the connection. */
 class RawServer {
   readonly #server: Server;
   #answer: Buffer = Buffer.alloc(0);
@@ -101,7 +101,7 @@ class RawServer {
         received.push(chunk);
         if (hasRequest(Buffer.concat(received))) socket.end(answer.subarray(greeting));
       });
-      // A client that takes the greeting for nothing sends no request.
+      // A client that rejects the greeting sends no request.
       setTimeout(() => socket.end(answer.subarray(greeting)), 60).unref();
     });
     this.#server.listen(0, '127.0.0.1').unref();
@@ -127,7 +127,7 @@ function* http2Frames(bytes: Buffer, from = 0): Generator<{ readonly at: number;
   for (let at = from; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) yield { at, type: bytes[at + 3]! };
 }
 
-/** Where the first response begins: what comes before it is sent at once. */
+/** Start of the first response: everything before it is sent at once. */
 const greetingOf = (answer: Buffer): number =>
   [...http2Frames(answer)].find(({ type }) => type === HEADERS)?.at ?? answer.length;
 const hasRequest = (received: Buffer): boolean =>

@@ -21,7 +21,7 @@ import { fileWith, pathOf } from './scratch.ts';
 /** Milliseconds: longer than any answer of the loopback, and shorter than the limit of an input. */
 const SOON = 1_000;
 
-/** A server that answers each request with the bytes of the input, whatever was asked, and hangs up. */
+/** A server that answers every request with the bytes of the input, and closes the connection. */
 class EchoServer {
   readonly #server: Server;
   #answer: Buffer = Buffer.alloc(0);
@@ -47,7 +47,7 @@ function url(answer: Buffer): Promise<string> {
   return echoServer.answering(answer);
 }
 
-/** What the small snapshot of the corpus is announced as. */
+/** Returns the announced checksum of the small snapshot in the corpus. */
 const sumOfSmall = (): string => {
   const response = corpusFile('http-snapshot/small');
   return createHash('sha256')

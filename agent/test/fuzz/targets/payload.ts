@@ -5,10 +5,10 @@ import { splitFrames } from '../../../src/backup/payload/zstd-frames.ts';
 import { corpusFile } from '../corpus.ts';
 import type { Target } from '../target.ts';
 
-/** Bytes after which a reader of ours stops: it knows how long the content is. */
+/** Bytes after which our reader stops, because it knows the length of the content. */
 const ENOUGH = 4 * 1024 * 1024;
 
-/** The input in pieces that end anywhere, also within a header. */
+/** Yields the input in pieces of any length, which may end within a header. */
 async function* pieces(input: Buffer): AsyncGenerator<Buffer> {
   const size = 1 + (((input[4] ?? 0) * 7 + input.length) % 5_000);
   for (let at = 0; at < input.length; at += size) yield input.subarray(at, at + size);

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 let made: string | undefined;
 
 /**
- * A directory of this process, in memory where the system has such a place: each input becomes a file. A thread that is
- * ended cannot remove its own, so it uses that of the process that started it.
+ * A directory for this process, in memory if possible: each input becomes a file. A terminated thread cannot remove its
+ * own directory, so it uses the one of the process that started it.
  */
 export function scratch(): string {
   if (process.env.FUZZ_SCRATCH) return process.env.FUZZ_SCRATCH;
@@ -18,7 +18,7 @@ export function scratch(): string {
 
 export const pathOf = (name: string): string => join(scratch(), name);
 
-/** Writes an input where a parser looks for it. */
+/** Writes an input to the place from which a parser reads it. */
 export function fileWith(name: string, input: Uint8Array | string): string {
   const file = pathOf(name);
   mkdirSync(dirname(file), { recursive: true });

@@ -27,7 +27,7 @@ const OTHER = 'etcd-snapshot-20261122-023807-3f9c2b';
 const key = (suffix: string, id = ID) => `orders/${id}${suffix}`;
 const wanted = { cluster: 'orders' };
 
-/** One whole snapshot of the same cluster, beside the one that is damaged. */
+/** A complete snapshot of the same cluster, next to the damaged one. */
 const other = JSON.parse(corpusFile('manifest/whole').toString());
 Object.assign(other, { id: OTHER, createdAt: '2026-11-22T02:38:07.123Z' });
 delete other.extra;
@@ -45,7 +45,10 @@ const storeWith = (objects: Record<string, Uint8Array>): MemoryStore =>
     ...objects,
   });
 
-/** All that the commands do with the documents of a folder, except to delete. Says whether the one in question is whole. */
+/**
+ * Does everything that the commands do with the documents of a folder, except deletions. Returns true if the snapshot
+ * in question is complete.
+ */
 async function explore(store: MemoryStore): Promise<unknown> {
   const entries = await readCatalog(store, 'orders');
   const now = await store.now();
@@ -93,7 +96,7 @@ async function copied(entry: Entry, from: MemoryStore, there: readonly Entry[]):
 
 const none = () => {};
 
-/** An error that the command would show; another one is a mistake. */
+/** An error that the command would show. Any other error is a mistake. */
 function orRefusal(error: unknown): undefined {
   if ((error as Error).name === 'AgentError' || (error as Error).name === 'NoIdentityError') return undefined;
   throw error;

@@ -1,6 +1,6 @@
 const TELLING = 8;
 
-/** The secret of which a text has a part. */
+/** Returns the secret of which the text contains a part. */
 export const quotedIn = (text: string, secrets: readonly string[]): string | undefined =>
   secrets.find((secret) =>
     Array.from({ length: Math.max(1, secret.length - TELLING + 1) }, (_, at) => secret.slice(at, at + TELLING)).some(

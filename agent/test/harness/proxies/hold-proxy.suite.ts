@@ -56,7 +56,7 @@ function putElsewhere() {
   return spawn(process.execPath, ['--input-type=module', '-e', script, ...args], { cwd: import.meta.dirname });
 }
 
-test('passes signed requests on, whole, and records them', async () => {
+test('forwards signed requests completely, and records them', async () => {
   await put(Buffer.alloc(20 * 1024 * 1024, 'x'));
   expect((await stat(join(server.directory, bucket, 'key'))).size).toBe(20 * 1024 * 1024);
   expect((await fetched()).length).toBe(20 * 1024 * 1024);
@@ -66,7 +66,7 @@ test('passes signed requests on, whole, and records them', async () => {
   ]);
 });
 
-test('held before: the object is there only after the release', async () => {
+test('held before: the object exists only after the release', async () => {
   proxy.holdBefore(1);
   const done = put();
   expect(await proxy.held).toMatchObject({ n: 1, method: 'PUT' });
@@ -77,7 +77,7 @@ test('held before: the object is there only after the release', async () => {
   expect(await fetched()).toBe('value');
 });
 
-test('held after: the object is there and the client waits', async () => {
+test('held after: the object exists and the client waits', async () => {
   proxy.holdAfter(({ method }) => method === 'PUT');
   let answered = false;
   const done = put().then(() => {

@@ -12,7 +12,7 @@ export interface ProxiedRequest {
   readonly path: string;
 }
 
-/** A request's number, or what tells it from others. */
+/** Number of a request, or a condition that selects it. */
 export type Match = number | ((request: ProxiedRequest) => boolean);
 
 type Handler = (record: ProxiedRequest, request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -23,7 +23,7 @@ interface Rule {
   readonly holds?: boolean;
 }
 
-/** An HTTP proxy before an S3 server that can stop the world at one exact request. */
+/** An HTTP proxy in front of an S3 server that can pause at one exact request. */
 export class HoldProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #target: URL;
@@ -58,17 +58,19 @@ export class HoldProxy implements AsyncDisposable {
     return this.#requests;
   }
 
-  /** Resolves when something is held; after a release, when the next thing is. */
+  /** Resolves when a request is held; after a release, when the next one is held. */
   get held(): Promise<ProxiedRequest> {
     return this.#held.promise;
   }
 
-  /** The server does not hear of the request until it is released, and never when its client is gone by then. */
+  /** The server receives the request only after the release, and never if its client has disconnected by then. */
   holdBefore(match: Match): void {
     this.#rules.push({ match, holds: true, handle: (...exchange) => this.#holdBefore(...exchange) });
   }
 
-  /** The server has done what was asked and has answered, but the client does not hear of it until it is released. */
+  /**
+   * The server has executed the request and has answered, but the client receives the answer only after the release.
+   */
   holdAfter(match: Match): void {
     this.#rules.push({ match, holds: true, handle: (...exchange) => this.#holdAfter(...exchange) });
   }
@@ -92,16 +94,16 @@ export class HoldProxy implements AsyncDisposable {
     this.#rules.push({ match, handle: (_, request, response) => cutResponse(this.#target, request, response, bytes) });
   }
 
-  /** Lets everything go that is held, and holds nothing more until it is told to. */
+  /** Releases everything that is held, and holds nothing more until it is asked to. */
   async release(): Promise<void> {
-    // The end of a client that was just killed must have been noticed.
+    // First notice the disconnection of a client that was just killed.
     await sleep(50);
     this.#rules = this.#rules.filter(({ holds }) => !holds);
     this.#held = Promise.withResolvers();
     for (const go of this.#waiting.splice(0)) go();
   }
 
-  /** Forgets rules and requests, and counts from 1 again. */
+  /** Clears rules and requests, and counts from 1 again. */
   reset(): void {
     this.#rules = [];
     this.#requests = [];
@@ -125,7 +127,8 @@ export class HoldProxy implements AsyncDisposable {
   }
 
   async #holdBefore(record: ProxiedRequest, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // Reading on while holding is what shows that the client is gone; its whole body may lie in our own buffers by then.
+    // Continue to read while holding: only this shows that the client has disconnected. Our buffers may already hold
+    // its whole body.
     const body = buffer(request);
     body.catch(() => undefined);
     await this.#hold(record);

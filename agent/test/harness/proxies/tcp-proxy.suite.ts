@@ -5,7 +5,7 @@ import { TcpProxy } from './tcp-proxy.ts';
 
 const size = 300_000;
 
-/** How many bytes came through the proxy, and whether the connection ended by then. */
+/** Returns the number of bytes that passed the proxy, and whether the connection has ended. */
 async function receive(
   spoil: (proxy: TcpProxy) => void,
   milliseconds = 20_000,
@@ -15,7 +15,7 @@ async function receive(
   await using proxy = await TcpProxy.start(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   spoil(proxy);
   const socket = connect(Number(new URL(proxy.url).port), '127.0.0.1');
-  // A client that goes on sending must not make the proxy take back what it has passed on.
+  // A client that continues to send must not make the proxy discard bytes that it has forwarded.
   const chatter = setInterval(() => socket.write('more'), 1);
   let bytes = 0;
   socket.on('data', (chunk) => {
@@ -28,7 +28,7 @@ async function receive(
   return { bytes, ended };
 }
 
-test('passes everything on', async () => {
+test('forwards everything', async () => {
   expect(await receive(() => undefined)).toEqual({ bytes: size, ended: true });
 });
 

@@ -9,7 +9,7 @@ interface Limits {
   readonly bytesPerSecond?: number;
 }
 
-/** A TCP proxy that spoils what the server sends. Each connection is counted by itself. */
+/** A TCP proxy that disturbs what the server sends. Each connection is counted separately. */
 export class TcpProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #target: URL;
@@ -21,7 +21,7 @@ export class TcpProxy implements AsyncDisposable {
     this.#server = createServer({ allowHalfOpen: true }, (client) => this.#serve(client));
   }
 
-  /** Passes everything on to `target`, a URL, until told otherwise. */
+  /** Forwards everything to the URL `target` until another method is called. */
   static async start(target: string): Promise<TcpProxy> {
     const proxy = new TcpProxy(new URL(target));
     proxy.#server.listen(0, '127.0.0.1');
@@ -36,12 +36,12 @@ export class TcpProxy implements AsyncDisposable {
     return `${this.#target.protocol}//127.0.0.1:${port}`;
   }
 
-  /** Ends a connection when exactly this many bytes came down. */
+  /** Ends a connection after exactly this many bytes from the server. */
   cutAfter(bytes: number): void {
     this.#limits = { cutAfter: bytes };
   }
 
-  /** Sends this many bytes down and then nothing more, leaving the connection open. */
+  /** Sends this many bytes to the client and then no more, and keeps the connection open. */
   stallAfter(bytes: number): void {
     this.#limits = { stallAfter: bytes };
   }
@@ -50,7 +50,7 @@ export class TcpProxy implements AsyncDisposable {
     this.#limits = { bytesPerSecond };
   }
 
-  /** Passes everything on again; a connection that stalls stays so. */
+  /** Forwards everything again. A stalled connection remains stalled. */
   mend(): void {
     this.#limits = {};
   }
@@ -77,7 +77,7 @@ export class TcpProxy implements AsyncDisposable {
         other.destroySoon();
       });
     }
-    // What the client still sends is read and dropped: closing over unread bytes would take back some that were sent.
+    // Read and drop what the client still sends: closing with unread bytes would discard bytes that were sent.
     const cut = () => client.unpipe(server).resume();
     client.pipe(server);
     server.pipe(new Spoiler(() => this.#limits, cut)).pipe(client);
@@ -103,7 +103,7 @@ class Spoiler extends Transform {
     if (bytesPerSecond) await this.#trickle(passing, bytesPerSecond);
     else this.push(passing);
     if (chunk.length < room) return done();
-    // Not calling back is what stalls: nothing more is read.
+    // Without the callback, nothing more is read: the connection stalls.
     if (cutAfter === undefined) return;
     this.#cut();
     this.push(null);

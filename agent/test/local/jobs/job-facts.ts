@@ -12,15 +12,15 @@ export interface JobWorld {
   readonly namespace: string;
   /** Client URL. */
   endpointOf(ordinal: number): string;
-  /** Of the pods that there are. */
+  /** Client URLs of the existing pods. */
   endpoints(): readonly string[];
   readonly tls?: TlsFiles;
   readonly peerTlsDir?: string;
-  /** What runs the agent. */
+  /** Command that runs the agent. */
   readonly agent: readonly string[];
 }
 
-/** Every schedule stores in `backups`, unless `schedules.json` says otherwise; `secrets/<name>/` is a Secret. */
+/** Every schedule stores in `backups`, unless `schedules.json` names another store; `secrets/<name>/` is a Secret. */
 export function factsOf(world: JobWorld, scratch: string, port: number | undefined): JobFacts {
   const { dir, name, namespace, tls, peerTlsDir } = world;
   const store = `file://${join(dir, 'backups')}`;

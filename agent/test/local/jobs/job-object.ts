@@ -3,9 +3,9 @@ import type { Job, JobKind } from '../../../src/controllers/cluster/observed.ts'
 
 export interface JobStatus {
   state: Job['state'];
-  /** Pods that failed. */
+  /** Number of failed pods. */
   failures: number;
-  /** Of the pod that runs. */
+  /** Process id and URL of the running pod. */
   pid?: number;
   url?: string;
   ca?: string;

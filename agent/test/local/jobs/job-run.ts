@@ -24,7 +24,7 @@ const finalCodes: readonly number[] = [
   ExitCode.refused,
 ];
 
-/** One pod after the other, each with an empty directory of its own. */
+/** Runs one pod after the other, each with its own empty directory. */
 export class JobRun {
   status: JobStatus;
   stopping = false;
@@ -109,7 +109,7 @@ export class JobRun {
       this.status = { ...status, state: 'Succeeded', ...(backup && { backup }) };
       return;
     }
-    // SIGTERM: its node was drained, and that is no failure.
+    // SIGTERM: its node was drained, which does not count as a failure.
     const failures = status.failures + (code === ExitCode.terminated ? 0 : 1);
     const failed = failures > backoffLimit || finalCodes.includes(code ?? -1);
     const message = result.error ?? (code === null ? 'its pod was killed' : `its pod ended with ${code}`);

@@ -8,7 +8,7 @@ import type { JobWorld } from './job-facts.ts';
 import { type JobObject, type JobStatus, nameOf } from './job-object.ts';
 import { JobRun } from './job-run.ts';
 
-/** The reconciler's side: objects, and what the pod of the restore Job tells of itself. */
+/** The reconciler's view: objects, and the status that the pod of the restore Job reports. */
 export class LocalJobs implements Jobs {
   readonly #store: FileStore;
 
@@ -58,12 +58,12 @@ async function servingAt(url: string, ca: string | undefined): Promise<Job['serv
     const { state, sha256, sizeBytes, revision } = JSON.parse(body);
     return state === 'Serving' ? { url: `${url}/snapshot`, sha256, sizeBytes, revision } : undefined;
   } catch {
-    // Its pod is not up yet, or not any more.
+    // The pod is not running yet, or no longer.
     return undefined;
   }
 }
 
-/** The Job controller and its kubelet: one process for each Job, made again as often as backoffLimit says. */
+/** The Job controller and its kubelet: one process for each Job, restarted as often as backoffLimit allows. */
 export class JobController {
   readonly #world: JobWorld;
   readonly #runs = new Map<string, JobRun>();

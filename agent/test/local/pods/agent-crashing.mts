@@ -22,7 +22,7 @@ function crashOnce(crashes: string): AtPoint {
     try {
       writeFileSync(join(crashes, encodeURIComponent(point)), '', { flag: 'wx' });
     } catch {
-      // The file exists: the reconciler has ended at this point before.
+      // If the file exists, the reconciler has already ended at this point.
       return;
     }
     // Exit code that a shell reports after SIGKILL.

@@ -6,7 +6,7 @@ import { PhaseTimes } from '../../../src/lib/terminal/phase-times.ts';
 import { createProgress } from '../../../src/lib/terminal/progress.ts';
 import { crashAt, etcdOn } from './crash.ts';
 
-/** The agent from source; CRASH_DIR: gate and serve end at the points that files in it name. */
+/** Runs the agent from source. With CRASH_DIR, gate and serve end at the points that the files in it name. */
 const [, , command] = process.argv;
 const dir = process.env.CRASH_DIR;
 

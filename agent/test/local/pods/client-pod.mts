@@ -16,9 +16,9 @@ import { Watcher } from '../../members/support/watcher.ts';
 import { Writer } from '../../members/support/writer.ts';
 
 /**
- * A client of one cluster, in a pod of an end-to-end test: writes and watches without a break, and tells what it saw.
- * CLIENT_TARGET says whom it asks, CLIENT_JOURNAL the file in which its history outlives it; `/facts?since=MS` tells how
- * it went, `/judge?voters=N&losses=JSON` ends and judges.
+ * A client of one cluster, in a pod of an end-to-end test: writes and watches continuously, and reports what it saw.
+ * CLIENT_TARGET names the cluster, and CLIENT_JOURNAL the file with its history, which outlives the pod.
+ * `/facts?since=MS` returns the results so far; `/judge?voters=N&losses=JSON` ends the client and returns the verdict.
  */
 const target: Target = JSON.parse(process.env.CLIENT_TARGET ?? '');
 const { CLIENT_JOURNAL: path } = process.env;

@@ -13,7 +13,7 @@ interface ContainerSpec {
 }
 
 /**
- * Runs a file with Node. Throws for a file that does not exist, as a container would start it again without end. The
+ * Runs a file with Node. Throws if the file does not exist, because a container would restart it endlessly. The
  * library's sources, of which the agent uses some, have no type in package.json.
  */
 export function nodeCommand(file: string): string[] {
@@ -21,12 +21,12 @@ export function nodeCommand(file: string): string[] {
   return [process.execPath, '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', file];
 }
 
-// Each start would compile the sources again.
+// Otherwise each start would compile the sources again.
 const common = { PATH: process.env.PATH, NODE_COMPILE_CACHE: join(tmpdir(), 'cdk8s-etcd-compiled') };
 
 const backoff = { first: 100, most: 2_000 };
 
-/** A process that is started again whenever it ends, as kubelet does it, but sooner. */
+/** A process that is restarted whenever it ends, as kubelet does, but sooner. */
 export class Container {
   readonly #spec: ContainerSpec;
   readonly #stopped = new AbortController();
@@ -41,7 +41,7 @@ export class Container {
     return this.#child?.pid;
   }
 
-  /** Until it ends with 0, as an init container; false when it was stopped before. */
+  /** Restarts it until it ends with 0, like an init container. Returns false if it was stopped before. */
   async complete(): Promise<boolean> {
     let wait = 0;
     while (!this.#stopped.signal.aborted) {
@@ -53,7 +53,7 @@ export class Container {
     return false;
   }
 
-  /** For ever. */
+  /** Restarts it forever. */
   keep(): void {
     void this.#keep();
   }
@@ -68,7 +68,7 @@ export class Container {
     }
   }
 
-  /** Killed by a test (no code), it is to be back soon. */
+  /** A process killed by a test (no exit code) must be back soon. */
   #next(wait: number, code: number | null): number {
     return code === null ? backoff.first : Math.min(Math.max(wait * 2, backoff.first), backoff.most);
   }
@@ -77,14 +77,14 @@ export class Container {
     this.#child?.kill(signal);
   }
 
-  /** Goes on after a SIGSTOP until it ends, and is not started again. */
+  /** Continues the process after a SIGSTOP until it ends, and does not restart it. */
   async resumeOnce(): Promise<void> {
     this.#stopped.abort();
     this.signal('SIGCONT');
     await this.#ended;
   }
 
-  /** SIGKILL follows when it takes longer than this. */
+  /** Time after which SIGKILL follows. */
   async stop(graceMs: number): Promise<void> {
     this.#stopped.abort();
     const child = this.#child;
@@ -120,7 +120,7 @@ export class Container {
       return null;
     }
     this.#child = child;
-    // A group of its own: a container ends with all its processes.
+    // In its own process group: a container ends with all its processes.
     const group = -child.pid;
     reap(group);
     const [code] = await exited;
@@ -135,6 +135,6 @@ function killGroup(group: number): void {
   try {
     process.kill(group, 'SIGKILL');
   } catch {
-    // Nobody is left.
+    // No process is left.
   }
 }

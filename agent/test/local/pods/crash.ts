@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import { readIfThere } from '../store.ts';
 
 export type CrashPoints = 'each' | readonly string[];
-/** Who is killed: etcd at the steps of the sidecar beside it. */
+/** Process to kill. `etcd` is killed at the steps of the sidecar next to it. */
 export type Crasher = 'reconciler' | 'gate' | 'serve' | 'etcd';
 
 const nameOf = (who: Crasher, point: string): string => (who === 'reconciler' ? point : `${who} ${point}`);
 
-/** In the process that comes by: ends it, or etcd, by SIGKILL at the points that were asked for, once at each. */
+/**
+ * Called in a process at each of its points: kills the process, or etcd, with SIGKILL at the requested points, once at
+ * each.
+ */
 export function crashAt(dir: string, who: Crasher, pid: () => number | undefined = () => process.pid) {
   return (point: string): void => {
     const asked = readIfThere(join(dir, 'crash', `${who}.json`));
@@ -31,14 +34,14 @@ function commandOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {
-    // It has just ended.
+    // The process has just ended.
     return '';
   }
 }
 
 const pauseFile = (dir: string): string => join(dir, 'crash/pause');
 
-/** In the reconciler: stops it before an effect; once another has taken over, it carries this one out and is gone. */
+/** In the reconciler: pauses it before an effect. Once another has taken over, it executes the effect and ends. */
 export function pauseAt(dir: string): (point: string) => void {
   let late = false;
   return (point) => {
@@ -61,7 +64,7 @@ function isFirst(dir: string, name: string): boolean {
   }
 }
 
-/** In the test: from now on, also at points where it was killed before. */
+/** In the test: requests kills from now on, also at points with an earlier kill. */
 export function setCrashPoints(dir: string, who: Crasher, points: CrashPoints): void {
   mkdirSync(join(dir, 'crash/done'), { recursive: true });
   if (points !== 'each') {

@@ -18,7 +18,7 @@ import { LocalPod } from './pod.ts';
 const every = 100;
 const probeEvery = 300;
 
-/** StatefulSet controller, volume binder and the kubelets of all nodes: an ordinal is a node. */
+/** StatefulSet controller, volume binder and the kubelets of all nodes. Each ordinal has its own node. */
 export class Kubelet {
   readonly #pods = new Map<number, LocalPod>();
   readonly #ending = new Set<number>();
@@ -43,7 +43,7 @@ export class Kubelet {
         this.#tick();
         also();
       } catch (error) {
-        // Somebody else was faster: the next look sees it.
+        // Another process was faster: the next pass sees it.
         if (!(error instanceof Conflict)) throw error;
       }
     }, every);
@@ -62,7 +62,7 @@ export class Kubelet {
     return pod;
   }
 
-  /** Of the claim that there is now; of an ephemeral cluster: of the pod. */
+  /** Directory of the current claim; for an ephemeral cluster, of the pod. */
   volume(ordinal: number): string {
     const pod = podOf(this.#store, ordinal);
     const uid = pod?.claim ?? claimOf(this.#store, ordinal)?.uid;
@@ -70,7 +70,7 @@ export class Kubelet {
     return this.#volumeOf(ordinal, uid);
   }
 
-  /** Kills its processes and does the work before they, or those of the next pod, are started. */
+  /** Kills the pod's processes and does the work before they, or those of the next pod, start. */
   async kill(ordinal: number, work: () => void = () => {}): Promise<void> {
     this.#ending.add(ordinal);
     try {
@@ -103,7 +103,7 @@ export class Kubelet {
     }
   }
 
-  /** As the StatefulSet controller, with OnDelete and Parallel. */
+  /** Acts like the StatefulSet controller with OnDelete and Parallel. */
   #control(): void {
     const set = statefulSetOf(this.#store);
     for (const [ordinal] of this.#world.ports.entries()) {
@@ -147,7 +147,7 @@ export class Kubelet {
   #begin(object: Stored<PodObject>): void {
     const { ordinal, uid, template, claim } = object;
     const volume = this.#volumeOf(ordinal, claim ?? uid);
-    // A volume whose node burnt down: the pod stays Pending.
+    // The node of the volume is lost: the pod stays Pending.
     if (claim !== undefined && !existsSync(volume)) return;
     const pod = new LocalPod({ dir: this.#dir, world: this.#world, ordinal, uid, template, volume });
     this.#pods.set(ordinal, pod);

@@ -17,7 +17,7 @@ interface PodSpec {
 
 const grace = 8_000;
 
-/** The containers of a pod: the gate; behind it the agent and etcd. */
+/** The containers of a pod: the gate, then the agent and etcd. */
 export class LocalPod {
   readonly uid: string;
   readonly #gate: Container;
@@ -47,7 +47,7 @@ export class LocalPod {
     void this.#run();
   }
 
-  /** Gracefully, or at once: then no process gets to say a word. */
+  /** Stops the pod gracefully, or kills all its processes at once. */
   async stop(gracefully: boolean): Promise<void> {
     this.#phase = 'stopped';
     await this.#gate.stop(gracefully ? grace : 0);

@@ -83,7 +83,7 @@ describe('volumes', () => {
     audit.look();
   };
 
-  test('one cluster id an epoch', async () => {
+  test('one cluster id for each epoch', async () => {
     await identity('0', { clusterId: 'a' });
     await identity('1', { clusterId: 'b', epoch: 2 });
     expect(audit.clusterIds(['a', 'b'])).toEqual([]);
@@ -102,7 +102,7 @@ describe('volumes', () => {
     expect(audit.memberIds()).toEqual(['OneVolumePerMember: member b was on the volumes of volumeIds m and n']);
   });
 
-  test('a data directory is set aside, not deleted', async () => {
+  test('a data directory is quarantined, not deleted', async () => {
     await identity('0', {});
     await identity('1', {});
     await mkdir(join(root, '0/quarantine/one'), { recursive: true });

@@ -9,16 +9,19 @@ import type { VolumeAudit } from './volume-audit.ts';
 
 export interface Evidence {
   readonly cluster: LocalCluster;
-  /** Of a writer that has stopped. */
+  /** History of a writer that has stopped. */
   readonly history: History;
   readonly prefix: string;
   readonly watcher: Watcher;
   readonly audit: VolumeAudit;
-  /** What restores gave up. */
+  /** Writes that restores discarded. */
   readonly losses: readonly Loss[];
 }
 
-/** What is wrong after a scenario: the checks that hold for every one. The bound of the write gap is the scenario's own. */
+/**
+ * Returns what is wrong after a scenario, by the checks for every scenario. Each scenario has its own bound for the
+ * write gap.
+ */
 export async function problems(evidence: Evidence): Promise<string[]> {
   const { cluster, history, prefix, watcher, audit, losses } = evidence;
   const newest = history.clusterIds.at(-1);

@@ -4,7 +4,7 @@ import { acknowledged, type History, type Write } from './history.ts';
 import { contradictions } from './linearizable.ts';
 import { type MemberView, openVoters } from './member-view.ts';
 
-/** A restore: what this cluster acknowledged after this revision is not in the next one. */
+/** A restore: writes that this cluster acknowledged after this revision are missing in the next one. */
 export interface Loss {
   readonly clusterId: string;
   readonly revision: number;
@@ -14,7 +14,7 @@ const some = (wrong: readonly string[]): string[] =>
   wrong.length > 5 ? [...wrong.slice(0, 5), `… and ${wrong.length - 5} more`] : [...wrong];
 
 /**
- * Every acknowledged write can be read with its value, by a linearizable read and from each voter; nothing else can
+ * Every acknowledged write is readable with its value, by a linearizable read and from each voter, and nothing else is
  * (protocol.md: AcknowledgedWritesKept).
  */
 export async function dataIsThere(
@@ -96,11 +96,11 @@ export function revisionsRise({ writes, registers }: History): string[] {
   );
 }
 
-/** Every register behaves as one that is read and written at one moment. */
+/** Every register is linearizable. */
 export const registersLinearize = ({ registers, clusterIds }: History): string[] =>
   contradictions(registers, clusterIds);
 
-/** The watcher saw every acknowledged change once, in order, at its revision; and no change that nobody made. */
+/** The watcher saw every acknowledged change once, in order, at its revision, and no other change. */
 export function watchedAll({ writes, registers }: History, watcher: Watcher): string[] {
   const seen = new Map(watcher.events.map((event) => [`${event.clusterId} ${event.modRevision}`, event]));
   const skipped = (clusterId: string, revision: number) =>

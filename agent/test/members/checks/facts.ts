@@ -9,7 +9,7 @@ export const memberIds = (cluster: LocalCluster): Record<string, string> =>
     Object.entries(cluster.record()?.members ?? {}).map(([ordinal, { memberId }]) => [ordinal, memberId]),
   );
 
-/** Permits to begin a new cluster that were ever given, by volume. */
+/** Permits for a new cluster that were ever issued, by volume. */
 export const seedPermits = (cluster: LocalCluster): number =>
   new Set(
     recordLog(cluster).flatMap((entry) =>

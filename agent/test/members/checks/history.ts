@@ -1,19 +1,22 @@
-/** What the clients saw: one entry a write, or an operation on a register. Times are of one monotonic clock, in ms. */
+/**
+ * Observations of the clients: one entry for each write or register operation. All times are from one monotonic clock,
+ * in ms.
+ */
 interface Operation {
   readonly client: number;
   readonly start: number;
-  /** When the answer came, or was given up. */
+  /** Time of the answer, or when the client stopped waiting for it. */
   readonly end: number;
-  /** unknown: it may have been applied, then or at any time later. */
+  /** unknown: it may have been applied, at that time or later. */
   readonly outcome: 'ok' | 'unknown' | 'failed';
-  /** Of the answer. */
+  /** Cluster id and revision in the answer. */
   readonly clusterId?: string;
   readonly revision?: number;
   /** The last error of a write that was not acknowledged. */
   readonly error?: string;
 }
 
-/** A key that is written once, with a value that no other has; attempts of one write carry the same value. */
+/** A key that is written once, with a unique value. All attempts of one write have the same value. */
 export interface Write extends Operation {
   readonly key: string;
   readonly value: string;
@@ -21,8 +24,8 @@ export interface Write extends Operation {
 }
 
 /**
- * On a key that all clients share. No value is ever written twice. A swap that finds another value than `from` is
- * recorded as a read of it. Never tried again, so an unknown one is applied at most once.
+ * An operation on a key that all clients share. No value is ever written twice. A swap that finds another value than
+ * `from` is recorded as a read of it. It is never retried, so an unknown one is applied at most once.
  */
 export type RegisterOperation = Operation & {
   readonly key: string;
@@ -32,7 +35,7 @@ export type RegisterOperation = Operation & {
     | { readonly kind: 'swap'; readonly from: string; readonly value: string }
   );
 
-/** Somebody led the cluster in this term. */
+/** A member led the cluster in this term. */
 export interface Term {
   readonly clusterId: string;
   readonly term: number;
@@ -41,7 +44,7 @@ export interface Term {
 export interface History {
   readonly writes: readonly Write[];
   readonly registers: readonly RegisterOperation[];
-  /** Each once, in the order in which an answer first named it. */
+  /** Terms, each once, in the order in which an answer first named it. */
   readonly terms: readonly Term[];
   /** Cluster ids in the order in which they first answered. */
   readonly clusterIds: readonly string[];

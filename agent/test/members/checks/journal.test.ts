@@ -16,7 +16,7 @@ const done: Write = { ...begun, end: 9, outcome: 'ok', clusterId: 'c', revision:
 const next: Write = { ...begun, key: 'w/0/00000001', value: '0-1', start: 12, end: 12 };
 const term = { clusterId: 'c', term: 3 };
 
-test('the next process knows what was done, what was begun, and goes on with the clock', () => {
+test('the next process knows what was done and what was begun, and continues the clock', () => {
   const first = new Journal(path);
   expect(first.past).toEqual({ writes: [], registers: [], terms: [], clusterIds: [] });
   first.begins({ write: begun });

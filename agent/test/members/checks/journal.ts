@@ -1,18 +1,18 @@
 import { fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { History, RegisterOperation, Term, Write } from './history.ts';
 
-/** One line. Of an operation there is one before it is sent, of unknown outcome, and one with its outcome. */
+/** One line. Each operation has a line before it is sent, with unknown outcome, and one with its outcome. */
 interface Entry {
-  /** When the first process began: all times count from there. */
+  /** Start of the first process. All times count from then. */
   readonly origin?: number;
   readonly write?: Write;
   readonly register?: RegisterOperation;
   readonly term?: Term;
 }
 
-/** The history of a writer on a disk, for the next process to go on with when this one is killed. */
+/** The history of a writer on disk, so that the next process can continue it if this one is killed. */
 export class Journal {
-  /** What former processes wrote. */
+  /** Entries of earlier processes. */
   readonly past: History;
   readonly #file: number;
   readonly #origin: number;
@@ -22,7 +22,7 @@ export class Journal {
     const entries = readFileSync(path, 'utf8').split('\n').flatMap(parsed);
     this.past = historyOf(entries);
     this.#origin = entries.find(({ origin }) => origin !== undefined)?.origin ?? performance.timeOrigin;
-    // The line before it may be cut off.
+    // The previous line may be incomplete.
     this.#append({ origin: this.#origin }, '\n');
   }
 
@@ -30,7 +30,7 @@ export class Journal {
     return performance.timeOrigin - this.#origin + performance.now();
   }
 
-  /** It is on the disk before it is sent: no key is there that nobody knows of. */
+  /** Store it before it is sent: no key may exist that the journal does not know. */
   begins(entry: Entry): void {
     this.#append(entry);
     fdatasyncSync(this.#file);

@@ -46,7 +46,7 @@ describe('fits an order', () => {
     ['a write that failed', [write('a', 0, 1), write('b', 2, 3, { outcome: 'failed' }), read('a', 4, 5)]],
   ])('%s', (_, history) => expect(contradiction(history)).toBeUndefined());
 
-  test('of the first two swaps at once only one is made, and the other reads its value', () => {
+  test('of the first two concurrent swaps only one succeeds, and the other reads its value', () => {
     expect(contradiction([write('a', 0, 1), swap('a', 'b', 2, 9), read('b', 3, 8)])).toBeUndefined();
   });
 });
@@ -73,12 +73,12 @@ describe('fits no order', () => {
   ])('%s', (_, history, value) => expect(contradiction(history)).toMatchObject({ value }));
 });
 
-test('after a restore the first value may be any, but is one', () => {
+test('after a restore the first value may be any value, but only one', () => {
   expect(contradiction([read('a', 0, 1), read('a', 2, 3)], ANY)).toBeUndefined();
   expect(contradiction([read('a', 0, 1), read('b', 2, 3)], ANY)).toMatchObject({ value: 'b' });
 });
 
-test('each cluster and each register is judged by itself', () => {
+test('each cluster and each register is judged separately', () => {
   const restored = { clusterId: 'b' };
   const history = [write('1', 0, 1), write('2', 2, 3), read('1', 10, 11, restored), read('2', 4, 5)];
   expect(contradictions(history, ['a', 'b'])).toEqual([]);

@@ -5,8 +5,9 @@ export const ANY = Symbol('any');
 type State = string | undefined | typeof ANY;
 
 /**
- * Whether an order of the operations on one register exists that every client's answers fit: the operations' time spans
- * are respected, and each reads what the one before it left. The first answer that fits no order, or undefined.
+ * Searches for an order of the operations on one register that fits all answers: it respects the time spans of the
+ * operations, and each operation reads the value of the previous one. Returns the first answer that fits no order, or
+ * undefined.
  */
 export function contradiction(
   operations: readonly RegisterOperation[],
@@ -26,13 +27,13 @@ export function contradiction(
   return undefined;
 }
 
-/** One way in which things may have gone so far: the value, and the pending operations that took place already. */
+/** One possible history so far: the value, and the pending operations that have already taken place. */
 interface World {
   readonly state: State;
   readonly done: ReadonlySet<RegisterOperation>;
 }
 
-/** Every world in which the operation took place, by way of any of those that are pending with it. */
+/** Returns every history in which the operation took place, possibly after other pending operations. */
 function completed(worlds: readonly World[], operation: RegisterOperation, pending: ReadonlySet<RegisterOperation>) {
   const numbers = new Map([...pending].map((one, i) => [one, i]));
   const nameOf = ({ state, done }: World) =>
@@ -92,7 +93,7 @@ function settled(operations: readonly RegisterOperation[]): RegisterOperation[] 
   });
 }
 
-/** Begins and ends by time; of two at once the begin comes first. */
+/** Begins and ends by time. At the same time, begins come first. */
 function inOrder(operations: readonly RegisterOperation[]) {
   return operations
     .flatMap((operation) => [
@@ -102,7 +103,7 @@ function inOrder(operations: readonly RegisterOperation[]) {
     .sort((a, b) => a.at - b.at || Number(b.begins) - Number(a.begins));
 }
 
-/** Checks every register of a history, each cluster's time apart: a restore takes back what came after its snapshot. */
+/** Checks every register of a history, separately for each cluster: a restore reverts everything after its snapshot. */
 export function contradictions(operations: readonly RegisterOperation[], clusterIds: readonly string[]): string[] {
   return [...new Set(operations.map(({ key }) => key))].flatMap((key) => {
     const ofKey = operations.filter((operation) => operation.key === key);
@@ -116,14 +117,14 @@ export function contradictions(operations: readonly RegisterOperation[], cluster
   });
 }
 
-/** What this cluster answered, and the unknown operations that no cluster before has shown. */
+/** Answers of this cluster, and the unknown operations that no earlier cluster has shown. */
 function eraOf(operations: readonly RegisterOperation[], clusterId: string, seenBefore: Set<string | undefined>) {
   return operations.filter((operation) =>
     operation.outcome === 'ok' ? operation.clusterId === clusterId : !seenBefore.has(operation.value),
   );
 }
 
-/** With what was done around it. */
+/** Describes the answer, with the operations around it. */
 function explained(
   key: string,
   clusterId: string,

@@ -6,7 +6,7 @@ import { afterPrefix, type KeyValue, range, rangeAnswer } from '../support/kv-me
 const deadline = 10_000;
 const page = 5_000;
 
-/** One member, asked directly. */
+/** One member, queried directly. */
 export class MemberView implements Disposable {
   readonly endpoint: string;
   readonly status: MemberStatus;
@@ -28,7 +28,7 @@ export class MemberView implements Disposable {
     }
   }
 
-  /** A linearizable read: the revision, up to which this member has everything then. */
+  /** Performs a linearizable read. Returns the revision up to which this member then has everything. */
   async sync(): Promise<number> {
     return rangeAnswer(await this.#channel.unary('KV/Range', range('sync'), { deadline })).header.revision;
   }

@@ -8,20 +8,20 @@ const write = (change: Partial<Write>): Write => ({
 
 const missed = (...writes: Write[]) => missedWrites({ writes }, 100);
 
-test('a write that was tried for its second in vain has failed', () => {
+test('a write that was tried for its whole second without success has failed', () => {
   expect(missed(write({})).failed).toEqual([expect.stringMatching(/3 attempts: no leader$/)]);
   expect(missed(write({ outcome: 'failed' })).failed).toHaveLength(1);
 });
 
-test('one that was acknowledged, or begun before, does not count', () => {
+test('a write that was acknowledged, or begun before, does not count', () => {
   expect(missed(write({ outcome: 'ok' }), write({ start: 99 }))).toEqual({ failed: [], starved: 0 });
 });
 
-test('nor one whose attempts took longer than their time-out', () => {
+test('nor a write whose attempts took longer than their time-out', () => {
   expect(missed(write({ end: 2_000 }))).toEqual({ failed: [], starved: 1 });
 });
 
-test('nor one of a machine that is too busy', () => {
+test('nor a write on a machine that is too busy', () => {
   const busy = (share: number) => missedWrites({ writes: [write({})] }, 100, { share: () => share });
   expect(busy(0.9)).toEqual({ failed: [], starved: 1 });
   expect(busy(0.5).failed).toHaveLength(1);

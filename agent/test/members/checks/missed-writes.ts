@@ -1,19 +1,19 @@
 import type { CpuPressure } from '../support/cpu-pressure.ts';
 import type { History, Write } from './history.ts';
 
-/** An attempt of the writers and the pause behind it, in ms, with some delay. */
+/** Duration of an attempt of the writers and the pause after it, in ms, with some tolerance. */
 const attempt = 450;
-/** Of the time in which somebody waited for a CPU: a machine on which etcd is slow by itself. */
+/** Share of the time that processes spend waiting for a CPU. Above it, the machine makes etcd slow. */
 const overloaded = 0.8;
 
 export interface MissedWrites {
   /** Not acknowledged within their second, by the clock of the logs. */
   readonly failed: readonly string[];
-  /** Writes that do not count: the machine stood still, not etcd, and nobody got a second. */
+  /** Writes that do not count: not etcd but the machine stalled, so no writer had its full second. */
   readonly starved: number;
 }
 
-/** Of the writes that began after this moment. */
+/** Counts only writes that began after this time. */
 export function missedWrites(
   { writes }: Pick<History, 'writes'>,
   since: number,

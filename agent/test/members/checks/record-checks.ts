@@ -14,7 +14,7 @@ export function recordIsSound(all: readonly Logged[]): string[] {
 const isUnwritten = (entry: Logged, next: Logged | undefined): boolean =>
   next !== undefined && 'doc' in entry && 'doc' in next && entry.doc.rev === next.doc.rev;
 
-/** A record that was deleted may begin anew. */
+/** A deleted record may begin again. */
 function revsRise(log: readonly Logged[]): string[] {
   return log.flatMap((entry, i) => {
     const before = log[i - 1];
@@ -51,7 +51,7 @@ function tokensAreFresh(docs: readonly RecordDoc[]): string[] {
 
 const intended: readonly string[] = ['Dead', 'Forced', 'Learner', 'Shrink', 'Roll'] satisfies RemoveOp['why'][];
 
-/** A tombstone of ours follows the intent to remove that member. */
+/** Our tombstone follows the intent to remove that member. */
 function removalsWereMeant(docs: readonly RecordDoc[]): string[] {
   const meant = new Set<string>();
   const wrong = new Set<string>();

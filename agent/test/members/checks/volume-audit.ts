@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Identity } from '../../../src/protocol/agent-status.ts';
 
-/** Looks at the volumes again and again, and remembers what was on them. */
+/** Inspects the volumes repeatedly, and remembers their content. */
 export class VolumeAudit implements Disposable {
   readonly #volumes: () => readonly string[];
   readonly #timer: NodeJS.Timeout;

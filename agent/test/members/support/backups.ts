@@ -9,13 +9,13 @@ import type { LocalCluster } from '../../local/cluster.ts';
 import { type JobObject, nameOf } from '../../local/jobs/job-object.ts';
 import { agentCommand } from '../../local/pods/pod.ts';
 
-/** Where the schedules of a local cluster store their snapshots. */
+/** Directory in which the schedules of a local cluster store their snapshots. */
 export const backupsOf = ({ dir }: LocalCluster): string => join(dir, 'backups');
 
-/** Where its own snapshots lie in a store at this path. */
+/** Directory of its own snapshots in a store at this path. */
 export const folderIn = (path: string, { world }: LocalCluster): string => join(path, world.namespace, world.name);
 
-/** A schedule that encrypts, and a Secret with what decrypts; its recipient. */
+/** Creates a schedule that encrypts, and a Secret with the identity. Returns the recipient. */
 export async function encryptBackups(cluster: LocalCluster, schedule: string, secret: string): Promise<string> {
   const identity = await generateX25519Identity();
   const recipient = await identityToRecipient(identity);
@@ -27,7 +27,7 @@ export async function encryptBackups(cluster: LocalCluster, schedule: string, se
   return recipient;
 }
 
-/** As the CronJob of a schedule: a snapshot in the store, verified. */
+/** Acts like the CronJob of a schedule: stores a verified snapshot. */
 export async function takeBackup(cluster: LocalCluster, ...more: string[]): Promise<NonNullable<Job['backup']>> {
   const { tls, world, endpoints, spec } = cluster;
   const scratch = join(cluster.dir, 'cron-job');
@@ -47,7 +47,7 @@ export async function takeBackup(cluster: LocalCluster, ...more: string[]): Prom
 export const jobOf = (cluster: LocalCluster, kind: JobKind): JobObject | undefined =>
   cluster.store.read<JobObject>(nameOf(kind));
 
-/** SIGKILL, when the pod of the Job runs; false when there is none. */
+/** Kills the running pod of the Job. Returns false if there is none. */
 export function killJob(cluster: LocalCluster, kind: JobKind): boolean {
   const pid = jobOf(cluster, kind)?.status.pid;
   if (pid === undefined) return false;
@@ -58,7 +58,7 @@ export function killJob(cluster: LocalCluster, kind: JobKind): boolean {
   }
 }
 
-/** Waits until the snapshot of a restore is verified, and returns what was found. */
+/** Waits until the snapshot of a restore is verified, and returns the result. */
 export async function verifiedSnapshot(
   cluster: LocalCluster,
   seconds?: number,
@@ -76,7 +76,7 @@ export async function verifiedSnapshot(
   return verified!;
 }
 
-/** Logs that hold a text which no output may hold. With TLS there is none. */
+/** Returns the logs that contain a forbidden text. With TLS there is no such text. */
 export function logsWith({ dir, tls }: LocalCluster, secret: string): string[] {
   expect(secret === '').toBe(tls !== undefined);
   if (secret === '') return [];

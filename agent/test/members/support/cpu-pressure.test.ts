@@ -2,7 +2,7 @@ import { CpuPressure } from './cpu-pressure.ts';
 
 const line = (ms: number) => `some avg10=1.00 avg60=1.00 avg300=1.00 total=${ms * 1_000}\nfull avg10=0.00 total=0\n`;
 
-test('the share of the time in which somebody waited', () => {
+test('the share of the time in which a process waited', () => {
   let waited = 0;
   const pressure = new CpuPressure(() => line(waited));
   for (const [at, ms] of [
@@ -18,7 +18,7 @@ test('the share of the time in which somebody waited', () => {
   expect(pressure.share(10, 600)).toBe(0);
 });
 
-test('where nobody counts, nobody waits', () => {
+test('a kernel that does not count reports no waiting', () => {
   const pressure = new CpuPressure(() => {
     throw new Error('ENOENT');
   });

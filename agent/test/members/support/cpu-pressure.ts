@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 
 interface Sample {
-  /** ms, of the clock of the history. */
+  /** Time in ms, on the clock of the history. */
   readonly at: number;
-  /** ms in all for which somebody on this machine waited for a CPU. */
+  /** Total ms in which a process on this machine waited for a CPU. */
   readonly waited: number;
 }
 
-/** How much of the time somebody waited for a CPU of this machine, as Linux counts it. */
+/** Share of the time in which a process waited for a CPU of this machine, as counted by Linux. */
 export class CpuPressure {
   readonly #samples: Sample[] = [];
   readonly #read: () => string;
 
-  /** Unreadable where the kernel does not count it: then nobody ever waits. */
+  /** Unreadable if the kernel does not count it: then the share is always 0. */
   constructor(read = () => readFileSync('/proc/pressure/cpu', 'utf8')) {
     this.#read = read;
   }
@@ -26,7 +26,7 @@ export class CpuPressure {
     }
   }
 
-  /** Between 0 and 1, over the samples around this time. */
+  /** Returns a share between 0 and 1, from the samples around this time. */
   share(from: number, to: number): number {
     const first = this.#samples.findLast(({ at }) => at <= from);
     const last = this.#samples.find(({ at }) => at >= to);

@@ -4,7 +4,10 @@ import { gateSteps, serveSteps } from '../../../src/member/steps.ts';
 const chance = 'only when two things meet within milliseconds: some runs reach it, the model check always does';
 const sick = 'needs a disk, a database or a snapshot in a state that a test can not bring about at a given moment';
 
-/** Rules and steps that the lives here need not reach, and why. The model check reaches every rule, with a crash before and after. */
+/**
+ * Rules and steps that the lives in this suite need not reach, and why. The model check reaches every rule, with a
+ * crash before and after.
+ */
 export const exceptions: Readonly<Record<string, string>> = {
   SeedVersion: 'the image is changed before the first start: bad-input of the gate',
   AdoptMember: chance,
@@ -54,7 +57,7 @@ export const exceptions: Readonly<Record<string, string>> = {
   'gate leftover.moved': 'a start that etcd refused: gate.suite.ts',
 };
 
-/** Every point at which something is killed: before and after each effect of the reconciler, after each step of the agent. */
+/** Every point of a kill: before and after each effect of the reconciler, and after each step of the agent. */
 export function everyPoint(): string[] {
   const effects = [...rulesWithoutRecord, ...rules].filter(({ effect }) => effect).map(({ name }) => name);
   return [
@@ -66,7 +69,7 @@ export function everyPoint(): string[] {
 
 const rowOf = (point: string): string => point.replace(/^(before|after) /, '');
 
-/** Points that were not tried, and exceptions that are none. */
+/** Points that were not reached, and exceptions that were reached. */
 export function untried(killed: ReadonlySet<string>): string[] {
   const points = everyPoint();
   const isExcepted = (point: string) => point in exceptions || rowOf(point) in exceptions;

@@ -3,7 +3,7 @@ import { put } from './kv-messages.ts';
 
 const mebibyte = 1024 ** 2;
 
-/** Writes a MiB to one key again and again, until etcd has no room, and says so: what is compacted away then is free. */
+/** Writes a MiB to one key repeatedly until etcd reports NOSPACE. A compaction then frees most of it. */
 export async function overwrite(target: Target, times: number): Promise<string | undefined> {
   const kv = new KvClient(target);
   try {

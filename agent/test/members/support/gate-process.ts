@@ -17,7 +17,7 @@ import { agentCommand } from '../../local/pods/pod.ts';
 
 const patience = 60_000;
 
-/** One pod's volume with the real gate and the real etcd as processes, and no sidecar. */
+/** The volume of one pod, with the real gate and etcd as processes, but without a sidecar. */
 export class Bench implements AsyncDisposable {
   readonly gate: TestGate;
   readonly minor: Minor;
@@ -49,12 +49,12 @@ export class Bench implements AsyncDisposable {
     return new Bench(gate, minor, await freePorts(4));
   }
 
-  /** Names this member as its own permits do. */
+  /** Formats this member like its own permits. */
   get self(): string {
     return `${this.gate.env.POD_NAME}=${this.peerUrl}`;
   }
 
-  /** Writes a record that permits ordinal 0, or the one named in it, what is given. */
+  /** Writes a record with this permit for ordinal 0, or for the ordinal that it names. */
   permit(given: Permit, doc: Partial<RecordDoc> = {}): Promise<void> {
     const { minor } = this;
     const versions = { current: minor, allowedMinors: [minor] };
@@ -81,7 +81,7 @@ export class Bench implements AsyncDisposable {
     reap(this.#gate.pid!);
   }
 
-  /** The exit code, or the signal. */
+  /** Exit code or signal. */
   async gateEnd(): Promise<string | number> {
     const child = this.#gate!;
     if (this.#alive) await once(child, 'exit');
@@ -111,7 +111,7 @@ export class Bench implements AsyncDisposable {
     return this.#gate?.exitCode === null && this.#gate.signalCode === null;
   }
 
-  /** The volumeId that a new volume asks with; the gate ends. */
+  /** Returns the volumeId with which a new volume requests a permit, and ends the gate. */
   async volumeId(): Promise<string> {
     await this.startGate();
     const { request } = await this.until((status) => status.request !== undefined);

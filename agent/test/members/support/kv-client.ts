@@ -4,13 +4,13 @@ import type { TlsMaterial } from '../../../src/etcd/tls.ts';
 import { messageOf } from '../../../src/lib/errors.ts';
 import type { TlsFiles } from '../../harness/certificates.ts';
 
-/** What a client is told of a cluster. */
+/** How a client reaches a cluster. */
 export interface Target {
   readonly endpoints: readonly string[];
   readonly tls?: TlsFiles | undefined;
 }
 
-/** The call failed; `applied` says whether it may have had its effect all the same. */
+/** The call failed. `applied` is true if it may have taken effect nevertheless. */
 export class CallFailed extends Error {
   readonly applied: 'no' | 'unknown';
 
@@ -20,13 +20,18 @@ export class CallFailed extends Error {
   }
 }
 
-/** etcd's own words for "I have not even tried"; every other failure leaves it open. "Space exceeded" too: the write that crosses the quota is applied and answered so. */
+/**
+ * Errors of etcd that prove that a write was not tried. Every other error is ambiguous, even "space exceeded": etcd
+ * applies the write that crosses the quota, and returns this error.
+ */
 const REFUSED = /not supported for learner|permission denied|too many requests|request is too large/;
 
-/** ms; a connection is waited for longer than any one attempt: a TLS handshake takes its time on a busy machine. */
+/**
+ * Time-out of a connection in ms. Longer than that of an attempt, because a TLS handshake is slow on a busy machine.
+ */
 const dialTimeout = 5_000;
 
-/** One client that knows every endpoint: it stays where it is answered, and goes on to the next where it is not. */
+/** One client with every endpoint: it stays with an endpoint that answers, and otherwise goes to the next. */
 export class KvClient {
   readonly #target: Target;
   #at: number;
@@ -41,7 +46,7 @@ export class KvClient {
     return this.#target.endpoints[this.#at % this.#target.endpoints.length]!;
   }
 
-  /** One attempt, within so many milliseconds. */
+  /** Makes one attempt, within this number of milliseconds. */
   async call(method: string, request: Uint8Array, deadline: number): Promise<Uint8Array> {
     const { endpoint } = this;
     const started = performance.now();
@@ -60,7 +65,7 @@ export class KvClient {
     }
   }
 
-  /** A call that answers with many messages. */
+  /** A call with a stream of answers. */
   async *stream(method: string, request: Uint8Array, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const { endpoint } = this;
     try {
@@ -72,12 +77,12 @@ export class KvClient {
     }
   }
 
-  /** The next call goes to the next endpoint. */
+  /** Makes the next call use the next endpoint. */
   moveOn(): void {
     this.#at++;
   }
 
-  /** The connection there is, or the one that is being made. */
+  /** The existing connection, or the one that is being opened. */
   #connected(endpoint: string): Promise<GrpcChannel> {
     const known = this.#channels.get(endpoint);
     if (known) return known;

@@ -2,7 +2,7 @@ import { encodeInt, fieldsOf, hexId, integer, text } from '../../../src/etcd/pro
 
 /** The messages of etcd's KV and Watch services that the writer and the watcher need. */
 
-/** Of every answer: who gave it, and when by etcd's own clocks. */
+/** Header of every answer: the member that sent it, and its raft term and revision. */
 export interface Header {
   readonly clusterId: string;
   readonly memberId: string;
@@ -19,14 +19,14 @@ export interface KeyValue {
 export interface WatchAnswer {
   readonly header: Header;
   readonly canceled: boolean;
-  /** The watch was refused: history before this revision is gone. 0 = it was not. */
+  /** The watch was refused because history before this revision is gone. 0 if it was not refused. */
   readonly compactRevision: number;
   readonly events: readonly (KeyValue & { readonly deleted: boolean })[];
 }
 
 export function encodeBytes(field: number, value: Uint8Array | string): Uint8Array {
   const bytes = Buffer.from(value as string);
-  // The length alone, without the tag that encodeInt writes: a field number of its own takes one byte below 16.
+  // Only the length, without the tag that encodeInt writes: a field number below 16 takes one byte.
   const length = bytes.length === 0 ? Buffer.of(0) : Buffer.from(encodeInt(1, bytes.length)).subarray(1);
   return Buffer.concat([Buffer.of((field << 3) | 2), length, bytes]);
 }
@@ -50,7 +50,7 @@ export const range = (key: string, { end, limit = 0, revision = 0, serializable 
     encodeInt(7, serializable ? 1 : 0),
   ]);
 
-/** Puts `to` if the value is `from`, else reads it. */
+/** Puts `to` if the value is `from`; otherwise reads the value. */
 export function compareAndSwap(key: string, from: string, to: string): Uint8Array {
   const VALUE = 3;
   const compare = Buffer.concat([encodeInt(2, VALUE), encodeBytes(3, key), encodeBytes(7, from)]);
@@ -67,7 +67,7 @@ export const watch = (prefix: string, startRevision: number): Uint8Array =>
     Buffer.concat([encodeBytes(1, prefix), encodeBytes(2, afterPrefix(prefix)), encodeInt(3, startRevision)]),
   );
 
-/** The first key behind all that begin so. */
+/** Returns the first key after all keys with this prefix. */
 export const afterPrefix = (prefix: string): string =>
   prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 
@@ -108,7 +108,7 @@ export function rangeAnswer(message: Uint8Array): RangeAnswer {
   return { header: headerOf(message), kvs };
 }
 
-/** Whether the swap was made, and the value that was found if not. */
+/** Result of a swap: true if it was made, and otherwise the value that was found. */
 export function swapAnswer(message: Uint8Array): { header: Header; swapped: boolean; found?: string } {
   let swapped = false;
   let found: string | undefined;

@@ -14,20 +14,23 @@ import { Writer, type WriterOptions } from './writer.ts';
 
 export interface ScenarioOptions extends LocalClusterOptions {
   readonly writer?: Partial<WriterOptions>;
-  /** The first write is made when the cluster was whole, as by clients who ask the Service; else to whoever takes it. */
+  /**
+   * The first write waits until the cluster is complete, like a client of the Service. Otherwise it goes to any member
+   * that accepts it.
+   */
   readonly patientWriter?: boolean;
-  /** Roots of volumes beside `<dir>/volumes`, for `volumeRoot`. */
+  /** Roots of volumes besides `<dir>/volumes`, for `volumeRoot`. */
   readonly volumeRoots?: readonly string[];
 }
 
-/** A cluster in the making, with a writer and a watcher that run until the end. */
+/** A forming cluster, with a writer and a watcher that run until the end. */
 export class Play {
   readonly cluster: LocalCluster;
   readonly writer: Writer;
   readonly watcher: Watcher;
   readonly losses: Loss[] = [];
   readonly notes: string[] = [];
-  /** When the cluster was first whole. */
+  /** Time when the cluster was first complete. */
   formedAt: number | undefined;
   readonly #whole: PromiseWithResolvers<void>;
 
@@ -38,7 +41,7 @@ export class Play {
     this.watcher = watcher;
   }
 
-  /** The first time that the cluster is whole. */
+  /** Resolves when the cluster is complete for the first time. */
   async formed(): Promise<void> {
     await this.converges('formed', async () => undefined);
     this.formedAt = this.writer.now;
@@ -46,12 +49,12 @@ export class Play {
     await this.writer.more(20);
   }
 
-  /** Does something and waits until the cluster is whole again. */
+  /** Does the work and waits until the cluster is complete again. */
   async converges(what: string, work: () => Promise<unknown>): Promise<void> {
     const started = performance.now();
     await work();
     await this.cluster.settled(patience);
-    // The status may be older than what was done.
+    // The status may be older than the work.
     await this.cluster.until(() => this.#allServe(), 'as many voters as asked for answer, and agree', patience);
     await this.cluster.settled(patience);
     this.notes.push(`${what} ${seconds(performance.now() - started)}`);
@@ -64,33 +67,33 @@ export class Play {
     return voters.length === this.cluster.spec.size && leaders.size === 1 && !leaders.has('0');
   }
 
-  /** A restore: what this cluster acknowledged after the revision is given up. */
+  /** Notes a restore: writes that this cluster acknowledged after the revision are discarded. */
   gaveUp(loss: Loss): void {
     this.losses.push(loss);
   }
 
-  /** Writes that began after this moment and were not acknowledged. */
+  /** Returns the writes that began after this time and were not acknowledged. */
   missed(since: number): Write[] {
     return this.writer.history.writes.filter(({ start, outcome }) => start >= since && outcome !== 'ok');
   }
 
-  /** The longest time without a write from then until now. */
+  /** Returns the longest time without a write from then until now. */
   gap(since: number): number {
     return longestGap(this.writer.history, since, this.writer.now);
   }
 }
 
-/** s: on a busy machine, with everything killed everywhere, things take their time. */
+/** Seconds. On a busy machine with many kills everything is slow. */
 const patience = 240;
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
-/** A test: the cluster is started, played with, judged by all checks, and told of in one line. */
+/** Registers a test that starts the cluster, runs the scenario, applies all checks, and prints a summary line. */
 export function scenario(name: string, options: ScenarioOptions, play: (world: Play) => Promise<void>): void {
   test(name, () => run(name, options, play));
 }
 
-/** One that a smoke run leaves out. */
+/** A scenario that a smoke run skips. */
 export const fullScenario: typeof scenario = smoke ? () => undefined : scenario;
 
 async function run(name: string, options: ScenarioOptions, play: (world: Play) => Promise<void>): Promise<void> {
@@ -112,7 +115,7 @@ async function run(name: string, options: ScenarioOptions, play: (world: Play) =
   expect(wrong).toEqual([]);
 }
 
-/** Clients know the members that the spec asks for. */
+/** Clients know the members of the spec. */
 const clientsOf = (cluster: LocalCluster): Target => ({
   get endpoints() {
     const size = clusterOf(cluster.store)?.spec.size;
@@ -121,7 +124,7 @@ const clientsOf = (cluster: LocalCluster): Target => ({
   tls: cluster.tls,
 });
 
-/** MEMBERS_DIR keeps what a scenario leaves, to look at after a failure. */
+/** With MEMBERS_DIR the files of a scenario are kept, for the analysis of a failure. */
 function keptDirectory(name: string): { dir?: string } {
   const kept = process.env.MEMBERS_DIR;
   if (!kept) return {};

@@ -20,7 +20,7 @@ import { etcdOf, type Minor, newestEtcd } from '../../harness/etcd-binaries.ts';
 import { freePorts } from '../../harness/free-ports.ts';
 import { ServerProcess } from '../../harness/server-process.ts';
 
-/** A volume as the gate leaves it, for the sidecar in this process and a real etcd beside it. */
+/** A volume prepared by the gate, for the sidecar in this process and a real etcd. */
 export class TestMember implements AsyncDisposable {
   readonly dir: string;
   readonly config: MemberConfig;
@@ -78,7 +78,7 @@ export class TestMember implements AsyncDisposable {
     });
   }
 
-  /** A newer record. */
+  /** Publishes a newer record. */
   async record(changes: Partial<RecordDoc> = {}): Promise<void> {
     this.#doc = { ...this.#doc, rev: this.#doc.rev + 1, ...changes };
     await this.recordText(JSON.stringify(this.#doc));
@@ -104,7 +104,7 @@ export class TestMember implements AsyncDisposable {
     this.#serving = serve(config, deps);
   }
 
-  /** As SIGTERM does it. */
+  /** Stops it like SIGTERM. */
   async end(): Promise<void> {
     this.#stop.abort(new Error('the end'));
     await this.#serving;

@@ -8,23 +8,23 @@ export interface Seen extends KeyValue {
 
 export interface WatcherOptions {
   readonly target: Target;
-  /** Keys that begin so. Default `w/`. */
+  /** Prefix of the keys. Default `w/`. */
   readonly prefix?: string;
-  /** Default 1: everything. */
+  /** First revision. Default 1: everything. */
   readonly revision?: number;
-  /** ms without an event after which it asks another endpoint. Default 3000. */
+  /** Time in ms without an event after which it uses another endpoint. Default 3000. */
   readonly idle?: number;
 }
 
 /**
- * Watches a prefix from a revision on, by one endpoint after the other: goes on behind the last revision that it saw, so
- * it must see every event once and in order.
+ * Watches a prefix from a revision on, through one endpoint after the other. It continues after the last revision that
+ * it saw, so it must see every event once and in order.
  */
 export class Watcher implements AsyncDisposable {
   readonly events: Seen[] = [];
-  /** Each time it was told that what it asked for is compacted away: it went on at the revision named. */
+  /** Each time its revision had been compacted away: it then continued at `compactRevision`. */
   readonly compacted: { readonly asked: number; readonly compactRevision: number; readonly clusterId: string }[] = [];
-  /** Events that came twice or out of order. */
+  /** Events that arrived twice or out of order. */
   readonly disorder: string[] = [];
   readonly #options: Required<WatcherOptions>;
   readonly #stop = new AbortController();
@@ -41,12 +41,12 @@ export class Watcher implements AsyncDisposable {
     return new Watcher(options);
   }
 
-  /** The revision of the last event. */
+  /** Revision of the last event. */
   get revision(): number {
     return this.#next - 1;
   }
 
-  /** Resolves when everything up to this revision was seen; false if it has not come after so many ms. */
+  /** Resolves when everything up to this revision was seen, or to false after this number of ms. */
   async reached(revision: number, within = 30_000): Promise<boolean> {
     const deadline = performance.now() + within;
     while (this.revision < revision && performance.now() < deadline) await sleep(20);
@@ -100,7 +100,7 @@ export class Watcher implements AsyncDisposable {
   #take({ clusterId }: Header, events: readonly KeyValue[]): void {
     for (const event of events) {
       const { modRevision, key } = event;
-      // Every revision of these writers is one key.
+      // Each revision of these writers changes exactly one key.
       if (modRevision < this.#next)
         this.disorder.push(`${key} of revision ${modRevision} came after ${this.#next - 1}`);
       this.events.push({ ...event, clusterId });

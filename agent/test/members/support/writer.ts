@@ -7,27 +7,27 @@ import { compareAndSwap, type Header, headerOf, put, range, rangeAnswer, swapAns
 
 export interface WriterOptions {
   readonly target: Target;
-  /** All keys begin so. Default `w/`. */
+  /** Prefix of all keys. Default `w/`. */
   readonly prefix?: string;
-  /** Default 4. */
+  /** Number of clients. Default 4. */
   readonly clients?: number;
-  /** Keys that all clients write, read and swap. Default 3. */
+  /** Number of keys that all clients write, read and swap. Default 3. */
   readonly registers?: number;
-  /** ms within which one attempt is answered or given up; below half a second. Default 400. */
+  /** Time-out of one attempt in ms; below half a second. Default 400. */
   readonly attempt?: number;
-  /** ms for which a write is tried again before it counts as not written. Default 1000. */
+  /** Time in ms for which a write is retried before it counts as not written. Default 1000. */
   readonly retryFor?: number;
-  /** ms between two operations of a client. Default 20. */
+  /** Pause between two operations of a client, in ms. Default 20. */
   readonly pause?: number;
-  /** It waits for this before its first write. */
+  /** Promise to wait for before the first write. */
   readonly after?: Promise<unknown>;
-  /** It goes on with the history there, and writes its own down. Default: none. */
+  /** File with the history to continue, to which its own is added. Default: none. */
   readonly journal?: Journal | undefined;
 }
 
 /**
- * Clients that write without a break, each by any endpoint that answers: keys of their own with ascending numbers, and
- * every third time an operation on a register. They run until `stop`, which gives their history.
+ * Clients that write continuously, each through any endpoint that answers: their own keys with ascending numbers, and
+ * every third time an operation on a register. They run until `stop`, which returns their history.
  */
 export class Writer implements AsyncDisposable {
   readonly prefix: string;
@@ -37,7 +37,7 @@ export class Writer implements AsyncDisposable {
   readonly #registers: RegisterOperation[];
   readonly #terms: Term[];
   readonly #clusterIds: string[];
-  /** Above every one of the past. */
+  /** Greater than every number in the history. */
   readonly #firstTurn: number;
   readonly #running: Promise<unknown>;
   readonly #stopped = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ export class Writer implements AsyncDisposable {
     return new Writer(options);
   }
 
-  /** A moment of the clock of the history. */
+  /** Returns the current time on the clock of the history. */
   get now(): number {
     return this.#journal?.now ?? performance.now();
   }
@@ -88,7 +88,7 @@ export class Writer implements AsyncDisposable {
     };
   }
 
-  /** Resolves when so many more writes are acknowledged. */
+  /** Resolves when this number of further writes is acknowledged. */
   async more(writes: number): Promise<void> {
     const enough = this.#acknowledged + writes;
     while (this.#acknowledged < enough && !this.#stopping) await sleep(20);
@@ -192,7 +192,7 @@ export class Writer implements AsyncDisposable {
     return { kind: 'read' as const, value: found, clusterId, revision };
   }
 
-  /** What anybody knows the register to hold: most swaps then find it. */
+  /** The last known value of the register, so that most swaps succeed. */
   #lastValue(key: string): string | undefined {
     return this.#registers.findLast((operation) => operation.key === key && operation.outcome === 'ok')?.value;
   }

@@ -32,7 +32,7 @@ test('the set of states numbers each hash once, through its growth', () => {
   expect(set.size).toBe(20_000);
 });
 
-test('the shortest way to a broken invariant is told', () => {
+test('the shortest way to a broken invariant is reported', () => {
   const mutant = mutantsOf(actionTable).find((m) => m.name === 'Remove.call · requires · safeRemove, or a learner')!;
   const scenario = {
     name: 'shrink',
@@ -50,7 +50,7 @@ test('the shortest way to a broken invariant is told', () => {
   ]);
 });
 
-test('a planner that does nothing is stuck, one that writes for ever goes round in circles', () => {
+test('a planner that does nothing is stuck, one that writes forever goes round in circles', () => {
   const idle: Planner = { decide: () => ({}), plan: (observed) => ({ ...planner.plan(observed), effect: undefined }) };
   expect(fairRun(nothingYet({ size: 1 }), idle)?.what).toMatch(/^stuck|^not reported/);
   const restless: Planner = {

@@ -99,7 +99,7 @@ test('a restore has the store, the identities and the certificate of the peers, 
   for (const path of ['/etc/etcd/tls/peer', '/etc/etcd-agent/identities', '/tmp']) expect(mounts).toContain(path);
 });
 
-test('a salvage is told its source by environment alone', async () => {
+test('a salvage gets its source from the environment alone', async () => {
   const salvage = { url: 'https://10.0.0.1:8080/salvage', token: 'secret-token', sha256: 'ab' };
   const { spec } = manifest({ kind: 'salvage', op: 'op1', schedule: 'nightly', salvage });
   const [container] = spec.template.spec.containers;

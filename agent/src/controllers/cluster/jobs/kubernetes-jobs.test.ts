@@ -152,7 +152,7 @@ describe('revisions that a Job names', () => {
     return (await jobs.jobs())[0]!;
   };
 
-  test('why they are a guess is passed on, and told once', async () => {
+  test('the reason for a guess is passed on, and reported once', async () => {
     const revisionUnknown = 's2 was taken later, and its manifest cannot be read';
     expect(await serves({ revisionUnknown })).toMatchObject({ serving: { revisionUnknown } });
     expect(jobs.served).toMatchObject({ revisionUnknown });

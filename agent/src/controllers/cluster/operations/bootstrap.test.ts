@@ -263,7 +263,7 @@ describe('MarkSeeded', () => {
     const seed = agents[0]!.known ? agents[0]!.v : agent(0);
     world.agent(0, { ...seed, state: 'Refused', reason: 'VersionMismatch' });
     expect(world.effect).toBeUndefined();
-    // The manifests were applied again: the pod follows them, for else it would stay so for ever.
+    // The manifests were applied again: the pod follows them, because otherwise it would stay so forever.
     world.sts({ updateRevision: 'r2' });
     expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 0, uid: 'pod-0' });
     expect(world.rule).toBe('RestartSeed');
@@ -292,12 +292,12 @@ test('all pods start at once', () => {
   expect(world.effect).toEqual({ kind: 'ScaleTo', replicas: 5, basedOn: 'sts-rv' });
 });
 
-test('a pod that never got anywhere follows a mended template at once', () => {
+test('a pod that never started follows a fixed template at once', () => {
   const world = born().commit().pod(1, { revision: 'r0', ready: false }).agent(1, undefined);
   expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 1, uid: 'pod-1' });
 });
 
-test('without a StatefulSet nothing happens, and it says what is missing', () => {
+test('without a StatefulSet nothing happens, and the missing object is reported', () => {
   const world = fresh().set({ statefulSet: known(undefined) });
   expect(world.plan()).toMatchObject({ hold: 'ManifestsMissing' });
   const command = 'kubectl get etcdcluster c -n n -o yaml | npx cdk8s-etcd render - | kubectl apply';

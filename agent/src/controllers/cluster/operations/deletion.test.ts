@@ -13,7 +13,7 @@ const deleted = (change: Partial<ClusterSpec>) => {
 const finalJob = { kind: 'final' as const, uid: 'j', op: 'fresh-id', deleting: false };
 
 describe('the finalizer', () => {
-  test('is there only while a deletion has work', () => {
+  test('exists only while a deletion has work', () => {
     expect(new World(3).effect).toBeUndefined();
     expect(new World(3, { onDelete: 'Delete' }).effect).toEqual({ kind: 'SetFinalizer', basedOn: 'cr-rv' });
     const world = new World(3);
@@ -71,7 +71,7 @@ describe('while a restore is in flight', () => {
     return world.commit().commit();
   };
 
-  test('it is withdrawn before its fence, and one that failed is told so first', () => {
+  test('it is withdrawn before its fence, and one that failed reports this first', () => {
     const world = goes(begun());
     expect(world.rule).toBe('Restore.withdrawn');
     world.commit();
@@ -80,7 +80,7 @@ describe('while a restore is in flight', () => {
     expect(goes(failed.commit()).effect).toMatchObject({ kind: 'ReportRestore', phase: 'Failed' });
   });
 
-  test('past its fence it gives way when it can not go on, and goes on when the cluster is made again', () => {
+  test('past its fence it gives way when it cannot go on, and goes on when the cluster is created again', () => {
     const world = goes(pastFence());
     expect(world.record).toMatchObject({ phase: 'Restoring', op: { kind: 'Restore', step: 'drain' } });
     expect(world.rule).not.toBe('Delete');
@@ -157,7 +157,7 @@ describe('while a restore is in flight', () => {
     expect(world.commit().record.op).toMatchObject({ kind: 'Delete', step: 'scale', suspended: { kind: 'Restore' } });
   });
 
-  test.each(delayed)('and goes on where one is, until a person skips it: %s', (_, waits) => {
+  test.each(delayed)('and continues where one is, until a person skips it: %s', (_, waits) => {
     const world = goes(waits().spec({ finalBackupRequired: true }));
     expect(world.rule).not.toBe('Delete');
     const said = stalled(world);
@@ -308,7 +308,7 @@ test('a deleted cluster is not repaired', () => {
   expect(world.plan().hold).toBe('Deleting');
 });
 
-test('a required final backup without a schedule is told early', () => {
+test('a required final backup without a schedule is reported early', () => {
   expect(new World(3, { finalBackupRequired: true, schedule: undefined }).reason('Accepted')).toBe(
     'FinalBackupNeedsSchedule',
   );
@@ -318,7 +318,7 @@ test('the record is lost while the deletion waits: it is rebuilt, for the work i
   expect(deleted({ onDelete: 'Delete' }).set({ record: known(undefined) }).rule).toBe('RebuildRecord');
 });
 
-test('a final backup that fails is told, with what skips it', () => {
+test('a final backup that fails is reported, with the setting that skips it', () => {
   const world = deleted({ finalBackupRequired: true }).commit();
   world.set({ jobs: known([{ ...finalJob, state: 'Failed', message: 'there is no StatefulSet orders' }]) });
   const held = world.plan().conditions.find(({ type }) => type === 'Stalled');

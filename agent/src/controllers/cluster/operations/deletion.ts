@@ -43,7 +43,7 @@ const needsFinalBackup = (v: View): boolean =>
 
 const backedUp = (v: View): boolean => !needsFinalBackup(v) || ownJob(v, 'final')?.backup !== undefined;
 
-/** Only a cluster that serves can be backed up, so the restore goes on and the deletion follows it. */
+/** Only a cluster that serves can be backed up, so the restore continues and the deletion follows it. */
 export const waitsForRestore = (v: View): boolean =>
   v.cluster.deleting && v.cluster.finalizer && pastFence(v) !== undefined && needsFinalBackup(v);
 
@@ -169,7 +169,7 @@ export const holdDeleting = rule({
   hold: 'Deleting',
 });
 
-/** What is left of a deletion after it has deleted the record. */
+/** The rest of a deletion after it has deleted the record. */
 export const deletionWithoutRecord = [
   rule({
     name: 'Delete.releaseWithoutRecord',

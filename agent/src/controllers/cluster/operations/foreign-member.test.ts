@@ -17,7 +17,7 @@ describe('a member at an address that is none of the pods', () => {
     expect(world.message('Stalled')).toMatch('etcdctl member remove feed');
   });
 
-  test('nobody is added beside it, restarted or taken away', () => {
+  test('no member is added, restarted or removed meanwhile', () => {
     const world = new World(3).removed(2).learner(2, foreign).joiner(2);
     const { 2: _, ...members } = world.record.members;
     world.doc({ members });
@@ -25,11 +25,11 @@ describe('a member at an address that is none of the pods', () => {
     expect(world.spec({ size: 1 }).rule).toBe('HoldForeignMember');
   });
 
-  test('keeps nobody from the removal of a member whose volume is lost', () => {
+  test('does not block the removal of a member whose volume is lost', () => {
     expect(new World(3).learner(2, foreign).volumeLost(1).rule).toBe('RemoveDead');
   });
 
-  test('is told while a new cluster cannot be marked as seeded', () => {
+  test('is reported while a new cluster cannot be marked as seeded', () => {
     const world = renamed(new World(1)).doc({ seeded: false, phase: 'Seeding', members: {}, clusterId: undefined });
     expect(world.plan()).toMatchObject({ hold: 'ForeignMember' });
   });

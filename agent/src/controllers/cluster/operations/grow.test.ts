@@ -37,7 +37,7 @@ describe('AddLearner', () => {
     expect(world.plan().why).toContain('its name resolves to its IP');
   });
 
-  test('waits while a learner is there', () => {
+  test('waits while there is a learner', () => {
     const world = new World(3).spec({ size: 5 }).sts({ replicas: 5 }).joiner(3).joiner(4).learner(4, { name: 'c-4' });
     world.agent(4, agent(4)).commit();
     expect(world.effect).toBeUndefined();
@@ -63,7 +63,7 @@ describe('AddLearner', () => {
     expect(joining().agent(3, undefined).effect).toBeUndefined();
   });
 
-  test('an agent that answers for another pod is no agent', () => {
+  test('an agent that answers for another pod does not count', () => {
     const world = joining();
     world.agent(3, asking(3, 'new-3', { podUid: 'somebody-else' }));
     expect(world.effect).toBeUndefined();

@@ -83,7 +83,7 @@ export const holdSplitEvidence = rule({
 });
 
 export const holdForeignMember = rule({
-  // Below the removal of dead members, which goes on. Every rule below adds, moves or restarts members.
+  // Below the removal of dead members, which continues. Every rule below adds, moves or restarts members.
   name: 'HoldForeignMember',
   requires: { 'a member at an address of no pod': (v) => foreignMember(v) !== undefined },
   hold: 'ForeignMember',

@@ -81,13 +81,13 @@ test('members unknown: none counts as defragmented', () => {
   expect(world.noQuorum().effect).toBeUndefined();
 });
 
-test('policy Report: only told', () => {
+test('policy Report: only reported', () => {
   const world = alarmed({ onNoSpace: 'Report' });
   expect(world.effect).toBeUndefined();
   expect(world.reason('Alarm')).toBe('NoSpace');
 });
 
-describe('on 3.5, which tells its quota by its metrics alone', () => {
+describe('on 3.5, which shows its quota only in its metrics', () => {
   const on35 = (quota: number | undefined) => {
     const world = alarmed().op({
       id: 'op',
@@ -110,7 +110,7 @@ describe('on 3.5, which tells its quota by its metrics alone', () => {
     expect(on35(2 * full).rule).toBe('ClearNoSpace.disarm');
   });
 
-  test('nothing is disarmed on a quota that nobody told', () => {
+  test('nothing is disarmed with an unknown quota', () => {
     expect(on35(undefined).effect).toBeUndefined();
   });
 
@@ -135,7 +135,7 @@ test('space that was cleared a moment ago and is full again is left to people fo
   expect(world.rule).toBe('ClearNoSpace');
 });
 
-test('an alarm that somebody else disarmed is not one that was cleared', () => {
+test('an alarm that a person disarmed does not count as cleared', () => {
   const world = alarmed()
     .op({ ...disarming, step: 'defrag', done: [] })
     .set({ alarms: known([]) });
@@ -143,7 +143,7 @@ test('an alarm that somebody else disarmed is not one that was cleared', () => {
   expect(world.written).not.toHaveProperty('spaceClearedAt');
 });
 
-test('nothing is disarmed while nobody reads the member list', () => {
+test('nothing is disarmed while the member list is unreadable', () => {
   const op = {
     id: 'op',
     kind: 'ClearNoSpace',

@@ -31,7 +31,7 @@ const hasRoom = (member: MemberView): boolean | undefined => {
 
 const everyAgentAnswers = (v: View): boolean => voters(v).every((m) => m.agent !== undefined);
 
-/** A defragmentation writes a complete copy beside the database. */
+/** A defragmentation writes a complete copy next to the database. */
 const canCopy = (member: MemberView): boolean => {
   const free = member.agent?.volume.freeBytes;
   const inUse = member.status?.dbInUse;

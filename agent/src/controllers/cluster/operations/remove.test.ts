@@ -19,7 +19,7 @@ describe('a lost volume', () => {
     expect(world.plan().why).toBe('RemoveDead waits: the evidence has lasted');
   });
 
-  test('an agent that does not answer is no evidence', () => {
+  test('an agent that does not answer proves nothing', () => {
     expect(new World(3).volumeLost(1).agent(1, undefined).effect).toBeUndefined();
   });
 
@@ -73,7 +73,7 @@ describe('a removal under way', () => {
     expect(removing((world) => world.down(2)).effect).toBeUndefined();
   });
 
-  test('the member list is unknown: it is not taken for removed', () => {
+  test('the member list is unknown: the member does not count as removed', () => {
     expect(removing((world) => world.noQuorum()).effect).toBeUndefined();
   });
 
@@ -95,14 +95,14 @@ describe('replace.force', () => {
   const forced = (discardVolume: boolean, memberId = idOf(1)) =>
     new World(3).spec({ replace: { policy: 'OnVolumeLoss', force: [{ ordinal: 1, memberId, discardVolume }] } });
 
-  test('a stale member id changes nothing and says so', () => {
+  test('a stale member id changes nothing, which is reported', () => {
     const world = forced(false, 'id-old');
     expect(world.effect).toBeUndefined();
     expect(world.reason('Accepted')).toBe('ReplaceTargetNotFound');
     expect(world.message('Accepted')).toContain('ordinal 1 is member id-1, not id-old');
   });
 
-  test('done: the request stays and is no mistake', () => {
+  test('done: the request stays, and is not a mistake', () => {
     const world = forced(false, 'id-old').doc({
       tombstones: [{ memberId: 'id-old', ordinal: 1, epoch: 1, at: '', why: 'Forced' }],
     });

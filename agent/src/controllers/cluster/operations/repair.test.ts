@@ -27,7 +27,7 @@ test.each([
   expect(make().plan()).toMatchObject({ hold: 'MajorityDown' });
 });
 
-test('data stay, whoever waits', () => {
+test('data stay, even if an operation waits', () => {
   const world = crowded();
   world.agent(1, undefined);
   expect(world.effect).toBeUndefined();

@@ -22,7 +22,7 @@ describe('new roots', () => {
     expect(made.sts({ roots: 'aa-bb', updateRevision: 'r2' }).rule).toBe('RestartPod');
   });
 
-  test('not for what was read long ago, while paused, or beside an operation', () => {
+  test('not for old observations, while paused, or during an operation', () => {
     expect(toLoad(new World(3), defaultSettings.certificatesOld + 1).effect).toBeUndefined();
     expect(toLoad(new World(3).spec({ paused: true })).effect).toBeUndefined();
     expect(toLoad(new World(3)).volumeLost(1).rule).not.toBe('AnnotateRoots');
@@ -47,12 +47,12 @@ describe('a new template', () => {
     expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 0, uid: 'pod-0', evict: true });
   });
 
-  test('one that is not ready goes whatever the disruption budget says: it is missing there already', () => {
+  test('one that is not ready is restarted regardless of the disruption budget, which already counts it as missing', () => {
     const world = rolling().down(1).pod(1, { ready: false }).commit();
     expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 1, uid: 'pod-1', evict: false });
   });
 
-  test('the disruption budget has no room: it says so as long as it waits', () => {
+  test('the disruption budget has no room: this is reported as long as it waits', () => {
     const message = 'pod c-2 is not evicted yet: no room';
     const world = rolling().commit();
     world.set({ refused: { at: now, since: now, podUid: 'pod-2', message } });
@@ -139,7 +139,7 @@ describe('a new template', () => {
     expect(world.rule).toBe('Upgrade');
   });
 
-  test('a bad template reached a majority: pods without a living etcd follow the mended one', () => {
+  test('a bad template reached a majority: pods without a running etcd follow the fixed one', () => {
     const world = rolling().down(0).down(1).noQuorum();
     for (const i of [0, 1]) world.pod(i, { ready: false }).agent(i, agent(i, { etcd: undefined, state: 'Starting' }));
     expect(world.rule).toBe('RestartBroken');
@@ -147,7 +147,7 @@ describe('a new template', () => {
   });
 });
 
-describe('beside pods that are to join', () => {
+describe('while pods are joining', () => {
   /** Of pods that were Pending on the old template, and are new on this one. */
   const growing = (from: number, size: number) => {
     const world = rolling(from, { size }).sts({ replicas: size });
@@ -181,7 +181,7 @@ describe('beside pods that are to join', () => {
     expect(rolling(3, { size: 5 }).sts({ replicas: 5 }).effect).toBeUndefined();
   });
 
-  test('a member that is down is restarted all the same: nobody joins beside it', () => {
+  test('a member that is down is restarted nevertheless: no pod can join without it', () => {
     const world = growing(3, 5).down(1).pod(1, { ready: false });
     expect(world.commit().effect).toEqual({ kind: 'DeletePod', ordinal: 1, uid: 'pod-1', evict: false });
   });
@@ -290,7 +290,7 @@ describe('a pod that runs another version than its template names', () => {
     expect(gone.effect).toBeUndefined();
   });
 
-  test('of the template that there is, on its way out: its successor is no other', () => {
+  test('of the current template, while it is deleted: its successor does not differ', () => {
     expect(
       strange(rolling().pod(1, { revision: 'r2' }))
         .pod(1, { revision: 'r2', deleting: true })
@@ -321,7 +321,7 @@ describe('a template whose TLS is not that of the spec, as after an apply of whi
       { ...mounted, peer: 'mine' },
       'mounts the Secrets mine and orders-server-tls, but spec.tls.managed names orders-peer-tls and orders-server-tls',
     ],
-  ])('%s: makes no pod, and says so', (_, spec, tlsSecrets, message) => {
+  ])('%s: creates no pod, which is reported', (_, spec, tlsSecrets, message) => {
     const wrong = () => rolling().spec(spec).sts({ tlsSecrets });
     expect(wrong().effect).toBeUndefined();
     expect(wrong().reason('Accepted')).toBe('TemplateMismatch');
@@ -341,10 +341,10 @@ describe('a template whose TLS is not that of the spec, as after an apply of whi
   });
 });
 
-describe('a template whose image is of another version than it says', () => {
+describe('a template whose image has another version than it states', () => {
   const wrong = () => rolling().sts({ imageVersion: '3.7.3' });
 
-  test('makes no pod, and says so', () => {
+  test('creates no pod, which is reported', () => {
     expect(wrong().effect).toBeUndefined();
     expect(wrong().reason('Accepted')).toBe('TemplateMismatch');
     expect(wrong().message('Accepted')).toContain('3.7.3');
@@ -357,7 +357,7 @@ describe('a template whose image is of another version than it says', () => {
     expect(begun.sts({ imageVersion: '3.7.3' }).rule).toBe('RestartPod.drop');
   });
 
-  test('of the version that it says, or of one that no tag tells', () => {
+  test('of the stated version, or of an image without a version in its tag', () => {
     expect(rolling().sts({ imageVersion: '3.6.16' }).rule).toBe('RestartPod');
     expect(rolling().rule).toBe('RestartPod');
   });
@@ -393,7 +393,7 @@ test.each([true, false])(
   },
 );
 
-test('nor is it while nobody reads the member list', () => {
+test('nor is it while the member list is unreadable', () => {
   expect(forgotten(true).noQuorum().effect).toBeUndefined();
 });
 
@@ -410,7 +410,7 @@ test('a learner, too', () => {
 });
 
 describe('a pod that cannot start, and a template that is a newer one', () => {
-  /** Its image cannot be pulled, say: there is no agent, and there is no etcd. */
+  /** For example, its image cannot be pulled: there is neither an agent nor an etcd. */
   const stuck = (world: World, ordinal: number) => {
     world
       .down(ordinal)
@@ -421,11 +421,11 @@ describe('a pod that cannot start, and a template that is a newer one', () => {
   };
   const deleted = { kind: 'DeletePod', ordinal: 0, uid: 'pod-0' };
 
-  test('is made again, though quorum is lost without it', () => {
+  test('is recreated, although quorum is lost without it', () => {
     expect(stuck(new World(1).noQuorum(), 0).effect).toEqual(deleted);
   });
 
-  test('is made again while a learner waits for all voters', () => {
+  test('is recreated while a learner waits for all voters', () => {
     const world = new World(3);
     expect(stuck(world.learner(2, { id: idOf(2), name: 'c-2' }), 0).effect).toEqual(deleted);
   });

@@ -54,7 +54,7 @@ const mayGoBack = (v: View): boolean => {
   return !back || voters(v).some(({ status }) => minorOf(status?.version ?? '') === current);
 };
 
-/** What was read long ago restarts nobody. */
+/** Old observations restart no member. */
 const rootsToLoad = (v: View): string | undefined => {
   const { looked, rootsToLoad: roots } = v.cluster.certificates ?? {};
   return looked && looked.age <= v.s.certificatesOld && statefulSet(v) ? roots : undefined;
@@ -168,7 +168,7 @@ export const restartPod = rule<Pod>({
     'its version still starts on the data': mayGoBack,
     'the others have caught up': caughtUp,
     'it is not ready, or the budget has room': budgetHasRoom,
-    // A voter that does not serve keeps a learner from being promoted, so it is restarted beside one.
+    // A voter that does not serve keeps a learner from being promoted, so it is restarted even while there is one.
     'it is not ready, or there is no learner': implied(
       'a learner’s pod is not ready, so that the budget has no room for one that is',
       (v, pod) => !pod.ready || learners(v).length === 0,
@@ -211,7 +211,7 @@ export const replacePod = rule<Pod>({
   effect: (v, pod) => intendRemoval(v, memberAt(v, pod.ordinal)!, 'Roll'),
 });
 
-// Pods that are restarted at once, because they serve nobody.
+// Pods that are restarted at once, because they serve no clients.
 
 /** A rebuilt record may lack the member. */
 const neverVoted = (v: View, { ordinal }: Pod): boolean => {

@@ -46,7 +46,7 @@ describe('shrink', () => {
   });
 });
 
-describe('replicas that somebody else changed', () => {
+describe('replicas that another client changed', () => {
   test('too few: raised at once, also without a quorum', () => {
     expect(new World(3).sts({ replicas: 1 }).noQuorum().effect).toEqual({
       kind: 'ScaleTo',

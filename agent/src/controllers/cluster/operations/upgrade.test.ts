@@ -51,7 +51,7 @@ describe('a new minor', () => {
     expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'pre-upgrade', uid: 'j' });
   });
 
-  test('a failed backup ends it, says so, and is tried again later', () => {
+  test('a failed backup ends it, is reported, and is retried later', () => {
     const world = asked('3.7.3')
       .commit()
       .set({ jobs: known([job({ state: 'Failed', message: 'store unreachable' })]) });
@@ -68,7 +68,7 @@ describe('a new minor', () => {
     expect(asked('3.7.3').commit().volumeLost(1).rule).toBe('Upgrade.drop');
   });
 
-  test('without a schedule it goes ahead and says so; or not, if a backup is required', () => {
+  test('without a schedule it continues and reports this; or not, if a backup is required', () => {
     const world = asked('3.7.3', { schedule: undefined }).commit();
     expect(world.record.versions).toMatchObject({ allowedMinors: ['3.6', '3.7'], withoutBackup: true });
     expect(world.reason('BackupHealthy')).toBe('UpgradedWithoutBackup');
@@ -77,7 +77,7 @@ describe('a new minor', () => {
     expect(refused.reason('Accepted')).toBe('NoSchedule');
   });
 
-  test('is finished when etcd says so', () => {
+  test('is finished when etcd reports it', () => {
     const world = on35('3.6.16', { allowedMinors: ['3.5', '3.6'] });
     expect(world.rule).toBe('RestartPod');
     for (const i of [0, 1, 2]) {
@@ -98,7 +98,7 @@ describe('a new minor', () => {
   });
 });
 
-describe('refused, and told', () => {
+describe('refused and reported', () => {
   const refusals: [string, () => World, string][] = [
     ['a skipped minor', () => on35('3.7.3'), 'MinorSkipped'],
     ['a lower minor', () => asked('3.5.35'), 'DowngradeRefused'],
@@ -129,7 +129,7 @@ describe('refused, and told', () => {
     expect(world.message('Progressing')).toContain('3.7.3');
   });
 
-  test('restarted once on their version, members may go on', () => {
+  test('restarted once on their version, members may continue', () => {
     const world = on35('3.6.16', { bornOn: undefined });
     const { members } = world.record;
     const restarted = Object.entries(members).map(([i, m]) => [i, { ...m, restartedOn: '3.5.35' }]);

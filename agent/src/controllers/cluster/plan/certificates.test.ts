@@ -5,7 +5,7 @@ import type { CertificateReport, SeenCertificate } from '../observed.ts';
 import { defaultSettings } from '../settings.ts';
 import { clusterStatus } from '../status.ts';
 
-// What the condition and the list of certificates say is what was seen, and is not said for longer than it proves anything.
+// The condition and the list of certificates show only observations, and no outdated ones.
 
 const day = 86_400_000;
 const old = defaultSettings.certificatesOld;
@@ -23,7 +23,7 @@ const good: CertificateReport = {
 };
 const { goodAge: _, looked: __, ...nothing } = good;
 const unread = secrets.map((secret) => ({ secret, why: 'no answer' }));
-/** Before the first look. */
+/** Before the first pass. */
 const never: CertificateReport = { ...nothing, certificates: [], unread };
 
 const world = (change: Partial<CertificateReport> | undefined, status: object = {}): World => {
@@ -41,7 +41,7 @@ const said = (made: World) => {
 const statusOf = (made: World) => clusterStatus(made.o, made.plan().conditions, now, defaultSettings)!;
 const problem = (reason: CertificateReport['problems'][number]['reason'], message: string) => ({ reason, message });
 
-test('there is none where somebody else writes the certificates', () => {
+test('there is none if another program writes the certificates', () => {
   expect(conditionOf(world(undefined))).toBeUndefined();
   expect(statusOf(world(undefined)).certificates).toBeUndefined();
 });
@@ -57,7 +57,7 @@ test('True only after everything was read, and lately', () => {
   );
 });
 
-test('Unknown before the first look, and while nothing can be read', () => {
+test('Unknown before the first pass, and while nothing can be read', () => {
   expect(said(world({ ...never, goodAge: undefined, looked: undefined }))).toBe(
     'Unknown StateUnknown: the Secrets of the certificates were not read yet',
   );
@@ -65,7 +65,7 @@ test('Unknown before the first look, and while nothing can be read', () => {
   expect(said(world({ ...blind, goodAge: undefined }))).toBe(
     'Unknown StateUnknown: Secret peer-ca cannot be read: no answer; Secret peer-tls cannot be read: no answer',
   );
-  // What was read a moment ago still holds.
+  // Recent content still counts.
   expect(conditionOf(world({ ...blind, goodAge: old }))?.status).toBe('True');
   expect(conditionOf(world({ ...blind, goodAge: old + 1 }))?.status).toBe('Unknown');
 });
@@ -77,7 +77,7 @@ test('False with the most urgent reason, and with all the words', () => {
     problem('Issuing', 'b is empty'),
   ];
   expect(said(world({ problems }))).toBe('False AuthorityLost: a is lost; b is empty');
-  // Also while the last look did not read everything, but not when it is old.
+  // Even if the last pass did not read everything, but not when it is old.
   const partly = { problems, unread: unread.slice(1) };
   expect(conditionOf(world({ ...partly, goodAge: undefined }))?.status).toBe('False');
   expect(conditionOf(world({ ...partly, looked: { at: 0, age: old + 1 } }))?.status).toBe('Unknown');
@@ -115,7 +115,7 @@ describe('a member that trusts another root than its files hold', () => {
   const roots = (peer: TrustedRoot, client: TrustedRoot = { onDisk: 'c', loaded: 'c' }) =>
     world({}).agent(1, agent(1, { roots: { peer, client } }));
 
-  test('must be restarted, and says so before what the Secrets lack', () => {
+  test('must be restarted, which is reported before problems of the Secrets', () => {
     const made = roots({ onDisk: 'b', loaded: 'a' });
     const message = 'member c-1 still trusts the root a for other members, but its ca.crt holds b; restart it';
     expect(said(made)).toBe(`False RootNotLoaded: ${message}`);
@@ -126,7 +126,7 @@ describe('a member that trusts another root than its files hold', () => {
     expect(statusOf(made)).toMatchObject({ phase: 'Ready', reason: 'RootNotLoaded' });
   });
 
-  test('is restarted when the step of a replaced root says so', () => {
+  test('is restarted when the step of a replaced root requires it', () => {
     const made = roots({ onDisk: 'b', loaded: 'a' });
     made.resource({ certificates: { ...good, problems: [problem('RotatingRoot', 'wait')] } });
     expect(said(made)).toBe('False RotatingRoot: wait');
@@ -144,7 +144,7 @@ describe('a member that trusts another root than its files hold', () => {
   });
 });
 
-test('the condition is there in every state of a cluster', () => {
+test('the condition exists in every state of a cluster', () => {
   const states: ((made: World) => World)[] = [
     (made) => made,
     (made) => made.set({ record: unknown('no answer') }),
@@ -171,13 +171,13 @@ describe('the list', () => {
     expect(certificates).toEqual(secrets.map((secret) => ({ secret, ...shown })));
   });
 
-  test('remembers the root of an authority whose Secret is empty, and does not say that it has expired', () => {
+  test('remembers the root of an authority whose Secret is empty, and does not report it as expired', () => {
     const lost = { secret: 'peer-ca', notAfter: at(now - day), root: 'abcd' };
     const problems = [problem('AuthorityLost', 'a is lost')];
     const made = world({ certificates: [seen('peer-tls')], authorities: [lost], problems }, { certificates: [lost] });
     expect(statusOf(made).certificates).toMatchObject([lost, { secret: 'peer-tls' }]);
     expect(said(made)).toBe('False AuthorityLost: a is lost');
-    // What is there is newer.
+    // The content of the Secret is newer.
     const back = world({ certificates: [seen('peer-ca')], authorities: [lost] });
     expect(statusOf(back).certificates).toMatchObject([{ secret: 'peer-ca', notAfter: at(now + day) }]);
   });
@@ -199,7 +199,7 @@ describe('in one word', () => {
     expect(statusOf(world({}))).toMatchObject({ reason: 'UpToDate' });
   });
 
-  test('a cluster that is being formed says what it waits for', () => {
+  test('a forming cluster reports what it waits for', () => {
     const waits = world({ problems: [problem('WaitingForSecrets', 'Secret peer-ca does not exist')] });
     waits.set({ record: known(undefined) }).resource({
       ...waits.cluster,

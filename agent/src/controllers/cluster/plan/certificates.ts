@@ -5,15 +5,15 @@ import { podName } from '../names.ts';
 import type { CertificateReport, Cluster } from '../observed.ts';
 import type { View } from './view.ts';
 
-/** No condition where somebody else writes the certificates. */
+/** No condition if another program writes the certificates. */
 export function certificates(v: View): Condition[] {
   const report = v.cluster.certificates;
   return report ? [ready(v, report)] : [];
 }
 
 /**
- * The certificates to show. What was not read again is as it was when it was. Of an authority that is lost its root is
- * remembered, so that no reconciler makes another one unasked.
+ * The certificates to show. Those that were not read again keep their last state. The root of a lost authority is
+ * remembered, so that no reconciler creates another one without a request.
  */
 export function certificatesOf({ certificates: report, status }: Cluster): ReportedCertificate[] | undefined {
   if (!report) return undefined;
@@ -30,7 +30,7 @@ function shown({ certificates: seen, unread }: CertificateReport, status: Cluste
 
 function ready(v: View, report: CertificateReport): Condition {
   const { looked, goodAge, unread } = report;
-  // While a root is replaced, its step says when to restart.
+  // While a root is replaced, its step decides when to restart.
   const isRotating = report.problems.some(({ reason }) => reason === 'RotatingRoot');
   const over = [...outside(v, report), ...(isRotating ? [] : unloaded(v))];
   const isFresh = looked !== undefined && looked.age <= v.s.certificatesOld;
@@ -67,7 +67,7 @@ function outside({ cluster }: View, report: CertificateReport): Problem[] {
   ];
 }
 
-/** Members that must be restarted: etcd reads its roots only when it starts. What is unknown proves nothing. */
+/** Members that must be restarted: etcd reads its roots only when it starts. Unknown content proves nothing. */
 function unloaded({ o, cluster }: View): Problem[] {
   return Object.entries(o.agents).flatMap(([ordinal, agent]) => {
     const { peer, client } = (agent.known && agent.v.roots) || {};

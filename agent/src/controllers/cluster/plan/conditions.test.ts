@@ -8,7 +8,7 @@ test('between two restarts of a roll something is in progress', () => {
   expect(new World(3).reason('Progressing')).toBe('Idle');
 });
 
-test('a pod that is kept says why, in its agent’s own words', () => {
+test('a blocked pod shows the reason, in its agent’s own words', () => {
   const kept = (reason: string, state: 'Failed' | 'Refused' | 'Init', message?: string) =>
     new World(3).agent(1, { ...agent(1), state, reason, ...(message && { message }) });
   const full = kept('DiskFull', 'Failed', 'no space left');
@@ -50,7 +50,7 @@ test('what keeps Ready from being True is named', () => {
   expect(why(new World(3, { version: '3.6.17' }))).toBe('member id-0 (c-0) runs 3.6.16, the spec names 3.6.17');
 });
 
-test('free space that was not seen is no full disk', () => {
+test('unknown free space does not mean a full disk', () => {
   const upgraded = () => new World(3, { version: '3.7.3' }).sts({ version: '3.7.3' });
   const volume = { ...agent(1).volume, freeBytes: 0 };
   expect(upgraded().agent(1, undefined).reason('Accepted')).toBe('SpecAccepted');
@@ -105,7 +105,7 @@ test('backups are healthy when the newest run of each schedule was good, and not
   );
 });
 
-test('a restore says why its revision is a guess, also that of an origin', () => {
+test('a restore reports why its revision is a guess, even for an origin', () => {
   const serving = { url: 'u', sha256: 's', sizeBytes: 1, revision: 1, revisionUnknown: 'it is a guess: x' };
   const args = { id: 'origin:uid-1', uid: 'u', source: {}, safetyBackup: false, ignoreUnreachablePods: false };
   const world = new World(3).op({

@@ -126,7 +126,7 @@ function unreachable(v: View): Condition | undefined {
 
 const isBorn = (v: View): boolean => isSeeded(v) && v.record.phase !== 'Seeding';
 
-/** What differs from the spec. */
+/** Differences from the spec. */
 function lacking(v: View): string | undefined {
   const { size, version } = v.spec;
   if (!isBorn(v)) return 'it has not reached its size yet';

@@ -51,7 +51,7 @@ export function keptPod(v: View): Condition | undefined {
 const isKept = (agent: AgentStatus | undefined): boolean =>
   agent !== undefined && (['Refused', 'Failed'].includes(agent.state) || troubles.includes(agent.reason ?? ''));
 
-/** Reasons that an agent reports while its state goes on. */
+/** Reasons that an agent reports while its state continues. */
 const troubles = ['VolumeBusy', 'RestoreFailed', 'SalvageFailed'];
 
 function refusal(v: View, ordinal: number): Condition {
@@ -169,7 +169,7 @@ function stuckLearner(v: View): Condition | undefined {
   return is('Degraded', true, 'LearnerStuck', `${nameOf(v, stuck)} does not catch up${why ? `: ${why}` : ''}`);
 }
 
-/** What keeps a pod that should exist, if its member does not answer. */
+/** Why a pod that should exist does not run, if its member does not answer. */
 export function notRunning(v: View): Condition | undefined {
   const hasRecord = v.o.record.known && v.o.record.v !== undefined;
   const isUp = (ordinal: number) => hasRecord && answers(v, memberAt(v, ordinal)?.id ?? '');

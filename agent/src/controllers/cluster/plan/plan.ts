@@ -51,7 +51,7 @@ function decide(actions: Actions, view: View): Decision {
   if (!cluster.known) return { why: `the EtcdCluster is unknown: ${cluster.why}` };
   if (!cluster.v) return { why: 'there is no EtcdCluster, so nothing is done' };
   if (!record.known) {
-    // The finalizer must not wait for a reconciler that goes, whatever the record says.
+    // The finalizer must not wait for a reconciler that is being deleted, whatever the record contains.
     if (cluster.v.reconcilerGoing) return walk([releaseFinalizer], view);
     const why = `the record is unknown: ${record.why}`;
     if (lacksManifests(view)) return { why, hold: 'ManifestsMissing' };

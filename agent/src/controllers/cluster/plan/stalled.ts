@@ -111,7 +111,7 @@ function deletionBehindRestore(v: View): Stalled | undefined {
   return kept && because(kept.reason, `${kept.message}; ${waits}`);
 }
 
-/** What keeps a restore past its fence, apart from its Job and the old pods. */
+/** What blocks a restore past its fence, apart from its Job and the old pods. */
 function restoreKept(v: View): Stalled | undefined {
   if (v.o.statefulSet.known && !v.o.statefulSet.v) return because('RestoreBlocked', 'there is no StatefulSet');
   if (templateDiffers(v)) return because('RestoreBlocked', reasons.TemplateMismatch);

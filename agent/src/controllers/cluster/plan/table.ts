@@ -111,7 +111,7 @@ export const rules: readonly AnyRule[] = [
   restoreCluster,
   restoreOrigin,
 
-  // A pod that does not run is no loss, whatever else is in flight. Below, only what a deletion may do.
+  // Restarting a pod that does not run loses nothing, whatever else is in flight. Below: what a deletion may do.
   restartBroken,
   holdDeleting,
   // A member without a place may be what the quorum waits for.

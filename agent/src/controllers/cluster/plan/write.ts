@@ -29,7 +29,10 @@ export const opBase = (v: View): Pick<Op, 'id' | 'holder' | 'startedAt'> => ({
   startedAt: timestamp(v),
 });
 
-/** Guards data between a Job and a gate. With TLS certificates do that: everybody who reads the record reads the token. */
+/**
+ * Guards data between a Job and a gate. With TLS, certificates protect them: every reader of the record can read the
+ * token.
+ */
 export const oneTimeToken = (v: View): string => (v.spec.tls ? '' : v.o.fresh.secret);
 
 export const without = <T>(map: Record<string, T>, key: number): Record<string, T> =>

@@ -34,7 +34,7 @@ export const step = (v: View, next: RestoreStep, change: Partial<RestoreArgs> = 
 export const isUnsaved = (v: View): boolean =>
   beforeFence(v) !== undefined && args(v).safetyBackup && args(v).safetyBackupId === undefined;
 
-/** No operation is in flight, or one that cannot go on because quorum is lost. */
+/** No operation is in progress, or one that cannot continue because quorum is lost. */
 export const slotFree = (v: View): boolean => {
   const { op } = v.record;
   if (op === undefined) return true;
@@ -101,7 +101,10 @@ export const changed = (v: View): boolean =>
 
 const restoreSpace = 256 * 1024 * 1024;
 
-/** The space that the restore needs on the volume of ordinal 0, and the space that is there. Bytes; undefined: unknown yet. */
+/**
+ * Space that the restore needs on the volume of ordinal 0, and the available space, in bytes. Undefined if not known
+ * yet.
+ */
 export const roomAtSeed = (v: View): { size: number; needed: number; there: number } | undefined => {
   const { freeBytes, totalBytes = 0 } = agentOf(v, 0)?.volume ?? {};
   const size = serving(v)?.sizeBytes;
@@ -133,6 +136,6 @@ export const outdone = (v: View, request: RestoreRequest): boolean =>
   request.ignoreUnreachablePods &&
   podsOf(v).some((pod) => isUnreachable(v, pod));
 
-/** Past its fence and without its snapshot: only another EtcdRestore can go on. */
+/** Past its fence and without its snapshot: only another EtcdRestore can continue. */
 export const blocked = (v: View): boolean =>
   pastFence(v) !== undefined && (ownJob(v, 'restore')?.state === 'Failed' || stuckJob(v) !== undefined || changed(v));

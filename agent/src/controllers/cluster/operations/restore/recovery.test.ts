@@ -74,7 +74,7 @@ describe('the survivor restarts until it waits in its gate', () => {
     expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 2, uid: 'pod-2b' });
   });
 
-  test('also when no log could be read beside etcd', () => {
+  test('even if no log could be read while etcd runs', () => {
     const world = salvaging().pod(2, { uid: 'pod-2b' });
     expect(world.agent(2, agent(2, { podUid: 'pod-2b', ...gone })).rule).toBe('Salvage.restart');
   });
@@ -84,7 +84,7 @@ describe('the survivor restarts until it waits in its gate', () => {
     expect(salvaging().sts({ imageVersion: '3.7.3' }).effect).toBeUndefined();
   });
 
-  test('not while its new pod says nothing yet', () => {
+  test('not while its new pod has not reported yet', () => {
     expect(salvaging().pod(2, { uid: 'pod-2b' }).agent(2, undefined).effect).toBeUndefined();
   });
 
@@ -114,7 +114,7 @@ describe('the survivor with most', () => {
     expect(of2({ term: 1, committedIndex: 1001 })).toMatchObject({ args: { survivor: { ordinal: 3 } } });
   });
 
-  test('but not while nobody knows what another has', () => {
+  test('but not while the data of another member are unknown', () => {
     const world = new World(5).volumeLost(0).volumeLost(1).volumeLost(2).noQuorum().spec({ size: 5, recovery });
     const { etcd: _, ...silent } = agent(3);
     expect(world.agent(3, silent).effect).toBeUndefined();
@@ -147,7 +147,7 @@ describe('nothing happens', () => {
   });
 });
 
-test('agents see a leader: quorum is there, it is we who can not read', () => {
+test('agents see a leader: quorum exists, only the reconciler cannot read', () => {
   const world = new World(3).noQuorum().spec({ recovery });
   for (const i of [0, 1]) world.agent(i, agent(i));
   expect(world.effect).toBeUndefined();

@@ -162,7 +162,7 @@ describe('in place', () => {
     });
   });
 
-  test('verify: what does not verify changes nothing, and the EtcdRestore says so', () => {
+  test('verify: a snapshot that does not verify changes nothing, and the EtcdRestore reports it', () => {
     const world = asked()
       .commit()
       .set({ jobs: known([job({ state: 'Failed', message: 'sha256 differs' })]) })
@@ -192,7 +192,7 @@ describe('in place', () => {
     expect(later.written?.op).toMatchObject(failed);
   });
 
-  test('verify: a gate that has only begun has not read its volume, which is no lack of room', () => {
+  test('verify: a gate that has only begun has not read its volume, which does not mean that space is missing', () => {
     const volume = { walPresent: false, freeBytes: 0, totalBytes: 0, quarantineCount: 0 };
     const world = asked()
       .commit()
@@ -201,7 +201,7 @@ describe('in place', () => {
     expect(world.rule).toBe('Restore.verified');
   });
 
-  test('fence: not before the seed says that it has room', () => {
+  test('fence: not before the seed reports enough space', () => {
     const world = backedUp().agent(0, undefined);
     expect(world.effect).toBeUndefined();
     expect(world.agent(0, agent(0)).rule).toBe('Fence');
@@ -249,7 +249,7 @@ describe('in place', () => {
     expect(world.commit().record.op).toMatchObject({ step: 'safety' });
   });
 
-  test('safety: its safety backup is the one that it took, whatever the clocks say', () => {
+  test('safety: its safety backup is the one that it took, regardless of the clocks', () => {
     const ahead = verified();
     (ahead.record.op as { startedAt: string }).startedAt = new Date(now + 600_000).toISOString();
     ahead.set({ jobs: known([restoreJob, safetyJob]) }).commit();
@@ -261,7 +261,7 @@ describe('in place', () => {
     expect(behind.rule).toBe('Safety.again');
   });
 
-  test('safety: its Job that failed for want of a quorum is made again when that is back', () => {
+  test('safety: a Job that failed for lack of a quorum is recreated when there is one again', () => {
     const world = verified();
     world.set({ jobs: known([restoreJob, job({ kind: 'safety', uid: 'safety-uid', state: 'Failed' })]) });
     expect(world.rule).toBe('Safety.failed');
@@ -378,7 +378,7 @@ describe('in place', () => {
     });
   });
 
-  test('restore: the Job was made again: the same permit, another address', () => {
+  test('restore: the Job was recreated: the same permit, another address', () => {
     const world = permitted().set({ jobs: known([job({ serving: { ...serving, url: 'https://10.0.0.10' } })]) });
     expect(world.written?.permits[0]).toMatchObject({
       volumeId: 'seed-volumeId',
@@ -414,7 +414,7 @@ describe('in place', () => {
   });
 });
 
-describe('a template whose image is of another version than it says', () => {
+describe('a template whose image has another version than it states', () => {
   const wrong = (world: World) => world.sts({ imageVersion: '3.7.3' });
   const right = (world: World) => world.sts({ imageVersion: '3.6.16' });
 
@@ -485,7 +485,7 @@ describe('blocked past the fence', () => {
     return world.set({ restores: known([request(), request({ name: 'tuesday', uid: 'other-uid', createdAt: 2 })]) });
   };
 
-  test('another EtcdRestore takes its place, after its own was told', () => {
+  test('another EtcdRestore takes its place after its own was reported', () => {
     const world = blocked();
     expect(world.effect).toMatchObject({
       kind: 'ReportRestore',
@@ -510,7 +510,7 @@ describe('blocked past the fence', () => {
     });
   });
 
-  test('the other one knows what was served, of which nobody is left to ask', () => {
+  test('the other one knows the served revision, although no member is left to ask', () => {
     const world = blocked();
     expect(world.record.op).toMatchObject({ args: { lastRevision: 5000 } });
     world.set({ restores: known([request({ phase: 'Failed' }), request({ name: 'tuesday', uid: 'other-uid' })]) });
@@ -555,7 +555,7 @@ describe('pods on a node that is off', () => {
     return world.set({ restores: known([request(), other(true)]) });
   };
 
-  test('keep a restore waiting until another EtcdRestore says that they may be left behind', () => {
+  test('keep a restore waiting until another EtcdRestore allows ignoring them', () => {
     const world = waiting();
     expect(world.effect).toMatchObject({ kind: 'ReportRestore', name: 'monday', reason: 'OldPodsRemain' });
     world.set({ restores: known([request({ phase: 'Failed' }), other(true)]) });
@@ -574,7 +574,7 @@ describe('once per name', () => {
   const again = (change: Partial<RestoreRequest>) =>
     asked(change).doc({ restores: [{ id: 'monday', uid: 'restore-uid', specHash: 'hash', at: '' }] });
 
-  test('the same spec made again: AlreadyRestored', () => {
+  test('the same spec created again: AlreadyRestored', () => {
     expect(again({ uid: 'made-again' }).effect).toMatchObject({ phase: 'Completed', reason: 'AlreadyRestored' });
   });
 
@@ -660,7 +660,7 @@ describe('a Job whose pod does not start', () => {
   };
   const other = request({ name: 'tuesday', uid: 'other-uid', createdAt: 2 });
 
-  test('is waited for, and told when it takes too long', () => {
+  test('the restore waits for it, and reports when it takes too long', () => {
     const world = pending(() => asked().commit());
     world.o.since.jobWaits = { 'job-uid': now };
     expect(world.reason('Stalled')).toBe('NoActionRequired');
@@ -684,7 +684,7 @@ describe('a Job whose pod does not start', () => {
     },
   );
 
-  test('past the fence it is blocked: told, and another EtcdRestore takes its place', () => {
+  test('past the fence it is blocked: this is reported, and another EtcdRestore takes its place', () => {
     const world = pending(() => drained().sts({ replicas: 1 }));
     expect(world.effect).toBeUndefined();
     expect(world.reason('Stalled')).toBe('RestoreBlocked');
