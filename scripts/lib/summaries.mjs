@@ -4,7 +4,9 @@ const verbs = new Set(
   `adds allows backs checks compacts compresses configures continues creates decides defines deletes describes
   drops encrypts ensures gives grants grows holds identifies is keeps leads lets limits lists locates must names pauses
   provides puts pulls reads refers refuses renders renews replaces reports represents requests requires reserves returns
-  revokes run runs selects sets spreads starts stores suffices suits suspends takes thins tolerates tunes uses`.split(/\s+/),
+  revokes run runs selects sets spreads starts stores suffices suits suspends takes thins tolerates tunes uses`.split(
+    /\s+/,
+  ),
 );
 
 /** Returns true for "Limits the CPU.", "This Role holds …" and "The pods run as …". */
