@@ -225,12 +225,13 @@ const failure = (key: string, error: AgentError): Outcome => ({
 /** A name with control characters, on one line. */
 const escaped = (key: string) => JSON.stringify(key);
 
-/** If nothing was adopted, the code of the first failure says more than that some files were left out. */
+/** If nothing was adopted, or if another run may adopt the rest, the code of the first failure says more than that some files were left out. */
 function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
   const failed = outcomes.filter(({ outcome }) => outcome === 'failed');
   if (failed.length === 0) return ExitCode.done;
   const isPartial = outcomes.some(({ outcome }) => outcome !== 'failed');
-  return isPartial ? ExitCode.verificationFailed : (failed[0]!.exitCode ?? ExitCode.verificationFailed);
+  const isAway = failed.every(({ exitCode }) => exitCode === ExitCode.storeUnreachable);
+  return isPartial && !isAway ? ExitCode.verificationFailed : (failed[0]!.exitCode ?? ExitCode.verificationFailed);
 }
 
 function describe(

@@ -89,7 +89,7 @@ test('payloads that hang do not keep the others from being adopted, nor does the
   for (const file of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) put(`orders/${file}.db`, saved);
   stub.intercept = ({ key }, operation) => (operation === 'GetObject' && /[^bg]\.db$/.test(key) ? 'hang' : undefined);
   const { exitCode, data } = await run('adopt', '--timeout=12s');
-  expect({ exitCode, adopted: data.adopted }).toEqual({ exitCode: ExitCode.verificationFailed, adopted: 1 });
+  expect({ exitCode, adopted: data.adopted }).toEqual({ exitCode: ExitCode.storeUnreachable, adopted: 1 });
   const detail = expect.stringMatching(/: get orders\/[^bg]\.db: no sign of life for \d s; check/);
   const failed = ['a', 'c', 'd', 'e', 'f'].map((file) => ({ key: `orders/${file}.db`, outcome: 'failed', detail }));
   expect(data.snapshots).toMatchObject([

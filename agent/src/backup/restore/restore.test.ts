@@ -1244,6 +1244,17 @@ describe('the command restore data-dir', () => {
       }
     });
 
+    test('a store that hangs when the restore is noted does not end a restore that is done', async () => {
+      const { put } = FilesystemStore.prototype;
+      FilesystemStore.prototype.put = () => new Promise(() => {});
+      try {
+        const { exitCode, log } = await here(saved.manifest.id, '--timeout=8s');
+        expect({ exitCode, log }).toEqual({ exitCode: 0, log: [expect.stringMatching(/^cannot note the restore/)] });
+      } finally {
+        FilesystemStore.prototype.put = put;
+      }
+    });
+
     const forget = async () => {
       const marker = join(dataDir, 'etcd-agent-restore.json');
       await writeFile(marker, JSON.stringify({ ...JSON.parse(await readFile(marker, 'utf8')), isNoted: undefined }));

@@ -235,28 +235,34 @@ async function note(
   context: CommandContext,
   found?: WholeEntry,
 ): Promise<void> {
-  const { signal, log } = context;
+  const { signal: run, log } = context;
   const marker = await readMarker(resolve(dataDir));
   if (!marker?.clusterId || marker.isNoted) return;
+  // The member is restored, so a store that hangs must not end the run.
+  const signal = AbortSignal.any([run, waitLimit(NOTE_LIMIT, run)]);
+  const limited = { ...context, signal };
   const { id, clusterId, memberId, name } = marker;
   const entry =
     found?.id === id
       ? found
-      : await entryOf(marker, opened, context).catch((error) => {
-          signal.throwIfAborted();
+      : await entryOf(marker, opened, limited).catch((error) => {
+          run.throwIfAborted();
           return warnLater(marker, error, context);
         });
   if (!entry) return;
   const several = membersOf(marker.initialCluster).size > 1;
   const others = `pass --bump-revision=${marker.bumpRevision} to the other members`;
   try {
-    const keys = await noteKeys(entry, opened, clusterId, context);
-    for (const key of keys) await writeNote(opened.store, { ...noteOf(marker, entry), key }, signal);
-    if (several && memberId !== undefined)
-      await writeMemberNote(opened.store, keys[0], { id, clusterId, memberId, name }, signal);
+    const write = async () => {
+      const keys = await noteKeys(entry, opened, clusterId, limited);
+      for (const key of keys) await writeNote(opened.store, { ...noteOf(marker, entry), key }, signal);
+      if (several && memberId !== undefined)
+        await writeMemberNote(opened.store, keys[0], { id, clusterId, memberId, name }, signal);
+    };
+    await unlessAborted(write(), signal);
     await markNoted(resolve(dataDir), marker);
   } catch (error) {
-    signal.throwIfAborted();
+    run.throwIfAborted();
     warnNotNoted(entry.manifest.source.clusterId, error, log, several ? `; ${others}` : '');
   }
 }
