@@ -160,6 +160,16 @@ test.each(['previous.crt', 'revoked.crt'])('an authority whose %s is damaged is 
   expect((await settled(secrets)).filter((line) => /peer/.test(line!))).toEqual([]);
 });
 
+test('a list of any length is one', async () => {
+  const root = await issueRoot('root', begin);
+  const serial = '40'.repeat(16);
+  // The lines of its PEM are full now and then.
+  for (let count = 0; count < 50; count++) {
+    const list = await issueRevocationList(Array(count).fill(serial), root, begin);
+    expect([count, isRevocationList(list)]).toEqual([count, true]);
+  }
+});
+
 test('a list is one DER element, and names nothing that it does not hold', async () => {
   const root = await issueRoot('root', begin);
   const made = await Promise.all(['a', 'b'].map((name) => issueIntermediate(name, root, begin)));
