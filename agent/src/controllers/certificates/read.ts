@@ -158,8 +158,9 @@ function leafFacts(secret: Secret, roots: readonly X509Certificate[]): LeafFacts
 }
 
 /** Serial numbers of the intermediates that an authority has revoked. */
-export const revokedIn = (authority: Secret): string[] =>
-  (certificatesIn(textOf(authority, 'revoked.crt')) ?? []).map(({ serialNumber }) => serialNumber);
+export const revokedIn = (authority: Secret): string[] => [
+  ...new Set((certificatesIn(textOf(authority, 'revoked.crt')) ?? []).map(({ serialNumber }) => serialNumber)),
+];
 
 /** The list beside a leaf; undefined: there is none that etcd could read. */
 export function listIn(leaf: Secret): Buffer | undefined {
