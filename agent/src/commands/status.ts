@@ -1,5 +1,5 @@
 import type { WayOut } from '../backup/catalog/select.ts';
-import { failedStatus, type StoreStatus, storeStatus } from '../backup/catalog/status.ts';
+import { failedStatus, type StoreStatus, storeStatus } from '../backup/check/store-status.ts';
 import { ExitCode } from '../lib/errors.ts';
 import { isTimeout, namingStore, withTimeout } from '../lib/limits/run-limit.ts';
 import type { StoreSpec } from '../store/spec.ts';

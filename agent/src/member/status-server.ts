@@ -4,7 +4,7 @@ import { refusalOf } from '../lib/http/bearer.ts';
 import { HttpListener, type ListenOptions, send, sendFile } from '../lib/http/http-listener.ts';
 import type { Log } from '../lib/log.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
-import { agentMetrics } from './sidecar/agent-metrics.ts';
+import { agentMetrics } from './agent-metrics.ts';
 
 export interface Readiness {
   readonly ready: boolean;

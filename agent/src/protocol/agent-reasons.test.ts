@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentMetrics } from '../member/sidecar/agent-metrics.ts';
+import { agentMetrics } from '../member/agent-metrics.ts';
 import { initialStatus } from '../member/sidecar/serve-status.ts';
 import { agentReasons } from './agent-reasons.ts';
 

@@ -6,10 +6,10 @@ import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { ownerOf } from '../catalog/identity/identity.ts';
 import { otherFoldersHint } from '../catalog/identity/locate.ts';
 import { inFuture } from '../catalog/select.ts';
-import { formatAge } from '../catalog/status.ts';
 import { MAX_CLOCK_DIFFERENCE } from '../retention/retention.ts';
 import { newCanary } from '../retention/sweep.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
+import { formatAge } from './store-status.ts';
 
 export async function checkStore(store: Store, named: NamedCluster, signal: AbortSignal): Promise<Finding[]> {
   const folder = folderOf(named);

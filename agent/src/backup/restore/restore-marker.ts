@@ -7,8 +7,8 @@ import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
 import { isTooDeep } from '../../lib/input/depth.ts';
 import type { Manifest } from '../catalog/manifest.ts';
+import { knownRevisionOf } from '../payload/plausible-revision.ts';
 import { unlessBusy } from './partial.ts';
-import { knownRevisionOf } from './plausible-revision.ts';
 
 export const MARKER = 'etcd-agent-restore.json';
 

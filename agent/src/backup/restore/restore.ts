@@ -15,11 +15,11 @@ import { cannotWrite } from '../../lib/files/file-faults.ts';
 import type { Store } from '../../store/store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
 import { DamagedError } from '../payload/damaged-error.ts';
+import { knownRevisionOf, refuseBeyondLast } from '../payload/plausible-revision.ts';
 import type { ReadOptions } from '../payload/read-payload.ts';
 import { writeContent } from '../payload/verify.ts';
 import { refuseMisplaced, refuseRunning } from './data-dir-place.ts';
 import { removeLeft, withPartial } from './partial.ts';
-import { knownRevisionOf, refuseBeyondLast } from './plausible-revision.ts';
 import {
   type Asked,
   type Change,

@@ -1,5 +1,5 @@
+import { refuseBeyondLast } from '../../backup/payload/plausible-revision.ts';
 import { BUMP_STEP, bumpBeyond } from '../../backup/restore/bump-beyond.ts';
-import { refuseBeyondLast } from '../../backup/restore/plausible-revision.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { highestOf, type RestoreNote, type Seen, type Served } from './served-revisions.ts';
 

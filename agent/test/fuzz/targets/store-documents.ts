@@ -7,7 +7,7 @@ import { linesOf } from '../../../src/backup/catalog/identity/identity.ts';
 import { lineOf } from '../../../src/backup/catalog/identity/lineage.ts';
 import { moveNotes } from '../../../src/backup/catalog/restore-notes.ts';
 import { badness, selectEntry } from '../../../src/backup/catalog/select.ts';
-import { storeStatus } from '../../../src/backup/catalog/status.ts';
+import { storeStatus } from '../../../src/backup/check/store-status.ts';
 import { copySnapshot } from '../../../src/backup/copy/copy.ts';
 import { storedExtra } from '../../../src/backup/payload/extra.ts';
 import { readContent } from '../../../src/backup/payload/read-payload.ts';

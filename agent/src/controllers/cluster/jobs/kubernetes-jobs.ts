@@ -1,6 +1,6 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
+import { hasBeyond, noneBeyond } from '../../../backup/payload/plausible-revision.ts';
 import { hmacHeader, isAuthentic } from '../../../backup/payload/response-hmac.ts';
-import { hasBeyond, noneBeyond } from '../../../backup/restore/plausible-revision.ts';
 import { unlessMissing } from '../../../kube/api-error.ts';
 import type { JobObject, KubeObject, PodObject } from '../../../kube/objects.ts';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';

@@ -1,4 +1,4 @@
-import { hasBeyond, noneBeyond } from '../../../../backup/restore/plausible-revision.ts';
+import { hasBeyond, noneBeyond } from '../../../../backup/payload/plausible-revision.ts';
 import { formatBytes } from '../../../../lib/terminal/progress.ts';
 import type { Op, RecordDoc, RestoreArgs, RestoreOp, RestoreStep } from '../../../../protocol/record.ts';
 import type { Effect } from '../../effect.ts';

@@ -1,5 +1,5 @@
-import { escaped } from '../../backup/metrics/textfile.ts';
-import type { AgentStatus } from '../../protocol/agent-status.ts';
+import { escaped } from '../backup/metrics/textfile.ts';
+import type { AgentStatus } from '../protocol/agent-status.ts';
 
 const states: readonly AgentStatus['state'][] = [
   ...(['Init', 'WaitPermit', 'Preparing', 'Restoring', 'Starting', 'Running', 'Stalled', 'Refused', 'Failed'] as const),

@@ -1,15 +1,15 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
+import { type Entry, lostManifests, readCatalog, unfinished } from '../catalog/catalog.ts';
+import { folderOf } from '../catalog/identity/folder.ts';
+import type { Wanted } from '../catalog/identity/identity.ts';
+import { listNames } from '../catalog/names.ts';
+import { type PassedOver, passedOver, passedOverNote } from '../catalog/passed-over.ts';
+import { newestVerified, noneVerified, type WayOut } from '../catalog/select.ts';
+import { silentAmong, silentText } from '../catalog/silence.ts';
 import { type Sample, storeSamples } from '../metrics/samples.ts';
 import { MAX_CLOCK_DIFFERENCE } from '../retention/retention.ts';
-import { type Entry, lostManifests, readCatalog, unfinished } from './catalog.ts';
-import { folderOf } from './identity/folder.ts';
-import type { Wanted } from './identity/identity.ts';
-import { listNames } from './names.ts';
-import { type PassedOver, passedOver, passedOverNote } from './passed-over.ts';
-import { newestVerified, noneVerified, type WayOut } from './select.ts';
-import { silentAmong, silentText } from './silence.ts';
 
 export interface StoreStatus {
   readonly store: string;
