@@ -106,6 +106,13 @@ export default {
       from: { path: '^(agent/)?src/', pathNot: isForTests },
       to: { path: isForTests },
     },
+    {
+      name: 'nothing-beside-the-sources',
+      comment: 'scripts, helpers of tests, benchmarks and examples are not part of what runs',
+      severity: 'error',
+      from: { path: '^(agent/)?src/', pathNot: isForTests },
+      to: { path: '^(agent/test|test|scripts|bench|quickstart|examples)/' },
+    },
     ...rules('agent/src', agent),
     ...rules('src', library),
   ],

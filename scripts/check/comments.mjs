@@ -24,7 +24,10 @@ function prose(source) {
 }
 
 const linter = createLinter({ descriptor: await loadTextlintrc() });
-const files = execFileSync('git', ['ls-files', '*.ts', '*.mts', '*.mjs'], { cwd: root, encoding: 'utf8' })
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.ts', '*.mts', '*.mjs'], {
+  cwd: root,
+  encoding: 'utf8',
+})
   .split('\n')
   .filter((file) => file !== '' && !file.startsWith('imports/') && existsSync(join(root, file)));
 for (const file of files) {

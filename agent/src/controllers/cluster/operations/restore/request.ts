@@ -171,8 +171,6 @@ export const replacementSteps = [
       rule<RestoreRequest>({
         name: 'Restore.giveUp',
         does: 'ReportRestore',
-        from: ['draining', 'restoring'],
-        to: ['draining', 'restoring'],
         each: requests,
         requires: { 'its own does not report it yet': (v) => ownRequest(v) !== undefined },
         effect: (v, { name }) => ({
