@@ -4,9 +4,13 @@ import { root } from './steps.mjs';
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 
-/** Returns the files that changed in the twelve hours before this commit, or all files if git cannot list them. */
+/** Returns the files that changed in the twelve hours before this commit. Undefined if git cannot list them. */
 function changedFiles() {
   try {
+    if (git('rev-parse', '--is-shallow-repository') === 'true') {
+      console.log('the clone has no history, so every step counts as touched by the change');
+      return undefined;
+    }
     const at = Number(git('show', '-s', '--format=%ct', 'HEAD'));
     const base = git('rev-list', '-1', `--before=${at - 12 * 3600}`, 'HEAD');
     return git('diff', '--name-only', base || git('hash-object', '-t', 'tree', '/dev/null'), 'HEAD').split('\n');
@@ -15,22 +19,31 @@ function changedFiles() {
   }
 }
 
-/** Rotation of the steps that no change touches: one further with each commit, so that each gets its turn. */
+/** Rotation of the steps that have no first place. The time of the commit is known in a shallow clone too. */
 function turn() {
   try {
-    return Number(git('rev-list', '--count', 'HEAD'));
+    return Math.floor(Number(git('show', '-s', '--format=%ct', 'HEAD')) / 60);
   } catch {
     return 0;
   }
 }
+
+/** Minutes for the steps that the change touches. The rest of the budget goes round, so that each step gets its turn. */
+const FIRST = 35;
 
 /** First the steps whose subject the change touches, in the order of their value; then the others, in rotation. */
 export function order(steps, changed = changedFiles(), by = turn()) {
   const isTouched = ({ subject }) =>
     changed === undefined ||
     subject.some((folder) => changed.some((file) => file === folder || file.startsWith(`${folder}/`)));
-  const touched = steps.filter(isTouched);
-  const others = steps.filter((step) => !isTouched(step));
-  const first = others.length === 0 ? 0 : by % others.length;
-  return [...touched, ...others.slice(first), ...others.slice(0, first)];
+  const first = [];
+  let minutes = 0;
+  for (const step of steps.filter(isTouched)) {
+    if (minutes + step.estimate > FIRST) break;
+    minutes += step.estimate;
+    first.push(step);
+  }
+  const others = steps.filter((step) => !first.includes(step));
+  const at = others.length === 0 ? 0 : by % others.length;
+  return [...first, ...others.slice(at), ...others.slice(0, at)];
 }

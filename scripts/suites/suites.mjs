@@ -42,7 +42,7 @@ export const all = {
   },
   etcd: {
     about: 'the agent on etcd 3.4 to 3.7, with certificates and passwords; bad input',
-    minutes: 6,
+    minutes: 7,
     smoke: false,
     subject: [
       'agent/src/etcd',
@@ -56,7 +56,7 @@ export const all = {
   },
   members: {
     about: 'gates, sidecars and the reconciler over real etcd processes under a writer, killed at every step',
-    minutes: 6,
+    minutes: 8,
     subject: [
       'agent/src/member',
       'agent/src/controllers',
@@ -82,7 +82,7 @@ export const all = {
   },
   'control-plane': {
     about: "a control plane's etcd destroyed and restored, with an imitated kubelet, then on a real kubeadm",
-    minutes: 4,
+    minutes: 7,
     subject: ['agent/src/control-plane', 'agent/src/commands/restore', 'agent/test/control-plane'],
     run: script('scripts/suites/control-plane.mjs', withServers('sshd')),
   },
