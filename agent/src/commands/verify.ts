@@ -4,6 +4,7 @@ import {
   manifestKey,
   readEntry,
   stateOf,
+  takingKey,
   verificationKeyOf,
   type WholeEntry,
 } from '../backup/catalog/catalog.ts';
@@ -319,7 +320,9 @@ async function choose(
   const entries = entriesAsked(all, opened);
   if (entries.length + lost.length > 0) {
     const dated = datedOf(folderOf(opened), all, (await store.now({ signal })) ?? new Date());
-    const isSuperseded = (entry: Entry) => successorOf(takenBy(entry), dated) !== undefined;
+    // Without the marker of its backup, the snapshot was whole, and its manifest was lost.
+    const isUnfinished = ({ id, objects }: Entry) => objects.some(({ key }) => key === takingKey(folderOf(opened), id));
+    const isSuperseded = (entry: Entry) => isUnfinished(entry) && successorOf(takenBy(entry), dated) !== undefined;
     return {
       chosen: entries.filter(isIn),
       lost: lost.filter((entry) => !isSuperseded(entry)),

@@ -78,8 +78,11 @@ test('two clusters in one store: work for one never touches the other', async ()
     await succeed(of('a', backup(etcd, place.store)));
     await succeed(of('ab', backup(other, place.store)));
   }
-  const rest = (cluster: string) => `${cluster}/etcd-snapshot-20260101-000000-dead00.db`;
-  for (const cluster of ['a', 'ab']) await place.put(rest(cluster), Buffer.from('of a dead run'));
+  const rest = (cluster: string) => `${cluster}/etcd-snapshot-20260101-000000-dead00`;
+  for (const cluster of ['a', 'ab']) {
+    await place.put(`${rest(cluster)}.db`, Buffer.from('of a dead run of retention'));
+    await place.put(`${rest(cluster)}.deleting`, Buffer.of());
+  }
   const keysOf = async (cluster: string) => (await place.keys()).filter((key) => key.startsWith(`${cluster}/`));
   const before = await keysOf('ab');
   const { deleted } = await succeed(

@@ -173,6 +173,9 @@ test('verify ignores a leftover of a killed run that later snapshots supersede, 
   for (const [revision, id] of [older, newer, after].entries()) await put(id, 'orders', revision + 1);
   await rm(manifest(newer));
   await utimes(join(path, `orders/${newer}.db`), new Date(), new Date('2026-11-21T02:00:01Z'));
+  // It was whole before, so only its manifest is lost.
+  expect((await run('verify')).exitCode).toBe(ExitCode.verificationFailed);
+  await writeFile(join(path, `orders/${newer}.taking`), '');
   const { exitCode, data, text } = await run('verify');
   expect({ exitCode, superseded: data.superseded }).toMatchObject({ exitCode: 0, superseded: [{ id: newer }] });
   expect(text).toMatch(

@@ -208,6 +208,12 @@ export const lostManifests = (folder: string, names: Names, now: Date): Entry[] 
     .filter(({ payload }) => !mayRunUntil(payload, now))
     .map((entry) => ({ ...entry, problem: `it has ${LOST}` }));
 
+/** Returns what has a note of a restore beside it and no manifest: the restored cluster may have served all the same. */
+export const notedOnly = (folder: string, { groups }: Names): Entry[] =>
+  [...groups]
+    .map(([id, objects]) => ({ ...namedEntry(folder, id, objects), problem: `it has ${LOST}` }))
+    .filter((entry) => entry.restoredAs.length > 0 && !hasManifest(entry));
+
 /** Returns the snapshots that have no manifest yet, newest first. */
 export const unfinished = (folder: string, names: Names, now: Date): Entry[] =>
   withoutManifest(folder, names)

@@ -6,6 +6,11 @@ export const manifestKey = (folder: string, id: string) => `${folder}/${id}.json
 export const reservationKey = (folder: string, name: string) => `${folder}/${name}.reserved`;
 /** Beginning of the keys of the markers beside a payload that `adopt` is reading. No leftover is deleted beside a fresh one. */
 export const adoptingKeys = (key: string) => `${key}.adopting-`;
+/**
+ * Key of the marker that a backup writes before its payload and removes after its manifest. A payload without a manifest and
+ * without this marker had a manifest, which was lost.
+ */
+export const takingKey = (folder: string, id: string) => `${folder}/${id}.taking`;
 /** Key of the marker that retention has begun to delete a snapshot: a payload beside it is not one whose manifest was lost. */
 export const deletingKey = (folder: string, id: string) => `${folder}/${id}.deleting`;
 /** Key under which `adopt` keeps a manifest that it replaces. */
@@ -24,6 +29,7 @@ export const restoreNoteKey = (manifestKey: string, clusterId: string) =>
  */
 export const looseNoteKey = (folder: string, clusterId: string) => `${looseNotes(folder)}${clusterId}.json`;
 export const looseNotes = (folder: string) => `${folder}/.restored-`;
+export const isRestoreNote = (key: string): boolean => /\.restored-[0-9a-f]+(-[0-9a-f]+)?\.json$/.test(key);
 /** Note that this member was restored, beside the note of its cluster. */
 export const memberNoteKey = (noteKey: string, memberId: string) => noteKey.replace(/\.json$/, `-${memberId}.json`);
 export const isMemberNote = (key: string, clusterId: string, memberId: string): boolean =>

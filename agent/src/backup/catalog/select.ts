@@ -129,7 +129,8 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
   const { id, before } = asked;
   if (id && id !== 'latest') return whole(store, asked, id, options);
   const entries = await options.readAnswering();
-  const now = (await store.now(options)) ?? new Date();
+  // Dated in the future is what both clocks say is.
+  const now = new Date(Math.max(Date.now(), (await store.now(options))?.getTime() ?? 0));
   const found = newestVerified(entries, asked, store.url, { now, ...(before && { before }) });
   for (const { id: other, manifest } of found.future) {
     options.warn(

@@ -2,7 +2,16 @@ import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { Store } from '../../store/store.ts';
-import { type Entry, isVerified, manifestKey, putJson, readDocument } from '../catalog/catalog.ts';
+import {
+  deletingKey,
+  type Entry,
+  isVerified,
+  manifestKey,
+  putJson,
+  putText,
+  readDocument,
+  takingKey,
+} from '../catalog/catalog.ts';
 import { type Brief, type Manifest, manifestSchema } from '../catalog/manifest.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { putExtra, storedExtra } from '../payload/extra.ts';
@@ -61,7 +70,10 @@ export async function copySnapshot(entry: Entry, context: CopyContext): Promise<
     if (there) checkSame(there, brief, context.to);
     else await copyPayload(entry, context);
     await copyNotes(entry, there, context);
-    if (there) return { id, outcome: 'there', detail: 'already there', storedBytes };
+    if (there) {
+      await unmark(there, context);
+      return { id, outcome: 'there', detail: 'already there', storedBytes };
+    }
     return { id, outcome: 'copied', detail: 'copied and read back', storedBytes };
   } catch (error) {
     context.signal.throwIfAborted();
@@ -107,13 +119,17 @@ async function copyPayload(entry: Entry, context: CopyContext): Promise<void> {
   const kept = await isThere(manifest, context);
   progress.phase('copy', `${id} to ${to.url}`);
   const source = ofSource(readStored(from, manifest, { signal, onBytes }), id);
-  const put = kept ? {} : await to.put(key, source, { signal, sizeHint: sizeBytes });
+  // A payload that a killed run leaves must not look like one whose manifest was lost.
+  const marker = takingKey(folder, id);
+  if (!kept) await putText(to, marker, '', { signal });
+  let put = {};
   try {
+    if (!kept) put = await to.put(key, source, { signal, sizeHint: sizeBytes });
     progress.phase('read-back', `reading ${id} back from ${to.url}`);
     for await (const _ of readStored(to, manifest, { signal, onBytes }));
     await copyExtra(manifest, context);
   } catch (error) {
-    if (!kept) await discardUncommitted(to, key, manifestKey(folder, id));
+    if (!kept) await discardUncommitted(to, key, manifestKey(folder, id), marker);
     throw error;
   }
   progress.phase('manifest', `writing the manifest of ${id}`);
@@ -121,15 +137,18 @@ async function copyPayload(entry: Entry, context: CopyContext): Promise<void> {
   const verified = manifest.source.suspect?.length
     ? undefined
     : { level: 'read' as const, at: new Date().toISOString() };
-  // Copy the document, not the parsed manifest: a newer agent may have added fields.
-  const committed = { ...document, object: { ...object, ...put }, verified };
+  // Copy the document, not the parsed manifest: a newer agent may have added fields. What it says of other snapshots is not
+  // so in another folder.
+  const { sameEtcdSince: ___, ...own } = (document ?? {}) as Partial<Manifest>;
+  const committed = { ...own, object: { ...object, ...put }, verified };
   await putJson(to, manifestKey(folder, id), committed, { signal }).catch(async (error) => {
     // Only a refusal is certain: after any other failure, the manifest may have been written.
     if (!kept && error instanceof AgentError && error.exitCode === ExitCode.storeRefused) {
-      await discardUncommitted(to, key, manifestKey(folder, id));
+      await discardUncommitted(to, key, manifestKey(folder, id), marker);
     }
     throw error;
   });
+  if (!kept) await to.delete(marker, { signal }).catch(() => {});
 }
 
 async function copyExtra({ id, extra }: Manifest, { from, to, folder, signal }: CopyContext): Promise<void> {
@@ -138,7 +157,7 @@ async function copyExtra({ id, extra }: Manifest, { from, to, folder, signal }: 
   try {
     await putExtra(to, extra, bytes, { signal });
   } catch (error) {
-    await discardUncommitted(to, extra.key, manifestKey(folder, id));
+    await discardUncommitted(to, extra.key, manifestKey(folder, id), takingKey(folder, id));
     throw error;
   }
 }
@@ -185,10 +204,19 @@ function sourceError(id: string, error: unknown): unknown {
 }
 
 /** Deletes an object unless another copy has committed it meanwhile. */
-async function discardUncommitted(to: Store, key: string, commitKey: string): Promise<void> {
+/** Removes what a killed run has left beside a whole snapshot. Otherwise it would not count as one if it lost its manifest. */
+async function unmark({ id, objects }: Entry, { to, folder, signal }: CopyContext): Promise<void> {
+  const markers = [takingKey(folder, id), deletingKey(folder, id)];
+  for (const { key } of objects) if (markers.includes(key)) await to.delete(key, { signal }).catch(() => {});
+  signal.throwIfAborted();
+}
+
+async function discardUncommitted(to: Store, key: string, commitKey: string, marker: string): Promise<void> {
   const signal = AbortSignal.timeout(10_000);
   const committed = await to.stat(commitKey, { signal }).catch(() => true);
-  if (!committed) await discard(to, key);
+  if (committed) return;
+  await discard(to, key);
+  await discard(to, marker);
 }
 
 /** Copies the notes of restores: retention at the target needs them to connect the clusters. */

@@ -21,7 +21,7 @@ beforeEach(async () => {
   // Older than all leftovers, and newer.
   await snapshot(BEFORE, { createdAt: '2025-12-31T00:00:00.000Z' });
   await snapshot(WHOLE, { createdAt: '2026-01-01T00:00:01.500Z' });
-  for (const name of [`${PINNED}.db`, `${PINNED}.pin`, `${REST}.db`]) await writeOld(name);
+  for (const name of [`${PINNED}.db`, `${PINNED}.pin`, `${REST}.db`, `${REST}.taking`]) await writeOld(name);
 });
 afterEach(() => rm(root, { recursive: true }));
 
@@ -55,11 +55,9 @@ class CutShort extends FilesystemStore {
   }
 }
 
-test.each([
-  ['whole', FilesystemStore],
-  ['cut short', CutShort],
-])('with a listing that is %s only leftovers of a dead run are deleted', async (_name, Kind) => {
-  expect(await run(new Kind({ path: root }))).toEqual({ swept: [`orders/${REST}.db`], warnings: [] });
+test('only leftovers of a dead run are deleted', async () => {
+  const swept = [`orders/${REST}.db`, `orders/${REST}.taking`];
+  expect(await run(new FilesystemStore({ path: root }))).toEqual({ swept, warnings: [] });
   expect(await left()).toEqual([
     `${BEFORE}.db`,
     `${BEFORE}.json`,
@@ -70,6 +68,24 @@ test.each([
   ]);
 });
 
+test('nothing is deleted with a listing that is cut short, and no payload without a marker: its manifest was lost', async () => {
+  const before = await left();
+  expect(await run(new CutShort({ path: root }))).toEqual({ swept: [], warnings: [] });
+  await rm(join(root, `orders/${REST}.taking`));
+  expect(await run(new FilesystemStore({ path: root }))).toEqual({ swept: [], warnings: [] });
+  expect(await left()).toEqual(before.filter((name) => name !== `${REST}.taking`));
+});
+
+test('a marker beside a whole snapshot is removed, and a note of a restore never is', async () => {
+  for (const marker of ['taking', 'deleting']) await writeOld(`${WHOLE}.${marker}`);
+  await writeOld(`${REST}.restored-c1.json`, '{}');
+  const { swept } = await run(new FilesystemStore({ path: root }));
+  expect(swept.sort()).toEqual([
+    ...[`orders/${WHOLE}.deleting`, `orders/${WHOLE}.taking`, `orders/${REST}.db`, `orders/${REST}.taking`],
+  ]);
+  expect(await left()).toContain(`${REST}.restored-c1.json`);
+});
+
 const refuse = (): Promise<never> => Promise.reject(new AgentError(ExitCode.storeRefused, 'AccessDenied'));
 
 test('without the right to list uploads everything else is swept, with a warning', async () => {
@@ -77,7 +93,7 @@ test('without the right to list uploads everything else is swept, with a warning
     override sweep = refuse;
   }
   expect(await run(new NoUploads({ path: root }))).toEqual({
-    swept: [`orders/${REST}.db`],
+    swept: [`orders/${REST}.db`, `orders/${REST}.taking`],
     warnings: ['leftovers of dead runs could not be removed: AccessDenied'],
   });
 });
@@ -90,7 +106,7 @@ test('without the right to delete it is a warning', async () => {
     swept: [],
     warnings: [expect.stringContaining('AccessDenied')],
   });
-  expect(await left()).toHaveLength(7);
+  expect(await left()).toHaveLength(8);
 });
 
 test('a payload that another manifest names is not swept', async () => {
@@ -106,7 +122,7 @@ test('a payload that another manifest names is not swept', async () => {
   await writeOld(`${REST}.db.json`, '{}');
   expect(await run(store)).toEqual({ swept: [], warnings: [] });
   await rm(join(root, `orders/${REST}.db.json`));
-  expect(await run(store)).toEqual({ swept: [key], warnings: [] });
+  expect(await run(store)).toEqual({ swept: [key, `orders/${REST}.taking`], warnings: [] });
 });
 
 test('an object that another run, such as a copy, has stored since the listing is kept', async () => {
@@ -114,12 +130,12 @@ test('an object that another run, such as a copy, has stored since the listing i
   const names = await listNames(store, 'orders', {});
   await writeFile(join(root, 'orders', `${REST}.db`), 'anew');
   expect(await sweep(store, 'orders', 24 * hour, await entries(), { warn: () => {}, names })).toEqual({ swept: [] });
-  expect(await left()).toHaveLength(7);
+  expect(await left()).toHaveLength(8);
 });
 
 test('a payload that retention was deleting is swept, although no snapshot is older', async () => {
   await rm(join(root, `orders/${BEFORE}.json`));
-  await rm(join(root, `orders/${REST}.db`));
+  for (const name of [`${REST}.db`, `${REST}.taking`]) await rm(join(root, 'orders', name));
   const key = `orders/${BEFORE}.db`;
   expect((await run(new FilesystemStore({ path: root }))).swept).toEqual([]);
   await writeOld(`${BEFORE}.deleting`);

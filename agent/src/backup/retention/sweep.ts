@@ -2,7 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { messageOf } from '../../lib/errors.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { isAdopting } from '../catalog/adopting.ts';
-import { deletingKey, type Entry, exactManifestKey, manifestKey, PAYLOAD, pinKey } from '../catalog/catalog.ts';
+import {
+  deletingKey,
+  type Entry,
+  exactManifestKey,
+  isRestoreNote,
+  manifestKey,
+  PAYLOAD,
+  pinKey,
+  takingKey,
+} from '../catalog/catalog.ts';
 import { areOld, listNames, type Names, restsUnder } from '../catalog/names.ts';
 import { isSnapshotId, SNAPSHOT_NAME } from '../catalog/snapshot-id.ts';
 import { type Dated, datedOf, stillVerified, successorOf, takenBy } from './superseded.ts';
@@ -70,9 +79,9 @@ function hasDamaged(folder: string, { groups }: Names, entries: readonly Entry[]
 
 /**
  * Deletes leftovers of dead runs: unfinished uploads, and the objects of a snapshot without a manifest if the newest of them
- * is older than `age` milliseconds by the store's clock. Without that clock, no object is deleted. A payload may also be a
- * good snapshot whose manifest was lost, so one is deleted only if a newer verified snapshot is known to supersede it.
- * Without every manifest, all payloads are kept.
+ * is older than `age` milliseconds by the store's clock. Without that clock, no object is deleted. A payload is deleted only
+ * beside a marker that its backup did not end, and if a newer verified snapshot is known to supersede it; or beside a marker
+ * that retention was deleting it. Without every manifest, all payloads are kept.
  */
 export async function sweep(
   store: Store,
@@ -163,10 +172,19 @@ async function sweepSnapshots(
       ...[manifestKey(folder, id), pinKey(folder, id)],
       ...payloads.map(({ key }) => exactManifestKey(key)),
     ];
+    const has = (marker: string) => objects.some(({ key }) => key === marker);
+    if (objects.some(({ key }) => key === manifestKey(folder, id))) {
+      // What is whole again, or was never deleted, must not be taken for a leftover later.
+      for (const marker of [takingKey(folder, id), deletingKey(folder, id)])
+        if (has(marker) && (await store.delete(marker, options)) === 'deleted') swept.push(marker);
+      continue;
+    }
     if (payloads.length > 0 && !named) continue;
+    // Without a marker, it had a manifest, which was lost.
+    if (payloads.length > 0 && !has(takingKey(folder, id)) && !has(deletingKey(folder, id))) continue;
     if (objects.some(({ key }) => keeping.includes(key) || named?.has(key))) continue;
     const successor = successorOf(takenBy({ id, objects: payloads }), dated);
-    const needsProof = payloads.length > 0 && !objects.some(({ key }) => key === deletingKey(folder, id));
+    const needsProof = payloads.length > 0 && !has(deletingKey(folder, id));
     if (needsProof && !successor) {
       waiting.set(id, objects);
       continue;
@@ -179,9 +197,11 @@ async function sweepSnapshots(
     if (rests.some((object) => keeping.includes(object.key) || (payloads.length === 0 && isPayload(object)))) continue;
     // The last question: `adopt` may have begun since.
     if (await isAdopting(store, payloads, before + age, options)) continue;
+    // A note of a restore counts for revisions and lineages, whatever became of the snapshot.
+    const leftovers = rests.filter(({ key }) => !isRestoreNote(key));
     // The marker says that the payload may go, so it goes last.
-    const isMarker = ({ key }: StoredObject) => key === deletingKey(folder, id);
-    const inOrder = [...rests.filter((one) => !isMarker(one)), ...rests.filter(isMarker)];
+    const isMarker = ({ key }: StoredObject) => [takingKey(folder, id), deletingKey(folder, id)].includes(key);
+    const inOrder = [...leftovers.filter((one) => !isMarker(one)), ...leftovers.filter(isMarker)];
     for (const { key } of inOrder) if ((await store.delete(key, options)) === 'deleted') swept.push(key);
   }
 }

@@ -3,7 +3,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { isTimeout } from '../../lib/limits/run-limit.ts';
 import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
-import { type Entry, readCatalog, reservationKey } from '../catalog/catalog.ts';
+import { type Entry, putText, readCatalog, reservationKey, takingKey } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { ownerOf } from '../catalog/identity/identity.ts';
 import { lineageOf } from '../catalog/identity/lineage.ts';
@@ -75,12 +75,16 @@ export async function storeSnapshot(
 
     context.progress.phase('stream', `snapshot of ${origin.source.endpoint}`);
     const release = async ({ target }: TargetRun) => {
-      if (request.fileName) await discard(target.store, reservationKey(folderOf(request), id));
+      if (request.key) return;
+      const marker = request.fileName ? reservationKey : takingKey;
+      await discard(target.store, marker(folderOf(request), id));
     };
     const stream = await origin.open().catch(async (error) => {
       await Promise.all(open.map(release));
       throw error;
     });
+    // The stream holds no write from after its begin.
+    const openedAt = new Date();
     const shared = shareStream(stream, request, open.length, {
       onBytes: (bytes) => context.progress.bytes(bytes, stream.expectedBytes),
       patience: () => idleTimeoutFor(request.targets.length, context.limit?.()),
@@ -90,6 +94,7 @@ export async function storeSnapshot(
         id,
         key,
         startedAt,
+        openedAt,
         extra,
         lineage,
       }),
@@ -98,10 +103,14 @@ export async function storeSnapshot(
     const work = open.map(async (run, index) => {
       await run.attempt(async (target, within) => {
         const body = shared.bodies[index]!;
+        const store = async () => {
+          // A payload that a killed run leaves must not look like one whose manifest was lost.
+          if (!request.key && !request.fileName)
+            await putText(target.store, takingKey(folderOf(request), id), '', { signal: within.signal });
+          return target.store.put(key, body, { signal: within.signal, sizeHint });
+        };
         // Stop reading the body: a store that failed before reading it would block the others.
-        const put = await target.store
-          .put(key, body, { signal: within.signal, sizeHint })
-          .finally(() => body[Symbol.asyncIterator]().return?.());
+        const put = await store().finally(() => body[Symbol.asyncIterator]().return?.());
         const { object, ...rest } = manifest();
         const own = { ...rest, object: { ...object, ...put } };
         const since = request.key ? undefined : sinceOf(own, previous.get(target));
@@ -253,15 +262,15 @@ function describe(
   { source, members, hashKV, revision }: Origin,
   stream: SnapshotStream,
   uploaded: Uploaded,
-  named: { id: string; key: string; startedAt: Date; lineage: string[]; extra?: PackedExtra },
+  named: { id: string; key: string; startedAt: Date; openedAt: Date; lineage: string[]; extra?: PackedExtra },
 ): Manifest {
   const finishedAt = new Date();
-  const { id, key, startedAt, lineage, extra } = named;
+  const { id, key, startedAt, openedAt, lineage, extra } = named;
   const { compression, recipients = [] } = request;
   return {
     schema: MANIFEST_SCHEMA,
     id,
-    createdAt: startedAt.toISOString(),
+    createdAt: openedAt.toISOString(),
     cluster: { name: request.cluster, namespace: request.namespace, ...(lineage.length > 0 && { lineage }) },
     source: { ...source, storageVersion: stream.storageVersion },
     members,

@@ -67,6 +67,7 @@ describe('killed at any step', () => {
     await sleep(1_100);
     const left = `${newSnapshotId(new Date())}${payload!.slice(payload!.indexOf('.'))}`;
     await writeFile(join(root, 'store/orders', left), saved);
+    await writeFile(join(root, 'store/orders', left.replace(/\.db.*/, '.taking')), '');
     await sleep(1_100);
     await take([store], last);
     await take([store], last);
@@ -274,7 +275,7 @@ describe('extra files of the machine', () => {
     const extra = await keys();
     const healthy = new CrashingStore(open('healthy'));
     await take([healthy], { extra });
-    expect(healthy.steps.filter((step) => step.includes('put')).length).toBe(9);
+    expect(healthy.steps.filter((step) => step.includes('put')).length).toBe(12);
     for (let step = 1; step <= healthy.steps.length; step++) {
       const name = `killed-${step}`;
       await take([open(name)], { extra });

@@ -167,7 +167,8 @@ async function highest(
   const entries = await answeringOf(opened, context);
   // A manifest that hangs takes all its time, and must leave the notes theirs.
   const limited = AbortSignal.any([signal, waitLimit(ANSWER_LIMIT, signal)]);
-  return highestInStore({ store, entries, restored, revision, signal: limited });
+  const noted = await opened.readNoted();
+  return highestInStore({ store, entries, noted, restored, revision, signal: limited });
 }
 
 /** Result after a signal. The exit code is not 0, because the Job must not count as complete: it has to start another pod. */

@@ -109,7 +109,7 @@ export async function prepareRequest(
     passedOver: await passedOverFor(opened, entry, context),
     ...(initialCluster !== undefined && { initialCluster }),
     asked: { ...(token !== undefined && { token }), ...(bump !== undefined && { bump }) },
-    served: await servedOf({ ...opened, entries: all }, node, entry, context),
+    served: await servedOf({ ...opened, entries: all }, await opened.readNoted(), node, entry, context),
     serverVersion: settings.text('serverVersion') ?? (await versionOf(node)),
     etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
     read: { signal, identities, onBytes },
@@ -131,6 +131,7 @@ export function refusePassedOver({ passedOver: passed, manifest }: ControlPlaneR
 /** Finds the highest revision that was ever served, from the store, this node, and the members that answer. */
 async function servedOf(
   { store, entries }: OpenedCatalog,
+  noted: readonly Entry[],
   { member }: EtcdNode,
   restored: Entry & { manifest: Manifest },
   { settings, signal }: CommandContext,
@@ -161,6 +162,7 @@ async function servedOf(
   const found = await servedBefore({
     store,
     entries,
+    noted,
     restored,
     here,
     own: restores,

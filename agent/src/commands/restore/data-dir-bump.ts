@@ -216,12 +216,11 @@ async function servedIn(
   isNeeded: boolean,
 ): Promise<Found> {
   const { store } = opened;
-  const served = (entries: readonly Entry[], skipUnread: boolean, folder?: string) => {
+  const served = (entries: readonly Entry[], skipUnread: boolean, folder?: string, noted: readonly Entry[] = []) => {
     // A manifest that hangs takes all its time, and must leave the notes theirs.
     const limited = AbortSignal.any([signal, waitLimit(ANSWER_LIMIT, signal)]);
     return servedBefore({
-      store,
-      entries,
+      ...{ store, entries, noted },
       restored: entry,
       ...local,
       signal: limited,
@@ -234,7 +233,8 @@ async function servedIn(
     const entries = await answeringOf(opened, { signal });
     const missing = entries.find(({ unread, manifest }) => unread === 'unreachable' && !manifest);
     if (missing && isNeeded) throw new Error(`${missing.id}: ${missing.problem}`);
-    return { entries, served: await served(entries, !isNeeded, folderOf(opened)) };
+    const noted = await opened.readNoted();
+    return { entries, served: await served(entries, !isNeeded, folderOf(opened), noted) };
   } catch (error) {
     signal.throwIfAborted();
     const why = `earlier restores and backups are unknown (${messageOf(error)})`;

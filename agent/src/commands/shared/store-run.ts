@@ -1,4 +1,11 @@
-import { type Entry, lostManifests, readCatalog, unfinished, type WholeEntry } from '../../backup/catalog/catalog.ts';
+import {
+  type Entry,
+  lostManifests,
+  notedOnly,
+  readCatalog,
+  unfinished,
+  type WholeEntry,
+} from '../../backup/catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { isOf, ownerOf } from '../../backup/catalog/identity/identity.ts';
 import { folderWith, locate, refuseMissing } from '../../backup/catalog/identity/locate.ts';
@@ -123,7 +130,8 @@ export async function openedStore(
   };
   const readLost = async (now: Date) => lostManifests(folder, await list(), now);
   const readUnfinished = async (now: Date) => unfinished(folder, await list(), now);
-  return { ...wanted, spec, store, readAll, readAnswering, readLost, readUnfinished };
+  const readNoted = async () => notedOnly(folder, await list());
+  return { ...wanted, spec, store, readAll, readAnswering, readLost, readUnfinished, readNoted };
 }
 
 export const withCatalog = <T>(context: CommandContext, work: (opened: OpenedCatalog) => Promise<T>): Promise<T> =>

@@ -76,6 +76,8 @@ export interface OwnRestore {
 export interface ServedRequest {
   readonly store: Store;
   readonly entries: readonly Entry[];
+  /** What has notes of restores and no manifest. */
+  readonly noted?: readonly Entry[];
   /** The snapshot to restore. Its revision will be known from its content. */
   readonly restored: Entry;
   readonly here: readonly Seen[];
@@ -87,10 +89,17 @@ export interface ServedRequest {
   readonly folder?: string;
 }
 
+/** Each snapshot once. */
+const withNoted = (entries: readonly Entry[], noted: readonly Entry[]): Entry[] => {
+  const known = new Set(entries.map(({ id }) => id));
+  return [...entries, ...noted.filter(({ id }) => !known.has(id))];
+};
+
 /** Collects every revision that is known to have been served, and the sources whose revision is unknown. */
 export async function servedBefore({
   store,
   entries,
+  noted = [],
   restored,
   here,
   own,
@@ -107,7 +116,7 @@ export async function servedBefore({
   const listing = outsideFolder({ store, entries, restored, folder }, signal, skipUnread);
   const [beside, ...found] = await Promise.all([
     listing,
-    notesIn(store, entries, signal, skipUnread),
+    notesIn(store, withNoted(entries, noted), signal, skipUnread),
     listing.then(({ entries: those }) => notesIn(store, those, signal, skipUnread)),
   ]);
   const stored = found.flat();
@@ -181,7 +190,7 @@ export interface HighestKnown {
 export async function highestInStore({
   revision: restored,
   ...request
-}: Pick<ServedRequest, 'store' | 'entries' | 'restored' | 'signal'> & {
+}: Pick<ServedRequest, 'store' | 'entries' | 'noted' | 'restored' | 'signal'> & {
   /** Revision of the snapshot, by its content. */
   readonly revision: number;
 }): Promise<HighestKnown> {
