@@ -3,6 +3,8 @@ import { build, bundle, node, status } from '../lib/steps.mjs';
 
 build();
 bundle();
+const roots = ['README.md', 'API.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+const pages = [...roots, 'bench/RESULTS.md', 'docs/**/*.md'];
 const checks = {
   'format and lint': () => status('biome', ['check', '--error-on-warnings', '.']),
   'types of the library': () => status('tsc', ['--noEmit', '-p', 'tsconfig.json']),
@@ -10,8 +12,7 @@ const checks = {
   'unused code': () => status('knip', []),
   rooms: () => status('depcruise', ['--config', '.dependency-cruiser.mjs', '--output-type', 'err', 'src', 'agent/src']),
   spelling: () => status('cspell', ['--no-progress', '--no-summary', '--dot', '.']),
-  style: () =>
-    status('textlint', ['README.md', 'API.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/**/*.md']),
+  style: () => status('textlint', pages),
   'style of comments': () => node('scripts/check/comments.mjs'),
   'crds/ and imports/': () => node('scripts/check/imports.mjs'),
   'dist/': () => node('scripts/check/dist.mjs'),

@@ -17,7 +17,7 @@ const condition = object('A condition, with the fields of metav1.Condition.', {
 
 export const common = {
   observedGeneration: integer('The generation of the spec that this status describes.', 0),
-  phase: text('The current phase, in one word.', 64),
+  phase: text('The current phase, in one word. docs/operations/runbook.md lists all phases.', 64),
   reason: text('The reason, in one word.', 1024),
   message: text('The reason in full, and what to do.', 32768),
 };

@@ -41,6 +41,6 @@ try {
   );
   say(`age: ${there ? 'at hand' : await fillDirectory(directory, provide)}`, started);
 } catch (error) {
-  say(`age is not to be had here: install it or Go (${error.message})`);
+  say(`age is missing and cannot be installed here: install it or Go (${error.message})`);
   process.exitCode = 2;
 }

@@ -60,7 +60,8 @@ async function provide(minor, ways, otherwise) {
 }
 
 const everyWay = [path, go, debian, release];
-const remedy = 'is not to be had here: install Go 1.26 or put etcd, etcdctl and etcdutl of it on the PATH';
+const remedy =
+  'is missing and cannot be installed here: install Go 1.26 or put etcd, etcdctl and etcdutl of it on the PATH';
 
 /** Newest first, by every way: some tests need features of etcdutl 3.7. */
 async function any() {

@@ -37,6 +37,6 @@ try {
   if (!there) await install();
   say(`radosgw: ${there ? 'at hand' : "installed from the distribution's packages"}`, started);
 } catch (error) {
-  say(`radosgw is not to be had here: install ${packages.join(', ')} (${error.message})`);
+  say(`radosgw is missing and cannot be installed here: install ${packages.join(', ')} (${error.message})`);
   process.exitCode = 2;
 }

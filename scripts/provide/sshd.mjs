@@ -31,6 +31,6 @@ const started = performance.now();
 try {
   say(`sshd: ${(await isThere()) ? 'at hand' : await install()}`, started);
 } catch (error) {
-  say(`sshd is not to be had here: install openssh-server (${error.message})`);
+  say(`sshd is missing and cannot be installed here: install openssh-server (${error.message})`);
   process.exitCode = 2;
 }

@@ -5,6 +5,6 @@ import { say } from '../lib/run.mjs';
 try {
   await goProgram('versitygw', 'github.com/versity/versitygw/cmd/versitygw', 'a minute or so');
 } catch (error) {
-  say(`versitygw is not to be had here: install Go 1.26 or put it on the PATH (${error.message})`);
+  say(`versitygw is missing and cannot be installed here: install Go 1.26 or put it on the PATH (${error.message})`);
   process.exitCode = 2;
 }

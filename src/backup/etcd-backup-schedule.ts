@@ -47,6 +47,13 @@ export class EtcdBackupSchedule extends Construct {
   private readonly folders: BackupFolder[] = [];
   private readonly propertyProblems = new Memo<readonly string[]>();
 
+  /**
+   * Creates the CronJob and what it needs.
+   *
+   * @param scope The chart, or a construct inside of one.
+   * @param id An id that is unique within `scope`. By default, the CronJob is named `<cluster>-<id>`.
+   * @param props The etcd to back up, the store and the schedule.
+   */
   constructor(scope: Construct, id: string, props: EtcdBackupScheduleProps) {
     super(scope, requireFreeId(scope, id));
     requireTypes(this, props, scheduleTypes);
@@ -70,6 +77,8 @@ export class EtcdBackupSchedule extends Construct {
   /**
    * Stores every backup in a further store. Each store has its own retention.
    *
+   * @param store The store.
+   * @param options The retention of the snapshots in it.
    * @throws if the store or the options have the wrong type
    */
   addStore(store: BackupStore, options: AddStoreOptions = {}): void {

@@ -26,6 +26,13 @@ export class EtcdBackup extends Construct {
   /** The Job runs as this ServiceAccount. It is defined only if the workload identity of `store` has annotations. */
   readonly serviceAccount?: ApiObject;
 
+  /**
+   * Creates the resource.
+   *
+   * @param scope The chart, or a construct inside of one.
+   * @param id An id that is unique within `scope`. By default, the resource is named `<cluster>-<id>`, or `<id>` with `endpoints`.
+   * @param props What to back up, and where to store the snapshot.
+   */
   constructor(scope: Construct, id: string, props: EtcdBackupProps) {
     super(scope, requireFreeId(scope, id));
     requireTypes(this, props, backupTypes);

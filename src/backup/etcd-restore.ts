@@ -56,6 +56,13 @@ export class EtcdRestore extends Construct {
   /** The Job runs as this ServiceAccount. It is defined only if the workload identity of the store has annotations. */
   readonly serviceAccount?: ApiObject;
 
+  /**
+   * Creates the resource.
+   *
+   * @param scope The chart, or a construct inside of one.
+   * @param id An id that is unique within `scope`. By default, the resource is named `<cluster>-<id>`.
+   * @param props The cluster to restore, and the snapshot.
+   */
   constructor(scope: Construct, id: string, props: EtcdRestoreProps) {
     super(scope, requireFreeId(scope, id));
     requireTypes(this, props, restoreTypes);

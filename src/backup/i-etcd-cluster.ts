@@ -22,6 +22,7 @@ export interface IEtcdCluster {
    * Backs up the cluster on a schedule.
    *
    * @param id The name of the schedule, whose CronJob is `<cluster>-<id>`.
+   * @param options The store, the schedule and the retention of the backups.
    */
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule;
 }

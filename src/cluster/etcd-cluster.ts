@@ -37,7 +37,14 @@ import { clientEndpoints, type ResolvedCluster, resolveCluster } from './resolve
  * `cluster.statefulSet.addJsonPatch(JsonPatch.add('/spec/template/spec/hostAliases', …))`.
  */
 export class EtcdCluster extends Construct implements IEtcdCluster {
-  /** Refers to an existing etcd cluster, wherever it runs: you can connect to it and back it up. */
+  /**
+   * Refers to an existing etcd cluster, wherever it runs: you can connect to it and back it up.
+   *
+   * @param scope The chart, or a construct inside of one.
+   * @param id An id that is unique within `scope`. By default, the cluster is named after it.
+   * @param endpoints The client URLs of its members.
+   * @param options How to connect to it.
+   */
   static fromEndpoints(
     scope: Construct,
     id: string,
@@ -48,7 +55,13 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     return new ExistingEtcdCluster(scope, id, endpoints, options);
   }
 
-  /** Refers to an `EtcdCluster` that another app creates in the same namespace. */
+  /**
+   * Refers to an `EtcdCluster` that another app creates in the same namespace.
+   *
+   * @param scope The chart, or a construct inside of one.
+   * @param id An id that is unique within `scope`.
+   * @param attributes What that app says of the cluster.
+   */
   static fromAttributes(scope: Construct, id: string, attributes: EtcdClusterAttributes): IEtcdCluster {
     return new ImportedEtcdCluster(scope, id, attributes);
   }
@@ -118,6 +131,13 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   private readonly names = new ObjectNames(this);
   private readonly propertyProblems = new Memo<readonly string[]>();
 
+  /**
+   * Creates the cluster's objects.
+   *
+   * @param scope The chart, or a construct inside of one.
+   * @param id An id that is unique within `scope`. By default, the cluster is named after it.
+   * @param props The properties that differ from the defaults.
+   */
   constructor(scope: Construct, id: string, props: EtcdClusterProps = {}) {
     super(scope, requireFreeId(scope, id));
     requireTypes(this, props, clusterTypes);
@@ -177,6 +197,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    * cluster's NetworkPolicy selects its pods by them.
    *
    * @param id The name of the schedule, whose CronJob is `<cluster>-<id>`.
+   * @param options The store, the schedule and the retention of the backups.
    */
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
     requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);

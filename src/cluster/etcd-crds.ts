@@ -18,6 +18,12 @@ export class EtcdCrds extends Construct {
   /** Holds the CustomResourceDefinition of EtcdRestore. */
   readonly etcdRestores: ApiObject;
 
+  /**
+   * Creates the three CustomResourceDefinitions.
+   *
+   * @param scope The chart, or a construct inside of one.
+   * @param id An id that is unique within `scope`.
+   */
   constructor(scope: Construct, id: string) {
     super(scope, requireFreeId(scope, id));
     this.etcdClusters = this.include('EtcdClusters', 'etcdclusters.yaml');

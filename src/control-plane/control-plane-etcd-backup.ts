@@ -29,6 +29,13 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
   readonly imageDaemonSet?: ApiObject;
   private readonly controlPlane: ControlPlaneEtcdBackupProps;
 
+  /**
+   * Creates the CronJob and what it needs.
+   *
+   * @param scope The chart, or a construct inside of one.
+   * @param id An id that is unique within `scope`. By default, the CronJob is named `<cluster>-<id>`.
+   * @param props The etcd to back up, the store and the schedule.
+   */
   constructor(scope: Construct, id: string, props: ControlPlaneEtcdBackupProps) {
     super(scope, id, scheduleProps(scope, id, props));
     this.controlPlane = props;
@@ -42,7 +49,7 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
    * Write it to the place from which you provision your nodes, and never into the directory of the manifests that you
    * apply: `writeFileSync('etcd-restore.yaml', backup.restorePodYaml())`.
    *
-   * @param storeNumber the store to restore from: 1 is `store`, and the next numbers are the stores of `addStore`.
+   * @param storeNumber The store to restore from: 1 is `store`, and the next numbers are the stores of `addStore`.
    * Default: 1.
    * @throws if there is no such store, if the store is a volume, or if etcd runs as a service of the node
    */

@@ -64,6 +64,13 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   readonly networkPolicy: ApiObject;
   private readonly props: EtcdReconcilerProps;
 
+  /**
+   * Creates the Deployment and what it needs.
+   *
+   * @param scope The chart, or a construct inside of one.
+   * @param id An id that is unique within `scope`.
+   * @param props The properties that differ from the defaults.
+   */
   constructor(scope: Construct, id: string, props: EtcdReconcilerProps = {}) {
     super(scope, requireFreeId(scope, id));
     requireTypes(this, props, reconcilerTypes);

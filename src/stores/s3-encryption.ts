@@ -19,8 +19,8 @@ export class SseCustomerKey {
   /**
    * Reads the key from a Secret in the backup's namespace.
    *
-   * @param secretName the name of the Secret
-   * @param key the key of the Secret that holds it. Default: `key`.
+   * @param secretName The name of the Secret.
+   * @param key The key of the Secret that holds it. Default: `key`.
    */
   static fromSecret(secretName: string, key: string = 'key'): SseCustomerKey {
     return new SseCustomerKey(secretName, key);

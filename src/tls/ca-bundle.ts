@@ -10,8 +10,8 @@ export class CaBundle {
   /**
    * Reads the certificates from a Secret.
    *
-   * @param secretName the name of the Secret
-   * @param key the key that holds the certificates. Default: `ca.crt`.
+   * @param secretName The name of the Secret.
+   * @param key The key that holds the certificates. Default: `ca.crt`.
    */
   static fromSecret(secretName: string, key: string = 'ca.crt'): CaBundle {
     return new CaBundle('Secret', secretName, key);
@@ -20,8 +20,8 @@ export class CaBundle {
   /**
    * Reads the certificates from a ConfigMap.
    *
-   * @param configMapName the name of the ConfigMap
-   * @param key the key that holds the certificates. Default: `ca.crt`.
+   * @param configMapName The name of the ConfigMap.
+   * @param key The key that holds the certificates. Default: `ca.crt`.
    */
   static fromConfigMap(configMapName: string, key: string = 'ca.crt'): CaBundle {
     return new CaBundle('ConfigMap', configMapName, key);

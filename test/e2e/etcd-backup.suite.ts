@@ -211,7 +211,7 @@ test('the result of a vanished Job is found in the store, and no other snapshot 
     ]);
 });
 
-slowTest('a schedule that fails is told by its records and the cluster, until a run succeeds', async () => {
+slowTest('the records and the cluster show a schedule that fails, until a run succeeds', async () => {
   play.cluster.reshape((parts) => {
     everyMinute(parts);
     parts.cluster.addBackupSchedule('broken', { schedule: Cron.everyMinute(), store: s3.store({ bucket: noBucket }) });

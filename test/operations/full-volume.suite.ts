@@ -47,7 +47,7 @@ async function fillUntilEnded(...ordinals: number[]): Promise<void> {
 const drop = () => Promise.all(ballasts.map((ballast) => ballast.drop()));
 
 sizedTest(
-  'one volume is full: it is told, etcd ends there, and writes go on; with space it is the same member',
+  'one volume is full: the status says so, etcd ends there, and writes go on; with space it is the same member',
   async () => {
     const before = await play.cluster.memberIds();
     const since = Date.now();

@@ -64,7 +64,7 @@ slowTest('the quota is reached: history is dropped, members are defragmented, an
   expect(told).toEqual(expect.arrayContaining(['NoSpace', 'ClearingNoSpace', 'NoAlarm']));
 });
 
-slowTest('with the policy to report it is told, and left to a person', async () => {
+slowTest('with the policy to report, the status says so, and a person decides', async () => {
   const before = await restarts();
   await play.cluster.apply({ onNoSpace: NoSpacePolicy.REPORT });
   await play.cluster.ready(3);

@@ -30,7 +30,7 @@ async function majorityLost(): Promise<void> {
   expect((await play.cluster.condition('Available'))?.status).toBe('False');
 }
 
-slowTest('two of three volumes lost: it is told, and nobody touches what is left', majorityLost);
+slowTest('two of three volumes lost: the status says so, and nobody touches what is left', majorityLost);
 
 slowTest('recovered from the survivor, which runs', () => recover(play, 'recovered from a running survivor', 'first'));
 

@@ -33,6 +33,16 @@ test('the table lists each condition with the status that needs a person', () =>
   expect(rows).toEqual(conditionTypes.map((type) => `${type}: ${needs(type)}`));
 });
 
+test('the table of phases has each phase that is not a reason', async () => {
+  const source = await read('agent/src/controllers/cluster/status.ts');
+  const [, table = ''] = /^## Phases\n(.*?)^## /ms.exec(page) ?? [];
+  const phases = [...table.matchAll(/^\| (\*.*?) \|/gm)].flatMap(([, cell]) => cell!.replaceAll('*', '').split(', '));
+  const named = [...source.matchAll(/\bphase: '(\w+)'/g)].map(([, phase]) => phase!);
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((phase) => !phases.includes(phase))).toEqual([]);
+  expect(phases.filter((phase) => !(phase in reasons) && ![...named, 'Pending'].includes(phase))).toEqual([]);
+});
+
 test('the custom resource names each condition', async () => {
   const [, named] = /"The conditions: (Available, .*)\."/.exec(await read('crds/etcdclusters.yaml')) ?? [];
   expect(named?.split(', ')).toEqual(conditionTypes);

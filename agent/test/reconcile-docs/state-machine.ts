@@ -68,7 +68,7 @@ const line = (rule: AnyRule): string =>
   `| ${rule.name} | ${listOf(rule.when)} | ${listOf(rule.requires)} | ${rule.does ?? 'holds'} | ${fileOf(rule)} |`;
 
 export const table = (of: readonly AnyRule[]): string =>
-  ['| Action | wanted when | requires | does | file |', '|---|---|---|---|---|', ...of.map(line)].join('\n');
+  ['| Rule | wanted when | requires | does | file |', '|---|---|---|---|---|', ...of.map(line)].join('\n');
 
 const parts = (): Record<string, string> => ({
   diagram: diagram(),

@@ -159,7 +159,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     keyOption,
     option(
       '--level <level>',
-      'stream: the snapshot exists; read: read it and compare checksums; open: also open the database and compare HashKV',
+      'stream: the payload exists and has the size that was stored; read: read it and compare checksums; open: also open the database and compare HashKV',
     )
       .choices([...levels])
       .default('read'),

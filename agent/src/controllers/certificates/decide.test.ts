@@ -544,7 +544,7 @@ describe('the end of a root', () => {
     // 11 rounds of leaves that are due, and 4 of intermediates, which their leaves follow.
     expect(writes).toBeLessThan(5 + 3 * 11 + 5 * 4);
     expect(secrets.decide().problems[0]!.message).toMatch(
-      /^the root in Secret orders-peer-ca ends at \S+, and whoever trusts it alone accepts nobody then; the root .* is being replaced by .*: the members are unknown: nobody asked$/,
+      /^the root in Secret orders-peer-ca ends at \S+, and a member or client that trusts it alone accepts no certificate then; the root .* is being replaced by .*: the members are unknown: nobody asked$/,
     );
     // They belong to the next root, and outlive the present one.
     for (const { notAfter } of secrets.decide().certificates) expect(Date.parse(notAfter)).toBeGreaterThan(end);

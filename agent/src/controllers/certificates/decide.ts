@@ -214,7 +214,7 @@ function rootProblem(secret: string, { root, rootKey, next }: WholeAuthority, no
   const end = timeOf(root.notAfter);
   return {
     reason: 'RootExpiring',
-    message: `the root in Secret ${secret} ends at ${end}, and ${next ? 'whoever trusts it alone accepts nobody then' : 'nothing it signs lasts longer'}`,
+    message: `the root in Secret ${secret} ends at ${end}, and ${next ? 'a member or client that trusts it alone accepts no certificate then' : 'nothing it signs lasts longer'}`,
   };
 }
 
@@ -313,7 +313,7 @@ function unfit(leaf: FilledLeaf, of: LeafName, wanted: Wanted, now: number): str
   if (!trusts) return 'ca.crt is missing or cannot be parsed';
   if (!certificate) return 'tls.crt is missing or cannot be parsed';
   if (!hasKey) return 'tls.key is missing or does not fit';
-  if (certificate.issuer === undefined || !certificate.isOfRoot) return 'tls.crt is no chain to the root';
+  if (certificate.issuer === undefined || !certificate.isOfRoot) return 'tls.crt is not a chain to the root';
   if (now < certificate.notBefore) return notYet;
   return certificate.shape === shapeOf(wanted.shapes[of]) ? undefined : 'its names or usages are not the wanted ones';
 }

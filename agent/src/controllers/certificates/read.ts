@@ -89,7 +89,7 @@ function authorityFacts(secret: Secret, lostRoot: string | undefined): Authority
   const damaged = ['previous.crt', 'revoked.crt'].find(
     (key) => textOf(secret, key).trim() !== '' && !certificatesIn(textOf(secret, key)),
   );
-  if (damaged !== undefined) return { kind: 'broken', why: `its ${damaged} holds something that is no certificate` };
+  if (damaged !== undefined) return { kind: 'broken', why: `its ${damaged} holds something that is not a certificate` };
   const rootKey = keyProblem(secret, 'root.key', root, true);
   const says = madeFor(root.subject ?? '');
   return {

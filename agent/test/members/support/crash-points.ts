@@ -2,7 +2,7 @@ import { rules, rulesWithoutRecord } from '../../../src/controllers/cluster/plan
 import { gateSteps, serveSteps } from '../../../src/member/steps.ts';
 
 const chance = 'only when two things meet within milliseconds: some runs reach it, the model check always does';
-const sick = 'needs a disk, a database or a snapshot in a state that a test can not bring about at a given moment';
+const sick = 'needs a disk, a database or a snapshot in a state that a test cannot bring about at a given moment';
 
 /**
  * Rules and steps that the lives in this suite need not reach, and why. The model check reaches every rule, with a

@@ -105,7 +105,7 @@ describe('PromoteLearner', () => {
     expect(learning().commit().down(1).rule).toBe('Promote.drop');
   });
 
-  test('waits until it lags little for promoteGap', () => {
+  test('waits until it is in sync', () => {
     const world = learning();
     world.o.since.inSync[idOf(3)] = now;
     expect(world.effect).toBeUndefined();

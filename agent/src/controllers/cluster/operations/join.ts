@@ -110,7 +110,7 @@ export const promoteLearner = rule<PlacedMember>({
       'in sync it has started, and only the volume of its permit can start it',
       runsThere,
     ),
-    'in sync for promoteGap': (v, m) => inSync(v, m.id),
+    'in sync': (v, m) => inSync(v, m.id),
     'all voters healthy': allVotersHealthy,
   },
   effect: (v, m) => write(v, { op: { ...opBase(v), kind: 'Promote', ordinal: m.ordinal, memberId: m.id } }),

@@ -124,7 +124,7 @@ export const recover = rule({
     'it did not fail just now': (v) => !triedJustNow(v),
   },
   requires: {
-    'quorum lost for quorumLost': quorumLostLong,
+    'quorum is lost': quorumLostLong,
     'the slot is free': slotFree,
     'there is a backup schedule': (v) => v.spec.schedule !== undefined,
     'a survivor is known, and none is hidden': (v) => survivor(v) !== undefined,

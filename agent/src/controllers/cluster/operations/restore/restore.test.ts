@@ -699,7 +699,7 @@ describe('a Job whose pod does not start', () => {
   test.each([
     ['Upgrade', 'pre-upgrade', { kind: 'Upgrade', to: '3.7' }],
     ['Delete', 'final', { kind: 'Delete', step: 'backup' }],
-  ] as const)('that of %s is told, too', (_, kind, op) => {
+  ] as const)('that of %s is reported too', (_, kind, op) => {
     const world = new World(3).op({ id: 'fresh-id', holder: 'h', startedAt: '', ...op });
     world.spec({ version: '3.7.3', finalBackupRequired: true }).sts({ version: '3.7.3' });
     if (op.kind === 'Delete') world.resource({ deleting: true, finalizer: true, spec: world.cluster.spec });
