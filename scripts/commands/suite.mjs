@@ -2,12 +2,13 @@
 // `*.suite.ts` runs that file alone.
 
 import { chosen } from '../lib/named.mjs';
-import { bundle, suites } from '../lib/steps.mjs';
+import { bundle, servers, suites } from '../lib/steps.mjs';
 import { all } from '../suites/suites.mjs';
 
 const argv = process.argv.slice(2);
 const isPath = (word) => word?.includes('/');
 if (isPath(argv[0])) {
+  if (argv[0].startsWith('agent/test/')) servers();
   bundle();
   const smoke = argv.includes('--smoke');
   process.exitCode = suites(

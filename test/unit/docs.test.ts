@@ -23,10 +23,23 @@ test('every remark of the linter of manifests has its answer', () => {
   expect(remarks.filter((remark) => !answers.includes(remark))).toEqual([]);
 });
 
+const registry = readFileSync(join(root, 'scripts/suites/suites.mjs'), 'utf8');
+const registered = (entry: RegExp) => [...registry.matchAll(entry)].map(([, name]) => name!);
+const suites = registered(/^ {2}'?([\w-]+)'?: \{$/gm);
+const benchmarks = registered(/^ {2}'?([\w-]+)'?: bench\(/gm);
+
+test.each([
+  { page: 'docs/contributing/testing.md', names: suites },
+  { page: 'docs/contributing/benchmarks.md', names: benchmarks },
+])('$page has a row for each suite or benchmark', ({ page, names }) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  expect(names.length).toBeGreaterThan(5);
+  expect(names.filter((name) => !text.includes(`\n| \`${name}\` `))).toEqual([]);
+});
+
 test('every npm script, suite and benchmark that a file names exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const registry = readFileSync(join(root, 'scripts/suites/suites.mjs'), 'utf8');
-  const registered = [...registry.matchAll(/^ {2}'?([\w-]+)'?: (?:\{|bench\()/gm)].map(([, name]) => name!);
+  const registered = [...suites, ...benchmarks];
   const files = execFileSync('git', ['ls-files', '*.md', '*.ts', '*.mts', '*.mjs', '*.yaml', '.ci/run'], { cwd: root });
   const named = String(files)
     .split('\n')

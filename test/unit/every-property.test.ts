@@ -1,0 +1,404 @@
+// A valid value of every property of every public interface. Each must be accepted, and must change what synth writes: a
+// property that is declared but not known, or not read, fails here.
+import { ApiObject, Chart, Cron, Duration, Size, Testing } from 'cdk8s';
+import {
+  AutoCompaction,
+  BackupStore,
+  CaBundle,
+  Compression,
+  ControlPlaneEtcdBackup,
+  DeletionPolicy,
+  Encryption,
+  EtcdAuth,
+  EtcdBackup,
+  EtcdClientTls,
+  EtcdCluster,
+  EtcdReconciler,
+  EtcdResources,
+  EtcdRestore,
+  EtcdSpread,
+  EtcdTls,
+  EtcdTuning,
+  EtcdVersion,
+  ImagePullPolicy,
+  IssuerKind,
+  NetworkAccess,
+  NoSpacePolicy,
+  OssCredentials,
+  ReplacePolicy,
+  RestoreSource,
+  Retention,
+  S3Credentials,
+  ServerSideEncryption,
+  SftpCredentials,
+  SseCustomerKey,
+  VerificationLevel,
+} from '../../src';
+import { type Any, drivers, type Make, propertiesOf } from '../interfaces';
+import { s3 } from '../synth';
+
+/** A value that is valid only together with other properties, or with objects of the same chart. */
+class Beside {
+  constructor(
+    readonly others: Any,
+    readonly value: unknown,
+    readonly make?: Make,
+  ) {}
+}
+const beside = (others: object, value: unknown, make?: Make) => new Beside(others, value, make);
+
+/** Into a cluster with schedules. */
+const withSchedules: Make = (chart, props) => {
+  const cluster = new EtcdCluster(chart, 'subject', props);
+  cluster.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3 });
+  cluster.addBackupSchedule('weekly', { schedule: Cron.weekly(), store: s3 });
+  return cluster;
+};
+/** With the Pod that restores, which is a file for the nodes. */
+const withRestorePod: Make = (chart, props) => {
+  const backup = drivers.ControlPlaneEtcdBackupProps!(chart, props) as ControlPlaneEtcdBackup;
+  return new ApiObject(chart, 'pod', { apiVersion: 'v1', kind: 'Pod', spec: { yaml: backup.restorePodYaml() } });
+};
+/** Into a backup beside such a cluster. */
+const backupOf: Make = (chart, { endpoints: _, ...props }) =>
+  new EtcdBackup(chart, 'backup', { ...props, cluster: props.cluster && withSchedules(chart, {}) });
+const restoreOf: Make = (chart, { cluster: name }) => {
+  const cluster = new EtcdCluster(chart, name ?? 'orders');
+  cluster.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3 });
+  return new EtcdRestore(chart, 'restore', { cluster, source: RestoreSource.backup('b') });
+};
+const onNode: Make = (chart, filesystem) =>
+  new ControlPlaneEtcdBackup(chart, 'subject', {
+    cluster: 'prod',
+    schedule: Cron.daily(),
+    store: BackupStore.filesystem(filesystem),
+  });
+
+/** An etcd that something else created shows in its schedules alone. */
+const seenBySchedule =
+  (make: Make): Make =>
+  (chart, props) => {
+    const etcd = make(chart, props) as Any;
+    etcd.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3 });
+    return etcd;
+  };
+const byItsSchedule: readonly string[] = ['EtcdEndpointsOptions', 'EtcdClusterAttributes'];
+
+const labels = { 'example.com/team': 'shop' };
+const tolerations = [{ key: 'etcd', operator: 'Exists' }];
+const encryption = Encryption.age({ recipients: ['age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthxh'] });
+const volume = BackupStore.filesystem({ claimName: 'c' });
+const egress = { apiServer: [{ cidr: '10.0.0.1/32' }] };
+const named = EtcdClientTls.fromSecret('other');
+const auth = EtcdAuth.fromSecret('root');
+const hundredDays = Duration.days(100);
+
+const pod = {
+  imagePullPolicy: ImagePullPolicy.ALWAYS,
+  imagePullSecrets: ['registry'],
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations,
+  priorityClassName: 'etcd',
+  labels,
+};
+const quantities = {
+  cpuRequest: '123m',
+  cpuLimit: '3',
+  memoryRequest: Size.mebibytes(200),
+  memoryLimit: Size.gibibytes(20),
+};
+const origin = {
+  source: RestoreSource.backup('other'),
+  identitySecret: 'age',
+  sha256: 'a'.repeat(64),
+  expectedRevision: 42,
+  serviceAccountName: beside({ source: RestoreSource.snapshot(s3, 'id') }, 'restore'),
+  image: beside({ source: RestoreSource.snapshot(s3, 'id') }, 'r/agent:1'),
+};
+const schedule = {
+  ...pod,
+  schedule: Cron.weekly(),
+  store: volume,
+  retention: Retention.last(7),
+  timeZone: 'Europe/Berlin',
+  compression: Compression.GZIP,
+  encryption,
+  fileName: 'orders-%Y%m%d-%H%M%S',
+  fileNameTimeZone: beside({ fileName: 'orders-%Y%m%d-%H%M%S' }, 'Europe/Berlin'),
+  verify: VerificationLevel.READ,
+  name: 'other',
+  suspend: true,
+  startingDeadline: Duration.minutes(7),
+  activeDeadline: Duration.hours(7),
+  timeout: Duration.minutes(7),
+  dialTimeout: Duration.seconds(7),
+  retries: 1,
+  successfulJobsHistoryLimit: 7,
+  failedJobsHistoryLimit: 7,
+  resources: { memoryLimit: Size.mebibytes(300) },
+  image: 'r/agent:1',
+  serviceAccountName: 'backup',
+};
+const peer = {
+  podLabels: { app: 'client' },
+  namespace: 'monitoring',
+  namespaceLabels: { team: 'shop' },
+  cidr: beside({ podLabels: undefined }, '10.0.0.0/8'),
+};
+
+const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  EtcdClusterProps: {
+    ...pod,
+    name: 'other',
+    size: 5,
+    allowEvenSize: true,
+    version: EtcdVersion.V3_5,
+    image: 'r/etcd:v3.6.15',
+    registry: 'registry.example.com',
+    agentImage: 'r/agent:1',
+    volume: { size: Size.gibibytes(20) },
+    resources: EtcdResources.XLARGE,
+    quota: Size.gibibytes(1),
+    tuning: EtcdTuning.WAN,
+    settings: { 'log-level': 'warn' },
+    tls: EtcdTls.none(),
+    clusterDomain: 'example.local',
+    spread: EtcdSpread.NONE,
+    networkAccess: NetworkAccess.anywhere(),
+    metricsAccess: NetworkAccess.anywhere(),
+    egress,
+    podAnnotations: { 'example.com/scrape': 'true' },
+    reconciler: EtcdReconciler.external({ name: 'other' }),
+    paused: true,
+    replace: ReplacePolicy.manual(),
+    origin: { source: RestoreSource.backup('b') },
+    recovery: beside({}, { id: 'a', acceptDataLoss: true }, withSchedules),
+    onShrink: DeletionPolicy.DELETE,
+    onDelete: beside({}, DeletionPolicy.DELETE, withSchedules),
+    finalBackup: beside({}, true, withSchedules),
+    backupSchedule: beside({}, 'weekly', withSchedules),
+    requireBackupForUpgrade: true,
+    onNoSpace: NoSpacePolicy.REPORT,
+  },
+  EtcdVolume: { size: Size.gibibytes(20), storageClass: 'fast', ephemeral: true, readWriteOncePod: true },
+  ClusterOrigin: origin,
+  QuorumRecovery: {
+    id: 'other',
+    acceptDataLoss: beside({ acceptDataLoss: false }, true),
+    survivor: 1,
+    identitySecret: 'age',
+  },
+  ReplaceRequest: { ordinal: 1, memberId: 'cd', discardVolume: true },
+  EtcdResourcesProps: quantities,
+  EtcdTuningProps: {
+    heartbeatInterval: beside({ electionTimeout: Duration.seconds(3) }, Duration.millis(300)),
+    electionTimeout: Duration.seconds(3),
+    snapshotCount: 12_345,
+    autoCompaction: AutoCompaction.periodic(Duration.hours(7)),
+  },
+  ManagedTlsProps: {
+    serverNames: ['etcd.example.com'],
+    intermediateRotation: '2026-11-21',
+    rootRotation: '2026-11-21',
+    intermediateRevocation: '2026-11-21',
+  },
+  CertManagerTlsProps: {
+    issuer: 'other',
+    issuerKind: IssuerKind.CLUSTER_ISSUER,
+    peerIssuer: 'other',
+    peerIssuerKind: beside({ peerIssuer: 'other' }, IssuerKind.CLUSTER_ISSUER),
+    duration: hundredDays,
+    renewBefore: Duration.days(7),
+  },
+  TlsSecrets: { peer: 'p2', server: 's2', client: 'c2' },
+  NetworkPeer: peer,
+  NetworkEgress: {
+    apiServer: [{ cidr: '10.0.0.2/32' }],
+    dns: [{ cidr: '10.0.0.3/32' }],
+    stores: [{ cidr: '10.0.0.4/32' }],
+  },
+  NetworkDestination: { ...peer, ports: [6443] },
+  Toleration: {
+    key: 'etcd',
+    operator: beside({ key: 'etcd' }, 'Equal'),
+    value: beside({ key: 'etcd', operator: 'Equal' }, 'v'),
+    effect: 'NoSchedule',
+    tolerationSeconds: beside({ effect: 'NoExecute' }, 60),
+  },
+  BackupScheduleOptions: schedule,
+  EtcdBackupScheduleProps: { ...schedule, cluster: 'other', endpoints: ['other:2379'], tls: named, auth },
+  AddStoreOptions: { retention: Retention.last(7) },
+  BackupResources: quantities,
+  S3StoreProps: {
+    bucket: 'other',
+    credentials: S3Credentials.fromSecret('other'),
+    prefix: 'etcd',
+    region: 'other',
+    endpoint: 'https://minio:9000',
+    pathStyle: true,
+    ca: beside({ endpoint: 'https://minio:9000' }, CaBundle.fromSecret('ca')),
+    serverSideEncryption: ServerSideEncryption.AES256,
+    kmsKeyId: beside({ serverSideEncryption: ServerSideEncryption.KMS }, 'alias/etcd'),
+    sseCustomerKey: SseCustomerKey.fromSecret('sse'),
+  },
+  OssStoreProps: {
+    bucket: 'other',
+    credentials: OssCredentials.fromSecret('other'),
+    prefix: 'etcd',
+    region: 'other',
+    endpoint: 'https://oss.example.com',
+    ca: beside({ endpoint: 'https://oss.example.com' }, CaBundle.fromSecret('ca')),
+  },
+  SftpStoreProps: {
+    host: 'other',
+    credentials: SftpCredentials.fromSecret('other'),
+    port: 2222,
+    username: 'backup',
+    path: '/backup',
+    hostKey: `SHA256:${'A'.repeat(43)}`,
+    legacyAlgorithms: true,
+  },
+  FilesystemStoreProps: {
+    claimName: 'other',
+    nfs: beside({ claimName: undefined }, { server: 's', path: '/p' }),
+    hostPath: beside({}, '/b', onNode),
+    directory: 'etcd',
+  },
+  NfsVolume: { server: 'other', path: '/other' },
+  CommandStoreProps: {
+    path: '/opt/other',
+    env: { BUCKET: 'b' },
+    credentialsSecretName: 'own',
+    idleTimeout: Duration.minutes(7),
+  },
+  S3SecretOptions: {
+    accessKeyIdKey: beside({ secretAccessKeyKey: 'secret' }, 'id'),
+    secretAccessKeyKey: beside({ accessKeyIdKey: 'id' }, 'secret'),
+    sessionTokenKey: beside({ accessKeyIdKey: 'id', secretAccessKeyKey: 'secret' }, 'token'),
+    profile: 'backup',
+  },
+  S3WorkloadIdentityOptions: { serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn' } },
+  OssSecretOptions: {
+    accessKeyIdKey: beside({ accessKeySecretKey: 'secret' }, 'id'),
+    accessKeySecretKey: beside({ accessKeyIdKey: 'id' }, 'secret'),
+  },
+  SftpSecretKeys: {
+    usernameKey: beside({ passwordKey: 'p', knownHostsKey: 'h' }, 'u'),
+    passwordKey: beside({ usernameKey: 'u', knownHostsKey: 'h' }, 'p'),
+    privateKeyKey: beside({ usernameKey: 'u', knownHostsKey: 'h' }, 'k'),
+    passphraseKey: beside({ usernameKey: 'u', privateKeyKey: 'k', knownHostsKey: 'h' }, 'f'),
+    knownHostsKey: beside({ usernameKey: 'u', passwordKey: 'p' }, 'h'),
+  },
+  EtcdAuthKeys: { usernameKey: beside({ passwordKey: 'p' }, 'u'), passwordKey: beside({ usernameKey: 'u' }, 'p') },
+  EtcdClientTlsKeys: { caKey: 'ca', certKey: 'cert', keyKey: 'key' },
+  RetentionTiers: {
+    last: 7,
+    within: Duration.days(7),
+    hourly: 7,
+    daily: 7,
+    weekly: 7,
+    monthly: 7,
+    yearly: 7,
+    minKeep: 2,
+    timeZone: beside({ daily: 7 }, 'Europe/Berlin'),
+  },
+  AgeEncryptionProps: { recipients: ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'] },
+  ControlPlaneEtcdBackupProps: {
+    ...schedule,
+    cluster: 'other',
+    endpoints: ['https://127.0.0.1:12379'],
+    certificates: { ca: '/other/ca.crt' },
+    nodeLabels: ['etcd'],
+    manifestsDirectory: '/other/manifests',
+    etcdService: true,
+    dataDir: beside({}, '/other/data', withRestorePod),
+    restoreDirectory: beside({}, '/other/restore', withRestorePod),
+    files: beside({ encryption }, { directories: ['/etc/kubernetes/pki'] }),
+    createNamespace: true,
+    keepImage: false,
+  },
+  ControlPlaneCertificates: { ca: '/o/ca.crt', cert: '/o/tls.crt', key: '/o/tls.key' },
+  ControlPlaneFiles: {
+    directories: ['/etc/other'],
+    files: ['/etc/other.conf'],
+    encryption: beside(
+      { directories: ['/etc/other'] },
+      Encryption.age({ recipients: ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'] }),
+    ),
+  },
+  EtcdBackupProps: {
+    name: 'other',
+    cluster: beside({ store: s3 }, true, backupOf),
+    schedule: beside({ cluster: true, schedule: 'nightly' }, 'weekly', backupOf),
+    endpoints: ['other:2379'],
+    tls: named,
+    auth,
+    store: volume,
+    key: 'a.db',
+    prefix: 'releases',
+    compression: Compression.GZIP,
+    encryption,
+    dialTimeout: Duration.seconds(7),
+    timeout: Duration.minutes(7),
+    serviceAccountName: 'backup',
+    image: 'r/agent:1',
+    labels,
+  },
+  EtcdRestoreProps: {
+    ...origin,
+    cluster: beside({}, 'other', restoreOf),
+    name: 'other',
+    safetyBackup: false,
+    ignoreUnreachablePods: true,
+    labels,
+  },
+  RestoreSourceOptions: { cluster: 'other', namespace: 'other' },
+  EtcdReconcilerProps: {
+    ...pod,
+    name: 'other',
+    image: 'r/agent:1',
+    registry: 'registry.example.com',
+    replicas: 2,
+    resources: { cpuRequest: '123m' },
+    selector: labels,
+    metricsAccess: NetworkAccess.anywhere(),
+    egress,
+  },
+  ReconcilerResources: quantities,
+  ExternalReconcilerOptions: { name: 'other', serviceAccountName: 'other' },
+  EtcdEndpointsOptions: { name: 'other', tls: named, auth },
+  EtcdClusterAttributes: { clusterName: 'other', clientEndpoints: ['other:2379'], clientTls: named },
+};
+
+/** Returns what an app writes, or its mistakes. */
+function written(make: Make, props: object): { readonly manifests?: object; readonly mistakes?: string } {
+  const app = Testing.app();
+  const chart = new Chart(app, 'shop', { namespace: 'shop' });
+  try {
+    make(chart, props);
+    return { manifests: app.charts.flatMap((each) => each.toJson()) };
+  } catch (error) {
+    return { mistakes: (error as Error).message };
+  }
+}
+
+test('every property has a value here', () => {
+  const names = (of: object) => Object.keys(of).sort();
+  for (const of of Object.keys(drivers)) {
+    const declared = Object.fromEntries(propertiesOf(of).map(({ name }) => [name, true]));
+    expect([of, names(values[of] ?? {})]).toEqual([of, names(declared)]);
+  }
+});
+
+const cases = Object.entries(values).flatMap(([of, each]) =>
+  Object.entries(each).map(([property, given]) => {
+    const { others, value, make = drivers[of]! } = given instanceof Beside ? given : new Beside({}, given);
+    return { of, property, others, value, make: byItsSchedule.includes(of) ? seenBySchedule(make) : make };
+  }),
+);
+
+test.each(cases)('$of: $property is accepted, and changes the manifests', ({ property, others, value, make }) => {
+  const changed = written(make, { ...others, [property]: value });
+  expect(changed.mistakes).toBeUndefined();
+  expect(changed).not.toEqual(written(make, others));
+});
