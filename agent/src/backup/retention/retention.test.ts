@@ -160,6 +160,12 @@ describe('what the rules keep', () => {
     expect(bucketsOf(new Date(at), 'UTC').weekly).toBe(week);
   });
 
+  test('adopted snapshots, whose etcd is not known, displace no other', () => {
+    const [first, second, third] = days(3);
+    const adopted = ['06', '07', '08'].map((hour) => snapshot(`2026-11-20T${hour}:00Z`, { clusterId: 'unknown' }));
+    expect(gone([first!, second!, third!, ...adopted], { last: 2 })).toEqual([first!.id, adopted[0]!.id]);
+  });
+
   test('a newer unverified snapshot does not displace a verified one', () => {
     const good = snapshot('2026-11-18T10:00Z');
     const failed = snapshot('2026-11-18T11:00Z', { verified: false });
