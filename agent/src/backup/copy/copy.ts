@@ -2,7 +2,7 @@ import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { Store } from '../../store/store.ts';
-import { type Entry, isVerified, manifestKey, putJson, readDocument } from '../catalog/catalog.ts';
+import { type Entry, isVerified, manifestKey, putJson, readDocument, verificationKeyOf } from '../catalog/catalog.ts';
 import { type Brief, type Manifest, manifestSchema } from '../catalog/manifest.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { putExtra, storedExtra } from '../payload/extra.ts';
@@ -58,11 +58,13 @@ export async function copySnapshot(entry: Entry, context: CopyContext): Promise<
     }
     const brief = checkSource(entry);
     const storedBytes = brief.object.sizeBytes;
-    if (there) checkSame(there, brief, context.to);
-    else await copyPayload(entry, context);
+    const isAgain = there !== undefined && checkSame(there, brief, context.to) === 'damaged';
+    if (!there || isAgain) await copyPayload(entry, context, isAgain);
+    if (isAgain) await dropFinding(there, context);
     await copyNotes(entry, there, context);
-    if (there) return { id, outcome: 'there', detail: 'already there', storedBytes };
-    return { id, outcome: 'copied', detail: 'copied and read back', storedBytes };
+    if (there && !isAgain) return { id, outcome: 'there', detail: 'already there', storedBytes };
+    const again = isAgain ? ', in place of a damaged copy' : '';
+    return { id, outcome: 'copied', detail: `copied and read back${again}`, storedBytes };
   } catch (error) {
     context.signal.throwIfAborted();
     if (!(error instanceof AgentError)) throw error;
@@ -83,8 +85,12 @@ function checkSource(entry: Entry): Brief {
   return manifest;
 }
 
-function checkSame({ id, manifest, problem }: Entry, { object, content }: Brief, to: Store): void {
-  if (!manifest || problem) {
+/** Compares what the target has with the source. A copy that is damaged there is replaced. */
+function checkSame(there: Entry, { object, content }: Brief, to: Store): 'same' | 'damaged' {
+  const { id, manifest, problem, objects, unread, verification } = there;
+  const isPayloadGone =
+    !unread && manifest?.object.key === object.key && !objects.some(({ key }) => key === object.key);
+  if (!manifest || (problem && !isPayloadGone)) {
     throw refused(
       `${to.url} has ${id}, but it is incomplete: ${problem}; check it there, and remove it if it is not needed`,
     );
@@ -94,9 +100,20 @@ function checkSame({ id, manifest, problem }: Entry, { object, content }: Brief,
       `${to.url} has another snapshot under the name ${id}; find out which one is right, and move the wrong one away`,
     );
   }
+  if (isPayloadGone || verification?.damaged) return 'damaged';
+  if (verification?.outcome !== 'failed') return 'same';
+  throw damaged(`${to.url}: ${id} has the same bytes, but \`verify\` found it bad there: ${verification.detail ?? ''}`);
 }
 
-async function copyPayload(entry: Entry, context: CopyContext): Promise<void> {
+/** Deletes what `verify` found of the copy that was replaced. */
+async function dropFinding({ id, manifestKey, verification }: Entry, { to, signal, log }: CopyContext): Promise<void> {
+  if (!verification) return;
+  const key = verificationKeyOf(manifestKey);
+  const left = await to.delete(key, { signal });
+  if (left === 'retained') log.warn(`${to.url} keeps ${key}, so ${id} does not count as verified there: verify it`);
+}
+
+async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean): Promise<void> {
   const { from, to, folder, progress, signal } = context;
   const { id } = entry;
   const document = await readDocument(from, entry.manifestKey, { signal }).catch(asOfSource(id));
@@ -104,7 +121,7 @@ async function copyPayload(entry: Entry, context: CopyContext): Promise<void> {
   if (!manifest) throw damaged(`${id}: its manifest changed while it was read; copy it again`);
   const { key, sizeBytes } = manifest.object;
   const onBytes = (bytes: number) => progress.bytes(bytes, sizeBytes);
-  const kept = await isThere(manifest, context);
+  const kept = !isAgain && (await isThere(manifest, context));
   progress.phase('copy', `${id} to ${to.url}`);
   const source = ofSource(readStored(from, manifest, { signal, onBytes }), id);
   const put = kept ? {} : await to.put(key, source, { signal, sizeHint: sizeBytes });
