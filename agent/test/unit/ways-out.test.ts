@@ -205,8 +205,18 @@ test('a snapshot whose payload is missing: another one is suggested', async () =
   await rm(join(path, `orders/${newer}.db`));
   expect(await fetch(newer)).toMatchObject({
     exitCode: ExitCode.verificationFailed,
-    text: expect.stringMatching(new RegExp(`payload .* is missing; name another snapshot, for example ${older}, `)),
+    text: expect.stringMatching(
+      new RegExp(`payload .* is missing; name another snapshot, for example ${older}, .*; otherwise delete `),
+    ),
   });
+});
+
+test('a snapshot whose payload is missing: how that ends', async () => {
+  await put(newer);
+  await rm(join(path, `orders/${newer}.db`));
+  for (const { text } of [await fetch(newer), await run('list'), await run('verify'), await run('show', newer)]) {
+    expect(text).toMatch(new RegExp(`is missing; .*\`etcd-agent copy\` .*; otherwise delete orders/${newer}.json`));
+  }
 });
 
 test('a file without a manifest at --object-key: --adopt is mentioned, but not for a missing file', async () => {
