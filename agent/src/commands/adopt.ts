@@ -68,6 +68,9 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
         `${store.url}: ${silent}; it may name one of the files: try again, or name the files to adopt`,
       );
     }
+    const refusedOnes = entries.filter(({ unread, manifest }) => unread === 'refused' && !manifest);
+    for (const { id, problem } of settings.args.length === 0 ? refusedOnes : [])
+      log.warn({ store: store.url }, `${id}: ${problem}; if it names one of these files, that file is adopted again`);
     const adopting = { ...(await adoptContext(opened, context, entries)), replacesIntact: true };
     const outcomes: Outcome[] = [];
     const found: Found[] = [];

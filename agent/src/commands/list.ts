@@ -60,7 +60,16 @@ const list = (context: CommandContext): Promise<CommandResult> =>
         snapshots.length === 0
           ? `no snapshots of ${folder}${clusterId === undefined ? '' : ` with the cluster id ${clusterId}`} in ${store.url}${payloads > 0 ? `, but ${payloads} that have no manifest` : ''}${others.text}${adoptable}`
           : table(
-              ['ID', 'TIME', 'SIZE', 'REVISION', 'CLUSTER', 'VERIFIED', ...(spec.retention ? ['KEPT BY'] : [])],
+              [
+                'ID',
+                'TIME',
+                'SIZE',
+                'REVISION',
+                'CLUSTER',
+                'ENCRYPTED',
+                'VERIFIED',
+                ...(spec.retention ? ['KEPT BY'] : []),
+              ],
               snapshots.map((snapshot) => row(snapshot, folder)),
             ),
         ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`dated in the future: ${id}`] : [])),
@@ -97,6 +106,7 @@ function summary(entry: Entry, now: Date, keptBy: readonly string[] | undefined)
     ...(verification?.outcome === 'failed' && { verificationFailed: verification.detail ?? true }),
     ...(suspect && { suspect }),
     pinned,
+    encrypted: manifest?.object.encryption !== undefined,
     ...(inFuture(entry, now) && { inFuture: true }),
     ...(keptBy && { keptBy }),
   };
@@ -113,6 +123,7 @@ function row(snapshot: Summary, folder: string): string[] {
     String(snapshot.revision ?? '?'),
     // Snapshots of another cluster do not count for this one.
     snapshot.cluster === folder ? (snapshot.clusterId ?? '?') : `FOREIGN ${snapshot.cluster}`,
+    snapshot.encrypted ? 'age' : 'no',
     `${state}${snapshot.pinned ? ', pinned' : ''}`,
     ...(snapshot.keptBy ? [snapshot.keptBy.join(', ') || 'no rule'] : []),
   ];

@@ -39,6 +39,46 @@ test.each(['', 'orders/', 'orders/..', 'orders/\u0000'])(
   },
 );
 
+describe.each([
+  ['backup', '--endpoints=127.0.0.1:1'],
+  ['prune', '--dry-run'],
+])('%s --restored-from', (command, flag) => {
+  const run = (...args: string[]) =>
+    runHere(command, flag, '--cluster=orders', `--store=file://${path}`, '--retention=last=1', ...args);
+
+  test.each(['xyz', '13803658152347727308', '0x1a', 'c0 ', ids[0]!, 'unknown', 'c0,x'])(
+    '%j is not a cluster id',
+    async (id) => {
+      const message = expect.stringMatching(/^--restored-from: '.*' is not an etcd cluster id; write it in hex/);
+      expect(await run(`--restored-from=${id}`)).toMatchObject({ exitCode: ExitCode.usage, text: message });
+      const config = join(path, 'config.yaml');
+      await writeFile(config, JSON.stringify({ restoredFrom: [id] }));
+      expect(await run(`--config=${config}`)).toMatchObject({ exitCode: ExitCode.usage, text: message });
+    },
+  );
+});
+
+test('--restored-from takes upper case', async () => {
+  await put(ids[2]!, 8, { source: { clusterId: 'c9' } });
+  const kept = async (id: string) => {
+    const { data } = await prune(`--store=file://${path}`, '--retention=last=3', '--dry-run', `--restored-from=${id}`);
+    return data.snapshots.map(({ reasons }: { reasons: string[] }) => reasons);
+  };
+  expect(await kept('C0')).toEqual(await kept('c0'));
+  expect(await kept('C0')).not.toEqual(await kept('c1'));
+});
+
+test.each([
+  ['warns', [24, 2, 3], [expect.stringMatching(/the revision fell from 24 in .* to 3 in .* was etcd emptied/)]],
+  ['may be two runs at the same time', [4, 24, 23], []],
+  ['is none if it is made up for', [24, 23, 25], []],
+])('a fall of the revision within minutes %s', async (_, revisions, warnings) => {
+  for (const [at, id] of ids.entries()) await put(id, (3 - at) / 1_440, { content: { revision: revisions[at]! } });
+  const { data, log } = await prune(`--store=file://${path}`, '--retention=last=2');
+  expect(log).toEqual(warnings);
+  expect(data.deleted).toEqual(warnings.length > 0 ? [] : [ids[0]]);
+});
+
 test('a deletion that fails is in the exit code and the message, and the others are done', async () => {
   const { delete: remove } = FilesystemStore.prototype;
   try {

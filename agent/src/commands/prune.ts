@@ -42,7 +42,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     const warn = (message: string) => log.warn({ store: store.url }, message);
     progress.phase('retention', 'applying retention');
     const owner = { now: new Date(), clusterName: cluster, namespace };
-    const line = lineOf(entries, owner, { restoredFrom: settings.list('restoredFrom'), clusterId });
+    const line = lineOf(entries, owner, { restoredFrom: settings.restoredFrom(), clusterId });
     const bad = new Map<string, Finding>();
     let bytes = 0;
     const prove = async (entry: WholeEntry, isNewest: boolean) => {

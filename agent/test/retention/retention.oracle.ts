@@ -157,9 +157,10 @@ function keptByRule({ policy }: Run, s: Candidate, ours: readonly Candidate[]): 
   });
 }
 
-/** Verified snapshots are counted only among themselves. */
+/** Verified snapshots are counted only among themselves, and so are those of them whose etcd is known. */
 function peers(s: Candidate, ours: readonly Candidate[]): readonly Candidate[] {
-  return s.verified ? ours.filter((other) => other.verified) : ours;
+  if (!s.verified) return ours;
+  return ours.filter((other) => other.verified && (s.clusterId === 'unknown' || other.clusterId !== 'unknown'));
 }
 
 function takesPart(run: Run, s: Candidate): boolean {

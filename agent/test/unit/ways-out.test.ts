@@ -208,8 +208,18 @@ test('a snapshot whose payload is missing: another one is suggested', async () =
   await rm(join(path, `orders/${newer}.db`));
   expect(await fetch(newer)).toMatchObject({
     exitCode: ExitCode.verificationFailed,
-    text: expect.stringMatching(new RegExp(`payload .* is missing; name another snapshot, for example ${older}, `)),
+    text: expect.stringMatching(
+      new RegExp(`payload .* is missing; name another snapshot, for example ${older}, .*; otherwise delete `),
+    ),
   });
+});
+
+test('a snapshot whose payload is missing: how that ends', async () => {
+  await put(newer);
+  await rm(join(path, `orders/${newer}.db`));
+  for (const { text } of [await fetch(newer), await run('list'), await run('verify'), await run('show', newer)]) {
+    expect(text).toMatch(new RegExp(`is missing; .*\`etcd-agent copy\` .*; otherwise delete orders/${newer}.json`));
+  }
 });
 
 test('a file without a manifest at --object-key: --adopt is mentioned, but not for a missing file', async () => {
@@ -221,6 +231,33 @@ test('a file without a manifest at --object-key: --adopt is mentioned, but not f
   });
   expect((await fetch('--object-key=old/y.db')).text).not.toContain('--adopt');
 });
+
+test.each(['weekly/solo.db.zst', 'orders/solo', 'solo.db'])(
+  'a store that has only the exact key %s: it is named',
+  async (key) => {
+    const snapshot = seal(Buffer.from('solo'));
+    await mkdir(join(path, 'weekly'));
+    await mkdir(join(path, 'orders'));
+    await writeFile(join(path, key), snapshot);
+    await writeFile(join(path, 'weekly/aside.db.json'), '{}');
+    await writeFile(
+      join(path, `${key}.json`),
+      JSON.stringify(manifestOf(snapshot, snapshot, { id: older, object: { key } })),
+    );
+    for (const { text } of [
+      await run('list'),
+      await run('status'),
+      await fetch(),
+      await runHere('list', `--store=file://${path}`),
+    ]) {
+      expect(text).toContain(
+        `; it has a snapshot under an exact key, which no list contains: pass --object-key=${key} to`,
+      );
+    }
+    expect((await run('list', '--namespace=prod')).text).not.toContain('--object-key');
+    expect(await run('show', `--object-key=${key}`)).toMatchObject({ exitCode: 0 });
+  },
+);
 
 test('a folder that has only files of other tools: they are counted, with the command that adopts them', async () => {
   await mkdir(join(path, 'orders'));

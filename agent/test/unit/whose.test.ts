@@ -338,6 +338,6 @@ describe('a newest snapshot that is not good is skipped with a warning', () => {
     const { log } = await run('show');
     expect(log).toHaveLength(6);
     expect(log.at(-1)).toMatch(/^3 more that are newer than/);
-    expect((await run('status')).text).toMatch(/its payload .* is missing \(and 7 more\)$/);
+    expect((await run('status')).text).toMatch(/its payload .* is missing \(and 7 more\); to keep it, copy it here/);
   });
 });

@@ -7,6 +7,7 @@ import { quoted } from '../../lib/quoted.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import {
   asideKey,
+  checkManifest,
   deletingKey,
   type Entry,
   exactManifestKey,
@@ -365,6 +366,7 @@ export function adoptFile(
   const { key } = found.object;
   const work = async () => {
     const adopted = await describeAdoptable(found, context).catch((error) => withWayOut(error, found));
+    checkManifest(adopted.manifest);
     accept?.(adopted.manifest);
     if (dryRun) return { ...adopted, ...foreseen(found, adopted, context) };
     const written = await writeAdopted(found, adopted, context).catch((error) => {

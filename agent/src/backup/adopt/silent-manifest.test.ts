@@ -36,12 +36,13 @@ const run = (...args: string[]) => {
   return runHere(...args, '--cluster=orders', `--store=${url}`, `--etcdutl=${etcdutl()}`, `--scratch=${root}`);
 };
 /** Adopts a file, and lets its manifest answer no more. */
-async function silence(file: string, answer: 'hang' | 'error'): Promise<void> {
+async function silence(file: string, answer: 'hang' | 'error' | 'refuse'): Promise<void> {
   put(`orders/${file}.db`, saved);
   expect(await run('adopt')).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
   silent = [...stub.objects.keys()].find((key) => key.endsWith('.json'))!;
   stub.intercept = ({ key }, operation) => {
     if (key !== silent || operation !== 'GetObject') return undefined;
+    if (answer === 'refuse') return { status: 403, code: 'AccessDenied' };
     return answer === 'hang' ? 'hang' : { status: 503, code: 'SlowDown' };
   };
 }
@@ -83,6 +84,16 @@ test('without names, all manifests must answer', async () => {
   await silence('other', 'error');
   put('orders/a.db', saved);
   expect(await run('adopt')).toMatchObject({ exitCode: ExitCode.storeUnreachable });
+});
+
+test('without names, a manifest that the store refuses is named', async () => {
+  await silence('other', 'refuse');
+  put('orders/a.db', saved);
+  const { exitCode, data, log } = await run('adopt');
+  expect({ exitCode, data }).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+  expect(log).toContainEqual(
+    expect.stringMatching(/^other: its manifest cannot be read: .*; if it names one of these/),
+  );
 });
 
 test('payloads that hang do not keep the others from being adopted, nor does the command wait for all of them', async () => {

@@ -1,5 +1,6 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { isTooDeep } from '../../lib/input/depth.ts';
+import { describeIssue } from '../../lib/input/schema-issue.ts';
 import type { CallOptions, PutOptions, Store } from '../../store/store.ts';
 import {
   MANIFEST_SCHEMA,
@@ -37,6 +38,12 @@ export async function readManifest(
   const problem = 'its manifest cannot be read: it is damaged, or this agent did not write it';
   const { schema } = (read.document ?? { schema: MANIFEST_SCHEMA }) as { schema?: unknown };
   return schema === MANIFEST_SCHEMA ? { problem } : { problem, isForeign: true };
+}
+
+/** Throws unless this agent could read the manifest again. Called before a manifest is written. */
+export function checkManifest(manifest: Manifest): void {
+  const { error } = manifestSchema.safeParse(manifest);
+  if (error) throw new Error(`the manifest of ${manifest.id} is not valid and is not written: ${describeIssue(error)}`);
 }
 
 /** Returns the finding of `verify`, or why it cannot be read, or undefined if it was deleted meanwhile. */

@@ -13,7 +13,9 @@ export type Level = (typeof levels)[number];
 const count = z.int().check(z.nonnegative());
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 /** etcd's 64-bit ids, in hex as etcdctl prints them. */
-const etcdId = z.string().check(z.regex(/^[0-9a-f]{1,16}$/));
+const ETCD_ID = /^[0-9a-f]{1,16}$/;
+const etcdId = z.string().check(z.regex(ETCD_ID));
+export const isEtcdId = (text: string): boolean => ETCD_ID.test(text);
 const instant = z.iso.datetime();
 /** Key of an object in the store. It need not be one that the store accepts. */
 const objectKey = z.string().check(z.minLength(1));

@@ -180,3 +180,30 @@ describe.each<[string, () => Promise<never>]>([
     await expect(selectOf({ cluster: 'orders' })).rejects.toThrow(`${idOf(22)}, which may be newer than ${idOf(21)}`);
   });
 });
+
+describe('an adopted snapshot, whose etcd is not known', () => {
+  beforeEach(async () => {
+    silenced = () => {
+      until = () => AbortSignal.timeout(10_000);
+    };
+    await storeOne(22, { id: 'weekly', clusterId: 'unknown' });
+  });
+
+  test('is not the newest beside snapshots of a known one, unless it is the only one from that time', async () => {
+    for (const day of [21, 20]) await storeOne(day);
+    await expect(selectOf({ cluster: 'orders' })).rejects.toMatchObject({
+      exitCode: ExitCode.refused,
+      message: `${store.url}: weekly was adopted, so its etcd is not known, and orders has snapshots of the cluster id c0 too, such as ${idOf(21)}; name one of them by its id, or pass --cluster-id=c0 for the newest of that etcd`,
+    });
+    expect(await select()).toBe(idOf(21));
+    expect(await selectOf({ cluster: 'orders', id: 'weekly' })).toBe('weekly');
+    await storeOne(23);
+    expect(await selectOf({ cluster: 'orders' })).toBe(idOf(23));
+  });
+
+  test('is the newest if there is no other, or only a later one', async () => {
+    expect(await selectOf({ cluster: 'orders' })).toBe('weekly');
+    await storeOne(23);
+    expect(await selectOf({ cluster: 'orders', before: new Date('2026-11-23T00:00:00Z') })).toBe('weekly');
+  });
+});

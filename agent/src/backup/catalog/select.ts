@@ -26,6 +26,9 @@ export function inFuture({ manifest }: Pick<Entry, 'manifest'>, now = new Date()
   return manifest !== undefined && Date.parse(manifest.createdAt) > now.getTime() + TOLERANCE;
 }
 
+/** Whether a manifest does not say of which etcd the snapshot is. */
+const isAdopted = ({ manifest }: Pick<Entry, 'manifest'>): boolean => manifest?.source.clusterId === 'unknown';
+
 export interface Newest {
   readonly newest?: Entry;
   /** Verified snapshots that are dated in the future. They do not count as the newest. */
@@ -48,7 +51,9 @@ export function newestVerified(
   const isCandidate = (entry: Entry) => isVerified(entry) && isDated(entry);
   const own = ownEntries(entries, wanted, where, { isCandidate, isDated });
   return {
-    newest: own.find(isCandidate),
+    newest:
+      (wanted.clusterId === undefined ? undefined : own.find((entry) => !isAdopted(entry) && isCandidate(entry))) ??
+      own.find(isCandidate),
     future: own.filter((entry) => isVerified(entry) && inFuture(entry, now)),
     own,
   };
@@ -144,6 +149,7 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
   const wayOut = (entry: Entry | undefined) =>
     (entry && !young.includes(entry) && options.wayOut?.(entry, { now, entries })) || '';
   if (found.newest) {
+    refuseAdopted(found.newest, found.own, asked, store);
     warnOfSilent(silent, found.newest, options);
     warnOfUnfinished(
       young.filter((entry) => earliestOf(entry) < end),
@@ -193,6 +199,20 @@ function refuseUnknown(silent: readonly Entry[], { newest, own }: Newest, asked:
     first
       ? `${store.url}: ${named(first, more)}, which ${newest ? `may be newer than ${newest.id}` : 'may be the one'}${before ? ` and from before ${before.toISOString()}` : ''}: ${first.problem}; try again, or ${byId}`
       : `${store.url}: ${named(rival!, others)}, which may be of another etcd cluster than ${newest!.id}: ${rival!.problem}; try again, ${orCluster}`,
+  );
+}
+
+/** Throws if the newest snapshot may be of another etcd than the others: any file can be adopted. */
+function refuseAdopted(newest: Entry, own: readonly Entry[], asked: Asked, store: Store): void {
+  if (!isAdopted(newest)) return;
+  const { clusterId, before } = asked;
+  const known = own.find((entry) => !isAdopted(entry) && (!before || timeOf(entry) < before.getTime()));
+  if (!known) return;
+  const id = known.manifest!.source.clusterId;
+  const orCluster = clusterId === undefined ? `, or pass --cluster-id=${id} for the newest of that etcd` : '';
+  throw new AgentError(
+    ExitCode.refused,
+    `${store.url}: ${newest.id} was adopted, so its etcd is not known, and ${folderOf(asked)} has snapshots of the cluster id ${id} too, such as ${known.id}; name one of them by its id${orCluster}`,
   );
 }
 

@@ -3,7 +3,7 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { type Entry, isVerified, readCatalog } from '../catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
-import { ownerOf } from '../catalog/identity/identity.ts';
+import { isOf, linesOf, ownerOf } from '../catalog/identity/identity.ts';
 import { otherFoldersHint } from '../catalog/identity/locate.ts';
 import { inFuture } from '../catalog/select.ts';
 import { MAX_CLOCK_DIFFERENCE } from '../retention/retention.ts';
@@ -105,8 +105,19 @@ function describeEntries(entries: readonly Entry[], store: Store, named: NamedCl
     ...[...others].map((name) =>
       warning('snapshots', `${store.url}: some snapshots belong to another cluster, ${name}`),
     ),
+    ...mixedEtcds(entries, store, named),
     ...entries
       .filter((entry) => inFuture(entry))
       .map(({ id, manifest }) => warning('snapshots', `${id} is dated in the future: ${manifest?.createdAt}`)),
   ];
+}
+
+/** Warns if the folder has snapshots of etcds that no restore connects. */
+function mixedEtcds(entries: readonly Entry[], { url }: Store, named: NamedCluster): Finding[] {
+  const own = entries.filter((entry) => isOf(named, entry));
+  const families = new Map(linesOf(own).map(({ family, head }) => [family, head]));
+  if (families.size < 2) return [];
+  const which = `${families.size} etcds that no restore connects, ${[...families.values()].join(', ')}`;
+  const then = 'back up each to a --cluster or --namespace of its own';
+  return [warning('snapshots', `${url}: the snapshots of ${folderOf(named)} are of ${which}; ${then}`)];
 }

@@ -138,6 +138,45 @@ test('a snapshot that verify found bad is not copied, even if it is named', asyn
   expect(await files(to)).not.toContain(`${old}.json`);
 });
 
+describe('a copy that is damaged at the target', () => {
+  const path = () => join(to, cluster, `${middle}.db`);
+  const verify = (...more: string[]) => runHere('verify', ...more, `--cluster=${cluster}`, `--store=file://${to}`);
+  beforeEach(async () => {
+    await copy();
+    const bytes = await readFile(path());
+    bytes[3]! ^= 1;
+    await writeFile(path(), bytes);
+    expect(await verify(middle)).toMatchObject({ exitCode: ExitCode.verificationFailed });
+  });
+
+  test('is replaced once verify has found it', async () => {
+    expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: 1, there: 2 } });
+    expect(await files(to)).toEqual(await files(from));
+    expect(await readFile(path())).toEqual(await readFile(join(from, cluster, `${middle}.db`)));
+  });
+
+  test('is replaced if its payload is missing', async () => {
+    await rm(path());
+    expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: 1, there: 2 } });
+    expect(await verify(middle)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('stays as it is if the source is damaged too', async () => {
+    await damage(middle);
+    const before = await readFile(path());
+    expect(await copy()).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { there: 2, failed: 1 } });
+    expect(await readFile(path())).toEqual(before);
+    expect(await files(to)).toContain(`${middle}.verify.json`);
+  });
+
+  test('is reported if only its data are bad', async () => {
+    const finding = join(to, cluster, `${middle}.verify.json`);
+    const { damaged: _, ...rest } = JSON.parse(await readFile(finding, 'utf8'));
+    await writeFile(finding, JSON.stringify({ ...rest, detail: 'hashes differ' }));
+    expect(await copy()).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { there: 2, failed: 1 } });
+  });
+});
+
 test('a snapshot of the same name with other content is refused and stays', async () => {
   await put(to, middle, 'something else');
   const before = await readFile(join(to, cluster, `${middle}.db`));

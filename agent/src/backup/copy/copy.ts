@@ -11,6 +11,7 @@ import {
   putText,
   readDocument,
   takingKey,
+  verificationKeyOf,
 } from '../catalog/catalog.ts';
 import { type Brief, type Manifest, manifestSchema } from '../catalog/manifest.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
@@ -67,14 +68,16 @@ export async function copySnapshot(entry: Entry, context: CopyContext): Promise<
     }
     const brief = checkSource(entry);
     const storedBytes = brief.object.sizeBytes;
-    if (there) checkSame(there, brief, context.to);
-    else await copyPayload(entry, context);
+    const isAgain = there !== undefined && checkSame(there, brief, context.to) === 'damaged';
+    if (!there || isAgain) await copyPayload(entry, context, isAgain);
+    if (isAgain) await dropFinding(there, context);
     await copyNotes(entry, there, context);
-    if (there) {
+    if (there && !isAgain) {
       await unmark(there, context);
       return { id, outcome: 'there', detail: 'already there', storedBytes };
     }
-    return { id, outcome: 'copied', detail: 'copied and read back', storedBytes };
+    const again = isAgain ? ', in place of a damaged copy' : '';
+    return { id, outcome: 'copied', detail: `copied and read back${again}`, storedBytes };
   } catch (error) {
     context.signal.throwIfAborted();
     if (!(error instanceof AgentError)) throw error;
@@ -95,8 +98,12 @@ function checkSource(entry: Entry): Brief {
   return manifest;
 }
 
-function checkSame({ id, manifest, problem }: Entry, { object, content }: Brief, to: Store): void {
-  if (!manifest || problem) {
+/** Compares what the target has with the source. A copy that is damaged there is replaced. */
+function checkSame(there: Entry, { object, content }: Brief, to: Store): 'same' | 'damaged' {
+  const { id, manifest, problem, objects, unread, verification } = there;
+  const isPayloadGone =
+    !unread && manifest?.object.key === object.key && !objects.some(({ key }) => key === object.key);
+  if (!manifest || (problem && !isPayloadGone)) {
     throw refused(
       `${to.url} has ${id}, but it is incomplete: ${problem}; check it there, and remove it if it is not needed`,
     );
@@ -106,9 +113,20 @@ function checkSame({ id, manifest, problem }: Entry, { object, content }: Brief,
       `${to.url} has another snapshot under the name ${id}; find out which one is right, and move the wrong one away`,
     );
   }
+  if (isPayloadGone || verification?.damaged) return 'damaged';
+  if (verification?.outcome !== 'failed') return 'same';
+  throw damaged(`${to.url}: ${id} has the same bytes, but \`verify\` found it bad there: ${verification.detail ?? ''}`);
 }
 
-async function copyPayload(entry: Entry, context: CopyContext): Promise<void> {
+/** Deletes what `verify` found of the copy that was replaced. */
+async function dropFinding({ id, manifestKey, verification }: Entry, { to, signal, log }: CopyContext): Promise<void> {
+  if (!verification) return;
+  const key = verificationKeyOf(manifestKey);
+  const left = await to.delete(key, { signal });
+  if (left === 'retained') log.warn(`${to.url} keeps ${key}, so ${id} does not count as verified there: verify it`);
+}
+
+async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean): Promise<void> {
   const { from, to, folder, progress, signal } = context;
   const { id } = entry;
   const document = await readDocument(from, entry.manifestKey, { signal }).catch(asOfSource(id));
@@ -116,7 +134,7 @@ async function copyPayload(entry: Entry, context: CopyContext): Promise<void> {
   if (!manifest) throw damaged(`${id}: its manifest changed while it was read; copy it again`);
   const { key, sizeBytes } = manifest.object;
   const onBytes = (bytes: number) => progress.bytes(bytes, sizeBytes);
-  const kept = await isThere(manifest, context);
+  const kept = !isAgain && (await isThere(manifest, context));
   progress.phase('copy', `${id} to ${to.url}`);
   const source = ofSource(readStored(from, manifest, { signal, onBytes }), id);
   // A payload that a killed run leaves must not look like one whose manifest was lost.

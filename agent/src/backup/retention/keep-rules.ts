@@ -7,13 +7,15 @@ export type Keep = (snapshot: Snapshot, reason: string) => void;
 
 /**
  * Calls `keep` for each snapshot that the policy keeps. The snapshots are sorted newest first, and each rule means what it
- * means in restic. Verified snapshots are counted among themselves, so that an unverified snapshot never displaces a good one;
- * the others are counted among all.
+ * means in restic. Verified snapshots are counted among themselves, so that an unverified snapshot never displaces a good one,
+ * and so are those whose etcd is known, because any file can be adopted; the others are counted among all.
  */
 export function applyRules(snapshots: readonly Snapshot[], policy: RetentionSpec, keep: Keep): void {
   const { last = 0, within, timeZone = 'UTC' } = policy;
   const buckets = new Map(snapshots.map((snapshot) => [snapshot, bucketsOf(snapshot.createdAt, timeZone)]));
-  for (const group of [snapshots.filter(({ verified }) => verified), snapshots]) {
+  const verified = snapshots.filter((snapshot) => snapshot.verified);
+  const known = verified.filter(({ clusterId }) => clusterId !== 'unknown');
+  for (const group of [known, verified, snapshots]) {
     for (const snapshot of group.slice(0, last)) keep(snapshot, 'last');
     if (within) keepWithin(group, within, keep);
     for (const rule of calendarRules) {

@@ -25,7 +25,7 @@ import { deletingKey, exactManifestKey } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
 import { impatience, isUnreachable, silentAmong, silentText } from '../catalog/silence.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
-import { beforeFall, type Decision, decide, type RetentionContext, vetoOf } from './retention.ts';
+import { areAtOnce, beforeFall, type Decision, decide, type RetentionContext, vetoOf } from './retention.ts';
 
 /** From this number of snapshots on, memory is freed before decisions are made. */
 const MANY = 1_000;
@@ -188,10 +188,13 @@ function warnOfFall(
   if (!cluster) return;
   const own = candidates
     .filter((each): each is Snapshot => each.verified && exclusion(each, context, cluster) === undefined)
+    .filter(({ clusterId, revision }) => clusterId === cluster.id && revision !== undefined)
     .sort(newestFirst);
   const [before] = beforeFall(own, cluster.id);
-  const newest = own.find(({ clusterId, revision }) => clusterId === cluster.id && revision !== undefined);
+  const [newest, second] = own;
   if (!before || newest!.revision! >= before.revision!) return;
+  // Of two runs at the same time, either may end first: the next one says whether the revision fell.
+  if (before === second && areAtOnce(before, newest!)) return;
   warn?.(
     `the revision fell from ${before.revision} in ${before.id} to ${newest!.revision} in ${newest!.id}, of the same cluster ${cluster.id}: was etcd emptied? ${before.id} is kept; pin others that you need`,
   );

@@ -72,6 +72,9 @@ describe('an etcd that was emptied and has its old cluster id', () => {
   const rising = (count: number, from: number) =>
     days(count).map((each, index) => ({ ...each, revision: from + index }));
 
+  const minutes = (...revisions: number[]) =>
+    revisions.map((revision, index) => snapshot(`2026-11-20T11:0${index}:00Z`, { revision }));
+
   test('loses no snapshot from before: the newest of them stays, whatever the policy says', () => {
     const all = rising(9, 1).map((each, index) => ({ ...each, revision: index < 4 ? 40 + index : index - 3 }));
     const decisions = decide(all, { last: 2 }, context);
@@ -89,10 +92,14 @@ describe('an etcd that was emptied and has its old cluster id', () => {
     expect(gone(rising(5, 40), { last: 1 })).toHaveLength(4);
     const restored = days(5).map((each, index) => ({ ...each, revision: 9 - index, clusterId: index < 3 ? 'a' : 'b' }));
     expect(reasonsFor(restored[0]!, decide(restored, { last: 1 }, context))).toEqual(['no rule keeps it']);
-    const pair = ['11:00:00', '11:00:30', '11:04:00'].map((time, index) =>
-      snapshot(`2026-11-20T${time}Z`, { revision: 9 - index }),
-    );
+    const pair = minutes(9, 8, 10);
     expect(gone(pair, { last: 1, minKeep: 1 })).toEqual(idsOf(pair.slice(0, 2)));
+  });
+
+  test('a fall within minutes that no later snapshot makes up for counts too', () => {
+    const all = minutes(3, 4, 24, 2, 3);
+    expect(gone(all, { last: 1, minKeep: 1 })).toEqual([all[0]!.id, all[1]!.id, all[3]!.id]);
+    expect(gone(all.slice(0, 4), { last: 1, minKeep: 1 })).toEqual([all[0]!.id, all[1]!.id]);
   });
 });
 
@@ -151,6 +158,12 @@ describe('what the rules keep', () => {
     ['2028-01-01T00:00Z', '2027-W52'],
   ])('%s lies in the ISO week %s', (at, week) => {
     expect(bucketsOf(new Date(at), 'UTC').weekly).toBe(week);
+  });
+
+  test('adopted snapshots, whose etcd is not known, displace no other', () => {
+    const [first, second, third] = days(3);
+    const adopted = ['06', '07', '08'].map((hour) => snapshot(`2026-11-20T${hour}:00Z`, { clusterId: 'unknown' }));
+    expect(gone([first!, second!, third!, ...adopted], { last: 2 })).toEqual([first!.id, adopted[0]!.id]);
   });
 
   test('a newer unverified snapshot does not displace a verified one', () => {

@@ -32,6 +32,9 @@ export interface Decision {
 /** Milliseconds within which two snapshots count as taken at the same time. */
 const SAME_TIME = 5 * 60_000;
 
+export const areAtOnce = (earlier: Snapshot, later: Snapshot): boolean =>
+  later.createdAt.getTime() - earlier.createdAt.getTime() <= SAME_TIME;
+
 /** Milliseconds that the store's clock may differ from this machine's clock. */
 export const MAX_CLOCK_DIFFERENCE = 5 * 60_000;
 
@@ -139,11 +142,13 @@ export function beforeFall(snapshots: readonly Snapshot[], clusterId: string): S
   const found: Snapshot[] = [];
   let later = 0;
   let lowest = Number.POSITIVE_INFINITY;
+  let highest = Number.NEGATIVE_INFINITY;
   for (const each of own) {
-    // Snapshots of two members at nearly the same time may differ by a few writes.
-    while (own[later]!.createdAt.getTime() - each.createdAt.getTime() > SAME_TIME)
-      lowest = Math.min(lowest, own[later++]!.revision!);
-    if (each.revision! > lowest) found.push(each);
+    const revision = each.revision!;
+    while (!areAtOnce(each, own[later]!)) lowest = Math.min(lowest, own[later++]!.revision!);
+    // Snapshots of two members at nearly the same time may differ by a few writes, but later ones make up for that.
+    if (revision > lowest || (each !== own[0] && revision > highest)) found.push(each);
+    highest = Math.max(highest, revision);
   }
   return found;
 }

@@ -3,7 +3,7 @@ import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { inStep, isTimeout } from '../../lib/limits/run-limit.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Store } from '../../store/store.ts';
-import { exactManifestKey, manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
+import { checkManifest, exactManifestKey, manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
 import { isRefused } from '../catalog/claim.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { entriesOf } from '../catalog/identity/identity.ts';
@@ -36,6 +36,7 @@ export async function commit(
   const { store, retention } = target;
   const { progress, signal } = context;
   const verified = await orDiscard(target, manifest, context, async () => {
+    checkManifest(manifest);
     const level = await readBack(store, manifest, request, context);
     if (manifest.extra && extra) {
       progress.phase('extra', 'storing the extra files');

@@ -54,6 +54,16 @@ test.each([{}, { fileName: 'nightly' }, { key: 'own/latest.db' }])(
   },
 );
 
+test.each([{}, { key: 'own/latest.db' }])(
+  'a manifest that no agent would read is not written, with %j',
+  async (overrides) => {
+    const store = new FilesystemStore({ path: join(root, 'store') });
+    const request = backupRequest(etcd, root, [store], { restoredFrom: ['XYZ'], ...overrides });
+    await expect(takeBackup(request, silent)).rejects.toThrow(/manifest of .* is not valid .*cluster\.lineage\.0/);
+    for await (const { key } of store.list('')) throw new Error(`${key} is left`);
+  },
+);
+
 test.each([{}, { fileName: 'nightly' }, { key: 'own/latest.db' }])(
   'a failed backup with %j keeps its payload if a manifest was written for it meanwhile',
   async (overrides) => {

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { pino } from 'pino';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { backupRequest, silent } from '../../../test/support/backup-request.ts';
@@ -78,7 +79,7 @@ test('the folder that has most of them is named, and the others too', async () =
   ]);
 });
 
-test('the first backup of another etcd into a folder warns, with both cluster ids and the ways out', async () => {
+test('every backup of another etcd into a folder warns, with both cluster ids and the ways out, and so does check', async () => {
   await using other = await EtcdCluster.start({ size: 1 });
   const mine = (await backup('--cluster=orders')).data.snapshot;
   const second = (...flags: string[]) => backupOf(other, '--cluster=orders', ...flags);
@@ -95,7 +96,38 @@ test('the first backup of another etcd into a folder warns, with both cluster id
       ),
     ],
   });
-  expect(await second()).toMatchObject({ exitCode: 0, log: [] });
+  expect(await second()).toMatchObject({ exitCode: 0, log });
+  expect((await backup('--cluster=orders')).log).toEqual([
+    expect.stringContaining(`(cluster id ${clusterId}, newest `),
+  ]);
+  const { text } = await runHere('check', `--store=file://${path}`, '--cluster=orders');
+  const both = `(${mine.clusterId}, ${clusterId}|${clusterId}, ${mine.clusterId})`;
+  expect(text).toMatch(new RegExp(`the snapshots of orders are of 2 etcds that no restore connects, ${both}; `));
+});
+
+test('an etcd that was abandoned by another restore causes no such warning', async () => {
+  await using other = await EtcdCluster.start({ size: 1 });
+  await backup('--cluster=orders', '--restored-from=a1');
+  expect(await backupOf(other, '--cluster=orders', '--restored-from=a1')).toMatchObject({ exitCode: 0, log: [] });
+  expect((await runHere('check', `--store=file://${path}`, '--cluster=orders')).text).not.toContain('no restore');
+});
+
+test('a backup without recipients into a folder with encrypted snapshots warns, and list shows which are encrypted', async () => {
+  const recipient = await identityToRecipient(await generateX25519Identity());
+  const encrypted = (await backup('--cluster=orders', `--age-recipient=${recipient}`)).data.snapshot.id;
+  const { exitCode, log, data } = await backup('--cluster=orders');
+  expect({ exitCode, log }).toEqual({
+    exitCode: 0,
+    log: [
+      `this backup is not encrypted, but orders has encrypted snapshots, such as ${encrypted}; pass --age-recipient to encrypt it too`,
+    ],
+  });
+  const listed = await runHere('list', `--store=file://${path}`, '--cluster=orders');
+  expect(listed.data.snapshots.map((one: { id: string; encrypted: boolean }) => [one.id, one.encrypted])).toEqual([
+    [data.snapshot.id, false],
+    [encrypted, true],
+  ]);
+  expect(listed.text).toMatch(new RegExp(`^${data.snapshot.id} .* no +read\n${encrypted} .* age +read$`, 'm'));
 });
 
 test('a cluster that was restored from the other causes no such warning', async () => {

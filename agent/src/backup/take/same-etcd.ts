@@ -1,13 +1,13 @@
 import type { Entry } from '../catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
-import { isOf } from '../catalog/identity/identity.ts';
+import { isOf, linesOf } from '../catalog/identity/identity.ts';
 import { sameEtcdElsewhere } from '../catalog/identity/locate.ts';
 import type { StoreRequest } from './request.ts';
 import type { TargetRun } from './target-run.ts';
 
 /**
- * Returns a warning for the first backup of an etcd into a folder that has only snapshots of others. `lineage`: the etcd
- * clusters that it was restored from.
+ * Returns a warning for a backup of an etcd into a folder that has snapshots of another one, unless restores connect the two.
+ * `lineage`: the etcd clusters that it was restored from.
  */
 export function otherEtcdWarning(
   entries: readonly Entry[],
@@ -16,12 +16,27 @@ export function otherEtcdWarning(
   lineage: readonly string[],
 ): string | undefined {
   const own = entries.filter((entry) => isOf(named, entry) && entry.manifest?.source.clusterId !== 'unknown');
-  const connected = ['unknown', clusterId, ...lineage];
-  const [newest] = own;
-  if (!newest || clusterId === 'unknown') return undefined;
-  if (own.some(({ manifest }) => connected.includes(manifest!.source.clusterId))) return undefined;
+  if (clusterId === 'unknown') return undefined;
+  const connected = new Set([clusterId, ...lineage]);
+  for (const { family } of linesOf(own))
+    if ([clusterId, ...lineage].some((id) => family.has(id))) for (const id of family) connected.add(id);
+  const newest = own.find(({ manifest }) => !connected.has(manifest!.source.clusterId));
+  if (!newest) return undefined;
   const other = newest.manifest!.source.clusterId;
   return `${folderOf(named)} has snapshots of another etcd (cluster id ${other}, newest ${newest.id}), and this one has the cluster id ${clusterId}; if it is another cluster, pass a --cluster or --namespace of its own; if it was restored from that one by other means, pass --restored-from=${other}`;
+}
+
+/** Returns a warning for a backup that is not encrypted, in a folder that has encrypted snapshots of the agent. */
+export function plaintextWarning(
+  entries: readonly Entry[],
+  named: NamedCluster,
+  recipients: readonly string[],
+): string | undefined {
+  if (recipients.length > 0) return undefined;
+  // Of a file that was adopted, the recipients are not known.
+  const encrypted = entries.find((entry) => isOf(named, entry) && entry.manifest?.object.encryption?.recipients.length);
+  if (!encrypted) return undefined;
+  return `this backup is not encrypted, but ${folderOf(named)} has encrypted snapshots, such as ${encrypted.id}; pass --age-recipient to encrypt it too`;
 }
 
 /** Milliseconds that a finished backup still waits for the warning. */

@@ -23,7 +23,7 @@ import { besideKey, refuseExisting, sweepBeside } from './exact-key.ts';
 import { formatFileName, freeFileName } from './file-name.ts';
 import type { BackupOutcome, List, Origin, RunContext, StoreRequest, Target, WithOrigin } from './request.ts';
 import { reserve, sweepReserved } from './reservation.ts';
-import { otherEtcdWarning, warningOfSameEtcd } from './same-etcd.ts';
+import { otherEtcdWarning, plaintextWarning, warningOfSameEtcd } from './same-etcd.ts';
 import { checkRuns, type TargetRun, targetRuns } from './target-run.ts';
 import { shareStream, type Uploaded } from './upload.ts';
 
@@ -59,8 +59,11 @@ export async function storeSnapshot(
     const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
     for (const { target, context: within } of request.key ? [] : runs) {
       const { entries = [] } = prepared.get(target) ?? {};
-      const warning = otherEtcdWarning(entries, request, origin.source.clusterId, lineage);
-      if (warning) within.log.warn({ store: target.store.url }, warning);
+      const warnings = [
+        otherEtcdWarning(entries, request, origin.source.clusterId, lineage),
+        plaintextWarning(entries, request, request.recipients ?? []),
+      ];
+      for (const warning of warnings) if (warning) within.log.warn({ store: target.store.url }, warning);
     }
     const waiting = new Map([...prepared].map(([target, one]) => [target, one.waiting]));
     const previous = new Map([...prepared].map(([target, { entries }]) => [target, newestOf(entries, request)]));

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { type NamedCluster, namedCluster } from '../../backup/catalog/identity/folder.ts';
 import type { Wanted } from '../../backup/catalog/identity/identity.ts';
+import { isEtcdId } from '../../backup/catalog/manifest.ts';
 import { parseEndpoints } from '../../etcd/endpoints.ts';
 import type { EtcdAccess } from '../../etcd/etcd-member.ts';
 import { loadTls } from '../../etcd/tls.ts';
@@ -84,9 +85,13 @@ export class Settings {
 
   /** Cluster id of an etcd, in the form of etcd's logs. */
   clusterId(): string | undefined {
-    const clusterId = this.text('clusterId')?.toLowerCase();
-    if (clusterId === undefined || /^[0-9a-f]{1,16}$/.test(clusterId)) return clusterId;
-    throw usageError(`--cluster-id: '${clusterId}' is not an etcd cluster id; write it in hex, as shown by \`list\``);
+    const clusterId = this.text('clusterId');
+    return clusterId === undefined ? undefined : etcdClusterId('--cluster-id', clusterId);
+  }
+
+  /** Cluster ids of the etcds that this one was restored from by other means. */
+  restoredFrom(): string[] {
+    return this.list('restoredFrom').map((id) => etcdClusterId('--restored-from', id));
   }
 
   /** Cluster that the snapshots belong to. */
@@ -193,6 +198,12 @@ export class Settings {
       dialTimeout: this.duration('dialTimeout', '--dial-timeout') ?? 5_000,
     };
   }
+}
+
+function etcdClusterId(flag: string, given: string): string {
+  const id = given.toLowerCase();
+  if (isEtcdId(id)) return id;
+  throw usageError(`${flag}: '${given}' is not an etcd cluster id; write it in hex, as shown by \`list\``);
 }
 
 async function readRecipients(given: readonly string[], files: readonly string[], flag?: string): Promise<string[]> {

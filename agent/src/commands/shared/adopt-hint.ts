@@ -24,7 +24,7 @@ const AT_ONCE = 20;
 
 /**
  * Says how a snapshot whose manifest, payload or finding is damaged becomes one again, to follow the problem. Empty if
- * nothing but its state is unknown, or its payload is missing.
+ * nothing but its state is unknown.
  */
 export function adoptHint(opened: OpenedStore, entry: Entry, context: HintContext): string {
   const { manifest, manifestKey, unread } = entry;
@@ -34,6 +34,12 @@ export function adoptHint(opened: OpenedStore, entry: Entry, context: HintContex
     const name = isExact ? `--object-key=${manifest.object.key}` : entry.id;
     const flags = flagsOf(opened, sameIdentities(settings), settings);
     return `; \`etcd-agent verify ${quoted(name)} --level=open ${flags}\` replaces it`;
+  }
+  if (manifest && entry.problem === payloadProblem(manifest, undefined)) {
+    // `copy` takes only those in the folder.
+    const isExact = manifestKey === exactManifestKey(manifest.object.key);
+    const copy = 'to keep it, copy it here again with `etcd-agent copy` from a store that has it; otherwise ';
+    return `; ${isExact ? '' : copy}delete ${manifestKey}`;
   }
   const payload = orphanOf(entry);
   if (!payload) return '';

@@ -6,6 +6,7 @@ import { otherFoldersHint } from '../../backup/catalog/identity/locate.ts';
 import { lookAround, type Misplaced } from '../../backup/catalog/identity/misplaced.ts';
 import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
+import { quoted } from '../../lib/quoted.ts';
 import { openStore } from '../../store/open.ts';
 import { above, below, parentOf } from '../../store/place.ts';
 import type { StoreSpec } from '../../store/spec.ts';
@@ -28,12 +29,13 @@ export async function elsewhere(opened: OpenedStore, { signal }: Pick<CommandCon
   const found = (text: string): Elsewhere => ({ text, isFound: true });
   const ids = await clusterIdsHint(opened);
   if (ids) return found(ids);
-  const { misplaced, names, hasFolder } = await lookAround(opened.store, opened, { signal });
+  const { misplaced, names, hasFolder, exactKey } = await lookAround(opened.store, opened, { signal });
   if (misplaced && (!hasFolder || misplaced.folder === folderOf(opened))) {
     return found(misplacedText(misplaced, opened.spec));
   }
   const others = await otherFoldersHint(opened.store, opened, { signal });
   if (others) return found(others);
+  if (exactKey !== undefined) return { text: exactKeyText(exactKey), isFound: false };
   if (hasFolder || !names) return { text: '', isFound: false };
   const higher = await higherHint(opened.spec, opened);
   if (higher) return found(higher);
@@ -44,10 +46,14 @@ export async function elsewhere(opened: OpenedStore, { signal }: Pick<CommandCon
 const otherFiles = ([first]: readonly string[]) =>
   first === undefined ? 'the store is empty' : `the store has only other files, such as ${first}`;
 
+const exactKeyText = (key: string) =>
+  `; it has a snapshot under an exact key, which no list contains: pass ${quoted(`--object-key=${key}`)} to \`show\`, \`verify\` or \`restore\``;
+
 /** Says what a store has in which no cluster has a snapshot. */
 export async function noClusterHint(store: Store, spec: StoreSpec, signal: AbortSignal): Promise<Elsewhere> {
-  const { misplaced, names } = await lookAround(store, { cluster: '' }, { signal });
+  const { misplaced, names, exactKey } = await lookAround(store, { cluster: '' }, { signal });
   if (misplaced) return { text: misplacedText(misplaced, spec), isFound: true };
+  if (exactKey !== undefined) return { text: exactKeyText(exactKey), isFound: false };
   return { text: names ? `; ${otherFiles(names)}` : '', isFound: false };
 }
 

@@ -21,7 +21,7 @@ export async function storeRequest(settings: Settings): Promise<Omit<StoreReques
     level: settings.oneOf('verify', '--verify', levels),
     trigger: settings.text('trigger') ?? 'manual',
     request: settings.text('request') || undefined,
-    restoredFrom: settings.list('restoredFrom'),
+    restoredFrom: settings.restoredFrom(),
     force: settings.flag('force'),
     sweepAge: settings.duration('sweepAge', '--sweep-age') ?? 86_400_000,
     scratch: settings.scratch,

@@ -2,7 +2,7 @@ import { isTimeout } from '../../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../../lib/limits/unless-aborted.ts';
 import { callCounter } from '../../../lib/memory.ts';
 import type { Store } from '../../../store/store.ts';
-import { readManifest } from '../catalog.ts';
+import { isOfExactKey, readManifest } from '../catalog.ts';
 import { isSnapshotId, splitName } from '../snapshot-id.ts';
 import { folderOf, type NamedCluster } from './folder.ts';
 import { type HintOptions, LIMIT, limited } from './locate.ts';
@@ -26,6 +26,8 @@ export interface Around {
   readonly names?: readonly string[];
   /** Whether the folder of the cluster has any object. */
   readonly hasFolder?: boolean;
+  /** An exact key with a snapshot of the cluster, or of any if none is wanted. */
+  readonly exactKey?: string;
 }
 
 /** Names in a hint. */
@@ -44,6 +46,7 @@ export async function lookAround(
   const look = async (): Promise<Around> => {
     const last = new Map<string, string>();
     const names: string[] = [];
+    const exact: string[] = [];
     let hasFolder = false;
     const countObject = callCounter(2_000);
     for await (const { key } of store.list('', { signal: within })) {
@@ -52,6 +55,7 @@ export async function lookAround(
       hasFolder ||= key.startsWith(`${folderOf(wanted)}/`);
       const slash = key.lastIndexOf('/');
       const split = splitName(key.slice(slash + 1));
+      if (key.endsWith('.json') && !isSnapshotId(split?.id ?? '') && exact.length < READ) exact.push(key);
       if (split?.suffix !== '.json' || !isSnapshotId(split.id)) continue;
       const folder = key.slice(0, Math.max(0, slash));
       if ((last.get(folder) ?? '') < key) last.set(folder, key);
@@ -62,6 +66,10 @@ export async function lookAround(
     for (const folder of folders) {
       const misplaced = await placeOf(store, folder, last.get(folder)!, within);
       if (misplaced) return { misplaced, names, hasFolder };
+    }
+    for (const key of exact) {
+      const exactKey = await exactKeyOf(store, key, wanted, within);
+      if (exactKey !== undefined) return { names, hasFolder, exactKey };
     }
     return { names, hasFolder };
   };
@@ -81,4 +89,17 @@ async function placeOf(store: Store, folder: string, key: string, signal: AbortS
   if (folder.endsWith(`/${own}`)) return { ...common, below: folder.slice(0, -own.length - 1) };
   if (folder === '') return { ...common, above: own };
   return own.endsWith(`/${folder}`) ? { ...common, above: own.slice(0, -folder.length - 1) } : undefined;
+}
+
+/** Returns the exact key whose manifest this is. */
+async function exactKeyOf(
+  store: Store,
+  at: string,
+  { cluster, namespace }: NamedCluster,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const read = await readManifest(store, at, { signal });
+  if (!read || 'problem' in read || !isOfExactKey(at, read.manifest)) return undefined;
+  const { name, namespace: own } = read.manifest.cluster;
+  return cluster === '' || (cluster === name && namespace === own) ? at.replace(/\.json$/, '') : undefined;
 }
