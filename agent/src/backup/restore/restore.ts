@@ -19,6 +19,7 @@ import { knownRevisionOf, refuseBeyondLast } from '../payload/plausible-revision
 import type { ReadOptions } from '../payload/read-payload.ts';
 import { writeContent } from '../payload/verify.ts';
 import { refuseMisplaced, refuseRunning } from './data-dir-place.ts';
+import { memberNameIn } from './member-name.ts';
 import { removeLeft, withPartial } from './partial.ts';
 import {
   type Asked,
@@ -110,7 +111,7 @@ export async function restoreDataDir(
   };
   const before = await there();
   if (before) return before;
-  await refuseMisplaced(dataDir, store.url);
+  await refuseMisplaced(dataDir, store.url, async (each) => (await memberNameIn(each, manifest)) === request.name);
   try {
     // Another run may have completed the restore before this one got the lock.
     return await withPartial(

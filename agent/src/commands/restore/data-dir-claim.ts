@@ -120,23 +120,23 @@ export async function begunWith(
   }
 }
 
-/** Whether the store has a note of each other member, so that this one was the last. */
-export async function areNoted(
+/** Number of other members of which the store has a note. Undefined if it does not say so. */
+export async function notedOthers(
   { name, initialCluster }: DataDirRequest,
   { clusterId = '', token = '' }: DataDirResult,
   entry: ReadEntry,
   opened: OpenedStore,
   context: CommandContext,
-): Promise<boolean> {
+): Promise<number | undefined> {
   const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
   try {
     const [key] = await noteKeys(entry, opened, clusterId, context);
     const keys: string[] = [];
     for await (const { key: each } of opened.store.list(memberNotes(key), { signal })) keys.push(each);
     const others = [...(idsOf(initialCluster, token)?.memberIds ?? [])].filter(([member]) => member !== name);
-    return others.length > 0 && others.every(([, id]) => keys.some((each) => isMemberNote(each, clusterId, id)));
+    return others.filter(([, id]) => keys.some((each) => isMemberNote(each, clusterId, id))).length;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
