@@ -36,7 +36,7 @@ export const storeOptions = [
 ];
 export const clusterIdOption = option(
   '--cluster-id <id>',
-  'use only snapshots of this etcd cluster id, as shown by `list`; needed only if several etcd clusters share the folder',
+  'use only snapshots of this etcd cluster id, as shown by `list`, and of those that it was restored from; needed only if several etcd clusters share the folder',
 );
 export const cacertOption = option(
   '--cacert <file>',
