@@ -1,9 +1,19 @@
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { readdir, readlink, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isInUse } from '../../etcd/offline/data-dir.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { MARKER } from './restore-marker.ts';
+
+/** Returns the directory that a link leads to, or the path if it is no link. The directory is replaced, and the link stays. */
+export async function behindLink(dataDir: string): Promise<string> {
+  const path = resolve(dataDir);
+  const target = await readlink(path).catch(() => undefined);
+  if (target === undefined) return dataDir;
+  return realpath(path).catch(() => {
+    throw refused(`${dataDir} is a link to ${target}, which cannot be opened; name the directory itself`);
+  });
+}
 
 /**
  * Refuses a path that cannot be meant as a data directory. Everything under the path would be moved aside, so a path that is one

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readlink, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
@@ -69,6 +69,26 @@ test('the data of another member is not replaced, and all data directories below
   expect(text).toMatch(`: name ${second.dataDir}, which is that of --name`);
   expect(await readdir(dirname(second.dataDir))).toEqual(before);
   expect(await restore(second.dataDir, ...own(1), ...all)).toMatchObject({ exitCode: 0 });
+});
+
+test('of a link, the directory behind it is replaced', async () => {
+  const [disk, link] = [join(place, 'disk'), join(place, 'link')];
+  const alone = [...own(1), `--initial-cluster=${initialCluster([etcd.member(1)])}`];
+  await mkdir(disk);
+  await symlink(join(disk, 'data'), link);
+  expect(await restore(link, ...alone)).toMatchObject({
+    exitCode: ExitCode.refused,
+    text: expect.stringMatching(
+      /link is a link to \S+\/disk\/data, which cannot be opened; name the directory itself$/,
+    ),
+  });
+  await mkdir(join(disk, 'data'));
+  expect(await restore(link, ...alone)).toMatchObject({ exitCode: 0, data: { dataDir: join(disk, 'data') } });
+  expect(await readlink(link)).toBe(join(disk, 'data'));
+  expect(await readdir(join(disk, 'data'))).toContain('member');
+  expect(await restore(link, ...alone, '--again')).toMatchObject({ exitCode: 0 });
+  expect((await readdir(disk)).filter((name) => name.startsWith('data.replaced-'))).toHaveLength(2);
+  expect((await readdir(place)).filter((name) => name.startsWith('link'))).toEqual(['link']);
 });
 
 test('members that were restored from two stores with different numbers are found by check and backup', async () => {

@@ -4,6 +4,7 @@ import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { type PassedOver, passedOverData, passedOverLines } from '../../backup/catalog/passed-over.ts';
 import { badness } from '../../backup/catalog/select.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
+import { behindLink } from '../../backup/restore/data-dir-place.ts';
 import { requireNamedSnapshot } from '../../backup/restore/named-snapshot.ts';
 import { type DataDirResult, freshToken, leftWithoutStore, restoreDataDir } from '../../backup/restore/restore.ts';
 import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
@@ -39,7 +40,8 @@ export const run: Command = (context) => withTimeout(context, (signal, grow) => 
 
 async function restore(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
   const { settings, progress, signal } = context;
-  const request = parseRequest(settings);
+  const asked = parseRequest(settings);
+  const request = { ...asked, dataDir: await behindLink(asked.dataDir) };
   await refuseInContainer('--data-dir', request.dataDir);
   const left = await leftWithoutStore(request, { id: askedId(settings), sha256: sha256Flag(settings) });
   if (left) {
