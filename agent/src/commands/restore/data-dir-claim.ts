@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { type Entry, isMemberNote, looseNoteKey, manifestKey, restoreNoteKey } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
-import { type DataDirResult, freshToken } from '../../backup/restore/restore.ts';
+import type { DataDirResult } from '../../backup/restore/restore.ts';
 import { type DataDirRequest, type Marker, readMarker } from '../../backup/restore/restore-marker.ts';
+import { nextToken } from '../../backup/restore/token.ts';
 import { notesBeside } from '../../control-plane/state/served-revisions.ts';
 import { clusterIdOf, idsOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
@@ -89,7 +90,7 @@ export async function claim(
   const number = other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`;
   throw new AgentError(
     ExitCode.refused,
-    `another member was restored from ${other.id}${number} as the same cluster ${clusterId}, this one from ${id} with ${bump}; pass one id, one --bump-revision and the same new --initial-cluster-token to all members, for example ${freshToken()}`,
+    `another member was restored from ${other.id}${number} as the same cluster ${clusterId}, this one from ${id} with ${bump}; pass one id, one --bump-revision and the same new --initial-cluster-token to all members, for example ${nextToken([id, other.id].sort().join(), made.initialClusterToken)}, the same on all of them`,
   );
 }
 

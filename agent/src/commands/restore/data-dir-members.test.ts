@@ -1,6 +1,6 @@
 import { cp, mkdir, mkdtemp, readdir, readlink, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { initialCluster, planMembers } from '../../../test/harness/member-plan.ts';
@@ -69,6 +69,22 @@ test('the data of another member is not replaced, and all data directories below
   expect(text).toMatch(`: name ${second.dataDir}, which is that of --name`);
   expect(await readdir(dirname(second.dataDir))).toEqual(before);
   expect(await restore(second.dataDir, ...own(1), ...all)).toMatchObject({ exitCode: 0 });
+});
+
+test.each([
+  ['is refused', () => [`--initial-cluster-token=${basename(dirname(etcd.member(0).dataDir))}`], ExitCode.refused],
+  ['is missing', () => [], ExitCode.usage],
+])('a token that %s: all members are told the same new one', async (_, flags, exitCode) => {
+  const told = [];
+  for (const at of [0, 1]) {
+    const all = [...own(at), `--initial-cluster=${allMembers()}`];
+    const result = await restore(join(place, `told-${exitCode}-${at}`), ...all, ...flags());
+    expect(result.exitCode).toBe(exitCode);
+    told.push(/(restored-\w{16}), the same on all of them/.exec(result.text)?.[1]);
+  }
+  expect(told).toEqual([expect.any(String), told[0]]);
+  const next = [...own(0), `--initial-cluster=${allMembers()}`, `--initial-cluster-token=${told[0]}`];
+  expect(await restore(join(place, `told-${exitCode}-0`), ...next)).toMatchObject({ exitCode: 0 });
 });
 
 test('of a link, the directory behind it is replaced', async () => {

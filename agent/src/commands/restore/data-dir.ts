@@ -6,9 +6,10 @@ import { badness } from '../../backup/catalog/select.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
 import { behindLink } from '../../backup/restore/data-dir-place.ts';
 import { requireNamedSnapshot } from '../../backup/restore/named-snapshot.ts';
-import { type DataDirResult, freshToken, leftWithoutStore, restoreDataDir } from '../../backup/restore/restore.ts';
+import { type DataDirResult, leftWithoutStore, restoreDataDir } from '../../backup/restore/restore.ts';
 import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, markNoted, readMarker } from '../../backup/restore/restore-marker.ts';
+import { nextToken } from '../../backup/restore/token.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
@@ -311,9 +312,10 @@ function parseRequest(settings: Settings): DataDirRequest {
   const initialCluster = settings.text('initialCluster') ?? urlsOf(peerUrls, name);
   const members = membersOf(initialCluster);
   const token = settings.text('initialClusterToken');
+  const named = askedId(settings) ?? settings.text('objectKey') ?? '';
   if (!token && members.size > 1) {
     throw usageError(
-      `--initial-cluster-token: is missing; pass the same new token to all ${members.size} members, for example ${freshToken()}`,
+      `--initial-cluster-token: is missing; pass the same new token to all ${members.size} members, for example ${nextToken(named, [...members.keys()].sort().join())}, the same on all of them`,
     );
   }
   const [bump, objectKey] = [bumpFlag(settings), settings.text('objectKey')];
