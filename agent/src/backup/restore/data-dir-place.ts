@@ -5,7 +5,7 @@ import { isInUse } from '../../etcd/offline/data-dir.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { MARKER } from './restore-marker.ts';
 
-/** Returns the directory that a link leads to, or the path if it is no link. The directory is replaced, and the link stays. */
+/** Returns the directory that a link leads to, or the path if it is not a link. The directory is replaced, and the link stays. */
 export async function behindLink(dataDir: string): Promise<string> {
   const path = resolve(dataDir);
   const target = await readlink(path).catch(() => undefined);
