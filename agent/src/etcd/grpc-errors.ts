@@ -13,7 +13,10 @@ export function greetingError(endpoint: string, error: unknown): AgentError {
 }
 
 const closedPlainly = (endpoint: string, error: unknown): AgentError =>
-  unavailable(`etcd at ${endpoint} closed the connection; if it uses TLS, write https:// and pass --cacert`, error);
+  unavailable(
+    `etcd at ${endpoint} closed the connection; if it uses TLS, write https:// and pass --cacert; if this is its port for peers (usually 2380), use that for clients (2379)`,
+    error,
+  );
 
 /** Translates a failed connection into an error that says what to do. */
 export function connectionError(endpoint: string, error: unknown): AgentError {

@@ -33,6 +33,14 @@ const withEtcd = () => `--endpoints=${etcd.endpoints.join()}`;
 const of = (what: string, { data }: { data: any }) =>
   data.findings.filter(({ check }: { check: string }) => check === what);
 
+test('the port for peers instead of that for clients is named', async () => {
+  const { exitCode, text } = await check(`--endpoints=${etcd.member(0).peerUrl}`);
+  expect([exitCode, text]).toEqual([
+    ExitCode.etcdUnavailable,
+    expect.stringContaining('if this is its port for peers (usually 2380), use that for clients (2379)'),
+  ]);
+});
+
 test('without problems: a line for each item, and nothing is left in the store', async () => {
   const result = await check(withEtcd());
   expect(result).toMatchObject({ exitCode: 0, data: { failed: 0 } });

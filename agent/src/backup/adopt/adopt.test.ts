@@ -569,6 +569,10 @@ describe('a payload whose backup may still be running', () => {
       const fetch = ['restore', 'fetch', ...inStore(), `--object-key=${key}`, '--adopt', `--to=${path}/x.db`];
       expect(await runHere(...fetch, `--etcdutl=${etcdutl()}`)).toMatchObject(refused);
       expect(await files()).toEqual([key]);
+      const { text } = await adopt(key);
+      expect(text).toMatch(/ --backup-ended` adopts it now$/);
+      expect(await asTyped(text)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+      for (const each of await files()) if (each !== key) await rm(join(path, each));
       await put(key, saved, new Date(Date.now() - 61 * 60_000));
       expect(await adopt(key)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
     },
@@ -580,12 +584,24 @@ describe('a payload whose backup may still be running', () => {
       await put(`orders/${id}.db`, saved, new Date());
       const { text } = await runHere(...command.split(' '), ...inStore());
       expect(text).toMatch(
-        /its backup is still running, or was killed; .*wait until \d{4}-\S+Z; if it has no manifest then, .etcd-agent adopt /,
+        /its backup is still running, or was killed; .*wait until \d{4}-\S+Z; if it has no manifest then, .etcd-agent adopt .* writes one; with --backup-ended it does so now/,
       );
       await put(`orders/${id}.db`, saved, new Date(Date.now() - 61 * 60_000));
       expect(await asTyped(text)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
     },
   );
+
+  test('a restore of the newest one says in its result that it is passed over', async () => {
+    await put('orders/snapshot-20261119-023807.db');
+    expect(await adopt()).toMatchObject({ exitCode: 0 });
+    await put(`orders/${id}.db`, saved, new Date());
+    const why = 'it has no manifest: its backup is still running, or was killed';
+    expect(await runHere('restore', 'fetch', ...inStore(), `--to=${path}/x.db`)).toMatchObject({
+      exitCode: 0,
+      text: expect.stringMatching(new RegExp(`passed over: ${id}, \\S+ .*newer: ${why}`)),
+      data: { passedOver: [{ id, why }] },
+    });
+  });
 
   test.each(['list', `show ${id}`, 'verify', 'status'])(
     'a damaged manifest shows that it is over: `%s` names `adopt` at once',

@@ -53,6 +53,8 @@ export interface AdoptContext extends InspectOptions, NamedCluster {
   /** Milliseconds to wait for the manifests of another folder. */
   readonly answerLimit: number;
   readonly warn: (message: string) => void;
+  /** The user knows that no backup is running. */
+  readonly backupEnded: boolean;
   /** Replace a manifest that is intact, but was written for another payload. */
   readonly replacesIntact: boolean;
   /** Flags with which another command finds the same snapshots with the same tools. */
@@ -217,14 +219,17 @@ async function readOther(
  */
 async function mayBeRunning(
   object: StoredObject,
-  { store }: AdoptContext,
+  { store, backupEnded, flags }: AdoptContext,
   options: CallOptions,
 ): Promise<string | undefined> {
   const { key } = object;
   if (await store.stat(reservationBeside(key), options)) return reservedBy(key);
-  if (!isNameOfOurs(key) || (await store.stat(manifestBeside(key), options))) return undefined;
+  if (backupEnded || !isNameOfOurs(key) || (await store.stat(manifestBeside(key), options))) return undefined;
   const until = mayRunUntil(object, (await store.now(options)) ?? new Date());
-  return until && `its backup may still be running; wait until ${until}, then adopt it`;
+  return (
+    until &&
+    `its backup may still be running; wait until ${until}, then adopt it; if no backup is running, \`etcd-agent adopt ${quoted(key)} ${flags} --backup-ended\` adopts it now`
+  );
 }
 
 const reservationBeside = (key: string) => reservationKey(dirname(key), stemOf(basename(key)));

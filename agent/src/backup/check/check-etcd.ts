@@ -3,6 +3,7 @@ import type { EtcdAccess, Member } from '../../etcd/etcd-member.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
+import { fallenBehind } from '../take/source/compare-members.ts';
 import { type ObservedCluster, observeCluster, type ReachedMember } from '../take/source/observe-cluster.ts';
 import { rankSources } from '../take/source/rank-sources.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
@@ -22,6 +23,7 @@ export async function checkEtcd(access: EtcdAccess, log: Log, signal: AbortSigna
       ...observed.members.flatMap(checkMember),
       ...checkMissing(observed, listed),
       ...checkVersions(observed),
+      ...checkRevisions(observed),
       ...checkAlarms(observed),
       ...(await checkQuorum(observed, signal)),
     ];
@@ -71,6 +73,13 @@ function checkVersions({ members }: ObservedCluster): Finding[] {
   const versions = [...new Set(members.map(({ status }) => status.version))].sort();
   if (versions.length < 2) return [];
   return [warning('member', `the members run different versions: ${versions.join(', ')}`)];
+}
+
+function checkRevisions({ members }: ObservedCluster): Finding[] {
+  const apart = fallenBehind(members.filter(({ status }) => !status.isLearner));
+  return apart === undefined
+    ? []
+    : [failed('member', ExitCode.sourceSuspect, `${apart}; a backup would count as suspect`)];
 }
 
 export function checkAlarms({ alarms }: ObservedCluster): Finding[] {

@@ -1,15 +1,30 @@
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { readdir, readlink, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isInUse } from '../../etcd/offline/data-dir.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { MARKER } from './restore-marker.ts';
 
+/** Returns the directory that a link leads to, or the path if it is not a link. The directory is replaced, and the link stays. */
+export async function behindLink(dataDir: string): Promise<string> {
+  const path = resolve(dataDir);
+  const target = await readlink(path).catch(() => undefined);
+  if (target === undefined) return dataDir;
+  return realpath(path).catch(() => {
+    throw refused(`${dataDir} is a link to ${target}, which cannot be opened; name the directory itself`);
+  });
+}
+
 /**
  * Refuses a path that cannot be meant as a data directory. Everything under the path would be moved aside, so a path that is one
- * level too high or too low would take other files with it.
+ * level too high or too low would take other files with it. `isOwn`: whether a directory is known to hold the member that is
+ * restored.
  */
-export async function refuseMisplaced(dataDir: string, storeUrl: string): Promise<void> {
+export async function refuseMisplaced(
+  dataDir: string,
+  storeUrl: string,
+  isOwn: (dataDir: string) => Promise<boolean>,
+): Promise<void> {
   const path = await realPath(dataDir);
   const names = await readdir(path).catch((): string[] => []);
   const below = await dataDirsBelow(path, 2);
@@ -18,8 +33,7 @@ export async function refuseMisplaced(dataDir: string, storeUrl: string): Promis
   if (around) throw refused(`${dataDir} is the inside of a data directory; name ${around}`);
   await refuseStore(dataDir, path, storeUrl);
   if (names.length > 0 && !names.includes('member') && !names.includes(MARKER)) {
-    const remedy = below[0] ? `its etcd data is in ${below[0]}: name that` : 'name another directory or empty it';
-    throw refused(`${dataDir} is not empty and holds no etcd data; ${remedy}`);
+    throw refused(`${dataDir} is not empty and holds no etcd data; ${await remedyAmong(below, isOwn)}`);
   }
   for (const each of [path, ...below]) await refuseRunning(each);
   for (const each of ancestorsOf(path)) {
@@ -27,6 +41,19 @@ export async function refuseMisplaced(dataDir: string, storeUrl: string): Promis
       throw refused(`${dataDir} lies in ${each}, which a running etcd uses; name another directory`);
     }
   }
+}
+
+async function remedyAmong(
+  [first, ...more]: readonly string[],
+  isOwn: (dataDir: string) => Promise<boolean>,
+): Promise<string> {
+  if (first === undefined) return 'name another directory or empty it';
+  if (more.length === 0) return `its etcd data is in ${first}: name that`;
+  const all = [first, ...more].sort();
+  const fits = await Promise.all(all.map(isOwn));
+  const own = all.filter((_, at) => fits[at]);
+  const remedy = own.length === 1 ? `name ${own[0]}, which is that of --name` : 'name the one of this member';
+  return `its etcd data is in ${all.join(', ')}: ${remedy}`;
 }
 
 /** The data directory whose `member` directory is this path or holds it. */

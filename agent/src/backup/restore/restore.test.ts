@@ -633,7 +633,7 @@ describe('the command restore data-dir', () => {
           dataDir = join(place, `data${n}`);
           expect(text).toMatch(
             new RegExp(
-              `^${dataDir}: restored from ${id}\\n  cluster \\w+, member \\w+, token ${token}, revision ${String(bump).replace(/0+$/, '')}\\d+ or later\\n(  the previous .*\\n)?  next: ${n === 0 ? `restore the other members from ${id} with --initial-cluster-token=${token}, then` : 'all 2 members are restored:'} start each with the settings of its restore$`,
+              `^${dataDir}: restored from ${id}\\n  cluster \\w+, member \\w+, token ${token}, revision ${String(bump).replace(/0+$/, '')}\\d+ or later\\n(  the previous .*\\n)?  next: ${n === 0 ? `restore the other members from ${id} with --initial-cluster-token=${token} from this store too, which has no note of them yet, then` : 'all 2 members are restored:'} start each with the settings of its restore$`,
             ),
           );
           expect(await bumped()).toBe(bump);

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { backendState } from '../../etcd/offline/backend-state.ts';
@@ -19,6 +18,7 @@ import { knownRevisionOf, refuseBeyondLast } from '../payload/plausible-revision
 import type { ReadOptions } from '../payload/read-payload.ts';
 import { writeContent } from '../payload/verify.ts';
 import { refuseMisplaced, refuseRunning } from './data-dir-place.ts';
+import { memberNameIn } from './member-name.ts';
 import { removeLeft, withPartial } from './partial.ts';
 import {
   type Asked,
@@ -32,6 +32,7 @@ import {
   readMarker,
   writeMarker,
 } from './restore-marker.ts';
+import { freshToken, nextToken } from './token.ts';
 
 /** Number of revisions to skip if nothing better is known. */
 const STEP = 1_000_000_000;
@@ -110,7 +111,7 @@ export async function restoreDataDir(
   };
   const before = await there();
   if (before) return before;
-  await refuseMisplaced(dataDir, store.url);
+  await refuseMisplaced(dataDir, store.url, async (each) => (await memberNameIn(each, manifest)) === request.name);
   try {
     // Another run may have completed the restore before this one got the lock.
     return await withPartial(
@@ -136,8 +137,9 @@ async function make(
 ): Promise<DataDirResult> {
   const { dataDir, initialCluster, initialClusterToken } = request;
   const before = await walState(dataDir).catch(() => undefined);
+  const example = nextToken(manifest.id, initialClusterToken);
   if (initialClusterToken !== undefined)
-    await refuseSameCluster(dataDir, clusterIdOf(initialCluster, initialClusterToken));
+    await refuseSameCluster(dataDir, clusterIdOf(initialCluster, initialClusterToken), example);
   const made: ResolvedRequest = { ...request, bumpRevision: await bump() };
   const fresh = join(partial, 'data');
   await mkdir(partial, { mode: 0o700 });
@@ -149,7 +151,7 @@ async function make(
   const token = request.initialClusterToken ?? freshToken();
   await runRestore(etcdutl, file, fresh, { ...made, initialClusterToken: token }, manifest.id, options.signal);
   const remembered = await markerOf(fresh, manifest, made, token, revision);
-  await refuseSameCluster(dataDir, remembered.clusterId);
+  await refuseSameCluster(dataDir, remembered.clusterId, example);
   await writeMarker(fresh, remembered);
   await syncTree(fresh);
   const undo = await claim?.(remembered);
@@ -208,9 +210,6 @@ async function alreadyRestored(marker: Marker, asked: Asked, request: DataDirReq
   return { id, clusterId, memberId, ...next, alreadyRestored: true };
 }
 
-/** Returns a new token. The same token and members give the same cluster id, whatever the data are. */
-export const freshToken = (): string => `restored-${randomBytes(8).toString('hex')}`;
-
 async function runRestore(
   etcdutl: Etcdutl,
   file: string,
@@ -257,7 +256,7 @@ async function refuseOther(marker: Marker, asked: Asked, request: DataDirRequest
 }
 
 function waysOut(
-  { clusterId }: Marker,
+  { id, clusterId }: Marker,
   { initialCluster, initialClusterToken: token }: DataDirRequest,
   change: Change | undefined,
 ): string {
@@ -265,7 +264,7 @@ function waysOut(
   // The same token and members would give the cluster id of the present data.
   const isSame = token !== undefined && clusterIdOf(initialCluster, token) === clusterId;
   const renewed = isAlone ? 'a new token' : 'the same new token for all members';
-  const withToken = isSame ? ` with ${renewed}, for example --initial-cluster-token=${freshToken()},` : '';
+  const withToken = isSame ? ` with ${renewed}, for example --initial-cluster-token=${nextToken(id, token)},` : '';
   const again = `--again${withToken} restores again and moves the present data aside`;
   if (change?.byEtcd) return `${again}; --once leaves it as it is, for a command that runs at every start`;
   return isAlone || change === undefined ? again : `${REPLACE_MEMBER}; or ${again}`;
@@ -280,14 +279,14 @@ const REPLACE_MEMBER = 'if its cluster still serves, remove this member there an
  * Throws if the restore would have the cluster id of the present data: members that were not restored with it would
  * accept it although its data differ.
  */
-async function refuseSameCluster(dataDir: string, clusterId: string | undefined): Promise<void> {
+async function refuseSameCluster(dataDir: string, clusterId: string | undefined, example: string): Promise<void> {
   const [log, marker] = await Promise.all(
     [walIdentity, readMarker].map((read) => read(dataDir).catch(() => undefined)),
   );
   if (clusterId === undefined || ![log?.clusterId, marker?.clusterId].includes(clusterId)) return;
   throw new AgentError(
     ExitCode.refused,
-    `--initial-cluster-token: ${dataDir} already holds the cluster ${clusterId} of the same token and members; pass the same new token to all members, for example ${freshToken()}`,
+    `--initial-cluster-token: ${dataDir} already holds the cluster ${clusterId} of the same token and members; pass the same new token to all members, for example ${example}, the same on all of them`,
   );
 }
 

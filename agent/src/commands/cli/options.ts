@@ -36,7 +36,7 @@ export const storeOptions = [
 ];
 export const clusterIdOption = option(
   '--cluster-id <id>',
-  'use only snapshots of this etcd cluster id, as shown by `list`; needed only if several etcd clusters share the folder',
+  'use only snapshots of this etcd cluster id, as shown by `list`, and of those that it was restored from; needed only if several etcd clusters share the folder',
 );
 export const cacertOption = option(
   '--cacert <file>',
@@ -109,7 +109,7 @@ export const adoptOption = option(
 );
 export const forceForeignOption = option(
   '--force-foreign',
-  "accept a snapshot although the data here belongs, or may belong, to another cluster, or adopt a file in another cluster's folder",
+  "accept a snapshot although the data here belongs, or may belong, to another cluster or member, or adopt a file in another cluster's folder",
 );
 export const forceFailedOption = option(
   '--force-failed',
@@ -169,7 +169,10 @@ export const restoredFromOption = list(
 export const dataDirOptions = [
   option('--data-dir <dir>', 'data directory to create; an existing one is renamed, not deleted'),
   option('--name <name>', 'name of the member').default('default'),
-  option('--initial-cluster <list>', 'name=peer-url of every member, comma-separated (default: only this member)'),
+  option(
+    '--initial-cluster <list>',
+    'name=peer-url of every member, comma-separated (default: only this member, if the snapshot is of a single one)',
+  ),
   option('--initial-advertise-peer-urls <urls>', 'peer URLs of this member').default('http://localhost:2380'),
   option(
     '--initial-cluster-token <token>',

@@ -209,6 +209,10 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     ...storeOptions,
     identityOption,
     forceForeignOption,
+    option(
+      '--backup-ended',
+      'also adopt a named payload whose backup may still be running; pass it only if no backup of the cluster is running',
+    ),
     option('--dry-run', 'check the files, and only report what would be adopted'),
     ...runOptions,
   ]);

@@ -5,9 +5,9 @@ import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { timeOf } from '../../backup/catalog/passed-over.ts';
 import { knownRevisionOf, refuseBeyondLast } from '../../backup/payload/plausible-revision.ts';
 import { bumpBeyond } from '../../backup/restore/bump-beyond.ts';
-import { freshToken } from '../../backup/restore/restore.ts';
 import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, readMarker } from '../../backup/restore/restore-marker.ts';
+import { nextToken } from '../../backup/restore/token.ts';
 import { bumpOf } from '../../control-plane/state/bump.ts';
 import { beganAfter, dataRevision } from '../../control-plane/state/data-revision.ts';
 import {
@@ -101,15 +101,16 @@ function bumpOfOthers(
   const { id } = entry;
   const revision = knownRevisionOf(entry.manifest) ?? 0;
   const ids = idsOf(initialCluster, initialClusterToken);
-  if (several && ids) refuseRestored([...entries, { objects: served.outside ?? [] }], ids, request);
+  if (several && ids) refuseRestored([...entries, { objects: served.outside ?? [] }], ids, request, id);
   const clusterId = ids?.clusterId;
   const isSame = (each: { readonly clusterId?: string }) =>
     each.clusterId !== undefined && each.clusterId === clusterId;
   const notes = served.notes.filter(isSame);
-  if (notes.length === 0) refuseSource([...entries, entry], clusterId, request, several);
+  if (notes.length === 0) refuseSource([...entries, entry], clusterId, request, { id, several });
   const highest = highestOf([...served.inStore, ...served.here].filter(isSame));
   if (notes.length === 0 && highest.revision === 0) return undefined;
-  const orNewToken = `pass ${several ? 'the same new --initial-cluster-token to all members' : 'a new --initial-cluster-token'}, for example ${freshToken()}`;
+  const example = nextToken(id, initialClusterToken);
+  const orNewToken = `pass ${several ? 'the same new --initial-cluster-token to all members' : 'a new --initial-cluster-token'}, for example ${example}${several ? ', the same on all of them' : ''}`;
   // A single member has lost with its data what it has served.
   const other = several ? notes.find((note) => note.id !== id || note.part !== 'none') : notes[0];
   if (other || !several) {
@@ -139,7 +140,7 @@ function bumpOfOthers(
   if (revision + joined > past.revision) return joined;
   const all = highestOf([...served.inStore, ...served.here, ...seenOf(served.notes, true)]);
   throw refused(
-    `the cluster ${clusterId} with this token and these members begins at revision ${revision + joined}, but ${past.where} has reached ${past.revision}: clients would miss changes; pass the same --bump-revision to all members, for example ${bumpBeyond(all.revision, revision)}, and the same new --initial-cluster-token, for example ${freshToken()}`,
+    `the cluster ${clusterId} with this token and these members begins at revision ${revision + joined}, but ${past.where} has reached ${past.revision}: clients would miss changes; pass the same --bump-revision to all members, for example ${bumpBeyond(all.revision, revision)}, and the same new --initial-cluster-token, for example ${example}${several ? ', the same on all of them' : ''}`,
   );
 }
 
@@ -150,15 +151,15 @@ function bumpOfOthers(
 function refuseSource(
   entries: readonly Entry[],
   clusterId: string | undefined,
-  { name }: DataDirRequest,
-  several: boolean,
+  { name, initialClusterToken }: DataDirRequest,
+  { id, several }: { readonly id: string; readonly several: boolean },
 ): void {
   if (!entries.some(({ manifest }) => clusterId !== undefined && manifest?.source.clusterId === clusterId)) return;
   const instead = several
     ? `if it still serves, remove ${name} there and add it again; otherwise pass the same new token to all members`
     : 'pass a new token';
   throw refused(
-    `--initial-cluster-token: this token and these members are those of the cluster ${clusterId} that the snapshots come from; ${instead}, for example --initial-cluster-token=${freshToken()}`,
+    `--initial-cluster-token: this token and these members are those of the cluster ${clusterId} that the snapshots come from; ${instead}, for example --initial-cluster-token=${nextToken(id, initialClusterToken)}${several ? ', the same on all of them' : ''}`,
   );
 }
 
@@ -186,13 +187,14 @@ const seenOf = (notes: readonly RestoreNote[], all = false): Seen[] =>
 function refuseRestored(
   entries: readonly Pick<Entry, 'objects'>[],
   { clusterId, memberIds }: NonNullable<ReturnType<typeof idsOf>>,
-  { name, repeat }: DataDirRequest,
+  { name, repeat, initialClusterToken }: DataDirRequest,
+  id: string,
 ): void {
   const memberId = memberIds.get(name);
   if (repeat === 'again' || memberId === undefined) return;
   if (!entries.some(({ objects }) => objects.some(({ key }) => isMemberNote(key, clusterId, memberId)))) return;
   throw refused(
-    `--name: ${name} was already restored as a member of the cluster ${clusterId}, and its data is not here; if that cluster serves, remove ${name} and add it again; otherwise pass the same new --initial-cluster-token to all members, for example ${freshToken()}; if it has never served, use --again to restore it once more`,
+    `--name: ${name} was already restored as a member of the cluster ${clusterId}, and its data is not here; if that cluster serves, remove ${name} and add it again; otherwise pass the same new --initial-cluster-token to all members, for example ${nextToken(id, initialClusterToken)}; if it has never served, use --again to restore it once more`,
   );
 }
 

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { type Entry, isMemberNote, looseNoteKey, manifestKey, restoreNoteKey } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
-import { type DataDirResult, freshToken } from '../../backup/restore/restore.ts';
+import type { DataDirResult } from '../../backup/restore/restore.ts';
 import { type DataDirRequest, type Marker, readMarker } from '../../backup/restore/restore-marker.ts';
+import { nextToken } from '../../backup/restore/token.ts';
 import { notesBeside } from '../../control-plane/state/served-revisions.ts';
 import { clusterIdOf, idsOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
@@ -89,7 +90,7 @@ export async function claim(
   const number = other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`;
   throw new AgentError(
     ExitCode.refused,
-    `another member was restored from ${other.id}${number} as the same cluster ${clusterId}, this one from ${id} with ${bump}; pass one id, one --bump-revision and the same new --initial-cluster-token to all members, for example ${freshToken()}`,
+    `another member was restored from ${other.id}${number} as the same cluster ${clusterId}, this one from ${id} with ${bump}; pass one id, one --bump-revision and the same new --initial-cluster-token to all members, for example ${nextToken([id, other.id].sort().join(), made.initialClusterToken)}, the same on all of them`,
   );
 }
 
@@ -120,23 +121,23 @@ export async function begunWith(
   }
 }
 
-/** Whether the store has a note of each other member, so that this one was the last. */
-export async function areNoted(
+/** Number of other members of which the store has a note. Undefined if it does not say so. */
+export async function notedOthers(
   { name, initialCluster }: DataDirRequest,
   { clusterId = '', token = '' }: DataDirResult,
   entry: ReadEntry,
   opened: OpenedStore,
   context: CommandContext,
-): Promise<boolean> {
+): Promise<number | undefined> {
   const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
   try {
     const [key] = await noteKeys(entry, opened, clusterId, context);
     const keys: string[] = [];
     for await (const { key: each } of opened.store.list(memberNotes(key), { signal })) keys.push(each);
     const others = [...(idsOf(initialCluster, token)?.memberIds ?? [])].filter(([member]) => member !== name);
-    return others.length > 0 && others.every(([, id]) => keys.some((each) => isMemberNote(each, clusterId, id)));
+    return others.filter(([, id]) => keys.some((each) => isMemberNote(each, clusterId, id))).length;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -4,10 +4,12 @@ import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { type PassedOver, passedOverData, passedOverLines } from '../../backup/catalog/passed-over.ts';
 import { badness } from '../../backup/catalog/select.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
+import { behindLink } from '../../backup/restore/data-dir-place.ts';
 import { requireNamedSnapshot } from '../../backup/restore/named-snapshot.ts';
-import { type DataDirResult, freshToken, leftWithoutStore, restoreDataDir } from '../../backup/restore/restore.ts';
+import { type DataDirResult, leftWithoutStore, restoreDataDir } from '../../backup/restore/restore.ts';
 import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, markNoted, readMarker } from '../../backup/restore/restore-marker.ts';
+import { nextToken } from '../../backup/restore/token.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
@@ -31,14 +33,16 @@ import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-f
 import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 import { bumpFor } from './data-dir-bump.ts';
-import { areNoted, begunWith, claim, NOTE_LIMIT, noteKeys, noteOf, type ReadEntry } from './data-dir-claim.ts';
+import { begunWith, claim, NOTE_LIMIT, notedOthers, noteKeys, noteOf, type ReadEntry } from './data-dir-claim.ts';
+import { refuseLone, refuseOtherMember } from './data-dir-members.ts';
 import { checkPeers, urlsOf } from './data-dir-peers.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => restore({ ...context, signal }, grow));
 
 async function restore(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
   const { settings, progress, signal } = context;
-  const request = parseRequest(settings);
+  const asked = parseRequest(settings);
+  const request = { ...asked, dataDir: await behindLink(asked.dataDir) };
   await refuseInContainer('--data-dir', request.dataDir);
   const left = await leftWithoutStore(request, { id: askedId(settings), sha256: sha256Flag(settings) });
   if (left) {
@@ -51,6 +55,7 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const { store } = opened;
     const entry = await askedToRestore(opened, context, grow);
     const { id, manifest } = entry;
+    if (!settings.text('initialCluster')) await refuseLone(manifest, request);
     const members = membersOf(request.initialCluster).size;
     const several = members > 1;
     const command = commandFor(request, opened, settings);
@@ -68,7 +73,10 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const onBytes = phaseOfBytes(progress, 'restore', id, manifest.object.sizeBytes);
     const steps = {
       bump: async () => {
-        if (!settings.flag('forceForeign')) await refuseForeign(entry, request, opened, context);
+        if (!settings.flag('forceForeign')) {
+          await refuseForeign(entry, request, opened, context);
+          await refuseOtherMember(manifest, request);
+        }
         return bumpFor({ opened, entry, request, several, commandFor: command, context });
       },
       ...(several && { claim: (made: Marker) => claim(made, opened, context, entry) }),
@@ -78,8 +86,12 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     );
     warnSwitches(id, result, context.log);
     await note(request, opened, context, entry);
-    const isLast = several && (await areNoted(request, result, entry, opened, context));
-    return ended(request, result, { store: store.url, isLast, ...(result.id === id && { passed }) });
+    const others = several ? await notedOthers(request, result, entry, opened, context) : undefined;
+    return ended(request, result, {
+      store: store.url,
+      ...(others !== undefined && { others }),
+      ...(result.id === id && { passed }),
+    });
   });
 }
 
@@ -163,7 +175,7 @@ const ownFlags = ({ objectKey, bumpRevision }: DataDirRequest, settings: Setting
 const ended = (
   request: DataDirRequest,
   result: DataDirResult,
-  { store, isLast = false, passed = [] }: Ended = {},
+  { store, others, passed = [] }: Ended = {},
 ): CommandResult => {
   const { dataDir } = request;
   const { id, alreadyRestored, token } = result;
@@ -172,7 +184,7 @@ const ended = (
     text: [
       alreadyRestored ? `${dataDir}: was already restored from ${id}; nothing done` : `${dataDir}: restored from ${id}`,
       ...passedOverLines(passed),
-      ...(token === undefined ? [] : restoredLines(request, { ...result, token }, isLast)),
+      ...(token === undefined ? [] : restoredLines(request, { ...result, token }, others)),
     ].join('\n'),
     data: { ...(store !== undefined && { store }), dataDir, ...result, ...passedOverData(passed) },
   };
@@ -180,22 +192,23 @@ const ended = (
 
 interface Ended {
   readonly store?: string;
-  /** All other members are restored. */
-  readonly isLast?: boolean;
+  /** Number of other members that the store knows to be restored. */
+  readonly others?: number;
   readonly passed?: readonly PassedOver[];
 }
 
 function restoredLines(
   request: DataDirRequest,
   result: DataDirResult & { readonly token: string },
-  isLast: boolean,
+  others: number | undefined,
 ): string[] {
   const { dataDir, name, initialCluster, initialAdvertisePeerUrls } = request;
   const { id, clusterId, memberId, token, revision, movedAside } = result;
   const members = membersOf(initialCluster).size;
-  const first = isLast
-    ? `all ${members} members are restored:`
-    : `restore the other members from ${id} with --initial-cluster-token=${quoted(token)}, then`;
+  const first =
+    others === members - 1
+      ? `all ${members} members are restored:`
+      : `restore the other members from ${id} with --initial-cluster-token=${quoted(token)}${notedText(others, members)}, then`;
   const settings = [
     ...[`--data-dir=${quoted(dataDir)}`, `--name=${quoted(name)}`],
     ...[`--initial-advertise-peer-urls=${quoted(initialAdvertisePeerUrls)}`],
@@ -209,6 +222,12 @@ function restoredLines(
     `  next: ${next}`,
   ];
 }
+
+/** Shows that the other members were restored from another store, where nothing compared them with this one. */
+const notedText = (others: number | undefined, members: number): string =>
+  others === undefined
+    ? ''
+    : ` from this store too, which ${others === 0 ? 'has no note of them' : `notes ${others} of these ${members - 1}`} yet`;
 
 /** Writes the note that the restoring run could not write. A failure never keeps a healthy etcd from starting. */
 async function noteLater(request: DataDirRequest, context: CommandContext): Promise<void> {
@@ -293,9 +312,10 @@ function parseRequest(settings: Settings): DataDirRequest {
   const initialCluster = settings.text('initialCluster') ?? urlsOf(peerUrls, name);
   const members = membersOf(initialCluster);
   const token = settings.text('initialClusterToken');
+  const named = askedId(settings) ?? settings.text('objectKey') ?? '';
   if (!token && members.size > 1) {
     throw usageError(
-      `--initial-cluster-token: is missing; pass the same new token to all ${members.size} members, for example ${freshToken()}`,
+      `--initial-cluster-token: is missing; pass the same new token to all ${members.size} members, for example ${nextToken(named, [...members.keys()].sort().join())}, the same on all of them`,
     );
   }
   const [bump, objectKey] = [bumpFlag(settings), settings.text('objectKey')];

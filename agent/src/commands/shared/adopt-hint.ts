@@ -50,7 +50,7 @@ export function adoptHint(opened: OpenedStore, entry: Entry, context: HintContex
   if (hasManifest(entry)) return `; if its payload is good, ${adopt} replaces the manifest`;
   const until = manifestKey === exactManifestKey(payload.key) ? undefined : mayRunUntil(payload, now);
   return until
-    ? `; wait until ${until}; if it has no manifest then, ${adopt} writes one`
+    ? `; wait until ${until}; if it has no manifest then, ${adopt} writes one; with --backup-ended it does so now, if no backup is running`
     : `; if no backup is running, ${adopt} writes one`;
 }
 

@@ -23,6 +23,7 @@ export async function adoptContext(
     cluster,
     entries,
     namespace,
+    backupEnded: settings.flag('backupEnded'),
     forceForeign: settings.flag('forceForeign'),
     scratch: settings.scratch,
     etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),

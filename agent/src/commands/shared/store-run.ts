@@ -227,8 +227,9 @@ export async function passedOverFor(
 ): Promise<PassedOver[]> {
   const { settings, signal } = context;
   if (askedId(settings) !== undefined || settings.text('objectKey') !== undefined) return [];
-  const lost = await opened.readLost((await opened.store.now({ signal })) ?? new Date());
-  return passedOver([...(await answeringOf(opened, context)), ...lost], entry, opened, beforeFlag(settings));
+  const now = (await opened.store.now({ signal })) ?? new Date();
+  const without = [...(await opened.readLost(now)), ...(await opened.readUnfinished(now))];
+  return passedOver([...(await answeringOf(opened, context)), ...without], entry, opened, beforeFlag(settings));
 }
 
 /** Throws if the key does not hold the named snapshot: the object at a key may have been replaced. */

@@ -6,7 +6,7 @@ import type { ReadOptions } from '../../backup/payload/read-payload.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
 import { writeContent } from '../../backup/payload/verify.ts';
 import { requireNamedSnapshot } from '../../backup/restore/named-snapshot.ts';
-import { freshToken } from '../../backup/restore/restore.ts';
+import { nextToken } from '../../backup/restore/token.ts';
 import { clusterIdOf } from '../../etcd/offline/cluster-id.ts';
 import { readDatabase, type Switches } from '../../etcd/offline/database-check.ts';
 import { type Etcdutl, reasonOf } from '../../etcd/offline/etcdutl.ts';
@@ -106,7 +106,7 @@ export function bumpAndToken(
 /** Refuses to create the same cluster id from other data: etcd would accept such a member as one of its own. */
 function refuseOtherData(
   { notes, inStore, here }: Served,
-  { id, bump, given, several, clusterId }: BumpRequest & { bump: number; clusterId: string | undefined },
+  { id, bump, given, several, clusterId, token }: BumpRequest & { bump: number; clusterId: string | undefined },
 ): void {
   // A restore of a single member that was only begun has never served.
   const same = notes.filter((note) => note.clusterId === clusterId && (several || note.part !== 'begun'));
@@ -116,7 +116,7 @@ function refuseOtherData(
   const what = other ? ` of ${other.id}${other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`}` : '';
   throw new AgentError(
     ExitCode.refused,
-    `--initial-cluster-token: this token and these members have already made the cluster ${clusterId}${what}; pass the same new token on all nodes, for example ${freshToken()}`,
+    `--initial-cluster-token: this token and these members have already made the cluster ${clusterId}${what}; pass the same new token on all nodes, for example ${nextToken(id, token(bump))}, the same on all of them`,
   );
 }
 

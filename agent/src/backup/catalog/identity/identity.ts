@@ -14,7 +14,6 @@ export interface Wanted extends NamedCluster {
 export interface Line {
   /** Id of the latest cluster. Undefined if there are only adopted snapshots, whose cluster is not known. */
   readonly head?: string;
-  readonly clusterIds: readonly string[];
   /**
    * Shared by all lines that restores connect. A family has several lines if an etcd kept running beside its restored
    * copy.
@@ -58,7 +57,7 @@ function familiesOf(entries: readonly Entry[]): ReadonlySet<string>[] {
  */
 export function linesOf(entries: readonly Entry[], allowance = ALLOWANCE): Line[] {
   const families = familiesOf(entries);
-  if (families.length === 0) return entries.length > 0 ? [{ clusterIds: [], family: new Set(), entries }] : [];
+  if (families.length === 0) return entries.length > 0 ? [{ family: new Set(), entries }] : [];
   const lives = livesOf(entries);
   return families.flatMap((family) => linesOfFamily(family, entries, lives, allowance));
 }
@@ -88,25 +87,24 @@ function linesOfFamily(
   const living = heads.filter((one, at) => !heads.slice(0, at).some((later) => follows(later, one)));
   return living.map((head) => {
     const whole = new Set([head, ...past(head)].map(({ id }) => id));
-    const isIn = ({ manifest }: Entry) => {
-      const id = manifest?.source.clusterId ?? UNKNOWN;
-      return id === UNKNOWN || whole.has(id) || isOfLine(id, Date.parse(manifest!.createdAt), head);
-    };
     return {
       head: head.id,
-      clusterIds: living.length === 1 ? [...family] : [...new Set([...whole, ...head.lineage])],
       family,
-      entries: entries.filter(isIn),
+      entries: entries.filter((entry) => whole.has(entry.manifest?.source.clusterId ?? UNKNOWN) || isIn(entry, head)),
     };
   });
 }
 
-/** Returns the lines that `--cluster-id` selects. With an explicit id, clock differences are not allowed for. */
+/**
+ * Returns the lines that are asked for. `--cluster-id` selects one: that etcd and what it was restored from, never what was
+ * restored from it, so that it leads back to before a restore. Clock differences are then not allowed for.
+ */
 export function linesAsked(own: readonly Entry[], { clusterId }: Pick<Wanted, 'clusterId'>): Line[] {
   if (clusterId === undefined) return linesOf(own);
-  const lines = linesOf(own, 0).filter(({ clusterIds }) => clusterIds.includes(clusterId));
-  const headed = lines.filter(({ head }) => head === clusterId);
-  return headed.length > 0 ? headed : lines;
+  const line = clusterLine(own, clusterId, [], livesOf(own), 0);
+  const entries = own.filter((entry) => isIn(entry, line));
+  const isKnown = entries.some(({ manifest }) => manifest?.source.clusterId !== UNKNOWN);
+  return isKnown ? [{ head: clusterId, family: new Set([clusterId, ...line.lineage]), entries }] : [];
 }
 
 /**
@@ -179,8 +177,11 @@ function several(
 
 /** Returns the snapshots of a known cluster and of the clusters that it was restored from. */
 export const entriesOf = (entries: readonly Entry[], named: NamedCluster, line: ClusterLine): readonly Entry[] =>
-  entries.filter((entry) => {
-    const { source, createdAt } = entry.manifest ?? {};
-    if (!source || !isOf(named, entry)) return false;
-    return source.clusterId === UNKNOWN || isOfLine(source.clusterId, Date.parse(createdAt!), line);
-  });
+  entries.filter((entry) => isOf(named, entry) && isIn(entry, line));
+
+/** Whether a snapshot is of the line. An adopted one is of every line. */
+function isIn({ manifest }: Pick<Entry, 'manifest'>, line: ClusterLine): boolean {
+  if (!manifest) return false;
+  const { clusterId } = manifest.source;
+  return clusterId === UNKNOWN || isOfLine(clusterId, Date.parse(manifest.createdAt), line);
+}

@@ -1,6 +1,6 @@
 import type { HashKVAnswer } from '../../../etcd/maintenance.ts';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
-import { compareMembers } from './compare-members.ts';
+import { compareMembers, fallenBehind } from './compare-members.ts';
 import type { ReachedMember } from './observe-cluster.ts';
 
 interface Fake {
@@ -98,4 +98,18 @@ test('a member that could not be reached is counted', async () => {
   const one = reached as unknown as ReachedMember;
   const { detail } = await compareMembers(one, [one], undefined, 2);
   expect(detail).toBe('1 of 2 other members agrees at revision 50; the rest could not be compared');
+});
+
+test('a member that has applied as much of the log with a far lower revision holds other data', () => {
+  const of = (endpoint: string, raftAppliedIndex: number, revision: number) => ({
+    endpoint,
+    status: { raftAppliedIndex, revision },
+  });
+  const apart = fallenBehind([of('a', 9, 2_000_000_002), of('b', 9, 1_000_000_002), of('c', 8, 2_000_000_001)]);
+  expect(apart).toBe(
+    'b is at revision 1000000002, although a, which has applied no more of the log, is at 2000000002: they hold different data',
+  );
+  // It has still to apply what the other has, or a write came between the two answers.
+  expect(fallenBehind([of('a', 9, 2_000_000_002), of('b', 8, 1_000_000_002)])).toBeUndefined();
+  expect(fallenBehind([of('a', 9, 50), of('b', 9, 49)])).toBeUndefined();
 });

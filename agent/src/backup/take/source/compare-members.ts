@@ -24,6 +24,8 @@ export async function compareMembers(
   signal?: AbortSignal,
   all = others.length,
 ): Promise<Comparison> {
+  const apart = fallenBehind(await statusesOf([source, ...others], signal));
+  if (apart !== undefined) return { outcome: 'differ', detail: `MembersInconsistent: ${apart}` };
   let comparison: Comparison = { outcome: 'inconclusive', detail: 'not compared' };
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     comparison = await compareOnce(source, others, signal, all).catch((error): Comparison => {
@@ -34,6 +36,44 @@ export async function compareMembers(
     if (comparison.outcome !== 'inconclusive' || comparison.hashKV === undefined) break;
   }
   return comparison;
+}
+
+export type MemberAt = Pick<ReachedMember, 'endpoint'> & {
+  readonly status: Pick<ReachedMember['status'], 'revision' | 'raftAppliedIndex'>;
+};
+
+/** Revisions by which members may differ because a status is not read at one moment. */
+const AT_ONCE = 1_000_000;
+
+/**
+ * Describes the members whose revision is far below that of a member that has applied no more of the common log. They were
+ * restored from other data, of which the hash cannot be compared: one does not have the revision of the other.
+ */
+export function fallenBehind(members: readonly MemberAt[]): string | undefined {
+  const found = members.flatMap(({ endpoint, status: { revision, raftAppliedIndex: applied } }) => {
+    const ahead = members.find(
+      ({ status }) => status.raftAppliedIndex <= applied && status.revision > revision + AT_ONCE,
+    );
+    return ahead
+      ? [
+          `${endpoint} is at revision ${revision}, although ${ahead.endpoint}, which has applied no more of the log, is at ${ahead.status.revision}`,
+        ]
+      : [];
+  });
+  return found.length > 0 ? `${found.join('; ')}: they hold different data` : undefined;
+}
+
+/** Reads how far members are now. Leaves out those that do not answer. */
+async function statusesOf(members: readonly ReachedMember[], signal?: AbortSignal): Promise<MemberAt[]> {
+  const read = members.map(({ endpoint, member }) =>
+    member.status(signal).then(
+      (status) => [{ endpoint, status }],
+      () => [],
+    ),
+  );
+  const all = (await Promise.all(read)).flat();
+  signal?.throwIfAborted();
+  return all;
 }
 
 async function compareOnce(
