@@ -6,8 +6,8 @@ import { asking, now, World } from '../../../src/controllers/cluster/observed.fi
 import { defaultSettings } from '../../../src/controllers/cluster/settings.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import type { JobObject, PodObject } from '../../../src/kube/objects.ts';
-import { parseIdentity } from '../../../src/member/identity.ts';
 import { agentMetrics } from '../../../src/member/agent-metrics.ts';
+import { parseIdentity } from '../../../src/member/identity.ts';
 import { agentStatusOf } from '../../../src/protocol/agent-status-schema.ts';
 import { known } from '../../../src/protocol/known.ts';
 import { parseRecord } from '../../../src/protocol/record-schema.ts';
