@@ -8,3 +8,12 @@ export async function discard(store: Store, key: string): Promise<void> {
   // Do not use the run's signal: the run may have ended because of it.
   await store.delete(key, { signal: AbortSignal.timeout(DEADLINE) }).catch(() => {});
 }
+
+/** Whether the store is known not to have the object. */
+export async function isAbsent(store: Store, key: string): Promise<boolean> {
+  const found = store.stat(key, { signal: AbortSignal.timeout(DEADLINE) });
+  return found.then(
+    (object) => object === undefined,
+    () => false,
+  );
+}

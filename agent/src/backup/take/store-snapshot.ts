@@ -17,7 +17,7 @@ import { describeExtra, type PackedExtra, packExtra } from '../payload/extra.ts'
 import { dated, sinceOf } from '../retention/superseded.ts';
 import { namedPayloads, sweep, sweepWaiting, type Waiting } from '../retention/sweep.ts';
 import { commit } from './commit.ts';
-import { discard } from './discard.ts';
+import { discard, isAbsent } from './discard.ts';
 import { findEarlierRun } from './earlier-run.ts';
 import { besideKey, refuseExisting, sweepBeside } from './exact-key.ts';
 import { formatFileName, freeFileName } from './file-name.ts';
@@ -77,10 +77,11 @@ export async function storeSnapshot(
     const open = runs.filter(({ failure }) => !failure);
 
     context.progress.phase('stream', `snapshot of ${origin.source.endpoint}`);
-    const release = async ({ target }: TargetRun) => {
-      if (request.key) return;
-      const marker = request.fileName ? reservationKey : takingKey;
-      await discard(target.store, marker(folderOf(request), id));
+    const release = async ({ target, outcome }: TargetRun) => {
+      if (request.fileName) await discard(target.store, reservationKey(folderOf(request), id));
+      // After a failure the store may have the payload.
+      else if (!request.key && (outcome || (await isAbsent(target.store, key))))
+        await discard(target.store, takingKey(folderOf(request), id));
     };
     const stream = await origin.open().catch(async (error) => {
       await Promise.all(open.map(release));
