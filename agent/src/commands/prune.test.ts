@@ -90,9 +90,17 @@ test('a deletion that fails is in the exit code and the message, and the others 
     expect({ exitCode, data }).toMatchObject({ exitCode: ExitCode.storeRefused, data: { deleted: [ids[1]] } });
     expect(data).toMatchObject({ failed: [ids[0]], error: expect.stringContaining(`${ids[0]}: AccessDenied`) });
     expect(text).toMatch(/^1 deleted, 0 deferred, 1 not deleted$/m);
+    expect(text).toMatch(new RegExp(`^${ids[0]} .* not deleted +no rule keeps it$`, 'm'));
   } finally {
     FilesystemStore.prototype.delete = remove;
   }
+});
+
+test('a rule that is given twice is not guessed', async () => {
+  expect(await prune(`--store=file://${path}`, '--retention=last=3,last=1')).toMatchObject({
+    exitCode: ExitCode.usage,
+    text: "--retention: 'last' is given twice; remove one",
+  });
 });
 
 describe('the newest verified snapshot is read before others are deleted', () => {

@@ -100,7 +100,10 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       exitCode: error?.exitCode ?? exitCode,
       text: [
         ...(errors.length === 0 && isNone ? [none] : errors),
-        table(['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'], rowsOf(decisions, entries)),
+        table(
+          ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],
+          rowsOf(decisions, entries, new Set([...retained, ...failed])),
+        ),
         `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}${failed.length ? `, ${failed.length} not deleted` : ''}`,
         ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
       ].join('\n'),
@@ -120,12 +123,12 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
   });
 }
 
-function rowsOf(decisions: readonly Decision[], entries: readonly Entry[]): string[][] {
+function rowsOf(decisions: readonly Decision[], entries: readonly Entry[], left: ReadonlySet<string>): string[][] {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   return decisions.map(({ id, action, reasons }) => {
     const { manifest, problem = 'its time is not valid' } = byId.get(id) ?? {};
     const why = reasons.map((reason) => (reason === 'unreadable' ? `unreadable: ${problem}` : reason));
-    return [id, manifest?.createdAt ?? '?', action, why.join(', ')];
+    return [id, manifest?.createdAt ?? '?', left.has(id) ? 'not deleted' : action, why.join(', ')];
   });
 }
 

@@ -224,12 +224,13 @@ async function readSecret(flag: string, file: string | undefined): Promise<strin
 
 /** Parses `last=3,daily=7,within=30d` into the fields of a retention. */
 function parseRules(rules: string): Record<string, unknown> {
-  return Object.fromEntries(
-    rules.split(',').map((rule) => {
-      const [name, value, ...rest] = rule.split('=').map((part) => part.trim());
-      if (!name || !value || rest.length > 0)
-        throw usageError(`--retention: '${rule}' is not a rule; write last=3 or daily=7`);
-      return [name, /^-?[\d.]+$/.test(value) ? Number(value) : value];
-    }),
-  );
+  const parsed: Record<string, unknown> = {};
+  for (const rule of rules.split(',')) {
+    const [name, value, ...rest] = rule.split('=').map((part) => part.trim());
+    if (!name || !value || rest.length > 0)
+      throw usageError(`--retention: '${rule}' is not a rule; write last=3 or daily=7`);
+    if (Object.hasOwn(parsed, name)) throw usageError(`--retention: '${name}' is given twice; remove one`);
+    parsed[name] = /^-?[\d.]+$/.test(value) ? Number(value) : value;
+  }
+  return parsed;
 }
