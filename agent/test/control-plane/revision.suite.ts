@@ -159,7 +159,7 @@ test.each<[string, (id: string) => Promise<void>]>([
   expectFailure(
     await run(restoreArgs(node, place)),
     40,
-    new RegExp(`${second} is passed over: it(s payload|s manifest| has no manifest) .*name ${first} to confirm`),
+    new RegExp(`${second} is passed over: it(s payload|s manifest| has no manifest).*name ${first} to confirm`),
   );
   expect(await node.files()).toEqual(files);
   const { text } = await planOf();
