@@ -9,9 +9,12 @@ export async function discard(store: Store, key: string): Promise<void> {
   await store.delete(key, { signal: AbortSignal.timeout(DEADLINE) }).catch(() => {});
 }
 
+/** Milliseconds for a question that a run asks beside its cleanup, which may use up its deadline. */
+const BRIEF = 3_000;
+
 /** Whether the store is known not to have the object. */
 export async function isAbsent(store: Store, key: string): Promise<boolean> {
-  const found = store.stat(key, { signal: AbortSignal.timeout(DEADLINE) });
+  const found = store.stat(key, { signal: AbortSignal.timeout(BRIEF) });
   return found.then(
     (object) => object === undefined,
     () => false,
