@@ -118,6 +118,7 @@ describe('a server that fails', () => {
     expect(code).toBe(3);
     expect(result.stores[0]).toMatchObject({ verified: 'read', retentionError: expect.stringContaining('(500)') });
     expect(await wholeSnapshots(place)).toEqual([result.snapshot.id, old]);
+    await untilOld();
     await succeed(command('prune', place.store, '--retention', 'last=1', '--sweep-age', '1ms'));
     await expectOnly(place, [result.snapshot.id]);
   });
