@@ -13,6 +13,11 @@ export const adoptingKeys = (key: string) => `${key}.adopting-`;
 export const takingKey = (folder: string, id: string) => `${folder}/${id}.taking`;
 /** Key of the marker that retention has begun to delete a snapshot: a payload beside it is not one whose manifest was lost. */
 export const deletingKey = (folder: string, id: string) => `${folder}/${id}.deleting`;
+/** The markers of a snapshot whose backup or deletion has not ended. Beside a whole snapshot they mean nothing. */
+export const markersOf = (folder: string, id: string): readonly string[] => [
+  takingKey(folder, id),
+  deletingKey(folder, id),
+];
 /** Key under which `adopt` keeps a manifest that it replaces. */
 export const asideKey = (manifestKey: string, sha256: string) => `${manifestKey}.replaced-${sha256.slice(0, 16)}`;
 /** A snapshot under an exact key has its manifest beside it. Retention never deletes it. */

@@ -3,10 +3,11 @@ import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { Store } from '../../store/store.ts';
 import {
-  deletingKey,
   type Entry,
+  isRestoreNote,
   isVerified,
   manifestKey,
+  markersOf,
   putJson,
   putText,
   readDocument,
@@ -224,7 +225,7 @@ function sourceError(id: string, error: unknown): unknown {
 /** Deletes an object unless another copy has committed it meanwhile. */
 /** Removes what a killed run has left beside a whole snapshot. Otherwise it would not count as one if it lost its manifest. */
 async function unmark({ id, objects }: Entry, { to, folder, signal }: CopyContext): Promise<void> {
-  const markers = [takingKey(folder, id), deletingKey(folder, id)];
+  const markers = markersOf(folder, id);
   for (const { key } of objects) if (markers.includes(key)) await to.delete(key, { signal }).catch(() => {});
   signal.throwIfAborted();
 }
@@ -242,7 +243,7 @@ async function copyNotes(entry: Entry, there: Entry | undefined, context: CopyCo
   const { from, to, signal, log } = context;
   const known = new Set(there?.objects.map(({ key }) => key));
   for (const { key } of entry.objects) {
-    if (!/\.restored-[0-9a-f]+(-[0-9a-f]+)?\.json$/.test(key) || known.has(key)) continue;
+    if (!isRestoreNote(key) || known.has(key)) continue;
     try {
       const note = await readDocument(from, key, { signal });
       if (note) await putJson(to, key, note, { signal });

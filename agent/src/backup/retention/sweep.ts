@@ -8,9 +8,9 @@ import {
   exactManifestKey,
   isRestoreNote,
   manifestKey,
+  markersOf,
   PAYLOAD,
   pinKey,
-  takingKey,
 } from '../catalog/catalog.ts';
 import { areOld, listNames, type Names, restsUnder } from '../catalog/names.ts';
 import { isSnapshotId, SNAPSHOT_NAME } from '../catalog/snapshot-id.ts';
@@ -172,16 +172,16 @@ async function sweepSnapshots(
       ...[manifestKey(folder, id), pinKey(folder, id)],
       ...payloads.map(({ key }) => exactManifestKey(key)),
     ];
-    const has = (marker: string) => objects.some(({ key }) => key === marker);
-    if (objects.some(({ key }) => key === manifestKey(folder, id))) {
+    const has = (wanted: string) => objects.some(({ key }) => key === wanted);
+    if (has(manifestKey(folder, id))) {
       // What is whole again, or was never deleted, must not be taken for a leftover later.
-      for (const marker of [takingKey(folder, id), deletingKey(folder, id)])
+      for (const marker of markersOf(folder, id))
         if (has(marker) && (await store.delete(marker, options)) === 'deleted') swept.push(marker);
       continue;
     }
     if (payloads.length > 0 && !named) continue;
     // Without a marker, it had a manifest, which was lost.
-    if (payloads.length > 0 && !has(takingKey(folder, id)) && !has(deletingKey(folder, id))) continue;
+    if (payloads.length > 0 && !markersOf(folder, id).some(has)) continue;
     if (objects.some(({ key }) => keeping.includes(key) || named?.has(key))) continue;
     const successor = successorOf(takenBy({ id, objects: payloads }), dated);
     const needsProof = payloads.length > 0 && !has(deletingKey(folder, id));
@@ -200,7 +200,7 @@ async function sweepSnapshots(
     // A note of a restore counts for revisions and lineages, whatever became of the snapshot.
     const leftovers = rests.filter(({ key }) => !isRestoreNote(key));
     // The marker says that the payload may go, so it goes last.
-    const isMarker = ({ key }: StoredObject) => [takingKey(folder, id), deletingKey(folder, id)].includes(key);
+    const isMarker = ({ key }: StoredObject) => markersOf(folder, id).includes(key);
     const inOrder = [...leftovers.filter((one) => !isMarker(one)), ...leftovers.filter(isMarker)];
     for (const { key } of inOrder) if ((await store.delete(key, options)) === 'deleted') swept.push(key);
   }
