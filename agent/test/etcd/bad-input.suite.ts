@@ -61,7 +61,7 @@ describe('usage', () => {
   test.each([
     ['an unknown command', ['bakcup'], /unknown command 'bakcup' \(Did you mean backup\?\)/],
     ['an unknown flag', ['backup', '--stroe=x'], /unknown option '--stroe=x' \(Did you mean --store\?\)/],
-    ['no cluster', ['list', '--store=file:///x'], /--cluster: name the cluster/],
+    ['no cluster', ['status', '--store=file:///x'], /--cluster: name the cluster/],
     ['no store', ['list', '--cluster=orders'], /--store: name the store of the snapshots/],
     ['no such level', ['verify', '--level=deep'], /--level.*Allowed choices are stream, read, open/],
     [
