@@ -16,6 +16,7 @@ const library = [
   'tls',
   'stores',
   'backup',
+  'users',
   'reconciler',
   'cluster',
   'control-plane',

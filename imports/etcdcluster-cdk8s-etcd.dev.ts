@@ -133,6 +133,13 @@ export interface EtcdClusterSpec {
   readonly tls?: EtcdClusterSpecTls;
 
   /**
+   * Switches etcd's authentication on or off. Missing: it is switched on with the first EtcdUser, and then stays on.
+   *
+   * @schema EtcdClusterSpec#auth
+   */
+  readonly auth?: boolean;
+
+  /**
    * The rules for replacing members.
    *
    * @schema EtcdClusterSpec#replace
@@ -201,6 +208,7 @@ export function toJson_EtcdClusterSpec(obj: EtcdClusterSpec | undefined): Record
     'version': obj.version,
     'paused': obj.paused,
     'tls': toJson_EtcdClusterSpecTls(obj.tls),
+    'auth': obj.auth,
     'replace': toJson_EtcdClusterSpecReplace(obj.replace),
     'origin': toJson_EtcdClusterSpecOrigin(obj.origin),
     'recovery': toJson_EtcdClusterSpecRecovery(obj.recovery),
@@ -222,11 +230,25 @@ export function toJson_EtcdClusterSpec(obj: EtcdClusterSpec | undefined): Record
  */
 export interface EtcdClusterSpecTls {
   /**
-   * The Secret with the client certificate of the reconciler and of backups (ca.crt, tls.crt, tls.key).
+   * The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too.
    *
    * @schema EtcdClusterSpecTls#clientSecret
    */
   readonly clientSecret: string;
+
+  /**
+   * The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it.
+   *
+   * @schema EtcdClusterSpecTls#rootSecret
+   */
+  readonly rootSecret?: string;
+
+  /**
+   * The Secret with a client certificate whose common name is <cluster>-backup, for backups.
+   *
+   * @schema EtcdClusterSpecTls#backupSecret
+   */
+  readonly backupSecret?: string;
 
   /**
    * Lets the reconciler issue the certificates. Without it, something else writes the Secrets. The Secrets must exist: the reconciler only fills them.
@@ -244,6 +266,8 @@ export function toJson_EtcdClusterSpecTls(obj: EtcdClusterSpecTls | undefined): 
   if (obj === undefined) { return undefined; }
   const result = {
     'clientSecret': obj.clientSecret,
+    'rootSecret': obj.rootSecret,
+    'backupSecret': obj.backupSecret,
     'managed': toJson_EtcdClusterSpecTlsManaged(obj.managed),
   };
   // filter undefined values

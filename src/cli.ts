@@ -7,7 +7,7 @@ import { render } from './render/run';
 
 const usage = `Usage: cdk8s-etcd render FILE [options]
 
-Writes the manifests of EtcdCluster, EtcdBackup and EtcdRestore resources as YAML. FILE is YAML, or '-' for standard input:
+Writes the manifests of EtcdCluster, EtcdBackup, EtcdRestore and EtcdUser resources as YAML. FILE is YAML, or '-' for standard input:
 resources of cdk8s-etcd.dev/v1alpha1, etcd.database.coreos.com/v1beta2 or etcd.ydzs.io/v1alpha1.
 Notes, and fields that could not be carried over, are written to standard error.
 

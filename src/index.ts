@@ -59,3 +59,6 @@ export { CaBundle } from './tls/ca-bundle';
 export { EtcdClientTls, type EtcdClientTlsKeys } from './tls/etcd-client-tls';
 export { type CertManagerTlsProps, EtcdTls, type ManagedTlsProps, type TlsSecrets } from './tls/etcd-tls';
 export { IssuerKind } from './tls/issuer-kind';
+export { EtcdPermission } from './users/etcd-permission';
+export { EtcdUser } from './users/etcd-user';
+export type { EtcdUserOptions, EtcdUserProps } from './users/etcd-user-props';

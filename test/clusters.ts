@@ -33,11 +33,15 @@ export function containersOf(cluster: EtcdCluster): Record<'gate' | 'agent' | 'e
 
 export const tlsSecrets = { peer: 'orders-peer', server: 'orders-server', client: 'orders-client' };
 
+/** The same with those that users of etcd need. */
+export const userSecrets = { ...tlsSecrets, root: 'orders-root', backup: 'orders-backup' };
+
 /** One cluster of each sort: their manifests differ in more than values. */
 export const sorts: readonly (readonly [string, () => EtcdCluster])[] = [
   ['without properties', () => cluster()],
   ['without TLS', () => cluster({ tls: EtcdTls.none() })],
   ['with TLS from Secrets', () => cluster({ tls: EtcdTls.fromSecrets(tlsSecrets) })],
+  ['with TLS from Secrets, for users', () => cluster({ tls: EtcdTls.fromSecrets(userSecrets) })],
   ['with TLS from cert-manager', () => cluster({ tls: EtcdTls.certManager({ issuer: 'ca' }) }, 'shop')],
   ['with ephemeral volumes', () => cluster({ volume: { ephemeral: true } })],
   ['of one member of 3.5', () => cluster({ size: 1, version: EtcdVersion.V3_5, resources: EtcdResources.SMALL })],

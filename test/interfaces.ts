@@ -18,6 +18,7 @@ import {
   EtcdRestore,
   EtcdTls,
   EtcdTuning,
+  EtcdUser,
   NetworkAccess,
   OssCredentials,
   ReplacePolicy,
@@ -43,6 +44,8 @@ const restore = (chart: Chart, props: Any) => {
 };
 const controlPlane = (chart: Chart, props: Any) =>
   new ControlPlaneEtcdBackup(chart, 'subject', { cluster: 'prod', ...nightly, createNamespace: false, ...props });
+/** Both or none are given. */
+const pairOf = (tls: Any) => ((tls.root ?? tls.backup) ? { root: 'r', backup: 'b' } : {});
 const to = (store: BackupStore): object => ({ store });
 const s3Props = { bucket: 'backups', region: 'r', credentials: S3Credentials.fromSecret('s3') };
 
@@ -63,7 +66,7 @@ export const drivers: Readonly<Record<string, Make>> = {
   ManagedTlsProps: (chart, tls) => cluster(chart, { tls: EtcdTls.managed(tls) }),
   CertManagerTlsProps: (chart, tls) => cluster(chart, { tls: EtcdTls.certManager({ issuer: 'ca', ...tls }) }),
   TlsSecrets: (chart, tls) =>
-    cluster(chart, { tls: EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c', ...tls }) }),
+    cluster(chart, { tls: EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c', ...pairOf(tls), ...tls }) }),
   NetworkPeer: (chart, peer) => cluster(chart, { networkAccess: NetworkAccess.from({ podLabels: {}, ...peer }) }),
   NetworkEgress: (chart, egress) => cluster(chart, { egress: { apiServer: [{ cidr: '10.0.0.1/32' }], ...egress } }),
   NetworkDestination: (chart, destination) =>
@@ -104,6 +107,9 @@ export const drivers: Readonly<Record<string, Make>> = {
   ControlPlaneCertificates: (chart, certificates) => controlPlane(chart, { certificates }),
   ControlPlaneFiles: (chart, files) =>
     controlPlane(chart, { files: { encryption: Encryption.age({ recipients: [recipient] }), ...files } }),
+  EtcdUserOptions: (chart, options) => new EtcdCluster(chart, 'orders').addUser('subject', { can: [], ...options }),
+  EtcdUserProps: (chart, props) =>
+    new EtcdUser(chart, 'subject', { cluster: new EtcdCluster(chart, 'orders'), can: [], ...props }),
   EtcdBackupProps: (chart, props) =>
     new EtcdBackup(chart, 'subject', { endpoints: ['etcd:2379'], store: s3, ...props }),
   EtcdRestoreProps: restore,

@@ -10,6 +10,7 @@ import { ConfigMap, Namespace, Pod, Secret, Service, ServiceAccount } from 'kube
 import { toJson_EtcdBackupProps } from '../imports/etcdbackup-cdk8s-etcd.dev';
 import { toJson_EtcdClusterProps } from '../imports/etcdcluster-cdk8s-etcd.dev';
 import { toJson_EtcdRestoreProps } from '../imports/etcdrestore-cdk8s-etcd.dev';
+import { toJson_EtcdUserProps } from '../imports/etcduser-cdk8s-etcd.dev';
 import type { Manifest } from './synth';
 
 interface Kind {
@@ -39,6 +40,7 @@ const kinds: Record<string, Kind> = {
   EtcdBackup: { validate: () => {}, known: toJson_EtcdBackupProps },
   EtcdCluster: { validate: () => {}, known: toJson_EtcdClusterProps },
   EtcdRestore: { validate: () => {}, known: toJson_EtcdRestoreProps },
+  EtcdUser: { validate: () => {}, known: toJson_EtcdUserProps },
   // The same for cert-manager.
   Certificate: { validate: () => {}, known: (fields) => fields },
 };

@@ -10,14 +10,15 @@ export const reasonColumns = [
 ];
 export const ageColumn = column('Age', '.metadata.creationTimestamp', { type: 'date' });
 
-const unseen = {
+const notSeen = {
   phase: 'Pending',
   reason: 'NotSeen',
   message:
     'no reconciler has reported a status yet; check that one is running: kubectl get pods -l app.kubernetes.io/name=etcd-reconciler',
 };
 
-export function crd({ kind, plural, shortName, description, spec, status, columns, rules, nameLength, scale }) {
+/** `unseen` returns the status of an object that no reconciler has reported on, from the usual one. */
+export function crd({ kind, plural, shortName, columns, scale, ...definition }) {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -40,14 +41,14 @@ export function crd({ kind, plural, shortName, description, spec, status, column
           storage: true,
           subresources: { status: {}, ...(scale && { scale }) },
           additionalPrinterColumns: columns,
-          schema: { openAPIV3Schema: schema({ description, spec, status, rules, nameLength }) },
+          schema: { openAPIV3Schema: schema(definition) },
         },
       ],
     },
   };
 }
 
-function schema({ description, spec, status, rules, nameLength }) {
+function schema({ description, spec, status, rules, nameLength, unseen = (usual) => usual }) {
   return {
     type: 'object',
     description,
@@ -59,7 +60,7 @@ function schema({ description, spec, status, rules, nameLength }) {
       metadata: { type: 'object', properties: { name: { type: 'string', maxLength: nameLength } } },
       spec,
       // The API server sets it until a reconciler reports. Without it kubectl shows an empty row if no reconciler runs.
-      status: { ...status, default: unseen },
+      status: { ...status, default: unseen(notSeen) },
     },
     ...rules,
   };

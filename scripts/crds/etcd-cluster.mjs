@@ -159,7 +159,13 @@ const tls = object(
   'TLS for clients and between members. Without it, both use plain http. Cannot be added or removed later.',
   {
     'clientSecret!': secretName(
-      'The Secret with the client certificate of the reconciler and of backups (ca.crt, tls.crt, tls.key).',
+      'The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too.',
+    ),
+    rootSecret: secretName(
+      'The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it.',
+    ),
+    backupSecret: secretName(
+      'The Secret with a client certificate whose common name is <cluster>-backup, for backups.',
     ),
     managed: object(
       'Lets the reconciler issue the certificates. Without it, something else writes the Secrets. The Secrets must exist: the reconciler only fills them.',
@@ -206,11 +212,18 @@ const tls = object(
       },
     ),
   },
-  rules([
-    'has(self.managed) == has(oldSelf.managed)',
-    'managed cannot be added or removed later: create a new EtcdCluster, with spec.origin from a backup of this one',
-    { fieldPath: '.managed', reason: 'FieldValueForbidden' },
-  ]),
+  rules(
+    [
+      'has(self.managed) == has(oldSelf.managed)',
+      'managed cannot be added or removed later: create a new EtcdCluster, with spec.origin from a backup of this one',
+      { fieldPath: '.managed', reason: 'FieldValueForbidden' },
+    ],
+    [
+      'has(self.rootSecret) == has(self.backupSecret)',
+      'give both rootSecret and backupSecret, or neither',
+      { fieldPath: '.rootSecret' },
+    ],
+  ),
 );
 
 const spec = object(
@@ -226,6 +239,9 @@ const spec = object(
     ),
     paused: flag('Pauses the reconciler: it only observes and reports.', { default: false }),
     tls,
+    auth: flag(
+      "Switches etcd's authentication on or off. Missing: it is switched on with the first EtcdUser, and then stays on.",
+    ),
     replace,
     origin: object(
       'Starts this cluster with the data of a backup. It is used only once, when the cluster is created.',
@@ -260,6 +276,11 @@ const spec = object(
       'has(self.tls) == has(oldSelf.tls)',
       'tls cannot be changed in place: create a new EtcdCluster with the desired tls, and with spec.origin from a backup of this one',
       { fieldPath: '.tls', reason: 'FieldValueForbidden' },
+    ],
+    [
+      '!has(self.auth) || !self.auth || (has(self.tls) && has(self.tls.rootSecret))',
+      'auth: true needs the certificate of root: give tls.rootSecret and tls.backupSecret, or remove auth',
+      { fieldPath: '.auth' },
     ],
     [
       'has(self.origin) == has(oldSelf.origin) && (!has(self.origin) || self.origin == oldSelf.origin)',
@@ -342,7 +363,7 @@ const status = object('The state that the reconciler observes. Fields whose valu
       root: text('The first 16 hex digits of the SHA-256 of the root that it chains to.', 64),
     }),
     0,
-    8,
+    16,
     mapBy('secret'),
   ),
   members: list('The state of each member.', member, 0, 16, mapBy('ordinal')),

@@ -3,10 +3,11 @@ import { stringify } from 'yaml';
 import { etcdBackup } from './etcd-backup.mjs';
 import { etcdCluster } from './etcd-cluster.mjs';
 import { etcdRestore } from './etcd-restore.mjs';
+import { etcdUser } from './etcd-user.mjs';
 
 /** [[file, content], …] */
 export const crdFiles = () =>
-  [etcdCluster, etcdBackup, etcdRestore].map((crd) => [
+  [etcdCluster, etcdBackup, etcdRestore, etcdUser].map((crd) => [
     `${crd.spec.names.plural}.yaml`,
     `# Written by \`npm run generate\`.\n${stringify(crd, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false })}`,
   ]);

@@ -17,7 +17,7 @@ function kubectl(...args) {
   return stdout.trim();
 }
 
-const ours = ['etcdclusters', 'etcdbackups', 'etcdrestores'].map((plural) => `${plural}.cdk8s-etcd.dev`);
+const ours = ['etcdclusters', 'etcdbackups', 'etcdrestores', 'etcdusers'].map((plural) => `${plural}.cdk8s-etcd.dev`);
 const certManagers = ['certificates', 'issuers', 'clusterissuers'].map((plural) => `${plural}.cert-manager.io`);
 const there = (name) => Boolean(kubectl('get', 'crd', name, '--ignore-not-found', '-o', 'name'));
 

@@ -179,6 +179,11 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
    * @internal
    */
   readonly _host?: BackupPodHost;
+  /**
+   * Client URLs of the cluster, by which it is recognized, if `endpoints` are those of a port for backups.
+   * @internal
+   */
+  readonly _clientEndpoints?: string[];
 }
 
 /** Configures a store that `EtcdBackupSchedule.addStore` adds. */

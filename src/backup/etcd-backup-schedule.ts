@@ -129,7 +129,7 @@ export class EtcdBackupSchedule extends Construct {
       property: storeName(this._stores.length - 1),
       place,
       cluster: this.props.cluster,
-      endpoints: this.props.endpoints,
+      endpoints: this.props._clientEndpoints ?? this.props.endpoints,
       retention: JSON.stringify(retention?._policy() ?? 'all'),
     };
     this.folders.push(folder);

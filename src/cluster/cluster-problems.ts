@@ -4,6 +4,7 @@ import { maxSize } from '../etcd/ordinals';
 import { annotationProblems, labelProblems } from '../lib/labels';
 import { egressProblems } from '../lib/network-egress';
 import { podProblems } from '../lib/pod-problems';
+import { rootProblem } from '../users/user-problems';
 import { nameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
 import { DeletionPolicy, NoSpacePolicy } from './cluster-policies';
@@ -28,6 +29,7 @@ export function clusterProblems(cluster: ResolvedCluster, schedules: readonly st
     ...(images.version._problems().length > 0 ? [] : settings.problems),
     ...problemsOf(nameProblem('clusterDomain', clusterDomain)),
     ...tls.problems,
+    ...authProblems(cluster),
     ...cluster.networkAccess._problems('networkAccess'),
     ...cluster.metricsAccess._problems('metricsAccess'),
     ...(cluster.egress ? egressProblems(cluster.egress) : []),
@@ -78,6 +80,11 @@ function metadataProblems({ labels, podAnnotations }: ResolvedCluster): string[]
 function reservedNameProblem(what: string, name: string): string | undefined {
   if (!name.startsWith('cdk8s-etcd.dev/')) return undefined;
   return `${what}: '${name}' is reserved for the reconciler; remove it`;
+}
+
+function authProblems({ auth, tls }: ResolvedCluster): string[] {
+  const problem = auth ? rootProblem(tls) : undefined;
+  return problem === undefined ? [] : [`auth: ${problem}, or remove auth`];
 }
 
 function policyProblems({ onShrink, onDelete, onNoSpace }: ResolvedCluster): string[] {

@@ -1,5 +1,5 @@
 import { Cron, Size } from 'cdk8s';
-import { cluster, objectOf, templateOf, tlsSecrets } from '../../test/clusters';
+import { cluster, objectOf, templateOf, userSecrets } from '../../test/clusters';
 import { checkSchema } from '../../test/kubernetes';
 import { s3 } from '../../test/synth';
 import {
@@ -42,7 +42,12 @@ describe('the custom resource', () => {
       rootRotation: 'b',
       intermediateRevocation: 'c',
     };
-    expect(specOf(cluster()).tls).toEqual({ clientSecret: 'orders-client-tls', managed: names });
+    expect(specOf(cluster()).tls).toEqual({
+      clientSecret: 'orders-client-tls',
+      rootSecret: 'orders-root-tls',
+      backupSecret: 'orders-backup-tls',
+      managed: names,
+    });
     expect(specOf(cluster({ tls: EtcdTls.managed(props), clusterDomain: 'k8s.example' })).tls.managed).toEqual({
       ...names,
       ...props,
@@ -50,13 +55,20 @@ describe('the custom resource', () => {
     });
   });
 
+  test('leaves it to the reconciler whether users are asked for, unless that was set', () => {
+    expect(specOf(cluster())).not.toHaveProperty('auth');
+    expect(specOf(cluster({ auth: true })).auth).toBe(true);
+    expect(specOf(cluster({ auth: false })).auth).toBe(false);
+  });
+
   test('has everything that was set', () => {
     const subject = cluster({
+      auth: true,
       size: 4,
       allowEvenSize: true,
       version: EtcdVersion.V3_7,
       paused: true,
-      tls: EtcdTls.fromSecrets(tlsSecrets),
+      tls: EtcdTls.fromSecrets(userSecrets),
       volume: { size: Size.gibibytes(20) },
       replace: ReplacePolicy.manual({ ordinal: 2, memberId: '8e9e05c52164694d', discardVolume: true }),
       origin: { source: RestoreSource.backup('before-the-move'), identitySecret: 'age' },
@@ -72,7 +84,8 @@ describe('the custom resource', () => {
       allowEvenSize: true,
       version: '3.7.3',
       paused: true,
-      tls: { clientSecret: 'orders-client' },
+      tls: { clientSecret: 'orders-client', rootSecret: 'orders-root', backupSecret: 'orders-backup' },
+      auth: true,
       storage: { size: '20Gi' },
       replace: { policy: 'Manual', force: [{ ordinal: 2, memberId: '8e9e05c52164694d', discardVolume: true }] },
       origin: { source: { backupName: 'before-the-move' }, identitySecret: 'age' },

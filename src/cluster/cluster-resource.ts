@@ -13,6 +13,7 @@ export function clusterResource(cluster: ResolvedCluster, schedules: readonly Ba
     version: cluster.images.version.version,
     paused: cluster.paused || undefined,
     tls: tls.secrets && tlsSpec(cluster, tls.secrets),
+    auth: cluster.auth,
     storage: { size: volume.size.asString(), ephemeral: volume.ephemeral || undefined },
     pvcPolicy: unlessEmpty({ onShrink: cluster.onShrink, onDelete: cluster.onDelete }),
     replace: cluster.replace?._spec(),
@@ -31,6 +32,8 @@ export function clusterResource(cluster: ResolvedCluster, schedules: readonly Ba
 function tlsSpec({ tls: { managed }, clusterDomain }: ResolvedCluster, secrets: TlsSecrets): object {
   return {
     clientSecret: secrets.client,
+    rootSecret: secrets.root,
+    backupSecret: secrets.backup,
     managed: managed && { ...managed, peerSecret: secrets.peer, serverSecret: secrets.server, clusterDomain },
   };
 }

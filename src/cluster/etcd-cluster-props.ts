@@ -101,6 +101,11 @@ export interface EtcdClusterProps {
    */
   readonly tls?: EtcdTls;
   /**
+   * Switches etcd's authentication on or off. With it, the certificate of a client decides what the client may do.
+   * @default - it is switched on with the first user, and then stays on
+   */
+  readonly auth?: boolean;
+  /**
    * Sets the DNS domain of the Kubernetes cluster.
    * @default cluster.local
    */

@@ -1,5 +1,5 @@
 import { App, Chart, Cron, JsonPatch, Testing, Yaml } from 'cdk8s';
-import { cluster, manifestsOf, objectOf, sorts, templateOf, tlsSecrets } from '../../test/clusters';
+import { cluster, manifestsOf, objectOf, sorts, templateOf, tlsSecrets, userSecrets } from '../../test/clusters';
 import { checkSchema } from '../../test/kubernetes';
 import { type Manifest, s3 } from '../../test/synth';
 import {
@@ -35,6 +35,8 @@ test('only a name is required', () => {
     'Secret orders-peer-tls',
     'Secret orders-server-tls',
     'Secret orders-client-tls',
+    'Secret orders-root-tls',
+    'Secret orders-backup-tls',
     'StatefulSet orders',
     'EtcdCluster orders',
   ]);
@@ -111,9 +113,23 @@ test('its attributes connect other charts to it', () => {
   expect(secured.clientEndpoints).toEqual(['https://orders-0-client:2379']);
 });
 
+test.each([
+  ['without TLS', EtcdTls.none(), 'http://orders-0-client:2379', undefined],
+  ['without a certificate for them', EtcdTls.fromSecrets(tlsSecrets), 'https://orders-0-client:2379', 'orders-client'],
+  ['with one', EtcdTls.fromSecrets(userSecrets), 'https://orders-0-client:2382', 'orders-backup'],
+  ['by default', undefined, 'https://orders-0-client:2382', 'orders-backup-tls'],
+])('backups %s', (_, tls, endpoint, secretName) => {
+  const subject = cluster({ size: 1, tls });
+  expect(subject.backupEndpoints).toEqual([endpoint]);
+  expect(subject.backupTls?._pod().files.secretName).toBe(secretName);
+});
+
 test('every object is there to be patched, under a stable id', () => {
   const subject = cluster({}, 'shop');
-  const certificates = ['Peer', 'Server', 'Client'].map((id) => [`${id}Certificate`, `orders-${id.toLowerCase()}-tls`]);
+  const certificates = ['Peer', 'Server', 'Client', 'Root', 'Backup'].map((id) => [
+    `${id}Certificate`,
+    `orders-${id.toLowerCase()}-tls`,
+  ]);
   expect(
     cluster({ tls: EtcdTls.certManager({ issuer: 'ca' }) }, 'shop').certificates.map(({ node, name }) => [
       node.id,
@@ -145,6 +161,8 @@ test('every object is there to be patched, under a stable id', () => {
     PeerSecret: 'orders-peer-tls',
     ServerSecret: 'orders-server-tls',
     ClientSecret: 'orders-client-tls',
+    RootSecret: 'orders-root-tls',
+    BackupSecret: 'orders-backup-tls',
     StatefulSet: 'orders',
     EtcdCluster: 'orders',
   });
@@ -200,6 +218,16 @@ describe('a backup schedule', () => {
     expect(podOf(subject).volumes).toContainEqual(
       expect.objectContaining({ secret: expect.objectContaining({ secretName: 'orders-client' }) }),
     );
+  });
+
+  test('uses the port and the certificate for backups, where they exist', () => {
+    const subject = cluster();
+    subject.addBackupSchedule('nightly', nightly);
+    const endpoints = [0, 1, 2].map((ordinal) => `https://orders-${ordinal}-client:2382`);
+    expect(podOf(subject).containers[0].args).toContain(`--endpoints=${endpoints.join(',')}`);
+    const secrets = podOf(subject).volumes.flatMap(({ secret }: Manifest) => secret?.secretName ?? []);
+    expect(secrets).toContain('orders-backup-tls');
+    expect(secrets).not.toContain('orders-client-tls');
   });
 
   test('asks for an image of its own when the mirror of ours does not do', () => {

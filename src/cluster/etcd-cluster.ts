@@ -9,8 +9,11 @@ import { isAttached } from '../lib/construct-tree';
 import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
+import { EtcdUser } from '../users/etcd-user';
+import type { EtcdUserOptions } from '../users/etcd-user-props';
+import type { UserAccess } from '../users/user-access';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
-import { clusterTypes, endpointsTypes, scheduleOptionsTypes } from '../validation/property-types';
+import { clusterTypes, endpointsTypes, scheduleOptionsTypes, userOptionsTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { clusterProblems } from './cluster-problems';
 import { ClusterReconciler } from './cluster-reconciler';
@@ -25,7 +28,7 @@ import {
 import { clusterLabels, jobSelector } from './manifests/cluster-labels';
 import { type ClusterManifest, clusterManifests, memberServices, tlsSecrets } from './manifests/cluster-manifests';
 import { recoveryIdentityProblems } from './quorum-recovery';
-import { clientEndpoints, type ResolvedCluster, resolveCluster } from './resolve-cluster';
+import { backupEndpoints, clientEndpoints, type ResolvedCluster, resolveCluster } from './resolve-cluster';
 
 /**
  * Renders an etcd cluster with all objects that its members need, except for the CRDs (`EtcdCrds`).
@@ -83,6 +86,12 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   readonly clientTlsSecretName?: string;
   /** Gives clients their TLS settings. They are undefined without TLS. */
   readonly clientTls?: EtcdClientTls;
+  /**
+   * Lists the URL of each member for backups. Without a certificate for backups, these are the URLs for clients.
+   */
+  readonly backupEndpoints: string[];
+  /** Gives backups their TLS settings. They are undefined without TLS. */
+  readonly backupTls?: EtcdClientTls;
   /** Names the members' ServiceAccount. */
   readonly serviceAccountName: string;
 
@@ -111,13 +120,13 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   /** This PodDisruptionBudget limits how many members a drain may evict at a time. */
   readonly podDisruptionBudget: ApiObject;
   /**
-   * Lists the cert-manager Certificates of the peers, the server and the client. The list is empty with other TLS or
-   * without TLS.
+   * Lists the cert-manager Certificates of the peers, the server, the client, root and the backups. The list is empty
+   * with other TLS or without TLS.
    */
   readonly certificates: ApiObject[];
   /**
-   * Lists the Secrets of the two authorities and of the certificates of the peers, the server and the client, without
-   * data: the reconciler writes it. The list is empty with other TLS or without TLS.
+   * Lists the Secrets of the two authorities and of the certificates of the peers, the server, the client, root and the
+   * backups, without data: the reconciler writes it. The list is empty with other TLS or without TLS.
    */
   readonly tlsSecrets: ApiObject[];
   /** This StatefulSet runs the members. */
@@ -126,7 +135,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   readonly customResource: ApiObject;
 
   private readonly cluster: ResolvedCluster;
-  private readonly reconciler: ClusterReconciler;
+  private readonly ownReconciler: ClusterReconciler;
   private readonly schedules: EtcdBackupSchedule[] = [];
   private readonly names = new ObjectNames(this);
   private readonly propertyProblems = new Memo<readonly string[]>();
@@ -150,11 +159,13 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.clientEndpoints = clientEndpoints(cluster);
     this.clientTlsSecretName = tls.secrets?.client;
     this.clientTls = tls.secrets && EtcdClientTls.fromSecret(tls.secrets.client);
+    this.backupEndpoints = backupEndpoints(cluster);
+    this.backupTls = tls.secrets && EtcdClientTls.fromSecret(tls.secrets.backup ?? tls.secrets.client);
     this.serviceAccountName = name;
 
     const manifests = clusterManifests(cluster, {
       // Lazy: another chart may create the reconciler later, and schedules may be added until synthesis.
-      reconcilerAccount: Lazy.any({ produce: () => this.reconciler.get().serviceAccountName }),
+      reconcilerAccount: Lazy.any({ produce: () => this.ownReconciler.get().serviceAccountName }),
       resourceSpec: Lazy.any({ produce: () => clusterResource(cluster, this.scheduleSpecs()) }),
     });
     const labels = clusterLabels(cluster);
@@ -182,7 +193,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.customResource = object('EtcdCluster', manifests.EtcdCluster);
     // The reconciler creates the record at run time.
     this.names.take('ConfigMap', cluster.names.record);
-    this.reconciler = new ClusterReconciler(this, name, cluster.reconciler, {
+    this.ownReconciler = new ClusterReconciler(this, name, cluster.reconciler, {
       ...cluster.agentPull,
       egress: cluster.egress,
     });
@@ -211,12 +222,31 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       imagePullPolicy: options.imagePullPolicy ?? agentPull.imagePullPolicy,
       imagePullSecrets: options.imagePullSecrets ?? agentPull.imagePullSecrets,
       cluster: this.clusterName,
-      endpoints: this.clientEndpoints,
-      tls: this.clientTls,
+      endpoints: this.backupEndpoints,
+      _clientEndpoints: this.clientEndpoints,
+      tls: this.backupTls,
       labels: { ...labels, ...options.labels, ...jobSelector(this.clusterName) },
     });
     this.schedules.push(schedule);
     return schedule;
+  }
+
+  /**
+   * Adds a user of etcd, with its permissions and a certificate. With the first user, the reconciler switches etcd's
+   * authentication on: from then on, a client may do only what its user may do, and a client without a user nothing.
+   *
+   * @param id The id of the user, who is named after it by default.
+   * @param options What the user may do.
+   */
+  addUser(id: string, options: EtcdUserOptions): EtcdUser {
+    requireTypes(futureConstruct(this, id), options, userOptionsTypes);
+    return new EtcdUser(this, id, { ...options, cluster: this, labels: { ...this.cluster.labels, ...options.labels } });
+  }
+
+  /** @internal */
+  _userAccess(): UserAccess {
+    const { tls, auth } = this.cluster;
+    return { tls, auth, reconcilerAccount: Lazy.any({ produce: () => this.ownReconciler.get().serviceAccountName }) };
   }
 
   private scheduleSpecs(): BackupScheduleSpec[] {
@@ -229,7 +259,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...this.propertyProblems.get(schedules.join(), () => clusterProblems(this.cluster, schedules)),
       ...this.recoveryProblems(),
       ...scheduleCountProblems(schedules.length),
-      ...this.reconciler.problems(clusterLabels(this.cluster)),
+      ...this.ownReconciler.problems(clusterLabels(this.cluster)),
       ...this.names.problems(),
     ];
   }
@@ -241,7 +271,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   }
 }
 
-const certificates = ['Peer', 'Server', 'Client'];
+const certificates = ['Peer', 'Server', 'Client', 'Root', 'Backup'];
 const secrets = ['PeerAuthority', 'ClientAuthority', ...certificates];
 
 interface ObjectName {

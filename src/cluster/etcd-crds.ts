@@ -5,10 +5,10 @@ import { Construct } from 'constructs';
 import { requireFreeId } from '../validation/construct-id';
 
 /**
- * Renders the CustomResourceDefinitions of EtcdCluster, EtcdBackup and EtcdRestore. Apply them once per Kubernetes
- * cluster, before everything else: put them into a chart of their own, without a namespace.
+ * Renders the CustomResourceDefinitions of EtcdCluster, EtcdBackup, EtcdRestore and EtcdUser. Apply them once per
+ * Kubernetes cluster, before everything else: put them into a chart of their own, without a namespace.
  *
- * If you delete them, Kubernetes deletes every EtcdCluster, EtcdBackup and EtcdRestore too.
+ * If you delete them, Kubernetes deletes every EtcdCluster, EtcdBackup, EtcdRestore and EtcdUser too.
  */
 export class EtcdCrds extends Construct {
   /** Holds the CustomResourceDefinition of EtcdCluster. */
@@ -17,9 +17,11 @@ export class EtcdCrds extends Construct {
   readonly etcdBackups: ApiObject;
   /** Holds the CustomResourceDefinition of EtcdRestore. */
   readonly etcdRestores: ApiObject;
+  /** Holds the CustomResourceDefinition of EtcdUser. */
+  readonly etcdUsers: ApiObject;
 
   /**
-   * Creates the three CustomResourceDefinitions.
+   * Creates the four CustomResourceDefinitions.
    *
    * @param scope The chart, or a construct inside of one.
    * @param id An id that is unique within `scope`.
@@ -29,6 +31,7 @@ export class EtcdCrds extends Construct {
     this.etcdClusters = this.include('EtcdClusters', 'etcdclusters.yaml');
     this.etcdBackups = this.include('EtcdBackups', 'etcdbackups.yaml');
     this.etcdRestores = this.include('EtcdRestores', 'etcdrestores.yaml');
+    this.etcdUsers = this.include('EtcdUsers', 'etcdusers.yaml');
   }
 
   private include(id: string, file: string): ApiObject {

@@ -41,6 +41,19 @@ test('an EtcdCluster of another app is backed up on a schedule, and has no objec
   );
 });
 
+test('its backups use the port for backups, if the attributes name it', () => {
+  const orders = EtcdCluster.fromAttributes(chartOf(), 'imported', {
+    clusterName: 'orders',
+    clientEndpoints: ['https://orders-0-client:2379'],
+    clientTls: tls,
+    backupEndpoints: ['https://orders-0-client:2382'],
+    backupTls: EtcdClientTls.fromSecret('orders-backup-tls'),
+  });
+  const nightly = orders.addBackupSchedule('nightly', options);
+  expect(argumentsOf(nightly)).toContain('--endpoints=https://orders-0-client:2382');
+  expect(podOf(nightly).volumes[0].secret.secretName).toBe('orders-backup-tls');
+});
+
 test('the attributes of a real cluster are what another app needs', () => {
   const orders = new EtcdCluster(chartOf(), 'orders');
   const imported = EtcdCluster.fromAttributes(chartOf(), 'imported', orders);

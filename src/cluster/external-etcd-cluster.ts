@@ -1,10 +1,16 @@
+import { Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
 import type { ExistingEtcd } from '../backup/etcd-cluster-checks';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import type { EtcdAuth } from '../etcd/etcd-auth';
+import { defaultClusterDomain } from '../lib/defaults';
+import { EtcdReconciler } from '../reconciler/etcd-reconciler';
+import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
+import { EtcdTls } from '../tls/etcd-tls';
+import type { ClusterWithUsers, UserAccess } from '../users/user-access';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { endpointsProblems, endpointUrl } from '../validation/endpoints';
 import { clusterNameProblem } from '../validation/names';
@@ -32,7 +38,7 @@ export interface EtcdEndpointsOptions {
   readonly auth?: EtcdAuth;
 }
 
-/** Describes an `EtcdCluster` in another app. `EtcdCluster` has properties with the same names. */
+/** Describes an `EtcdCluster` in another app. Except for the last two, `EtcdCluster` has properties with the same names. */
 export interface EtcdClusterAttributes {
   /** Names the cluster. */
   readonly clusterName: string;
@@ -43,10 +49,30 @@ export interface EtcdClusterAttributes {
    * @default - plain http
    */
   readonly clientTls?: EtcdClientTls;
+  /**
+   * Lists the URL of each member for backups. With users of etcd, backups are possible only there.
+   * @default - `clientEndpoints`
+   */
+  readonly backupEndpoints?: string[];
+  /**
+   * Gives backups their TLS settings.
+   * @default - `clientTls`
+   */
+  readonly backupTls?: EtcdClientTls;
+  /**
+   * Selects who issues the certificates of the cluster, for those of its users (`EtcdUser`).
+   * @default - EtcdTls.managed() with `clientTls`, else EtcdTls.none()
+   */
+  readonly tls?: EtcdTls;
+  /**
+   * Selects the reconciler of the cluster, which may then write the certificates of its users (`EtcdUser`).
+   * @default EtcdReconciler.external()
+   */
+  readonly reconciler?: IEtcdReconciler;
 }
 
-/** An `EtcdCluster` that another app creates. */
-export class ImportedEtcdCluster extends Construct implements IEtcdCluster {
+/** An etcd cluster that this app does not create: its endpoints, and the schedules that back it up. */
+abstract class KnownEtcdCluster extends Construct implements IEtcdCluster {
   readonly clusterName: string;
   readonly clientEndpoints: string[];
   readonly clientTls?: EtcdClientTls;
@@ -61,16 +87,7 @@ export class ImportedEtcdCluster extends Construct implements IEtcdCluster {
     this.node.addValidation({ validate: () => this.problems() });
   }
 
-  addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
-    requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);
-    // The cluster's NetworkPolicy selects the pods by these labels.
-    const labels = { ...options.labels, ...jobSelector(this.clusterName) };
-    return new EtcdBackupSchedule(this, id, { ...options, ...this.access(), labels });
-  }
-
-  protected access() {
-    return { cluster: this.clusterName, endpoints: this.clientEndpoints, tls: this.clientTls };
-  }
+  abstract addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule;
 
   private problems(): string[] {
     // Each schedule reports the same problems.
@@ -83,8 +100,42 @@ export class ImportedEtcdCluster extends Construct implements IEtcdCluster {
   }
 }
 
+/** An `EtcdCluster` that another app creates. */
+export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWithUsers {
+  private readonly attributes: EtcdClusterAttributes;
+
+  constructor(scope: Construct, id: string, attributes: EtcdClusterAttributes) {
+    super(scope, id, attributes);
+    this.attributes = attributes;
+  }
+
+  addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
+    requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);
+    const { clusterName: cluster, attributes } = this;
+    return new EtcdBackupSchedule(this, id, {
+      ...options,
+      cluster,
+      endpoints: attributes.backupEndpoints ?? this.clientEndpoints,
+      _clientEndpoints: this.clientEndpoints,
+      tls: attributes.backupTls ?? this.clientTls,
+      // The cluster's NetworkPolicy selects the pods by these labels.
+      labels: { ...options.labels, ...jobSelector(cluster) },
+    });
+  }
+
+  /** @internal */
+  _userAccess(): UserAccess {
+    const { clusterName: name, clientTls, attributes } = this;
+    const tls = attributes.tls ?? (clientTls ? EtcdTls.managed() : EtcdTls.none());
+    return {
+      tls: tls._bind({ name, namespace: Chart.of(this).namespace, clusterDomain: defaultClusterDomain }),
+      reconcilerAccount: (attributes.reconciler ?? EtcdReconciler.external()).serviceAccountName,
+    };
+  }
+}
+
 /** An existing etcd cluster that something else runs. */
-export class ExistingEtcdCluster extends ImportedEtcdCluster implements ExistingEtcd {
+export class ExistingEtcdCluster extends KnownEtcdCluster implements ExistingEtcd {
   private readonly auth?: EtcdAuth;
 
   constructor(scope: Construct, id: string, endpoints: string[], { name = id, tls, auth }: EtcdEndpointsOptions) {
@@ -92,9 +143,10 @@ export class ExistingEtcdCluster extends ImportedEtcdCluster implements Existing
     this.auth = auth;
   }
 
-  override addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
+  addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
     requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);
-    return new EtcdBackupSchedule(this, id, { ...options, ...this.access(), auth: this.auth });
+    const { clusterName: cluster, clientEndpoints: endpoints, clientTls: tls, auth } = this;
+    return new EtcdBackupSchedule(this, id, { ...options, cluster, endpoints, tls, auth });
   }
 
   /** @internal */

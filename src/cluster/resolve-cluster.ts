@@ -1,6 +1,7 @@
 import { Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { type ClusterNames, clusterNames } from '../etcd/cluster-names';
+import { ports } from '../etcd/cluster-ports';
 import { type EtcdImages, etcdImages } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
 import { defaultClusterDomain, defaultSize } from '../lib/defaults';
@@ -53,6 +54,7 @@ type Undefaulted = Pick<
   | 'finalBackup'
   | 'backupSchedule'
   | 'onNoSpace'
+  | 'auth'
 >;
 
 /** An etcd cluster with every default applied. Only `resolveCluster` reads the props; all other code reads this. */
@@ -112,6 +114,7 @@ export function resolveCluster(cluster: Construct, props: EtcdClusterProps): Res
       settings: props.settings ?? {},
     }),
     tls: (props.tls ?? EtcdTls.managed())._bind({ name, namespace, clusterDomain }),
+    auth: props.auth,
     spread: props.spread ?? EtcdSpread.DEFAULT,
     networkAccess: props.networkAccess ?? NetworkAccess.sameNamespace(),
     metricsAccess: props.metricsAccess ?? NetworkAccess.nobody(),
@@ -139,8 +142,20 @@ export function resolveCluster(cluster: Construct, props: EtcdClusterProps): Res
  * Returns the client URL of each member, with the name of its own Service. Without a namespace in the chart the names
  * are valid only within the cluster's namespace.
  */
-export function clientEndpoints({ names, size, namespace, clusterDomain, tls }: ResolvedCluster): string[] {
+export function clientEndpoints(cluster: ResolvedCluster): string[] {
+  return endpoints(cluster, ports.client);
+}
+
+/**
+ * Returns the URL of each member for backups. With a certificate for backups that is the agent's port, which etcd's
+ * authentication does not close.
+ */
+export function backupEndpoints(cluster: ResolvedCluster): string[] {
+  return endpoints(cluster, cluster.tls.secrets?.backup === undefined ? ports.client : ports.backup);
+}
+
+function endpoints({ names, size, namespace, clusterDomain, tls }: ResolvedCluster, port: number): string[] {
   const scheme = tls.secrets ? 'https' : 'http';
   const domain = namespace === undefined ? '' : `.${namespace}.svc.${clusterDomain}`;
-  return names.clientServices.slice(0, size).map((service) => `${scheme}://${service}${domain}:2379`);
+  return names.clientServices.slice(0, size).map((service) => `${scheme}://${service}${domain}:${port}`);
 }

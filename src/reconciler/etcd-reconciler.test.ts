@@ -67,6 +67,8 @@ test('it may do what it needs in the namespace, by name wherever there is one', 
     'cdk8s-etcd.dev/etcdclusters/status *: patch',
     'cdk8s-etcd.dev/etcdrestores *: list,watch',
     'cdk8s-etcd.dev/etcdrestores/status *: patch',
+    'cdk8s-etcd.dev/etcdusers *: list,watch',
+    'cdk8s-etcd.dev/etcdusers/status *: patch',
     'coordination.k8s.io/leases *: create',
     'coordination.k8s.io/leases keeper: get,update',
   ]);

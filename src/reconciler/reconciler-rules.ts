@@ -13,12 +13,16 @@ interface Rule {
 export function namespaceRules(reconcilerName: string, lease: string): Rule[] {
   const observe = ['list', 'watch'];
   return [
-    rule('cdk8s-etcd.dev', ['etcdclusters', 'etcdbackups', 'etcdrestores'], observe),
+    rule('cdk8s-etcd.dev', ['etcdclusters', 'etcdbackups', 'etcdrestores', 'etcdusers'], observe),
     // Only for the finalizer: the cluster's own Role may be deleted first, and then nothing else could remove it.
     rule('cdk8s-etcd.dev', ['etcdclusters'], ['patch']),
     // The reconciler creates EtcdBackups that report scheduled runs.
     rule('cdk8s-etcd.dev', ['etcdbackups'], ['create']),
-    rule('cdk8s-etcd.dev', ['etcdbackups/status', 'etcdclusters/status', 'etcdrestores/status'], ['patch']),
+    rule(
+      'cdk8s-etcd.dev',
+      ['etcdbackups/status', 'etcdclusters/status', 'etcdrestores/status', 'etcdusers/status'],
+      ['patch'],
+    ),
     rule('apps', ['statefulsets'], observe),
     rule('', ['pods', 'persistentvolumeclaims'], observe),
     rule('batch', ['jobs'], observe),

@@ -8,10 +8,14 @@ import { EtcdCluster } from '../cluster/etcd-cluster';
 import { EtcdCrds } from '../cluster/etcd-crds';
 import { mirrored } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
+import { defaultClusterDomain } from '../lib/defaults';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
+import { EtcdTls } from '../tls/etcd-tls';
+import { EtcdUser } from '../users/etcd-user';
+import type { ClusterWithUsers, UserAccess } from '../users/user-access';
 import { nameProblem } from '../validation/names';
 import type { Document } from './documents';
-import type { Planned, PlannedBackup, PlannedCluster, PlannedRestore, PlannedSchedule } from './plan';
+import type { Planned, PlannedBackup, PlannedCluster, PlannedRestore, PlannedSchedule, PlannedUser } from './plan';
 
 export interface BuildOptions {
   /** Registry that mirrors both images. */
@@ -43,6 +47,7 @@ export class Build {
       if (plan.becomes === 'schedule') this.schedule(plan);
       else if (plan.becomes === 'backup') this.backup(plan);
       else if (plan.becomes === 'restore') this.restore(plan);
+      else if (plan.becomes === 'user') this.user(plan);
     }
     for (const plan of planned) if (plan.becomes === 'backup') this.reconciler(plan);
   }
@@ -101,6 +106,25 @@ export class Build {
     this.documents.set(restore, document);
   }
 
+  private user({ becomes: _, hasSecret, document, clusterName, ...props }: PlannedUser): void {
+    const cluster = this.clusterOf(document, clusterName);
+    const chart = this.chart(document);
+    const user = new EtcdUser(chart, idOf('EtcdUser', document), { ...props, name: document.name, cluster });
+    this.documents.set(user, document);
+    if (user.secret && !hasSecret) {
+      document.report.note(
+        'spec.certificateSecret',
+        `is missing, so the certificate of the user goes into the Secret ${user.secretName}`,
+      );
+    }
+    if (!user.secret && hasSecret) {
+      document.report.error(
+        'spec.certificateSecret',
+        `needs tls.managed of '${clusterName}', because only then the reconciler issues certificates; remove it`,
+      );
+    }
+  }
+
   /** Adds a reconciler for a backup of an existing etcd cluster, because no EtcdCluster adds one. */
   private reconciler({ document, clusterName }: PlannedBackup): void {
     const chart = this.chart(document);
@@ -149,11 +173,20 @@ function idOf(kind: string, { name }: Document): string {
 }
 
 /** An EtcdCluster to which a backup or a restore refers, and which is not in the input. */
-class NamedCluster implements IEtcdCluster {
+class NamedCluster implements ClusterWithUsers {
   /** Unknown; no resource needs them. */
   readonly clientEndpoints: string[] = [];
 
   constructor(readonly clusterName: string) {}
+
+  /** Unknown too: taken to be the default. */
+  _userAccess(): UserAccess {
+    const cluster = { name: this.clusterName, clusterDomain: defaultClusterDomain };
+    return {
+      tls: EtcdTls.managed()._bind(cluster),
+      reconcilerAccount: EtcdReconciler.external().serviceAccountName,
+    };
+  }
 
   addBackupSchedule(): EtcdBackupSchedule {
     throw new Error(`${this.clusterName} is known only by its name`);

@@ -6,11 +6,12 @@ import type { Retention } from '../backup/retention';
 import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
+import type { EtcdUserOptions } from '../users/etcd-user-props';
 import type { Document } from './documents';
 import type { DocumentReport } from './report';
 
 /** The resource that a document becomes. */
-export type Planned = PlannedCluster | PlannedSchedule | PlannedBackup | PlannedRestore;
+export type Planned = PlannedCluster | PlannedSchedule | PlannedBackup | PlannedRestore | PlannedUser;
 
 export interface PlannedCluster {
   readonly becomes: 'cluster';
@@ -59,6 +60,14 @@ export interface PlannedRestore extends Pick<EtcdRestoreProps, 'labels' | 'safet
   readonly origin: ClusterOrigin;
   /** True for another operator's restore, which recreates its cluster. */
   readonly old: boolean;
+}
+
+export interface PlannedUser extends Omit<EtcdUserOptions, 'name'> {
+  readonly becomes: 'user';
+  readonly document: Document;
+  readonly clusterName: string;
+  /** True if the document says that the reconciler writes the certificate. */
+  readonly hasSecret: boolean;
 }
 
 /** An API whose objects can be rendered. */

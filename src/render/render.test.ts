@@ -267,7 +267,8 @@ describe('options', () => {
 
   test('the CRDs come first, and without a namespace', () => {
     const { manifests } = rendering([cluster()], { crds: true, namespace: 'shop' });
-    expect(manifests.slice(0, 4).map(({ kind, metadata }) => [kind, metadata.namespace])).toEqual([
+    expect(manifests.slice(0, 5).map(({ kind, metadata }) => [kind, metadata.namespace])).toEqual([
+      ['CustomResourceDefinition', undefined],
       ['CustomResourceDefinition', undefined],
       ['CustomResourceDefinition', undefined],
       ['CustomResourceDefinition', undefined],
@@ -354,7 +355,7 @@ describe('notes', () => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's3' }, stringData: { key: 'hunter2' } };
     const { lines, manifests } = rendering([secret, cluster()]);
     expect(lines[0]).toBe(
-      'not carried over: Secret s3 (document 1): is not one of EtcdCluster, EtcdBackup, EtcdRestore; apply it separately',
+      'not carried over: Secret s3 (document 1): is not one of EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser; apply it separately',
     );
     expect(JSON.stringify([lines, manifests])).not.toContain('hunter2');
   });
@@ -548,7 +549,7 @@ describe('errors', () => {
       'another kind',
       [{ ...cluster(), kind: 'Backup' }],
       [
-        'error: Backup orders (document 1): kind: cdk8s-etcd.dev/v1alpha1 has no such kind; use EtcdCluster, EtcdBackup, EtcdRestore',
+        'error: Backup orders (document 1): kind: cdk8s-etcd.dev/v1alpha1 has no such kind; use EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser',
       ],
     ],
     [
@@ -556,13 +557,17 @@ describe('errors', () => {
       [{ ...cluster(), metadata: {} }],
       ['error: EtcdCluster (document 1): metadata.name: is missing; add it'],
     ],
-    ['nothing', '', ['error: input.yaml: contains no EtcdCluster, EtcdBackup, EtcdRestore; add at least one']],
+    [
+      'nothing',
+      '',
+      ['error: input.yaml: contains no EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser; add at least one'],
+    ],
     [
       'only others',
       'kind: Secret\nmetadata: {name: a}',
       [
-        'not carried over: Secret a (document 1): is not one of EtcdCluster, EtcdBackup, EtcdRestore; apply it separately',
-        'error: input.yaml: contains no EtcdCluster, EtcdBackup, EtcdRestore; add at least one',
+        'not carried over: Secret a (document 1): is not one of EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser; apply it separately',
+        'error: input.yaml: contains no EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser; add at least one',
       ],
     ],
     [

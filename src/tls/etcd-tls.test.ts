@@ -10,7 +10,7 @@ function certificatesOf(props: CertManagerTlsProps, cluster = orders): any[] {
   return [...certificates];
 }
 
-const [peer, server, client] = certificatesOf({ issuer: 'ca' });
+const [peer, server, client, root, backup] = certificatesOf({ issuer: 'ca' });
 
 test('without TLS there is nothing', () => {
   expect(EtcdTls.none().enabled).toBe(false);
@@ -27,10 +27,28 @@ test('Secrets of others are taken by their names', () => {
   });
 });
 
+test.each([
+  [{ root: 'r' }, 'tls: backup: is missing; give both root and backup, or neither'],
+  [{ backup: 'b' }, 'tls: root: is missing; give both root and backup, or neither'],
+  [{ root: 'R', backup: 'b' }, "tls: root: 'R' is not a valid Kubernetes name"],
+  [{ root: 'r', backup: 'B' }, "tls: backup: 'B' is not a valid Kubernetes name"],
+])('Secrets for users: %j', (more, message) => {
+  const { problems } = EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c', ...more })._bind(orders);
+  expect(problems).toEqual([expect.stringContaining(message)]);
+});
+
+const names = {
+  peer: 'orders-peer-tls',
+  server: 'orders-server-tls',
+  client: 'orders-client-tls',
+  root: 'orders-root-tls',
+  backup: 'orders-backup-tls',
+};
+
 describe('managed', () => {
   test('the reconciler writes Secrets with fixed names, and needs no namespace in the chart', () => {
     expect(EtcdTls.managed()._bind({ ...orders, namespace: undefined })).toEqual({
-      secrets: { peer: 'orders-peer-tls', server: 'orders-server-tls', client: 'orders-client-tls' },
+      secrets: names,
       certificates: [],
       managed: { peerAuthority: 'orders-peer-ca', clientAuthority: 'orders-client-ca' },
       problems: [],
@@ -61,9 +79,13 @@ describe('managed', () => {
 
 test('each certificate fills the Secret of its own name', () => {
   const { secrets } = EtcdTls.certManager({ issuer: 'ca' })._bind(orders);
-  expect(secrets).toEqual({ peer: 'orders-peer-tls', server: 'orders-server-tls', client: 'orders-client-tls' });
+  expect(secrets).toEqual(names);
   expect(
-    [peer, server, client].map(({ metadata, spec }) => [metadata.name, metadata.namespace, spec.secretName]),
+    [peer, server, client, root, backup].map(({ metadata, spec }) => [
+      metadata.name,
+      metadata.namespace,
+      spec.secretName,
+    ]),
   ).toEqual(Object.values(secrets!).map((name) => [name, 'shop', name]));
 });
 
@@ -101,17 +123,26 @@ test('members are servers and clients at once, clients are clients', () => {
   const common = ['digital signature', 'key encipherment'];
   expect(peer.spec.usages).toEqual([...common, 'server auth', 'client auth']);
   expect(server.spec.usages).toEqual([...common, 'server auth', 'client auth']);
-  expect(client.spec.usages).toEqual([...common, 'client auth']);
+  for (const { spec } of [client, root, backup]) expect(spec.usages).toEqual([...common, 'client auth']);
+});
+
+test('the common name is the user of etcd', () => {
+  expect([client, root, backup].map(({ spec }) => spec.commonName)).toEqual(['orders-client', 'root', 'orders-backup']);
+  const { userCertificate } = EtcdTls.certManager({ issuer: 'ca', duration: Duration.days(30) })._bind(orders);
+  expect(userCertificate!('orders-user-api', 'api')).toMatchObject({
+    metadata: { name: 'orders-user-api', namespace: 'shop' },
+    spec: { secretName: 'orders-user-api', commonName: 'api', duration: '720h', issuerRef: { name: 'ca' } },
+  });
 });
 
 test('a common name is never longer than a certificate takes', () => {
-  const [longPeer, longServer, longClient] = certificatesOf({ issuer: 'ca' }, { ...orders, name: 'n'.repeat(50) });
+  const [longPeer, longServer, ...longClients] = certificatesOf({ issuer: 'ca' }, { ...orders, name: 'n'.repeat(50) });
   expect([longPeer.spec.commonName, longServer.spec.commonName]).toEqual([undefined, undefined]);
-  expect(longClient.spec.commonName.length).toBeLessThanOrEqual(64);
+  for (const { spec } of longClients) expect(spec.commonName.length).toBeLessThanOrEqual(64);
 });
 
 test('each renewal of a certificate creates a new key', () => {
-  for (const { spec } of [peer, server, client]) {
+  for (const { spec } of [peer, server, client, root, backup]) {
     expect(spec.privateKey).toEqual({ algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' });
   }
 });
@@ -121,8 +152,7 @@ test('peers may have an issuer of their own', () => {
   const group = 'cert-manager.io';
   expect(own.map(({ spec }) => spec.issuerRef)).toEqual([
     { name: 'peers', kind: 'ClusterIssuer', group },
-    { name: 'ca', kind: 'ClusterIssuer', group },
-    { name: 'ca', kind: 'ClusterIssuer', group },
+    ...Array(4).fill({ name: 'ca', kind: 'ClusterIssuer', group }),
   ]);
   const [mixed] = certificatesOf({ issuer: 'ca', peerIssuer: 'peers', peerIssuerKind: IssuerKind.CLUSTER_ISSUER });
   expect(mixed.spec.issuerRef).toEqual({ name: 'peers', kind: 'ClusterIssuer', group });

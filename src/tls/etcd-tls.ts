@@ -98,16 +98,32 @@ export interface TlsSecrets {
    * signed by its `ca.crt`.
    */
   readonly server: string;
-  /** Names the Secret with a client certificate (usage clientAuth) for the reconciler and for backups. */
+  /**
+   * Names the Secret with a client certificate (usage clientAuth) for clients, and without `root` and `backup` for the
+   * reconciler and for backups too.
+   */
   readonly client: string;
+  /**
+   * Names the Secret with a client certificate (usage clientAuth) whose common name is `root`, for the reconciler and
+   * the members. Users of etcd require it, together with `backup`.
+   * @default - none: the cluster has no users of etcd
+   */
+  readonly root?: string;
+  /**
+   * Names the Secret with a client certificate (usage clientAuth) whose common name is `<cluster>-backup`, for backups.
+   * @default - none: backups use the certificate of `client`
+   */
+  readonly backup?: string;
 }
 
 /** The Secrets and Certificates of one cluster, and the problems with its TLS properties. */
 export interface TlsBinding {
   /** Undefined without TLS. */
   readonly secrets?: TlsSecrets;
-  /** The certificates of the peers, the server and the client, in this order. */
+  /** The certificates of the peers, the server, the client, root and the backups, in this order. */
   readonly certificates: readonly CertificateManifest[];
+  /** Returns the certificate of a user of etcd. Undefined if cert-manager does not issue it. */
+  readonly userCertificate?: (secretName: string, userName: string) => CertificateManifest;
   /** Set if the reconciler writes the Secrets. */
   readonly managed?: ManagedTls;
   readonly problems: readonly string[];
@@ -189,34 +205,50 @@ export class EtcdTls {
   }
 }
 
-function secretsProblems({ peer, server, client }: TlsSecrets): string[] {
+function secretsProblems({ peer, server, client, root, backup }: TlsSecrets): string[] {
+  const missing = root === undefined ? 'root' : 'backup';
   return problemsOf(
     nameProblem('tls: peer', peer),
     nameProblem('tls: server', server),
     nameProblem('tls: client', client),
+    root === undefined ? undefined : nameProblem('tls: root', root),
+    backup === undefined ? undefined : nameProblem('tls: backup', backup),
+    (root === undefined) === (backup === undefined)
+      ? undefined
+      : `tls: ${missing}: is missing; give both root and backup, or neither`,
   );
 }
 
 /** Names of the Secrets of a cluster whose certificates are not in Secrets of the user. */
-export const tlsSecretNames = (cluster: string): TlsSecrets => ({
+export const tlsSecretNames = (cluster: string): Required<TlsSecrets> => ({
   peer: `${cluster}-peer-tls`,
   server: `${cluster}-server-tls`,
   client: `${cluster}-client-tls`,
+  root: `${cluster}-root-tls`,
+  backup: `${cluster}-backup-tls`,
 });
+
+/** User of etcd as which a cluster's backups are taken. The port for backups accepts no other. */
+export const backupUser = (cluster: string): string => `${cluster}-backup`;
 
 /** Names of the Secrets that the reconciler writes. */
 export const managedSecrets = (
-  { peer, server, client }: TlsSecrets,
+  { peer, server, client, root, backup }: TlsSecrets,
   { peerAuthority, clientAuthority }: ManagedTls,
-) => [peerAuthority, clientAuthority, peer, server, client];
+) => [peerAuthority, clientAuthority, peer, server, client, ...[root, backup].filter((name) => name !== undefined)];
+
+/** Fields of `spec.tls` itself; the others are in `spec.tls.managed`. */
+export type LeafSecret = 'clientSecret' | 'rootSecret' | 'backupSecret';
 
 /** Names that follow from the name of the cluster, by the fields of `spec.tls`. */
 export function managedSecretNames(
   cluster: string,
-): Record<'clientSecret' | 'peerAuthority' | 'clientAuthority' | 'peerSecret' | 'serverSecret', string> {
-  const { peer, server, client } = tlsSecretNames(cluster);
+): Record<LeafSecret | 'peerAuthority' | 'clientAuthority' | 'peerSecret' | 'serverSecret', string> {
+  const { peer, server, client, root, backup } = tlsSecretNames(cluster);
   return {
     clientSecret: client,
+    rootSecret: root,
+    backupSecret: backup,
     peerAuthority: `${cluster}-peer-ca`,
     clientAuthority: `${cluster}-client-ca`,
     peerSecret: peer,
@@ -279,12 +311,17 @@ function certManagerBinding(props: CertManagerTlsProps, cluster: TlsCluster): Tl
     options: Pick<CertificateOptions, 'name' | 'issuer' | 'usages' | 'dnsNames' | 'ipAddresses' | 'commonName'>,
   ) => certificate({ ...options, namespace, duration, renewBefore });
   const both = ['server auth', 'client auth'];
+  const client = (secretName: string, commonName: string) =>
+    make({ name: secretName, issuer, usages: ['client auth'], commonName });
   return {
     secrets: names,
+    userCertificate: client,
     certificates: [
       make({ name: names.peer, issuer: peerIssuer, usages: both, dnsNames: peerNames(cluster) }),
       make({ name: names.server, issuer, usages: both, dnsNames: serverNames(cluster), ipAddresses: ['127.0.0.1'] }),
-      make({ name: names.client, issuer, usages: ['client auth'], commonName: `${name}-client` }),
+      client(names.client, `${name}-client`),
+      client(names.root, 'root'),
+      client(names.backup, backupUser(name)),
     ],
     problems: [...issuerProblems(props), ...timeProblems(props), ...namespaceProblems(namespace)],
   };

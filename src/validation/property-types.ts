@@ -25,6 +25,12 @@ const egress = shape({ apiServer: required(destinations), dns: destinations, sto
 const networkAccess = instance('a NetworkAccess', '_peers', 'for example NetworkAccess.from({ … })');
 const caBundle = instance('a CaBundle', '_files', "for example CaBundle.fromSecret('NAME')");
 const clientTls = instance('an EtcdClientTls', '_pod', "for example EtcdClientTls.fromSecret('NAME')");
+const etcdTls = instance(
+  'an EtcdTls',
+  '_bind',
+  "for example EtcdTls.managed() or EtcdTls.certManager({ issuer: 'NAME' })",
+);
+const reconciler = instance('an IEtcdReconciler', 'reconcilerName', 'the construct, or EtcdReconciler.external()');
 const retention = instance('a Retention', '_policy', 'for example Retention.last(7)');
 const source = instance('a RestoreSource', '_spec', "for example RestoreSource.backup('NAME')");
 
@@ -66,14 +72,15 @@ export const clusterTypes: PropertyTypes = {
   quota: size,
   tuning: instance('an EtcdTuning', '_settings', 'EtcdTuning.WAN or EtcdTuning.of({ … })'),
   settings: object,
-  tls: instance('an EtcdTls', '_bind', "for example EtcdTls.managed() or EtcdTls.certManager({ issuer: 'NAME' })"),
+  tls: etcdTls,
+  auth: boolean,
   clusterDomain: text,
   spread: instance('an EtcdSpread', '_constraints', 'for example EtcdSpread.REQUIRED_ZONES'),
   networkAccess,
   metricsAccess: networkAccess,
   egress,
   podAnnotations: object,
-  reconciler: instance('an IEtcdReconciler', 'reconcilerName', 'the construct, or EtcdReconciler.external()'),
+  reconciler,
   paused: boolean,
   replace: instance('a ReplacePolicy', '_spec', 'for example ReplacePolicy.manual({ … })'),
   origin: shape(origin),
@@ -138,6 +145,7 @@ export const scheduleTypes: PropertyTypes = {
   endpoints: required(list(anything)),
   cluster: anything,
   _host: anything,
+  _clientEndpoints: anything,
 };
 
 export const addStoreTypes: PropertyTypes = { store: required(store), retention };
@@ -184,12 +192,29 @@ export const restoreTypes: PropertyTypes = {
   labels: object,
 };
 
+const permission = instance('an EtcdPermission', '_keys', "for example EtcdPermission.readWrite('/api/')");
+export const userOptionsTypes: PropertyTypes = {
+  can: required(list(permission)),
+  userName: text,
+  name: text,
+  secretName: text,
+  labels: object,
+};
+export const userTypes: PropertyTypes = { ...userOptionsTypes, cluster: required(cluster) };
+export const prefixTypes: PropertyTypes = { prefix: required(text) };
+export const keyTypes: PropertyTypes = { key: required(text) };
+export const rangeTypes: PropertyTypes = { from: required(text), to: required(text) };
+
 export const sourceTypes: PropertyTypes = { store: required(store), cluster: text, namespace: text };
 
 export const attributesTypes: PropertyTypes = {
   clusterName: required(text),
   clientEndpoints: required(list(text)),
   clientTls,
+  backupEndpoints: list(text),
+  backupTls: clientTls,
+  tls: etcdTls,
+  reconciler,
 };
 
 export const endpointsTypes: PropertyTypes = { name: text, tls: access.tls!, auth: access.auth! };
@@ -302,7 +327,13 @@ export const managedTlsTypes: PropertyTypes = {
   intermediateRevocation: text,
 };
 const secret = required(withExample(text, "the name of a Secret, such as 'orders-client'"));
-export const tlsSecretsTypes: PropertyTypes = { peer: secret, server: secret, client: secret };
+export const tlsSecretsTypes: PropertyTypes = {
+  peer: secret,
+  server: secret,
+  client: secret,
+  root: text,
+  backup: text,
+};
 
 export const peersTypes: PropertyTypes = { peers: list(shape(peer)) };
 

@@ -1,6 +1,6 @@
 // Specs that the rules about several fields refuse, and their messages.
 import type { Manifest } from '../synth';
-import { around, backup, cluster, restore } from './good';
+import { around, backup, cluster, restore, user } from './good';
 
 type Case = readonly [what: string, manifest: Manifest, says: string];
 
@@ -101,6 +101,23 @@ const clusters: readonly Case[] = [
     cluster({ storage: { size: '8Gi', ephemeral: true }, pvcPolicy: { onShrink: 'Delete' } }),
     'pvcPolicy has no effect with storage.ephemeral',
   ],
+  [
+    'a certificate of root alone',
+    cluster({ tls: { clientSecret: 'a', rootSecret: 'b' } }),
+    'give both rootSecret and backupSecret, or neither',
+  ],
+  [
+    'a certificate for backups alone',
+    cluster({ tls: { clientSecret: 'a', backupSecret: 'b' } }),
+    'give both rootSecret and backupSecret, or neither',
+  ],
+  ...[undefined, { clientSecret: 'a' }].map(
+    (tls): Case => [
+      `users ${tls ? 'without a certificate of root' : 'without TLS'}`,
+      cluster({ auth: true, tls }),
+      'auth: true needs the certificate of root: give tls.rootSecret and tls.backupSecret',
+    ],
+  ),
   ['Delete without a schedule', cluster({ pvcPolicy: { onDelete: 'Delete' } }), noSchedule],
   ['Delete with no schedules', cluster({ pvcPolicy: { onDelete: 'Delete' }, backup: { schedules: [] } }), noSchedule],
   ['a final backup without a schedule', cluster({ finalBackup: { required: true } }), noSchedule],
@@ -186,6 +203,39 @@ const backups: readonly Case[] = [
   ['a secret key', own({ encryption: secretKey }), 'recipients must be public keys, age1…'],
 ];
 
+const may = (...permissions: Manifest[]) => user({ permissions });
+const read = (keys: Manifest) => ({ ...keys, access: 'Read' });
+const oneOfKeys = 'give exactly one of prefix, key, range and all';
+const ownName =
+  'without spec.userName the user has the name of this object, which must not be longer than 64 characters';
+const reserved = 'userName must not be root or <cluster>-backup, which the reconciler and the backups use';
+const users: readonly Case[] = [
+  ['permission for nothing', may(read({})), oneOfKeys],
+  ['permission for a prefix and a key', may(read({ prefix: 'a', key: 'b' })), oneOfKeys],
+  ['permission for all and a range', may(read({ all: true, range: { from: 'a', to: 'b' } })), oneOfKeys],
+  ['permission for not all', may(read({ all: false })), 'all can only be true: remove it'],
+  ['an empty range', may(read({ range: { from: 'a', to: 'a' } })), 'from must be less than to, in the order of their'],
+  ['a range backwards', may(read({ range: { from: 'b', to: 'a' } })), 'from must be less than to'],
+  // In UTF-16 it is the other way round.
+  ['a range backwards in UTF-8', may(read({ range: { from: '😀', to: '￿' } })), 'from must be less than to'],
+  [
+    'two permissions for one prefix',
+    may({ prefix: '/a', access: 'Read' }, { prefix: '/b', access: 'Read' }, { prefix: '/a', access: 'Write' }),
+    'two permissions are for the same keys: give one of them, with access: ReadWrite for both',
+  ],
+  [
+    'two permissions for one range',
+    may({ range: { from: 'a', to: 'b' }, access: 'Read' }, { range: { from: 'a', to: 'b' }, access: 'Read' }),
+    'two permissions are for the same keys',
+  ],
+  ['two permissions for all', may(read({ all: true }), read({ all: true })), 'two permissions are for the same keys'],
+  ['root', user({ userName: 'root' }), reserved],
+  ['the user of backups', user({ userName: 'orders-backup' }), reserved],
+  ['root by its own name', user({}, 'root'), ownName],
+  ['the user of backups by its own name', user({}, 'orders-backup'), ownName],
+  ['a user with a long name of its own', user({}, 'u'.repeat(65)), ownName],
+];
+
 const named = (manifest: Manifest, length: number) => ({ ...manifest, metadata: { name: 'o'.repeat(length) } });
 const names: readonly Case[] = [
   ['an EtcdBackup whose Job has no name', named(own({}), 53), 'may not be more than 52 bytes'],
@@ -203,4 +253,5 @@ export const badSpecs: readonly Case[] = [
   ...inSources,
   ...clusters,
   ...backups,
+  ...users,
 ];

@@ -10,6 +10,7 @@ import {
   EtcdBackup,
   EtcdClientTls,
   EtcdCluster,
+  EtcdPermission,
   EtcdReconciler,
   EtcdResources,
   EtcdRestore,
@@ -187,6 +188,15 @@ new EtcdCluster(chart, 'lock', {
   },
   labels,
 });
+
+const { readWrite, readWriteKey, readWriteRange, readWriteAll } = EtcdPermission;
+const lock = new EtcdCluster(chart, 'lock-users', { auth: true, labels });
+lock.addUser('api', {
+  can: [readWrite('/api/'), readWriteKey('/version'), readWriteRange('/a', '/b'), readWriteAll()],
+  userName: 'team:shop/api',
+  labels: { 'example.com/user': 'api' },
+});
+orders.addUser('reader', { can: [EtcdPermission.readAll()], secretName: 'orders-reader', name: 'reader' });
 
 new EtcdBackup(chart, 'before-release', { cluster: orders, schedule: 'hourly' });
 new EtcdBackup(chart, 'once', {

@@ -1,7 +1,7 @@
 // Allowed and forbidden changes of an existing resource.
 import type { Manifest } from '../synth';
 import { type Answer, Api } from './api';
-import { backup, cluster, restore } from './good';
+import { backup, cluster, restore, user } from './good';
 import { TestNamespace } from './namespace';
 
 let api: Api;
@@ -29,6 +29,8 @@ beforeAll(async () => {
     named('durable', { storage: { size: '4Gi' }, backup: { schedules } }),
     backup({ clusterName: 'plain', store: bucket }),
     restore({ source: { backupName: 'a' } }),
+    user({}, 'unnamed'),
+    user({ userName: 'api' }, 'named'),
   ];
   for (const resource of resources) {
     const plural = `${resource.kind.toLowerCase()}s`;
@@ -86,6 +88,8 @@ test.each<[string, string, Manifest]>([
   ['a recovery', 'durable', { recovery: { id: 'a', acceptDataLoss: true } }],
   ['a deletion with its volumes', 'durable', { pvcPolicy: { onDelete: 'Delete' } }],
   ['another client certificate', 'secure', { tls: { clientSecret: 'b' } }],
+  ['users', 'secure', { auth: true, tls: { rootSecret: 'b', backupSecret: 'c' } }],
+  ['users of managed certificates', 'managed', { auth: true, tls: { rootSecret: 'b', backupSecret: 'c' } }],
   ['another name of the servers', 'managed', { tls: { managed: { serverNames: ['etcd.example.com', '192.0.2.7'] } } }],
   ['earlier intermediates revoked', 'managed', { tls: { managed: { intermediateRevocation: '2026-11' } } }],
   ['new intermediates', 'managed', { tls: { managed: { intermediateRotation: '2026-11' } } }],
@@ -111,6 +115,27 @@ test.each([
   const path = pathOf(plural, name);
   expect((await api.tryPatch(path, { spec })).refusals).toEqual([expect.stringContaining(says)]);
   expect((await api.tryPatch(path, { metadata: { labels: { a: 'b' } } })).refusals).toEqual([]);
+});
+
+const otherUser = 'cannot be changed: create another EtcdUser';
+test.each([
+  ['another cluster', 'unnamed', { clusterName: 'carts' }, `clusterName ${otherUser}`],
+  ['a name', 'unnamed', { userName: 'api' }, `userName ${otherUser}`],
+  ['another name', 'named', { userName: 'other' }, `userName ${otherUser}`],
+  ['no name any more', 'named', { userName: null }, `userName ${otherUser}`],
+])('refuses %s of a user', async (_, name, spec, says) => {
+  const { refusals } = await api.tryPatch(pathOf('etcdusers', name), { spec });
+  expect(refusals).toEqual([expect.stringContaining(says)]);
+});
+
+test('takes other permissions and another Secret of a user', async () => {
+  const spec = { permissions: [{ all: true, access: 'Read' }], certificateSecret: 'a' };
+  expect((await api.tryPatch(pathOf('etcdusers', 'named'), { spec })).refusals).toEqual([]);
+});
+
+test('a new user says that no reconciler has seen it', async () => {
+  const { status } = await namespace.get('etcduser/named');
+  expect(status.conditions).toEqual([expect.objectContaining({ type: 'Ready', status: 'Unknown', reason: 'NotSeen' })]);
 });
 
 describe('kubectl scale', () => {

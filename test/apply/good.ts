@@ -135,6 +135,8 @@ const fromStore = (source: Manifest) => ({
 export const cluster = (spec: Manifest = {}, name = 'orders') =>
   resource('EtcdCluster', name, { version: '3.6.16', ...spec });
 export const backup = (spec: Manifest) => resource('EtcdBackup', 'before-3.7', spec);
+export const user = (spec: Manifest = {}, name = 'orders-api') =>
+  resource('EtcdUser', name, { clusterName: 'orders', permissions: [], ...spec });
 export const restore = (spec: Manifest) => resource('EtcdRestore', 'monday', { clusterName: 'orders', ...spec });
 
 const resource = (kind: string, name: string, spec: Manifest): Manifest => ({
@@ -170,6 +172,27 @@ const others: Readonly<Record<string, Manifest>> = {
         intermediateRevocation: '2026-11',
       },
     },
+  }),
+  'a cluster with users': cluster({
+    auth: true,
+    tls: { clientSecret: 'orders-client', rootSecret: 'orders-root', backupSecret: 'orders-backup' },
+  }),
+  'a cluster without authentication': cluster({ auth: false }),
+  'the smallest user': user(),
+  'the longest name of a user': user({}, 'u'.repeat(64)),
+  'a name of a user that is no name of an object': user({ userName: 'Team:shop/api@example.com' }, 'u'.repeat(253)),
+  'a user with every kind of permission': user({
+    userName: 'api',
+    permissions: [
+      { prefix: '/api/', access: 'ReadWrite' },
+      { key: '/version', access: 'Read' },
+      { range: { from: '/a', to: '/b' }, access: 'Write' },
+      { all: true, access: 'Read' },
+    ],
+    certificateSecret: 'orders-user-api',
+  }),
+  'a user with as many permissions as are possible': user({
+    permissions: [...Array(64).keys()].map((n) => ({ prefix: `${'k'.repeat(1022)}${10 + n}`, access: 'Read' })),
   }),
   'a replacement by hand': cluster({
     replace: { policy: 'Manual', force: [{ ordinal: 6, memberId: '8e9e05c52164694d', discardVolume: true }] },

@@ -47,11 +47,15 @@ const freeTexts = [
   'cronJobName',
   'endpoint',
   'image',
+  'from',
+  'key',
   'kmsKeyId',
   'profile',
+  'prefix',
   'recipients[]',
   'region',
   'schedule',
+  'to',
   'username',
 ];
 
@@ -145,7 +149,7 @@ describe('completeness', () => {
     (kind, crd) => {
       const said = badSpecs.filter(([, manifest]) => manifest.kind === kind).map(([, , says]) => says);
       const rules = otherRules(schemaOf(crd)).filter(({ rule }) => !rule.includes('oldSelf'));
-      expect(rules.length).toBeGreaterThan(10);
+      expect(rules.length).toBeGreaterThan(2);
       expect(rules.filter(({ message }) => !said.some((says) => message.includes(says)))).toEqual([]);
     },
   );

@@ -17,7 +17,7 @@ const credentials = S3Credentials.workloadIdentity({ serviceAccountAnnotations: 
 const store = BackupStore.s3({ bucket: 'backups', region: 'eu-west-1', credentials });
 
 const constructs: [string, () => Construct, string[]][] = [
-  ['EtcdCrds', () => new EtcdCrds(chart(), 'crds'), ['EtcdBackups', 'EtcdClusters', 'EtcdRestores']],
+  ['EtcdCrds', () => new EtcdCrds(chart(), 'crds'), ['EtcdBackups', 'EtcdClusters', 'EtcdRestores', 'EtcdUsers']],
   [
     'EtcdReconciler',
     () => new EtcdReconciler(chart(), 'reconciler'),
@@ -36,6 +36,11 @@ const constructs: [string, () => Construct, string[]][] = [
       });
     },
     ['EtcdRestore', 'ServiceAccount'],
+  ],
+  [
+    'EtcdUser',
+    () => new EtcdCluster(chart(), 'orders').addUser('api', { can: [] }),
+    ['EtcdUser', 'Role', 'RoleBinding', 'Secret'],
   ],
 ];
 

@@ -13,12 +13,14 @@ import {
   EtcdBackup,
   EtcdClientTls,
   EtcdCluster,
+  EtcdPermission,
   EtcdReconciler,
   EtcdResources,
   EtcdRestore,
   EtcdSpread,
   EtcdTls,
   EtcdTuning,
+  EtcdUser,
   EtcdVersion,
   ImagePullPolicy,
   IssuerKind,
@@ -66,6 +68,13 @@ const restoreOf: Make = (chart, { cluster: name }) => {
   const cluster = new EtcdCluster(chart, name ?? 'orders');
   cluster.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3 });
   return new EtcdRestore(chart, 'restore', { cluster, source: RestoreSource.backup('b') });
+};
+const userOf: Make = (chart, { cluster: name }) =>
+  new EtcdUser(chart, 'user', { cluster: new EtcdCluster(chart, name ?? 'orders'), can: [] });
+/** An imported cluster shows in its users. */
+const userOfImported: Make = (chart, attributes) => {
+  const cluster = drivers.EtcdClusterAttributes!(chart, { clientEndpoints: ['https://a:2379'], ...attributes }) as Any;
+  return new EtcdUser(chart, 'user', { cluster, can: [] });
 };
 const onNode: Make = (chart, filesystem) =>
   new ControlPlaneEtcdBackup(chart, 'subject', {
@@ -146,6 +155,14 @@ const peer = {
   cidr: beside({ podLabels: undefined }, '10.0.0.0/8'),
 };
 
+const userOptions = {
+  can: [EtcdPermission.readAll()],
+  userName: 'other',
+  name: 'other',
+  secretName: 'other',
+  labels,
+};
+
 const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   EtcdClusterProps: {
     ...pod,
@@ -162,6 +179,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     tuning: EtcdTuning.WAN,
     settings: { 'log-level': 'warn' },
     tls: EtcdTls.none(),
+    auth: true,
     clusterDomain: 'example.local',
     spread: EtcdSpread.NONE,
     networkAccess: NetworkAccess.anywhere(),
@@ -210,7 +228,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     duration: hundredDays,
     renewBefore: Duration.days(7),
   },
-  TlsSecrets: { peer: 'p2', server: 's2', client: 'c2' },
+  TlsSecrets: { peer: 'p2', server: 's2', client: 'c2', root: 'r2', backup: 'b2' },
   NetworkPeer: peer,
   NetworkEgress: {
     apiServer: [{ cidr: '10.0.0.2/32' }],
@@ -367,7 +385,17 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   ReconcilerResources: quantities,
   ExternalReconcilerOptions: { name: 'other', serviceAccountName: 'other' },
   EtcdEndpointsOptions: { name: 'other', tls: named, auth },
-  EtcdClusterAttributes: { clusterName: 'other', clientEndpoints: ['other:2379'], clientTls: named },
+  EtcdClusterAttributes: {
+    clusterName: 'other',
+    clientEndpoints: ['other:2379'],
+    clientTls: named,
+    backupEndpoints: ['other:2382'],
+    backupTls: beside({ clientEndpoints: ['https://a:2379'], clientTls: EtcdClientTls.fromSecret('c') }, named),
+    tls: beside({ clientTls: named }, EtcdTls.certManager({ issuer: 'ca' }), userOfImported),
+    reconciler: beside({ clientTls: named }, EtcdReconciler.external({ name: 'other' }), userOfImported),
+  },
+  EtcdUserOptions: userOptions,
+  EtcdUserProps: { ...userOptions, cluster: beside({}, 'other', userOf) },
 };
 
 /** Returns what an app writes, or its mistakes. */
@@ -392,8 +420,9 @@ test('every property has a value here', () => {
 
 const cases = Object.entries(values).flatMap(([of, each]) =>
   Object.entries(each).map(([property, given]) => {
-    const { others, value, make = drivers[of]! } = given instanceof Beside ? given : new Beside({}, given);
-    return { of, property, others, value, make: byItsSchedule.includes(of) ? seenBySchedule(make) : make };
+    const { others, value, make } = given instanceof Beside ? given : new Beside({}, given);
+    const driver = byItsSchedule.includes(of) ? seenBySchedule(drivers[of]!) : drivers[of]!;
+    return { of, property, others, value, make: make ?? driver };
   }),
 );
 

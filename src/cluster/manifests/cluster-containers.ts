@@ -2,6 +2,7 @@ import { dataVolume } from '../../etcd/cluster-names';
 import { ports } from '../../etcd/cluster-ports';
 import { apiTokenDirectory } from '../../lib/api-token';
 import { fieldVariable, restrictedContainer } from '../../lib/pod-parts';
+import { backupUser } from '../../tls/etcd-tls';
 import type { ResolvedCluster } from '../resolve-cluster';
 import { settingsFile } from './cluster-settings';
 
@@ -20,6 +21,7 @@ export const volumes = {
   apiToken: 'api-token',
   peerTls: 'peer-tls',
   serverTls: 'server-tls',
+  rootTls: 'root-tls',
 } as const;
 
 const directories = {
@@ -29,6 +31,7 @@ const directories = {
   apiToken: apiTokenDirectory,
   peerTls: '/etc/etcd/tls/peer',
   serverTls: '/etc/etcd/tls/server',
+  rootTls: '/etc/etcd/tls/root',
 } as const;
 
 /**
@@ -46,18 +49,29 @@ export function gateContainer(cluster: ResolvedCluster): object {
 
 /** Serves the running member. It is a native sidecar: it starts before etcd and ends after it. */
 export function agentContainer(cluster: ResolvedCluster): object {
-  const scheme = cluster.tls.secrets ? 'HTTPS' : 'HTTP';
+  const { name, tls } = cluster;
+  const scheme = tls.secrets ? 'HTTPS' : 'HTTP';
+  // It passes what a backup needs on to etcd, with root's certificate: etcd gives a snapshot to root alone.
+  const forBackups = tls.secrets?.root !== undefined;
   const probe = (path: string) => ({ path, port: ports.agent, scheme });
   return {
-    ...agentBase(cluster, 'serve'),
+    ...agentBase(cluster, 'serve', forBackups ? backupFlags(name) : []),
     name: 'agent',
     restartPolicy: 'Always',
-    ports: [port('agent')],
+    ports: [port('agent'), ...(forBackups ? [port('backup')] : [])],
     resources: agentResources('128Mi'),
     readinessProbe: { httpGet: probe('/readyz'), periodSeconds: 3, timeoutSeconds: 3, failureThreshold: 2 },
     livenessProbe: { httpGet: probe('/livez'), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
-    volumeMounts: agentMounts(cluster),
+    volumeMounts: [...agentMounts(cluster), ...(forBackups ? [mount('rootTls')] : [])],
   };
+}
+
+function backupFlags(cluster: string): string[] {
+  return [
+    `--root-tls-dir=${directories.rootTls}`,
+    `--backup-listen=0.0.0.0:${ports.backup}`,
+    `--backup-user=${backupUser(cluster)}`,
+  ];
 }
 
 export function etcdContainer(cluster: ResolvedCluster): object {

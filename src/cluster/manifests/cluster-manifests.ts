@@ -37,7 +37,7 @@ export function clusterManifests(cluster: ResolvedCluster, late: LateContent) {
       binding(names.reconcilerRole, late.reconcilerAccount),
     ),
     Settings: manifest('v1', 'ConfigMap', names.settings, { data: settingsData(cluster) }),
-    PeerService: manifest('v1', 'Service', names.peerService, { spec: peerService(name) }),
+    PeerService: manifest('v1', 'Service', names.peerService, { spec: peerService(cluster) }),
     ClientService: manifest('v1', 'Service', name, { spec: clientService(name) }),
     NetworkPolicy: manifest(networking, 'NetworkPolicy', name, { spec: memberPolicy(cluster) }),
     JobNetworkPolicy: manifest(networking, 'NetworkPolicy', names.jobPolicy, { spec: jobPolicy(cluster) }),
@@ -54,9 +54,10 @@ export function tlsSecrets({ tls: { secrets, managed } }: ResolvedCluster): Clus
 }
 
 /** Returns one Service for each possible member, because the size can also change without these manifests. */
-export function memberServices({ name, names }: ResolvedCluster): ClusterManifest[] {
-  return names.clientServices.map((service, ordinal) =>
-    manifest('v1', 'Service', service, { spec: memberService(name, names.pods[ordinal]!) }),
+export function memberServices(cluster: ResolvedCluster): ClusterManifest[] {
+  const { clientServices, pods } = cluster.names;
+  return clientServices.map((service, ordinal) =>
+    manifest('v1', 'Service', service, { spec: memberService(cluster, pods[ordinal]!) }),
   );
 }
 

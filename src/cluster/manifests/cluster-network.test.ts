@@ -1,8 +1,8 @@
 import { Chart, Cron, Testing } from 'cdk8s';
-import { cluster, manifestsOf, objectOf, templateOf } from '../../../test/clusters';
+import { cluster, manifestsOf, objectOf, templateOf, tlsSecrets } from '../../../test/clusters';
 import { mayConnect, mayOpen, type Pod, selects } from '../../../test/network-policies';
 import { type Manifest, s3 } from '../../../test/synth';
-import { EtcdCluster, type EtcdClusterProps, NetworkAccess } from '../..';
+import { EtcdCluster, type EtcdClusterProps, EtcdTls, NetworkAccess } from '../..';
 
 const namespace = 'shop';
 const pod = (labels: Pod['labels'], other: Partial<Pod> = {}): Pod => ({ labels, namespace, ...other });
@@ -39,7 +39,7 @@ function network(props: EtcdClusterProps = {}) {
   return { pods, callers, opens };
 }
 
-const ports = { client: 2379, peer: 2380, metrics: 2381, agent: 8080 };
+const ports = { client: 2379, peer: 2380, metrics: 2381, backup: 2382, agent: 8080 };
 
 test('a member is reached by its peers, its Jobs and the reconciler, and by clients of the namespace', () => {
   const { pods, callers } = network();
@@ -47,7 +47,17 @@ test('a member is reached by its peers, its Jobs and the reconciler, and by clie
   expect(callers(pods.member, ports.agent)).toEqual(['member', 'job', 'reconciler']);
   expect(callers(pods.member, ports.metrics)).toEqual([]);
   expect(callers(pods.member, ports.client)).toEqual(['member', 'job', 'reconciler', 'otherMember', 'otherJob', 'app']);
+  expect(callers(pods.member, ports.backup)).toEqual(['job']);
   expect(callers(pods.member, 22)).toEqual([]);
+});
+
+test('a member has a port for backups only with a certificate of root', () => {
+  const tls = EtcdTls.fromSecrets(tlsSecrets);
+  const { pods, callers } = network({ tls, networkAccess: NetworkAccess.anywhere() });
+  expect(callers(pods.member, ports.backup)).toEqual([]);
+  const subject = cluster({ tls });
+  for (const name of ['orders', 'orders-peers', 'orders-0-client'])
+    expect(objectOf(subject, 'Service', name).spec.ports.map(({ port }: Manifest) => port)).not.toContain(ports.backup);
 });
 
 test('a Job serves its own members and the reconciler alone', () => {
@@ -65,6 +75,7 @@ test('with NetworkAccess.anywhere() every client reaches the client port, and no
   const { pods, callers } = network({ networkAccess: NetworkAccess.anywhere() });
   expect(callers(pods.member, ports.client)).toEqual(Object.keys(pods));
   expect(callers(pods.member, ports.peer)).toEqual(['member']);
+  expect(callers(pods.member, ports.backup)).toEqual(['job']);
 });
 
 test('access for some is for them', () => {
@@ -105,6 +116,7 @@ describe('egress', () => {
 
   test('of a Job: its members, DNS and the stores', () => {
     expect(opens(pods.job, everything, ports.client)).toEqual(['member']);
+    expect(opens(pods.job, everything, ports.backup)).toEqual(['member']);
     expect(opens(pods.job, everything, ports.agent)).toEqual(['member']);
     expect(opens(pods.job, everything, ports.peer)).toEqual([]);
     expect(opens(pods.job, everything, 443)).toEqual(['store']);
@@ -196,7 +208,7 @@ test('the Services lead to ports that members have', () => {
       }),
     );
   expect(lead('orders')).toEqual({ client: 2379 });
-  expect(lead('orders-6-client')).toEqual({ client: 2379 });
+  expect(lead('orders-6-client')).toEqual({ client: 2379, backup: 2382 });
   expect(lead('orders-peers')).toEqual(ports);
 });
 

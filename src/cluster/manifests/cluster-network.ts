@@ -1,6 +1,7 @@
 import { ports } from '../../etcd/cluster-ports';
 import { policyPorts } from '../../lib/network-access';
 import { destinationRules, dnsRules, type NetworkEgress } from '../../lib/network-egress';
+import type { TlsBinding } from '../../tls/etcd-tls';
 import type { ResolvedCluster } from '../resolve-cluster';
 import { jobSelector, memberSelector, reconcilerSelector } from './cluster-labels';
 
@@ -8,12 +9,12 @@ import { jobSelector, memberSelector, reconcilerSelector } from './cluster-label
  * Returns the ServiceSpec for the DNS names of members, ready or not: members must find each other before they are
  * ready.
  */
-export function peerService(cluster: string): object {
+export function peerService({ name, tls }: ResolvedCluster): object {
   return {
     clusterIP: 'None',
     publishNotReadyAddresses: true,
-    selector: memberSelector(cluster),
-    ports: [port('peer'), port('client'), port('agent'), port('metrics')],
+    selector: memberSelector(name),
+    ports: [port('peer'), port('client'), ...backupPorts(tls).map(port), port('agent'), port('metrics')],
   };
 }
 
@@ -27,12 +28,17 @@ export function clientService(cluster: string): object {
  * about to lose what clients write, such as the first member of a restore. The peer Service cannot serve this purpose:
  * it also has members that are not ready, and Kubernetes gives a pod a DNS name in only one Service.
  */
-export function memberService(cluster: string, pod: string): object {
+export function memberService({ name, tls }: ResolvedCluster, pod: string): object {
   return {
     clusterIP: 'None',
-    selector: { ...memberSelector(cluster), 'statefulset.kubernetes.io/pod-name': pod },
-    ports: [port('client')],
+    selector: { ...memberSelector(name), 'statefulset.kubernetes.io/pod-name': pod },
+    ports: [port('client'), ...backupPorts(tls).map(port)],
   };
+}
+
+/** The port for backups, which a member has if root's certificate exists. */
+function backupPorts({ secrets }: TlsBinding): 'backup'[] {
+  return secrets?.root === undefined ? [] : ['backup'];
 }
 
 function port(name: keyof typeof ports): object {
@@ -46,13 +52,14 @@ type Peers = readonly object[] | 'any';
 type Port = keyof typeof ports;
 
 /** Returns the NetworkPolicySpec of the members. */
-export function memberPolicy({ name, networkAccess, metricsAccess, egress }: ResolvedCluster): object {
+export function memberPolicy({ name, networkAccess, metricsAccess, egress, tls }: ResolvedCluster): object {
   const jobs = podsWith(jobSelector(name));
   const members = podsWith(memberSelector(name));
   const ingress = [
     allow([members], 'peer', 'client', 'agent'),
     // Jobs read the database. After a lost quorum, they fetch a survivor's data from its agent.
     allow([jobs, podsWith(reconcilerSelector)], 'client', 'agent'),
+    allow(backupPorts(tls).length > 0 ? [jobs] : [], ...backupPorts(tls)),
     allow(networkAccess._peers(), 'client'),
     allow(metricsAccess._peers(), 'metrics', 'agent'),
   ];
@@ -64,11 +71,11 @@ export function memberPolicy({ name, networkAccess, metricsAccess, egress }: Res
 }
 
 /** Returns the NetworkPolicySpec of the cluster's Jobs: members fetch the snapshot of a restore from a Job. */
-export function jobPolicy({ name, egress }: ResolvedCluster): object {
+export function jobPolicy({ name, egress, tls }: ResolvedCluster): object {
   const members = podsWith(memberSelector(name));
   const ingress = [allow([members, podsWith(reconcilerSelector)], 'agent')];
   return policy(jobSelector(name), ingress, egress, ({ stores }) => [
-    to([members], 'client', 'agent'),
+    to([members], 'client', ...backupPorts(tls), 'agent'),
     ...destinationRules(stores),
   ]);
 }

@@ -1,5 +1,5 @@
 import { Cron, Size } from 'cdk8s';
-import { cluster, objectOf, tlsSecrets } from '../../../test/clusters';
+import { cluster, objectOf, tlsSecrets, userSecrets } from '../../../test/clusters';
 import { type Manifest, s3 } from '../../../test/synth';
 import { DeletionPolicy, type EtcdClusterProps, EtcdTls, ReplacePolicy } from '../..';
 
@@ -57,6 +57,8 @@ const issues = [
   'orders-peer-tls',
   'orders-server-tls',
   'orders-client-tls',
+  'orders-root-tls',
+  'orders-backup-tls',
 ].flatMap((name) => [`get core secrets ${name}`, `update core secrets ${name}`]);
 const always = [...plain, ...issues];
 
@@ -83,6 +85,11 @@ test.each<[string, EtcdClusterProps, string[]]>([
   ['with ephemeral volumes', { volume: { size: Size.gibibytes(4), ephemeral: true } }, [...withoutClaims, ...issues]],
   ['without TLS', { tls: EtcdTls.none() }, plain],
   ['with Secrets of others', { tls: EtcdTls.fromSecrets(tlsSecrets) }, [...plain, 'get core secrets orders-client']],
+  [
+    'with Secrets of others, for users',
+    { tls: EtcdTls.fromSecrets(userSecrets) },
+    [...plain, 'get core secrets orders-client', 'get core secrets orders-root'],
+  ],
 ])('what the reconciler may do with a cluster, %s', (_, props, expected) => {
   expect(reconcilerRights(props)).toEqual([...expected].sort());
 });

@@ -30,7 +30,7 @@ export function reconcilerRules({ names, volume, onDelete, tls }: ResolvedCluste
 
 function secretRules({ secrets, managed }: TlsBinding): object[] {
   if (!secrets) return [];
-  if (!managed) return [rule('', ['secrets'], [secrets.client], ['get'])];
+  if (!managed) return [rule('', ['secrets'], [secrets.client, ...(secrets.root ? [secrets.root] : [])], ['get'])];
   return [rule('', ['secrets'], managedSecrets(secrets, managed), ['get', 'update'])];
 }
 

@@ -10,6 +10,7 @@ const names = (items: Manifest[] = []): string[] => items.map(({ name }) => name
 describe.each(sorts)('the pod of a cluster %s', (_, make) => {
   const statefulSet = objectOf(make(), 'StatefulSet');
   const pod = statefulSet.spec.template.spec;
+  const hasRoot = objectOf(make(), 'EtcdCluster').spec.tls?.rootSecret !== undefined;
   const claims: string[] = names(
     (statefulSet.spec.volumeClaimTemplates ?? []).map(({ metadata }: Manifest) => metadata),
   );
@@ -61,8 +62,9 @@ describe.each(sorts)('the pod of a cluster %s', (_, make) => {
       client: 2379,
       peer: 2380,
       metrics: 2381,
+      ...(hasRoot && { backup: 2382 }),
     });
-    expect(ports).toHaveLength(4);
+    expect(ports).toHaveLength(hasRoot ? 5 : 4);
   });
 
   test('every probe asks a port that its own container has', () => {
@@ -76,8 +78,8 @@ describe.each(sorts)('the pod of a cluster %s', (_, make) => {
 
   test('the only Secrets are those of TLS, and none is that of a store', () => {
     const secrets = pod.volumes.flatMap(({ secret }: Manifest) => secret?.secretName ?? []);
-    expect(secrets.length === 0 || secrets.length === 2).toBe(true);
-    expect(secrets.every((name: string) => /-(peer|server)(-tls)?$/.test(name))).toBe(true);
+    expect([0, 2, 3]).toContain(secrets.length);
+    expect(secrets.every((name: string) => /-(peer|server|root)(-tls)?$/.test(name))).toBe(true);
     expect(JSON.stringify(pod)).not.toContain('secretKeyRef');
   });
 
@@ -89,6 +91,19 @@ describe.each(sorts)('the pod of a cluster %s', (_, make) => {
   });
 });
 
+test("only the agent has root's certificate, and it serves the port for backups", () => {
+  const { gate, agent, etcd } = containersOf(cluster());
+  const root = { name: 'root-tls', mountPath: '/etc/etcd/tls/root', readOnly: true };
+  expect(agent.volumeMounts).toContainEqual(root);
+  expect(names([...gate.volumeMounts, ...etcd.volumeMounts])).not.toContain('root-tls');
+  const flags = ['--root-tls-dir=/etc/etcd/tls/root', '--backup-listen=0.0.0.0:2382', '--backup-user=orders-backup'];
+  expect(agent.args).toEqual(expect.arrayContaining(flags));
+  expect(gate.args.filter((arg: string) => /root|backup/.test(arg))).toEqual([]);
+  const without = containersOf(cluster({ tls: EtcdTls.fromSecrets(tlsSecrets) })).agent;
+  expect(without.args.filter((arg: string) => /root|backup/.test(arg))).toEqual([]);
+  expect(names(without.volumeMounts)).not.toContain('root-tls');
+});
+
 test('the gate runs before etcd, the agent beside it', () => {
   const { gate, agent, etcd } = containersOf(cluster());
   expect([gate.name, agent.name, etcd.name]).toEqual(['gate', 'agent', 'etcd']);
@@ -98,7 +113,7 @@ test('the gate runs before etcd, the agent beside it', () => {
   expect(etcd).not.toHaveProperty('env');
 });
 
-test('the gate and the agent get the same arguments, and the gate also its scratch directory', () => {
+test('the gate and the agent get the same arguments, and each those of its own', () => {
   const { gate, agent } = containersOf(cluster({ clusterDomain: 'k8s.example.com' }));
   const common = [
     '--cluster=orders',
@@ -110,7 +125,8 @@ test('the gate and the agent get the same arguments, and the gate also its scrat
     '--peer-tls-dir=/etc/etcd/tls/peer',
     '--server-tls-dir=/etc/etcd/tls/server',
   ];
-  expect(agent.args).toEqual(['serve', ...common]);
+  const own = ['--root-tls-dir=/etc/etcd/tls/root', '--backup-listen=0.0.0.0:2382', '--backup-user=orders-backup'];
+  expect(agent.args).toEqual(['serve', ...common, ...own]);
   expect(gate.args).toEqual(['gate', ...common, '--scratch-dir=/scratch']);
   expect(objectOf(cluster(), 'ConfigMap').data).toHaveProperty(['settings.json']);
 });

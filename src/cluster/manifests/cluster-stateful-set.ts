@@ -87,6 +87,7 @@ function podVolumes({ names, tls: { secrets }, volume }: ResolvedCluster): objec
     { name: volumes.settings, configMap: { name: names.settings } },
     apiTokenVolume(volumes.apiToken),
     ...(secrets ? [secretVolume(volumes.peerTls, secrets.peer), secretVolume(volumes.serverTls, secrets.server)] : []),
+    ...(secrets?.root === undefined ? [] : [secretVolume(volumes.rootTls, secrets.root)]),
   ];
 }
 

@@ -3,7 +3,7 @@ import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
 import type { EtcdVolume } from '../../cluster/etcd-volume';
 import type { QuorumRecovery } from '../../cluster/quorum-recovery';
 import { EtcdVersion } from '../../etcd/etcd-version';
-import { EtcdTls, managedSecretNames, tlsSecretNames } from '../../tls/etcd-tls';
+import { EtcdTls, type LeafSecret, managedSecretNames, tlsSecretNames } from '../../tls/etcd-tls';
 import type { Document } from '../documents';
 import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
@@ -32,6 +32,7 @@ export function ownCluster(document: Document): PlannedCluster {
       version: version === '' ? undefined : EtcdVersion.of(version),
       paused: spec.boolean('paused'),
       ...tls(document),
+      auth: spec.boolean('auth'),
       replace: replace(spec.object('replace')),
       origin: origin && ownOrigin(origin),
       recovery: recovery(spec.object('recovery')),
@@ -65,13 +66,16 @@ function tls({ name, spec, report }: Document): Pick<EtcdClusterProps, 'tls' | '
     'spec.tls',
     `the members read their certificates from the Secrets ${peer} and ${server}, which you must create; cert-manager Certificates can be rendered only from TypeScript`,
   );
-  return { tls: EtcdTls.fromSecrets({ peer, server, client }) };
+  const [root, backup] = [fields.text('rootSecret'), fields.text('backupSecret')];
+  return { tls: EtcdTls.fromSecrets({ peer, server, client, root, backup }) };
 }
+
+const leafSecrets: readonly LeafSecret[] = ['clientSecret', 'rootSecret', 'backupSecret'];
 
 function managedTls(name: string, tls: Fields, fields: Fields): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'> {
   const secrets = managedSecretNames(name);
   for (const [key, secret] of Object.entries(secrets)) {
-    const of = key === 'clientSecret' ? tls : fields;
+    const of = leafSecrets.some((leaf) => leaf === key) ? tls : fields;
     const given = of.text(key);
     if (given !== undefined && given !== secret)
       of.report.error(of.at(key), `'${given}' is not the name of this Secret; write ${secret}, or leave the field out`);

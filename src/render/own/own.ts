@@ -4,11 +4,12 @@ import type { Api, PlannedRestore } from '../plan';
 import { ownBackup } from './backup';
 import { ownCluster } from './cluster';
 import { ownOrigin } from './origin';
+import { ownUser } from './user';
 
 /** The custom resources of this project. */
 export const own: Api = {
   apiVersion: 'cdk8s-etcd.dev/v1alpha1',
-  kinds: { EtcdCluster: ownCluster, EtcdBackup: ownBackup, EtcdRestore: ownRestore },
+  kinds: { EtcdCluster: ownCluster, EtcdBackup: ownBackup, EtcdRestore: ownRestore, EtcdUser: ownUser },
   unknownField: (report, path, meant) =>
     report.error(path, `is not a field; ${meant === undefined ? 'remove it' : `did you mean ${meant}?`}`),
 };

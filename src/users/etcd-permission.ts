@@ -1,0 +1,162 @@
+import { problemsOf } from '../validation/problems';
+import { keyTypes, prefixTypes, rangeTypes } from '../validation/property-types';
+import { buildIfValid } from '../validation/type-checks';
+
+/** The keys of a permission, as in the spec of an EtcdUser. */
+interface Keys {
+  readonly prefix?: string;
+  readonly key?: string;
+  readonly range?: { readonly from: string; readonly to: string };
+  readonly all?: true;
+}
+
+type Access = 'Read' | 'Write' | 'ReadWrite';
+
+const maxLength = 1024;
+
+/**
+ * Permits a user of etcd to read or write keys. Watching a key is reading it. Deleting it is writing it.
+ *
+ * Several permissions of a user add up.
+ */
+export class EtcdPermission {
+  /** Permits to read the keys that begin with a prefix, such as `/api/`. */
+  static read(prefix: string): EtcdPermission {
+    return EtcdPermission.ofPrefix(prefix, 'Read');
+  }
+
+  /** Permits to write the keys that begin with a prefix, such as `/api/`, without reading them. */
+  static write(prefix: string): EtcdPermission {
+    return EtcdPermission.ofPrefix(prefix, 'Write');
+  }
+
+  /** Permits to read and write the keys that begin with a prefix, such as `/api/`. */
+  static readWrite(prefix: string): EtcdPermission {
+    return EtcdPermission.ofPrefix(prefix, 'ReadWrite');
+  }
+
+  /** Permits to read one key. */
+  static readKey(key: string): EtcdPermission {
+    return EtcdPermission.ofKey(key, 'Read');
+  }
+
+  /** Permits to write one key, without reading it. */
+  static writeKey(key: string): EtcdPermission {
+    return EtcdPermission.ofKey(key, 'Write');
+  }
+
+  /** Permits to read and write one key. */
+  static readWriteKey(key: string): EtcdPermission {
+    return EtcdPermission.ofKey(key, 'ReadWrite');
+  }
+
+  /**
+   * Permits to read the keys of a range, in the order of their bytes.
+   *
+   * @param from The first key.
+   * @param to The end of the range, which does not belong to it.
+   */
+  static readRange(from: string, to: string): EtcdPermission {
+    return EtcdPermission.ofRange(from, to, 'Read');
+  }
+
+  /**
+   * Permits to write the keys of a range, in the order of their bytes, without reading them.
+   *
+   * @param from The first key.
+   * @param to The end of the range, which does not belong to it.
+   */
+  static writeRange(from: string, to: string): EtcdPermission {
+    return EtcdPermission.ofRange(from, to, 'Write');
+  }
+
+  /**
+   * Permits to read and write the keys of a range, in the order of their bytes.
+   *
+   * @param from The first key.
+   * @param to The end of the range, which does not belong to it.
+   */
+  static readWriteRange(from: string, to: string): EtcdPermission {
+    return EtcdPermission.ofRange(from, to, 'ReadWrite');
+  }
+
+  /** Permits to read every key. */
+  static readAll(): EtcdPermission {
+    return new EtcdPermission({ all: true }, 'Read', []);
+  }
+
+  /** Permits to write every key, without reading them. */
+  static writeAll(): EtcdPermission {
+    return new EtcdPermission({ all: true }, 'Write', []);
+  }
+
+  /** Permits to read and write every key. */
+  static readWriteAll(): EtcdPermission {
+    return new EtcdPermission({ all: true }, 'ReadWrite', []);
+  }
+
+  private static ofPrefix(prefix: string, access: Access): EtcdPermission {
+    return buildIfValid(EtcdPermission.prototype, { prefix }, prefixTypes, () => {
+      const empty = prefix === '' ? 'prefix: is empty; for every key use readAll, writeAll or readWriteAll' : undefined;
+      return new EtcdPermission({ prefix }, access, problemsOf(empty, lengthProblem('prefix', prefix)));
+    });
+  }
+
+  private static ofKey(key: string, access: Access): EtcdPermission {
+    return buildIfValid(EtcdPermission.prototype, { key }, keyTypes, () => {
+      const empty = key === '' ? 'key: is empty; give the name of a key' : undefined;
+      return new EtcdPermission({ key }, access, problemsOf(empty, lengthProblem('key', key)));
+    });
+  }
+
+  private static ofRange(from: string, to: string, access: Access): EtcdPermission {
+    return buildIfValid(
+      EtcdPermission.prototype,
+      { from, to },
+      rangeTypes,
+      () => new EtcdPermission({ range: { from, to } }, access, rangeProblems(from, to)),
+    );
+  }
+
+  private constructor(
+    private readonly keys: Keys,
+    private readonly access: Access,
+    private readonly problems: readonly string[],
+  ) {}
+
+  /**
+   * Identifies the keys: two permissions for the same keys have the same text.
+   * @internal
+   */
+  _keys(): string {
+    return JSON.stringify(this.keys);
+  }
+
+  /** @internal */
+  _spec(): Keys & { readonly access: Access } {
+    return { ...this.keys, access: this.access };
+  }
+
+  /** @internal */
+  _problems(): readonly string[] {
+    return this.problems;
+  }
+}
+
+function rangeProblems(from: string, to: string): string[] {
+  // Compared as etcd compares keys.
+  const isEmpty = Buffer.compare(Buffer.from(from), Buffer.from(to)) >= 0;
+  return problemsOf(
+    from === '' ? 'from: is empty; give the first key of the range' : undefined,
+    isEmpty
+      ? `to: '${to}' does not come after '${from}' in the order of their bytes, so no key is between them; exchange them, or use a prefix`
+      : undefined,
+    lengthProblem('from', from),
+    lengthProblem('to', to),
+  );
+}
+
+function lengthProblem(what: string, key: string): string | undefined {
+  if (key.length <= maxLength) return undefined;
+  return `${what}: has ${key.length} characters; use at most ${maxLength}`;
+}

@@ -1,0 +1,35 @@
+import type { IEtcdCluster } from '../backup/i-etcd-cluster';
+import type { EtcdPermission } from './etcd-permission';
+
+/** Configures a user of `EtcdCluster.addUser`. */
+export interface EtcdUserOptions {
+  /** Lists what the user may read and write. With an empty list the user may do nothing. */
+  readonly can: EtcdPermission[];
+  /**
+   * Names the user in etcd, which is also the common name of its certificate: up to 64 letters, digits, `-`, `_`, `.`,
+   * `:`, `@` and `/`. It cannot be changed later.
+   * @default - the construct's id
+   */
+  readonly userName?: string;
+  /**
+   * Names the resource.
+   * @default - `<cluster>-<id>`
+   */
+  readonly name?: string;
+  /**
+   * Names the Secret with the user's certificate.
+   * @default - `<cluster>-user-<id>`
+   */
+  readonly secretName?: string;
+  /**
+   * Adds labels to the user's objects.
+   * @default - only the standard labels, `app.kubernetes.io/…`
+   */
+  readonly labels?: { readonly [name: string]: string };
+}
+
+/** Configures an `EtcdUser`. */
+export interface EtcdUserProps extends EtcdUserOptions {
+  /** Selects the cluster. It must be in the same namespace. */
+  readonly cluster: IEtcdCluster;
+}

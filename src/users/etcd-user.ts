@@ -1,0 +1,141 @@
+import { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import type { EtcdUserSpec } from '../../imports/etcduser-cdk8s-etcd.dev';
+import { namesakeProblems, takeName } from '../lib/name-registry';
+import type { PlainData } from '../lib/plain-data';
+import { EtcdClientTls } from '../tls/etcd-client-tls';
+import { requireFreeId } from '../validation/construct-id';
+import { userTypes } from '../validation/property-types';
+import { requireTypes } from '../validation/type-checks';
+import type { EtcdUserProps } from './etcd-user-props';
+import { canHaveUsers, type UserAccess } from './user-access';
+import { userProblems } from './user-problems';
+
+/**
+ * Adds a user to a cluster, with its permissions and a certificate that identifies it. The reconciler keeps the user in
+ * etcd as it is here, and switches etcd's authentication on with the first one.
+ *
+ * `cluster.addUser` does the same. Use this class for a cluster that another app creates.
+ */
+export class EtcdUser extends Construct {
+  /** Names the resource. */
+  readonly resourceName: string;
+  /** Names the user in etcd, and is the common name of its certificate. */
+  readonly userName: string;
+  /**
+   * Names the Secret with the user's certificate (`ca.crt`, `tls.crt`, `tls.key`). With `EtcdTls.fromSecrets` you create
+   * it.
+   */
+  readonly secretName: string;
+  /** Gives the TLS settings for a client that connects as this user. */
+  readonly clientTls: EtcdClientTls;
+  /** This custom resource describes the user to the reconciler. */
+  readonly customResource: ApiObject;
+  /**
+   * This Secret has no data: the reconciler writes the certificate into it. It is undefined if the reconciler does not
+   * issue the certificates of the cluster.
+   */
+  readonly secret?: ApiObject;
+  /** This Role permits the reconciler to write `secret`. It is defined only together with it. */
+  readonly role?: ApiObject;
+  /** This RoleBinding grants `role` to the reconciler. It is defined only together with it. */
+  readonly roleBinding?: ApiObject;
+  /** This cert-manager Certificate writes the Secret. It is undefined with other TLS. */
+  readonly certificate?: ApiObject;
+  private readonly labels: { readonly [name: string]: string };
+  private readonly taken: { readonly kind: string; readonly name: string }[] = [];
+
+  /**
+   * Creates the resource and what its certificate needs.
+   *
+   * @param scope The chart, or a construct inside of one.
+   * @param id An id that is unique within `scope`. By default, the user is named after it.
+   * @param props The cluster, and what the user may do.
+   */
+  constructor(scope: Construct, id: string, props: EtcdUserProps) {
+    super(scope, requireFreeId(scope, id));
+    requireTypes(this, props, userTypes);
+    const { clusterName } = props.cluster;
+    this.userName = props.userName ?? id;
+    this.resourceName = props.name ?? `${clusterName}-${id}`;
+    this.secretName = props.secretName ?? userSecretName(clusterName, id);
+    this.clientTls = EtcdClientTls.fromSecret(this.secretName);
+    this.labels = {
+      'app.kubernetes.io/name': 'etcd-user',
+      'app.kubernetes.io/instance': this.resourceName,
+      'app.kubernetes.io/part-of': clusterName,
+      'app.kubernetes.io/managed-by': 'cdk8s',
+      ...props.labels,
+    };
+    const access = canHaveUsers(props.cluster) ? props.cluster._userAccess() : undefined;
+    if (access?.tls.managed) {
+      this.secret = this.object('Secret', 'v1', 'Secret', this.secretName, { type: 'Opaque' });
+      [this.role, this.roleBinding] = this.rights(access);
+    }
+    this.certificate = this.certificateOf(access);
+    this.customResource = this.object('EtcdUser', 'cdk8s-etcd.dev/v1alpha1', 'EtcdUser', this.resourceName, {
+      spec: userSpec(props, this.userName, this.secret && this.secretName),
+    });
+    // In etcd the names are those of the whole cluster.
+    takeName(this, userOf(clusterName), this.userName);
+    this.node.addValidation({
+      validate: () => [...userProblems(this, props, access), ...this.nameProblems(clusterName)],
+    });
+  }
+
+  /** RBAC cannot limit `create`, but it can limit `update` to this Secret. */
+  private rights({ reconcilerAccount }: UserAccess): [ApiObject, ApiObject] {
+    // A cluster's name has no dot, so no Role of a cluster has this name.
+    const name = `${this.secretName}.reconciler`;
+    const rules = [
+      { apiGroups: [''], resources: ['secrets'], resourceNames: [this.secretName], verbs: ['get', 'update'] },
+    ];
+    const rbac = 'rbac.authorization.k8s.io';
+    return [
+      this.object('Role', `${rbac}/v1`, 'Role', name, { rules }),
+      this.object('RoleBinding', `${rbac}/v1`, 'RoleBinding', name, {
+        roleRef: { apiGroup: rbac, kind: 'Role', name },
+        subjects: [{ kind: 'ServiceAccount', name: reconcilerAccount }],
+      }),
+    ];
+  }
+
+  private certificateOf(access: UserAccess | undefined): ApiObject | undefined {
+    const made = access?.tls.userCertificate?.(this.secretName, this.userName);
+    return made && this.object('Certificate', made.apiVersion, made.kind, made.metadata.name, { spec: made.spec });
+  }
+
+  private object(id: string, apiVersion: string, kind: string, name: string, content: object): ApiObject {
+    takeName(this, kind, name);
+    this.taken.push({ kind, name });
+    return new ApiObject(this, id, { apiVersion, kind, metadata: { name, labels: this.labels }, ...content });
+  }
+
+  private nameProblems(clusterName: string): string[] {
+    const objects = this.taken.map(({ kind, name }) => namesakeProblems(this, kind, kind, name));
+    return [
+      ...new Set([
+        ...objects.flat(),
+        ...namesakeProblems(this, userOf(clusterName), userOf(`'${clusterName}'`), this.userName),
+      ]),
+    ];
+  }
+}
+
+const userOf = (cluster: string) => `user of ${cluster}`;
+
+/** Name of the Secret with the certificate of a user, by the id of its construct. */
+export const userSecretName = (cluster: string, id: string): string => `${cluster}-user-${id}`;
+
+function userSpec(
+  { cluster, can }: EtcdUserProps,
+  userName: string,
+  certificateSecret: string | undefined,
+): PlainData<EtcdUserSpec> {
+  return {
+    clusterName: cluster.clusterName,
+    userName,
+    permissions: can.map((permission) => permission._spec() as PlainData<EtcdUserSpec>['permissions'][number]),
+    certificateSecret,
+  };
+}

@@ -1,0 +1,74 @@
+import type { Construct } from 'constructs';
+import { isExistingEtcd, otherNamespaceProblem } from '../backup/etcd-cluster-checks';
+import type { IEtcdCluster } from '../backup/i-etcd-cluster';
+import { labelProblems } from '../lib/labels';
+import { backupUser, type TlsBinding } from '../tls/etcd-tls';
+import { nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
+import type { EtcdPermission } from './etcd-permission';
+import type { EtcdUser } from './etcd-user';
+import type { EtcdUserProps } from './etcd-user-props';
+import type { UserAccess } from './user-access';
+
+/** Problems with a user's properties, each with its remedy. */
+export function userProblems(user: Named, props: EtcdUserProps, access: UserAccess | undefined): string[] {
+  const { cluster, can, labels } = props;
+  return [
+    ...problemsOf(
+      nameProblem('name', user.resourceName),
+      nameProblem('secretName', user.secretName),
+      userNameProblem(user.userName, cluster.clusterName),
+      access ? otherNamespaceProblem(user, cluster) : notOursProblem(cluster),
+      access && accessProblem(access, cluster.clusterName),
+    ),
+    ...permissionsProblems(can),
+    ...labelProblems('labels', labels),
+  ];
+}
+
+type Named = Construct & Pick<EtcdUser, 'resourceName' | 'secretName' | 'userName'>;
+
+function userNameProblem(name: string, cluster: string): string | undefined {
+  if (!/^[A-Za-z0-9]([-A-Za-z0-9_.:@/]{0,62}[A-Za-z0-9])?$/.test(name)) {
+    return `userName: '${name}' is not a valid name of a user; use up to 64 letters, digits, '-', '_', '.', ':', '@' and '/', beginning and ending with a letter or digit`;
+  }
+  if (name !== 'root' && name !== backupUser(cluster)) return undefined;
+  return `userName: '${name}' is the name that ${name === 'root' ? 'the reconciler' : 'a backup'} uses; give another name`;
+}
+
+function notOursProblem(cluster: IEtcdCluster): string {
+  const what = isExistingEtcd(cluster) ? 'is an existing etcd cluster, not' : 'is not';
+  return `cluster: '${cluster.clusterName}' ${what} an EtcdCluster, so no reconciler manages its users; create the user with etcdctl`;
+}
+
+function accessProblem({ tls, auth }: UserAccess, cluster: string): string | undefined {
+  if (auth === false) {
+    return `cluster: auth of '${cluster}' is false, so its users would have no effect; remove auth: false, or this user`;
+  }
+  const problem = rootProblem(tls);
+  return problem && `cluster: '${cluster}' cannot have users: ${problem}`;
+}
+
+/** Problem if etcd's authentication cannot be on, or undefined. */
+export function rootProblem({ secrets }: TlsBinding): string | undefined {
+  if (!secrets) return 'users are identified by their certificates, but the cluster has no TLS; remove EtcdTls.none()';
+  if (secrets.root !== undefined) return undefined;
+  return 'there is no certificate for root; give root and backup to EtcdTls.fromSecrets';
+}
+
+const maxPermissions = 64;
+
+function permissionsProblems(can: readonly EtcdPermission[]): string[] {
+  const keys = can.map((permission) => permission._keys());
+  return [
+    ...can.flatMap((permission, index) => [
+      ...permission._problems().map((problem) => `can[${index}]: ${problem}`),
+      ...(keys.indexOf(keys[index]!) < index
+        ? [`can[${index}]: is for the same keys as can[${keys.indexOf(keys[index]!)}]; give one permission for both`]
+        : []),
+    ]),
+    ...(can.length > maxPermissions
+      ? [`can: there are ${can.length} permissions, but at most ${maxPermissions} are allowed; use prefixes`]
+      : []),
+  ];
+}
