@@ -83,6 +83,8 @@ const known = EtcdCluster.fromAttributes(report, 'etcd', {
   clusterName: 'orders',
   clientEndpoints: [0, 1, 2].map((i) => `https://orders-${i}-client.${namespace}.svc.cluster.local:2379`),
   clientTls: EtcdClientTls.fromSecret('orders-client-tls'),
+  backupEndpoints: [0, 1, 2].map((i) => `https://orders-${i}-client.${namespace}.svc.cluster.local:2382`),
+  backupTls: EtcdClientTls.fromSecret('orders-backup-tls'),
 });
 known.addBackupSchedule('monthly', {
   schedule: Cron.monthly(),

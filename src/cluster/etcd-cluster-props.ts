@@ -101,7 +101,8 @@ export interface EtcdClusterProps {
    */
   readonly tls?: EtcdTls;
   /**
-   * Switches etcd's authentication on or off. With it, the certificate of a client decides what the client may do.
+   * Decides whether etcd's authentication is on. With it, a client may only do what the user may that its certificate
+   * names.
    * @default - it is switched on with the first user, and then stays on
    */
   readonly auth?: boolean;

@@ -8,9 +8,9 @@ const id = 'crds';
 export function crds(app: App): DistFile {
   const chart = new Chart(app, id);
   new EtcdCrds(chart, 'crds');
-  const header = `The custom resources EtcdCluster, EtcdBackup and EtcdRestore. Apply them once per Kubernetes cluster, before all others.
+  const header = `The custom resources EtcdCluster, EtcdBackup, EtcdRestore and EtcdUser. Apply them once per Kubernetes cluster, before all others.
      kubectl apply --server-side -f ${fileOf(id)}
      kubectl wait --for=condition=Established -f ${fileOf(id)}
-If you delete them, Kubernetes deletes every EtcdCluster, EtcdBackup and EtcdRestore.`;
+If you delete them, Kubernetes deletes every EtcdCluster, EtcdBackup, EtcdRestore and EtcdUser.`;
   return { chart, header };
 }

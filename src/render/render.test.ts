@@ -12,6 +12,7 @@ import {
   EtcdBackup,
   EtcdClientTls,
   EtcdCluster,
+  EtcdPermission,
   EtcdRestore,
   EtcdTls,
   EtcdVersion,
@@ -220,6 +221,38 @@ describe('what a chart made of an EtcdCluster is made of that resource alone', (
       },
     ],
     [
+      'users of a cluster with managed certificates',
+      (chart) => {
+        const orders = new EtcdCluster(chart, 'orders', { auth: true });
+        orders.addUser('api', {
+          can: [
+            EtcdPermission.read('/a/'),
+            EtcdPermission.write('/b/'),
+            EtcdPermission.readWrite('/c/'),
+            EtcdPermission.readKey('a'),
+            EtcdPermission.writeKey('b'),
+            EtcdPermission.readWriteKey('c'),
+            EtcdPermission.readRange('a', 'b'),
+            EtcdPermission.writeRange('b', 'c'),
+            EtcdPermission.readWriteRange('c', 'd'),
+          ],
+        });
+        orders.addUser('reader', { can: [EtcdPermission.readAll()], userName: 'team/reader', secretName: 'reader' });
+        orders.addUser('writer', { can: [EtcdPermission.writeAll()], name: 'writer', labels: { team: 'shop' } });
+        orders.addUser('admin', { can: [EtcdPermission.readWriteAll()] });
+        orders.addUser('nobody', { can: [] });
+      },
+    ],
+    [
+      'users of a cluster with Secrets of others',
+      (chart) => {
+        const tls = { peer: 'orders-peer-tls', server: 'orders-server-tls', client: 'c', root: 'r', backup: 'b' };
+        const orders = new EtcdCluster(chart, 'orders', { tls: EtcdTls.fromSecrets(tls), auth: true });
+        orders.addUser('api', { can: [EtcdPermission.readWrite('/api/')] });
+      },
+    ],
+    ['no users, for good', (chart) => new EtcdCluster(chart, 'orders', { auth: false })],
+    [
       'a backup that only checks the server, to an NFS export',
       (chart) => {
         new EtcdCluster(chart, 'orders');
@@ -242,6 +275,71 @@ describe('what a chart made of an EtcdCluster is made of that resource alone', (
 const keyOf = ({ kind, metadata: { name } }: Manifest) => `${kind} ${name}`;
 
 const sorted = (manifests: readonly Manifest[]) => [...manifests].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+
+describe('a user', () => {
+  const user = (spec: Manifest = {}, metadata: Manifest = { name: 'orders-api' }) =>
+    resource('EtcdUser', { clusterName: 'orders', permissions: [], ...spec }, metadata);
+  const managed = cluster({ tls: { managed: {} } });
+  const read = (keys: Manifest) => user({ permissions: [{ ...keys, access: 'Read' }] });
+
+  test.each([
+    ['without the name of its Secret gets one', user(), 'orders-user-api', 'orders-api'],
+    ['has its own name', user({}, { name: 'api' }), 'orders-user-api', 'api'],
+    ['has another name in etcd', user({ userName: 'team/api' }), 'orders-user-api', 'team/api'],
+  ])('%s', (_, document, secretName, userName) => {
+    const rendered = rendering([managed, document]);
+    expect(rendered.lines).toContainEqual(
+      `note: EtcdUser ${document.metadata.name} (document 2): spec.certificateSecret: is missing, so the certificate of the user goes into the Secret ${secretName}`,
+    );
+    expect(only(rendered, 'EtcdUser').spec).toMatchObject({ certificateSecret: secretName, userName });
+    expect(rendered.manifests.map(keyOf)).toEqual(
+      expect.arrayContaining([`Secret ${secretName}`, `Role ${secretName}.reconciler`]),
+    );
+  });
+
+  test('of a cluster that is not in the file is taken to have a managed certificate', () => {
+    const rendered = rendering([user({ certificateSecret: 'api-tls' })]);
+    expect(rendered.manifests.map(keyOf)).toEqual([
+      'Secret api-tls',
+      'Role api-tls.reconciler',
+      'RoleBinding api-tls.reconciler',
+      'EtcdUser orders-api',
+    ]);
+  });
+
+  const others = { clientSecret: 'c', rootSecret: 'r', backupSecret: 'b' };
+  test.each<[string, Manifest[], string]>([
+    ['of no cluster', [user({ clusterName: '' })], 'spec.clusterName: is missing; add it'],
+    ['without permissions', [user({ permissions: undefined })], 'spec.permissions: is missing; give [] for none'],
+    [
+      'with permission for nothing',
+      [read({})],
+      'spec.permissions[0]: needs exactly one of prefix, key, range and all; give one of them',
+    ],
+    ['with permission for two', [read({ key: 'a', prefix: 'b' })], 'spec.permissions[0]: needs exactly one of'],
+    ['with permission for not all', [read({ all: false })], 'spec.permissions[0].all: can only be true; remove it'],
+    ['with half a range', [read({ range: { from: 'a' } })], 'spec.permissions[0].range.to: is missing; add it'],
+    [
+      'with permission to nothing',
+      [user({ permissions: [{ key: 'a' }] })],
+      'permissions[0].access: is missing; add it',
+    ],
+    [
+      'with another permission',
+      [user({ permissions: [{ key: 'a', access: 'Delete' }] })],
+      'spec.permissions[0].access: is not one of Read, Write, ReadWrite; write one of these',
+    ],
+    ['that is root', [user({ userName: 'root' })], "userName: 'root' is the name that the reconciler uses"],
+    [
+      'with a Secret that nobody fills',
+      [cluster({ tls: others }), user({ certificateSecret: 'a' })],
+      "spec.certificateSecret: needs tls.managed of 'orders', because only then the reconciler issues certificates",
+    ],
+    ['without TLS', [cluster(), user()], "cluster: 'orders' cannot have users: users are identified by their cert"],
+  ])('%s', (_, documents, message) => {
+    expect(errorsOf(documents)).toEqual([expect.stringContaining(message)]);
+  });
+});
 
 describe('options', () => {
   const two = [resource('EtcdCluster', { version: '3.6.16' }, { namespace: 'a' }), cluster()];

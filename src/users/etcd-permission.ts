@@ -15,43 +15,43 @@ type Access = 'Read' | 'Write' | 'ReadWrite';
 const maxLength = 1024;
 
 /**
- * Permits a user of etcd to read or write keys. Watching a key is reading it. Deleting it is writing it.
+ * Allows a user of etcd to read or write keys. Watching a key is reading it. Deleting it is writing it.
  *
  * Several permissions of a user add up.
  */
 export class EtcdPermission {
-  /** Permits to read the keys that begin with a prefix, such as `/api/`. */
+  /** Allows reading the keys that begin with a prefix, such as `/api/`. */
   static read(prefix: string): EtcdPermission {
     return EtcdPermission.ofPrefix(prefix, 'Read');
   }
 
-  /** Permits to write the keys that begin with a prefix, such as `/api/`, without reading them. */
+  /** Allows writing the keys that begin with a prefix, such as `/api/`, without reading them. */
   static write(prefix: string): EtcdPermission {
     return EtcdPermission.ofPrefix(prefix, 'Write');
   }
 
-  /** Permits to read and write the keys that begin with a prefix, such as `/api/`. */
+  /** Allows reading and writing the keys that begin with a prefix, such as `/api/`. */
   static readWrite(prefix: string): EtcdPermission {
     return EtcdPermission.ofPrefix(prefix, 'ReadWrite');
   }
 
-  /** Permits to read one key. */
+  /** Allows reading one key. */
   static readKey(key: string): EtcdPermission {
     return EtcdPermission.ofKey(key, 'Read');
   }
 
-  /** Permits to write one key, without reading it. */
+  /** Allows writing one key, without reading it. */
   static writeKey(key: string): EtcdPermission {
     return EtcdPermission.ofKey(key, 'Write');
   }
 
-  /** Permits to read and write one key. */
+  /** Allows reading and writing one key. */
   static readWriteKey(key: string): EtcdPermission {
     return EtcdPermission.ofKey(key, 'ReadWrite');
   }
 
   /**
-   * Permits to read the keys of a range, in the order of their bytes.
+   * Allows reading the keys of a range, in the order of their bytes.
    *
    * @param from The first key.
    * @param to The end of the range, which does not belong to it.
@@ -61,7 +61,7 @@ export class EtcdPermission {
   }
 
   /**
-   * Permits to write the keys of a range, in the order of their bytes, without reading them.
+   * Allows writing the keys of a range, in the order of their bytes, without reading them.
    *
    * @param from The first key.
    * @param to The end of the range, which does not belong to it.
@@ -71,7 +71,7 @@ export class EtcdPermission {
   }
 
   /**
-   * Permits to read and write the keys of a range, in the order of their bytes.
+   * Allows reading and writing the keys of a range, in the order of their bytes.
    *
    * @param from The first key.
    * @param to The end of the range, which does not belong to it.
@@ -80,17 +80,17 @@ export class EtcdPermission {
     return EtcdPermission.ofRange(from, to, 'ReadWrite');
   }
 
-  /** Permits to read every key. */
+  /** Allows reading every key. */
   static readAll(): EtcdPermission {
     return new EtcdPermission({ all: true }, 'Read', []);
   }
 
-  /** Permits to write every key, without reading them. */
+  /** Allows writing every key, without reading them. */
   static writeAll(): EtcdPermission {
     return new EtcdPermission({ all: true }, 'Write', []);
   }
 
-  /** Permits to read and write every key. */
+  /** Allows reading and writing every key. */
   static readWriteAll(): EtcdPermission {
     return new EtcdPermission({ all: true }, 'ReadWrite', []);
   }

@@ -176,12 +176,12 @@ describe('a cluster that cannot have users', () => {
     [
       'without TLS',
       { tls: EtcdTls.none() },
-      'users are identified by their certificates, but the cluster has no TLS; remove EtcdTls.none()',
+      'users are identified by their certificates, but the cluster has no TLS; create one with TLS',
     ],
     [
       'without a certificate of root',
       { tls: EtcdTls.fromSecrets(tlsSecrets) },
-      'there is no certificate for root; give root and backup to EtcdTls.fromSecrets',
+      'there is no certificate for root; give root and backup to EtcdTls.fromSecrets, in YAML tls.rootSecret and tls.backupSecret',
     ],
   ])('%s', (_, props, problem) => {
     expect(problemsOf(withUser(props).user)).toEqual([`cluster: 'orders' cannot have users: ${problem}`]);

@@ -32,15 +32,15 @@ export class EtcdUser extends Construct {
   /** This custom resource describes the user to the reconciler. */
   readonly customResource: ApiObject;
   /**
-   * This Secret has no data: the reconciler writes the certificate into it. It is undefined if the reconciler does not
-   * issue the certificates of the cluster.
+   * This Secret holds the certificate, which the reconciler writes. It is undefined if the reconciler does not issue the
+   * certificates of the cluster.
    */
   readonly secret?: ApiObject;
-  /** This Role permits the reconciler to write `secret`. It is defined only together with it. */
+  /** This Role lets the reconciler write `secret`. It is defined only together with it. */
   readonly role?: ApiObject;
   /** This RoleBinding grants `role` to the reconciler. It is defined only together with it. */
   readonly roleBinding?: ApiObject;
-  /** This cert-manager Certificate writes the Secret. It is undefined with other TLS. */
+  /** This Certificate lets cert-manager write the Secret. It is undefined with other TLS. */
   readonly certificate?: ApiObject;
   private readonly labels: { readonly [name: string]: string };
   private readonly taken: { readonly kind: string; readonly name: string }[] = [];

@@ -51,9 +51,9 @@ function accessProblem({ tls, auth }: UserAccess, cluster: string): string | und
 
 /** Problem if etcd's authentication cannot be on, or undefined. */
 export function rootProblem({ secrets }: TlsBinding): string | undefined {
-  if (!secrets) return 'users are identified by their certificates, but the cluster has no TLS; remove EtcdTls.none()';
+  if (!secrets) return 'users are identified by their certificates, but the cluster has no TLS; create one with TLS';
   if (secrets.root !== undefined) return undefined;
-  return 'there is no certificate for root; give root and backup to EtcdTls.fromSecrets';
+  return 'there is no certificate for root; give root and backup to EtcdTls.fromSecrets, in YAML tls.rootSecret and tls.backupSecret';
 }
 
 const maxPermissions = 64;

@@ -31,6 +31,7 @@ test('dist/ and every example are among them', () => {
     'dist/existing-etcd-backup.k8s.yaml',
     'dist/samples/etcd-backup.k8s.yaml',
     'dist/samples/etcd-restore.k8s.yaml',
+    'dist/samples/etcd-user.k8s.yaml',
     'examples/control-plane.ts/control-plane-backup.k8s.yaml',
     'examples/control-plane.ts/etcd-restore.yaml',
     'examples/existing-etcd.ts/orders-etcd-backup.k8s.yaml',
@@ -45,6 +46,7 @@ test('dist/ and every example are among them', () => {
     'examples/three-clusters.ts/etcd-reconciler.k8s.yaml',
     'examples/three-clusters.ts/orders.k8s.yaml',
     'examples/three-clusters.ts/search.k8s.yaml',
+    'examples/users.ts/shop.k8s.yaml',
   ]);
   expect(cronJobs).toHaveLength(7);
   expect(pods).toHaveLength(23);
