@@ -25,7 +25,7 @@ const schedulerName = 'nobody';
 const writers = 16;
 
 export async function applyCrds(client: ApiClient): Promise<void> {
-  for (const resource of ['etcdbackups', 'etcdclusters', 'etcdrestores']) {
+  for (const resource of ['etcdbackups', 'etcdclusters', 'etcdrestores', 'etcdusers']) {
     const file = join(import.meta.dirname, `../../crds/${resource}.yaml`);
     const crd = parse(await readFile(file, 'utf8')) as KubeObject;
     const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

@@ -5,8 +5,8 @@ import { slowTest } from './support/settings';
 import { Play, tell } from './watch/play';
 import { Recording } from './watch/recording';
 
-const secrets = ['orders-peer-ca', 'orders-client-ca', 'orders-peer-tls', 'orders-server-tls', 'orders-client-tls'];
-const leaves = secrets.slice(2);
+const leaves = ['peer', 'server', 'client', 'root', 'backup'].map((leaf) => `orders-${leaf}-tls`);
+const secrets = ['orders-peer-ca', 'orders-client-ca', ...leaves];
 const ordinals = [0, 1, 2];
 /** Longer than the pause of the reconciler between two reads of the Secrets. */
 const aLook = 400;

@@ -49,7 +49,7 @@ test('dist/ and every example are among them', () => {
     'examples/users.ts/shop.k8s.yaml',
   ]);
   expect(cronJobs).toHaveLength(7);
-  expect(pods).toHaveLength(23);
+  expect(pods).toHaveLength(26);
 });
 
 describe.each(named)('$name', ({ manifest }) => {
