@@ -6,7 +6,6 @@ import { backupUser, type TlsBinding } from '../tls/etcd-tls';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import type { EtcdPermission } from './etcd-permission';
-import type { EtcdUser } from './etcd-user';
 import type { EtcdUserProps } from './etcd-user-props';
 import type { UserAccess } from './user-access';
 
@@ -26,7 +25,7 @@ export function userProblems(user: Named, props: EtcdUserProps, access: UserAcce
   ];
 }
 
-type Named = Construct & Pick<EtcdUser, 'resourceName' | 'secretName' | 'userName'>;
+type Named = Construct & Readonly<Record<'resourceName' | 'secretName' | 'userName', string>>;
 
 function userNameProblem(name: string, cluster: string): string | undefined {
   if (!/^[A-Za-z0-9]([-A-Za-z0-9_.:@/]{0,62}[A-Za-z0-9])?$/.test(name)) {
