@@ -265,7 +265,7 @@ describe('stores', () => {
     await expectMistake(
       ['show', 'etcd-snapshot-20260101-000000-abcdef', ...inStore],
       ExitCode.nothingThere,
-      /see `etcd-agent list --store=/,
+      /holds no snapshot etcd-snapshot-20260101-000000-abcdef of orders; .* the store is empty: check --store/,
     );
   });
 });
