@@ -265,7 +265,7 @@ describe('stores', () => {
     await expectMistake(
       ['show', 'etcd-snapshot-20260101-000000-abcdef', ...inStore],
       ExitCode.nothingThere,
-      /see `etcd-agent list --store=/,
+      /holds no snapshot .*; it has no folder orders, .*: check --store, or take a first backup$/,
     );
   });
 });
