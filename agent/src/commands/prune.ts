@@ -100,10 +100,14 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       exitCode: error?.exitCode ?? exitCode,
       text: [
         ...(errors.length === 0 && isNone ? [none] : errors),
-        table(
-          ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],
-          rowsOf(decisions, entries, new Set([...retained, ...failed])),
-        ),
+        ...(decisions.length === 0
+          ? []
+          : [
+              table(
+                ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],
+                rowsOf(decisions, entries, new Set([...retained, ...failed])),
+              ),
+            ]),
         `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}${failed.length ? `, ${failed.length} not deleted` : ''}`,
         ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
       ].join('\n'),

@@ -118,6 +118,7 @@ function mixedEtcds(entries: readonly Entry[], { url }: Store, named: NamedClust
   const families = new Map(linesOf(own).map(({ family, head }) => [family, head]));
   if (families.size < 2) return [];
   const which = `${families.size} etcds that no restore connects, ${[...families.values()].join(', ')}`;
-  const then = 'back up each to a --cluster or --namespace of its own';
+  const then =
+    'back up each to a --cluster or --namespace of its own, or, if one was restored from another, pass --restored-from to its next backup';
   return [warning('snapshots', `${url}: the snapshots of ${folderOf(named)} are of ${which}; ${then}`)];
 }

@@ -3,7 +3,8 @@ import { formatBytes } from '../../lib/terminal/progress.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, lostManifests, readCatalog, unfinished } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
-import type { Wanted } from '../catalog/identity/identity.ts';
+import { isOf, type Wanted } from '../catalog/identity/identity.ts';
+import { restoredFromIt } from '../catalog/identity/lineage.ts';
 import { listNames } from '../catalog/names.ts';
 import { type PassedOver, passedOver, passedOverNote } from '../catalog/passed-over.ts';
 import { newestVerified, noneVerified, type WayOut } from '../catalog/select.ts';
@@ -58,7 +59,7 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
     const all = [...entries, ...lostManifests(folder, names, now), ...young];
     const wayOut = (entry: Entry) => (young.includes(entry) ? '' : (request.wayOut?.(entry, { now, entries }) ?? ''));
     const { exitCode, message } = noneVerified(found, all, request, store.url, wayOut);
-    return { ...common, ok: false, exitCode, detail: `${message}${clock}` };
+    return { ...common, ok: false, exitCode, detail: `${message}${restoredText(entries, request)}${clock}` };
   }
   const { id, createdAt, content } = newest.manifest;
   const age = Math.max(0, now.getTime() - Date.parse(createdAt));
@@ -84,9 +85,7 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
         : []),
       passed.length > 0 ? `; ${passedOverNote(passed, wayOut)}` : '',
       older ? `; not counted: ${older}` : '',
-      tooOld && passed.length === 0
-        ? '; take a backup, and find out in the log of the last run why there is no newer one'
-        : '',
+      tooOld ? staleText(entries, request, passed) : '',
       clock,
     ].join(''),
     id,
@@ -95,6 +94,20 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
     sizeBytes: content.sizeBytes,
     ...(passed.length > 0 && { passedOver: passed }),
   };
+}
+
+/** Says what to do if no snapshot is new enough. */
+const staleText = (entries: readonly Entry[], request: StatusRequest, passed: readonly PassedOver[]): string =>
+  restoredText(entries, request) ||
+  (passed.length > 0 ? '' : '; take a backup, and find out in the log of the last run why there is no newer one');
+
+/** Says that the etcd of `--cluster-id` was restored. Snapshots of the restored one do not count for it. */
+function restoredText(entries: readonly Entry[], { clusterId, ...named }: StatusRequest): string {
+  if (clusterId === undefined) return '';
+  const own = entries.filter((entry) => isOf(named, entry));
+  const [newest] = restoredFromIt(own, clusterId);
+  if (newest === undefined) return '';
+  return `; ${clusterId} was restored as ${newest}, whose snapshots do not count here: if that etcd is the one that runs now, pass --cluster-id=${newest}`;
 }
 
 /** Status of a store that could not be read. */

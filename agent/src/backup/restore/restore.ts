@@ -8,7 +8,7 @@ import { type Etcdutl, reasonOf } from '../../etcd/offline/etcdutl.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { type WalState, walState } from '../../etcd/offline/wal-state.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { AgentError, codeOf, ExitCode, usageError } from '../../lib/errors.ts';
 import { sync, syncTree } from '../../lib/files/directories.ts';
 import { cannotWrite } from '../../lib/files/file-faults.ts';
 import type { Store } from '../../store/store.ts';
@@ -62,7 +62,9 @@ export async function fetchSnapshot(
 }
 
 async function refuseExisting(file: string): Promise<void> {
-  if (!(await stat(file).catch(() => undefined))) return;
+  const found = await stat(file).catch(() => undefined);
+  if (!found) return;
+  if (found.isDirectory()) throw new AgentError(ExitCode.refused, `--to: ${file} is a directory; name a file in it`);
   throw new AgentError(ExitCode.refused, `--to: ${file} exists; name another file, or move this one away`);
 }
 
@@ -233,6 +235,8 @@ async function runRestore(
   );
   if (result.exitCode === 0) return;
   const reason = reasonOf(result);
+  if (/no space left/i.test(reason))
+    throw usageError(`--data-dir: no room to restore ${id} at ${into}; make room there`);
   const mistake = /initial.cluster|peer.url|advertise|couldn't find local name|unknown flag/i.test(reason);
   throw new AgentError(
     mistake ? ExitCode.usage : ExitCode.verificationFailed,

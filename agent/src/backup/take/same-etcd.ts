@@ -23,7 +23,7 @@ export function otherEtcdWarning(
   const newest = own.find(({ manifest }) => !connected.has(manifest!.source.clusterId));
   if (!newest) return undefined;
   const other = newest.manifest!.source.clusterId;
-  return `${folderOf(named)} has snapshots of another etcd (cluster id ${other}, newest ${newest.id}), and this one has the cluster id ${clusterId}; if it is another cluster, pass a --cluster or --namespace of its own; if it was restored from that one by other means, pass --restored-from=${other}`;
+  return `${folderOf(named)} has snapshots of another etcd (cluster id ${other}, newest ${newest.id}), and this one has the cluster id ${clusterId}; if it is another cluster, pass a --cluster or --namespace of its own; if it was restored from that one, and this store has no note of it (the restore used another store, or another tool), pass --restored-from=${other}`;
 }
 
 /** Returns a warning for a backup that is not encrypted, in a folder that has encrypted snapshots of the agent. */

@@ -14,6 +14,7 @@ import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { listNames, type Names } from '../../backup/catalog/names.ts';
 import { type PassedOver, passedOver } from '../../backup/catalog/passed-over.ts';
 import { badness, selectEntry } from '../../backup/catalog/select.ts';
+import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import type { Target } from '../../backup/take/request.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
@@ -81,6 +82,8 @@ async function nothingHint({ message }: AgentError, opened: OpenedStore, context
   const { settings, signal } = context;
   const { store } = opened;
   const id = [...settings.args, settings.text('snapshot')].find((each) => each && message.includes(` ${each} `));
+  const named = id && splitName(id.slice(id.lastIndexOf('/') + 1))?.id;
+  if (named && isSnapshotId(named)) return `; this is the name of a file: pass the id ${named}`;
   const owner = id && (await folderWith(store, id, opened, { signal }));
   if (owner) return owner;
   const isNamed = askedId(settings) !== undefined || settings.text('objectKey') !== undefined;
