@@ -135,6 +135,11 @@ export const manifestSchema = z.object({
    * never fell. It outlives those that retention deletes.
    */
   sameEtcdSince: z.optional(instant),
+  /**
+   * In a folder: until when. After that, a run of another etcd may have added one that this run did not see. Without it,
+   * `sameEtcdSince` says nothing there.
+   */
+  sameEtcdUntil: z.optional(instant),
   agent: z.object({ version: z.string() }),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
@@ -168,7 +173,8 @@ const { shape } = manifestSchema;
 /** The part of a manifest that is kept in memory for each snapshot of a list: there may be ten thousand. */
 export const briefSchema = z.object({
   ...z.pick(manifestSchema, {
-    ...{ id: true, createdAt: true, cluster: true, verified: true, request: true, sameEtcdSince: true },
+    ...{ id: true, createdAt: true, cluster: true, verified: true, request: true },
+    ...{ sameEtcdSince: true, sameEtcdUntil: true },
   }).shape,
   source: z.pick(shape.source, { clusterId: true, suspect: true }),
   content: z.pick(shape.content, { sizeBytes: true, sha256: true, hashKV: true, revision: true }),
