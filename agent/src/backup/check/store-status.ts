@@ -5,7 +5,7 @@ import { type Entry, lostManifests, readCatalog, unfinished } from '../catalog/c
 import { folderOf } from '../catalog/identity/folder.ts';
 import type { Wanted } from '../catalog/identity/identity.ts';
 import { listNames } from '../catalog/names.ts';
-import { type PassedOver, passedOver, passedOverNote } from '../catalog/passed-over.ts';
+import { isOlder, type PassedOver, passedOver, passedOverNote } from '../catalog/passed-over.ts';
 import { newestVerified, noneVerified, type WayOut } from '../catalog/select.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';
 import { type Sample, storeSamples } from '../metrics/samples.ts';
@@ -22,7 +22,7 @@ export interface StoreStatus {
   readonly createdAt?: string;
   readonly ageSeconds?: number;
   readonly sizeBytes?: number;
-  /** Newer snapshots that do not count, newest first. */
+  /** Newer snapshots that do not count, newest first; before them, an older one with a higher revision. */
   readonly passedOver?: readonly PassedOver[];
   /** Seconds that the store's clock is ahead of ours. */
   readonly clockSeconds?: number;
@@ -84,7 +84,7 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
         : []),
       passed.length > 0 ? `; ${passedOverNote(passed, wayOut)}` : '',
       older ? `; not counted: ${older}` : '',
-      tooOld && passed.length === 0
+      tooOld && passed.every(isOlder)
         ? '; take a backup, and find out in the log of the last run why there is no newer one'
         : '',
       clock,

@@ -22,7 +22,7 @@ import { besideKey, refuseExisting, sweepBeside } from './exact-key.ts';
 import { formatFileName, freeFileName } from './file-name.ts';
 import type { BackupOutcome, List, Origin, RunContext, StoreRequest, Target, WithOrigin } from './request.ts';
 import { reserve, sweepReserved } from './reservation.ts';
-import { otherEtcdWarning, plaintextWarning, warningOfSameEtcd } from './same-etcd.ts';
+import { warningOfSameEtcd, warningsFor } from './same-etcd.ts';
 import { checkRuns, type TargetRun, targetRuns } from './target-run.ts';
 import { shareStream, type Uploaded } from './upload.ts';
 
@@ -56,13 +56,10 @@ export async function storeSnapshot(
   const store = async (origin: Origin) => {
     const known = [...prepared.values()].flatMap(({ entries }) => entries);
     const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
-    for (const { target, context: within } of request.key ? [] : runs) {
+    for (const { target, context: within } of runs) {
       const { entries = [] } = prepared.get(target) ?? {};
-      const warnings = [
-        otherEtcdWarning(entries, request, origin.source.clusterId, lineage),
-        plaintextWarning(entries, request, request.recipients ?? []),
-      ];
-      for (const warning of warnings) if (warning) within.log.warn({ store: target.store.url }, warning);
+      for (const warning of warningsFor(entries, request, origin, lineage))
+        within.log.warn({ store: target.store.url }, warning);
     }
     const waiting = new Map([...prepared].map(([target, one]) => [target, one.waiting]));
     const spans = new Map([...prepared].map(([target, one]) => [target, spanOf(one, request, origin)]));
@@ -70,13 +67,13 @@ export async function storeSnapshot(
     prepared.clear();
     listed.clear();
     known.length = 0;
+    const id = await nameSnapshot(request, runs, taken, startedAt);
+    checkRuns(runs, context.signal);
+    const key = payloadKey(request, id);
     // A payload that a killed run leaves must not look like one whose manifest was lost. Other runs see the marker before the
     // moment that the snapshot is dated at.
     if (!request.key && !request.fileName)
       await each((target, { signal }) => putText(target.store, takingKey(folderOf(request), id), '', { signal }));
-    const id = await nameSnapshot(request, runs, taken, startedAt);
-    checkRuns(runs, context.signal);
-    const key = payloadKey(request, id);
     const open = runs.filter(({ failure }) => !failure);
 
     context.progress.phase('stream', `snapshot of ${origin.source.endpoint}`);
@@ -200,11 +197,11 @@ function spanOf(
 
 interface Prepared {
   readonly entries: readonly Entry[];
-  /** Another run may be writing a snapshot. */
-  readonly isUnderWay: boolean;
   /** Ids that are already in use. */
   readonly ids: readonly string[];
   readonly waiting?: Waiting;
+  /** Another run may be writing a snapshot. */
+  readonly isUnderWay: boolean;
 }
 
 async function prepare({ store }: Target, request: StoreRequest, list: List, context: RunContext): Promise<Prepared> {
