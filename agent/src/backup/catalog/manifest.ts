@@ -58,7 +58,7 @@ export const manifestSchema = z.object({
      */
     suspect: z.optional(z.array(z.string())),
   }),
-  /** Every member as etcd lists them; only if etcd was asked. */
+  /** Every member as etcd lists them, if etcd was asked, or as an adopted snapshot does. */
   members: z.optional(
     z.array(
       z.object({
@@ -144,11 +144,15 @@ export const manifestSchema = z.object({
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
+export interface WithRevision {
+  readonly content: Pick<Manifest['content'], 'hashKV' | 'revision'>;
+}
+
 /**
  * Returns a revision that the snapshot is known to hold. It may hold newer ones, because writes continue while it is
  * taken.
  */
-export const revisionOf = ({ content }: Pick<Brief, 'content'>): number | undefined =>
+export const revisionOf = ({ content }: WithRevision): number | undefined =>
   content.hashKV?.revision ?? content.revision;
 
 export type Host = NonNullable<Manifest['host']>;

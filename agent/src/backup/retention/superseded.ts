@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, isVerified, readEntry } from '../catalog/catalog.ts';
 import { ownerOf } from '../catalog/identity/identity.ts';
-import { type Brief, type Manifest, revisionOf } from '../catalog/manifest.ts';
+import { type Brief, type Manifest, revisionOf, type WithRevision } from '../catalog/manifest.ts';
 import { earliestOf, timeOf } from '../catalog/passed-over.ts';
 import { inFuture } from '../catalog/select.ts';
 
@@ -74,7 +74,7 @@ export function successorOf(time: number, dated: readonly Dated[]): Dated | unde
   return found;
 }
 
-type OfEtcd = Pick<Brief, 'content'> & { readonly source: Pick<Brief['source'], 'clusterId'> };
+type OfEtcd = WithRevision & { readonly source: Pick<Brief['source'], 'clusterId'> };
 
 const follows = (one: OfEtcd, before: OfEtcd): boolean =>
   one.source.clusterId !== 'unknown' &&

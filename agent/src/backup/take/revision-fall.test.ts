@@ -82,7 +82,9 @@ test('an etcd that was emptied under its cluster id: backup, status and a restor
   const fetched = await runHere('restore', 'fetch', ...flags(), `--to=${path}/latest.db`);
   expect(fetched).toMatchObject({ exitCode: 0, text: expect.stringMatching(text) });
   expect(fetched.log).toEqual([
-    expect.stringMatching(new RegExp(`^${newest} is passed over: .*it is 1h( \\ds)? older than .*; name it to restore it$`)),
+    expect.stringMatching(
+      new RegExp(`^${newest} is passed over: .*it is 1h( \\ds)? older than .*; name it to restore it$`),
+    ),
   ]);
   // Whoever names it has confirmed it.
   expect(await runHere('restore', 'fetch', id, ...flags(), `--to=${path}/named.db`)).toMatchObject({

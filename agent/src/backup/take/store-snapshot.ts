@@ -191,8 +191,7 @@ function spanOf(
 ): ReturnType<typeof sameEtcdSpan> {
   if (request.key) return {};
   const { source, hashKV, revision } = origin;
-  const content = { sizeBytes: 0, sha256: '', hashKV, revision };
-  return sameEtcdSpan({ source, content }, entries, folderOf(request), isUnderWay);
+  return sameEtcdSpan({ source, content: { hashKV, revision } }, entries, folderOf(request), isUnderWay);
 }
 
 interface Prepared {
