@@ -55,7 +55,7 @@ async function remove(...manifests: readonly Manifest[]): Promise<void> {
     for (const key of [manifestKey('orders', id), object.key]) await rm(join(path, key), { force: true });
 }
 
-test('a run does not vouch for the time in which a run of another etcd overlaps it', async () => {
+test('a run does not answer for the time in which a run of another etcd overlaps it', async () => {
   const first = await take(etcd);
   const held = new Held({ path });
   const overlapping = take(other, held);
