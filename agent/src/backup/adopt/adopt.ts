@@ -320,7 +320,12 @@ async function describeAdoptable(found: Found, context: AdoptContext): Promise<A
   // Before the payload is read: what `verify` finds meanwhile stands.
   const earlier = await readEarlier(context.store, found.manifestKey, id, context);
   const encoding = encodingOf(key);
-  const { content, stored, revision, storageVersion } = await inspectSnapshot(context.store, object, encoding, context);
+  const { content, stored, revision, storageVersion, members } = await inspectSnapshot(
+    context.store,
+    object,
+    encoding,
+    context,
+  );
   const finishedAt = new Date();
   const manifest: Manifest = {
     schema: MANIFEST_SCHEMA,
@@ -328,6 +333,7 @@ async function describeAdoptable(found: Found, context: AdoptContext): Promise<A
     createdAt: createdAt.toISOString(),
     cluster: { name: context.cluster, namespace: context.namespace },
     source: { clusterId: 'unknown', storageVersion, alarms: [] },
+    members: [...members],
     content: { ...content, revision },
     object: { key, ...stored, ...encoding },
     timing: {

@@ -6,7 +6,7 @@ import { folderOf } from '../catalog/identity/folder.ts';
 import { isOf, type Wanted } from '../catalog/identity/identity.ts';
 import { restoredFromIt } from '../catalog/identity/lineage.ts';
 import { listNames } from '../catalog/names.ts';
-import { type PassedOver, passedOver, passedOverNote } from '../catalog/passed-over.ts';
+import { isOlder, type PassedOver, passedOver, passedOverNote } from '../catalog/passed-over.ts';
 import { newestVerified, noneVerified, type WayOut } from '../catalog/select.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';
 import { type Sample, storeSamples } from '../metrics/samples.ts';
@@ -23,7 +23,7 @@ export interface StoreStatus {
   readonly createdAt?: string;
   readonly ageSeconds?: number;
   readonly sizeBytes?: number;
-  /** Newer snapshots that do not count, newest first. */
+  /** Newer snapshots that do not count, newest first; before them, an older one with a higher revision. */
   readonly passedOver?: readonly PassedOver[];
   /** Seconds that the store's clock is ahead of ours. */
   readonly clockSeconds?: number;
@@ -99,7 +99,7 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
 /** Says what to do if no snapshot is new enough. */
 const staleText = (entries: readonly Entry[], request: StatusRequest, passed: readonly PassedOver[]): string =>
   restoredText(entries, request) ||
-  (passed.length > 0 ? '' : '; take a backup, and find out in the log of the last run why there is no newer one');
+  (passed.every(isOlder) ? '; take a backup, and find out in the log of the last run why there is no newer one' : '');
 
 /** Says that the etcd of `--cluster-id` was restored. Snapshots of the restored one do not count for it. */
 function restoredText(entries: readonly Entry[], { clusterId, ...named }: StatusRequest): string {

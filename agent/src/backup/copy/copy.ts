@@ -161,7 +161,7 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
     : { level: 'read' as const, at: new Date().toISOString() };
   // Copy the document, not the parsed manifest: a newer agent may have added fields. What it says of other snapshots is not
   // so in another folder.
-  const { sameEtcdSince: ___, ...own } = (document ?? {}) as Partial<Manifest>;
+  const { sameEtcdSince: ___, sameEtcdUntil: ____, ...own } = (document ?? {}) as Partial<Manifest>;
   const committed = { ...own, object: { ...object, ...put }, verified };
   await putJson(to, manifestKey(folder, id), committed, { signal }).catch(async (error) => {
     // Only a refusal is certain: after any other failure, the manifest may have been written.

@@ -913,7 +913,8 @@ describe('the command restore data-dir', () => {
           join(own(), `${key}.json`),
           JSON.stringify({ ...manifest, object: { ...manifest.object, key } }),
         );
-        const give = /pass --bump-revision=5 to the other members$/;
+        const give =
+          /pass --bump-revision=5 to the other members; a later restore that reads neither .* must begin beyond revision \d+: /;
         const { put } = FilesystemStore.prototype;
         FilesystemStore.prototype.put = () => Promise.reject(new AgentError(ExitCode.storeRefused, 'read-only'));
         try {

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { backendState } from '../../etcd/offline/backend-state.ts';
 import { clusterIdOf, membersOf } from '../../etcd/offline/cluster-id.ts';
 import { isInUse } from '../../etcd/offline/data-dir.ts';
-import { readSwitches, type Switches } from '../../etcd/offline/database-check.ts';
+import { readSettings, type StoredMember, type Switches } from '../../etcd/offline/database-check.ts';
 import { type Etcdutl, reasonOf } from '../../etcd/offline/etcdutl.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { type WalState, walState } from '../../etcd/offline/wal-state.ts';
@@ -50,7 +50,7 @@ export async function fetchSnapshot(
     return await withPartial(path, '--to', async (partial) => {
       await refuseExisting(file);
       await writeContent(store, manifest, partial, { ...options, durable: true });
-      const switches = await readSwitches(partial, manifest.content.sizeBytes - TRAILER, options.signal);
+      const switches = await readSettings(partial, manifest.content.sizeBytes - TRAILER, options.signal);
       options.signal?.throwIfAborted();
       await rename(partial, path);
       await sync(dirname(path));
@@ -87,6 +87,8 @@ export interface DataDirResult extends Partial<Switches> {
 export interface DataDirSteps {
   /** Returns the number of revisions to skip. */
   readonly bump?: () => Promise<number>;
+  /** Called with the members that the snapshot lists. Throws if the restored cluster would not be the one that is meant. */
+  readonly members?: (found: readonly StoredMember[]) => Promise<void>;
   /**
    * Called with the completed restore before it is moved into place. Throws if other members were restored differently.
    * Returns what undoes it if the restore is not moved into place.
@@ -135,7 +137,7 @@ async function make(
   etcdutl: Etcdutl,
   options: ReadOptions,
   partial: string,
-  { bump = async () => request.bumpRevision ?? STEP, claim }: DataDirSteps,
+  { bump = async () => request.bumpRevision ?? STEP, members, claim }: DataDirSteps,
 ): Promise<DataDirResult> {
   const { dataDir, initialCluster, initialClusterToken } = request;
   const before = await walState(dataDir).catch(() => undefined);
@@ -149,7 +151,12 @@ async function make(
   await writeContent(store, manifest, file, options);
   const revision = await revisionIn(file, manifest);
   if (revision !== undefined) refuseBeyondLast(manifest.id, revision, made.bumpRevision);
-  const switches = await readSwitches(file, manifest.content.sizeBytes - TRAILER, options.signal);
+  const { authEnabled, corruptAlarm, ...found } = await readSettings(
+    file,
+    manifest.content.sizeBytes - TRAILER,
+    options.signal,
+  );
+  await members?.(found.members);
   const token = request.initialClusterToken ?? freshToken();
   await runRestore(etcdutl, file, fresh, { ...made, initialClusterToken: token }, manifest.id, options.signal);
   const remembered = await markerOf(fresh, manifest, made, token, revision);
@@ -163,7 +170,6 @@ async function make(
   });
   await sync(dirname(dataDir));
   const { id, clusterId, memberId, revision: begin } = remembered;
-  const { authEnabled, corruptAlarm } = switches;
   const known = { ...(begin !== undefined && { revision: begin }), movedAside, authEnabled, corruptAlarm };
   return { id, clusterId, memberId, token, alreadyRestored: false, ...known };
 }
