@@ -74,8 +74,12 @@ export class IdleTimeoutStore implements Store {
     return this.#call(`sweep ${prefix}`, options, (store, within) => store.sweep(prefix, age, within));
   }
 
-  now(options: CallOptions = {}): Promise<Date | undefined> {
-    return this.#call('now', options, (store, within) => store.now(within));
+  /** A clock that hangs says nothing about the rest of the store, and its wait has a limit of its own. */
+  async now(options: CallOptions = {}): Promise<Date | undefined> {
+    const watch = this.#watch('now', options);
+    const store = await watch.until(this.#store());
+    watch.end();
+    return watch.until(store.now(options));
   }
 
   isThere(options: CallOptions = {}): Promise<boolean> {
@@ -157,7 +161,7 @@ class Watch {
     }
   }
 
-  /** The body of a put may still be closing when that has ended. */
+  /** Owes no sign of life any more. The body of a put may still be closing when that has ended. */
   end(): void {
     this.#ended = true;
     this.#stop();

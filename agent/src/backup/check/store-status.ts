@@ -1,5 +1,6 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
+import { clockOf } from '../../store/clock.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, lostManifests, readCatalog, unfinished } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
@@ -43,7 +44,7 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   const names = await listNames(store, folder, options);
   const entries = await readCatalog(store, folder, { ...options, names });
   const ours = new Date();
-  const theirs = await store.now(options);
+  const theirs = await clockOf(store, options);
   const now = theirs ?? ours;
   const found = newestVerified(entries, request, store.url, { now });
   const { newest, future } = found;

@@ -94,11 +94,12 @@ export async function sweep(
   const waiting = new Map<string, readonly StoredObject[]>();
   let dated: readonly Dated[] = [];
   await attempt(options, async () => {
-    const unfinished = await store.sweep(`${folder}/`, age, options);
-    if (unfinished > 0) swept.push(`${unfinished} unfinished uploads`);
-  });
-  await attempt(options, async () => {
+    // First: unfinished uploads are removed by this clock too, so one warning is enough if it cannot be read.
     const now = await store.now(options);
+    await attempt(options, async () => {
+      const unfinished = await store.sweep(`${folder}/`, age, options);
+      if (unfinished > 0) swept.push(`${unfinished} unfinished uploads`);
+    });
     if (!now) return;
     const names = options.names ?? (await listNames(store, folder, options));
     const before = now.getTime() - age;
