@@ -108,6 +108,22 @@ test('a clock that hangs does not end the part of a store beside another', async
   });
 });
 
+test.each([
+  ['ahead of', 90_000_000, 'is dated too early, so that earlier ones may count as newer'],
+  ['behind', -90_000_000, 'is dated in the future, and does not count as the newest until then'],
+])('a clock %s ours: a backup warns once, of that store', async (how, shift, what) => {
+  const time = new Date(Date.now() + shift).toISOString();
+  const store = at(await scripts.replacing('now', `#!/bin/sh\necho ${time}\n`));
+  const warnings = async (...more: string[]) =>
+    (await backup(store, `--store=file://${root}/${how.slice(0, 3)}`, ...more)).log.filter((line) =>
+      /clock/.test(line),
+    );
+  const differs = `^the store's clock is 1d.* ${how} ours; if ours is wrong, this snapshot`;
+  const then = '; set the clock of this machine, and take another backup$';
+  expect(await warnings()).toEqual([expect.stringMatching(`${differs} ${what}${then}`)]);
+  expect(await warnings('--object-key=one.db')).toEqual([expect.stringMatching(`${differs} has a wrong date${then}`)]);
+});
+
 test('a clock that answers late is waited for', async () => {
   const store = at(await scripts.replacing('now', `#!/bin/sh\nsleep 3\nexec "\${0%/*}/real-now"\n`));
   await backup(at(scripts.spec));

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { formatAge } from '../../lib/terminal/format-age.ts';
 import type { Store } from '../../store/store.ts';
 import { type Entry, isVerified, readCatalog } from '../catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
@@ -9,7 +10,6 @@ import { inFuture } from '../catalog/select.ts';
 import { MAX_CLOCK_DIFFERENCE } from '../retention/retention.ts';
 import { newCanary } from '../retention/sweep.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
-import { formatAge } from './store-status.ts';
 
 export async function checkStore(store: Store, named: NamedCluster, signal: AbortSignal): Promise<Finding[]> {
   const folder = folderOf(named);

@@ -1,4 +1,5 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { formatAge } from '../../lib/terminal/format-age.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { clockOf } from '../../store/clock.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
@@ -10,7 +11,7 @@ import { type PassedOver, passedOver, passedOverNote } from '../catalog/passed-o
 import { newestVerified, noneVerified, type WayOut } from '../catalog/select.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';
 import { type Sample, storeSamples } from '../metrics/samples.ts';
-import { MAX_CLOCK_DIFFERENCE } from '../retention/retention.ts';
+import { clockDifference } from '../retention/clock-difference.ts';
 
 export interface StoreStatus {
   readonly store: string;
@@ -53,7 +54,8 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
     ...(theirs && { clockSeconds: Math.round((theirs.getTime() - ours.getTime()) / 1000) }),
     metrics: storeSamples(request, store.url, found),
   };
-  const clock = clockWarning(theirs, ours);
+  const difference = theirs && clockDifference(theirs, ours);
+  const clock = difference === undefined ? '' : `; ${difference}`;
   if (!newest?.manifest) {
     const young = unfinished(folder, names, now);
     const all = [...entries, ...lostManifests(folder, names, now), ...young];
@@ -102,28 +104,4 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
 export function failedStatus(store: string, error: unknown): StoreStatus {
   const exitCode = error instanceof AgentError ? error.exitCode : ExitCode.unexpected;
   return { store, ok: false, exitCode, detail: messageOf(error), metrics: [] };
-}
-
-function clockWarning(theirs: Date | undefined, ours: Date): string {
-  const difference = theirs ? theirs.getTime() - ours.getTime() : 0;
-  if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE) return '';
-  return `; the store's clock is ${formatAge(Math.abs(difference))} ${difference > 0 ? 'ahead of' : 'behind'} ours`;
-}
-
-/** Formats a duration with its two largest units: `1d 3h`, `12m 5s`. */
-export function formatAge(milliseconds: number): string {
-  const total = Math.floor(milliseconds / 1000);
-  const parts = [
-    [Math.floor(total / 86_400), 'd'],
-    [Math.floor(total / 3600) % 24, 'h'],
-    [Math.floor(total / 60) % 60, 'm'],
-    [total % 60, 's'],
-  ] as const;
-  const first = parts.findIndex(([value]) => value > 0);
-  if (first < 0) return '0s';
-  return parts
-    .slice(first, first + 2)
-    .filter(([value]) => value > 0)
-    .map(([value, unit]) => `${value}${unit}`)
-    .join(' ');
 }

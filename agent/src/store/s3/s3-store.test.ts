@@ -333,6 +333,17 @@ describe('the clock', () => {
     expect([...stub.uploads.keys()]).toEqual(['two', 'three']);
   });
 
+  test('is known to credentials that may not list the whole bucket', async () => {
+    const store = await open();
+    stub.ahead = day;
+    const code = 'AccessDenied';
+    stub.intercept = () => ({ status: 403, code, message: code });
+    const ahead = (await store.now())!.getTime() - Date.now();
+    expect(Math.abs(ahead - day)).toBeLessThan(5_000);
+    stub.intercept = () => ({ status: 403, code, message: code, headers: { date: '' } });
+    await expect(store.now()).rejects.toMatchObject({ exitCode: ExitCode.storeRefused });
+  });
+
   test('is unknown if the server does not send its time', async () => {
     const store = await open();
     stub.intercept = () => ({ status: 200, body: '<ListBucketResult/>', headers: { date: '' } });

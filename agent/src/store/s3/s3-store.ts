@@ -129,7 +129,12 @@ class S3Store implements Store {
   }
 
   async now({ signal }: CallOptions = {}): Promise<Date | undefined> {
-    await this.#page('', signal, { MaxKeys: 1 });
+    const before = this.#s3.serverDate;
+    await this.#page('', signal, { MaxKeys: 1 }).catch((error) => {
+      // A refusal tells the time too: the credentials may be allowed to list the folders of clusters only.
+      const isRefusal = error instanceof AgentError && error.exitCode === ExitCode.storeRefused;
+      if (!isRefusal || this.#s3.serverDate === before) throw error;
+    });
     return this.#s3.serverDate;
   }
 
