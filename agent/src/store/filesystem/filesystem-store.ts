@@ -271,7 +271,9 @@ const permission = (whose = 'it') =>
 export function filesystemFault(url: string, doing: string, path: string, error: unknown, whose?: string): AgentError {
   const code = codeOf(error) ?? '';
   const remedy = isForbidden(error) ? permission(whose) : refusals[code];
-  const detail = remedy ? `${code}: ${remedy}` : `${messageOf(error)}; check the volume and try again`;
+  // Without the path, which may be that of an unfinished file.
+  const why = messageOf(error).replace(/, [a-z]+ '.*'$/, '');
+  const detail = remedy ? `${code}: ${remedy}` : `${why}; check the volume and try again`;
   const exitCode = remedy ? ExitCode.storeRefused : ExitCode.storeUnreachable;
   return new AgentError(exitCode, `${url}: cannot ${doing} ${path}: ${detail}`, { cause: error });
 }

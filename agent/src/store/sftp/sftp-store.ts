@@ -69,13 +69,14 @@ class SftpStore implements Store {
     const creating = createFile(session, part);
     let open = true;
     try {
-      const handle = await this.#do('create', part, signal, session, creating);
-      const explain: Explain = (call) => this.#do('write', part, signal, session, call);
+      // The user knows the key, not the unfinished file.
+      const handle = await this.#do('create', path, signal, session, creating);
+      const explain: Explain = (call) => this.#do('write', path, signal, session, call);
       const size = await writeAll(session, handle, abortable(body, signal), explain);
       await explain(syncFile(session, handle));
       open = false;
       await explain(closeFile(session, handle));
-      await this.#checkSize(session, part, size, signal);
+      await this.#checkSize(session, part, path, size, signal);
       signal?.throwIfAborted();
       const renamed = (onlyNew ? renameToNew : renameOver)(session, part, path);
       if (!(await this.#do('rename to', path, undefined, session, renamed))) throw exists(this.url, key);
@@ -136,7 +137,7 @@ class SftpStore implements Store {
     // A fixed name: the next run removes the file that a killed run left.
     const path = posix.join(this.#root, `.clock${PART}`);
     const session = await this.#session(signal);
-    const found = await this.#do('write', path, signal, session, statOfNewFile(session, path));
+    const found = await this.#do('read the clock of', this.#root, signal, session, statOfNewFile(session, path));
     return found && modifiedOf(found);
   }
 
@@ -191,10 +192,16 @@ class SftpStore implements Store {
   }
 
   /** Runs before the rename, so that an incomplete object never becomes visible. */
-  async #checkSize(session: SftpSession, part: string, size: number, signal: AbortSignal | undefined): Promise<void> {
-    const found = await this.#do('read', part, signal, session, statOf(session, part));
+  async #checkSize(
+    session: SftpSession,
+    part: string,
+    path: string,
+    size: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const found = await this.#do('read', path, signal, session, statOf(session, part));
     if (found?.size === size) return;
-    const message = `${this.url}: ${part} has ${found?.size ?? 'no'} bytes after ${size} were written; try again`;
+    const message = `${this.url}: ${path} has ${found?.size ?? 'no'} bytes after ${size} were written; try again`;
     throw new AgentError(ExitCode.storeUnreachable, message);
   }
 
