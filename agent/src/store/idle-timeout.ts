@@ -1,7 +1,7 @@
 import { AgentError, ExitCode } from '../lib/errors.ts';
 import { isTimeout } from '../lib/limits/run-limit.ts';
 import { unlessAborted } from '../lib/limits/unless-aborted.ts';
-import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './store.ts';
+import type { CallOptions, PutOptions, PutResult, Store, StoredObject, Unfinished } from './store.ts';
 
 /** Longest time in milliseconds without a sign of life from a store. */
 export const IDLE_TIMEOUT = 60_000;
@@ -60,6 +60,12 @@ export class IdleTimeoutStore implements Store {
     const watch = this.#watch(`list ${prefix}`, options);
     const store = await watch.until(this.#store());
     yield* watch.each(store.list(prefix, { ...options, signal: watch.signal }));
+  }
+
+  async *unfinished(prefix: string, options: CallOptions = {}): AsyncGenerator<Unfinished> {
+    const watch = this.#watch(`list ${prefix}`, options);
+    const store = await watch.until(this.#store());
+    if (store.unfinished) yield* watch.each(store.unfinished(prefix, { ...options, signal: watch.signal }));
   }
 
   stat(key: string, options: CallOptions = {}): Promise<StoredObject | undefined> {

@@ -331,6 +331,9 @@ describe('the clock', () => {
     stub.ahead = 0;
     expect(await store.sweep('c/', day)).toBe(1);
     expect([...stub.uploads.keys()]).toEqual(['two', 'three']);
+    const left: string[] = [];
+    for await (const { key } of store.unfinished!('c/')) left.push(key);
+    expect(left).toEqual(['c/young']);
   });
 
   test('is known to credentials that may not list the whole bucket', async () => {
