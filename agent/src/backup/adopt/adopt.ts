@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import { quoted } from '../../lib/quoted.ts';
+import { timeAt } from '../../store/clock.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import {
   asideKey,
@@ -225,7 +226,7 @@ async function mayBeRunning(
   const { key } = object;
   if (await store.stat(reservationBeside(key), options)) return reservedBy(key);
   if (backupEnded || !isNameOfOurs(key) || (await store.stat(manifestBeside(key), options))) return undefined;
-  const until = mayRunUntil(object, (await store.now(options)) ?? new Date());
+  const until = mayRunUntil(object, await timeAt(store, options));
   return (
     until &&
     `its backup may still be running; wait until ${until}, then adopt it; if no backup is running, \`etcd-agent adopt ${quoted(key)} ${flags} --backup-ended\` adopts it now`

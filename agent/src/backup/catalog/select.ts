@@ -1,4 +1,5 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { clockOf, timeAt } from '../../store/clock.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import type { ClusterLine } from './candidate.ts';
 import {
@@ -136,7 +137,7 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
   if (id && id !== 'latest') return whole(store, asked, id, options);
   const entries = await options.readAnswering();
   // Dated in the future is what both clocks say is.
-  const now = new Date(Math.max(Date.now(), (await store.now(options))?.getTime() ?? 0));
+  const now = new Date(Math.max(Date.now(), (await clockOf(store, options))?.getTime() ?? 0));
   const found = newestVerified(entries, asked, store.url, { now, ...(before && { before }) });
   for (const { id: other, manifest } of found.future) {
     options.warn(
@@ -244,7 +245,7 @@ async function withoutManifest(
   options: CallOptions,
 ): Promise<Entry | undefined> {
   const names = await listNames(store, folder, options, id);
-  const now = (await store.now(options)) ?? new Date();
+  const now = await timeAt(store, options);
   return [...lostManifests(folder, names, now), ...unfinished(folder, names, now)][0];
 }
 

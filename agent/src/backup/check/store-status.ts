@@ -1,5 +1,7 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { formatAge } from '../../lib/terminal/format-age.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
+import { clockOf } from '../../store/clock.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, lostManifests, readCatalog, unfinished } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
@@ -10,7 +12,7 @@ import { isOlder, type PassedOver, passedOver, passedOverNote } from '../catalog
 import { newestVerified, noneVerified, type WayOut } from '../catalog/select.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';
 import { type Sample, storeSamples } from '../metrics/samples.ts';
-import { MAX_CLOCK_DIFFERENCE } from '../retention/retention.ts';
+import { clockDifference } from '../retention/clock-difference.ts';
 
 export interface StoreStatus {
   readonly store: string;
@@ -44,7 +46,7 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   const names = await listNames(store, folder, options);
   const entries = await readCatalog(store, folder, { ...options, names });
   const ours = new Date();
-  const theirs = await store.now(options);
+  const theirs = await clockOf(store, options);
   const now = theirs ?? ours;
   const found = newestVerified(entries, request, store.url, { now });
   const { newest, future } = found;
@@ -53,7 +55,8 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
     ...(theirs && { clockSeconds: Math.round((theirs.getTime() - ours.getTime()) / 1000) }),
     metrics: storeSamples(request, store.url, found),
   };
-  const clock = clockWarning(theirs, ours);
+  const difference = theirs && clockDifference(theirs, ours);
+  const clock = difference === undefined ? '' : `; ${difference}`;
   if (!newest?.manifest) {
     const young = unfinished(folder, names, now);
     const all = [...entries, ...lostManifests(folder, names, now), ...young];
@@ -114,28 +117,4 @@ function restoredText(entries: readonly Entry[], { clusterId, ...named }: Status
 export function failedStatus(store: string, error: unknown): StoreStatus {
   const exitCode = error instanceof AgentError ? error.exitCode : ExitCode.unexpected;
   return { store, ok: false, exitCode, detail: messageOf(error), metrics: [] };
-}
-
-function clockWarning(theirs: Date | undefined, ours: Date): string {
-  const difference = theirs ? theirs.getTime() - ours.getTime() : 0;
-  if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE) return '';
-  return `; the store's clock is ${formatAge(Math.abs(difference))} ${difference > 0 ? 'ahead of' : 'behind'} ours`;
-}
-
-/** Formats a duration with its two largest units: `1d 3h`, `12m 5s`. */
-export function formatAge(milliseconds: number): string {
-  const total = Math.floor(milliseconds / 1000);
-  const parts = [
-    [Math.floor(total / 86_400), 'd'],
-    [Math.floor(total / 3600) % 24, 'h'],
-    [Math.floor(total / 60) % 60, 'm'],
-    [total % 60, 's'],
-  ] as const;
-  const first = parts.findIndex(([value]) => value > 0);
-  if (first < 0) return '0s';
-  return parts
-    .slice(first, first + 2)
-    .filter(([value]) => value > 0)
-    .map(([value, unit]) => `${value}${unit}`)
-    .join(' ');
 }

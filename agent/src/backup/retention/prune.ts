@@ -59,6 +59,20 @@ export interface PruneOptions extends CallOptions {
   readonly prove?: (entry: WholeEntry, isNewest: boolean) => Promise<string | undefined>;
 }
 
+/** Reads the store's clock. Throws if that fails: a clock that differs forbids every deletion, so nothing may be deleted. */
+export async function clockForRetention(store: Store, options: CallOptions): Promise<Date | undefined> {
+  try {
+    return await store.now(options);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (!(error instanceof AgentError)) throw error;
+    throw new AgentError(error.exitCode, `${error.message}; ${NO_CLOCK}`, { cause: error });
+  }
+}
+
+const NO_CLOCK =
+  "nothing is deleted while the store's clock cannot be compared with that of this machine; make it readable, which `check` tests, and run `prune` again";
+
 /** Applies the policy and deletes snapshots. With `dryRun`, only reports what would be deleted. */
 export async function prune(
   store: Store,

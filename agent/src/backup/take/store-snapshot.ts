@@ -13,6 +13,7 @@ import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { extensions } from '../payload/compression.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { describeExtra, type PackedExtra, packExtra } from '../payload/extra.ts';
+import { clockDifference } from '../retention/clock-difference.ts';
 import { dated, sameEtcdSpan } from '../retention/superseded.ts';
 import { namedPayloads, sweep, sweepWaiting, type Waiting } from '../retention/sweep.ts';
 import { commit } from './commit.ts';
@@ -212,7 +213,11 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex, mayLackAll: true });
   const silent = silentText(silentAmong(entries));
   if (silent) warn(`${silent}; the backup goes on without it`);
-  const options = { signal, warn, names };
+  const onClock = (theirs: Date) => {
+    const warning = wrongDateWarning(theirs, request);
+    if (warning) warn(warning);
+  };
+  const options = { signal, warn, names, onClock };
   const { swept, waiting } = await sweep(store, folderOf(request), request.sweepAge, entries, options);
   await sweepOwnNames(store, request, names, entries, signal).then(
     (more) => swept.push(...more),
@@ -226,6 +231,18 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   const ids = [...names.groups].filter(([, objects]) => objects.some(({ key }) => !gone.has(key))).map(([id]) => id);
   const isUnderWay = isAnyUnderWay(folderOf(request), names, Date.now() - request.sweepAge);
   return { entries, ids, isUnderWay, ...(waiting && { waiting }) };
+}
+
+/** Returns a warning for a backup that may get a wrong date, because the store's clock differs from ours. */
+function wrongDateWarning(theirs: Date, { key }: StoreRequest): string | undefined {
+  const ours = new Date();
+  const difference = clockDifference(theirs, ours);
+  if (difference === undefined) return undefined;
+  const early = 'is dated too early, so that earlier ones may count as newer';
+  const late = 'is dated in the future, and does not count as the newest until then';
+  // No listing contains the snapshot of an exact key.
+  const what = key ? 'has a wrong date' : theirs > ours ? early : late;
+  return `${difference}; if ours is wrong, this snapshot ${what}; set the clock of this machine, and take another backup`;
 }
 
 /** Deletes what waited for the verified snapshot that this run has stored. */
