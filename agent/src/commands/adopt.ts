@@ -18,6 +18,7 @@ import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
+import { timeAt } from '../store/clock.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { adoptAllHint, adoptable, adoptCommand, adoptHint } from './shared/adopt-hint.ts';
@@ -132,7 +133,7 @@ async function leftOutOf(
   entries: readonly Entry[],
   { settings, signal }: CommandContext,
 ): Promise<LeftOut> {
-  const now = (await opened.store.now({ signal })) ?? new Date();
+  const now = await timeAt(opened.store, { signal });
   const hinting = { now, settings, entries };
   const [lost, young] = [await opened.readLost(now), await opened.readUnfinished(now)];
   const keys = adoptable(lost, hinting);

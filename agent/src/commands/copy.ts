@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Entry, isVerified, newestFirst, readCatalog } from '../backup/catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../backup/catalog/identity/folder.ts';
-import { isOf } from '../backup/catalog/identity/identity.ts';
+import { entriesAsked, isOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
 import { Turns } from '../backup/catalog/silence.ts';
-import { type CopyOutcome, copySnapshot, isWithheld } from '../backup/copy/copy.ts';
+import { type CopyOutcome, copyOtherNotes, copySnapshot, isWithheld } from '../backup/copy/copy.ts';
 import { clusterLabels, gauge, storeSamples } from '../backup/metrics/samples.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
 import { namingStore, withTimeout } from '../lib/limits/run-limit.ts';
@@ -13,6 +13,7 @@ import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import { refuseStoresInContainer } from '../store/container-path.ts';
 import { openStore, parseStore } from '../store/open.ts';
+import { above, below, parentOf } from '../store/place.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
@@ -31,10 +32,9 @@ async function copy(context: CommandContext, grow: (bytes: number) => void): Pro
   const { settings } = context;
   const target = parseTarget(settings);
   await refuseStoresInContainer('--to', [target]);
-  if (isDeepStrictEqual(placeOf(target), placeOf(settings.store()))) {
-    throw usageError('--to: is the same store as --store; name another store');
-  }
+  if (isSamePlace(target, settings.store())) throw usageError('--to: is the same store as --store; name another store');
   return withStore(context, async (opened) => {
+    refuseBelow(target, opened);
     const chosen = await choose(opened, settings.args, context);
     grow(chosen.reduce((sum, { manifest }) => sum + EACH + 2 * (manifest?.object.sizeBytes ?? 0), 0));
     const to = await openStore(target);
@@ -78,6 +78,13 @@ async function copyAll(
     }
   }
   const after = stopped === undefined ? await read().catch(() => there) : there;
+  if (stopped === undefined && context.settings.args.length === 0) {
+    const done = new Set(outcomes.filter(({ outcome }) => ['copied', 'there'].includes(outcome)).map(({ id }) => id));
+    const others = [...entriesAsked(await opened.readAll(), opened), ...(await opened.readNoted())].filter(
+      (entry) => !done.has(entry.id) && (!entry.manifest || isOf(opened, entry)),
+    );
+    await copyOtherNotes(others, opened, { from, to, there: after, log, signal });
+  }
   const now = new Date();
   const { cluster, namespace } = opened;
   const line = lineOf(after, { now, clusterName: cluster, namespace }, opened);
@@ -155,7 +162,7 @@ async function choose(
 ): Promise<readonly Entry[]> {
   const { store, readAll } = opened;
   if (ids.length > 0) return (await namedEntries(opened, ids, signal)).toSorted(newestFirst);
-  const entries = await readAll();
+  const entries = entriesAsked(await readAll(), opened);
   const chosen = entries.filter((entry) =>
     isWithheld(entry) ? !entry.manifest || isOf(opened, entry) : isVerified(entry) && isOf(opened, entry),
   );
@@ -167,7 +174,22 @@ async function choose(
   return chosen;
 }
 
-const placeOf = (spec: StoreSpec) => ({ ...spec, retention: undefined });
+/** Whether two specs name the same place, however their paths are written. */
+const isSamePlace = (a: StoreSpec, b: StoreSpec): boolean => isDeepStrictEqual(placeOf(a), placeOf(b));
+
+function placeOf(spec: StoreSpec) {
+  const inside = below(spec, 'x');
+  return { ...((inside && above(inside, 'x')) ?? spec), retention: undefined };
+}
+
+/** Throws if the copies would lie in a folder of the store that looks like that of a namespace. */
+function refuseBelow(target: StoreSpec, { spec, namespace, cluster }: OpenedStore): void {
+  const parent = parentOf(target);
+  if (namespace !== undefined || !parent || !isSamePlace(parent, spec)) return;
+  throw usageError(
+    `--to: lies in --store, so the copies of ${cluster} would look like the snapshots of a namespace; name a place outside`,
+  );
+}
 
 function parseTarget(settings: Settings): StoreSpec {
   const text = settings.required(

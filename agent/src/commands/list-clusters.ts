@@ -7,6 +7,7 @@ import { ExitCode } from '../lib/errors.ts';
 import { answerLimit } from '../lib/limits/answer-limit.ts';
 import { namingStore } from '../lib/limits/run-limit.ts';
 import { table } from '../lib/terminal/table.ts';
+import { timeAt } from '../store/clock.ts';
 import { openStore } from '../store/open.ts';
 import { OwingStore } from '../store/owing-store.ts';
 import type { Store } from '../store/store.ts';
@@ -54,7 +55,7 @@ async function describe(folder: Folder, store: Store, signal: AbortSignal): Prom
   const entries = (await readCatalog(store, folderOf(folder), { signal, names, until })).filter(
     (entry) => !entry.manifest || isOf(folder, entry),
   );
-  const lost = lostManifests(folderOf(folder), names, (await store.now({ signal })) ?? new Date());
+  const lost = lostManifests(folderOf(folder), names, await timeAt(store, { signal }));
   const whole = entries.filter(({ problem }) => !problem);
   return {
     ...(namespace !== undefined && { namespace }),

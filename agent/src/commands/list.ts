@@ -11,6 +11,7 @@ import { ExitCode } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
+import { timeAt } from '../store/clock.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { listClusters } from './list-clusters.ts';
@@ -32,7 +33,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
   withCatalog(context, async (opened) => {
     const { cluster, namespace, clusterId, store, spec, entries } = opened;
     const folder = folderOf(opened);
-    const now = (await store.now({ signal: context.signal })) ?? new Date();
+    const now = await timeAt(store, context);
     const owner = { now, clusterName: cluster, namespace };
     const decisions = spec.retention
       ? decide(entries.map(toCandidate), spec.retention, {
@@ -58,7 +59,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
       exitCode: others.isFound ? ExitCode.nothingThere : ExitCode.done,
       text: [
         snapshots.length === 0
-          ? `no snapshots of ${folder}${clusterId === undefined ? '' : ` with the cluster id ${clusterId}`} in ${store.url}${payloads > 0 ? `, but ${payloads} that have no manifest` : ''}${others.text}${adoptable}`
+          ? `no ${incomplete.length > 0 ? 'complete snapshot' : 'snapshots'} of ${folder}${clusterId === undefined ? '' : ` with the cluster id ${clusterId}`} in ${store.url}${payloads > 0 ? `, but ${payloads} that have no manifest` : ''}${others.text}${adoptable}`
           : table(
               [
                 'ID',

@@ -216,7 +216,10 @@ test.each([['--cluster=order'], ['--cluster=orders', '--namespace=shop']])(
 
 test('an empty store is not an error', async () => {
   await rm(join(path, 'orders'), { recursive: true });
-  expect(await prune(`--store=file://${path}`, '--retention=last=1')).toMatchObject({ exitCode: 0 });
+  expect(await prune(`--store=file://${path}`, '--retention=last=1')).toMatchObject({
+    exitCode: 0,
+    text: expect.stringMatching(/take a first backup\n0 deleted, 0 deferred$/),
+  });
 });
 
 describe('rules of the store', () => {

@@ -6,13 +6,14 @@ import { newestOfLine } from '../backup/catalog/select.ts';
 import { impatience } from '../backup/catalog/silence.ts';
 import { retentionSamples, storeSamples } from '../backup/metrics/samples.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
-import { prune } from '../backup/retention/prune.ts';
+import { clockForRetention, prune } from '../backup/retention/prune.ts';
 import type { Decision } from '../backup/retention/retention.ts';
 import { sweep } from '../backup/retention/sweep.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/run-limit.ts';
 import { table } from '../lib/terminal/table.ts';
+import { timeAt } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
@@ -70,7 +71,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       retention,
       {
         ...owner,
-        storeNow: await store.now({ signal }),
+        storeNow: await clockForRetention(store, { signal }),
         ...(line && { cluster: line }),
         force: settings.flag('force'),
       },
@@ -83,7 +84,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       .map((entry) => (bad.has(entry.id) ? { ...entry, verification: bad.get(entry.id)! } : entry));
     const { swept } = dryRun ? { swept: [] } : await sweep(store, folder, sweepAge, left, { signal, warn });
     if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
-    const now = (await store.now({ signal })) ?? owner.now;
+    const now = await timeAt(store, { signal });
     const lost = (await opened.readLost(now)).filter(({ objects }) => !objects.some(({ key }) => swept.includes(key)));
     const hinting = { now, settings, entries };
     const isNone = entriesAsked(entries, opened).length === 0;
@@ -100,10 +101,14 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       exitCode: error?.exitCode ?? exitCode,
       text: [
         ...(errors.length === 0 && isNone ? [none] : errors),
-        table(
-          ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],
-          rowsOf(decisions, entries, new Set([...retained, ...failed])),
-        ),
+        ...(decisions.length === 0
+          ? []
+          : [
+              table(
+                ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],
+                rowsOf(decisions, entries, new Set([...retained, ...failed])),
+              ),
+            ]),
         `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}${failed.length ? `, ${failed.length} not deleted` : ''}`,
         ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
       ].join('\n'),

@@ -22,6 +22,7 @@ import { datedOf, successorOf, takenBy } from '../backup/retention/superseded.ts
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
 import { moreTime, withTimeout } from '../lib/limits/run-limit.ts';
+import { timeAt } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
@@ -63,7 +64,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     const undecryptable = level === 'open' ? await withoutIdentity(chosen, identities) : new Map();
     const [first] = undecryptable.values();
     if (first && undecryptable.size === chosen.length) throw first;
-    const now = (await opened.store.now({ signal })) ?? new Date();
+    const now = await timeAt(opened.store, { signal });
     const checked: Checked[] = [];
     await verifyEach(chosen, { level, identities, undecryptable }, opened, context, checked);
     checked.push(...lost.map((entry) => broken(entry, level)));
@@ -313,13 +314,13 @@ async function choose(
 ): Promise<Chosen> {
   const { store, readAll, readLost } = opened;
   const ids = settings.args;
-  const allLost = async () => readLost((await store.now({ signal })) ?? new Date());
+  const allLost = async () => readLost(await timeAt(store, { signal }));
   if (ids.length > 0) return named(opened, ids, allLost, signal);
   const isIn = ({ id }: Entry) => !part || bucketOf(id, part.of) === part.number;
   const [all, lost] = [await readAll(), (await allLost()).filter(isIn)];
   const entries = entriesAsked(all, opened);
   if (entries.length + lost.length > 0) {
-    const dated = datedOf(folderOf(opened), all, (await store.now({ signal })) ?? new Date());
+    const dated = datedOf(folderOf(opened), all, await timeAt(store, { signal }));
     // Without the marker of its backup, the snapshot was whole, and its manifest was lost.
     const isUnfinished = ({ id, objects }: Entry) => objects.some(({ key }) => key === takingKey(folderOf(opened), id));
     const isSuperseded = (entry: Entry) => isUnfinished(entry) && successorOf(takenBy(entry), dated) !== undefined;

@@ -91,11 +91,21 @@ test.each<[string, (store: Store) => Promise<unknown>]>([
   ['stat', (store) => store.stat('a/x')],
   ['delete', (store) => store.delete('a/x')],
   ['sweep', (store) => store.sweep('a/', 0)],
-  ['now', (store) => store.now()],
 ])('a %s that hangs is abandoned, and so is a hanging opening', async (name, call) => {
   const hung = name === 'list' ? hangingList : hang;
   await expect(call(open({ [name]: hung }))).rejects.toMatchObject(abandoned);
   await expect(call(open({}, hang()))).rejects.toMatchObject(abandoned);
+});
+
+test('a clock that hangs does not end the store, but a hanging opening does', async () => {
+  const asked = Promise.withResolvers<Date>();
+  const store = open({ now: () => asked.promise });
+  const now = store.now();
+  await sleep(600);
+  await expect(store.stat('a/x')).resolves.toBeUndefined();
+  asked.resolve(new Date(0));
+  await expect(now).resolves.toEqual(new Date(0));
+  await expect(open({}, hang()).now()).rejects.toMatchObject(abandoned);
 });
 
 test('an abandoned store stays abandoned: earlier and later calls fail at once', async () => {

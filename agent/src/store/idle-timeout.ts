@@ -1,7 +1,7 @@
 import { AgentError, ExitCode } from '../lib/errors.ts';
 import { isTimeout } from '../lib/limits/run-limit.ts';
 import { unlessAborted } from '../lib/limits/unless-aborted.ts';
-import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './store.ts';
+import type { CallOptions, PutOptions, PutResult, Store, StoredObject, Unfinished } from './store.ts';
 
 /** Longest time in milliseconds without a sign of life from a store. */
 export const IDLE_TIMEOUT = 60_000;
@@ -62,6 +62,12 @@ export class IdleTimeoutStore implements Store {
     yield* watch.each(store.list(prefix, { ...options, signal: watch.signal }));
   }
 
+  async *unfinished(prefix: string, options: CallOptions = {}): AsyncGenerator<Unfinished> {
+    const watch = this.#watch(`list ${prefix}`, options);
+    const store = await watch.until(this.#store());
+    if (store.unfinished) yield* watch.each(store.unfinished(prefix, { ...options, signal: watch.signal }));
+  }
+
   stat(key: string, options: CallOptions = {}): Promise<StoredObject | undefined> {
     return this.#call(`stat ${key}`, options, (store, within) => store.stat(key, within));
   }
@@ -74,8 +80,12 @@ export class IdleTimeoutStore implements Store {
     return this.#call(`sweep ${prefix}`, options, (store, within) => store.sweep(prefix, age, within));
   }
 
-  now(options: CallOptions = {}): Promise<Date | undefined> {
-    return this.#call('now', options, (store, within) => store.now(within));
+  /** A clock that hangs says nothing about the rest of the store, and its wait has a limit of its own. */
+  async now(options: CallOptions = {}): Promise<Date | undefined> {
+    const watch = this.#watch('now', options);
+    const store = await watch.until(this.#store());
+    watch.end();
+    return watch.until(store.now(options));
   }
 
   isThere(options: CallOptions = {}): Promise<boolean> {
@@ -157,7 +167,7 @@ class Watch {
     }
   }
 
-  /** The body of a put may still be closing when that has ended. */
+  /** Owes no sign of life any more. The body of a put may still be closing when that has ended. */
   end(): void {
     this.#ended = true;
     this.#stop();

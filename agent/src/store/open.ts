@@ -1,10 +1,14 @@
+import { limitClock } from './clock.ts';
 import type { StoreSpec } from './spec.ts';
 import type { Store } from './store.ts';
 
 export { parseStore } from './parse.ts';
 
-/** Opens a store. Loads its code and SDK only now. */
-export async function openStore(spec: StoreSpec): Promise<Store> {
+/** Opens a store. The wait for its clock is limited. */
+export const openStore = async (spec: StoreSpec): Promise<Store> => limitClock(await open(spec));
+
+/** Loads the code and SDK of the store only now. */
+async function open(spec: StoreSpec): Promise<Store> {
   if (spec.s3) {
     const { openS3 } = await import('./s3/s3-store.ts');
     return openS3(spec.s3);

@@ -1,5 +1,5 @@
 import { isTimeout } from '../lib/limits/run-limit.ts';
-import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './store.ts';
+import type { CallOptions, PutOptions, PutResult, Store, StoredObject, Unfinished } from './store.ts';
 
 /** A store that knows whether it owed an answer when the time limit of the run was reached. */
 export class OwingStore implements Store {
@@ -51,6 +51,10 @@ export class OwingStore implements Store {
 
   sweep(prefix: string, age: number, options?: CallOptions): Promise<number> {
     return this.#until(`sweep ${prefix}`, this.#store.sweep(prefix, age, options));
+  }
+
+  async *unfinished(prefix: string, options?: CallOptions): AsyncGenerator<Unfinished> {
+    if (this.#store.unfinished) yield* this.#each(`list ${prefix}`, this.#store.unfinished(prefix, options));
   }
 
   now(options?: CallOptions): Promise<Date | undefined> {

@@ -7,6 +7,9 @@ export interface StoredObject {
   readonly modified: Date;
 }
 
+/** What an unfinished put has stored. */
+export type Unfinished = Pick<StoredObject, 'key' | 'modified'>;
+
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
@@ -71,6 +74,12 @@ export interface Store {
    * clock. Returns their number.
    */
   sweep(prefix: string, age: number, options?: CallOptions): Promise<number>;
+
+  /**
+   * Yields the leftovers of unfinished puts under the prefix, and what running puts have stored. Only stores that can tell
+   * have this method.
+   */
+  unfinished?(prefix: string, options?: CallOptions): AsyncIterable<Unfinished>;
 
   /** Reads the store's clock; undefined if it cannot be read. */
   now(options?: CallOptions): Promise<Date | undefined>;

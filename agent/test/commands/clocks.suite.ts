@@ -22,6 +22,21 @@ describe.each([
     CLOCK_SHIFT: String(shift),
   };
 
+  test('a backup says what that does to its date, once', async () => {
+    const { code, log } = await run(backup(etcd, place.store, '--retention=last=9'), { env });
+    expect(code).toBe(0);
+    const wrong = shift < 0 ? 'dated too early, so that earlier ones may' : 'dated in the future, and does not';
+    expect(log.filter(({ msg }) => /the store's clock/.test(msg))).toMatchObject([
+      {
+        level: 'warn',
+        store: place.store,
+        msg: expect.stringMatching(
+          `^the store's clock is .* ${theirs} ours; if ours is wrong, this snapshot is ${wrong}`,
+        ),
+      },
+    ]);
+  });
+
   test('status counts by the store’s clock, and says so', async () => {
     const { stores } = await succeed(command('status', place.store, '--max-age', '6h'), { env });
     expect(stores).toMatchObject([

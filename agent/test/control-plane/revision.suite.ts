@@ -81,6 +81,7 @@ test.each(['journals', 'notes', 'data'])('the %s alone suffice to know the revis
   }
   if (left !== 'journals') await loseJournals();
   if (left !== 'data') await loseData();
+  expect((await planOf(older)).text).toMatch(/The highest known revision is 90\d{8}: /);
   await succeed(restoreArgs(node, place, older));
   await plane.healthy();
   expect(await revision()).toBeGreaterThan(before);
@@ -209,6 +210,19 @@ test('a new etcd on an empty directory does not show the revision of the previou
     40,
     /nothing shows how far it got after that: .*--bump-revision, for example 1000000000/,
   );
+});
+
+test('the newest backup is of an etcd that was emptied under its cluster id: it is not restored unasked', async () => {
+  for (let n = 0; n < 40; n++) await plane.put('key', String(n));
+  const full = await backup('full');
+  await loseData();
+  const emptied = await takeSnapshot(plane, place);
+  const higher = `${full} is passed over: it has revision \\d+ of the same etcd .*; name it to restore it`;
+  expectFailure(await run(restoreArgs(node, place)), 40, new RegExp(`${higher}; name ${emptied} to confirm`));
+  expect((await planOf()).text).toMatch(new RegExp(higher));
+  await succeed(restoreArgs(node, place, full));
+  await plane.healthy();
+  expect(await plane.get('key')).toBe('full');
 });
 
 test('a number without room for the revisions served after the backup, when the data are lost', async () => {

@@ -63,7 +63,7 @@ describe('usage', () => {
     ['an unknown flag', ['backup', '--stroe=x'], /unknown option '--stroe=x' \(Did you mean --store\?\)/],
     ['no cluster', ['status', '--store=file:///x'], /--cluster: name the cluster/],
     ['no store', ['list', '--cluster=orders'], /--store: name the store of the snapshots/],
-    ['no such level', ['verify', '--level=deep'], /--level.*Allowed choices are stream, read, open/],
+    ['no such level', ['verify', '--level=deep'], /--level.*Allowed choices are stream, read, open; use --help/],
     [
       'a part of nothing',
       ['verify', '--cluster=x', '--store=file:///x', '--subset=8/7'],
@@ -265,7 +265,7 @@ describe('stores', () => {
     await expectMistake(
       ['show', 'etcd-snapshot-20260101-000000-abcdef', ...inStore],
       ExitCode.nothingThere,
-      /see `etcd-agent list --store=/,
+      /holds no snapshot .*; it has no folder orders, .*: check --store, or take a first backup$/,
     );
   });
 });

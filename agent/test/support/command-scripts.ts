@@ -46,7 +46,11 @@ export class LocalScripts implements AsyncDisposable {
    */
   async hanging(script: string, pattern: string): Promise<CommandSpec> {
     const hang = `case "$1" in ${pattern}) while :; do echo waiting >&2; sleep 1; done;; esac`;
-    const text = `#!/bin/sh\n${hang}\nexec "\${0%/*}/real-${script}" "$@"\n`;
+    return this.replacing(script, `#!/bin/sh\n${hang}\nexec "\${0%/*}/real-${script}" "$@"\n`);
+  }
+
+  /** The same, but with another text for this script, which finds the original beside it with the prefix `real-`. */
+  async replacing(script: string, text: string): Promise<CommandSpec> {
     const path = await scriptDirectory(this.#root, { [script]: text });
     for (const name of await readdir(exampleScripts))
       await symlink(join(exampleScripts, name), join(path, name === script ? `real-${name}` : name));

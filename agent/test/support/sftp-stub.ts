@@ -49,7 +49,9 @@ function serve(client: Connection, login: (attempt: AuthContext) => void, sftp: 
     if (!sftp) return;
     session.on('sftp', (take) => {
       const files = take();
-      files.on('STAT', (id) => files.status(id, ssh2.utils.sftp.STATUS_CODE.NO_SUCH_FILE));
+      const { NO_SUCH_FILE, PERMISSION_DENIED } = ssh2.utils.sftp.STATUS_CODE;
+      files.on('STAT', (id) => files.status(id, NO_SUCH_FILE));
+      files.on('OPEN', (id) => files.status(id, PERMISSION_DENIED));
     });
   });
 }

@@ -243,6 +243,40 @@ test('list and verify of a cluster id cover only that etcd', async () => {
   expect(await run('verify', '--cluster-id=c3')).toMatchObject({ exitCode: ExitCode.nothingThere, ...none });
 });
 
+test('a status that is too old says that the etcd of its cluster id was restored, and as what', async () => {
+  const status = async (...flags: string[]) => (await run('status', ...flags)).text;
+  const restored = (as: string) =>
+    `; a1 was restored as ${as}, whose snapshots do not count here: if that etcd is the one that runs now, pass --cluster-id=${as}`;
+  const first = await put('orders', 'a1');
+  await writeFile(join(path, 'orders', `${first}.restored-b2.json`), '{}');
+  expect(await status('--cluster-id=a1', '--max-age=1h')).toMatch(new RegExp(`, the limit is 1h${restored('b2')}$`));
+  await put('orders', 'b2', { lineage: ['a1'] });
+  await put('orders', 'c3', { lineage: ['b2', 'a1'] });
+  expect(await status('--cluster-id=a1', '--max-age=1h')).toMatch(new RegExp(`, the limit is 1h${restored('c3')}$`));
+  for (const flags of [['--cluster-id=a1'], ['--cluster-id=c3', '--max-age=1h'], ['--max-age=1h']]) {
+    expect(await status(...flags)).not.toContain('restored');
+  }
+  await rm(join(path, 'orders', `${first}.db`));
+  expect(await status('--cluster-id=a1')).toMatch(new RegExp(`^file.* holds no verified .*${restored('c3')}$`));
+});
+
+test('a name of a file is not an id: the error names the id', async () => {
+  const id = await put('orders', 'a1');
+  const none = `file://${path} holds no snapshot`;
+  for (const name of [`${id}.db.zst`, `orders/${id}.json`]) {
+    const text = `${none} ${name} of orders; this is the name of a file: pass the id ${id}`;
+    expect(await run('show', name)).toMatchObject({ exitCode: ExitCode.nothingThere, text });
+  }
+  const text = expect.stringMatching(/ holds no snapshot \.\.\/x of orders; see `etcd-agent list --store/);
+  expect(await run('show', '../x')).toMatchObject({ exitCode: ExitCode.nothingThere, text });
+});
+
+test('a list of nothing but incomplete snapshots does not say that there are none', async () => {
+  const id = await put('orders', 'a1');
+  await rm(join(path, 'orders', `${id}.db`));
+  expect((await run('list')).text).toMatch(/^no complete snapshot of orders in .*\nincomplete: /);
+});
+
 test('a named snapshot of another cluster is used, and its cluster is reported', async () => {
   const id = await put('prod/orders', 'a1');
   const key = `prod/orders/${id}.db`;

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import { quoted } from '../../lib/quoted.ts';
+import { timeAt } from '../../store/clock.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import {
   asideKey,
@@ -225,7 +226,7 @@ async function mayBeRunning(
   const { key } = object;
   if (await store.stat(reservationBeside(key), options)) return reservedBy(key);
   if (backupEnded || !isNameOfOurs(key) || (await store.stat(manifestBeside(key), options))) return undefined;
-  const until = mayRunUntil(object, (await store.now(options)) ?? new Date());
+  const until = mayRunUntil(object, await timeAt(store, options));
   return (
     until &&
     `its backup may still be running; wait until ${until}, then adopt it; if no backup is running, \`etcd-agent adopt ${quoted(key)} ${flags} --backup-ended\` adopts it now`
@@ -320,7 +321,12 @@ async function describeAdoptable(found: Found, context: AdoptContext): Promise<A
   // Before the payload is read: what `verify` finds meanwhile stands.
   const earlier = await readEarlier(context.store, found.manifestKey, id, context);
   const encoding = encodingOf(key);
-  const { content, stored, revision, storageVersion } = await inspectSnapshot(context.store, object, encoding, context);
+  const { content, stored, revision, storageVersion, members } = await inspectSnapshot(
+    context.store,
+    object,
+    encoding,
+    context,
+  );
   const finishedAt = new Date();
   const manifest: Manifest = {
     schema: MANIFEST_SCHEMA,
@@ -328,6 +334,7 @@ async function describeAdoptable(found: Found, context: AdoptContext): Promise<A
     createdAt: createdAt.toISOString(),
     cluster: { name: context.cluster, namespace: context.namespace },
     source: { clusterId: 'unknown', storageVersion, alarms: [] },
+    members: [...members],
     content: { ...content, revision },
     object: { key, ...stored, ...encoding },
     timing: {

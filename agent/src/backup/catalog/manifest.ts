@@ -58,7 +58,7 @@ export const manifestSchema = z.object({
      */
     suspect: z.optional(z.array(z.string())),
   }),
-  /** Every member as etcd lists them; only if etcd was asked. */
+  /** Every member as etcd lists them, if etcd was asked, or as an adopted snapshot does. */
   members: z.optional(
     z.array(
       z.object({
@@ -135,15 +135,24 @@ export const manifestSchema = z.object({
    * never fell. It outlives those that retention deletes.
    */
   sameEtcdSince: z.optional(instant),
+  /**
+   * In a folder: until when. After that, a run of another etcd may have added one that this run did not see. Without it,
+   * `sameEtcdSince` says nothing there.
+   */
+  sameEtcdUntil: z.optional(instant),
   agent: z.object({ version: z.string() }),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
+
+export interface WithRevision {
+  readonly content: Pick<Manifest['content'], 'hashKV' | 'revision'>;
+}
 
 /**
  * Returns a revision that the snapshot is known to hold. It may hold newer ones, because writes continue while it is
  * taken.
  */
-export const revisionOf = ({ content }: Pick<Brief, 'content'>): number | undefined =>
+export const revisionOf = ({ content }: WithRevision): number | undefined =>
   content.hashKV?.revision ?? content.revision;
 
 export type Host = NonNullable<Manifest['host']>;
@@ -168,7 +177,8 @@ const { shape } = manifestSchema;
 /** The part of a manifest that is kept in memory for each snapshot of a list: there may be ten thousand. */
 export const briefSchema = z.object({
   ...z.pick(manifestSchema, {
-    ...{ id: true, createdAt: true, cluster: true, verified: true, request: true, sameEtcdSince: true },
+    ...{ id: true, createdAt: true, cluster: true, verified: true, request: true },
+    ...{ sameEtcdSince: true, sameEtcdUntil: true },
   }).shape,
   source: z.pick(shape.source, { clusterId: true, suspect: true }),
   content: z.pick(shape.content, { sizeBytes: true, sha256: true, hashKV: true, revision: true }),

@@ -2,8 +2,8 @@ import { answered } from '../../lib/limits/answer-limit.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
 import { callCounter } from '../../lib/memory.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
-import { manifestKey } from './keys.ts';
-import { splitName } from './snapshot-id.ts';
+import { manifestKey, reservationKey } from './keys.ts';
+import { isSnapshotId, splitName } from './snapshot-id.ts';
 
 /** Seconds that a name adds to the time limit: a page of a thousand names may take seconds. */
 const SECONDS_EACH = 0.003;
@@ -68,6 +68,14 @@ export async function restsUnder(
 /** An invalid time does not count as old. */
 export const areOld = (objects: readonly StoredObject[], before: number): boolean =>
   objects.every(({ modified }) => modified.getTime() <= before);
+
+/** Whether a run may be writing a snapshot that has no manifest yet. What was last written before that time is of a dead run. */
+export const isAnyUnderWay = (folder: string, { groups }: Names, before: number): boolean =>
+  [...groups].some(([id, objects]) => {
+    const has = (wanted: string) => objects.some(({ key }) => key === wanted);
+    const isOfRun = isSnapshotId(id) || has(reservationKey(folder, id));
+    return isOfRun && !has(manifestKey(folder, id)) && !areOld(objects, before);
+  });
 
 /** The ids that have a manifest. */
 export const committedIds = (folder: string, { groups }: Names): string[] =>

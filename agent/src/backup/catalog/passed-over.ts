@@ -1,5 +1,7 @@
+import { toCandidate } from './candidate.ts';
 import { type Entry, isVerified } from './catalog.ts';
 import { isOf, linesAsked, type Wanted } from './identity/identity.ts';
+import { higherBefore } from './revision-fall.ts';
 import { isSnapshotId } from './snapshot-id.ts';
 
 /** How many snapshots are listed one by one. */
@@ -9,7 +11,10 @@ export interface PassedOver {
   readonly id: string;
   /** Why it cannot be used. */
   readonly why: string;
-  /** Milliseconds by which it is newer than the snapshot that is used instead. Undefined if it only may be newer. */
+  /**
+   * Milliseconds by which it is newer than the snapshot that is used instead. Negative if it is older and has a higher revision of
+   * the same etcd. Undefined if it only may be newer.
+   */
   readonly newerBy?: number;
 }
 
@@ -54,7 +59,8 @@ function secondOf({ id }: Pick<Entry, 'id'>): number | undefined {
 /**
  * Returns the snapshots that are newer than the newest verified one, newest first; with `before`, only those that were
  * taken before that time. Snapshots without a readable manifest are included, because their cluster is not known; so is
- * one of which it is not known when it was taken.
+ * one of which it is not known when it was taken. The first is an older one with a higher revision of the same etcd, if there is
+ * one.
  */
 export function passedOver(
   entries: readonly Entry[],
@@ -71,7 +77,7 @@ export function passedOver(
   const own = new Set(
     lines.filter((line) => line.entries.some(({ id }) => id === taken.id)).flatMap((line) => line.entries),
   );
-  return entries
+  const newer = entries
     .filter((entry) => entry.id !== taken.id && !isVerified(entry) && (!entry.manifest || own.has(entry)))
     .map((entry) => ({ entry, time: timeOf(entry) }))
     .filter(({ entry, time }) => isUndated(entry) || (time >= from && time < end))
@@ -81,6 +87,17 @@ export function passedOver(
       why: whyNot(entry),
       ...(!isUndated(entry) && { newerBy: time - from }),
     }));
+  return [...higherThan(taken, [...own]), ...newer];
+}
+
+/** Returns the older snapshot, if there is one, that has a higher revision of the same etcd. */
+function higherThan(taken: Pick<Entry, 'id' | 'manifest' | 'objects'>, own: readonly Entry[]): PassedOver[] {
+  const one = own.find(({ id }) => id === taken.id);
+  const now = one && toCandidate(one);
+  const higher = now && higherBefore(own.map(toCandidate), now);
+  if (!higher) return [];
+  const why = `it has revision ${higher.revision} of the same etcd (cluster id ${now.clusterId}), and ${taken.id} only ${now.revision}, so etcd was emptied or set back in between`;
+  return [{ id: higher.id, why, newerBy: higher.createdAt.getTime() - timeOf(taken) }];
 }
 
 function whyNot({ problem, manifest, verification }: Entry): string {
@@ -100,11 +117,7 @@ export const passedOverText = (
 ): string[] => [
   ...passed
     .slice(0, LISTED)
-    .map(({ id, why, newerBy }) =>
-      newerBy === undefined
-        ? `${id} is passed over: ${why}; it may be newer than ${taken}, and then writes are lost${wayOut(id)}`
-        : `${id} is passed over: ${why}; it is ${spanText(newerBy)} newer than ${taken}, and writes from that time are lost${wayOut(id)}`,
-    ),
+    .map(({ id, why, newerBy }) => `${id} is passed over: ${why}; ${lossText(newerBy, taken)}${wayOut(id)}`),
   ...(passed.length > LISTED
     ? [
         `${passed.length - LISTED} more that ${passed.every(({ newerBy }) => newerBy !== undefined) ? 'are' : 'may be'} newer than ${taken} are passed over; see \`etcd-agent list\``,
@@ -112,20 +125,38 @@ export const passedOverText = (
     : []),
 ];
 
+function lossText(newerBy: number | undefined, taken: string): string {
+  if (newerBy === undefined) return `it may be newer than ${taken}, and then writes are lost`;
+  const apart = `it is ${ageText(newerBy)} than ${taken}`;
+  return newerBy < 0 ? `${apart}; name it to restore it` : `${apart}, and writes from that time are lost`;
+}
+
+const ageText = (newerBy: number): string =>
+  newerBy < 0 ? `${spanText(-newerBy)} older` : `${spanText(newerBy)} newer`;
+
 /** As part of a result. Empty if there is none. */
 export const passedOverData = (passed: readonly PassedOver[]) =>
   passed.length === 0 ? {} : { passedOver: passed.map(({ id, why }) => ({ id, why })) };
 
-/** Describes the newest of them in one line. Empty if there is none. `wayOut` says how it can be used after all. */
-export function passedOverNote(
-  [newest, ...more]: readonly PassedOver[],
-  wayOut: (id: string) => string = () => '',
-): string {
-  if (!newest) return '';
+/**
+ * Describes the newest of them in one line, and an older one with a higher revision. Empty if there is none. `wayOut` says how it
+ * can be used after all.
+ */
+export function passedOverNote(passed: readonly PassedOver[], wayOut: (id: string) => string = () => ''): string {
+  const [newest, ...more] = passed.filter((each) => !isOlder(each));
   const rest = more.length > 0 ? ` (and ${more.length} more)` : '';
-  const { id, why, newerBy } = newest;
-  return `passed over: ${id}, ${newerBy === undefined ? 'which may be newer' : `${spanText(newerBy)} newer`}: ${why}${rest}${wayOut(id)}`;
+  const notes = [
+    ...passed.filter(isOlder).map(noteOf),
+    ...(newest ? [`${noteOf(newest)}${rest}${wayOut(newest.id)}`] : []),
+  ];
+  return notes.length > 0 ? `passed over: ${notes.join('; ')}` : '';
 }
+
+/** It has a higher revision of the same etcd. */
+export const isOlder = ({ newerBy = 0 }: PassedOver): boolean => newerBy < 0;
+
+const noteOf = ({ id, why, newerBy }: PassedOver): string =>
+  `${id}, ${newerBy === undefined ? 'which may be newer' : ageText(newerBy)}: ${why}`;
 
 /** The same as a line below a result. */
 export const passedOverLines = (passed: readonly PassedOver[]): string[] =>

@@ -40,13 +40,42 @@ export async function moveNotes(
   options: CallOptions,
 ): Promise<void> {
   for (const { key } of entry.objects) {
-    const [suffix, clusterId] = NOTE.exec(key) ?? [];
-    const to = clusterId && noteKeyOf(entry, stay, named, clusterId)?.replace(NOTE, suffix!);
-    if (!to) continue;
-    const text = await orNothing(readText(store, key, options));
-    if (text === undefined || (await store.stat(to, options))) continue;
-    await putText(store, to, text, { ...options, onlyNew: true }).catch((error) => {
-      if (!isRefused(error)) throw error;
-    });
+    const to = keyAmong(stay, key, entry, named);
+    if (to) await copyNote(key, to, { from: store, to: store }, options);
   }
+}
+
+/**
+ * Copies a restore note of a snapshot that the other store does not have, to where `moveNotes` would move it. If it has
+ * none of the line, the note keeps its key: a restore must still find the revisions in it.
+ */
+export const copyNoteAlone = (
+  key: string,
+  entry: Pick<Entry, 'id' | 'manifest'>,
+  named: NamedCluster,
+  { there, ...stores }: Stores & { readonly there: readonly Entry[] },
+  options: CallOptions,
+): Promise<void> => copyNote(key, keyAmong(there, key, entry, named) ?? key, stores, options);
+
+interface Stores {
+  readonly from: Store;
+  readonly to: Store;
+}
+
+function keyAmong(
+  entries: readonly Entry[],
+  key: string,
+  entry: Pick<Entry, 'id' | 'manifest'>,
+  named: NamedCluster,
+): string | undefined {
+  const [suffix, clusterId] = NOTE.exec(key) ?? [];
+  return clusterId && noteKeyOf(entry, entries, named, clusterId)?.replace(NOTE, suffix!);
+}
+
+async function copyNote(key: string, at: string, { from, to }: Stores, options: CallOptions): Promise<void> {
+  const text = await orNothing(readText(from, key, options));
+  if (text === undefined || (await to.stat(at, options))) return;
+  await putText(to, at, text, { ...options, onlyNew: true }).catch((error) => {
+    if (!isRefused(error)) throw error;
+  });
 }

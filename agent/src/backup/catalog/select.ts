@@ -1,4 +1,5 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { clockOf, timeAt } from '../../store/clock.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import type { ClusterLine } from './candidate.ts';
 import {
@@ -17,6 +18,7 @@ import { IncompleteError } from './incomplete-error.ts';
 import { listNames } from './names.ts';
 import { byTime, earliestOf, mayBeFrom, passedOver, passedOverText, timeOf } from './passed-over.ts';
 import { silentAmong } from './silence.ts';
+import { splitName } from './snapshot-id.ts';
 
 // Milliseconds. A snapshot may be dated slightly in the future, because clocks differ.
 const TOLERANCE = 5 * 60_000;
@@ -93,7 +95,7 @@ export function noneVerified(
   if (why.length === 0 && bad.length > 0) {
     const one = bad.find((entry) => wayOut(entry) !== '') ?? bad[0]!;
     why.push(
-      `${bad.length} that are not verified, such as ${one.id}: ${one.problem ?? stateOf(one)}; see \`etcd-agent list\`${wayOut(one)}`,
+      `${bad.length} that are not verified, such as ${one.id}: ${one.problem ?? badness(one) ?? 'it was never verified'}; see \`etcd-agent list\`${wayOut(one)}`,
     );
   }
   const of = `${folderOf(wanted)}${wanted.clusterId === undefined ? '' : ` with the cluster id ${wanted.clusterId}`}`;
@@ -135,7 +137,7 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
   if (id && id !== 'latest') return whole(store, asked, id, options);
   const entries = await options.readAnswering();
   // Dated in the future is what both clocks say is.
-  const now = new Date(Math.max(Date.now(), (await store.now(options))?.getTime() ?? 0));
+  const now = new Date(Math.max(Date.now(), (await clockOf(store, options))?.getTime() ?? 0));
   const found = newestVerified(entries, asked, store.url, { now, ...(before && { before }) });
   for (const { id: other, manifest } of found.future) {
     options.warn(
@@ -236,6 +238,17 @@ export async function whole(store: Store, named: NamedCluster, id: string, optio
   return usable(await anyEntry(store, named, id, options));
 }
 
+async function withoutManifest(
+  store: Store,
+  folder: string,
+  id: string,
+  options: CallOptions,
+): Promise<Entry | undefined> {
+  const names = await listNames(store, folder, options, id);
+  const now = await timeAt(store, options);
+  return [...lostManifests(folder, names, now), ...unfinished(folder, names, now)][0];
+}
+
 /** Returns one snapshot by its id, even if it is incomplete. */
 export async function anyEntry(
   store: Store,
@@ -246,9 +259,7 @@ export async function anyEntry(
   const folder = folderOf(named);
   const entry = await readEntry(store, folder, id, options);
   if (entry) return entry;
-  const names = await listNames(store, folder, options, id);
-  const now = (await store.now(options)) ?? new Date();
-  const [without] = [...lostManifests(folder, names, now), ...unfinished(folder, names, now)];
+  const without = splitName(`${id}.`)?.id === id ? await withoutManifest(store, folder, id, options) : undefined;
   if (without) throw new IncompleteError(ExitCode.nothingThere, `${store.url}: ${id}: ${without.problem}`, without);
   throw new AgentError(
     ExitCode.nothingThere,

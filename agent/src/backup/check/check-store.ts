@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { formatAge } from '../../lib/terminal/format-age.ts';
 import type { Store } from '../../store/store.ts';
 import { type Entry, isVerified, readCatalog } from '../catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
@@ -9,7 +10,6 @@ import { inFuture } from '../catalog/select.ts';
 import { MAX_CLOCK_DIFFERENCE } from '../retention/retention.ts';
 import { newCanary } from '../retention/sweep.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
-import { formatAge } from './store-status.ts';
 
 export async function checkStore(store: Store, named: NamedCluster, signal: AbortSignal): Promise<Finding[]> {
   const folder = folderOf(named);
@@ -74,6 +74,9 @@ const READ_ONLY =
 const NO_DELETE =
   'backups work, but retention deletes nothing and leftovers stay; if these credentials are not meant to delete, run `prune` with others, and delete the test object';
 
+const NO_CLOCK =
+  'while the clock cannot be read, backups work, but retention deletes nothing and leftovers of dead runs stay';
+
 /** Adds what it means if the store refuses the call. */
 const orSaying = <T>(what: string, call: Promise<T>): Promise<T> =>
   call.catch((error) => {
@@ -82,7 +85,13 @@ const orSaying = <T>(what: string, call: Promise<T>): Promise<T> =>
   });
 
 async function checkClock(store: Store, signal: AbortSignal): Promise<Finding> {
-  const theirs = await store.now({ signal });
+  let theirs: Date | undefined;
+  try {
+    theirs = await store.now({ signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    return warning('clock', `${messageOf(error)}; ${NO_CLOCK}`);
+  }
   if (!theirs)
     return warning('clock', `${store.url}: its clock cannot be read, so only this machine's clock decides what is old`);
   const difference = theirs.getTime() - Date.now();
@@ -118,6 +127,7 @@ function mixedEtcds(entries: readonly Entry[], { url }: Store, named: NamedClust
   const families = new Map(linesOf(own).map(({ family, head }) => [family, head]));
   if (families.size < 2) return [];
   const which = `${families.size} etcds that no restore connects, ${[...families.values()].join(', ')}`;
-  const then = 'back up each to a --cluster or --namespace of its own';
+  const then =
+    'back up each to a --cluster or --namespace of its own, or, if one was restored from another, pass --restored-from to its next backup';
   return [warning('snapshots', `${url}: the snapshots of ${folderOf(named)} are of ${which}; ${then}`)];
 }

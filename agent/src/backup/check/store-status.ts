@@ -1,15 +1,18 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { formatAge } from '../../lib/terminal/format-age.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
+import { clockOf } from '../../store/clock.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, lostManifests, readCatalog, unfinished } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
-import type { Wanted } from '../catalog/identity/identity.ts';
+import { isOf, type Wanted } from '../catalog/identity/identity.ts';
+import { restoredFromIt } from '../catalog/identity/lineage.ts';
 import { listNames } from '../catalog/names.ts';
-import { type PassedOver, passedOver, passedOverNote } from '../catalog/passed-over.ts';
+import { isOlder, type PassedOver, passedOver, passedOverNote } from '../catalog/passed-over.ts';
 import { newestVerified, noneVerified, type WayOut } from '../catalog/select.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';
 import { type Sample, storeSamples } from '../metrics/samples.ts';
-import { MAX_CLOCK_DIFFERENCE } from '../retention/retention.ts';
+import { clockDifference } from '../retention/clock-difference.ts';
 
 export interface StoreStatus {
   readonly store: string;
@@ -22,7 +25,7 @@ export interface StoreStatus {
   readonly createdAt?: string;
   readonly ageSeconds?: number;
   readonly sizeBytes?: number;
-  /** Newer snapshots that do not count, newest first. */
+  /** Newer snapshots that do not count, newest first; before them, an older one with a higher revision. */
   readonly passedOver?: readonly PassedOver[];
   /** Seconds that the store's clock is ahead of ours. */
   readonly clockSeconds?: number;
@@ -43,7 +46,7 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   const names = await listNames(store, folder, options);
   const entries = await readCatalog(store, folder, { ...options, names });
   const ours = new Date();
-  const theirs = await store.now(options);
+  const theirs = await clockOf(store, options);
   const now = theirs ?? ours;
   const found = newestVerified(entries, request, store.url, { now });
   const { newest, future } = found;
@@ -52,13 +55,14 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
     ...(theirs && { clockSeconds: Math.round((theirs.getTime() - ours.getTime()) / 1000) }),
     metrics: storeSamples(request, store.url, found),
   };
-  const clock = clockWarning(theirs, ours);
+  const difference = theirs && clockDifference(theirs, ours);
+  const clock = difference === undefined ? '' : `; ${difference}`;
   if (!newest?.manifest) {
     const young = unfinished(folder, names, now);
     const all = [...entries, ...lostManifests(folder, names, now), ...young];
     const wayOut = (entry: Entry) => (young.includes(entry) ? '' : (request.wayOut?.(entry, { now, entries }) ?? ''));
     const { exitCode, message } = noneVerified(found, all, request, store.url, wayOut);
-    return { ...common, ok: false, exitCode, detail: `${message}${clock}` };
+    return { ...common, ok: false, exitCode, detail: `${message}${restoredText(entries, request)}${clock}` };
   }
   const { id, createdAt, content } = newest.manifest;
   const age = Math.max(0, now.getTime() - Date.parse(createdAt));
@@ -84,9 +88,7 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
         : []),
       passed.length > 0 ? `; ${passedOverNote(passed, wayOut)}` : '',
       older ? `; not counted: ${older}` : '',
-      tooOld && passed.length === 0
-        ? '; take a backup, and find out in the log of the last run why there is no newer one'
-        : '',
+      tooOld ? staleText(entries, request, passed) : '',
       clock,
     ].join(''),
     id,
@@ -97,32 +99,22 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   };
 }
 
+/** Says what to do if no snapshot is new enough. */
+const staleText = (entries: readonly Entry[], request: StatusRequest, passed: readonly PassedOver[]): string =>
+  restoredText(entries, request) ||
+  (passed.every(isOlder) ? '; take a backup, and find out in the log of the last run why there is no newer one' : '');
+
+/** Says that the etcd of `--cluster-id` was restored. Snapshots of the restored one do not count for it. */
+function restoredText(entries: readonly Entry[], { clusterId, ...named }: StatusRequest): string {
+  if (clusterId === undefined) return '';
+  const own = entries.filter((entry) => isOf(named, entry));
+  const [newest] = restoredFromIt(own, clusterId);
+  if (newest === undefined) return '';
+  return `; ${clusterId} was restored as ${newest}, whose snapshots do not count here: if that etcd is the one that runs now, pass --cluster-id=${newest}`;
+}
+
 /** Status of a store that could not be read. */
 export function failedStatus(store: string, error: unknown): StoreStatus {
   const exitCode = error instanceof AgentError ? error.exitCode : ExitCode.unexpected;
   return { store, ok: false, exitCode, detail: messageOf(error), metrics: [] };
-}
-
-function clockWarning(theirs: Date | undefined, ours: Date): string {
-  const difference = theirs ? theirs.getTime() - ours.getTime() : 0;
-  if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE) return '';
-  return `; the store's clock is ${formatAge(Math.abs(difference))} ${difference > 0 ? 'ahead of' : 'behind'} ours`;
-}
-
-/** Formats a duration with its two largest units: `1d 3h`, `12m 5s`. */
-export function formatAge(milliseconds: number): string {
-  const total = Math.floor(milliseconds / 1000);
-  const parts = [
-    [Math.floor(total / 86_400), 'd'],
-    [Math.floor(total / 3600) % 24, 'h'],
-    [Math.floor(total / 60) % 60, 'm'],
-    [total % 60, 's'],
-  ] as const;
-  const first = parts.findIndex(([value]) => value > 0);
-  if (first < 0) return '0s';
-  return parts
-    .slice(first, first + 2)
-    .filter(([value]) => value > 0)
-    .map(([value, unit]) => `${value}${unit}`)
-    .join(' ');
 }

@@ -69,6 +69,43 @@ test('the copy is verified at the time of the copy, keeps unknown fields, and lo
   expect(manifest.object).not.toHaveProperty('parts');
 });
 
+test('notes of restores from snapshots that are not copied go beside one of the same etcd, else they keep their names', async () => {
+  const note = '{"schema":"cdk8s-etcd/restore/v1","id":"x","clusterId":"c1"}';
+  await put(from, old, old, { verified: undefined });
+  const alone = ['etcd-snapshot-20261101-020000-abc123.restored-c2.json', '.restored-c3.json'];
+  for (const name of [`${old}.restored-c1.json`, `${old}.restored-c1-a1.json`, ...alone]) {
+    await writeFile(join(from, cluster, name), note);
+  }
+  const found = [...alone, ...both(newest), `${newest}.restored-c1.json`, `${newest}.restored-c1-a1.json`];
+  expect(await copy(middle)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
+  expect(await files(to)).toEqual(both(middle));
+  for (const left of [1, 0]) {
+    expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: left } });
+    expect(await files(to)).toEqual([...found, ...both(middle)].sort());
+  }
+});
+
+test('with --cluster-id only snapshots of that etcd and of its past are copied', async () => {
+  const content = seal(Buffer.from(newest));
+  const manifest = manifestOf(content, content, {
+    ...{ id: newest, createdAt: '2026-11-21T02:00:00.000Z', source: { clusterId: 'd0' } },
+  });
+  await writeFile(join(from, cluster, `${newest}.json`), JSON.stringify(manifest));
+  expect(await copy('--cluster-id=c0')).toMatchObject({ exitCode: 0, data: { copied: 2 } });
+  expect(await files(to)).toEqual([...both(old), ...both(middle)].sort());
+});
+
+test.each(['/', '/.', '/orders', '/archive/'])(
+  'a target that is the store, or looks like a namespace of it, is refused: %s',
+  async (below) => {
+    const args = ['copy', `--cluster=${cluster}`, `--store=file://${from}`, `--to=file://${from}${below}`];
+    const text = expect.stringMatching(/^--to: (is the same store as|lies in) --store/);
+    expect(await runHere(...args)).toMatchObject({ exitCode: ExitCode.usage, text });
+    expect(await readdir(from)).toEqual([cluster]);
+    expect(await files(from)).not.toContain(cluster);
+  },
+);
+
 test('restore notes are copied, also later; pins and findings are not', async () => {
   const note = JSON.stringify({ schema: 'cdk8s-etcd/restore/v1', id: old, clusterId: 'c1' });
   await copy();

@@ -6,6 +6,7 @@ import {
   type Entry,
   isRestoreNote,
   isVerified,
+  looseNotes,
   manifestKey,
   markersOf,
   putJson,
@@ -14,7 +15,9 @@ import {
   takingKey,
   verificationKeyOf,
 } from '../catalog/catalog.ts';
+import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { type Brief, type Manifest, manifestSchema } from '../catalog/manifest.ts';
+import { copyNoteAlone } from '../catalog/restore-notes.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { putExtra, storedExtra } from '../payload/extra.ts';
 import { readStored } from '../payload/read-payload.ts';
@@ -158,7 +161,7 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
     : { level: 'read' as const, at: new Date().toISOString() };
   // Copy the document, not the parsed manifest: a newer agent may have added fields. What it says of other snapshots is not
   // so in another folder.
-  const { sameEtcdSince: ___, ...own } = (document ?? {}) as Partial<Manifest>;
+  const { sameEtcdSince: ___, sameEtcdUntil: ____, ...own } = (document ?? {}) as Partial<Manifest>;
   const committed = { ...own, object: { ...object, ...put }, verified };
   await putJson(to, manifestKey(folder, id), committed, { signal }).catch(async (error) => {
     // Only a refusal is certain: after any other failure, the manifest may have been written.
@@ -240,16 +243,49 @@ async function discardUncommitted(to: Store, key: string, commitKey: string, mar
 
 /** Copies the notes of restores: retention at the target needs them to connect the clusters. */
 async function copyNotes(entry: Entry, there: Entry | undefined, context: CopyContext): Promise<void> {
-  const { from, to, signal, log } = context;
+  const { from, to, signal } = context;
   const known = new Set(there?.objects.map(({ key }) => key));
   for (const { key } of entry.objects) {
     if (!isRestoreNote(key) || known.has(key)) continue;
-    try {
+    await warnOnFailure(key, context, async () => {
       const note = await readDocument(from, key, { signal });
       if (note) await putJson(to, key, note, { signal });
-    } catch (error) {
-      signal.throwIfAborted();
-      log.warn(`${key} could not be copied: ${messageOf(error)}; run copy again`);
+    });
+  }
+}
+
+/**
+ * Copies the notes of restores from snapshots that were not copied: also a snapshot that is bad, lost or outside the folder
+ * may have been restored, and what was restored from it has served.
+ */
+export async function copyOtherNotes(
+  others: readonly Entry[],
+  named: NamedCluster,
+  context: Omit<CopyContext, 'folder' | 'progress'>,
+): Promise<void> {
+  const { from, signal } = context;
+  for (const entry of others) {
+    for (const { key } of entry.objects.filter((object) => isRestoreNote(object.key))) {
+      await warnOnFailure(key, context, () => copyNoteAlone(key, entry, named, context, { signal }));
     }
+  }
+  const prefix = looseNotes(folderOf(named));
+  await warnOnFailure(`${prefix}*`, context, async () => {
+    for await (const { key } of from.list(prefix, { signal })) {
+      await copyNoteAlone(key, { id: '' }, named, context, { signal });
+    }
+  });
+}
+
+async function warnOnFailure(
+  key: string,
+  { log, signal }: Pick<CopyContext, 'log' | 'signal'>,
+  copying: () => Promise<void>,
+): Promise<void> {
+  try {
+    await copying();
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn(`${key} could not be copied: ${messageOf(error)}; run copy again`);
   }
 }

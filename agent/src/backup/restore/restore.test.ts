@@ -360,6 +360,15 @@ describe('a data directory', () => {
     ],
     ['an etcdutl that is missing', () => restore({}, undefined, '/nowhere/etcdutl'), ExitCode.usage, /not found/],
     [
+      'a full disk',
+      async () => {
+        const says = 'echo "Error: write /x/db: copy_file_range: no space left on device" >&2';
+        return restore({}, undefined, await program(join(place, 'full'), says, 'exit 1'));
+      },
+      ExitCode.usage,
+      /^--data-dir: no room to restore .* at .*; make room there$/,
+    ],
+    [
       'an etcdutl that crashes',
       async () => restore({}, undefined, await program(join(place, 'crash'), 'echo "panic: boom" >&2', 'exit 2')),
       ExitCode.verificationFailed,
@@ -474,6 +483,12 @@ describe('a fetched file', () => {
     await writeFile(file, 'precious');
     await expect(fetchSnapshot(store, saved.manifest, file, {})).rejects.toMatchObject({ exitCode: ExitCode.refused });
     expect(await readFile(file, 'utf8')).toBe('precious');
+  });
+
+  test('is named in the error if it is a directory', async () => {
+    const message = `--to: ${place} is a directory; name a file in it`;
+    const refused = { exitCode: ExitCode.refused, message };
+    await expect(fetchSnapshot(store, saved.manifest, place, {})).rejects.toMatchObject(refused);
   });
 
   test('is not left behind if its bytes are damaged', async () => {
@@ -898,7 +913,8 @@ describe('the command restore data-dir', () => {
           join(own(), `${key}.json`),
           JSON.stringify({ ...manifest, object: { ...manifest.object, key } }),
         );
-        const give = /pass --bump-revision=5 to the other members$/;
+        const give =
+          /pass --bump-revision=5 to the other members; a later restore that reads neither .* must begin beyond revision \d+: /;
         const { put } = FilesystemStore.prototype;
         FilesystemStore.prototype.put = () => Promise.reject(new AgentError(ExitCode.storeRefused, 'read-only'));
         try {

@@ -3,12 +3,12 @@ import { dirname, join, resolve } from 'node:path';
 import { backendState } from '../../etcd/offline/backend-state.ts';
 import { clusterIdOf, membersOf } from '../../etcd/offline/cluster-id.ts';
 import { isInUse } from '../../etcd/offline/data-dir.ts';
-import { readSwitches, type Switches } from '../../etcd/offline/database-check.ts';
+import { readSettings, type StoredMember, type Switches } from '../../etcd/offline/database-check.ts';
 import { type Etcdutl, reasonOf } from '../../etcd/offline/etcdutl.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { type WalState, walState } from '../../etcd/offline/wal-state.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { AgentError, codeOf, ExitCode, usageError } from '../../lib/errors.ts';
 import { sync, syncTree } from '../../lib/files/directories.ts';
 import { cannotWrite } from '../../lib/files/file-faults.ts';
 import type { Store } from '../../store/store.ts';
@@ -50,7 +50,7 @@ export async function fetchSnapshot(
     return await withPartial(path, '--to', async (partial) => {
       await refuseExisting(file);
       await writeContent(store, manifest, partial, { ...options, durable: true });
-      const switches = await readSwitches(partial, manifest.content.sizeBytes - TRAILER, options.signal);
+      const switches = await readSettings(partial, manifest.content.sizeBytes - TRAILER, options.signal);
       options.signal?.throwIfAborted();
       await rename(partial, path);
       await sync(dirname(path));
@@ -62,7 +62,9 @@ export async function fetchSnapshot(
 }
 
 async function refuseExisting(file: string): Promise<void> {
-  if (!(await stat(file).catch(() => undefined))) return;
+  const found = await stat(file).catch(() => undefined);
+  if (!found) return;
+  if (found.isDirectory()) throw new AgentError(ExitCode.refused, `--to: ${file} is a directory; name a file in it`);
   throw new AgentError(ExitCode.refused, `--to: ${file} exists; name another file, or move this one away`);
 }
 
@@ -85,6 +87,8 @@ export interface DataDirResult extends Partial<Switches> {
 export interface DataDirSteps {
   /** Returns the number of revisions to skip. */
   readonly bump?: () => Promise<number>;
+  /** Called with the members that the snapshot lists. Throws if the restored cluster would not be the one that is meant. */
+  readonly members?: (found: readonly StoredMember[]) => Promise<void>;
   /**
    * Called with the completed restore before it is moved into place. Throws if other members were restored differently.
    * Returns what undoes it if the restore is not moved into place.
@@ -133,7 +137,7 @@ async function make(
   etcdutl: Etcdutl,
   options: ReadOptions,
   partial: string,
-  { bump = async () => request.bumpRevision ?? STEP, claim }: DataDirSteps,
+  { bump = async () => request.bumpRevision ?? STEP, members, claim }: DataDirSteps,
 ): Promise<DataDirResult> {
   const { dataDir, initialCluster, initialClusterToken } = request;
   const before = await walState(dataDir).catch(() => undefined);
@@ -147,7 +151,12 @@ async function make(
   await writeContent(store, manifest, file, options);
   const revision = await revisionIn(file, manifest);
   if (revision !== undefined) refuseBeyondLast(manifest.id, revision, made.bumpRevision);
-  const switches = await readSwitches(file, manifest.content.sizeBytes - TRAILER, options.signal);
+  const { authEnabled, corruptAlarm, ...found } = await readSettings(
+    file,
+    manifest.content.sizeBytes - TRAILER,
+    options.signal,
+  );
+  await members?.(found.members);
   const token = request.initialClusterToken ?? freshToken();
   await runRestore(etcdutl, file, fresh, { ...made, initialClusterToken: token }, manifest.id, options.signal);
   const remembered = await markerOf(fresh, manifest, made, token, revision);
@@ -161,7 +170,6 @@ async function make(
   });
   await sync(dirname(dataDir));
   const { id, clusterId, memberId, revision: begin } = remembered;
-  const { authEnabled, corruptAlarm } = switches;
   const known = { ...(begin !== undefined && { revision: begin }), movedAside, authEnabled, corruptAlarm };
   return { id, clusterId, memberId, token, alreadyRestored: false, ...known };
 }
@@ -233,6 +241,8 @@ async function runRestore(
   );
   if (result.exitCode === 0) return;
   const reason = reasonOf(result);
+  if (/no space left/i.test(reason))
+    throw usageError(`--data-dir: no room to restore ${id} at ${into}; make room there`);
   const mistake = /initial.cluster|peer.url|advertise|couldn't find local name|unknown flag/i.test(reason);
   throw new AgentError(
     mistake ? ExitCode.usage : ExitCode.verificationFailed,

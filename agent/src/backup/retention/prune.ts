@@ -4,14 +4,7 @@ import { moreTime } from '../../lib/limits/run-limit.ts';
 import { callCounter, freeBuffers } from '../../lib/memory.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import {
-  type Candidate,
-  exclusion,
-  newestCluster,
-  newestFirst,
-  type Snapshot,
-  toCandidate,
-} from '../catalog/candidate.ts';
+import { type Candidate, exclusion, newestCluster, newestFirst, toCandidate } from '../catalog/candidate.ts';
 import {
   type Entry,
   isVerified,
@@ -23,9 +16,10 @@ import {
 import { orNothing, putText, readText } from '../catalog/documents.ts';
 import { deletingKey, exactManifestKey } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
+import { fallText, higherBefore } from '../catalog/revision-fall.ts';
 import { impatience, isUnreachable, silentAmong, silentText } from '../catalog/silence.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
-import { areAtOnce, beforeFall, type Decision, decide, type RetentionContext, vetoOf } from './retention.ts';
+import { type Decision, decide, type RetentionContext, vetoOf } from './retention.ts';
 
 /** From this number of snapshots on, memory is freed before decisions are made. */
 const MANY = 1_000;
@@ -64,6 +58,20 @@ export interface PruneOptions extends CallOptions {
    */
   readonly prove?: (entry: WholeEntry, isNewest: boolean) => Promise<string | undefined>;
 }
+
+/** Reads the store's clock. Throws if that fails: a clock that differs forbids every deletion, so nothing may be deleted. */
+export async function clockForRetention(store: Store, options: CallOptions): Promise<Date | undefined> {
+  try {
+    return await store.now(options);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (!(error instanceof AgentError)) throw error;
+    throw new AgentError(error.exitCode, `${error.message}; ${NO_CLOCK}`, { cause: error });
+  }
+}
+
+const NO_CLOCK =
+  "nothing is deleted while the store's clock cannot be compared with that of this machine; make it readable, which `check` tests, and run `prune` again";
 
 /** Applies the policy and deletes snapshots. With `dryRun`, only reports what would be deleted. */
 export async function prune(
@@ -178,26 +186,20 @@ const failure = ([first, ...more]: readonly string[], { exitCode, message }: Age
 const isRefusal = (error: unknown): error is AgentError =>
   error instanceof AgentError && error.exitCode === ExitCode.storeRefused;
 
-/** The revision of an etcd never falls, unless its data were lost or replaced by hand. */
+/** A `backup` has said before what it found. */
 function warnOfFall(
   candidates: readonly Candidate[],
   context: RetentionContext,
   warn: ((message: string) => void) | undefined,
 ): void {
   const cluster = context.cluster ?? newestCluster(candidates, context);
-  if (!cluster) return;
-  const own = candidates
-    .filter((each): each is Snapshot => each.verified && exclusion(each, context, cluster) === undefined)
+  if (!cluster || context.ownRun) return;
+  const own = candidates.filter((each) => each.verified && exclusion(each, context, cluster) === undefined);
+  const [newest] = own
     .filter(({ clusterId, revision }) => clusterId === cluster.id && revision !== undefined)
     .sort(newestFirst);
-  const [before] = beforeFall(own, cluster.id);
-  const [newest, second] = own;
-  if (!before || newest!.revision! >= before.revision!) return;
-  // Of two runs at the same time, either may end first: the next one says whether the revision fell.
-  if (before === second && areAtOnce(before, newest!)) return;
-  warn?.(
-    `the revision fell from ${before.revision} in ${before.id} to ${newest!.revision} in ${newest!.id}, of the same cluster ${cluster.id}: was etcd emptied? ${before.id} is kept; pin others that you need`,
-  );
+  const before = newest && higherBefore(own, newest);
+  if (before) warn?.(fallText(before, newest, ` in ${newest.id}`));
 }
 
 /** Returns a function that says whether the manifest of another snapshot names a payload. */

@@ -8,6 +8,7 @@ import {
   type Owner,
   type Snapshot,
 } from '../catalog/candidate.ts';
+import { areAtOnce, higherBefore } from '../catalog/revision-fall.ts';
 import { applyRules, type Keep } from './keep-rules.ts';
 
 export interface RetentionContext extends Owner {
@@ -28,12 +29,6 @@ export interface Decision {
   /** Reasons for people to read. */
   readonly reasons: readonly string[];
 }
-
-/** Milliseconds within which two snapshots count as taken at the same time. */
-const SAME_TIME = 5 * 60_000;
-
-export const areAtOnce = (earlier: Snapshot, later: Snapshot): boolean =>
-  later.createdAt.getTime() - earlier.createdAt.getTime() <= SAME_TIME;
 
 /** Milliseconds that the store's clock may differ from this machine's clock. */
 export const MAX_CLOCK_DIFFERENCE = 5 * 60_000;
@@ -129,7 +124,8 @@ function keepLifelines(snapshots: readonly Snapshot[], cluster: ClusterLine | un
   }
   const before = beforeFall(verified, cluster.id);
   const highest = before.toSorted((a, b) => b.revision! - a.revision!)[0];
-  for (const found of [before[0], highest])
+  const newest = verified.find(({ clusterId, revision }) => clusterId === cluster.id && revision !== undefined);
+  for (const found of [before[0], highest, newest && higherBefore(verified, newest)])
     if (found) keep(found, `newest verified before the revision of cluster ${cluster.id} fell`);
 }
 
@@ -137,7 +133,7 @@ function keepLifelines(snapshots: readonly Snapshot[], cluster: ClusterLine | un
  * Returns the snapshots, newest first, with a revision that a later one of the same cluster id no longer has. A restore gives
  * etcd a new cluster id, but an etcd that was emptied and starts with its old flags has its old one.
  */
-export function beforeFall(snapshots: readonly Snapshot[], clusterId: string): Snapshot[] {
+function beforeFall(snapshots: readonly Snapshot[], clusterId: string): Snapshot[] {
   const own = snapshots.filter((each) => each.clusterId === clusterId && each.revision !== undefined);
   const found: Snapshot[] = [];
   let later = 0;

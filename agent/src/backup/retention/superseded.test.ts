@@ -1,5 +1,6 @@
+import type { Entry } from '../catalog/catalog.ts';
 import type { Brief } from '../catalog/manifest.ts';
-import { type Dated, sinceOf, successorOf } from './superseded.ts';
+import { type Dated, sameEtcdSpan, sinceOf, successorOf } from './superseded.ts';
 
 const at = (time: number, change: Partial<Dated> = {}): Dated => ({
   ...{ id: `s${time}`, time, clusterId: 'a', revision: time, verified: true },
@@ -19,15 +20,20 @@ test('a payload is superseded by a verified snapshot, between snapshots of one e
   expect(successor(15, adopted, at(20))).toBeUndefined();
 });
 
-test('the snapshot after a payload proves it too, if it says that those before were of the same etcd', () => {
-  expect(successor(15, at(20, { since: 10 }), at(30))).toBe('s30');
-  expect(successor(15, at(20, { since: 10 }), at(30, { revision: 5 }))).toBe('s20');
-  // It began after the payload was taken, or with it.
-  expect(successor(15, at(20, { since: 16 }), at(30))).toBeUndefined();
-  expect(successor(15, at(20, { since: 15 }), at(30))).toBeUndefined();
-  expect(successor(15, at(20), at(30, { since: 10 }))).toBeUndefined();
+test('a later snapshot proves it too, if it says that those before were of the same etcd', () => {
+  const span = { since: 10, until: 18 };
+  expect(successor(15, at(20, span), at(30))).toBe('s30');
+  expect(successor(15, at(20), at(30, span))).toBe('s30');
+  expect(successor(15, at(20, span), at(30, { revision: 5 }))).toBe('s20');
+  // It began after the payload was taken, or with it, or ended before.
+  expect(successor(15, at(20, { since: 16, until: 18 }), at(30))).toBeUndefined();
+  expect(successor(15, at(20, { since: 15, until: 18 }), at(30))).toBeUndefined();
+  expect(successor(15, at(20, { since: 10, until: 14 }), at(30))).toBeUndefined();
+  // An older version of the agent has written it.
+  expect(successor(15, at(20, { since: 10 }), at(30))).toBeUndefined();
+  expect(successor(15, at(20), at(30, { ...span, clusterId: 'b' }))).toBeUndefined();
   // What is there counts more.
-  expect(successor(15, at(12, { clusterId: 'b' }), at(20, { since: 10 }))).toBeUndefined();
+  expect(successor(15, at(12, { clusterId: 'b' }), at(20, span))).toBeUndefined();
 });
 
 const brief = (day: number, revision: number | undefined, change: object = {}): Brief =>
@@ -37,7 +43,7 @@ const brief = (day: number, revision: number | undefined, change: object = {}): 
     ...change,
   }) as Brief;
 
-test('a snapshot says since when those before it are of its etcd, and nothing if that is not known', () => {
+test('a snapshot says since when its key led to its etcd, and nothing if that is not known', () => {
   const [first, second] = [brief(1, 5), brief(2, 5)];
   expect(sinceOf(second, first)).toBe(first.createdAt);
   expect(sinceOf(brief(3, 6), { ...second, sameEtcdSince: first.createdAt })).toBe(first.createdAt);
@@ -47,4 +53,43 @@ test('a snapshot says since when those before it are of its etcd, and nothing if
   expect(sinceOf(brief(2, 5, { source: { clusterId: 'b' } }), first)).toBeUndefined();
   const adopted = brief(1, 5, { source: { clusterId: 'unknown' } });
   expect(sinceOf(brief(2, 5, { source: { clusterId: 'unknown' } }), adopted)).toBeUndefined();
+});
+
+describe('the time in which all snapshots of a folder are known to be of the etcd of a run', () => {
+  const entry = (day: number, change: object = {}): Entry =>
+    ({ id: `s${day}`, manifest: { ...brief(day, day), cluster: { name: 'orders' }, ...change } }) as unknown as Entry;
+  const span = (since: number, until: number) => ({
+    sameEtcdSince: brief(since, 0).createdAt,
+    sameEtcdUntil: brief(until, 0).createdAt,
+  });
+  const spanOf = (entries: readonly Entry[], isUnderWay = false) =>
+    sameEtcdSpan(brief(9, 9), entries, 'orders', isUnderWay);
+
+  test('ends with the newest one', () => {
+    expect(spanOf([entry(1)])).toEqual(span(1, 1));
+    expect(spanOf([entry(2, span(1, 1)), entry(1)])).toEqual(span(1, 2));
+    // Retention has deleted the older ones.
+    expect(spanOf([entry(4, span(1, 3))])).toEqual(span(1, 4));
+    expect(spanOf([])).toEqual({});
+  });
+
+  test('does not grow while another run may add one that is older than the newest', () => {
+    expect(spanOf([entry(4, span(1, 3)), entry(3)], true)).toEqual(span(1, 3));
+  });
+
+  test.each<[string, object]>([
+    ['is of another etcd', { source: { clusterId: 'b' } }],
+    ['is of another cluster', { cluster: { name: 'payments' } }],
+    ['is adopted', { source: { clusterId: 'unknown' } }],
+    ['has a higher revision', { content: { revision: 8 } }],
+  ])('begins again if one in it %s', (_, change) => {
+    expect(spanOf([entry(4, span(1, 2)), entry(3, change), entry(2)])).toEqual(span(4, 4));
+    expect(spanOf([entry(4, span(2, 3)), entry(3), entry(2), entry(1, change)])).toEqual(span(2, 4));
+    expect(spanOf([entry(4, change), entry(3)])).toEqual('content' in change ? span(4, 4) : {});
+  });
+
+  test('is not known if a manifest cannot be read, or if an older version of the agent has written it', () => {
+    expect(spanOf([entry(4, span(1, 3)), { id: 'x' } as Entry])).toEqual({});
+    expect(spanOf([entry(4, { sameEtcdSince: brief(1, 0).createdAt })])).toEqual(span(4, 4));
+  });
 });

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, isVerified, readEntry } from '../catalog/catalog.ts';
 import { ownerOf } from '../catalog/identity/identity.ts';
-import { type Brief, revisionOf } from '../catalog/manifest.ts';
+import { type Brief, type Manifest, revisionOf, type WithRevision } from '../catalog/manifest.ts';
 import { earliestOf, timeOf } from '../catalog/passed-over.ts';
 import { inFuture } from '../catalog/select.ts';
 
@@ -14,19 +14,21 @@ export interface Dated {
   /** Undefined if the etcd is not known, as that of an adopted snapshot, or is that of another cluster. */
   readonly clusterId?: string;
   readonly revision?: number;
-  /** Milliseconds. Since when the snapshots before it were of the same etcd. */
+  /** Milliseconds. Since when, and until when, the snapshots before it were of the same etcd. */
   readonly since?: number;
+  readonly until?: number;
   readonly verified: boolean;
 }
 
 export function dated(brief: Omit<Brief, 'object' | 'cluster'>, verified: boolean): Dated {
-  const { id, createdAt, source, content, sameEtcdSince } = brief;
+  const { id, createdAt, source, content, sameEtcdSince, sameEtcdUntil } = brief;
   const revision = revisionOf({ content });
   return {
     ...{ id, time: Date.parse(createdAt), verified },
     ...(source.clusterId !== 'unknown' && { clusterId: source.clusterId }),
     ...(revision !== undefined && { revision }),
     ...(sameEtcdSince !== undefined && { since: Date.parse(sameEtcdSince) }),
+    ...(sameEtcdUntil !== undefined && { until: Date.parse(sameEtcdUntil) }),
   };
 }
 
@@ -49,15 +51,17 @@ export function takenBy(payload: Pick<Entry, 'id' | 'objects'>): number {
 /**
  * Returns the newest verified snapshot that proves a payload from this time superfluous. Nobody knows whether the payload is
  * good and of which etcd, so the snapshots before and after it must be of the same etcd as the verified one, and the revision
- * must not fall in between: that of an etcd which was emptied does. If retention has deleted the one before it, the one after
- * it says so.
+ * must not fall in between: that of an etcd which was emptied does. If retention has deleted the one before it, a later one says
+ * so.
  */
 export function successorOf(time: number, dated: readonly Dated[]): Dated | undefined {
   const sorted = dated.toSorted((a, b) => a.time - b.time);
   const at = sorted.findIndex((each) => each.time > time);
   const [before, next] = [sorted[at - 1], sorted[at]];
   if (next?.clusterId === undefined) return undefined;
-  const isProved = before ? before.clusterId === next.clusterId : next.since !== undefined && next.since < time;
+  const says = ({ clusterId, since, until }: Dated) =>
+    clusterId === next.clusterId && since !== undefined && until !== undefined && since < time && time <= until;
+  const isProved = before ? before.clusterId === next.clusterId : sorted.some(says);
   if (!isProved) return undefined;
   let last = before ?? next;
   let found: Dated | undefined;
@@ -70,12 +74,42 @@ export function successorOf(time: number, dated: readonly Dated[]): Dated | unde
   return found;
 }
 
-/** Since when the snapshots before this one are of the same etcd, if `previous` is the newest of them. */
-export function sinceOf(manifest: Brief, previous: Brief | undefined): string | undefined {
-  if (!previous) return undefined;
-  const [own, before] = [dated(manifest, true), dated(previous, true)];
-  if (own.clusterId === undefined || own.clusterId !== before.clusterId || !isLater(own, before)) return undefined;
+type OfEtcd = WithRevision & { readonly source: Pick<Brief['source'], 'clusterId'> };
+
+const follows = (one: OfEtcd, before: OfEtcd): boolean =>
+  one.source.clusterId !== 'unknown' &&
+  one.source.clusterId === before.source.clusterId &&
+  isLater({ revision: revisionOf(one) }, { revision: revisionOf(before) });
+
+/** Since when the key has led to snapshots of the same etcd, if `previous` is the one that it led to before. */
+export function sinceOf(manifest: OfEtcd, previous: Brief | undefined): string | undefined {
+  if (!previous || !follows(manifest, previous)) return undefined;
   return previous.sameEtcdSince ?? previous.createdAt;
+}
+
+/**
+ * The time in which every snapshot of the folder is known to be of the etcd of a run, whose revision never fell. `entries`, newest
+ * first, are those that the run has found. It ends with the newest of them: what a run that overlaps this one adds after that is
+ * not known before the next run. `isUnderWay`: another run may still add one that is older than the newest.
+ */
+export function sameEtcdSpan(
+  own: OfEtcd,
+  entries: readonly Entry[],
+  folder: string,
+  isUnderWay: boolean,
+): Pick<Manifest, 'sameEtcdSince' | 'sameEtcdUntil'> {
+  const found = entries.map((entry) => (ownerOf(entry) === folder ? entry.manifest : undefined));
+  const [previous] = found;
+  if (!previous || entries.some(({ manifest }) => !manifest) || !follows(own, previous)) return {};
+  const { createdAt, sameEtcdSince, sameEtcdUntil } = previous;
+  const begun = { sameEtcdSince: createdAt, sameEtcdUntil: createdAt };
+  if (sameEtcdSince === undefined || sameEtcdUntil === undefined) return begun;
+  const since = Date.parse(sameEtcdSince);
+  const within = entries.findIndex(({ manifest }) => Date.parse(manifest!.createdAt) < since);
+  const known = within < 0 ? found : found.slice(0, within);
+  const isOne = known.every((one, at) => at === 0 || (one && follows(known[at - 1]!, one)));
+  if (!isOne) return begun;
+  return { sameEtcdSince, sameEtcdUntil: isUnderWay ? sameEtcdUntil : createdAt };
 }
 
 /** Whether the revision of an etcd is known not to have fallen. */

@@ -39,6 +39,8 @@ async function sweepCanaries(
 export interface SweepOptions extends CallOptions {
   /** Called if something could not be deleted. The run continues. */
   readonly warn: (message: string) => void;
+  /** Called with the time of the store's clock, if it can be read. */
+  readonly onClock?: (theirs: Date) => void;
   /** The objects of the folder, if they were listed already. */
   readonly names?: Names;
 }
@@ -94,11 +96,13 @@ export async function sweep(
   const waiting = new Map<string, readonly StoredObject[]>();
   let dated: readonly Dated[] = [];
   await attempt(options, async () => {
-    const unfinished = await store.sweep(`${folder}/`, age, options);
-    if (unfinished > 0) swept.push(`${unfinished} unfinished uploads`);
-  });
-  await attempt(options, async () => {
+    // First: unfinished uploads are removed by this clock too, so one warning is enough if it cannot be read.
     const now = await store.now(options);
+    if (now) options.onClock?.(now);
+    await attempt(options, async () => {
+      const unfinished = await store.sweep(`${folder}/`, age, options);
+      if (unfinished > 0) swept.push(`${unfinished} unfinished uploads`);
+    });
     if (!now) return;
     const names = options.names ?? (await listNames(store, folder, options));
     const before = now.getTime() - age;

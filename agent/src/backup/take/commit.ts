@@ -11,7 +11,7 @@ import { clusterLine } from '../catalog/identity/lineage.ts';
 import type { Level, Manifest } from '../catalog/manifest.ts';
 import { putExtra } from '../payload/extra.ts';
 import { verifySnapshot } from '../payload/verify.ts';
-import { prune } from '../retention/prune.ts';
+import { clockForRetention, prune } from '../retention/prune.ts';
 import { DEADLINE, discard } from './discard.ts';
 import { commitExactKey, moveToKey, whereItIs } from './exact-key.ts';
 import type { RunContext, StoreRequest, Target, TargetOutcome } from './request.ts';
@@ -132,7 +132,7 @@ async function applyRetention(
     retention,
     {
       now: new Date(),
-      storeNow: await store.now({ signal }),
+      storeNow: await clockForRetention(store, { signal }),
       clusterName: request.cluster,
       namespace: request.namespace,
       cluster,

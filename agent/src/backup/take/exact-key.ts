@@ -1,4 +1,5 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { clockOf } from '../../store/clock.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { isAdopting } from '../catalog/adopting.ts';
 import {
@@ -210,7 +211,8 @@ export async function sweepBeside(
   options: CallOptions,
 ): Promise<string[]> {
   const swept: string[] = [];
-  const now = await store.now(options);
+  // `sweep` has warned of a clock that cannot be read.
+  const now = await clockOf(store, options);
   if (!now || !named) return swept;
   for await (const object of store.list(`${key}.`, options)) {
     const id = object.key.slice(key.length + 1);

@@ -1,3 +1,4 @@
+import { clockOf } from '../../store/clock.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, PAYLOAD } from '../catalog/catalog.ts';
 import { claim } from '../catalog/claim.ts';
@@ -36,7 +37,8 @@ export async function sweepReserved(
   options: CallOptions,
 ): Promise<string[]> {
   const swept: string[] = [];
-  const now = await store.now(options);
+  // `sweep` has warned of a clock that cannot be read.
+  const now = await clockOf(store, options);
   if (!now) return swept;
   const before = now.getTime() - age;
   const dated = datedOf(folder, entries, now);

@@ -1,15 +1,17 @@
+import { toCandidate } from '../catalog/candidate.ts';
 import type { Entry } from '../catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { isOf, linesOf } from '../catalog/identity/identity.ts';
 import { sameEtcdElsewhere } from '../catalog/identity/locate.ts';
-import type { StoreRequest } from './request.ts';
+import { fallText, higherBefore, type Reached } from '../catalog/revision-fall.ts';
+import type { Origin, StoreRequest } from './request.ts';
 import type { TargetRun } from './target-run.ts';
 
 /**
  * Returns a warning for a backup of an etcd into a folder that has snapshots of another one, unless restores connect the two.
  * `lineage`: the etcd clusters that it was restored from.
  */
-export function otherEtcdWarning(
+function otherEtcdWarning(
   entries: readonly Entry[],
   named: NamedCluster,
   clusterId: string,
@@ -23,11 +25,11 @@ export function otherEtcdWarning(
   const newest = own.find(({ manifest }) => !connected.has(manifest!.source.clusterId));
   if (!newest) return undefined;
   const other = newest.manifest!.source.clusterId;
-  return `${folderOf(named)} has snapshots of another etcd (cluster id ${other}, newest ${newest.id}), and this one has the cluster id ${clusterId}; if it is another cluster, pass a --cluster or --namespace of its own; if it was restored from that one by other means, pass --restored-from=${other}`;
+  return `${folderOf(named)} has snapshots of another etcd (cluster id ${other}, newest ${newest.id}), and this one has the cluster id ${clusterId}; if it is another cluster, pass a --cluster or --namespace of its own; if it was restored from that one, and this store has no note of it (the restore used another store, or another tool), pass --restored-from=${other}`;
 }
 
 /** Returns a warning for a backup that is not encrypted, in a folder that has encrypted snapshots of the agent. */
-export function plaintextWarning(
+function plaintextWarning(
   entries: readonly Entry[],
   named: NamedCluster,
   recipients: readonly string[],
@@ -37,6 +39,28 @@ export function plaintextWarning(
   const encrypted = entries.find((entry) => isOf(named, entry) && entry.manifest?.object.encryption?.recipients.length);
   if (!encrypted) return undefined;
   return `this backup is not encrypted, but ${folderOf(named)} has encrypted snapshots, such as ${encrypted.id}; pass --age-recipient to encrypt it too`;
+}
+
+/** Returns a warning for a backup of an etcd that had a higher revision before, under the same cluster id. */
+function fallWarning(entries: readonly Entry[], named: NamedCluster, now: Reached): string | undefined {
+  const own = entries.filter((entry) => isOf(named, entry)).map(toCandidate);
+  const before = higherBefore(own, now);
+  return before && fallText(before, now, ' now');
+}
+
+/** Returns what the snapshots in a store say against this backup. */
+export function warningsFor(
+  entries: readonly Entry[],
+  request: StoreRequest,
+  { source: { clusterId }, revision }: Origin,
+  lineage: readonly string[],
+): string[] {
+  const ofFolder = [
+    otherEtcdWarning(entries, request, clusterId, lineage),
+    plaintextWarning(entries, request, request.recipients ?? []),
+  ];
+  const fall = fallWarning(entries, request, { clusterId, revision, createdAt: new Date() });
+  return [...(request.key ? [] : ofFolder), fall].filter((warning) => warning !== undefined);
 }
 
 /** Milliseconds that a finished backup still waits for the warning. */

@@ -5,16 +5,16 @@ import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
 import { type Entry, putText, readCatalog, reservationKey, takingKey } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
-import { ownerOf } from '../catalog/identity/identity.ts';
 import { lineageOf } from '../catalog/identity/lineage.ts';
-import { type Brief, MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
-import { listNames, type Names } from '../catalog/names.ts';
+import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
+import { isAnyUnderWay, listNames, type Names } from '../catalog/names.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { extensions } from '../payload/compression.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { describeExtra, type PackedExtra, packExtra } from '../payload/extra.ts';
-import { dated, sinceOf } from '../retention/superseded.ts';
+import { clockDifference } from '../retention/clock-difference.ts';
+import { dated, sameEtcdSpan } from '../retention/superseded.ts';
 import { namedPayloads, sweep, sweepWaiting, type Waiting } from '../retention/sweep.ts';
 import { commit } from './commit.ts';
 import { discard, isAbsent } from './discard.ts';
@@ -23,7 +23,7 @@ import { besideKey, refuseExisting, sweepBeside } from './exact-key.ts';
 import { formatFileName, freeFileName } from './file-name.ts';
 import type { BackupOutcome, List, Origin, RunContext, StoreRequest, Target, WithOrigin } from './request.ts';
 import { reserve, sweepReserved } from './reservation.ts';
-import { otherEtcdWarning, plaintextWarning, warningOfSameEtcd } from './same-etcd.ts';
+import { warningOfSameEtcd, warningsFor } from './same-etcd.ts';
 import { checkRuns, type TargetRun, targetRuns } from './target-run.ts';
 import { shareStream, type Uploaded } from './upload.ts';
 
@@ -57,16 +57,13 @@ export async function storeSnapshot(
   const store = async (origin: Origin) => {
     const known = [...prepared.values()].flatMap(({ entries }) => entries);
     const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
-    for (const { target, context: within } of request.key ? [] : runs) {
+    for (const { target, context: within } of runs) {
       const { entries = [] } = prepared.get(target) ?? {};
-      const warnings = [
-        otherEtcdWarning(entries, request, origin.source.clusterId, lineage),
-        plaintextWarning(entries, request, request.recipients ?? []),
-      ];
-      for (const warning of warnings) if (warning) within.log.warn({ store: target.store.url }, warning);
+      for (const warning of warningsFor(entries, request, origin, lineage))
+        within.log.warn({ store: target.store.url }, warning);
     }
     const waiting = new Map([...prepared].map(([target, one]) => [target, one.waiting]));
-    const previous = new Map([...prepared].map(([target, { entries }]) => [target, newestOf(entries, request)]));
+    const spans = new Map([...prepared].map(([target, one]) => [target, spanOf(one, request, origin)]));
     // Free the lists now: retention reads them again, and memory must not hold both.
     prepared.clear();
     listed.clear();
@@ -74,6 +71,10 @@ export async function storeSnapshot(
     const id = await nameSnapshot(request, runs, taken, startedAt);
     checkRuns(runs, context.signal);
     const key = payloadKey(request, id);
+    // A payload that a killed run leaves must not look like one whose manifest was lost. Other runs see the marker before the
+    // moment that the snapshot is dated at.
+    if (!request.key && !request.fileName)
+      await each((target, { signal }) => putText(target.store, takingKey(folderOf(request), id), '', { signal }));
     const open = runs.filter(({ failure }) => !failure);
 
     context.progress.phase('stream', `snapshot of ${origin.source.endpoint}`);
@@ -107,19 +108,13 @@ export async function storeSnapshot(
     const work = open.map(async (run, index) => {
       await run.attempt(async (target, within) => {
         const body = shared.bodies[index]!;
-        const store = async () => {
-          // A payload that a killed run leaves must not look like one whose manifest was lost.
-          if (!request.key && !request.fileName)
-            await putText(target.store, takingKey(folderOf(request), id), '', { signal: within.signal });
-          return target.store.put(key, body, { signal: within.signal, sizeHint });
-        };
         // Stop reading the body: a store that failed before reading it would block the others.
-        const put = await store().finally(() => body[Symbol.asyncIterator]().return?.());
+        const put = await target.store
+          .put(key, body, { signal: within.signal, sizeHint })
+          .finally(() => body[Symbol.asyncIterator]().return?.());
         const { object, ...rest } = manifest();
-        const own = { ...rest, object: { ...object, ...put } };
-        const since = request.key ? undefined : sinceOf(own, previous.get(target));
         const stored = {
-          manifest: { ...own, ...(since !== undefined && { sameEtcdSince: since }) },
+          manifest: { ...rest, object: { ...object, ...put }, ...spans.get(target) },
           extra: extra?.bytes,
         };
         run.outcome = await commit(target, stored, request, within);
@@ -189,11 +184,15 @@ function payloadKey(request: StoreRequest, id: string): string {
   return besideKey(key, id);
 }
 
-/** The snapshot before the one that is taken. Undefined if there is none, or if one that cannot be read may be newer. */
-function newestOf(entries: readonly Entry[], request: StoreRequest): Brief | undefined {
-  const [newest] = entries;
-  if (entries.some(({ manifest }) => !manifest)) return undefined;
-  return newest && ownerOf(newest) === folderOf(request) ? newest.manifest : undefined;
+/** What the manifest says of the snapshots before it. */
+function spanOf(
+  { entries, isUnderWay }: Prepared,
+  request: StoreRequest,
+  origin: Origin,
+): ReturnType<typeof sameEtcdSpan> {
+  if (request.key) return {};
+  const { source, hashKV, revision } = origin;
+  return sameEtcdSpan({ source, content: { hashKV, revision } }, entries, folderOf(request), isUnderWay);
 }
 
 interface Prepared {
@@ -201,6 +200,8 @@ interface Prepared {
   /** Ids that are already in use. */
   readonly ids: readonly string[];
   readonly waiting?: Waiting;
+  /** Another run may be writing a snapshot. */
+  readonly isUnderWay: boolean;
 }
 
 async function prepare({ store }: Target, request: StoreRequest, list: List, context: RunContext): Promise<Prepared> {
@@ -212,7 +213,11 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex, mayLackAll: true });
   const silent = silentText(silentAmong(entries));
   if (silent) warn(`${silent}; the backup goes on without it`);
-  const options = { signal, warn, names };
+  const onClock = (theirs: Date) => {
+    const warning = wrongDateWarning(theirs, request);
+    if (warning) warn(warning);
+  };
+  const options = { signal, warn, names, onClock };
   const { swept, waiting } = await sweep(store, folderOf(request), request.sweepAge, entries, options);
   await sweepOwnNames(store, request, names, entries, signal).then(
     (more) => swept.push(...more),
@@ -224,7 +229,20 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
   const gone = new Set(swept);
   const ids = [...names.groups].filter(([, objects]) => objects.some(({ key }) => !gone.has(key))).map(([id]) => id);
-  return { entries, ids, ...(waiting && { waiting }) };
+  const isUnderWay = isAnyUnderWay(folderOf(request), names, Date.now() - request.sweepAge);
+  return { entries, ids, isUnderWay, ...(waiting && { waiting }) };
+}
+
+/** Returns a warning for a backup that may get a wrong date, because the store's clock differs from ours. */
+function wrongDateWarning(theirs: Date, { key }: StoreRequest): string | undefined {
+  const ours = new Date();
+  const difference = clockDifference(theirs, ours);
+  if (difference === undefined) return undefined;
+  const early = 'is dated too early, so that earlier ones may count as newer';
+  const late = 'is dated in the future, and does not count as the newest until then';
+  // No listing contains the snapshot of an exact key.
+  const what = key ? 'has a wrong date' : theirs > ours ? early : late;
+  return `${difference}; if ours is wrong, this snapshot ${what}; set the clock of this machine, and take another backup`;
 }
 
 /** Deletes what waited for the verified snapshot that this run has stored. */

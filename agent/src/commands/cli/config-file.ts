@@ -10,6 +10,9 @@ import { storeSpec } from '../../store/spec.ts';
 
 const texts = z.union([z.string(), z.array(z.string())]);
 const text = z.optional(z.union([z.string(), z.number()]));
+/** A text that may consist of digits. As a number it would lose some: 1234567890123456789, 49509e3, 0123. */
+const QUOTED = 'must be text: write it in quotes';
+const digits = z.string(QUOTED);
 /** A boolean. Also accepts texts, because YAML 1.2 reads `yes` and `no` as texts. */
 const flag = z.optional(
   z.pipe(
@@ -28,11 +31,11 @@ const configSchema = z.strictObject({
   stores: z.optional(z.array(z.union([z.string(), storeSpec]))),
   retention: z.optional(z.union([z.string(), retentionSpec])),
   endpoints: z.optional(texts),
-  restoredFrom: z.optional(texts),
+  restoredFrom: z.optional(z.union([digits, z.array(digits)], QUOTED)),
   force: flag,
   cluster: text,
   namespace: text,
-  clusterId: text,
+  clusterId: z.optional(digits),
   cacert: text,
   cert: text,
   key: text,
@@ -65,10 +68,10 @@ const configSchema = z.strictObject({
   maxAge: text,
   snapshot: text,
   objectKey: text,
-  sha256: text,
+  sha256: z.optional(digits),
   adopt: flag,
   initialCluster: text,
-  initialClusterToken: text,
+  initialClusterToken: z.optional(digits),
   bumpRevision: text,
   serverVersion: text,
   forceFailed: flag,

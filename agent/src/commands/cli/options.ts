@@ -163,7 +163,7 @@ export const idleOption = option(
 ).default('60s');
 export const restoredFromOption = list(
   '--restored-from <cluster-id>',
-  "etcd cluster id that this cluster was restored from by other means; retention treats its snapshots like this cluster's own",
+  "etcd cluster id that this cluster was restored from, if the store has no note of it: the restore used another store or another tool; retention treats its snapshots like this cluster's own",
 );
 
 export const dataDirOptions = [

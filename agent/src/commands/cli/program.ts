@@ -77,6 +77,7 @@ const oneLine = (message: string) =>
   message
     .replace(/^error: /, '')
     .trim()
+    .replace(/\.$/, '')
     .replaceAll(/\s*\n\s*/g, ' ');
 
 const readOptions = [...storeOptions, clusterIdOption];

@@ -89,7 +89,7 @@ export class Settings {
     return clusterId === undefined ? undefined : etcdClusterId('--cluster-id', clusterId);
   }
 
-  /** Cluster ids of the etcds that this one was restored from by other means. */
+  /** Cluster ids of the etcds that this one was restored from, if the store has no note of it. */
   restoredFrom(): string[] {
     return this.list('restoredFrom').map((id) => etcdClusterId('--restored-from', id));
   }

@@ -28,7 +28,7 @@ import type { Store } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
-import { noteKey, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
+import { bumpWithoutNote, noteKey, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
 import { askedId, bumpFlag, sha256Flag } from '../shared/snapshot-flags.ts';
 import { withAnswering } from '../shared/store-run.ts';
 import {
@@ -212,8 +212,10 @@ const NOTE_LIMIT = 30_000;
  * notes before.
  */
 export async function noteInStore(journal: Journal, { settings, signal, log }: CommandContext): Promise<void> {
-  const { note, id, clusterId, revision, bump, token, state } = journal.content;
+  const { note, id, clusterId, revision, bump, token, state, initialCluster } = journal.content;
   if (!note) return;
+  const several = parseInitialCluster(initialCluster).length > 1;
+  const others = `${several ? `; pass --bump-revision=${bump} to the other nodes` : ''}${bumpWithoutNote(journal.content, 'the journal on this node')}`;
   let isNoted = false;
   let other: string | undefined;
   try {
@@ -223,7 +225,7 @@ export async function noteInStore(journal: Journal, { settings, signal, log }: C
     try {
       other = await otherRestore(store, note.key, journal.content, limited);
       if (!other) {
-        isNoted = await noteRestore(store, noted, { signal: limited, log });
+        isNoted = await noteRestore(store, noted, { signal: limited, log }, others);
         // Check again: of two nodes that write at the same time, each sees the note of the other now.
         if (isNoted) other = await otherRestore(store, note.key, journal.content, limited);
       }
@@ -232,7 +234,7 @@ export async function noteInStore(journal: Journal, { settings, signal, log }: C
     }
   } catch (error) {
     signal.throwIfAborted();
-    warnNotNoted(note.from, error, log);
+    warnNotNoted(note.from, error, log, others);
   }
   if (other) {
     const message = `another node has restored ${other} as the same cluster ${clusterId}, this one ${id} with --bump-revision=${bump}; go back with --undo, and pass one id, one --bump-revision and a new --initial-cluster-token to all nodes`;

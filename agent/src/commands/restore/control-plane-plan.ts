@@ -6,9 +6,9 @@ import { SYSTEMD_ROOTS } from '../../control-plane/node/systemd-unit.ts';
 import { refuseWithoutRoom } from '../../control-plane/restore/free-space.ts';
 import { type PlanRequest, planSteps, planText } from '../../control-plane/restore/plan.ts';
 import { bumpAndToken, fetchChecked } from '../../control-plane/restore/prepare.ts';
+import { highestServed } from '../../control-plane/state/bump.ts';
 import { etcdTrouble } from '../../control-plane/state/health.ts';
 import { leftOutNotes, leftOutOf } from '../../control-plane/state/members-left-out.ts';
-import { highestOf } from '../../control-plane/state/served-revisions.ts';
 import { initialClusterOf } from '../../control-plane/state/snapshot-members.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -71,7 +71,7 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
 
 /** Facts to know before the first command. */
 async function notesOf({ passedOver, manifest, served, node }: ControlPlaneRequest): Promise<string[]> {
-  const { revision, where } = highestOf([...served.inStore, ...served.here]);
+  const { revision, where } = highestServed(served);
   const trouble = await etcdTrouble(node.member);
   return [
     ...passedOverText(passedOver, manifest.id),

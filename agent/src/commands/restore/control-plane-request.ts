@@ -19,6 +19,7 @@ import { type OwnRestore, type Seen, type Served, servedBefore } from '../../con
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
+import { timeAt } from '../../store/clock.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
@@ -88,7 +89,7 @@ export async function prepareRequest(
   const identities = await settings.identities();
   const entry = await askedToRestore(opened, context, grow);
   const { manifest } = entry;
-  const lost = await opened.readLost((await opened.store.now({ signal })) ?? new Date());
+  const lost = await opened.readLost(await timeAt(opened.store, { signal }));
   const all = [...opened.entries, ...lost];
   const command = namedCommand(settings, manifest, opened);
   if (!settings.flag('forceForeign')) await refuseOtherCluster(manifest, opened.entries, node.member);

@@ -8,7 +8,7 @@ import { bumpBeyond } from '../../backup/restore/bump-beyond.ts';
 import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, readMarker } from '../../backup/restore/restore-marker.ts';
 import { nextToken } from '../../backup/restore/token.ts';
-import { bumpOf } from '../../control-plane/state/bump.ts';
+import { bumpOf, highestServed, seenOf } from '../../control-plane/state/bump.ts';
 import { beganAfter, dataRevision } from '../../control-plane/state/data-revision.ts';
 import {
   beyondUnknown,
@@ -81,7 +81,7 @@ async function chosenBump({ opened, entry, request, several, commandFor, context
  * snapshot or a note cannot be read.
  */
 function guessed(served: Served, revision: number): Served {
-  const highest = highestOf([...served.inStore, ...seenOf(served.notes, true)]).revision;
+  const highest = highestServed({ ...served, here: [] }).revision;
   const beyond = beyondUnknown(Math.max(revision, highest), served.unknown);
   const inStore = [...served.inStore, { revision: beyond, where: 'what is unknown' }];
   return { ...served, inStore, unknown: [], mustAsk: [] };
@@ -136,11 +136,11 @@ function bumpOfOthers(
     );
   }
   // The other members may have been restored into empty directories.
-  const past = highestOf([...served.here, ...seenOf(served.notes)].filter((each) => !isSame(each)));
+  const inPlace = seenOf(served.notes.filter(({ part }) => part !== 'none'));
+  const past = highestOf([...served.here, ...inPlace].filter((each) => !isSame(each)));
   if (revision + joined > past.revision) return joined;
-  const all = highestOf([...served.inStore, ...served.here, ...seenOf(served.notes, true)]);
   throw refused(
-    `the cluster ${clusterId} with this token and these members begins at revision ${revision + joined}, but ${past.where} has reached ${past.revision}: clients would miss changes; pass the same --bump-revision to all members, for example ${bumpBeyond(all.revision, revision)}, and the same new --initial-cluster-token, for example ${example}${several ? ', the same on all of them' : ''}`,
+    `the cluster ${clusterId} with this token and these members begins at revision ${revision + joined}, but ${past.where} has reached ${past.revision}: clients would miss changes; pass the same --bump-revision to all members, for example ${bumpBeyond(highestServed(served).revision, revision)}, and the same new --initial-cluster-token, for example ${example}${several ? ', the same on all of them' : ''}`,
   );
 }
 
@@ -171,14 +171,6 @@ function siblingOf(notes: readonly RestoreNote[], entries: readonly Entry[]): En
   const isOne = more.length === 0 && notes.every(({ part }) => part === 'none');
   return isOne ? entries.find((each) => each.id === id && each.manifest && !each.problem && mayForce(each)) : undefined;
 }
-
-/** Revisions that restores have reached: restores in this place, or all of them. */
-const seenOf = (notes: readonly RestoreNote[], all = false): Seen[] =>
-  notes.flatMap(({ id, clusterId, revision, part }) =>
-    revision === undefined || (part === 'none' && !all)
-      ? []
-      : [{ revision, clusterId, where: `the cluster ${clusterId} that was restored from ${id}` }],
-  );
 
 /**
  * Refuses a member that was restored before: it may have voted since, and without its data a majority could lose

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, readlink, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
@@ -51,6 +51,44 @@ test('a snapshot of several members makes no cluster of one, unless that member 
   // As an init container of an older version has done.
   expect(await restore(dataDir, ...own(1))).toMatchObject({ exitCode: 0, data: { alreadyRestored: true } });
   expect(await restore(dataDir, ...own(1), '--again')).toMatchObject({ exitCode: ExitCode.usage });
+});
+
+describe('a snapshot whose manifest does not list the members makes no cluster of one either', () => {
+  const refused = (text: string) => {
+    expect(text).toMatch(/--initial-cluster: is missing, and \S+ is the snapshot of an etcd with 3 members/);
+    const [suggested] = /--initial-cluster=[^ ,]+(,[^ ,]+){2}/.exec(text)!;
+    expect(suggested.split(/=(.*)/)[1]!.split(',').sort()).toEqual(allMembers().split(',').sort());
+  };
+  const lone = async (name: string, ...flags: string[]) => {
+    const dataDir = join(place, name);
+    const at = [`--data-dir=${dataDir}`, `--etcdutl=${etcdutl()}`, ...own(1)];
+    const { exitCode, text } = await runHere('restore', 'data-dir', ...flags, ...at);
+    expect({ exitCode, there: await readdir(dataDir).catch(() => []) }).toEqual({
+      exitCode: ExitCode.usage,
+      there: [],
+    });
+    return text;
+  };
+
+  test('because it was adopted: its manifest lists them', async () => {
+    const [store] = inStore;
+    await mkdir(join(place, 'store/other'), { recursive: true });
+    await runHere('restore', 'fetch', id, ...inStore, `--to=${place}/store/other/nightly.db`);
+    const adopted = [store!, '--cluster=other', `--etcdutl=${etcdutl()}`];
+    expect(await runHere('adopt', ...adopted)).toMatchObject({ exitCode: 0 });
+    const listed = async (key: string) => JSON.parse(await readFile(join(place, 'store', key), 'utf8')).members;
+    const byId = (members: { id: string }[]) => members.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    expect(byId(await listed('other/nightly.json'))).toEqual(byId(await listed(`orders/${id}.json`)));
+    refused(await lone('adopted', 'nightly', store!, '--cluster=other'));
+  });
+
+  test('or because etcd could not be asked: the snapshot itself does', async () => {
+    const manifest = JSON.parse(await readFile(join(place, `store/orders/${id}.json`), 'utf8'));
+    delete manifest.members;
+    await cp(join(place, 'store/orders'), join(place, 'unlisted/orders'), { recursive: true });
+    await writeFile(join(place, `unlisted/orders/${id}.json`), JSON.stringify(manifest));
+    refused(await lone('unlisted-data', id, `--store=file://${place}/unlisted`, '--cluster=orders'));
+  });
 });
 
 test('the data of another member is not replaced, and all data directories below are named', async () => {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { memberNameIn } from '../../backup/restore/member-name.ts';
 import { type DataDirRequest, readMarker } from '../../backup/restore/restore-marker.ts';
-import { initialClusterOf } from '../../control-plane/state/snapshot-members.ts';
+import { initialClusterOf, type SnapshotMember } from '../../control-plane/state/snapshot-members.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 
@@ -11,7 +11,8 @@ import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
  * machine, it would be a cluster of its own. A restore that was made before stays as it is.
  */
 export async function refuseLone(
-  { id, members = [] }: Pick<Manifest, 'id' | 'members'>,
+  id: string,
+  members: readonly (SnapshotMember & { readonly isLearner?: boolean | undefined })[] = [],
   { dataDir, initialCluster, repeat }: DataDirRequest,
 ): Promise<void> {
   const voters = members.filter(({ isLearner }) => !isLearner);

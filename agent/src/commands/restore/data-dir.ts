@@ -13,6 +13,7 @@ import { nextToken } from '../../backup/restore/token.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
+import type { StoredMember } from '../../etcd/offline/database-check.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { answerLimit, waitLimit } from '../../lib/limits/answer-limit.ts';
@@ -26,7 +27,7 @@ import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
 import { ANSWER_LIMIT, answeringOf } from '../shared/answering.ts';
 import { orInstead } from '../shared/instead.ts';
-import { warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
+import { bumpWithoutNote, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { sameIdentities, sameStore, sameTools } from '../shared/same-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
@@ -55,7 +56,8 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const { store } = opened;
     const entry = await askedToRestore(opened, context, grow);
     const { id, manifest } = entry;
-    if (!settings.text('initialCluster')) await refuseLone(manifest, request);
+    const isListed = settings.text('initialCluster') !== undefined;
+    if (!isListed) await refuseLone(id, manifest.members, request);
     const members = membersOf(request.initialCluster).size;
     const several = members > 1;
     const command = commandFor(request, opened, settings);
@@ -79,6 +81,8 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
         }
         return bumpFor({ opened, entry, request, several, commandFor: command, context });
       },
+      // Not every manifest lists the members.
+      ...(!isListed && { members: (found: readonly StoredMember[]) => refuseLone(id, found, request) }),
       ...(several && { claim: (made: Marker) => claim(made, opened, context, entry) }),
     };
     const result = await orInstead(entry, opened, context, () =>
@@ -270,7 +274,7 @@ async function note(
         });
   if (!entry) return;
   const several = membersOf(marker.initialCluster).size > 1;
-  const others = `pass --bump-revision=${marker.bumpRevision} to the other members`;
+  const others = several ? `; pass --bump-revision=${marker.bumpRevision} to the other members` : '';
   try {
     const write = async () => {
       const keys = await noteKeys(entry, opened, clusterId, limited);
@@ -282,7 +286,9 @@ async function note(
     await markNoted(resolve(dataDir), marker);
   } catch (error) {
     run.throwIfAborted();
-    warnNotNoted(entry.manifest.source.clusterId, error, log, several ? `; ${others}` : '');
+    const { revision, bumpRevision: bump } = marker;
+    const later = revision === undefined ? '' : bumpWithoutNote({ id, revision, bump }, resolve(dataDir));
+    warnNotNoted(entry.manifest.source.clusterId, error, log, `${others}${later}`);
   }
 }
 

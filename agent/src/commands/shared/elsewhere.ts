@@ -2,9 +2,10 @@ import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { entriesAsked, isOf } from '../../backup/catalog/identity/identity.ts';
-import { otherFoldersHint } from '../../backup/catalog/identity/locate.ts';
+import { limited, otherFoldersHint } from '../../backup/catalog/identity/locate.ts';
 import { lookAround, type Misplaced } from '../../backup/catalog/identity/misplaced.ts';
 import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
+import { isTimeout } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { openStore } from '../../store/open.ts';
@@ -29,6 +30,9 @@ export async function elsewhere(opened: OpenedStore, { signal }: Pick<CommandCon
   const found = (text: string): Elsewhere => ({ text, isFound: true });
   const ids = await clusterIdsHint(opened);
   if (ids) return found(ids);
+  // The folder is the right one.
+  const unfinished = await unfinishedHint(opened.store, opened.spec, folderOf(opened), signal);
+  if (unfinished) return { text: unfinished, isFound: false };
   const { misplaced, names, hasFolder, exactKey } = await lookAround(opened.store, opened, { signal });
   if (misplaced && (!hasFolder || misplaced.folder === folderOf(opened))) {
     return found(misplacedText(misplaced, opened.spec));
@@ -54,7 +58,29 @@ export async function noClusterHint(store: Store, spec: StoreSpec, signal: Abort
   const { misplaced, names, exactKey } = await lookAround(store, { cluster: '' }, { signal });
   if (misplaced) return { text: misplacedText(misplaced, spec), isFound: true };
   if (exactKey !== undefined) return { text: exactKeyText(exactKey), isFound: false };
-  return { text: names ? `; ${otherFiles(names)}` : '', isFound: false };
+  const unfinished = await unfinishedHint(store, spec, '', signal);
+  return { text: unfinished || (names ? `; ${otherFiles(names)}` : ''), isFound: false };
+}
+
+/** Says what backups that run or were killed have left in the folder. No listing shows it. */
+async function unfinishedHint(store: Store, spec: StoreSpec, folder: string, run: AbortSignal): Promise<string> {
+  const signal = limited(run, HINT_LIMIT);
+  const times: number[] = [];
+  const count = async () => {
+    const prefix = folder === '' ? '' : `${folder}/`;
+    for await (const { modified } of store.unfinished?.(prefix, { signal }) ?? []) times.push(modified.getTime());
+  };
+  await unlessAborted(count(), signal).catch(() => {
+    if (!isTimeout(run)) run.throwIfAborted();
+  });
+  if (times.length === 0) return '';
+  const oldest = new Date(times.reduce((a, b) => Math.min(a, b))).toISOString();
+  const what = `unfinished ${spec.s3 || spec.oss ? 'upload' : '.part file'}`;
+  const [found, them] =
+    times.length === 1
+      ? [`1 ${what}, from ${oldest}`, 'it once it is']
+      : [`${times.length} ${what}s, the oldest from ${oldest}`, 'them once they are'];
+  return `; ${folder || 'the store'} has ${found}: a backup is running, or was killed; the next backup removes ${them} older than --sweep-age, by default a day`;
 }
 
 /** Lists the cluster ids of the folder if there is none of the id that is asked for. */

@@ -4,8 +4,8 @@ import { newestVerified } from '../../backup/catalog/select.ts';
 import { DamagedError } from '../../backup/payload/damaged-error.ts';
 import { AgentError } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
-import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
+import { clockOf } from '../../store/clock.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { HINT_LIMIT } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
@@ -23,7 +23,8 @@ export async function another(
     const signal = waitLimit(HINT_LIMIT, run);
     const entries = await opened.readAnswering(() => signal);
     const others = entries.filter((entry) => entry.id !== id);
-    const now = (await unlessAborted(opened.store.now({ signal }), signal)) ?? new Date();
+    // A clock that does not answer by then is not needed for it.
+    const now = (await clockOf(opened.store, { signal }).catch(() => undefined)) ?? new Date();
     const { newest } = newestVerified(others, opened, opened.store.url, { now, ...(before && { before }) });
     if (newest) return `name another snapshot, for example ${newest.id}, ${whichIs(newest, others, before)}`;
   } catch {

@@ -9,6 +9,7 @@ import {
 import { isRefused } from '../../backup/catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { noteKeyOf } from '../../backup/catalog/restore-notes.ts';
+import { bumpBeyond } from '../../backup/restore/bump-beyond.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import type { Log } from '../../lib/log.ts';
@@ -114,16 +115,27 @@ export async function noteRestore(
   store: Store,
   note: RestoreNote,
   { signal, log }: Pick<CommandContext, 'signal' | 'log'>,
+  others = '',
 ): Promise<boolean> {
   try {
     await writeNote(store, note, signal);
     return true;
   } catch (error) {
     signal.throwIfAborted();
-    warnNotNoted(note.from, error, log);
+    warnNotNoted(note.from, error, log, others);
     return false;
   }
 }
+
+/**
+ * What to pass to a later restore that does not know of this one, because the store has no note of it. `known`: where its revision
+ * is known.
+ */
+export const bumpWithoutNote = (
+  { id, revision, bump }: { readonly id: string; readonly revision: number; readonly bump: number },
+  known: string,
+): string =>
+  `; a later restore that reads neither a note nor ${known} must begin beyond revision ${revision}: pass it a larger --bump-revision, for ${id} for example ${bumpBeyond(revision, revision - bump)}`;
 
 export const warnNotNoted = (from: string, error: unknown, log: Log, others = ''): void =>
   log.warn(

@@ -36,7 +36,9 @@ export function beforeFlag(settings: Settings): Date | undefined {
   if (text === undefined) return undefined;
   const found = z.iso.datetime({ offset: true }).safeParse(text);
   if (found.success) return new Date(found.data);
-  throw usageError(`--latest-verified-before: '${text}' is not a time; write it like 2026-11-21T02:30:00Z`);
+  throw usageError(
+    `--latest-verified-before: '${text}' is not a time with a time zone; write it like 2026-11-21T02:30:00Z`,
+  );
 }
 
 /**

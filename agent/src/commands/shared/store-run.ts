@@ -14,6 +14,7 @@ import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { listNames, type Names } from '../../backup/catalog/names.ts';
 import { type PassedOver, passedOver } from '../../backup/catalog/passed-over.ts';
 import { badness, selectEntry } from '../../backup/catalog/select.ts';
+import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import type { Target } from '../../backup/take/request.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
@@ -21,6 +22,7 @@ import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { namingStore } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
+import { timeAt } from '../../store/clock.ts';
 import { IDLE_TIMEOUT, IdleTimeoutStore, idleTimeoutFor } from '../../store/idle-timeout.ts';
 import { openStore } from '../../store/open.ts';
 import { OwingStore } from '../../store/owing-store.ts';
@@ -64,7 +66,7 @@ async function withElsewhere(error: unknown, opened: OpenedStore, context: Comma
   const { signal, settings } = context;
   if (error instanceof IncompleteError) {
     // The error that is reported matters more.
-    const now = (await store.now({ signal }).catch(() => undefined)) ?? new Date();
+    const now = await timeAt(store, { signal });
     const entries = await opened.readAnswering(() => waitLimit(HINT_LIMIT, signal)).catch(() => []);
     const hint = adoptHint(opened, error.entry, { now, settings, entries });
     if (hint) throw new AgentError(error.exitCode, `${error.message}${hint}`);
@@ -81,6 +83,8 @@ async function nothingHint({ message }: AgentError, opened: OpenedStore, context
   const { settings, signal } = context;
   const { store } = opened;
   const id = [...settings.args, settings.text('snapshot')].find((each) => each && message.includes(` ${each} `));
+  const named = id && splitName(id.slice(id.lastIndexOf('/') + 1))?.id;
+  if (named && isSnapshotId(named)) return `; this is the name of a file: pass the id ${named}`;
   const owner = id && (await folderWith(store, id, opened, { signal }));
   if (owner) return owner;
   const isNamed = askedId(settings) !== undefined || settings.text('objectKey') !== undefined;
@@ -227,7 +231,7 @@ export async function passedOverFor(
 ): Promise<PassedOver[]> {
   const { settings, signal } = context;
   if (askedId(settings) !== undefined || settings.text('objectKey') !== undefined) return [];
-  const now = (await opened.store.now({ signal })) ?? new Date();
+  const now = await timeAt(opened.store, { signal });
   const without = [...(await opened.readLost(now)), ...(await opened.readUnfinished(now))];
   return passedOver([...(await answeringOf(opened, context)), ...without], entry, opened, beforeFlag(settings));
 }

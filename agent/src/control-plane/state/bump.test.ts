@@ -1,4 +1,4 @@
-import { bumpOf } from './bump.ts';
+import { bumpOf, highestServed } from './bump.ts';
 import type { RestoreNote, Seen, Served } from './served-revisions.ts';
 
 const seen = (revision: number, clusterId = 'c0'): Seen => ({ revision, clusterId, where: `${clusterId}` });
@@ -132,5 +132,15 @@ test('what only a person can judge is asked for, even if the local data are the 
 test('a number that leads beyond every revision is refused', () => {
   expect(() => bumpOf(served({ here: [seen(7)] }), { ...request, given: Number.MAX_SAFE_INTEGER })).toThrow(
     /^x: its revision 7 cannot be raised by 9007199254740991/,
+  );
+});
+
+test('the highest revision may be known by a note alone', () => {
+  expect(highestServed(served({ inStore: [seen(7)], here: [seen(8)], notes: [note({ revision: 9 })] }))).toMatchObject({
+    revision: 9,
+    clusterId: 'c1',
+  });
+  expect(highestServed(served({ inStore: [seen(7)], here: [seen(8)], notes: [note({ revision: 1 })] })).revision).toBe(
+    8,
   );
 });

@@ -42,7 +42,7 @@ function chosenBump(served: Served, request: BumpRequest): number {
   const past = served.notes.filter((note) => !underWay.includes(note));
   const head = Math.max(revision, highestOf([...served.inStore, ...seenOf(past)]).revision);
   const isAhead = served.here.some((seen) => seen.revision >= head && !seen.isFresh);
-  const next = bumpBeyond(all(0).revision, revision);
+  const next = bumpBeyond(highestServed(served).revision, revision);
   if (given !== undefined) {
     const hasRoom = isAhead || revision + given >= all(given).revision + BUMP_STEP / 2;
     if (fits(given) && (hasRoom || underWay.some(({ bump }) => bump === given))) return given;
@@ -88,10 +88,17 @@ function isInProgress(note: RestoreNote, { id, several, token }: BumpRequest, { 
 const isOf = (notes: readonly RestoreNote[], { clusterId }: Seen, bump: number): boolean =>
   notes.some((note) => note.bump === bump && note.clusterId === clusterId);
 
-const seenOf = (notes: readonly RestoreNote[]): Seen[] =>
+/** The revisions at which restored clusters began. */
+export const seenOf = (notes: readonly RestoreNote[]): Seen[] =>
   notes.flatMap(({ id, clusterId, revision }) =>
-    revision === undefined ? [] : [{ revision, clusterId, where: `the cluster ${clusterId} restored from ${id}` }],
+    revision === undefined
+      ? []
+      : [{ revision, clusterId, where: `the cluster ${clusterId} that was restored from ${id}` }],
   );
+
+/** The highest revision that is known to have been served, by the store and its notes, this node and the members. */
+export const highestServed = ({ inStore, notes, here }: Served): Seen =>
+  highestOf([...inStore, ...seenOf(notes), ...here]);
 
 const flagFor = (several: boolean) => (several ? 'pass the same --bump-revision on all nodes' : 'pass --bump-revision');
 

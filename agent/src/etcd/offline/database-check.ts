@@ -48,7 +48,21 @@ export interface Switches {
   readonly corruptAlarm: boolean;
 }
 
-export interface DatabaseFacts extends Switches {
+/** A member as the database lists it. Its name is empty until it has started. */
+export interface StoredMember {
+  readonly id: string;
+  readonly name: string;
+  readonly peerUrls: string[];
+  readonly clientUrls: string[];
+  readonly isLearner?: boolean;
+}
+
+/** What a database says besides its keys. */
+export interface DatabaseSettings extends Switches {
+  readonly members: readonly StoredMember[];
+}
+
+export interface DatabaseFacts extends DatabaseSettings {
   /** What is damaged. Undefined if nothing is. */
   readonly damage?: string;
   /** Newest revision. Also correct if a compaction left no key at that revision; etcdutl then reports 0. */
@@ -67,14 +81,15 @@ export async function readDatabase(file: string, size: number, signal?: AbortSig
   };
   const structure = await boltDamage(file, size, visit, signal);
   const lacks = missing.size > 0 ? `it lacks the buckets ${[...missing].join(', ')}` : undefined;
-  const { wrong, revision, storageVersion, authEnabled, corruptAlarm } = reader;
-  return { damage: structure ?? wrong ?? lacks, revision, storageVersion, authEnabled, corruptAlarm };
+  const { wrong, revision, storageVersion, authEnabled, corruptAlarm, members } = reader;
+  return { damage: structure ?? wrong ?? lacks, revision, storageVersion, authEnabled, corruptAlarm, members };
 }
 
 /** Reads only the settings of a database that is known to be intact. */
-export async function readSwitches(file: string, size: number, signal?: AbortSignal): Promise<Switches> {
+export async function readSettings(file: string, size: number, signal?: AbortSignal): Promise<DatabaseSettings> {
   const reader = new Reader();
-  await boltDamage(file, size, (bucket) => (/^(auth|alarm)$/.test(bucket) ? reader.visit(bucket) : undefined), signal);
+  const isSetting = (bucket: string) => /^(auth|alarm|members)$/.test(bucket);
+  await boltDamage(file, size, (bucket) => (isSetting(bucket) ? reader.visit(bucket) : undefined), signal);
   return reader;
 }
 
@@ -85,6 +100,7 @@ class Reader {
   storageVersion: string | undefined;
   authEnabled = false;
   corruptAlarm = false;
+  readonly members: StoredMember[] = [];
 
   visit(bucket: string): (key: Buffer, value: Buffer) => void {
     const check = Object.hasOwn(checks, bucket) ? checks[bucket] : undefined;
@@ -106,6 +122,9 @@ class Reader {
         break;
       case 'auth':
         if (key.equals(AUTH_ENABLED)) this.authEnabled = value[0] === 1;
+        break;
+      case 'members':
+        this.members.push(memberIn(key, value));
         break;
       case 'alarm':
         if ([...fieldsOf(key)].some(([field, kind]) => field === 2 && kind === CORRUPT)) this.corruptAlarm = true;
@@ -149,6 +168,18 @@ const firstField = (bytes: Buffer) => [...fieldsOf(bytes)].find(([field]) => fie
 const isPermission = (bytes: Buffer) => message(bytes, ['number', 'bytes', 'bytes']);
 const named = (value: Buffer, key: Buffer) => key.equals(firstField(value) as Uint8Array);
 const memberId = (key: Buffer) => BigInt(`0x${key}`);
+
+function memberIn(key: Buffer, value: Buffer): StoredMember {
+  const { name, peerURLs, clientURLs, isLearner } = JSON.parse(value.toString());
+  const texts = (list: unknown) => (Array.isArray(list) ? list.filter((each) => typeof each === 'string') : []);
+  return {
+    id: memberId(key).toString(16),
+    name: typeof name === 'string' ? name : '',
+    peerUrls: texts(peerURLs),
+    clientUrls: texts(clientURLs),
+    ...(isLearner === true && { isLearner }),
+  };
+}
 
 function isJson(value: Buffer): boolean {
   return typeof JSON.parse(value.toString()) === 'object';

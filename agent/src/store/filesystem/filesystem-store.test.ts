@@ -106,6 +106,14 @@ test.each([
   expect(fault.message).not.toContain('\n');
 });
 
+test.each([
+  "EIO: i/o error, open '/x/a.db.0123abcd.part'",
+  "EIO: i/o error, rename '/x/a.db.0123abcd.part' -> '/x/a.db'",
+])('an unfinished file is not named: %s', (message) => {
+  const fault = filesystemFault('file:///x', 'write', '/x/a.db', Object.assign(new Error(message), { code: 'EIO' }));
+  expect(fault.message).toBe('file:///x: cannot write /x/a.db: EIO: i/o error; check the volume and try again');
+});
+
 test('a directory that cannot be listed is named itself, not the one that the list began with', async () => {
   const at = join(root, 'unreadable');
   await mkdir(join(at, 'ro/orders'), { recursive: true });

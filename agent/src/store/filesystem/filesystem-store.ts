@@ -7,7 +7,7 @@ import { abortable } from '../../lib/limits/abortable.ts';
 import { garbageCounter } from '../../lib/memory.ts';
 import { checkKey, checkNoPart, checkPrefix, exists, OUR_PART, PART, partName } from '../keys.ts';
 import type { FilesystemSpec } from '../spec.ts';
-import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from '../store.ts';
+import type { CallOptions, PutOptions, PutResult, Store, StoredObject, Unfinished } from '../store.ts';
 import { directoryUrl } from '../url.ts';
 
 const WRITE_BLOCK = 1024 * 1024;
@@ -85,12 +85,16 @@ export class FilesystemStore implements Store {
     return 'deleted';
   }
 
+  async *unfinished(prefix: string, { signal }: CallOptions = {}): AsyncGenerator<Unfinished> {
+    for await (const object of this.#files(prefix, signal)) if (OUR_PART.test(object.key)) yield object;
+  }
+
   async sweep(prefix: string, age: number, options: CallOptions = {}): Promise<number> {
     const now = await this.now(options);
     if (!now) return 0;
     let swept = 0;
-    for await (const { key, modified } of this.#files(prefix, options.signal)) {
-      if (!OUR_PART.test(key) || now.getTime() - modified.getTime() <= age) continue;
+    for await (const { key, modified } of this.unfinished(prefix, options)) {
+      if (now.getTime() - modified.getTime() <= age) continue;
       await this.delete(key, options);
       swept++;
     }
@@ -271,7 +275,9 @@ const permission = (whose = 'it') =>
 export function filesystemFault(url: string, doing: string, path: string, error: unknown, whose?: string): AgentError {
   const code = codeOf(error) ?? '';
   const remedy = isForbidden(error) ? permission(whose) : refusals[code];
-  const detail = remedy ? `${code}: ${remedy}` : `${messageOf(error)}; check the volume and try again`;
+  // Without the path, which may be that of an unfinished file.
+  const why = messageOf(error).replace(/, [a-z]+ '.*'$/, '');
+  const detail = remedy ? `${code}: ${remedy}` : `${why}; check the volume and try again`;
   const exitCode = remedy ? ExitCode.storeRefused : ExitCode.storeUnreachable;
   return new AgentError(exitCode, `${url}: cannot ${doing} ${path}: ${detail}`, { cause: error });
 }

@@ -331,6 +331,20 @@ describe('the clock', () => {
     stub.ahead = 0;
     expect(await store.sweep('c/', day)).toBe(1);
     expect([...stub.uploads.keys()]).toEqual(['two', 'three']);
+    const left: string[] = [];
+    for await (const { key } of store.unfinished!('c/')) left.push(key);
+    expect(left).toEqual(['c/young']);
+  });
+
+  test('is known to credentials that may not list the whole bucket', async () => {
+    const store = await open();
+    stub.ahead = day;
+    const code = 'AccessDenied';
+    stub.intercept = () => ({ status: 403, code, message: code });
+    const ahead = (await store.now())!.getTime() - Date.now();
+    expect(Math.abs(ahead - day)).toBeLessThan(5_000);
+    stub.intercept = () => ({ status: 403, code, message: code, headers: { date: '' } });
+    await expect(store.now()).rejects.toMatchObject({ exitCode: ExitCode.storeRefused });
   });
 
   test('is unknown if the server does not send its time', async () => {

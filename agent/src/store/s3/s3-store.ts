@@ -18,7 +18,7 @@ import { abortable } from '../../lib/limits/abortable.ts';
 import { freeBuffers, garbageCounter } from '../../lib/memory.ts';
 import { checkKey, checkPrefix, exists } from '../keys.ts';
 import type { S3Spec } from '../spec.ts';
-import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from '../store.ts';
+import type { CallOptions, PutOptions, PutResult, Store, StoredObject, Unfinished } from '../store.ts';
 import { S3Connection, type S3Place, type S3Tuning } from './connection.ts';
 import { readEncryption, type S3Encryption } from './encryption.ts';
 import { isAuthFailure, isRetained, serverCode, statusOf } from './errors.ts';
@@ -118,6 +118,12 @@ class S3Store implements Store {
     });
   }
 
+  async *unfinished(prefix: string, { signal }: CallOptions = {}): AsyncGenerator<Unfinished> {
+    for await (const { Key = '', Initiated } of this.#uploads(prefix, signal)) {
+      if (Initiated) yield { key: Key.slice(this.#prefix.length), modified: Initiated };
+    }
+  }
+
   async sweep(prefix: string, age: number, { signal }: CallOptions = {}): Promise<number> {
     let swept = 0;
     for await (const { Key, UploadId, Initiated } of this.#uploads(prefix, signal)) {
@@ -129,7 +135,12 @@ class S3Store implements Store {
   }
 
   async now({ signal }: CallOptions = {}): Promise<Date | undefined> {
-    await this.#page('', signal, { MaxKeys: 1 });
+    const before = this.#s3.serverDate;
+    await this.#page('', signal, { MaxKeys: 1 }).catch((error) => {
+      // A refusal tells the time too: the credentials may be allowed to list the folders of clusters only.
+      const isRefusal = error instanceof AgentError && error.exitCode === ExitCode.storeRefused;
+      if (!isRefusal || this.#s3.serverDate === before) throw error;
+    });
     return this.#s3.serverDate;
   }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { AuthContext } from 'ssh2';
 import { secretDirectory } from '../../../test/support/secret-directory.ts';
 import { SftpStub } from '../../../test/support/sftp-stub.ts';
+import { once as putBody } from '../../../test/support/store-contract.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { openSftp } from './sftp-store.ts';
 
@@ -78,6 +79,22 @@ test('nothing is sent to a server with another key', async () => {
     ),
   });
   expect(asked).toBe(0);
+});
+
+test('the error of a directory without the right to write names the key, not the unfinished file', async () => {
+  await using server = await SftpStub.start({ login: (attempt) => attempt.accept() });
+  const spec = { host: '127.0.0.1', port: server.port, hostKey: server.hostKey, path: '/backups' };
+  const store = await openSftp({ ...spec, credentialsDirectory: secret(files) });
+  try {
+    await expect(store.put('orders/x.db', putBody('x'))).rejects.toMatchObject({
+      exitCode: ExitCode.storeRefused,
+      message: expect.stringMatching(
+        /: cannot create \/backups\/orders\/x\.db: .* change the owner or mode of the directory$/,
+      ),
+    });
+  } finally {
+    store.close();
+  }
 });
 
 test('a server without SFTP', async () => {

@@ -5,7 +5,7 @@ import { abortable } from '../../lib/limits/abortable.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { checkKey, checkNoPart, checkPrefix, exists, OUR_PART, PART, partName } from '../keys.ts';
 import type { SftpSpec } from '../spec.ts';
-import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from '../store.ts';
+import type { CallOptions, PutOptions, PutResult, Store, StoredObject, Unfinished } from '../store.ts';
 import { sftpRoot, sftpUrl } from '../url.ts';
 import { SftpConnection, type SftpTuning } from './connection.ts';
 import { readLogin } from './credentials.ts';
@@ -69,13 +69,14 @@ class SftpStore implements Store {
     const creating = createFile(session, part);
     let open = true;
     try {
-      const handle = await this.#do('create', part, signal, session, creating);
-      const explain: Explain = (call) => this.#do('write', part, signal, session, call);
+      // The user knows the key, not the unfinished file.
+      const handle = await this.#do('create', path, signal, session, creating);
+      const explain: Explain = (call) => this.#do('write', path, signal, session, call);
       const size = await writeAll(session, handle, abortable(body, signal), explain);
       await explain(syncFile(session, handle));
       open = false;
       await explain(closeFile(session, handle));
-      await this.#checkSize(session, part, size, signal);
+      await this.#checkSize(session, part, path, size, signal);
       signal?.throwIfAborted();
       const renamed = (onlyNew ? renameToNew : renameOver)(session, part, path);
       if (!(await this.#do('rename to', path, undefined, session, renamed))) throw exists(this.url, key);
@@ -119,12 +120,16 @@ class SftpStore implements Store {
     return 'deleted';
   }
 
+  async *unfinished(prefix: string, { signal }: CallOptions = {}): AsyncGenerator<Unfinished> {
+    for await (const object of this.#files(prefix, signal)) if (OUR_PART.test(object.key)) yield object;
+  }
+
   async sweep(prefix: string, age: number, options: CallOptions = {}): Promise<number> {
     const now = await this.now(options);
     if (!now) return 0;
     let swept = 0;
-    for await (const { key, modified } of this.#files(prefix, options.signal)) {
-      if (!OUR_PART.test(key) || now.getTime() - modified.getTime() <= age) continue;
+    for await (const { key, modified } of this.unfinished(prefix, options)) {
+      if (now.getTime() - modified.getTime() <= age) continue;
       await this.delete(key, options);
       swept++;
     }
@@ -136,7 +141,7 @@ class SftpStore implements Store {
     // A fixed name: the next run removes the file that a killed run left.
     const path = posix.join(this.#root, `.clock${PART}`);
     const session = await this.#session(signal);
-    const found = await this.#do('write', path, signal, session, statOfNewFile(session, path));
+    const found = await this.#do('read the clock of', this.#root, signal, session, statOfNewFile(session, path));
     return found && modifiedOf(found);
   }
 
@@ -191,10 +196,16 @@ class SftpStore implements Store {
   }
 
   /** Runs before the rename, so that an incomplete object never becomes visible. */
-  async #checkSize(session: SftpSession, part: string, size: number, signal: AbortSignal | undefined): Promise<void> {
-    const found = await this.#do('read', part, signal, session, statOf(session, part));
+  async #checkSize(
+    session: SftpSession,
+    part: string,
+    path: string,
+    size: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const found = await this.#do('read', path, signal, session, statOf(session, part));
     if (found?.size === size) return;
-    const message = `${this.url}: ${part} has ${found?.size ?? 'no'} bytes after ${size} were written; try again`;
+    const message = `${this.url}: ${path} has ${found?.size ?? 'no'} bytes after ${size} were written; try again`;
     throw new AgentError(ExitCode.storeUnreachable, message);
   }
 

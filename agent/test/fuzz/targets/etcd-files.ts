@@ -2,7 +2,7 @@ import { snapshotMembers } from '../../../src/control-plane/state/snapshot-membe
 import { backendState, backendValues } from '../../../src/etcd/offline/backend-state.ts';
 import { Damage } from '../../../src/etcd/offline/bolt-check.ts';
 import { membersOf } from '../../../src/etcd/offline/cluster-id.ts';
-import { readDatabase, readSwitches } from '../../../src/etcd/offline/database-check.ts';
+import { readDatabase, readSettings } from '../../../src/etcd/offline/database-check.ts';
 import { keyDamage } from '../../../src/etcd/offline/key-check.ts';
 import { walIdentity } from '../../../src/etcd/offline/wal.ts';
 import { walState } from '../../../src/etcd/offline/wal-state.ts';
@@ -67,7 +67,7 @@ export const etcdFiles: readonly Target[] = [
         if (damage.length > 1_000) throw new Error('a long description of damage');
         return refused;
       }
-      await readSwitches(file, input.length - TRAILER);
+      await readSettings(file, input.length - TRAILER);
       return snapshotMembers(file);
     },
   },

@@ -53,7 +53,11 @@ test('two etcds that no restore connects are listed and refused, unless a cluste
   const entries = newestFirst(a, b, c);
 
   expect(() => newest(entries)).toThrow(
-    refused(new RegExp(`2 etcd clusters named orders.*a \\(2, newest ${c.id}\\), b \\(1,.*--cluster-id`)),
+    refused(
+      new RegExp(
+        `2 etcd clusters named orders.*a \\(2, newest ${c.id}\\), b \\(1,.*--cluster-id.*--restored-from to its next backup$`,
+      ),
+    ),
   );
   expect(newest(entries, { ...orders, clusterId: 'b' })).toBe(b.id);
   expect(newest(entries, { ...orders, clusterId: 'c' })).toBeUndefined();

@@ -165,13 +165,13 @@ function several(
     const known = own.filter(isKnown);
     return `${head} (${known.length || 'none verified'}, newest ${(known[0] ?? own[0])?.id})`;
   });
-  const why =
-    new Set(lines.map(({ family }) => family)).size === lines.length
-      ? 'and no restore connects them'
-      : 'and one kept running after another was restored from it';
+  const isApart = new Set(lines.map(({ family }) => family)).size === lines.length;
+  const why = isApart ? 'and no restore connects them' : 'and one kept running after another was restored from it';
+  // The note of a restore lies in the store that it used.
+  const noted = isApart ? '; if one was restored from another, pass --restored-from to its next backup' : '';
   return new AgentError(
     ExitCode.refused,
-    `${where} holds snapshots of ${lines.length} etcd clusters named ${folderOf(wanted)}, ${why}: ${described.join(', ')}; pass the --cluster-id of one of them, or name the snapshot`,
+    `${where} holds snapshots of ${lines.length} etcd clusters named ${folderOf(wanted)}, ${why}: ${described.join(', ')}; pass the --cluster-id of one of them, or name the snapshot${noted}`,
   );
 }
 

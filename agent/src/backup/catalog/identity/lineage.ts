@@ -21,6 +21,17 @@ export function lineageOf(
   return [...new Set(all)];
 }
 
+/** Returns the cluster ids of what was restored from this cluster, that with the newest snapshot first. */
+export function restoredFromIt(entries: readonly Entry[], clusterId: string): string[] {
+  const later = entries.flatMap(({ manifest }) =>
+    manifest?.cluster.lineage?.includes(clusterId) ? [manifest.source.clusterId] : [],
+  );
+  const noted = entries.flatMap(({ manifest, restoredAs }) =>
+    manifest?.source.clusterId === clusterId ? restoredAs : [],
+  );
+  return [...new Set([...later, ...noted])].filter((id) => id !== clusterId);
+}
+
 /** Times of the first and the last snapshot of an etcd, in milliseconds. */
 interface Life {
   readonly first: number;
