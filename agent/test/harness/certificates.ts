@@ -76,7 +76,7 @@ interface Authority {
 
 interface Leaf {
   readonly usages: x509.ExtendedKeyUsageType[];
-  /** True if the certificate names 127.0.0.1, localhost and store.example.com. */
+  /** True if the certificate names 127.0.0.1 to 127.0.0.3, localhost and store.example.com. */
   readonly hosts: boolean;
   readonly notBefore: Date;
   readonly notAfter: Date;
@@ -103,7 +103,7 @@ async function authority(directory: string, name: string): Promise<Authority> {
 async function issue(issuer: Authority, directory: string, name: string, leaf: Leaf): Promise<KeyPair> {
   const keys = await newKeys();
   const hosts = [
-    { type: 'ip' as const, value: '127.0.0.1' },
+    ...['127.0.0.1', '127.0.0.2', '127.0.0.3'].map((value) => ({ type: 'ip' as const, value })),
     { type: 'dns' as const, value: 'localhost' },
     { type: 'dns' as const, value: 'store.example.com' },
   ];
