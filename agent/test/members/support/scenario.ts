@@ -44,6 +44,7 @@ export class Play {
   /** Resolves when the cluster is complete for the first time. */
   async formed(): Promise<void> {
     await this.converges('formed', async () => undefined);
+    if (this.cluster.world.users) await this.cluster.enableAuth(this.writer.prefix);
     this.formedAt = this.writer.now;
     this.#whole.resolve();
     await this.writer.more(20);
@@ -121,7 +122,7 @@ const clientsOf = (cluster: LocalCluster): Target => ({
     const size = clusterOf(cluster.store)?.spec.size;
     return cluster.endpoints.slice(0, size);
   },
-  tls: cluster.tls,
+  tls: cluster.world.tls,
 });
 
 /** With MEMBERS_DIR the files of a scenario are kept, for the analysis of a failure. */
