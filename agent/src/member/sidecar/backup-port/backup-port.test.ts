@@ -365,7 +365,7 @@ test.each(['the call', 'the connection', 'the network'])(
   },
 );
 
-test('a caller that does not read holds the snapshot back, and not for ever', async () => {
+test('a caller that does not read holds the snapshot back, and not forever', async () => {
   const seen = endless();
   await listen({ stalled: 1_500 });
   const stream = open(dial(), 'Maintenance/Snapshot');

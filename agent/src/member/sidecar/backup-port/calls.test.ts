@@ -17,7 +17,7 @@ test('the calls of a backup', () => {
   expect(asked('Maintenance/HashKV')).toBe('');
   expect(asked('Cluster/MemberList')).toBe('');
   expect(asked('Cluster/MemberList', encodeInt(1, 1))).toBe(hex(encodeInt(1, 1)));
-  // clientv3 and etcd3 differ in whether they write zeros.
+  // Clients differ in whether they write zeros.
   expect(asked('Maintenance/Alarm')).toBe('');
   expect(asked('Maintenance/Alarm', zero(1), zero(2), zero(3))).toBe('');
   expect(asked('KV/Range', key, counted)).toBe(hex(key, counted));
@@ -46,7 +46,7 @@ test.each([
   ['KV/Range', [encodeBytes(1, 'health2'), counted]],
   ['KV/Range', [key, encodeBytes(1, 'secret'), counted]],
   ['KV/Range', [key, encodeBytes(2, '\0'), counted]],
-  ['KV/Range', [key, encodeBytes(2, 'healti'), counted]],
+  ['KV/Range', [key, encodeBytes(2, 'healthy'), counted]],
   ['KV/Range', [key, counted, zero(9)]],
   ['KV/Range', [key, encodeInt(9, 2)]],
   ['KV/Range', [key, counted, encodeInt(3, 1)]],
@@ -75,7 +75,7 @@ test.each([
 });
 
 test('other services, and no path, are not calls of a backup', () => {
-  for (const path of [undefined, '', '/', '/v3lockpb.Lock/Lock', '/grpc.health.v1.Health/Check', 'toString'])
+  for (const path of [undefined, '', '/', '/grpc.Lock/Lock', '/grpc.health.v1.Health/Check', 'toString'])
     expect(callAt(path)).toBeUndefined();
 });
 
