@@ -158,7 +158,8 @@ export class GrpcChannel {
 
 const withCause = (error: AgentError, cause: Error): AgentError => Object.assign(error, { cause });
 
-function frame(message: Uint8Array): Buffer {
+/** A message as gRPC sends it, not compressed. */
+export function frame(message: Uint8Array): Buffer {
   const framed = Buffer.alloc(5 + message.length);
   framed.writeUInt32BE(message.length, 1);
   framed.set(message, 5);

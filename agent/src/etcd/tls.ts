@@ -63,11 +63,15 @@ export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMat
 }
 
 /** Reads `--peer-tls-dir`: `ca.crt`, `tls.crt` and `tls.key`, which the members use among themselves. */
-export async function loadPeerTls(directory: string | undefined): Promise<TlsMaterial | undefined> {
+export const loadPeerTls = (directory: string | undefined): Promise<TlsMaterial | undefined> =>
+  loadTlsDirectory('--peer-tls-dir', directory);
+
+/** Reads the directory of a flag, with `ca.crt`, `tls.crt` and `tls.key`. */
+export async function loadTlsDirectory(flag: string, directory: string | undefined): Promise<TlsMaterial | undefined> {
   if (directory === undefined) return undefined;
   const [cacert, cert, key] = ['ca.crt', 'tls.crt', 'tls.key'].map((name) => join(directory, name));
   return loadTls({ cacert: cacert!, cert: cert!, key: key! }).catch((error) => {
-    throw usageError(`--peer-tls-dir: ${messageOf(error).replace(/^--\w+: /, '')}`);
+    throw usageError(`${flag}: ${messageOf(error).replace(/^--\w+: /, '')}`);
   });
 }
 

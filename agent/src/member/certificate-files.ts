@@ -12,8 +12,9 @@ import type { MemberConfig } from './member-config.ts';
 export async function missingCertificate({
   peerTlsDir,
   serverTlsDir,
-}: Pick<MemberConfig, 'peerTlsDir' | 'serverTlsDir'>): Promise<string | undefined> {
-  const directories = [peerTlsDir, serverTlsDir].filter((directory) => directory !== undefined);
+  backup,
+}: Pick<MemberConfig, 'peerTlsDir' | 'serverTlsDir' | 'backup'>): Promise<string | undefined> {
+  const directories = [peerTlsDir, serverTlsDir, backup?.rootTlsDir].filter((directory) => directory !== undefined);
   for (const file of directories.flatMap((directory) => names.map((name) => join(directory, name)))) {
     const error = await access(file, constants.R_OK).catch((thrown) => thrown);
     if (codeOf(error) === 'ENOENT')

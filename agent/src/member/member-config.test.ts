@@ -42,6 +42,34 @@ test('serve needs no scratch directory, and polls less often', () => {
   expect(() => parseMemberArgs('serve', [...args, '--etcdutl=x'], env)).toThrow('--etcdutl');
 });
 
+const backupFlags = ['--root-tls-dir=/r', '--backup-listen=0.0.0.0:2382', '--backup-user=orders-backup'];
+const serveArgs = ['--cluster=orders', '--data-dir=/data', '--settings=/s', '--record=r'];
+
+test('serve serves backups with all three flags, and TLS', () => {
+  expect(parseMemberArgs('serve', [...serveArgs, '--server-tls-dir=/s', ...backupFlags], env).backup).toEqual({
+    listen: { host: '0.0.0.0', port: 2382 },
+    user: 'orders-backup',
+    rootTlsDir: '/r',
+  });
+  expect(parseMemberArgs('serve', serveArgs, env).backup).toBeUndefined();
+  expect(() => parseMemberArgs('gate', [...serveArgs, '--scratch-dir=/x', backupFlags[0]!], env)).toThrow(
+    'root-tls-dir',
+  );
+});
+
+test.each([0, 1, 2])('serve refuses a part of the flags for backups (%#)', (left) => {
+  const args = [...serveArgs, '--server-tls-dir=/s', ...backupFlags.filter((_, i) => i !== left)];
+  expect(() => parseMemberArgs('serve', args, env)).toThrow(
+    `${backupFlags[left]!.split('=')[0]}: pass --root-tls-dir, --backup-listen and --backup-user together, or none of them`,
+  );
+});
+
+test('serve refuses to serve backups without TLS', () => {
+  expect(() => parseMemberArgs('serve', [...serveArgs, ...backupFlags], env)).toThrow(
+    '--server-tls-dir: backups are served with TLS only; name the directory with its certificate',
+  );
+});
+
 test.each([
   [{ listen: 'nowhere' }, {}, "--listen: 'nowhere' is not a valid address; write host:port"],
   [{ listen: '1.2.3.4:99999' }, {}, "--listen: '1.2.3.4:99999' is not a valid address; write host:port"],

@@ -33,6 +33,8 @@ export interface MemberConfig {
   readonly listen: { readonly host: string; readonly port: number };
   readonly peerTlsDir?: string;
   readonly serverTlsDir?: string;
+  /** Only for the sidecar. */
+  readonly backup?: BackupConfig;
   /** Interval between two observations, in ms, randomized by ±50 %. */
   readonly poll: number;
   /** Time-out of one read of the record, in ms. */
@@ -42,6 +44,15 @@ export interface MemberConfig {
   readonly etcdutl: string;
   /** Directory with `<minor>/etcd`, and `<minor>/etcdutl` for minor versions that have one. */
   readonly etcdDir: string;
+}
+
+/** The port at which backups ask this member, without the rights of etcd's root. */
+export interface BackupConfig {
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Common name of the only certificate that is served. */
+  readonly user: string;
+  /** Directory with tls.crt, tls.key and ca.crt of etcd's user root. */
+  readonly rootTlsDir: string;
 }
 
 export type MemberCommand = 'gate' | 'serve';
@@ -72,10 +83,10 @@ export const memberFlags: readonly MemberFlag[] = [
   flag('cluster-domain', 'name', 'DNS domain of the Kubernetes cluster (default: cluster.local)'),
   flag('peer-tls-dir', 'dir', 'directory with tls.crt, tls.key and ca.crt for connections between members'),
   flag('server-tls-dir', 'dir', 'directory with tls.crt, tls.key and ca.crt for client connections'),
-  flag('root-tls-dir', 'dir', "directory with tls.crt, tls.key and ca.crt of etcd's user root", 'serve'),
+  flag('root-tls-dir', 'dir', "directory with tls.crt, tls.key and ca.crt of etcd's user root, for backups", 'serve'),
+  flag('backup-listen', 'host:port', 'address at which backups ask this member (default: none)', 'serve'),
+  flag('backup-user', 'name', 'common name of the certificate of backups, the only one served there', 'serve'),
   flag('listen', 'host:port', 'address of GET /status (default: 0.0.0.0:8080)'),
-  flag('backup-listen', 'host:port', 'address of the port for backups (default: none)', 'serve'),
-  flag('backup-user', 'name', 'common name of the only certificate that the port for backups accepts', 'serve'),
   flag('peer-url', 'url', 'URL at which other members reach this one (default: its name in the Service of the peers)'),
   flag('client-url', 'url', 'URL at which clients reach this member (default: the Service <pod>-client)'),
   flag('listen-peer-url', 'url', 'URL on which etcd listens for members (default: port 2380)'),
@@ -141,6 +152,7 @@ function readConfig(command: MemberCommand, from: Reader): MemberConfig {
     listen: from.address('listen', '0.0.0.0:8080'),
     ...(peerTlsDir !== undefined && { peerTlsDir }),
     ...(serverTlsDir !== undefined && { serverTlsDir }),
+    ...readBackup(from),
     poll: from.duration('poll', command === 'gate' ? '3s' : '30s'),
     recordTimeout: from.duration('record-timeout', '2s'),
     idleTimeout: from.duration('idle-timeout', '60s'),
@@ -148,6 +160,21 @@ function readConfig(command: MemberCommand, from: Reader): MemberConfig {
     etcdDir: from.optional('etcd-dir') ?? '/opt/etcd',
   };
 }
+
+const backupFlags = ['root-tls-dir', 'backup-listen', 'backup-user'] as const;
+
+function readBackup(from: Reader): Pick<MemberConfig, 'backup'> {
+  const given = backupFlags.filter((name) => from.optional(name) !== undefined);
+  if (given.length === 0) return {};
+  const rootTlsDir = from.flag('root-tls-dir', together);
+  const isNamed = from.flag('backup-listen', together) !== '';
+  const listen = isNamed ? from.address('backup-listen', '') : { host: '', port: 0 };
+  const user = from.flag('backup-user', together);
+  from.flag('server-tls-dir', 'backups are served with TLS only; name the directory with its certificate');
+  return { backup: { listen, user, rootTlsDir } };
+}
+
+const together = 'pass --root-tls-dir, --backup-listen and --backup-user together, or none of them';
 
 /** Converts flags and variables to values, and collects one line for each mistake. */
 class Reader {

@@ -12,7 +12,7 @@ export interface RevocationLists {
   readonly client?: string;
 }
 
-const listFile = (directory: string): string => join(directory, 'ca.crl');
+export const listFile = (directory: string): string => join(directory, 'ca.crl');
 
 /** Lists that are there when etcd.yaml is written. etcd refuses everybody without one that its configuration names. */
 export async function presentLists({ peerTlsDir, serverTlsDir }: Tls): Promise<RevocationLists> {

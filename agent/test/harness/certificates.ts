@@ -1,5 +1,5 @@
 import { webcrypto } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
 
@@ -23,6 +23,10 @@ export interface Certificates extends TlsFiles {
   /** Another authority, and a client that only this authority has signed. */
   readonly otherCa: string;
   readonly otherClient: KeyPair;
+  /** Issues a certificate for a client with this common name. */
+  readonly clientNamed: (commonName: string) => Promise<KeyPair>;
+  /** Makes a revocation list, DER, of these certificates. */
+  readonly revoking: (...pairs: readonly KeyPair[]) => Promise<Buffer>;
   /** Issues new certificates of the same authority into another directory. */
   readonly renew: (directory: string) => Promise<TlsFiles>;
 }
@@ -51,6 +55,8 @@ export async function createCertificates(directory: string): Promise<Certificate
     expiredServer: await issue(ca, directory, 'expired-server', { ...server, ...expired }),
     expiredClient: await issue(ca, directory, 'expired-client', { ...client, ...expired }),
     otherClient: await issue(otherCa, directory, 'other-client', { ...client, ...valid }),
+    clientNamed: (commonName) => issue(ca, directory, commonName, { ...client, ...valid }),
+    revoking: (...pairs) => revocationList(ca, pairs),
     renew: async (other) => {
       await mkdir(other, { recursive: true });
       return {
@@ -70,7 +76,7 @@ interface Authority {
 
 interface Leaf {
   readonly usages: x509.ExtendedKeyUsageType[];
-  /** True if the certificate names 127.0.0.1, localhost and store.example.com. */
+  /** True if the certificate names 127.0.0.1 to 127.0.0.3, localhost and store.example.com. */
   readonly hosts: boolean;
   readonly notBefore: Date;
   readonly notAfter: Date;
@@ -97,7 +103,7 @@ async function authority(directory: string, name: string): Promise<Authority> {
 async function issue(issuer: Authority, directory: string, name: string, leaf: Leaf): Promise<KeyPair> {
   const keys = await newKeys();
   const hosts = [
-    { type: 'ip' as const, value: '127.0.0.1' },
+    ...['127.0.0.1', '127.0.0.2', '127.0.0.3'].map((value) => ({ type: 'ip' as const, value })),
     { type: 'dns' as const, value: 'localhost' },
     { type: 'dns' as const, value: 'store.example.com' },
   ];
@@ -119,6 +125,19 @@ async function issue(issuer: Authority, directory: string, name: string, leaf: L
   const pkcs8 = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);
   await writeFile(pair.key, x509.PemConverter.encode(pkcs8, 'PRIVATE KEY'), { mode: 0o600 });
   return pair;
+}
+
+async function revocationList(issuer: Authority, pairs: readonly KeyPair[]): Promise<Buffer> {
+  const read = pairs.map(async ({ cert }) => new x509.X509Certificate(await readFile(cert, 'utf8')).serialNumber);
+  const list = await x509.X509CrlGenerator.create({
+    issuer: issuer.certificate.subject,
+    thisUpdate: valid.notBefore,
+    nextUpdate: valid.notAfter,
+    entries: (await Promise.all(read)).map((serialNumber) => ({ serialNumber, revocationDate: valid.notBefore })),
+    signingKey: issuer.keys.privateKey,
+    signingAlgorithm: algorithm,
+  });
+  return Buffer.from(list.rawData);
 }
 
 const newKeys = () =>

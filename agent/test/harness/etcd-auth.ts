@@ -16,3 +16,19 @@ export async function enableAuth(client: EtcdClient): Promise<void> {
   await client.etcdctl('auth', 'enable');
   client.user = rootUser;
 }
+
+/**
+ * Switches authentication on as users with certificates need it: `root` without a password, and each user with a role over
+ * a prefix. The client has the certificate of root.
+ */
+export async function enableCertificateAuth(root: EtcdClient, users: Readonly<Record<string, string>>): Promise<void> {
+  await root.etcdctl('user', 'add', 'root', '--no-password');
+  await root.etcdctl('user', 'grant-role', 'root', 'root');
+  for (const [user, prefix] of Object.entries(users)) {
+    await root.etcdctl('role', 'add', user);
+    await root.etcdctl('role', 'grant-permission', user, 'readwrite', prefix, '--prefix');
+    await root.etcdctl('user', 'add', user, '--no-password');
+    await root.etcdctl('user', 'grant-role', user, user);
+  }
+  await root.etcdctl('auth', 'enable');
+}

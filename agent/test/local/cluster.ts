@@ -4,14 +4,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RestoreRequest } from '../../src/controllers/cluster/observed.ts';
 import type { Certificates } from '../harness/certificates.ts';
+import { enableCertificateAuth } from '../harness/etcd-auth.ts';
 import { etcdOf } from '../harness/etcd-binaries.ts';
 import { JobController } from './jobs/jobs.ts';
-import { mountCertificates, type NewWorld, newWorld, specOf, testEtcdSettings, testSettings } from './new-world.ts';
-import { type ClusterObject, podOf, podsOf, type RestoreObject, type StatefulSetObject } from './objects.ts';
+import {
+  mountCertificates,
+  type NewWorld,
+  newWorld,
+  specOf,
+  testEtcdSettings,
+  testSettings,
+  usersOf,
+} from './new-world.ts';
+import {
+  backupTlsOf,
+  type ClusterObject,
+  podOf,
+  podsOf,
+  type RestoreObject,
+  type StatefulSetObject,
+} from './objects.ts';
 import type { Change, LocalClusterOptions } from './options.ts';
 import { type Crasher, type CrashPoints, crashesDone, setCrashPoints } from './pods/crash.ts';
 import { Kubelet } from './pods/kubelet.ts';
 import { agentCommand, type LocalPod } from './pods/pod.ts';
+import { backupUrlOf } from './port.ts';
 import { ReconcilerProcess } from './reconciler-process.ts';
 import { ClusterView } from './view.ts';
 
@@ -38,9 +55,9 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
       dir,
       name: world.name,
       namespace: world.namespace,
-      endpoints: () => podsOf(this.store).map(({ ordinal }) => this.endpoints[ordinal]!),
-      endpointOf: (ordinal) => this.endpoints[ordinal]!,
-      tls: world.tls,
+      endpoints: () => podsOf(this.store).map(({ ordinal }) => backupUrlOf(world, ordinal)),
+      endpointOf: (ordinal) => backupUrlOf(world, ordinal),
+      tls: backupTlsOf(world),
       peerTlsDir: world.tls && join(dir, 'tls/peer'),
       agent: agentCommand,
     });
@@ -49,7 +66,7 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
   /** Like `kubectl apply` of new manifests: does not wait for the cluster. */
   static async start(options: LocalClusterOptions = {}): Promise<LocalCluster> {
     const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'local-cluster-'));
-    const made = await newWorld(dir, options.tls === true);
+    const made = await newWorld(dir, options.tls === true, options.users);
     const cluster = new LocalCluster(dir, made, options);
     cluster.#create(options);
     cluster.#kubelet.start(() => cluster.#jobs.tick());
@@ -246,6 +263,11 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
     });
   }
 
+  /** Switches etcd's authentication on. The user `client` may use the keys with this prefix. */
+  enableAuth(prefix = 'w/'): Promise<void> {
+    return enableCertificateAuth(this.client(), { client: prefix });
+  }
+
   /** Deletes the record, like `kubectl delete configmap`. */
   deleteRecord(): Promise<void> {
     return this.recordFile.remove();
@@ -254,7 +276,8 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
   /** Issues new certificates of the same authority, and replaces the files as kubelet does. */
   async replaceCertificates(): Promise<void> {
     const made = await this.#certificates?.renew(join(this.dir, `tls/made-${Date.now()}`));
-    if (made) await mountCertificates(this.dir, made);
+    if (made)
+      await mountCertificates(this.dir, made, this.world.users !== undefined && (await usersOf(this.#certificates!)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,7 +3,7 @@ import { copyFile, mkdir, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClusterSpec } from '../../src/controllers/cluster/observed.ts';
 import { defaultSettings, type Settings } from '../../src/controllers/cluster/settings.ts';
-import { type Certificates, createCertificates, type TlsFiles } from '../harness/certificates.ts';
+import { type Certificates, createCertificates, type KeyPair, type TlsFiles } from '../harness/certificates.ts';
 import { freePorts } from '../harness/free-ports.ts';
 import type { Ports, WorldFile } from './objects.ts';
 
@@ -52,16 +52,20 @@ export interface NewWorld {
   readonly certificates?: Certificates;
 }
 
-export async function newWorld(dir: string, tls: boolean): Promise<NewWorld> {
+export async function newWorld(dir: string, tls: boolean, users = false): Promise<NewWorld> {
   for (const each of ['api', 'crash/done', 'logs', 'backups']) mkdirSync(join(dir, each), { recursive: true });
+  if (users && !tls) throw new Error('users need certificates');
   const ports = await freePorts(4 * mostPods);
   const certificates = tls ? await createCertificates(join(dir, 'tls/made-0')) : undefined;
-  if (certificates) await mountCertificates(dir, certificates);
+  if (certificates) await mountCertificates(dir, certificates, users && (await usersOf(certificates)));
   const world: WorldFile = {
     name: 'main',
     namespace: 'default',
     ports: Array.from({ length: mostPods }, (_, ordinal) => portsOf(ports.slice(4 * ordinal))),
     ...(certificates && { tls: mountedFiles(dir) }),
+    ...(users && {
+      users: { root: pairIn(dir, 'root'), backup: pairIn(dir, 'backup'), ports: await freePorts(mostPods) },
+    }),
   };
   writeFileSync(join(dir, 'world.json'), JSON.stringify(world));
   return { world, certificates };
@@ -71,21 +75,30 @@ function portsOf([peer, client, metrics, agent]: number[]): Ports {
   return { peer: peer!, client: client!, metrics: metrics!, agent: agent! };
 }
 
-const secrets = ['peer', 'server', 'client'] as const;
+function pairIn(dir: string, name: string): KeyPair {
+  return { cert: join(dir, 'tls', name, 'tls.crt'), key: join(dir, 'tls', name, 'tls.key') };
+}
 
 function mountedFiles(dir: string): TlsFiles {
-  const pair = (name: string) => ({ cert: join(dir, 'tls', name, 'tls.crt'), key: join(dir, 'tls', name, 'tls.key') });
-  return { ca: join(dir, 'tls/server/ca.crt'), server: pair('server'), client: pair('client') };
+  return { ca: join(dir, 'tls/server/ca.crt'), server: pairIn(dir, 'server'), client: pairIn(dir, 'client') };
 }
+
+type UserPairs = Readonly<Record<'root' | 'backup', KeyPair>>;
+
+/** Issues certificates of root and of backups. */
+export const usersOf = async ({ clientNamed }: Certificates): Promise<UserPairs> => ({
+  root: await clientNamed('root'),
+  backup: await clientNamed('main-backup'),
+});
 
 let mounts = 0;
 
 /** Creates directories like those of mounted Secrets: all files of a directory change at once. */
-export async function mountCertificates(dir: string, made: TlsFiles): Promise<void> {
+export async function mountCertificates(dir: string, made: TlsFiles, users: UserPairs | false): Promise<void> {
   mounts++;
-  for (const secret of secrets) {
+  const pairs = { peer: made.server, server: made.server, client: made.client, ...users };
+  for (const [secret, { cert, key }] of Object.entries(pairs)) {
     const target = join(dir, 'tls', `${secret}-${mounts}`);
-    const { cert, key } = secret === 'client' ? made.client : made.server;
     await mkdir(target);
     await copyFile(made.ca, join(target, 'ca.crt'));
     await copyFile(cert, join(target, 'tls.crt'));

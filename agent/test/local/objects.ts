@@ -1,6 +1,6 @@
 import type { ClusterSpec, RestoreRequest } from '../../src/controllers/cluster/observed.ts';
 import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
-import type { TlsFiles } from '../harness/certificates.ts';
+import type { KeyPair, TlsFiles } from '../harness/certificates.ts';
 import type { FileStore, Stored } from './store.ts';
 
 /** Content of the files that replace the API server. */
@@ -69,7 +69,24 @@ export interface WorldFile {
   namespace: string;
   ports: Ports[];
   tls?: TlsFiles;
+  users?: UsersFile;
 }
+
+/** Certificates for etcd with authentication. `tls.client` is then of the user `client`. */
+export interface UsersFile {
+  root: KeyPair;
+  backup: KeyPair;
+  /** Backup port of each ordinal. */
+  ports: number[];
+}
+
+/** TLS files of the reconciler, and of a test that looks at everything. */
+export const rootTlsOf = ({ tls, users }: WorldFile): TlsFiles | undefined =>
+  tls && { ...tls, client: users?.root ?? tls.client };
+
+/** TLS files of a backup. */
+export const backupTlsOf = ({ tls, users }: WorldFile): TlsFiles | undefined =>
+  tls && { ...tls, client: users?.backup ?? tls.client };
 
 export const clusterOf = (store: FileStore): Stored<ClusterObject> | undefined => store.read('cluster');
 export const statefulSetOf = (store: FileStore): Stored<StatefulSetObject> | undefined => store.read('stateful-set');

@@ -10,6 +10,11 @@ export interface LocalClusterOptions {
   /** Default 3.6. */
   readonly minor?: Minor;
   readonly tls?: boolean;
+  /**
+   * Certificates of root, of backups and of the user `client`, and the agents' backup ports. With TLS only.
+   * `LocalCluster.enableAuth` switches authentication on.
+   */
+  readonly users?: boolean;
   /** Settings of the reconciler, in addition to the shortened ones. */
   readonly settings?: Partial<Settings>;
   /** etcd's settings by canonical key. */

@@ -65,6 +65,9 @@ export const peerUrlOf = (world: WorldFile, ordinal: number): string =>
   `${world.tls ? 'https' : 'http'}://127.0.0.1:${world.ports[ordinal]!.peer}`;
 export const clientUrlOf = (world: WorldFile, ordinal: number): string =>
   `${world.tls ? 'https' : 'http'}://127.0.0.1:${world.ports[ordinal]!.client}`;
+/** URL that a backup asks. */
+export const backupUrlOf = (world: WorldFile, ordinal: number): string =>
+  world.users ? `https://127.0.0.1:${world.users.ports[ordinal]!}` : clientUrlOf(world, ordinal);
 export const agentUrlOf = (world: WorldFile, ordinal: number, path: string): string =>
   `${world.tls ? 'https' : 'http'}://127.0.0.1:${world.ports[ordinal]!.agent}${path}`;
 

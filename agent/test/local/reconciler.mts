@@ -7,7 +7,7 @@ import { EtcdPort } from '../../src/controllers/cluster/etcd/etcd-port.ts';
 import { runCluster } from '../../src/controllers/cluster/loop.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { LocalJobs } from './jobs/jobs.ts';
-import { podsOf, type WorldFile } from './objects.ts';
+import { podsOf, rootTlsOf, type WorldFile } from './objects.ts';
 import { crashAt, pauseAt } from './pods/crash.ts';
 import { clientUrlOf, LocalPort } from './port.ts';
 import { FileStore } from './store.ts';
@@ -20,13 +20,14 @@ const store = new FileStore(join(dir, 'api'));
 const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => stop.abort());
 
+const tls = rootTlsOf(world);
 const etcd = new EtcdPort({
   endpoints: () => podsOf(store).map(({ ordinal }) => clientUrlOf(world, ordinal)),
   tls: async () =>
-    world.tls && {
-      ca: await readFile(world.tls.ca),
-      cert: await readFile(world.tls.client.cert),
-      key: await readFile(world.tls.client.key),
+    tls && {
+      ca: await readFile(tls.ca),
+      cert: await readFile(tls.client.cert),
+      key: await readFile(tls.client.key),
     },
   settings,
 });

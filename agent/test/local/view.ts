@@ -12,7 +12,15 @@ import type { TlsFiles } from '../harness/certificates.ts';
 import { etcdOf, type Minor } from '../harness/etcd-binaries.ts';
 import { EtcdClient } from '../harness/etcd-client.ts';
 import { get } from './get.ts';
-import { type ClusterObject, clusterOf, podsOf, type RestoreObject, statefulSetOf, type WorldFile } from './objects.ts';
+import {
+  type ClusterObject,
+  clusterOf,
+  podsOf,
+  type RestoreObject,
+  rootTlsOf,
+  statefulSetOf,
+  type WorldFile,
+} from './objects.ts';
 import { agentUrlOf, clientUrlOf } from './port.ts';
 import { RecordFile } from './record-file.ts';
 import { FileStore } from './store.ts';
@@ -38,14 +46,24 @@ export class ClusterView {
     return this.world.ports.map((_, ordinal) => clientUrlOf(this.world, ordinal));
   }
 
+  /** With root's certificate, if there are users. */
   get tls(): TlsFiles | undefined {
-    return this.world.tls;
+    return rootTlsOf(this.world);
   }
 
   /** Returns a client for the ordinals in the spec. */
   client(): EtcdClient {
+    return this.#clientWith(this.tls);
+  }
+
+  /** Like `client`, but as the user of the writer. */
+  clientOfUser(): EtcdClient {
+    return this.#clientWith(this.world.tls);
+  }
+
+  #clientWith(tls: TlsFiles | undefined): EtcdClient {
     const { size, version } = this.spec;
-    return new EtcdClient(etcdOf(minorOf(version) as Minor), this.endpoints.slice(0, size), this.tls);
+    return new EtcdClient(etcdOf(minorOf(version) as Minor), this.endpoints.slice(0, size), tls);
   }
 
   get spec(): ClusterSpec {

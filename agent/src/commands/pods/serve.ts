@@ -1,6 +1,7 @@
 import { ExitCode } from '../../lib/errors.ts';
 import { memberConfig } from '../../member/member-config.ts';
 import { openRecordSource } from '../../member/record/record-source.ts';
+import { BackupPort } from '../../member/sidecar/backup-port/backup-port.ts';
 import { serve } from '../../member/sidecar/serve.ts';
 import { initialStatus } from '../../member/sidecar/serve-status.ts';
 import { StatusServer } from '../../member/status-server.ts';
@@ -17,9 +18,13 @@ export async function runWith(
 ): Promise<CommandResult> {
   const config = memberConfig('serve', (name) => settings.byFlag(name), process.env);
   const server = await StatusServer.listen({ ...config, log, status: () => initialStatus(config) });
+  let backups: BackupPort | undefined;
   try {
+    const { backup, serverTlsDir } = config;
+    if (backup && serverTlsDir) backups = await BackupPort.listen({ ...config, backup, serverTlsDir }, log);
     await serve(config, { record: openRecordSource(config), server, log, signal, at });
   } finally {
+    await backups?.close();
     await server.close();
   }
   // A signal is the regular end of a sidecar.

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
-import { createReadStream, readFileSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { TLSSocket } from 'node:tls';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { useFreshCertificate } from './fresh-certificate.ts';
 
 export interface ListenOptions {
   readonly listen: { readonly host: string; readonly port: number };
@@ -74,29 +74,10 @@ async function guarded(request: IncomingMessage, response: ServerResponse, log: 
 
 type TlsOptions = ListenOptions & { readonly serverTlsDir: string };
 
-/** Reads the certificate before each connection, so that a replaced one is used from the next connection on. */
 function tlsServer(options: TlsOptions, log: Log, listener: RequestListener): TlsServer {
   const { serverTlsDir: directory, clientAuthority } = options;
   const server = createTlsServer({ requestCert: clientAuthority !== undefined, rejectUnauthorized: false }, listener);
-  const files = [join(directory, 'tls.crt'), join(directory, 'tls.key'), ...(clientAuthority ? [clientAuthority] : [])];
-  let used = '';
-  let logged = '';
-  const refresh = () => {
-    try {
-      const [cert, key, ca] = files.map((file) => readFileSync(file, 'utf8'));
-      const found = `${cert}${key}${ca}`;
-      if (found === used) return;
-      server.setSecureContext({ cert, key, ca });
-      used = found;
-    } catch (error) {
-      // The files are missing or only partly replaced: keep the previous certificate.
-      const message = `${directory}: cannot use the certificate (${messageOf(error)})`;
-      if (message !== logged) log.error(message);
-      logged = message;
-    }
-  };
-  refresh();
-  server.prependListener('connection', refresh);
+  useFreshCertificate(server, { directory, clientAuthority }, log);
   return server;
 }
 

@@ -1,7 +1,8 @@
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { enableAuth } from '../../../test/harness/etcd-auth.ts';
+import { availableMinors } from '../../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import type { MemberConfig } from '../member-config.ts';
 import { identity } from './gate.fixture.ts';
@@ -24,21 +25,28 @@ test('a log that is missing or damaged is named, with what to do', async () => {
   await rm(root, { recursive: true });
 });
 
-test('data with authentication enabled are refused', async () => {
-  const root = await mkdtemp(join(tmpdir(), 'salvage-'));
-  await using etcd = await EtcdCluster.start();
-  await enableAuth(etcd);
-  const { minor, version, etcd: program } = etcd.binaries;
-  await etcd.member(0).stop();
-  await cp(etcd.member(0).dataDir, join(root, 'etcd'), { recursive: true });
-  await mkdir(join(root, 'bin', minor), { recursive: true });
-  await symlink(program, join(root, 'bin', minor, 'etcd'));
-  const config = {
-    ...{ pod: 'c-0', dataDir: root, scratchDir: join(root, 'scratch'), etcdDir: join(root, 'bin') },
-    idleTimeout: 20_000,
-  } as MemberConfig;
-  const signal = AbortSignal.timeout(60_000);
-  const salvaged = salvage(config, identity({ lastVersion: version }), { signal, at: () => {} });
-  await expect(salvaged).rejects.toThrow(/^etcd authentication is enabled in the data/);
-  await rm(root, { recursive: true });
-});
+test.each(availableMinors())(
+  'data of etcd %s with authentication enabled are salvaged',
+  async (release) => {
+    const root = await mkdtemp(join(tmpdir(), 'salvage-'));
+    await using etcd = await EtcdCluster.start({ minor: release });
+    await etcd.put(20);
+    await enableAuth(etcd);
+    const { minor, version, etcd: program } = etcd.binaries;
+    await etcd.member(0).stop();
+    await cp(etcd.member(0).dataDir, join(root, 'etcd'), { recursive: true });
+    await mkdir(join(root, 'bin', minor), { recursive: true });
+    await symlink(program, join(root, 'bin', minor, 'etcd'));
+    const config = {
+      ...{ pod: 'c-0', dataDir: root, scratchDir: join(root, 'scratch'), etcdDir: join(root, 'bin') },
+      idleTimeout: 20_000,
+    } as MemberConfig;
+    const signal = AbortSignal.timeout(60_000);
+    const salvaged = await salvage(config, identity({ lastVersion: version }), { signal, at: () => {} });
+    expect(salvaged.revision).toBe(21);
+    // Neither the copy nor a certificate is left.
+    expect(await readdir(config.scratchDir)).toEqual(['salvage.db']);
+    await rm(root, { recursive: true });
+  },
+  60_000,
+);

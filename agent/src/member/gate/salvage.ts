@@ -9,12 +9,14 @@ import { status } from '../../etcd/maintenance.ts';
 import { walDirectory } from '../../etcd/offline/wal.ts';
 import { type WalState, walState } from '../../etcd/offline/wal-state.ts';
 import { openSnapshot } from '../../etcd/snapshot-stream.ts';
+import type { TlsMaterial } from '../../etcd/tls.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
 import { minorOf } from '../../protocol/versions.ts';
 import type { MemberConfig } from '../member-config.ts';
 import type { AtStep } from '../steps.ts';
 import { etcdDirOf } from '../volume.ts';
+import type { RootCertificate } from './root-certificate.ts';
 
 export type Salvage = Omit<NonNullable<AgentStatus['salvage']>, 'url'>;
 type Saved = Pick<Salvage, 'sha256' | 'sizeBytes' | 'revision'>;
@@ -71,8 +73,24 @@ async function readLog(etcdDir: string): Promise<WalState> {
 }
 
 async function saveCopy(config: MemberConfig, identity: Identity, copy: string, signal: AbortSignal): Promise<Saved> {
-  await using etcd = await LoneEtcd.start(config, identity, copy, signal);
-  return await etcd.save(salvageFile(config));
+  const save = async (root?: RootCertificate) => {
+    await using etcd = await LoneEtcd.start({ config, identity, dataDir: copy, root, signal });
+    return await etcd.save(salvageFile(config));
+  };
+  return save().catch(async (error) => {
+    if (!isDenied(error)) throw error;
+    const { makeRootCertificate } = await import('./root-certificate.ts');
+    return save(await makeRootCertificate(copy));
+  });
+}
+
+interface Lone {
+  readonly config: MemberConfig;
+  readonly identity: Identity;
+  readonly dataDir: string;
+  /** If authentication is enabled in the data. */
+  readonly root: RootCertificate | undefined;
+  readonly signal: AbortSignal;
 }
 
 /** A single-member etcd on the loopback interface. */
@@ -89,14 +107,11 @@ class LoneEtcd implements AsyncDisposable {
     this.#signal = signal;
   }
 
-  static async start(
-    config: MemberConfig,
-    { lastVersion }: Identity,
-    dataDir: string,
-    signal: AbortSignal,
-  ): Promise<LoneEtcd> {
-    const [client, peer] = (await freePorts(2)).map((port) => `http://127.0.0.1:${port}`) as [string, string];
-    const program = join(config.etcdDir, minorOf(lastVersion), 'etcd');
+  static async start({ config, identity, dataDir, root, signal }: Lone): Promise<LoneEtcd> {
+    const [clientPort, peerPort] = await freePorts(2);
+    const client = `${root ? 'https' : 'http'}://127.0.0.1:${clientPort}`;
+    const peer = `http://127.0.0.1:${peerPort}`;
+    const program = join(config.etcdDir, minorOf(identity.lastVersion), 'etcd');
     const child = spawn(
       program,
       [
@@ -104,12 +119,16 @@ class LoneEtcd implements AsyncDisposable {
         ...['--listen-client-urls', client, '--advertise-client-urls', client],
         ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
         ...['--initial-cluster', `${config.pod}=${peer}`],
+        ...(root?.flags ?? []),
       ],
       { stdio: ['ignore', 'ignore', 'pipe'], env: {} },
     );
     const end = ended(child, program);
     try {
-      const channel = await Promise.race([serving(client, config.idleTimeout, signal), end]);
+      const channel = await Promise.race([
+        serving(client, { tls: root?.tls, dialTimeout: config.idleTimeout, signal }),
+        end,
+      ]);
       return new LoneEtcd(child, channel, config.idleTimeout, signal);
     } catch (error) {
       await stop(child);
@@ -139,29 +158,33 @@ class LoneEtcd implements AsyncDisposable {
 }
 
 /** Resolves when etcd is its own leader and has applied its whole log, which can take long. */
-async function serving(url: string, patience: number, signal: AbortSignal): Promise<GrpcChannel> {
+async function serving(url: string, access: Access): Promise<GrpcChannel> {
+  const { signal } = access;
   while (true) {
     signal.throwIfAborted();
-    const channel = await leading(url, patience, signal);
+    const channel = await leading(url, access);
     if (channel) return channel;
     await sleep(200, undefined, { signal });
   }
 }
 
-async function leading(url: string, patience: number, signal: AbortSignal): Promise<GrpcChannel | undefined> {
+interface Access {
+  readonly tls: TlsMaterial | undefined;
+  readonly dialTimeout: number;
+  readonly signal: AbortSignal;
+}
+
+async function leading(url: string, { tls, dialTimeout, signal }: Access): Promise<GrpcChannel | undefined> {
   let channel: GrpcChannel | undefined;
   try {
-    channel = await GrpcChannel.connect(url, { dialTimeout: patience, signal });
-    const { leader, raftIndex, raftAppliedIndex } = await status(channel, { signal, deadline: patience });
+    channel = await GrpcChannel.connect(url, { ...(tls && { tls }), dialTimeout, signal });
+    const { leader, raftIndex, raftAppliedIndex } = await status(channel, { signal, deadline: dialTimeout });
     if (leader !== '0' && raftAppliedIndex >= raftIndex) return channel;
   } catch (error) {
     signal.throwIfAborted();
     if (isDenied(error)) {
       channel?.close();
-      throw new AgentError(
-        ExitCode.refused,
-        'etcd authentication is enabled in the data, so no snapshot can be taken of the copy',
-      );
+      throw error;
     }
   }
   channel?.close();

@@ -241,12 +241,12 @@ export class Sidecar {
   }
 
   async #status(): Promise<AgentStatus> {
-    const { dataDir, peerTlsDir, serverTlsDir } = this.#config;
+    const { dataDir, peerTlsDir, serverTlsDir, backup } = this.#config;
     const [volume, wal, etcd, notAfter] = await Promise.all([
       readVolume(dataDir),
       this.#wal.state().catch(() => undefined),
       this.#etcd.metrics(500),
-      firstExpiry([peerTlsDir, serverTlsDir]),
+      firstExpiry([peerTlsDir, serverTlsDir, backup?.rootTlsDir]),
     ]);
     const etcdYaml = await readFile(configFile(dataDir), 'utf8').catch(() => '');
     const [roots, leaves, revocationLists] = await Promise.all([

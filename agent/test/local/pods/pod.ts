@@ -38,7 +38,11 @@ export class LocalPod {
       env,
       log: log('gate'),
     });
-    this.#serve = new Container({ command: [...agentCommand, 'serve', ...flags], env, log: log('agent') });
+    this.#serve = new Container({
+      command: [...agentCommand, 'serve', ...flags, ...backupFlags(spec)],
+      env,
+      log: log('agent'),
+    });
     const { etcd } = etcdOf(minorOf(template.image ?? template.version) as Minor);
     this.#etcd = new Container({ command: [etcd, `--config-file=${join(volume, 'etcd.yaml')}`], log: log('etcd') });
   }
@@ -103,6 +107,14 @@ function memberFlags({ dir, world, ordinal, volume }: PodSpec): string[] {
     ...(tls ? [`--peer-tls-dir=${join(dir, 'tls/peer')}`, `--server-tls-dir=${join(dir, 'tls/server')}`] : []),
   ];
 }
+
+const backupFlags = ({ dir, world: { name, users }, ordinal }: PodSpec): string[] =>
+  users
+    ? [
+        ...[`--root-tls-dir=${join(dir, 'tls/root')}`, `--backup-user=${name}-backup`],
+        `--backup-listen=127.0.0.1:${users.ports[ordinal]}`,
+      ]
+    : [];
 
 const gateFlags = (scratch: string): string[] => [
   `--scratch-dir=${scratch}`,

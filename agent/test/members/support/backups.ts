@@ -7,7 +7,9 @@ import type { Job, JobKind } from '../../../src/controllers/cluster/observed.ts'
 import type { RestoreArgs } from '../../../src/protocol/record.ts';
 import type { LocalCluster } from '../../local/cluster.ts';
 import { type JobObject, nameOf } from '../../local/jobs/job-object.ts';
+import { backupTlsOf } from '../../local/objects.ts';
 import { agentCommand } from '../../local/pods/pod.ts';
+import { backupUrlOf } from '../../local/port.ts';
 
 /** Directory in which the schedules of a local cluster store their snapshots. */
 export const backupsOf = ({ dir }: LocalCluster): string => join(dir, 'backups');
@@ -29,7 +31,9 @@ export async function encryptBackups(cluster: LocalCluster, schedule: string, se
 
 /** Acts like the CronJob of a schedule: stores a verified snapshot. */
 export async function takeBackup(cluster: LocalCluster, ...more: string[]): Promise<NonNullable<Job['backup']>> {
-  const { tls, world, endpoints, spec } = cluster;
+  const { world, spec } = cluster;
+  const tls = backupTlsOf(world);
+  const endpoints = world.ports.map((_, ordinal) => backupUrlOf(world, ordinal));
   const scratch = join(cluster.dir, 'cron-job');
   mkdirSync(scratch, { recursive: true });
   const args = [

@@ -44,6 +44,7 @@ export class Play {
   /** Resolves when the cluster is complete for the first time. */
   async formed(): Promise<void> {
     await this.converges('formed', async () => undefined);
+    if (this.cluster.world.users) await this.cluster.enableAuth(this.writer.prefix);
     this.formedAt = this.writer.now;
     this.#whole.resolve();
     await this.writer.more(20);
@@ -93,6 +94,11 @@ export function scenario(name: string, options: ScenarioOptions, play: (world: P
   test(name, () => run(name, options, play));
 }
 
+/** A scenario that is known to fail, until what it needs is there. */
+export const failingScenario: typeof scenario = (name, options, play) => {
+  test.failing(name, () => run(name, options, play));
+};
+
 /** A scenario that a smoke run skips. */
 export const fullScenario: typeof scenario = smoke ? () => undefined : scenario;
 
@@ -121,7 +127,7 @@ const clientsOf = (cluster: LocalCluster): Target => ({
     const size = clusterOf(cluster.store)?.spec.size;
     return cluster.endpoints.slice(0, size);
   },
-  tls: cluster.tls,
+  tls: cluster.world.tls,
 });
 
 /** With MEMBERS_DIR the files of a scenario are kept, for the analysis of a failure. */

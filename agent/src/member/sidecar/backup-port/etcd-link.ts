@@ -1,0 +1,26 @@
+import { isIP } from 'node:net';
+import { GrpcChannel } from '../../../etcd/grpc.ts';
+import { loadTlsDirectory } from '../../../etcd/tls.ts';
+
+/** Time limit of a connection to the etcd beside the agent, in ms. */
+const dialTimeout = 5_000;
+
+interface Etcd {
+  /** URL on which etcd listens for clients. */
+  readonly listenClientUrl: string;
+  /** URL with a name that etcd's certificate contains. */
+  readonly clientUrl: string;
+  readonly rootTlsDir: string;
+}
+
+/** Connects to the etcd of this pod as its user root, with the certificate that the directory holds now. */
+export async function connectAsRoot(
+  { listenClientUrl, clientUrl, rootTlsDir }: Etcd,
+  signal: AbortSignal,
+): Promise<GrpcChannel> {
+  const tls = await loadTlsDirectory('--root-tls-dir', rootTlsDir);
+  const { hostname } = new URL(clientUrl);
+  const servername = isIP(hostname.replace(/^\[|\]$/g, '')) ? {} : { servername: hostname };
+  const url = listenClientUrl.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  return GrpcChannel.connect(url, { tls: { ...tls, ...servername }, dialTimeout, signal });
+}

@@ -1,0 +1,31 @@
+import { GrpcStatus } from '../../../etcd/grpc.ts';
+import { AgentError, messageOf } from '../../../lib/errors.ts';
+
+/** Codes of gRPC that the backup port itself answers with. */
+export const Status = {
+  ok: 0,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  unimplemented: 12,
+  unavailable: 14,
+} as const;
+
+/** A call that is not passed on. */
+export class Refused extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.name = 'Refused';
+    this.code = code;
+  }
+}
+
+/** What to tell the caller: etcd's own status, or why etcd did not answer. */
+export function statusOf(error: unknown): { code: number; message: string } {
+  if (error instanceof Refused) return error;
+  if (error instanceof AgentError && error.cause instanceof GrpcStatus) return error.cause;
+  // The caller has no such flags.
+  const why = messageOf(error).replace(/ \(--[\w-]+\)/, '');
+  return { code: Status.unavailable, message: `the agent cannot ask its etcd: ${why}` };
+}
