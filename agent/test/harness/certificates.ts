@@ -23,6 +23,8 @@ export interface Certificates extends TlsFiles {
   /** Another authority, and a client that only this authority has signed. */
   readonly otherCa: string;
   readonly otherClient: KeyPair;
+  /** Issues a certificate with another common name: etcd's user of that name. */
+  readonly clientNamed: (name: string) => Promise<KeyPair>;
   /** Issues new certificates of the same authority into another directory. */
   readonly renew: (directory: string) => Promise<TlsFiles>;
 }
@@ -51,6 +53,7 @@ export async function createCertificates(directory: string): Promise<Certificate
     expiredServer: await issue(ca, directory, 'expired-server', { ...server, ...expired }),
     expiredClient: await issue(ca, directory, 'expired-client', { ...client, ...expired }),
     otherClient: await issue(otherCa, directory, 'other-client', { ...client, ...valid }),
+    clientNamed: (name) => issue(ca, directory, name, { ...client, ...valid }),
     renew: async (other) => {
       await mkdir(other, { recursive: true });
       return {
