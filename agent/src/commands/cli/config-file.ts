@@ -71,6 +71,7 @@ const configSchema = z.strictObject({
   initialClusterToken: text,
   bumpRevision: text,
   serverVersion: text,
+  acceptAuthentication: flag,
   forceFailed: flag,
   forceForeign: flag,
 });

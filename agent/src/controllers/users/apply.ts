@@ -2,7 +2,7 @@ import { GrpcStatus } from '../../etcd/grpc.ts';
 import { AgentError, messageOf } from '../../lib/errors.ts';
 import { type AuthCall, changeAuth } from '../cluster/etcd/auth-calls.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
-import { after, type Decision, decide, root, subjectOf, type WantedAuth } from './decide.ts';
+import { after, type Decision, decide, described, root, subjectOf, type WantedAuth } from './decide.ts';
 import { userNameOf } from './object.ts';
 import { type Read, readAuth } from './read.ts';
 
@@ -69,7 +69,8 @@ async function send(etcd: EtcdCall, call: AuthCall): Promise<string | undefined>
   } catch (error) {
     const cause = error instanceof AgentError ? error.cause : undefined;
     const isAnswer = cause instanceof GrpcStatus && cause.code !== unavailable;
-    if (isAnswer && subject !== undefined && subject !== root) return `${call.kind}: ${cause.message}`;
-    throw new Error(`${call.kind}: ${messageOf(error)}`, { cause: error });
+    if (isAnswer && subject !== undefined && subject !== root)
+      return `${described(call)}: ${cause.message}; correct the EtcdUser`;
+    throw new Error(`${described(call)}: ${messageOf(error)}`, { cause: error });
   }
 }

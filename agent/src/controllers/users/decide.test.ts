@@ -18,7 +18,7 @@ test('the first user: root, then role and permissions, then the user, then the s
     'UserAdd root',
     'UserGrantRole root root',
     `RoleAdd ${mark('api')}`,
-    `RoleGrantPermission ${mark('api')} ReadWrite ["/api/","/api0"]`,
+    `RoleGrantPermission ${mark('api')} ReadWrite "/api/" to "/api0"`,
     'UserAdd api',
     `UserGrantRole api ${mark('api')}`,
     'AuthEnable',
@@ -41,26 +41,26 @@ test('root that has a password or another role keeps it', () => {
 
 describe('drift', () => {
   test.each([
-    ['a permission that is gone', [], [`RoleGrantPermission ${mark('api')} ReadWrite ["/api/","/api0"]`]],
+    ['a permission that is gone', [], [`RoleGrantPermission ${mark('api')} ReadWrite "/api/" to "/api0"`]],
     [
       'another access',
       [{ ...apiPermission, access: 'Read' as const }],
-      [`RoleGrantPermission ${mark('api')} ReadWrite ["/api/","/api0"]`],
+      [`RoleGrantPermission ${mark('api')} ReadWrite "/api/" to "/api0"`],
     ],
     [
       'a permission too many, after those that lack',
       [{ access: 'Read' as const, key: '\0', rangeEnd: '\0' }],
       [
-        `RoleGrantPermission ${mark('api')} ReadWrite ["/api/","/api0"]`,
-        `RoleRevokePermission ${mark('api')} Read ["\\u0000","\\u0000"]`,
+        `RoleGrantPermission ${mark('api')} ReadWrite "/api/" to "/api0"`,
+        `RoleRevokePermission ${mark('api')} Read "\\u0000" to "\\u0000"`,
       ],
     ],
     [
       'a range that etcd holds twice',
       [apiPermission, { ...apiPermission, access: 'Read' as const }],
       [
-        `RoleRevokePermission ${mark('api')} ReadWrite ["/api/","/api0"]`,
-        `RoleGrantPermission ${mark('api')} ReadWrite ["/api/","/api0"]`,
+        `RoleRevokePermission ${mark('api')} ReadWrite "/api/" to "/api0"`,
+        `RoleGrantPermission ${mark('api')} ReadWrite "/api/" to "/api0"`,
       ],
     ],
   ])('%s', (_, permissions, calls) => {

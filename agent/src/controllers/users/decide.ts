@@ -47,6 +47,17 @@ export const root = 'root';
 export const subjectOf = (call: AuthCall): string | undefined =>
   'user' in call ? call.user : 'role' in call ? userOf(call.role) : undefined;
 
+/** A call in words for people. */
+export function described(call: AuthCall): string {
+  const words = [call.kind, 'user' in call ? call.user : undefined, 'role' in call ? call.role : undefined];
+  if ('permission' in call) {
+    const { access, key, rangeEnd } = call.permission;
+    const [from, to] = [key, rangeEnd].map((each) => JSON.stringify(Buffer.from(each, 'latin1').toString()));
+    words.push(access, rangeEnd === '' ? from : `${from} to ${to}`);
+  }
+  return words.filter((word) => word !== undefined).join(' ');
+}
+
 /**
  * Decides the next change of users and roles. The decision follows from what etcd has, so a crash between two calls or a
  * lost answer is harmless. `failed`: by the name of a user, why etcd refused a change of it; the others go on.
@@ -79,28 +90,25 @@ export function decide(
       : undefined,
   ];
   const call = candidates.find((each) => each !== undefined && !isFailed(each));
-  const isSwitched = facts.isEnabled === isOn;
-  for (const { uid, call: own, name } of accepted)
-    verdicts.set(uid, verdictOf(own, failed.get(name), isOn, isSwitched, failed));
+  const state = { isOn, isEnabled: facts.isEnabled };
+  for (const { uid, call: own, name } of accepted) verdicts.set(uid, verdictOf(name, own, state, failed));
   return { ...(call && { call }), verdicts };
 }
 
+/** Of an EtcdUser whose next call is `call`. */
 function verdictOf(
+  name: string,
   call: AuthCall | undefined,
-  failure: string | undefined,
-  isOn: boolean,
-  isSwitched: boolean,
+  { isOn, isEnabled }: { readonly isOn: boolean; readonly isEnabled: boolean },
   failed: ReadonlyMap<string, string>,
 ): Verdict {
-  if (call && failure !== undefined) return refused('RefusedByEtcd', `${userReasons.RefusedByEtcd}: ${failure}`);
-  if (!isOn && isSwitched) return refused('AuthOff');
-  if (call || isSwitched) return { kind: call ? 'call' : 'done' };
-  const other = [...failed].map(([name, why]) => `${name}: ${why}`).join('; ');
-  if (other === '') return { kind: 'call' };
-  return refused(
-    'RefusedByEtcd',
-    `authentication is not switched on before every user is there, and etcd refuses ${other}`,
-  );
+  const failure = failed.get(name);
+  if (call) return failure === undefined ? { kind: 'call' } : refused('RefusedByEtcd', failure);
+  if (isOn === isEnabled) return isOn ? { kind: 'done' } : refused('AuthOff');
+  const others = [...failed].map(([user, why]) => `${user}: ${why}`).join('; ');
+  if (others === '') return { kind: 'call' };
+  const message = `authentication is not switched on before every user is there, and etcd refuses ${others}`;
+  return refused('RefusedByEtcd', message);
 }
 
 const refused = (reason: UserReason, message: string = userReasons[reason]): Verdict => ({

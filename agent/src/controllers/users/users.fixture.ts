@@ -1,6 +1,6 @@
 import { group } from '../../kube/paths.ts';
-import type { AuthCall, Permission } from '../cluster/etcd/auth-calls.ts';
-import { type AuthFacts, after, type Decision, decide, type WantedAuth } from './decide.ts';
+import type { Permission } from '../cluster/etcd/auth-calls.ts';
+import { type AuthFacts, after, type Decision, decide, described, type WantedAuth } from './decide.ts';
 import type { EtcdUserObject, PermissionSpec } from './object.ts';
 
 /** An EtcdUser of the cluster `orders`. `age`: hours since it was made. */
@@ -42,21 +42,9 @@ export class ModelEtcd {
     const made: string[] = [];
     for (let { call } = this.decide(wanted); call; { call } = this.decide(wanted)) {
       if (made.length > 50) throw new Error(`never settles: ${made}`);
-      made.push(lineOf(call));
+      made.push(described(call));
       this.facts = after(this.facts, call);
     }
     return made;
   }
-}
-
-export function lineOf(call: AuthCall): string {
-  const permission = 'permission' in call ? call.permission : undefined;
-  return [
-    call.kind,
-    'user' in call && call.user,
-    'role' in call && call.role,
-    permission && `${permission.access} ${JSON.stringify([permission.key, permission.rangeEnd])}`,
-  ]
-    .filter(Boolean)
-    .join(' ');
 }
