@@ -491,6 +491,12 @@ describe('refused, with nothing served', () => {
   }
   const saved = ['--object-key=orders/saved.db', '--adopt'];
 
+  test('a snapshot with auth enabled is served for a reconciler that has the certificate of root', async () => {
+    const from = await ofEtcd(enableAuth);
+    const serving = await started(serve([...saved, '--accept-authentication'], { from }));
+    expect(serving.status).toMatchObject({ state: 'Serving' });
+  });
+
   test('a snapshot with auth enabled: the reconciler could not log in', async () => {
     const { exitCode, text } = await ended(serve(saved, { from: await ofEtcd(enableAuth) }));
     expect([exitCode, text]).toEqual([
