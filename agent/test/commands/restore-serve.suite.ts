@@ -493,8 +493,11 @@ describe('refused, with nothing served', () => {
 
   test('a snapshot with auth enabled is served for a reconciler that has the certificate of root', async () => {
     const from = await ofEtcd(enableAuth);
-    const serving = await started(serve([...saved, '--accept-authentication'], { from }));
-    expect(serving.status).toMatchObject({ state: 'Serving' });
+    const run = serve([...saved, '--accept-authentication'], { from });
+    await run.phase('serve');
+    expect(await (await get('/status')).json()).toMatchObject({ state: 'Serving' });
+    run.stop();
+    await ended(run);
   });
 
   test('a snapshot with auth enabled: the reconciler could not log in', async () => {
