@@ -162,7 +162,7 @@ export class Reconciler {
     this.#runners.get(backup.spec.clusterName ?? '')?.wake('etcdbackups');
   }
 
-  /** A new status alone is no reason for a pass, which writes it. */
+  /** Ignores a new status, which a pass has written itself. */
   #userChanged(user: EtcdUserObject, gone: boolean): void {
     const { uid, generation, deletionTimestamp } = user.metadata;
     const seen = `${generation} ${deletionTimestamp}`;

@@ -90,7 +90,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
   const status = (): Promise<AuthStatus> => port.withLeader(undefined, (etcd) => etcd(authStatus));
 
   /**
-   * Puts one key after the other. etcd refuses a put that is on its way while users change; clientv3 sends it again by
+   * Puts one key after the other. etcd refuses a put that is on its way while users change; Go's client sends it again by
    * itself, and so does this.
    */
   function write(client: Etcd3, prefix: string) {
@@ -210,7 +210,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     expect(await root.etcdctl('role', 'list')).toBe('');
   });
 
-  test('a permission that etcd refuses is told, and others go on', async () => {
+  test('a permission that etcd refuses is reported, and others go on', async () => {
     const bad = user('bad', [{ range: { from: 'z', to: 'a' }, access: 'Read' }]);
     const { verdicts } = await pass({ users: [bad, web] });
     // etcd 3.4 takes everything.

@@ -47,7 +47,7 @@ export interface Decision {
   readonly certificates: readonly SeenCertificate[];
   /** Secrets that were not read, and why. */
   readonly unread: readonly { readonly secret: string; readonly why: string }[];
-  /** The same of each user's Secret, which is no matter of the cluster. */
+  /** The same of each user's Secret, apart from those of the cluster. */
   readonly users: ReadonlyMap<string, UserCertificate>;
   /** When the next certificate is to be renewed, ms. */
   readonly dueAt: number;

@@ -97,7 +97,7 @@ test('users and roles without the mark are left alone; one of the same name is t
   expect(etcd.settle({ users: [api] })).toEqual([]);
   const { verdicts } = etcd.decide({ users: [api] });
   expect(verdicts.get('uid-api')).toMatchObject({ kind: 'refused', reason: 'ForeignUser' });
-  // A foreign user is no reason to switch it on.
+  // A foreign user does not switch it on.
   expect(new ModelEtcd({ api: ['admin'] }).settle({ users: [api] })).toEqual([]);
   expect(enabled({ api: [] }).settle({ users: [api] })).toContain(`UserGrantRole api ${mark('api')}`);
   // Its role was made before a person took the user.

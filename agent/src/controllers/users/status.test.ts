@@ -34,7 +34,7 @@ test('a status is written once, and says since when', () => {
   });
   const after = { ...withSecret, status: first };
   expect(statusOf(after, ready, { certificate }, now + 5_000)).toBeUndefined();
-  // Another reason of the same state is no transition; what is unknown of the certificate stays.
+  // What is unknown of the certificate stays.
   const unknown = readyOf(
     after,
     { kind: 'unknown', reason: 'ClusterNotServing', message: 'no leader' },

@@ -183,7 +183,7 @@ test('an election changes no status', async () => {
   expect(ready('api')?.status).toBe('True');
 });
 
-test('an outage that lasts is told', async () => {
+test('an outage that lasts is reported', async () => {
   putRecord();
   putUser('api');
   start(putCluster());

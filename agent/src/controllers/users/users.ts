@@ -290,7 +290,7 @@ const whilePaused = (verdicts: ReadonlyMap<string, Verdict>): Verdicts =>
     ]),
   );
 
-/** The users that get a certificate. Of a name that is somebody else's there must be none. */
+/** The users that get a certificate. An existing user that no EtcdUser made never does. */
 const wishes = (users: readonly EtcdUserObject[], verdicts: Verdicts): UserWish[] =>
   users.flatMap((user) => {
     const { certificateSecret: secret } = user.spec;
