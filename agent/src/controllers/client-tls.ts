@@ -12,7 +12,7 @@ export type ClientMaterial = TlsMaterial & { readonly servername: string };
 export class ClientTls {
   readonly #client: ApiClient;
   readonly #paths: Paths;
-  #read: { secret: string; at: number; data: Promise<Secret> } | undefined;
+  readonly #read = new Map<string, { readonly at: number; readonly data: Promise<Secret> }>();
 
   constructor(client: ApiClient, paths: Paths) {
     this.#client = client;
@@ -26,7 +26,7 @@ export class ClientTls {
       const value = data[key];
       if (!value) {
         // It may exist in a moment: the reconciler issues it.
-        this.#read = undefined;
+        this.#read.delete(secret);
         throw new Error(`Secret ${secret} has no ${key}`);
       }
       return Buffer.from(value, 'base64');
@@ -36,12 +36,11 @@ export class ClientTls {
 
   #secret(secret: string): Promise<Secret> {
     const now = performance.now();
-    if (this.#read?.secret === secret && now - this.#read.at < fresh) return this.#read.data;
+    const read = this.#read.get(secret);
+    if (read && now - read.at < fresh) return read.data;
     const data = this.#client.get<Secret>(this.#paths.of('secrets', secret));
-    this.#read = { secret, at: now, data };
-    data.catch(() => {
-      this.#read = undefined;
-    });
+    this.#read.set(secret, { at: now, data });
+    data.catch(() => this.#read.delete(secret));
     return data;
   }
 }

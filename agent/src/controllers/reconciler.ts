@@ -25,6 +25,8 @@ import type { Settings } from './cluster/settings.ts';
 import { OrphanRestores } from './orphan-restores.ts';
 import { ReconcilerMetrics } from './reconciler-metrics.ts';
 import { Shutdown } from './shutdown.ts';
+import type { EtcdUserObject } from './users/object.ts';
+import { OrphanUsers } from './users/orphan-users.ts';
 import { Watches } from './watches.ts';
 
 export interface ReconcilerOptions {
@@ -55,6 +57,9 @@ const places = 8;
 /** Number of clusters whose certificates are checked at the same time. */
 const certificatePlaces = 4;
 
+/** Number of clusters whose users are checked at the same time. */
+const userPlaces = 4;
+
 /** Longest time for which one observation delays the next one, in ms. */
 const slow = 1_000;
 
@@ -70,10 +75,14 @@ export class Reconciler {
   readonly #watches: Watches;
   readonly #backups: BackupController;
   readonly #orphans: OrphanRestores;
+  readonly #orphanUsers: OrphanUsers;
   readonly #server: HttpListener;
   readonly #metrics = new ReconcilerMetrics();
   readonly #queue = new WorkQueue(places, slow);
   readonly #certificateQueue = new WorkQueue(certificatePlaces, slow);
+  readonly #userQueue = new WorkQueue(userPlaces, slow);
+  /** What a pass over users reads of each EtcdUser, by UID. */
+  readonly #users = new Map<string, string>();
   /** By the name of the cluster, while this reconciler leads. */
   readonly #runners = new Map<string, ClusterRunner>();
   #leading = false;
@@ -94,6 +103,7 @@ export class Reconciler {
       ...{ ...api, selector, times: options.informerTimes },
       onCluster: (cluster, gone) => this.#clusterChanged(cluster, gone),
       onBackup: (backup, gone) => this.#backupChanged(backup, gone),
+      onUser: (user, gone) => this.#userChanged(user, gone),
       onOther: (resource, object, gone, cluster) => this.#otherChanged(resource, object, gone, cluster),
     });
     this.#backups = new BackupController({
@@ -104,6 +114,7 @@ export class Reconciler {
     });
     const clusters = () => this.#watches.clusters.map(({ metadata }) => metadata.name);
     this.#orphans = new OrphanRestores({ ...api, clusters });
+    this.#orphanUsers = new OrphanUsers({ ...api, clusters });
     this.#server = new HttpListener({ listen }, log, (request, response) => this.#answer(request, response));
   }
 
@@ -151,6 +162,18 @@ export class Reconciler {
     this.#runners.get(backup.spec.clusterName ?? '')?.wake('etcdbackups');
   }
 
+  /** Ignores a new status, which a pass has written itself. */
+  #userChanged(user: EtcdUserObject, gone: boolean): void {
+    const { uid, generation, deletionTimestamp } = user.metadata;
+    const seen = `${generation} ${deletionTimestamp}`;
+    const isNews = gone || this.#users.get(uid) !== seen;
+    if (gone) this.#users.delete(uid);
+    else this.#users.set(uid, seen);
+    if (!isNews) return;
+    this.#runners.get(user.spec.clusterName)?.usersChanged();
+    this.#checkOrphans();
+  }
+
   #otherChanged(resource: string, object: KubeObject, gone: boolean, cluster: string | undefined): void {
     this.#runners.get(cluster ?? '')?.wake(resource);
     if (resource === 'jobs') this.#backups.jobChanged(object, gone);
@@ -183,6 +206,8 @@ export class Reconciler {
     return new ClusterRunner(cluster, {
       ...{ client, paths, namespace, name, settings, events, holder, shutdown: this.#shutdown, turn: this.#queue.run },
       certificatesTurn: this.#certificateQueue.run,
+      usersTurn: this.#userQueue.run,
+      users: () => this.#watches.users,
       isWatched: () => this.#watches.isCurrent,
       clientTls: new ClientTls(client, paths),
       troubles: this.#troubles,
@@ -209,6 +234,7 @@ export class Reconciler {
   #checkOrphans(): void {
     if (!this.#leading || this.#options.selector !== undefined || !this.#watches.knowsClusters) return;
     this.#orphans.check(this.#watches.items('etcdrestores') as unknown as EtcdRestoreObject[]);
+    this.#orphanUsers.check(this.#watches.users ?? []);
   }
 
   async #stop(): Promise<void> {

@@ -7,6 +7,7 @@ import type { EtcdBackupObject } from './backup/object.ts';
 import type { EtcdClusterObject } from './cluster/kubernetes/cluster-object.ts';
 import { type FollowedKind, followedKinds } from './cluster-changes.ts';
 import type { InformerState } from './reconciler-metrics.ts';
+import type { EtcdUserObject } from './users/object.ts';
 
 export interface WatchesOptions {
   readonly client: ApiClient;
@@ -17,6 +18,7 @@ export interface WatchesOptions {
   readonly times?: Partial<InformerTimes> | undefined;
   readonly onCluster: (cluster: EtcdClusterObject, gone: boolean) => void;
   readonly onBackup: (backup: EtcdBackupObject, gone: boolean) => void;
+  readonly onUser: (user: EtcdUserObject, gone: boolean) => void;
   /** `cluster`: name of the EtcdCluster to which the object belongs. */
   readonly onOther: (
     resource: FollowedKind['resource'],
@@ -33,16 +35,17 @@ interface Watched {
 
 type Query<T> = Pick<FollowedKind, 'labelSelector'> & Pick<InformerOptions<T>, 'keep' | 'metadataOnly'>;
 
-/** The informers of the reconciler: EtcdClusters, EtcdBackups and all objects that belong to clusters. */
+/** The informers of the reconciler: EtcdClusters, EtcdBackups, EtcdUsers and all objects that belong to clusters. */
 export class Watches {
   readonly #options: WatchesOptions;
   readonly #clusters: Informer<EtcdClusterObject>;
+  readonly #users: Informer<EtcdUserObject>;
   readonly #all: readonly Watched[];
   readonly #problems = new Map<string, string>();
 
   constructor(options: WatchesOptions) {
     this.#options = options;
-    const { selector, onCluster, onBackup, onOther } = options;
+    const { selector, onCluster, onBackup, onUser, onOther } = options;
     const clusterQuery: Query<EtcdClusterObject> = {
       ...(selector !== undefined && { labelSelector: selector }),
       // The status is not kept: every pass reads it again.
@@ -50,9 +53,11 @@ export class Watches {
     };
     this.#clusters = this.#informer('etcdclusters', clusterQuery, onCluster);
     const backups = this.#informer<EtcdBackupObject>('etcdbackups', {}, onBackup);
+    this.#users = this.#informer<EtcdUserObject>('etcdusers', {}, onUser);
     this.#all = [
       { resource: 'etcdclusters', informer: this.#clusters as unknown as Informer<KubeObject> },
       { resource: 'etcdbackups', informer: backups as unknown as Informer<KubeObject> },
+      { resource: 'etcdusers', informer: this.#users as unknown as Informer<KubeObject> },
       ...followedKinds.map(({ resource, clusterOf, ...query }) => ({
         resource,
         informer: this.#informer(
@@ -78,9 +83,14 @@ export class Watches {
     return this.#clusters.trouble === undefined;
   }
 
-  /** True while every watch reports every change. */
+  /** Undefined while the list may be outdated. */
+  get users(): readonly EtcdUserObject[] | undefined {
+    return this.#users.trouble === undefined ? this.#users.items : undefined;
+  }
+
+  /** True while every watch of what a pass over a cluster reads reports every change. */
   get isCurrent(): boolean {
-    return this.#all.every(({ informer }) => informer.trouble === undefined);
+    return this.#all.every(({ resource, informer }) => resource === 'etcdusers' || informer.trouble === undefined);
   }
 
   items(resource: FollowedKind['resource']): readonly KubeObject[] {

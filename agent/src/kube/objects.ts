@@ -74,6 +74,7 @@ export interface Container {
   readonly imagePullPolicy?: string;
   readonly args?: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
+  readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
 }
 
 export interface Volume {
@@ -82,7 +83,7 @@ export interface Volume {
 }
 
 export interface PodObject extends KubeObject {
-  readonly spec?: { readonly nodeName?: string };
+  readonly spec?: { readonly nodeName?: string; readonly containers?: readonly Container[] };
   readonly status?: {
     readonly phase?: string;
     readonly reason?: string;

@@ -34,4 +34,5 @@ const apis = {
   etcdclusters: groupVersion,
   etcdbackups: groupVersion,
   etcdrestores: groupVersion,
+  etcdusers: groupVersion,
 } as const;

@@ -65,7 +65,9 @@ export const reasons = {
   RestoreBlocked: 'the snapshot to restore is not served',
   CorruptAlarm: 'the data of members differ, or alarm CORRUPT is raised; name the bad member in replace.force',
   DuplicateMember: 'one member id on two volumes',
-  AuthEnabled: 'etcd authentication is enabled; the reconciler has no access',
+  AuthEnabled:
+    'etcd authentication is enabled, and the reconciler has no certificate of root: give it one with EtcdTls.managed(), EtcdTls.certManager() or root and backup of EtcdTls.fromSecrets() (spec.tls.rootSecret), or run etcdctl auth disable',
+  AuthRefused: 'spec.auth and users need a certificate of root (spec.tls.rootSecret)',
   EvictionRefused: 'Kubernetes refuses to evict a pod that must be restarted',
   ActionFailing: 'the next action fails repeatedly',
   OldPodsRemain: 'pods of the old epoch still exist',

@@ -124,7 +124,7 @@ const leaf = (
     ...(issuer && { isOfRoot: chain.some((each) => each === issuer.root || each === issuer.next?.root) }),
     issuer: `${intermediate}`,
     ...(chain.length > 1 && { cross: `${chain[0]}` }),
-    shape: shapeOf(shapes[name]),
+    shape: shapeOf(shapes[name]!),
   },
   hasKey: true,
   ...(name !== 'client' && {

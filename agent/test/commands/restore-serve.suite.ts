@@ -491,6 +491,15 @@ describe('refused, with nothing served', () => {
   }
   const saved = ['--object-key=orders/saved.db', '--adopt'];
 
+  test('a snapshot with auth enabled is served for a reconciler that has the certificate of root', async () => {
+    const from = await ofEtcd(enableAuth);
+    const run = serve([...saved, '--accept-authentication'], { from });
+    await run.phase('serve');
+    expect(await (await get('/status')).json()).toMatchObject({ state: 'Serving' });
+    run.stop();
+    await ended(run);
+  });
+
   test('a snapshot with auth enabled: the reconciler could not log in', async () => {
     const { exitCode, text } = await ended(serve(saved, { from: await ofEtcd(enableAuth) }));
     expect([exitCode, text]).toEqual([

@@ -347,8 +347,20 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
   test('a cluster with auth enabled is reported in clear words', async () => {
     const cluster = await startCluster({ minor, auth: true });
     await expect(portOf(cluster.endpoints).members()).rejects.toThrow(
-      /requires authentication, which the reconciler does not support \(.*user name is empty\)/,
+      /requires authentication, for which the reconciler needs the certificate of root in spec.tls.rootSecret \(.*user name is empty\)/,
     );
+  });
+
+  test('a member is promoted by the leader or not at all', async () => {
+    const cluster = await startCluster({ minor, size: 3 });
+    const port = portOf(cluster.endpoints);
+    const ids = await idsOf(port, cluster);
+    const leader = ids.indexOf(await leaderOf(port, ids));
+    const followers = cluster.endpoints.filter((_, i) => i !== leader);
+    const withoutLeader = portOf(followers);
+    await withoutLeader.members();
+    await expect(withoutLeader.promote(ids[leader]!)).rejects.toThrow(/no leader answers/);
+    await port.promote(ids[leader]!);
   });
 
   test('connections are kept, renewed after a restart, and closed at the end', async () => {

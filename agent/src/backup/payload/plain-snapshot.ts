@@ -17,6 +17,8 @@ export interface Expected {
   readonly revision?: number;
   /** Version of the etcd that will start with the data, such as `3.6`. */
   readonly serverVersion?: string;
+  /** Its reconciler has the certificate of root, so authentication may be on in the data. */
+  readonly acceptsAuth?: boolean;
 }
 
 export interface PlainSnapshot {
@@ -49,7 +51,7 @@ export async function plainSnapshot(
   const tried = await tryRestore(id, file, join(trial.path, 'data'), { etcdutl, signal });
   const { revision, keys } = tried;
   refuseNewer(id, tried.storageVersion, expected.serverVersion);
-  refuseUnserved(id, tried);
+  refuseUnserved(id, tried, expected);
   if (!hasBeyond(revision)) throw refused(`${noneBeyond(`${id} is`, revision)}; restore an earlier snapshot`);
   // Writes continued while the snapshot was taken, so the revision that the backup reported may be the one at which
   // members were compared.
@@ -63,10 +65,10 @@ export async function plainSnapshot(
 }
 
 /** Throws `refused` if a cluster with these data would reject its reconciler, which then cannot finish the restore. */
-function refuseUnserved(id: string, { authEnabled, corruptAlarm }: Switches): void {
-  if (authEnabled) {
+function refuseUnserved(id: string, { authEnabled, corruptAlarm }: Switches, { acceptsAuth = false }: Expected): void {
+  if (authEnabled && !acceptsAuth) {
     throw refused(
-      `${id} has authentication enabled, and the reconciler does not log in; restore it by hand (restore data-dir), run \`etcdctl auth disable\` there, and restore a snapshot of the result`,
+      `${id} has authentication enabled, and the cluster has no certificate of root for its reconciler (spec.tls.rootSecret); give it one, or restore it by hand (restore data-dir), run \`etcdctl auth disable\` there, and restore a snapshot of the result`,
     );
   }
   if (corruptAlarm) {

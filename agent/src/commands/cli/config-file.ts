@@ -74,6 +74,7 @@ const configSchema = z.strictObject({
   initialClusterToken: z.optional(digits),
   bumpRevision: text,
   serverVersion: text,
+  acceptAuthentication: flag,
   forceFailed: flag,
   forceForeign: flag,
 });

@@ -119,6 +119,10 @@ export const serverVersionOption = option(
   '--server-version <minor>',
   'minor version of the etcd that will start with the data, for example 3.6; data that it cannot read is refused',
 );
+export const acceptAuthenticationOption = option(
+  '--accept-authentication',
+  "serve the snapshot although authentication is enabled in it: the cluster's reconciler has the certificate of root",
+);
 export const encodingOptions = [
   option('--compression <kind>', 'compression of the stored snapshot')
     .choices([...compressions])

@@ -4,6 +4,7 @@ import { ExitCode } from '../../lib/errors.ts';
 import { notBoolean, parseBoolean } from '../../lib/input/boolean.ts';
 import { agentVersion } from '../../lib/version.ts';
 import {
+  acceptAuthenticationOption,
   adoptOption,
   beforeOption,
   cacertOption,
@@ -324,6 +325,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
       sha256Option,
       option('--expected-revision <n>', 'revision that the snapshot must have'),
       serverVersionOption,
+      acceptAuthenticationOption,
       option(
         '--token-sha256 <hex>',
         'SHA-256 of the token that GET /snapshot requires without TLS; key of the proof in GET /status',

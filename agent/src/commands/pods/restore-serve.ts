@@ -187,6 +187,7 @@ function expectedOf(settings: Settings): Expected {
   return {
     ...(revision !== undefined && { revision: Number(revision) }),
     ...(serverVersion !== undefined && { serverVersion }),
+    acceptsAuth: settings.flag('acceptAuthentication'),
   };
 }
 

@@ -17,10 +17,19 @@ import type { CertificateReport } from '../cluster/observed.ts';
 import type { AtPoint } from '../cluster/reconcile.ts';
 import type { Settings } from '../cluster/settings.ts';
 import { contentOf } from './content.ts';
-import { type Decision, decide, timeOf, type Write } from './decide.ts';
+import { type Decision, decide, timeOf, type UserCertificate, type Write } from './decide.ts';
 import { factsOf, type KnownRoots, type Secrets, textOf } from './read.ts';
 import type { MemberReports } from './rotation.ts';
-import { type AuthorityName, type CertificatesSpec, type LeafName, type Wanted, wantedOf } from './wanted.ts';
+import {
+  type AuthorityName,
+  type CertificatesSpec,
+  isUser,
+  type LeafName,
+  leafNames,
+  type UserWish,
+  type Wanted,
+  wantedOf,
+} from './wanted.ts';
 
 export interface CertificatesOptions {
   readonly client: ApiClient;
@@ -36,6 +45,8 @@ export interface CertificatesOptions {
   readonly emit: (event: EventOf) => void;
   /** The report has changed. */
   readonly onChange: () => void;
+  /** The certificate of a user has changed. */
+  readonly onUserChange?: () => void;
   readonly turn?: WorkQueue['run'];
   readonly log: Log;
 }
@@ -44,7 +55,7 @@ export interface CertificatesOptions {
 interface Look {
   readonly at: number;
   readonly tick: number;
-  readonly found: Pick<Decision, 'certificates' | 'unread' | 'problems' | 'rootsToLoad'>;
+  readonly found: Pick<Decision, 'certificates' | 'unread' | 'problems' | 'rootsToLoad' | 'users'>;
 }
 
 /** More writes of one Secret within an hour mean that something else writes it too. */
@@ -64,6 +75,8 @@ export class Certificates {
   /** Report of the members, with its time on the monotonic clock. */
   #members: { readonly reports: MemberReports; readonly tick: number } | undefined;
   #isRunning = false;
+  #spec: CertificatesSpec = {};
+  #users: readonly UserWish[] = [];
   #wanted: Wanted | undefined;
   #look: Look | undefined;
   /** The last pass that read every Secret. */
@@ -76,11 +89,33 @@ export class Certificates {
 
   /** Follows a new spec, at once. Takes from the status which authorities the cluster had. */
   follow(spec: CertificatesSpec, status: Pick<Partial<ClusterStatus>, 'certificates'> = {}): void {
-    const { name, namespace } = this.#options;
-    const wanted = wantedOf(name, namespace, spec);
+    this.#spec = spec;
+    const wanted = this.#wantedNow();
     // The authorities seen here are at least as new.
     const others = (status.certificates ?? []).filter(({ secret }) => !this.#authorities.has(secret));
     this.#remember(wanted, others);
+    this.#want(wanted);
+  }
+
+  /** Follows the users that name a Secret, at once. */
+  followUsers(users: readonly UserWish[]): void {
+    this.#users = users;
+    this.#want(this.#wantedNow());
+  }
+
+  /** The certificate of a user, as last looked at. Undefined while nothing is known, or if the reconciler makes none. */
+  ofUser(secret: string): UserCertificate | undefined {
+    const refusal = this.#wanted?.refusedUsers[secret];
+    if (refusal !== undefined) return { problem: { reason: 'TlsRefused', message: refusal } };
+    return this.#look?.found.users.get(secret);
+  }
+
+  #wantedNow(): Wanted | undefined {
+    const { name, namespace } = this.#options;
+    return wantedOf(name, namespace, this.#spec, this.#users);
+  }
+
+  #want(wanted: Wanted | undefined): void {
     if (JSON.stringify(wanted) === JSON.stringify(this.#wanted)) return;
     if (`${secretsOf(wanted)}` !== `${secretsOf(this.#wanted)}`) {
       this.#look = undefined;
@@ -184,10 +219,11 @@ export class Certificates {
   async #round(wanted: Wanted, signal: AbortSignal): Promise<number | undefined> {
     const failed = new Map<string, string>();
     const conflicts = new Set<string>();
+    const ofUsers: Map<LeafName, Known<Secret | undefined>> = new Map();
     for (;;) {
       // Before the Secrets are read: a root that another reconciler makes meanwhile is not lost.
       const had = this.#roots(wanted);
-      const secrets = await this.#read(wanted);
+      const secrets = await this.#read(wanted, ofUsers);
       const now = Date.now();
       const { clockAhead = 0 } = this.#options.client;
       const decision = decide(factsOf(secrets, had), wanted, now, {
@@ -197,6 +233,7 @@ export class Certificates {
       const { write } = decision;
       if (!write || signal.aborted || this.#wanted !== wanted) return this.#found(decision, failed);
       const why = await this.#write(write, secrets, wanted, now);
+      ofUsers.delete(write.of as LeafName);
       // Another writer, such as a second reconciler or an apply of the manifests. Read the current content first.
       const isNews = why === conflict && !conflicts.has(write.secret);
       if (isNews) conflicts.add(write.secret);
@@ -206,31 +243,45 @@ export class Certificates {
 
   #found(decision: Decision, failed: ReadonlyMap<string, string>): number | undefined {
     const { certificates, unread, problems, dueAt, rootsToLoad } = decision;
+    const users = new Map(decision.users);
     const stuck = [...failed].map(([secret, why]) => ({
-      reason: 'CannotWrite' as const,
+      ...{ secret, reason: 'CannotWrite' as const },
       message: `Secret ${secret} cannot be written: ${why}`,
     }));
-    const found = { certificates, unread, problems: [...problems, ...stuck], ...(rootsToLoad && { rootsToLoad }) };
+    for (const { secret, ...problem } of stuck)
+      if (users.has(secret)) users.set(secret, { ...users.get(secret), problem });
+    const own = stuck.filter(({ secret }) => !users.has(secret)).map(({ secret: _, ...problem }) => problem);
+    const found = { certificates, unread, problems: [...problems, ...own], users, ...(rootsToLoad && { rootsToLoad }) };
     const look = { at: Date.now(), tick: performance.now(), found };
-    const isNews = JSON.stringify(this.#look?.found) !== JSON.stringify(found);
+    const before = this.#look?.found;
+    const isNews = JSON.stringify(before) !== JSON.stringify(found);
+    const isNewsOfUsers = !isDeepStrictEqual(before?.users, users);
     this.#look = look;
+    if (isNewsOfUsers) this.#options.onUserChange?.();
     if (unread.length === 0) this.#good = look;
     const lines = [...found.problems.map(({ message }) => message), ...unread.map(unreadMessage)];
     this.#problems.report('certificates', lines.length > 0 ? lines.join('; ') : undefined);
     if (isNews) this.#options.onChange();
-    const isGood = unread.length === 0 && found.problems.every(({ reason }) => lasting.has(reason));
+    const all = [...found.problems, ...[...users.values()].flatMap(({ problem }) => problem ?? [])];
+    const isGood = unread.length === 0 && all.every(({ reason }) => lasting.has(reason));
     return isGood ? dueAt : undefined;
   }
 
-  /** The authorities first: an authority counts as unused only if its leaves were empty after it was. */
-  async #read({ authorities, leaves }: Wanted): Promise<Secrets> {
-    const all = async <T extends string>(names: Readonly<Record<T, string>>) =>
-      Object.fromEntries(
-        await Promise.all(
-          Object.entries<string>(names).map(async ([key, secret]) => [key, await this.#get(secret)] as const),
-        ),
-      ) as Record<T, Known<Secret | undefined>>;
-    return { ...(await all(authorities)), ...(await all(leaves)) };
+  /**
+   * The authorities first: an authority counts as unused only if its leaves were empty after it was. There may be many users,
+   * so their Secrets are read once in a round, and again after they were written.
+   */
+  async #read(wanted: Wanted, ofUsers: Map<LeafName, Known<Secret | undefined>>): Promise<Secrets> {
+    const read = async (name: LeafName) => {
+      const found = ofUsers.get(name) ?? (await this.#get(wanted.leaves[name]!));
+      if (isUser(name)) ofUsers.set(name, found);
+      return [name, found] as const;
+    };
+    const [peers, clients] = await Promise.all(
+      [wanted.authorities.peers, wanted.authorities.clients].map((secret) => this.#get(secret)),
+    );
+    const leaves = await Promise.all(leafNames(wanted).map(read));
+    return { peers, clients, ...Object.fromEntries(leaves) } as Secrets;
   }
 
   async #get(secret: string): Promise<Known<Secret | undefined>> {
@@ -253,7 +304,7 @@ export class Certificates {
       await client.replace(paths.of('secrets', write.secret), secret);
       this.#writes.set(write.secret, [...this.#recent(write.secret), now]);
       await at(`after ${point}`);
-      this.#tell(write, secret, before.known && textOf(before.v!, 'tls.crt') !== '');
+      this.#tell(write, secret, before?.known === true && textOf(before.v!, 'tls.crt') !== '');
       return undefined;
     } catch (error) {
       return isStatus(error, 409) ? conflict : withoutKeys(messageOf(error), secret);
@@ -275,8 +326,16 @@ export class Certificates {
   }
 }
 
+/** Those of the cluster. */
 const secretsOf = (wanted: Wanted | undefined): string[] =>
-  wanted ? [...Object.values(wanted.authorities), ...Object.values(wanted.leaves)] : [];
+  wanted
+    ? [
+        ...Object.values(wanted.authorities),
+        ...leafNames(wanted)
+          .filter((name) => !isUser(name))
+          .map((name) => wanted.leaves[name]!),
+      ]
+    : [];
 
 const conflict = 'it was changed by somebody else at the same time';
 
@@ -299,24 +358,22 @@ const written: Readonly<Record<Write['make'], string>> = {
   list: 'a revocation list',
 };
 
-const names: Readonly<Record<AuthorityName | LeafName, string>> = {
-  peers: 'Peer',
-  clients: 'Client',
-  peer: 'Peer',
-  server: 'Server',
-  client: 'Client',
-};
+function nameOf(of: AuthorityName | LeafName): string {
+  if (isUser(of)) return 'User';
+  const one = of.replace(/s$/, '');
+  return one.charAt(0).toUpperCase() + one.slice(1);
+}
 
 /** A name for each kind of write, such as IssuePeerCertificate. */
 const pointOf = ({ make, of }: Write): string =>
   ({
-    nextRoot: `Begin${names[of]}Rotation`,
-    promotion: `End${names[of]}Rotation`,
-    trust: `Trust${names[of]}Certificate`,
-    list: `Write${names[of]}RevocationList`,
-    authority: `Issue${names[of]}Authority`,
-    intermediate: `Renew${names[of]}Authority`,
-    leaf: `Issue${names[of]}Certificate`,
+    nextRoot: `Begin${nameOf(of)}Rotation`,
+    promotion: `End${nameOf(of)}Rotation`,
+    trust: `Trust${nameOf(of)}Certificate`,
+    list: `Write${nameOf(of)}RevocationList`,
+    authority: `Issue${nameOf(of)}Authority`,
+    intermediate: `Renew${nameOf(of)}Authority`,
+    leaf: `Issue${nameOf(of)}Certificate`,
   })[make];
 
 /** An admission webhook may quote what it refuses. */

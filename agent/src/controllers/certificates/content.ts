@@ -41,9 +41,9 @@ function madeBy(
     case 'leaf':
       return leaf(of, before, secrets, wanted, now);
     case 'list':
-      return revocationList(there(secrets, issuerOf[of]), now);
+      return revocationList(there(secrets, issuerOf(of)), now);
     case 'trust':
-      return { 'ca.crt': textOf(there(secrets, issuerOf[of]), 'next-root.crt') };
+      return { 'ca.crt': textOf(there(secrets, issuerOf(of)), 'next-root.crt') };
     case 'nextRoot':
       return nextRoot(of, before, wanted, now);
     case 'promotion':
@@ -140,10 +140,10 @@ const isRotating = (authority: Secret): boolean => textOf(authority, 'next-root.
 
 async function leaf(of: LeafName, before: Secret, secrets: Secrets, { shapes }: Wanted, now: number) {
   const { issueLeaf } = await import('./issue.ts');
-  const issuer = there(secrets, issuerOf[of]);
+  const issuer = there(secrets, issuerOf(of));
   const isNext = isRotating(issuer);
   const intermediate = keyed(issuer, isNext ? 'next-tls' : 'tls');
-  const { cert, key } = await issueLeaf(shapes[of], intermediate, now);
+  const { cert, key } = await issueLeaf(shapes[of]!, intermediate, now);
   const next = textOf(issuer, 'next-root.crt');
   return {
     // Members may trust the next root alone by now.
@@ -167,6 +167,6 @@ const keyed = (secret: Secret, name: 'root' | 'tls' | 'next-root' | 'next-tls'):
 
 function there(secrets: Secrets, name: AuthorityName | LeafName): Secret {
   const secret = secrets[name];
-  if (!secret.known || !secret.v) throw new Error('the Secret was not read');
+  if (!secret?.known || !secret.v) throw new Error('the Secret was not read');
   return secret.v;
 }

@@ -467,7 +467,7 @@ describe('a foreign Secret is never overwritten', () => {
   test.each(all)('%s: of the type of cert-manager', async (name) => {
     for (const secrets of [new TestSecrets(), await TestSecrets.filled()]) {
       const found = secrets.set(name, { 'tls.crt': 'x', 'tls.key': 'x' }).all[name];
-      secrets.put(name, known({ ...(found.known ? found.v! : undefined!), type: 'kubernetes.io/tls' }));
+      secrets.put(name, known({ ...(found?.known ? found.v! : undefined!), type: 'kubernetes.io/tls' }));
       secrets.now = begin + 61 * day;
       const { message } = secrets.decide().problems.find(({ reason }) => reason === 'ForeignCertificate')!;
       expect(message).toMatch(
@@ -502,14 +502,14 @@ describe('a missing Secret', () => {
     const secrets = await TestSecrets.filled();
     secrets.put(name, unknown('forbidden'));
     secrets.now = begin + 61 * day;
-    const kept = {
+    const kept: Partial<Record<SecretName, string[]>> = {
       peers: ['peer'],
       clients: ['server', 'client'],
       peer: ['peer'],
       server: ['server'],
       client: ['client'],
     };
-    const due = leaves.filter((leaf) => !kept[name].includes(leaf));
+    const due = leaves.filter((leaf) => !kept[name]!.includes(leaf));
     expect(secrets.decide()).toMatchObject({ problems: [], unread: [{ why: 'forbidden' }] });
     expect(await settled(secrets)).toEqual(due.map((leaf) => `leaf ${leaf}`));
   });

@@ -2,7 +2,7 @@ import { shortId } from '../../lib/certificates.ts';
 import { unknown } from '../../protocol/known.ts';
 import type { Reason } from '../../protocol/reasons.ts';
 import type { SeenCertificate } from '../cluster/observed.ts';
-import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, Span, WholeAuthority } from './facts.ts';
+import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, Span, WholeAuthority } from './facts.ts';
 import { dueAt, endOf, lifetimes } from './lifetimes.ts';
 import { newAuthority, shapeOf } from './read.ts';
 import { listDue, revocationDue, revocationProblem } from './revocation.ts';
@@ -15,7 +15,16 @@ import {
   waitsToPromote,
   waitsToTrust,
 } from './rotation.ts';
-import { type AuthorityName, authorityNames, issuerOf, type LeafName, leafNames, type Wanted } from './wanted.ts';
+import {
+  type AuthorityName,
+  authorityNames,
+  issuerOf,
+  isUser,
+  type LeafName,
+  leafNames,
+  type UserLeaf,
+  type Wanted,
+} from './wanted.ts';
 
 /** The one Secret to write now, and why. */
 export interface Write {
@@ -38,10 +47,19 @@ export interface Decision {
   readonly certificates: readonly SeenCertificate[];
   /** Secrets that were not read, and why. */
   readonly unread: readonly { readonly secret: string; readonly why: string }[];
+  /** The same of each user's Secret, apart from those of the cluster. */
+  readonly users: ReadonlyMap<string, UserCertificate>;
   /** When the next certificate is to be renewed, ms. */
   readonly dueAt: number;
   /** First digits of the roots in every `ca.crt`, of peers and of clients, while members must restart to load them. */
   readonly rootsToLoad?: string;
+}
+
+/** The certificate of a user. */
+export interface UserCertificate {
+  readonly certificate?: SeenCertificate;
+  /** Why there is none, or why it is not renewed. */
+  readonly problem?: Problem;
 }
 
 /** Facts for a decision, in addition to the Secrets. */
@@ -62,19 +80,29 @@ export function decide(given: Facts, wanted: Wanted, now: number, around: Circum
   const { failed, clockAhead = 0, members = unknown('they were not asked yet') } = around;
   const facts = withoutMistaken(given, wanted);
   const mistakes = wanted.mistakes.map((message) => ({ reason: 'TlsRefused' as const, message }));
+  const leaf = (name: LeafName) => judgeLeaf(name, { of: issuerOf(name), facts, wanted, now, members });
   const judged = wanted.isAmbiguous
     ? []
     : [
         ...authorityNames.map((name) => judgeAuthority({ of: name, facts, wanted, now, members })),
-        ...leafNames.map((name) => judgeLeaf(name, { of: issuerOf[name], facts, wanted, now, members })),
+        ...leafNames(wanted)
+          .filter((name) => !isUser(name))
+          .map(leaf),
       ];
-  const due = judged.find((each) => each.write && !failed?.has(each.write.secret))?.write;
+  const ofUsers = wanted.isAmbiguous
+    ? []
+    : leafNames(wanted)
+        .filter(isUser)
+        .map((name) => ({ secret: wanted.leaves[name]!, ...leaf(name) }));
+  const dueOf = (all: readonly Judgement[]) => all.find((each) => each.write && !failed?.has(each.write.secret))?.write;
+  const due = dueOf(judged);
   const clock = clockProblem(clockAhead);
-  const write = wanted.isPaused || clock ? undefined : due;
+  const write = wanted.isPaused || clock ? undefined : (due ?? dueOf(ofUsers));
   const certificates = judged.flatMap(({ certificate }) => certificate ?? []);
   const isRead = authorityNames.every((name) => facts[name].kind !== 'unread');
   const restarts = judged.flatMap(({ restart }) => restart ?? []);
   const isRestart = isRead && restarts.length > 0 && restarts.every((isReady) => isReady);
+  const renewed = [...judged, ...ofUsers].flatMap(({ certificate }) => (certificate?.renewAt ? certificate : []));
   return {
     ...(write && { write }),
     ...(isRestart && { rootsToLoad: authorityNames.map((name) => trustedRoot(facts[name])).join('-') }),
@@ -86,8 +114,24 @@ export function decide(given: Facts, wanted: Wanted, now: number, around: Circum
     ],
     certificates,
     unread: judged.flatMap(({ unread }) => unread ?? []),
-    dueAt: Math.min(...certificates.filter(({ renewAt }) => renewAt !== undefined).map(({ span }) => dueAt(span))),
+    users: new Map(ofUsers.map((each) => [each.secret, userCertificate(each, wanted, clock)])),
+    dueAt: Math.min(...renewed.map(({ span }) => dueAt(span))),
   };
+}
+
+/** Whoever reads this has nothing but the EtcdUser, so all that keeps its certificate from it is said here. */
+function userCertificate(
+  { certificate, problem, unread, write }: Judgement,
+  { isPaused }: Wanted,
+  clock: Problem | undefined,
+): UserCertificate {
+  const unreadable = unread && {
+    reason: 'CannotWrite' as const,
+    message: `Secret ${unread.secret} cannot be read: ${unread.why}`,
+  };
+  const held = write && (isPaused ? paused(write) : clock);
+  const found = held ?? problem ?? unreadable;
+  return { ...(certificate && { certificate }), ...(found && { problem: found }) };
 }
 
 /**
@@ -187,12 +231,13 @@ function judgeEmpty(
   wanted: Wanted,
 ): Judgement {
   const secret = wanted.authorities[of];
-  const leaves = leafNames.filter((name) => issuerOf[name] === of);
-  const held = leaves.filter((name) => facts[name].kind === 'filled').map((name) => wanted.leaves[name]);
+  // A user's certificate of a lost authority is the problem of that user.
+  const leaves = leafNames(wanted).filter((name) => issuerOf(name) === of && !isUser(name));
+  const held = leaves.filter((name) => facts[name]!.kind === 'filled').map((name) => wanted.leaves[name]!);
   if (held.length > 0) return { problem: { reason: 'AuthorityLost', message: lost(secret, held) } };
   if (lostRoot !== undefined && !isAskedFor)
     return { problem: { reason: 'AuthorityLost', message: emptied(secret, lostRoot) } };
-  if (leaves.some((name) => facts[name].kind !== 'empty')) return {};
+  if (leaves.some((name) => facts[name]!.kind !== 'empty')) return {};
   const write = { make: 'authority' as const, of, secret, why: 'it is empty' };
   return { write, problem: issuing(write) };
 }
@@ -251,21 +296,25 @@ const notYet = 'it is not valid yet';
 
 function judgeLeaf(of: LeafName, rotation: Rotation): Judgement {
   const { facts, wanted, now } = rotation;
-  const secret = wanted.leaves[of];
-  const found = facts[of];
+  const secret = wanted.leaves[of]!;
+  const found = facts[of]!;
   if (found.kind === 'unread') return { unread: { secret, why: found.why } };
   if (found.kind === 'missing') return { problem: missing(secret) };
   if (found.kind === 'typed') return { problem: typed(secret, found.type) };
-  const authority = facts[issuerOf[of]];
+  const authority = facts[issuerOf(of)];
   const isFilled = found.kind === 'filled';
   // Its owner is unknown. The problem is that of the authority.
   if (authority.kind !== 'whole') return isFilled ? certificateOf(secret, found, false) : {};
   if (isFilled && isForeign(found, authority))
-    return { ...certificateOf(secret, found, false), problem: foreign(secret, wanted.authorities[issuerOf[of]]) };
+    return {
+      ...certificateOf(secret, found, false),
+      problem: foreign(secret, wanted.authorities[issuerOf(of)], isUser(of)),
+    };
   const why = isFilled ? (unfit(found, of, wanted, now) ?? renewal(found, authority, now)) : 'it is empty';
   const { root, intermediate } = signerOf(authority);
   const canSign = !('why' in intermediate) && isValid(intermediate, now) && isValid(root, now);
-  const leaf = why !== undefined && canSign ? { make: 'leaf' as const, of, secret, why } : undefined;
+  const mayIssue = !isUser(of) || isAccepted(of, found, wanted);
+  const leaf = why !== undefined && canSign && mayIssue ? { make: 'leaf' as const, of, secret, why } : undefined;
   const write =
     leaf ??
     (isFilled && canSign ? listOf(of, found, rotation, authority) : undefined) ??
@@ -273,15 +322,27 @@ function judgeLeaf(of: LeafName, rotation: Rotation): Judgement {
   const isBad = !isFilled || unfit(found, of, wanted, now) !== undefined;
   return {
     ...(write && { write }),
-    ...(isBad && { problem: issuing({ secret, why: why! }) }),
+    ...(isBad && { problem: mayIssue ? issuing({ secret, why: why! }) : awaited(secret) }),
     ...(isFilled && certificateOf(secret, found, canSign && isRenewable(found, intermediate))),
   };
 }
 
+/**
+ * Whoever has a certificate is the user that it names. So a user gets its first one when etcd is known to have the user for
+ * its EtcdUser, and not for somebody else.
+ */
+const isAccepted = (of: UserLeaf, found: LeafFacts, { accepted, leaves, shapes }: Wanted): boolean =>
+  accepted.includes(leaves[of]!) || (found.kind === 'filled' && found.certificate?.shape === shapeOf(shapes[of]!));
+
+const awaited = (secret: string): Problem => ({
+  reason: 'Issuing',
+  message: `Secret ${secret} gets its certificate when etcd has the user`,
+});
+
 /** Its revocation list is to be written. */
 function listOf(of: LeafName, found: FilledLeaf, rotation: Rotation, authority: WholeAuthority): Write | undefined {
   const why = listDue(found, rotation, signerOf(authority));
-  return why === undefined ? undefined : { make: 'list', of, secret: rotation.wanted.leaves[of], why };
+  return why === undefined ? undefined : { make: 'list', of, secret: rotation.wanted.leaves[of]!, why };
 }
 
 /** Its `ca.crt` may become the next root. */
@@ -293,7 +354,7 @@ function trustOf(
 ): Write | undefined {
   if (!next || trusts?.[0] === next.root.id || waitsToTrust(rotation, next) !== undefined) return undefined;
   const why = 'every member has a certificate of the next root';
-  return { make: 'trust', of, secret: rotation.wanted.leaves[of], why };
+  return { make: 'trust', of, secret: rotation.wanted.leaves[of]!, why };
 }
 
 /** Of another authority, for example cert-manager's before a switch. */
@@ -302,9 +363,9 @@ function isForeign({ trusts, certificate }: FilledLeaf, { root, next }: WholeAut
   return certificate?.isOfRoot === false;
 }
 
-const foreign = (secret: string, authority: string): Problem => ({
+const foreign = (secret: string, authority: string, isOfUser: boolean): Problem => ({
   reason: 'ForeignCertificate',
-  message: `Secret ${secret} holds a certificate of another root than that in Secret ${authority}, so it is not overwritten: bring the authority of that root back; or, to take the new one, empty ${secret}, which stops the cluster until all members have restarted`,
+  message: `Secret ${secret} holds a certificate of another root than that in Secret ${authority}, so it is not overwritten: bring the authority of that root back; or, to take the new one, empty ${secret}${isOfUser ? '' : ', which stops the cluster until all members have restarted'}`,
 });
 
 /** Why no client accepts it. */
@@ -315,7 +376,7 @@ function unfit(leaf: FilledLeaf, of: LeafName, wanted: Wanted, now: number): str
   if (!hasKey) return 'tls.key is missing or does not fit';
   if (certificate.issuer === undefined || !certificate.isOfRoot) return 'tls.crt is not a chain to the root';
   if (now < certificate.notBefore) return notYet;
-  return certificate.shape === shapeOf(wanted.shapes[of]) ? undefined : 'its names or usages are not the wanted ones';
+  return certificate.shape === shapeOf(wanted.shapes[of]!) ? undefined : 'its names or usages are not the wanted ones';
 }
 
 /** Why a leaf that is accepted is issued again. */

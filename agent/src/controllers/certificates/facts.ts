@@ -1,4 +1,4 @@
-import type { AuthorityName } from './wanted.ts';
+import type { AuthorityName, Leaves } from './wanted.ts';
 
 // Content of the Secrets, as far as a decision needs it. It contains no key.
 
@@ -107,10 +107,5 @@ export interface FilledLeaf {
   readonly listId?: string;
 }
 
-export interface Facts<Authority = AuthorityFacts, Leaf = LeafFacts> {
-  readonly peers: Authority;
-  readonly clients: Authority;
-  readonly peer: Leaf;
-  readonly server: Leaf;
-  readonly client: Leaf;
-}
+export type Facts<Authority = AuthorityFacts, Leaf = LeafFacts> = Readonly<Record<AuthorityName, Authority>> &
+  Leaves<Leaf>;

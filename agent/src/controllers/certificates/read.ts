@@ -7,7 +7,7 @@ import { isRevocationList, listId, lists } from '../../lib/revocation-lists.ts';
 import type { Known } from '../../protocol/known.ts';
 import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, NextAuthority, Span } from './facts.ts';
 import { hasList } from './revocation.ts';
-import { type AuthorityName, authorityNames, issuerOf, type Leaf, leafNames, madeFor } from './wanted.ts';
+import { type AuthorityName, authorityNames, issuerOf, type Leaf, type LeafName, madeFor } from './wanted.ts';
 
 /** The Secrets as they were read. Known and undefined if there is none with this name. */
 export type Secrets = Facts<Known<Secret | undefined>, Known<Secret | undefined>>;
@@ -26,15 +26,16 @@ export type KnownRoots = Readonly<Partial<Record<AuthorityName, string>>>;
 
 export function factsOf(secrets: Secrets, had: KnownRoots = {}): Facts {
   const roots = Object.fromEntries(authorityNames.map((name) => [name, rootsOf(secrets[name])]));
+  const leafNames = Object.keys(secrets).filter((name) => name !== 'peers' && name !== 'clients') as LeafName[];
   const authorities = authorityNames.map((name) => [
     name,
     readOr(secrets[name], (secret) => authorityFacts(secret, had[name])),
   ]);
   const leaves = leafNames.map((name) => [
     name,
-    readOr(secrets[name], (secret) => ({
-      ...leafFacts(secret, roots[issuerOf[name]]!),
-      ...(hasList(name) && listFacts(secret, secrets[issuerOf[name]])),
+    readOr(secrets[name]!, (secret) => ({
+      ...leafFacts(secret, roots[issuerOf(name)]!),
+      ...(hasList(name) && listFacts(secret, secrets[issuerOf(name)])),
     })),
   ]);
   return Object.fromEntries([...authorities, ...leaves]) as unknown as Facts;

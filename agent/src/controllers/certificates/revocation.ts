@@ -3,8 +3,8 @@ import type { Known } from '../../protocol/known.ts';
 import type { Reason } from '../../protocol/reasons.ts';
 import type { FilledLeaf, IntermediateFacts, WholeAuthority } from './facts.ts';
 import { backdated, lifetimes } from './lifetimes.ts';
-import { type MemberReport, memberBehind, type Rotation, serving } from './rotation.ts';
-import { issuerOf, type LeafName, leafNames, type Wanted } from './wanted.ts';
+import { leavesOf, type MemberReport, memberBehind, type Rotation, serving } from './rotation.ts';
+import type { LeafName, Wanted } from './wanted.ts';
 
 // Whoever has a certificate of an earlier intermediate is shut out without a restart, in two steps:
 // 1. A new intermediate is made, and the certificates of the earlier ones move to `revoked.crt`. Every leaf is issued anew.
@@ -19,12 +19,10 @@ export function revocationDue({ revocation }: WholeAuthority, wanted: Wanted): s
 }
 
 /** What must happen before the list may name every revoked intermediate; undefined: nothing. */
-export function waitsToRevoke(
-  { of, facts, wanted, now, members }: Rotation,
-  signer: IntermediateFacts,
-): string | undefined {
-  for (const name of leafNames.filter((each) => issuerOf[each] === of)) {
-    const leaf = facts[name];
+export function waitsToRevoke(rotation: Rotation, signer: IntermediateFacts): string | undefined {
+  const { of, facts, wanted, now, members } = rotation;
+  for (const name of leavesOf(rotation)) {
+    const leaf = facts[name]!;
     if (leaf.kind !== 'filled' || leaf.certificate?.issuer === undefined || leaf.certificate.issuer !== signer.id)
       return `Secret ${wanted.leaves[name]} has no certificate of the new intermediate yet`;
   }
@@ -74,4 +72,4 @@ function withoutList(
 }
 
 /** The leaves that lie beside a list: those of the members. */
-export const hasList = (name: LeafName): boolean => Object.values(serving).includes(name);
+export const hasList = (name: LeafName): boolean => Object.values<string>(serving).includes(name);

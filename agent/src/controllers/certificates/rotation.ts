@@ -1,8 +1,8 @@
 import { shortId } from '../../lib/certificates.ts';
 import type { Known } from '../../protocol/known.ts';
-import type { Facts, FilledLeaf, NextAuthority, WholeAuthority } from './facts.ts';
+import type { Facts, FilledLeaf, LeafFacts, NextAuthority, WholeAuthority } from './facts.ts';
 import { backdated, dueAt, lifetimes } from './lifetimes.ts';
-import { type AuthorityName, issuerOf, type LeafName, leafNames, type Wanted } from './wanted.ts';
+import { type AuthorityName, issuerOf, isUser, type LeafName, leafNames, type Wanted } from './wanted.ts';
 
 // A root is replaced without an interruption, in four steps:
 // 1. The next root and its intermediate are made, and the present root signs the next one too: the cross certificate.
@@ -49,9 +49,18 @@ export function rotationDue({ root, rootRotation }: WholeAuthority, wanted: Want
   return now >= dueAt(root) ? 'two thirds of the life of its root are over' : undefined;
 }
 
-const leavesOf = (of: AuthorityName): LeafName[] => leafNames.filter((name) => issuerOf[name] === of);
+/**
+ * The leaves of an authority that a step waits for. The Secret of a user that cannot be read, or has no certificate of this
+ * authority, keeps nobody else waiting.
+ */
+export const leavesOf = ({ of, facts, wanted }: Pick<Rotation, 'of' | 'facts' | 'wanted'>): LeafName[] =>
+  leafNames(wanted).filter((name) => issuerOf(name) === of && (!isUser(name) || isHeld(facts[name])));
+
+const isHeld = (leaf: LeafFacts | undefined): boolean =>
+  leaf?.kind === 'filled' && leaf.certificate !== undefined && leaf.certificate.isOfRoot !== false;
+
 /** The leaf that members present. */
-export const serving: Readonly<Record<AuthorityName, LeafName>> = { peers: 'peer', clients: 'server' };
+export const serving: Readonly<Record<AuthorityName, 'peer' | 'server'>> = { peers: 'peer', clients: 'server' };
 
 const trusts = (leaf: Facts['peer'], { root }: NextAuthority): boolean =>
   leaf.kind === 'filled' && leaf.trusts?.length === 1 && leaf.trusts[0] === root.id;
@@ -60,13 +69,14 @@ export const isCrossed = ({ certificate }: FilledLeaf, { intermediate, cross }: 
   certificate?.issuer !== undefined && certificate.issuer === intermediate.id && certificate.cross === cross;
 
 /** Every certificate of this authority comes with the next root in `ca.crt`. */
-export const areAllTrusting = ({ of, facts }: Rotation, next: NextAuthority): boolean =>
-  leavesOf(of).every((name) => trusts(facts[name], next));
+export const areAllTrusting = (rotation: Rotation, next: NextAuthority): boolean =>
+  leavesOf(rotation).every((name) => trusts(rotation.facts[name]!, next));
 
 /** What must happen before a `ca.crt` may contain only the next root. Undefined if nothing must. */
-export function waitsToTrust({ of, facts, wanted, now, members }: Rotation, next: NextAuthority): string | undefined {
-  for (const name of leavesOf(of)) {
-    const leaf = facts[name];
+export function waitsToTrust(rotation: Rotation, next: NextAuthority): string | undefined {
+  const { of, facts, wanted, now, members } = rotation;
+  for (const name of leavesOf(rotation)) {
+    const leaf = facts[name]!;
     if (leaf.kind !== 'filled' || !isCrossed(leaf, next))
       return `Secret ${wanted.leaves[name]} has no certificate of the next root yet`;
   }

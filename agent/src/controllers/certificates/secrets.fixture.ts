@@ -4,7 +4,7 @@ import { contentOf } from './content.ts';
 import { type Circumstances, type Decision, decide } from './decide.ts';
 import { factsOf, type KnownRoots, type Secrets, textOf } from './read.ts';
 import type { MemberReports } from './rotation.ts';
-import { type AuthorityName, type LeafName, type TlsSpec, type Wanted, wantedOf } from './wanted.ts';
+import { type AuthorityName, type LeafName, type TlsSpec, type UserWish, type Wanted, wantedOf } from './wanted.ts';
 
 export const day = 86_400_000;
 export const begin = Date.parse('2026-01-01T00:00:00Z');
@@ -24,7 +24,11 @@ export const tls = (change: Partial<Managed> = {}): TlsSpec => ({
   },
 });
 
-export const wanted = (change: Partial<Managed> = {}): Wanted => wantedOf('orders', 'shop', { tls: tls(change) })!;
+const more = { rootSecret: 'orders-root-tls', backupSecret: 'orders-backup-tls' };
+
+/** With users, also the leaves of root and of backups. */
+export const wanted = (change: Partial<Managed> = {}, users?: readonly UserWish[]): Wanted =>
+  wantedOf('orders', 'shop', { tls: { ...tls(change), ...(users && more) } }, users)!;
 
 const secret = (name: string): Secret => ({
   apiVersion: 'v1',
@@ -32,7 +36,7 @@ const secret = (name: string): Secret => ({
   metadata: { name, namespace: 'shop', uid: name, resourceVersion: '1', creationTimestamp: '' },
 });
 
-/** The five Secrets of a cluster, empty at first, and a clock. */
+/** The Secrets of a cluster and its users, empty at first, and a clock. */
 export class TestSecrets {
   now = begin;
   spec: Wanted;
@@ -42,8 +46,8 @@ export class TestSecrets {
   /** Report of the members. */
   members: MemberReports = unknown('nobody asked');
 
-  constructor(change: Partial<Managed> = {}) {
-    this.spec = wanted(change);
+  constructor(change: Partial<Managed> = {}, users?: readonly UserWish[]) {
+    this.spec = wanted(change, users);
     const { authorities, leaves } = this.spec;
     const names = Object.entries({ ...authorities, ...leaves });
     this.all = Object.fromEntries(names.map(([key, name]) => [key, known(secret(name))])) as unknown as Secrets;
@@ -76,21 +80,27 @@ export class TestSecrets {
     return this;
   }
 
+  #of(name: SecretName): Known<Secret | undefined> {
+    const found = this.all[name];
+    if (!found) throw new Error(`the cluster has no Secret for ${name}`);
+    return found;
+  }
+
   /** Undefined: there is no such key. */
   bytes(name: SecretName, key: string): Buffer | undefined {
-    const found = this.all[name];
+    const found = this.#of(name);
     const data = found.known ? found.v?.data?.[key] : undefined;
     return data === undefined ? undefined : Buffer.from(data, 'base64');
   }
 
   text(name: SecretName, key: string): string {
-    const found = this.all[name];
+    const found = this.#of(name);
     return found.known && found.v ? textOf(found.v, key) : '';
   }
 
   /** Changes keys of a Secret; undefined removes one. */
   set(name: SecretName, texts: Record<string, string | undefined>): this {
-    const found = this.all[name];
+    const found = this.#of(name);
     if (!found.known || !found.v) throw new Error(`there is no Secret ${name}`);
     const data: Record<string, string> = { ...found.v.data };
     for (const [key, text] of Object.entries(texts)) {
@@ -101,12 +111,12 @@ export class TestSecrets {
   }
 
   empty(name: SecretName): this {
-    const found = this.all[name];
+    const found = this.#of(name);
     return this.put(name, known({ ...(found.known ? found.v! : secret(name)), data: {} }));
   }
 
   annotate(name: SecretName, annotations: Record<string, string>): this {
-    const found = this.all[name];
+    const found = this.#of(name);
     const { metadata, ...rest } = found.known ? found.v! : secret(name);
     return this.put(name, known({ ...rest, metadata: { ...metadata, annotations } }));
   }

@@ -3,16 +3,32 @@ import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
 import { ordinals } from '../cluster/names.ts';
 
 export const authorityNames = ['peers', 'clients'] as const;
-export const leafNames = ['peer', 'server', 'client'] as const;
 export type AuthorityName = (typeof authorityNames)[number];
-export type LeafName = (typeof leafNames)[number];
+/** The leaf of an EtcdUser, by the name of its Secret. */
+export type UserLeaf = `user/${string}`;
+export type LeafName = 'peer' | 'server' | 'client' | 'root' | 'backup' | UserLeaf;
 
-/** The authority that signs each leaf. */
-export const issuerOf: Readonly<Record<LeafName, AuthorityName>> = {
-  peer: 'peers',
-  server: 'clients',
-  client: 'clients',
-};
+/** A value for each leaf of a cluster. Not every cluster has leaves of root, of its backups and of users. */
+export type Leaves<T> = Readonly<Record<'peer' | 'server' | 'client', T>> &
+  Readonly<Partial<Record<'root' | 'backup', T>>> & { readonly [user: UserLeaf]: T };
+
+/** The authority that signs a leaf. */
+export const issuerOf = (leaf: LeafName): AuthorityName => (leaf === 'peer' ? 'peers' : 'clients');
+
+export const isUser = (leaf: AuthorityName | LeafName): leaf is UserLeaf => leaf.startsWith('user/');
+export const userLeaf = (secret: string): UserLeaf => `user/${secret}`;
+
+/** The leaves of a cluster, those of its users last. */
+export const leafNames = ({ leaves }: Pick<Wanted, 'leaves'>): LeafName[] => Object.keys(leaves) as LeafName[];
+
+/** An EtcdUser that names a Secret for its certificate. */
+export interface UserWish {
+  readonly secret: string;
+  /** Common name: the user in etcd. */
+  readonly user: string;
+  /** False while it is not known whether etcd has this user for the EtcdUser. A certificate that is there is renewed. */
+  readonly isAccepted: boolean;
+}
 
 /** Common names. They have at most 64 characters. */
 export const intermediateName = (cluster: string, of: AuthorityName): string => `${cluster.slice(0, 50)} ${of} CA`;
@@ -35,8 +51,12 @@ export interface Leaf {
 
 /** `spec.tls` of an EtcdCluster. */
 export interface TlsSpec {
-  /** Secret with the client certificate of the reconciler and of its Jobs. */
+  /** Secret with the certificate of clients. Without the two below, also that of the reconciler and of its Jobs. */
   readonly clientSecret: string;
+  /** Secret with the certificate of etcd's user root, for the reconciler and the members' agents. */
+  readonly rootSecret?: string;
+  /** Secret with the certificate of backups, for the backup port of the members' agents. */
+  readonly backupSecret?: string;
   /** Undefined if another program writes the Secrets. */
   readonly managed?: {
     readonly peerAuthority: string;
@@ -62,8 +82,12 @@ export interface Wanted {
   readonly cluster: string;
   /** Names of the Secrets. */
   readonly authorities: Readonly<Record<AuthorityName, string>>;
-  readonly leaves: Readonly<Record<LeafName, string>>;
-  readonly shapes: Readonly<Record<LeafName, Leaf>>;
+  readonly leaves: Leaves<string>;
+  readonly shapes: Leaves<Leaf>;
+  /** Secrets of users that may get a first certificate. */
+  readonly accepted: readonly string[];
+  /** Users that get no certificate, and why, by the name of the Secret. */
+  readonly refusedUsers: Readonly<Record<string, string>>;
   /** Undefined if no intermediate is requested. */
   readonly rotation?: string;
   /** Undefined if no root is requested. */
@@ -83,20 +107,31 @@ export function wantedOf(
   name: string,
   namespace: string,
   { tls, paused = false }: CertificatesSpec,
+  users: readonly UserWish[] = [],
 ): Wanted | undefined {
   if (!tls?.managed) return undefined;
-  const { managed, clientSecret } = tls;
+  const { managed, clientSecret, rootSecret, backupSecret } = tls;
   const { clusterDomain, serverNames = [], intermediateRotation, rootRotation, intermediateRevocation } = managed;
   const authorities = { peers: managed.peerAuthority, clients: managed.clientAuthority };
-  const leaves = { peer: managed.peerSecret, server: managed.serverSecret, client: clientSecret };
+  const leaves = {
+    ...{ peer: managed.peerSecret, server: managed.serverSecret, client: clientSecret },
+    ...(rootSecret !== undefined && { root: rootSecret }),
+    ...(backupSecret !== undefined && { backup: backupSecret }),
+  };
   const more = serverNames.map((each) => ({ each, name: normalized(each) }));
   const known = more.flatMap((found) => found.name ?? []);
   const peers = peerNames(name, namespace, clusterDomain);
   const dnsNames = [...clientNames(name, namespace, clusterDomain), ...peers];
-  const twice = repeated([...Object.values(authorities), ...Object.values(leaves)]);
+  const own = [...Object.values(authorities), ...Object.values(leaves)];
+  const twice = repeated(own);
+  const refusedUsers = refusals(users, own);
+  const good = users.filter(({ secret }) => refusedUsers[secret] === undefined);
   return {
-    ...{ cluster: name, authorities, leaves },
+    ...{ cluster: name, authorities, refusedUsers },
+    leaves: { ...leaves, ...Object.fromEntries(good.map(({ secret }) => [userLeaf(secret), secret])) },
+    accepted: good.filter(({ isAccepted }) => isAccepted).map(({ secret }) => secret),
     shapes: {
+      ...Object.fromEntries(good.map(({ secret, user }) => [userLeaf(secret), named(user)])),
       // No address: etcd looks up every name of a peer's leaf until one is the caller's.
       peer: { dnsNames: peers, ipAddresses: [], isServer: true },
       server: {
@@ -104,7 +139,9 @@ export function wantedOf(
         ipAddresses: unique(['127.0.0.1', '::1', ...known.filter((each) => isIP(each))]),
         isServer: true,
       },
-      client: { commonName: `${name}-client`, dnsNames: [], ipAddresses: [], isServer: false },
+      client: named(`${name}-client`),
+      ...(rootSecret !== undefined && { root: named('root') }),
+      ...(backupSecret !== undefined && { backup: named(`${name}-backup`) }),
     },
     ...(intermediateRotation !== undefined && { rotation: intermediateRotation }),
     ...(rootRotation !== undefined && { rootRotation }),
@@ -121,6 +158,22 @@ export function wantedOf(
     isAmbiguous: twice.length > 0,
     isPaused: paused,
   };
+}
+
+/** A client whose name is etcd's user. */
+const named = (commonName: string): Leaf => ({ commonName, dnsNames: [], ipAddresses: [], isServer: false });
+
+/** A certificate in the Secret of another one would take it away. */
+function refusals(users: readonly UserWish[], own: readonly string[]): Record<string, string> {
+  const twice = repeated(users.map(({ secret }) => secret));
+  return Object.fromEntries(
+    users
+      .filter(({ secret }) => own.includes(secret) || twice.includes(secret))
+      .map(({ secret }) => [
+        secret,
+        `spec.certificateSecret: Secret ${secret} is ${own.includes(secret) ? 'one of the cluster' : 'that of two EtcdUsers'}; name a Secret of its own`,
+      ]),
+  );
 }
 
 /** The names that members use for each other, of every possible ordinal. */

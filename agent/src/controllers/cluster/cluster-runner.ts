@@ -7,6 +7,8 @@ import type { WorkQueue } from '../../lib/queue.ts';
 import { Trigger } from '../../lib/trigger.ts';
 import { Certificates } from '../certificates/certificates.ts';
 import { memberReports } from '../certificates/members.ts';
+import type { EtcdUserObject } from '../users/object.ts';
+import { Users } from '../users/users.ts';
 import type { EtcdClusterObject } from './kubernetes/cluster-object.ts';
 import { KubernetesPort, type PortOptions } from './kubernetes/kubernetes-port.ts';
 import { runCluster } from './loop.ts';
@@ -14,11 +16,14 @@ import type { Observed } from './observed.ts';
 import type { AtPoint } from './reconcile.ts';
 
 export type RunnerOptions = Omit<PortOptions, 'certificates' | 'log'> & {
+  /** The EtcdUsers of all clusters; undefined while that may be outdated. */
+  readonly users: () => readonly EtcdUserObject[] | undefined;
   readonly holder: string;
   readonly at: AtPoint;
   readonly turn: WorkQueue['run'];
-  /** The same for the passes over certificates, so that they delay no pass. */
+  /** The same for the passes over certificates, and over users, so that they delay no pass. */
   readonly certificatesTurn: WorkQueue['run'];
+  readonly usersTurn: WorkQueue['run'];
   readonly log: Log;
 };
 
@@ -29,6 +34,7 @@ export class ClusterRunner {
   readonly #options: RunnerOptions;
   readonly #port: KubernetesPort;
   readonly #certificates: Certificates;
+  readonly #users: Users;
   readonly #stop = new AbortController();
   readonly #wake = new Trigger();
   readonly #ended: Promise<void>;
@@ -41,16 +47,30 @@ export class ClusterRunner {
       turn: options.certificatesTurn,
       emit: (event) => options.events.emit(subjectOf(cluster, options.namespace), event),
       onChange: () => this.#wake.now(),
+      onUserChange: () => this.#users.changed(),
     });
     this.#port = new KubernetesPort({ ...options, certificates: () => this.#certificates.report() });
+    this.#users = new Users(cluster, {
+      ...options,
+      ...{ turn: options.usersTurn, observed: options.users, etcd: this.#port.root, certificates: this.#certificates },
+      emit: (event) => options.events.emit(subjectOf(cluster, options.namespace), event),
+    });
     this.#certificates.follow(cluster.spec, cluster.status);
-    this.#ended = Promise.all([this.#run(), this.#certificates.run(this.#stop.signal)]).then(() => undefined);
+    const { signal } = this.#stop;
+    const loops = [this.#run(), this.#certificates.run(signal), this.#users.run(signal)];
+    this.#ended = Promise.all(loops).then(() => undefined);
   }
 
   /** The EtcdCluster has changed, or may have. */
-  changed({ spec, status }: EtcdClusterObject): void {
-    this.#certificates.follow(spec, status);
+  changed(cluster: EtcdClusterObject): void {
+    this.#certificates.follow(cluster.spec, cluster.status);
+    this.#users.follow(cluster);
     this.wake('etcdclusters');
+  }
+
+  /** An EtcdUser of the cluster has changed. */
+  usersChanged(): void {
+    this.#users.changed();
   }
 
   /** Triggers a pass because one of the cluster's resources changed. */
@@ -59,7 +79,7 @@ export class ClusterRunner {
     this.#wake.now();
   }
 
-  /** Begins no further pass, of certificates either. Resolves when the present ones have ended, or after `grace` ms. */
+  /** Begins no further pass, of certificates or users either. Resolves when the present ones have ended, or after `grace` ms. */
   async stop(grace: number): Promise<void> {
     this.#stop.abort();
     const late = Promise.withResolvers<void>();
@@ -89,7 +109,10 @@ export class ClusterRunner {
     const { settings, holder, log, at, turn } = this.#options;
     const { signal } = this.#stop;
     try {
-      const onObserved = (observed: Observed) => this.#certificates.see(memberReports(observed));
+      const onObserved = (observed: Observed) => {
+        this.#certificates.see(memberReports(observed));
+        this.#users.see(observed);
+      };
       const wake = this.#wake.wait;
       await runCluster({ port: this.#port, settings, holder, signal, log, at, turn, wake, onObserved });
     } catch (error) {

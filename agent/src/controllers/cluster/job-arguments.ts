@@ -36,6 +36,8 @@ export interface JobFacts {
   /** Files of the mounted Secret with age identities. */
   readonly identityFiles: (secret: string) => readonly string[];
   readonly clientTls?: { readonly cacert: string; readonly cert: string; readonly key: string };
+  /** The reconciler has root's certificate, so it may restore a snapshot with authentication. */
+  readonly hasRoot?: boolean;
   readonly peerTlsDir?: string;
   /** Name in the certificate of a gate, for gates that are dialled by address. */
   readonly serverName?: string;
@@ -114,6 +116,7 @@ function restoreArguments(restore: NonNullable<JobRequest['restore']>, facts: Jo
     ...flag('sha256', sha256),
     ...flag('expected-revision', expectedRevision),
     ...flag('server-version', minor),
+    ...(facts.hasRoot ? ['--accept-authentication'] : []),
     // With TLS there is no token, but the answers to the reconciler still need a key.
     ...flag('token-sha256', hashOf(token || randomBytes(32).toString('hex'))),
     ...flag('listen', facts.listen),

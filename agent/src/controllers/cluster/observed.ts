@@ -153,6 +153,10 @@ export interface ClusterSpec {
   version: string;
   paused: boolean;
   tls: boolean;
+  /** There is a Secret for the certificate of root. */
+  rootTls?: boolean;
+  /** `spec.auth`. */
+  auth?: boolean;
   /** The Secrets that the members must mount, if the reconciler issues the certificates. */
   tlsSecrets?: { peer: string; server: string };
   ephemeral: boolean;

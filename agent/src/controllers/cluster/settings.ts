@@ -51,6 +51,8 @@ export interface Settings {
   certificatesRetry: number;
   /** Age from which a pass over the certificates no longer proves anything. */
   certificatesOld: number;
+  /** Pause between two passes over the users. */
+  users: number;
   /** Lease grant and revoke pairs of one LeaseChurn. */
   churnPairs: number;
 }
@@ -88,5 +90,6 @@ export const defaultSettings: Settings = {
   certificates: 5 * minute,
   certificatesRetry: minute,
   certificatesOld: 15 * minute,
+  users: 30 * second,
   churnPairs: 500,
 };

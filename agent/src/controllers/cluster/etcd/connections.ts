@@ -89,22 +89,25 @@ function release({ dropped, users, channel }: Connection): void {
   );
 }
 
+/** Whoever is refused may have another certificate by the next connection. */
 const hasAnswered = (error: unknown): boolean =>
-  error instanceof AgentError && error.cause instanceof GrpcStatus && error.cause.code !== unavailable;
+  error instanceof AgentError &&
+  error.cause instanceof GrpcStatus &&
+  error.cause.code !== unavailable &&
+  !isRefusal(error.cause.message);
+
+/** etcd's words for a caller who is nobody, is not one of its users, or may not do this. */
+export const isRefusal = (message: string): boolean =>
+  /user name is empty|user name not found|permission denied/.test(message);
 
 /** Rewords errors that name flags of `backup`, which the reconciler does not have. */
 function withoutFlags(error: unknown): unknown {
   if (!(error instanceof AgentError)) return error;
   const { cause } = error;
-  if (cause instanceof GrpcStatus && /user name is empty/.test(cause.message)) {
-    const at = error.message.replace(/ requires authentication.*/, '');
-    return new AgentError(
-      ExitCode.usage,
-      `${at} requires authentication, which the reconciler does not support (${cause.message})`,
-      {
-        cause,
-      },
-    );
+  if (cause instanceof GrpcStatus && isRefusal(cause.message)) {
+    const at = error.message.replace(/( requires authentication|:? permission denied|: etcdserver: user name).*/, '');
+    const message = `${at} requires authentication, for which the reconciler needs the certificate of root in spec.tls.rootSecret (${cause.message})`;
+    return new AgentError(ExitCode.usage, message, { cause });
   }
   if (!error.message.includes('(--dial-timeout)')) return error;
   return new AgentError(error.exitCode, error.message.replace(' (--dial-timeout)', ''), { cause });

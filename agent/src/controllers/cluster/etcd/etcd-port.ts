@@ -25,6 +25,9 @@ export interface EtcdPortOptions {
   readonly settings: Pick<Settings, 'rpc' | 'memberRpc' | 'observeRpc'>;
 }
 
+/** Makes one call, with a time limit. */
+export type EtcdCall = <T>(call: (channel: GrpcChannel, options: CallOptions) => Promise<T>) => Promise<T>;
+
 interface Found {
   readonly endpoint: string;
   readonly status: Status;
@@ -72,7 +75,8 @@ export class EtcdPort implements Membership, Maintenance {
   }
 
   async promote(memberId: string): Promise<void> {
-    const { endpoint } = await this.#leader();
+    // A follower passes it on without the caller's name, which authentication refuses.
+    const { endpoint } = await this.#leaderItself();
     await this.#change(endpoint, (channel, options) => cluster.memberPromote(channel, memberId, options)).catch(
       ignoreDone('etcdserver: can only promote a learner member'),
     );
@@ -148,6 +152,14 @@ export class EtcdPort implements Membership, Maintenance {
     });
   }
 
+  /** Makes calls to the leader, on one connection. `clusterId`: only to the leader of this cluster. */
+  async withLeader<T>(clusterId: string | undefined, work: (call: EtcdCall) => Promise<T>): Promise<T> {
+    const { endpoint, status } = await this.#leaderItself();
+    if (clusterId !== undefined && status.clusterId !== clusterId)
+      throw new Error(`etcd at ${endpoint} is ${described(status)}, not of cluster ${clusterId}`);
+    return work((each) => this.#call(endpoint, each));
+  }
+
   /** Closes the connections. They are opened again when they are needed. */
   rest(): void {
     this.#connections.keep([]);
@@ -183,9 +195,16 @@ export class EtcdPort implements Membership, Maintenance {
     const ours = ({ clusterId, isLearner, leader }: Status) =>
       !isLearner && leader !== '0' && clusterId === (this.#lastRead?.clusterId ?? clusterId);
     const stays = (status: Status) => ours(status) && status.memberId !== except;
-    return this.#find((status) => stays(status) && status.leader === status.memberId)
+    return this.#find((status) => stays(status) && isLeader(status))
       .catch(() => this.#find(stays))
       .catch(() => this.#find(ours, 'no voter with a leader answers'));
+  }
+
+  /** The leader and no other member. */
+  #leaderItself(): Promise<Found> {
+    const { clusterId } = this.#lastRead ?? {};
+    const isOurs = (status: Status) => clusterId === undefined || status.clusterId === clusterId;
+    return this.#find((status) => isLeader(status) && isOurs(status), 'no leader answers');
   }
 
   #member(memberId: string): Promise<Found> {
@@ -237,6 +256,8 @@ function described({ memberId, clusterId, isLearner, leader }: Status): string {
   const what = isLearner ? 'the learner' : 'member';
   return `${what} ${memberId} of cluster ${clusterId}${leader === '0' ? ', without a leader' : ''}`;
 }
+
+const isLeader = ({ leader, memberId }: Status): boolean => leader !== '0' && leader === memberId;
 
 const isBefore35 = (version: string): boolean => /^3\.[0-4]\./.test(version);
 

@@ -55,6 +55,21 @@ async function parsed(args: string[]): Promise<{ invocation: Invocation; setting
   return { invocation: invocation!, settings: await Settings.load(invocation!) };
 }
 
+test('with a certificate of backups it is that of every Job; with that of root a snapshot with authentication is served', () => {
+  const tls = { clientSecret: 'c', rootSecret: 'r', backupSecret: 'b' };
+  const secured = { cluster: { ...cluster, spec: { ...cluster.spec, tls } } };
+  // biome-ignore lint/suspicious/noExplicitAny: a manifest
+  const secretsOf = ({ spec }: any) => spec.template.spec.volumes.map(({ secret }: any) => secret?.secretName);
+  const backup = { kind: 'safety', op: 'op1', schedule: 'nightly' } as const;
+  expect(secretsOf(manifest(backup, secured))).toContain('b');
+  expect(secretsOf(manifest(backup, secured))).not.toContain('c');
+  const restore = { source: { schedule: 'nightly' }, minor: '3.6', token: '' };
+  const argsOf = (more: Partial<JobInputs>) =>
+    manifest({ kind: 'restore', op: 'op1', restore }, more).spec.template.spec.containers[0].args;
+  expect(argsOf(secured)).toContain('--accept-authentication');
+  expect(argsOf({})).not.toContain('--accept-authentication');
+});
+
 test('a backup uses the stores and the ServiceAccount of the schedule, and the scheduling constraints of the members', async () => {
   const { metadata, spec } = manifest({ kind: 'pre-upgrade', op: 'op1', schedule: 'nightly' });
   expect(metadata).toMatchObject({

@@ -14,6 +14,7 @@ import type { JobRequest } from '../effect.ts';
 import { type BackupSettings, type JobFacts, jobCommand } from '../job-arguments.ts';
 import type { EtcdClusterObject, Schedule } from '../kubernetes/cluster-object.ts';
 import { gateOf, peerSecretOf } from '../kubernetes/stateful-set.ts';
+import { backupAccess } from './backup-access.ts';
 import { jobSettings } from './job-settings.ts';
 
 /** Location of the snapshot of an EtcdBackup. */
@@ -30,7 +31,7 @@ export interface JobInputs {
   readonly cluster: EtcdClusterObject;
   /** Pod template of the members. The pods of Jobs use its scheduling constraints. */
   readonly template: PodTemplate;
-  /** Client URLs, by ordinal. */
+  /** URLs for a backup, by ordinal. */
   readonly endpoints: Readonly<Record<number, string>>;
   /** A name in the members' peer certificate. */
   readonly peerName: string;
@@ -132,7 +133,7 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
   const schedule = scheduleOf(request, cluster);
   const { serviceAccountName, image } = request.restore ? jobSettings.of(request.restore.source) : (schedule ?? {});
   const { imagePullSecrets, nodeSelector, tolerations, priorityClassName } = template.spec;
-  const secretName = cluster.spec.tls?.clientSecret;
+  const { secretName } = backupAccess(cluster.spec.tls);
   const tls: BackupPodTls | undefined = secretName
     ? { files: { secretName } satisfies BackupPodFiles, clientCertificate: true }
     : undefined;
@@ -193,6 +194,7 @@ function factsOf(inputs: JobInputs, request: JobRequest): JobFacts {
         key: `${tlsDirectory}/tls.key`,
       },
     }),
+    ...(cluster.spec.tls?.rootSecret !== undefined && { hasRoot: true }),
     ...(peerSecretOf(template) && { peerTlsDir: peerTlsDirectory }),
     serverName: inputs.peerName,
   };

@@ -38,7 +38,7 @@ export interface ServedSnapshot {
 /** The Jobs of a cluster's operations, and the state of their pods. */
 export class KubernetesJobs implements Jobs {
   readonly #context: ClusterContext;
-  readonly #addresses: () => Promise<ReadonlyMap<number, string>>;
+  readonly #ports: () => Promise<ReadonlyMap<number, number>>;
   /** Jobs that cannot be created, by kind. They are reported as failed Jobs. */
   readonly #refused = new Map<JobKind, Job>();
   /** Uid of the Job whose missing proof has been logged. */
@@ -46,9 +46,10 @@ export class KubernetesJobs implements Jobs {
   #served: ServedSnapshot | undefined;
   #states: ReadonlyMap<JobKind, JobState> | undefined;
 
-  constructor(context: ClusterContext, addresses: () => Promise<ReadonlyMap<number, string>>) {
+  /** `ports`: of the members, for a backup. */
+  constructor(context: ClusterContext, ports: () => Promise<ReadonlyMap<number, number>>) {
     this.#context = context;
-    this.#addresses = addresses;
+    this.#ports = ports;
   }
 
   /** The snapshot that the restore Job serves or last served, and its operation. */
@@ -215,13 +216,13 @@ export class KubernetesJobs implements Jobs {
       throw new AgentError(ExitCode.usage, what);
     }
     const scheme = cluster.spec.tls ? 'https' : 'http';
-    const there = [...(await this.#addresses()).keys()];
+    const there = [...(await this.#ports())];
     const host = (ordinal: number) => `${name}-${ordinal}.${name}-peers.${namespace}.svc.${domain}`;
     const backupName = request.restore?.source.backupName;
     return {
       cluster,
       template,
-      endpoints: Object.fromEntries(there.map((ordinal) => [ordinal, `${scheme}://${host(ordinal)}:${ports.client}`])),
+      endpoints: Object.fromEntries(there.map(([ordinal, port]) => [ordinal, `${scheme}://${host(ordinal)}:${port}`])),
       peerName: host(0),
       ...(typeof backupName === 'string' && { backup: await this.#backup(backupName) }),
     };

@@ -98,10 +98,27 @@ export class ClusterContext {
     return `${this.#cluster?.spec.tls ? 'https' : 'http'}://${host}:${port}`;
   }
 
-  /** Returns the client certificate, or undefined without TLS. */
+  /**
+   * Returns the certificate of root, or undefined without TLS. Without that of root, which may be issued in a moment, the
+   * certificate of clients does as well until authentication is on.
+   */
   async tls(): Promise<ClientMaterial | undefined> {
     const { tls } = this.#cluster?.spec ?? {};
-    return tls && this.#options.clientTls.material(tls.clientSecret, `${this.name}.${this.namespace}.svc`);
+    if (!tls) return undefined;
+    const clients = () => this.#material(tls.clientSecret);
+    return tls.rootSecret === undefined ? clients() : this.#material(tls.rootSecret).catch(clients);
+  }
+
+  /** Returns the certificate of root and no other. */
+  async rootTls(): Promise<ClientMaterial> {
+    const secret = this.#cluster?.spec.tls?.rootSecret;
+    if (secret === undefined)
+      throw new Error(`EtcdCluster ${this.name} has no spec.tls.rootSecret, or was not read yet`);
+    return this.#material(secret);
+  }
+
+  #material(secret: string): Promise<ClientMaterial> {
+    return this.#options.clientTls.material(secret, `${this.name}.${this.namespace}.svc`);
   }
 
   /** Emits an Event about the EtcdCluster, or about another of our resources. */

@@ -19,6 +19,8 @@ export interface EtcdClusterSpec {
   readonly paused?: boolean;
   /** Undefined: plaintext. */
   readonly tls?: TlsSpec;
+  /** Undefined: authentication is switched on with the first EtcdUser. */
+  readonly auth?: boolean;
   readonly replace?: {
     readonly policy?: 'OnVolumeLoss' | 'Manual';
     readonly force?: readonly Partial<ReplaceRequest>[];
@@ -83,6 +85,8 @@ function specOf(spec: EtcdClusterSpec): ClusterSpec {
     allowEvenSize: spec.allowEvenSize ?? false,
     paused: spec.paused ?? false,
     tls: spec.tls !== undefined,
+    ...(spec.tls?.rootSecret !== undefined && { rootTls: true }),
+    ...(spec.auth !== undefined && { auth: spec.auth }),
     ...(spec.tls?.managed && {
       tlsSecrets: { peer: spec.tls.managed.peerSecret, server: spec.tls.managed.serverSecret },
     }),

@@ -188,7 +188,7 @@ export class FakeApi implements AsyncDisposable {
 
 const collections = [
   ...['configmaps', 'events', 'persistentvolumeclaims', 'pods', 'statefulsets', 'jobs', 'leases'],
-  ...['etcdclusters', 'etcdbackups', 'etcdrestores'],
+  ...['etcdclusters', 'etcdbackups', 'etcdrestores', 'etcdusers'],
 ];
 
 function matches({ metadata, involvedObject }: Stored, query: URLSearchParams): boolean {

@@ -1,6 +1,7 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
 import type { OwnerReference } from '../../../kube/objects.ts';
 import { groupVersion } from '../../../kube/paths.ts';
+import type { RootPort } from '../../users/users.ts';
 import { EtcdPort } from '../etcd/etcd-port.ts';
 import { KubernetesJobs } from '../jobs/kubernetes-jobs.ts';
 import type { Membership, Port } from '../port.ts';
@@ -30,6 +31,7 @@ export class KubernetesPort implements Port {
   readonly maintenance: EtcdPort;
   readonly #cache: ResponseCache;
   readonly #context: ClusterContext;
+  readonly #root: EtcdPort;
 
   constructor(options: PortOptions) {
     const { client, paths, name: cluster, settings, shutdown, onStatus, backups, certificates } = options;
@@ -50,13 +52,21 @@ export class KubernetesPort implements Port {
     });
     this.workload = new KubernetesWorkload(context);
     const addresses = () => this.workload.addresses();
-    this.jobs = new KubernetesJobs(context, addresses);
-    this.maintenance = new EtcdPort({
-      endpoints: async () => [...(await addresses()).values()].map((address) => context.urlOf(address, ports.client)),
-      tls: () => context.tls(),
-      settings,
-    });
+    this.jobs = new KubernetesJobs(context, () => this.workload.backupPorts());
+    const endpoints = async () =>
+      [...(await addresses()).values()].map((address) => context.urlOf(address, ports.client));
+    this.maintenance = new EtcdPort({ endpoints, tls: () => context.tls(), settings });
+    this.#root = new EtcdPort({ endpoints, tls: () => context.rootTls(), settings });
     this.membership = new MembershipWithEvents(this.maintenance, context);
+  }
+
+  /** etcd as its user root, with connections of its own. */
+  get root(): RootPort {
+    return {
+      certificate: async () => (await this.#context.rootTls()).cert!,
+      withLeader: (clusterId, work) => this.#root.withLeader(clusterId, work),
+      rest: () => this.#root.rest(),
+    };
   }
 
   /** A watch reported a change of this resource. */
@@ -76,6 +86,7 @@ export class KubernetesPort implements Port {
 
   close(): void {
     this.maintenance.close();
+    this.#root.close();
   }
 }
 

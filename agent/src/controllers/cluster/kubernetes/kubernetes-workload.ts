@@ -5,6 +5,7 @@ import { messageOf } from '../../../lib/errors.ts';
 import { getJson } from '../../../lib/http/http-get.ts';
 import type { AgentStatus } from '../../../protocol/agent-status.ts';
 import { agentStatusOf } from '../../../protocol/agent-status-schema.ts';
+import { backupAccess, backupPortName } from '../jobs/backup-access.ts';
 import type { Claim, Pod, StatefulSet } from '../observed.ts';
 import { NotNow, type Workload } from '../port.ts';
 import type { ClusterContext } from './cluster-context.ts';
@@ -18,6 +19,8 @@ interface Address {
   readonly ordinal: number;
   readonly uid: string;
   readonly address: string;
+  /** Its agent serves backups. */
+  readonly servesBackups: boolean;
 }
 
 /** Pods, volume claims and the StatefulSet of one cluster. */
@@ -48,6 +51,16 @@ export class KubernetesWorkload implements Workload {
   async addresses(): Promise<ReadonlyMap<number, string>> {
     const found = await this.#listing.catch(() => this.#last);
     return new Map(found.map(({ ordinal, address }) => [ordinal, address]));
+  }
+
+  /**
+   * Ports for a backup by ordinal. A pod of a template without the port for backups has none until it is restarted, and that may
+   * wait for a backup.
+   */
+  async backupPorts(): Promise<ReadonlyMap<number, number>> {
+    const found = await this.#listing.catch(() => this.#last);
+    const { port } = backupAccess(this.#context.cluster?.spec.tls);
+    return new Map(found.map(({ ordinal, servesBackups }) => [ordinal, servesBackups ? port : ports.client]));
   }
 
   async claims(): Promise<Claim[]> {
@@ -186,7 +199,10 @@ export class KubernetesWorkload implements Workload {
   #addressOf(pod: PodObject): Address[] {
     const address = addressOf(pod);
     const { name, uid } = pod.metadata;
-    return address === undefined ? [] : [{ ordinal: ordinalOf(name, this.#context.name)!, uid, address }];
+    if (address === undefined) return [];
+    const ports = (pod.spec?.containers ?? []).flatMap((container) => container.ports ?? []);
+    const servesBackups = ports.some((port) => port.name === backupPortName);
+    return [{ ordinal: ordinalOf(name, this.#context.name)!, uid, address, servesBackups }];
   }
 
   async #pod(pod: PodObject): Promise<Pod> {

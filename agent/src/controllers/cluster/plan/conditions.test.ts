@@ -1,4 +1,4 @@
-import { known } from '../../../protocol/known.ts';
+import { known, unknown } from '../../../protocol/known.ts';
 import { agent, now, World } from '../observed.fixture.ts';
 import type { Cluster } from '../observed.ts';
 
@@ -117,4 +117,24 @@ test('a restore reports why its revision is a guess, even for an origin', () => 
   } as never);
   const job = { kind: 'restore' as const, uid: 'j', op: 'o', state: 'Running' as const, deleting: false };
   expect(world.set({ jobs: known([{ ...job, serving }]) }).message('Progressing')).toMatch(/; it is a guess: x$/);
+});
+
+describe('authentication', () => {
+  const refused =
+    'etcd at x requires authentication, for which the reconciler needs it (etcdserver: permission denied)';
+
+  test('without a certificate of root it is stalled, whichever call is refused', () => {
+    expect(new World(3).set({ members: unknown(refused) }).reason('Stalled')).toBe('AuthEnabled');
+    const change = new World(3).set({ failures: 1, error: refused });
+    expect(change.reason('Stalled')).toBe('AuthEnabled');
+    expect(change.message('Stalled')).toContain('spec.tls.rootSecret');
+    expect(new World(3, { rootTls: true }).set({ failures: 1, error: refused }).reason('Stalled')).not.toBe(
+      'AuthEnabled',
+    );
+  });
+
+  test('spec.auth without a certificate of root is refused', () => {
+    expect(new World(3, { auth: true }).reason('Accepted')).toBe('AuthRefused');
+    expect(new World(3, { auth: true, rootTls: true }).reason('Accepted')).toBe('SpecAccepted');
+  });
 });

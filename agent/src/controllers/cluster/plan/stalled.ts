@@ -1,5 +1,6 @@
 import { type Reason, reasons } from '../../../protocol/reasons.ts';
 import { minorOf } from '../../../protocol/versions.ts';
+import { isRefusal } from '../etcd/connections.ts';
 import { podName } from '../names.ts';
 import { waitsForRestore } from '../operations/deletion.ts';
 import { givesUp, ownJob, restoreOp, stuckJob } from '../operations/jobs.ts';
@@ -78,8 +79,12 @@ export function stalledReason(v: View, hold: Reason | undefined): Stalled | unde
   );
 }
 
-const refusesUs = ({ o }: View): boolean =>
-  !o.members.known && /user name is empty|permission denied/.test(o.members.why);
+/** With root's certificate nothing is refused. Any certificate may list members, so it may show only in a change. */
+const refusesUs = ({ o, spec }: View): boolean =>
+  !spec.rootTls &&
+  [o.members.known ? '' : o.members.why, o.failures > 0 ? (o.error ?? '') : ''].some(
+    (why) => isRefusal(why) && /\bauthentication\b/.test(why),
+  );
 
 function restoreStalled(v: View): Stalled | undefined {
   const op = restoreOp(v);

@@ -7,19 +7,28 @@ import type { View } from './view.ts';
 
 /** Requests of the spec that are not possible. Each is reported and changes nothing. */
 export function specProblems(v: View): Problem[] {
-  return [size(v), version(v), template(v), ...replacements(v), ...recovery(v), ...finalBackup(v)].filter(
+  return [size(v), version(v), template(v), auth(v), ...replacements(v), ...recovery(v), ...finalBackup(v)].filter(
     (found) => found !== undefined,
   );
 }
 
 /** The same for a cluster that has no record yet. */
 export const problemsBeforeBirth = (v: View): Problem[] =>
-  [size(v), versionProblem(v.spec.version)].filter((found) => found !== undefined);
+  [size(v), versionProblem(v.spec.version), auth(v)].filter((found) => found !== undefined);
 
 const size = (v: View): Problem | undefined => {
   const message = sizeProblem(v.spec);
   return message === undefined ? undefined : { reason: 'SizeRefused', message };
 };
+
+/** Nobody could switch it on or off, or read the cluster then. */
+const auth = ({ spec }: View): Problem | undefined =>
+  spec.auth !== undefined && !spec.rootTls
+    ? {
+        reason: 'AuthRefused',
+        message: `spec.auth is ${spec.auth}, but spec.tls.rootSecret names no certificate of root; use EtcdTls.managed() or EtcdTls.certManager(), give root and backup to EtcdTls.fromSecrets(), or remove spec.auth`,
+      }
+    : undefined;
 
 const version = (v: View): Problem | undefined => (isSeeded(v) ? upgradeRefusal(v) : undefined);
 

@@ -1,0 +1,138 @@
+import { X509Certificate } from 'node:crypto';
+import { unknown } from '../../protocol/known.ts';
+import { begin, day, TestSecrets } from './secrets.fixture.ts';
+import { userLeaf, wantedOf } from './wanted.ts';
+
+const api = { secret: 'orders-user-api', user: 'api', isAccepted: true };
+const web = { secret: 'orders-user-web', user: 'web', isAccepted: true };
+const [apiLeaf, webLeaf] = [userLeaf(api.secret), userLeaf(web.secret)];
+
+const written = async (secrets: TestSecrets) => (await secrets.settle()).map((line) => line.split(':')[0]);
+
+async function filled(): Promise<TestSecrets> {
+  const secrets = new TestSecrets({}, [api, web]);
+  await secrets.settle();
+  return secrets;
+}
+
+test('root, backups and each user get a certificate of the clients, users last', async () => {
+  const secrets = new TestSecrets({}, [api]);
+  expect(await written(secrets)).toEqual([
+    'authority peers',
+    'authority clients',
+    ...['peer', 'server', 'client', 'root', 'backup'].map((leaf) => `leaf ${leaf}`),
+    `leaf ${apiLeaf}`,
+  ]);
+  const subjectOf = (leaf: Parameters<TestSecrets['text']>[0]) =>
+    new X509Certificate(secrets.text(leaf, 'tls.crt')).subject;
+  expect((['root', 'backup', apiLeaf] as const).map(subjectOf)).toEqual(['CN=root', 'CN=orders-backup', 'CN=api']);
+  expect(secrets.text(apiLeaf, 'ca.crt')).toBe(secrets.text('clients', 'root.crt'));
+  const { users, certificates, problems } = secrets.decide();
+  expect(users.get(api.secret)).toEqual({ certificate: expect.objectContaining({ secret: api.secret }) });
+  expect(certificates.map(({ secret }) => secret)).not.toContain(api.secret);
+  expect(problems).toEqual([]);
+});
+
+test('a user gets its first certificate once etcd has the user; one that it has is renewed anyway', async () => {
+  const secrets = await filled();
+  const isUnknown = [api, web].map((user) => ({ ...user, isAccepted: false }));
+  secrets.spec = new TestSecrets({}, isUnknown).spec;
+  secrets.now = begin + 61 * day;
+  secrets.empty(webLeaf);
+  expect(await written(secrets)).toContain(`leaf ${apiLeaf}`);
+  expect(secrets.decide().users.get(web.secret)?.problem?.message).toMatch(/when etcd has the user/);
+  // Of another name: a certificate of somebody else.
+  secrets.spec = new TestSecrets({}, [{ ...api, user: 'admin', isAccepted: false }]).spec;
+  expect(await written(secrets)).toEqual([]);
+});
+
+test('renewed with the others: by age, with a new intermediate, and when it is damaged', async () => {
+  const secrets = await filled();
+  secrets.now = begin + 61 * day;
+  expect(await written(secrets)).toEqual(
+    expect.arrayContaining(['leaf root', 'leaf backup', `leaf ${apiLeaf}`, `leaf ${webLeaf}`]),
+  );
+  secrets.spec = new TestSecrets({ intermediateRotation: 'once' }, [api, web]).spec;
+  expect(await written(secrets)).toEqual(expect.arrayContaining([`leaf ${apiLeaf}`, `leaf ${webLeaf}`]));
+  secrets.set(apiLeaf, { 'tls.key': undefined });
+  expect(await written(secrets)).toEqual([`leaf ${apiLeaf}`]);
+});
+
+describe.each([
+  ['cannot be read', (secrets: TestSecrets) => secrets.put(webLeaf, unknown('forbidden')), /cannot be read: forbidden/],
+  ['is missing', (secrets: TestSecrets) => secrets.put(webLeaf, { known: true, v: undefined }), /does not exist/],
+])("a user's Secret that %s", (_, change, message) => {
+  test('is the problem of that user alone', async () => {
+    const secrets = change(new TestSecrets({}, [api, web]));
+    expect(await written(secrets)).toContain(`leaf ${apiLeaf}`);
+    const { problems, unread, users } = secrets.decide();
+    expect([...problems, ...unread]).toEqual([]);
+    expect(users.get(api.secret)?.problem).toBeUndefined();
+    expect(users.get(web.secret)?.problem?.message).toMatch(message);
+  });
+
+  test('does not hold up a new root', async () => {
+    const secrets = change(await filled());
+    secrets.spec = new TestSecrets({ rootRotation: 'once' }, [api, web]).spec;
+    await secrets.settle();
+    secrets.members = { known: true, v: [] };
+    secrets.now += 2 * 3_600_000;
+    expect(await written(secrets)).toEqual(expect.arrayContaining(['trust client', `trust ${apiLeaf}`]));
+    expect(secrets.decide().problems).toEqual([]);
+  });
+});
+
+test('a new root waits for the certificate of every user that has one', async () => {
+  const secrets = await filled();
+  secrets.spec = new TestSecrets({ rootRotation: 'once' }, [api, web]).spec;
+  secrets.members = { known: true, v: [] };
+  const failed = new Set([web.secret]);
+  const old = secrets.text(webLeaf, 'tls.crt');
+  await secrets.settle();
+  secrets.set(webLeaf, { 'tls.crt': old });
+  secrets.now += 2 * 3_600_000;
+  const { write, problems } = secrets.decide({ failed });
+  expect(write?.make).not.toBe('trust');
+  expect(problems.map(({ message }) => message).join()).toContain(`Secret ${web.secret} has no certificate`);
+});
+
+test('an authority that was lost: a certificate of a user keeps no new one away, and is not overwritten', async () => {
+  const secrets = await filled();
+  for (const name of ['clients', 'server', 'client', 'root', 'backup'] as const) secrets.empty(name);
+  expect(await written(secrets)).toContain('authority clients');
+  const { problem } = secrets.decide().users.get(api.secret)!;
+  expect(problem).toMatchObject({
+    reason: 'ForeignCertificate',
+    message: expect.stringMatching(/empty orders-user-api$/),
+  });
+});
+
+test('paused: no first certificate, which that user says, not the cluster', async () => {
+  const secrets = new TestSecrets({}, []);
+  await secrets.settle();
+  const withUser = new TestSecrets({}, [api]);
+  withUser.all = { ...withUser.all, ...secrets.all };
+  withUser.spec = { ...withUser.spec, isPaused: true };
+  const { write, problems, users } = withUser.decide();
+  expect([write, problems]).toEqual([undefined, []]);
+  expect(users.get(api.secret)?.problem?.reason).toBe('Paused');
+});
+
+test('a Secret of the cluster, or of another user, is refused', () => {
+  const spec = {
+    tls: {
+      clientSecret: 'c',
+      managed: { peerAuthority: 'p', clientAuthority: 'a', peerSecret: 'q', serverSecret: 's', clusterDomain: 'd' },
+    },
+  };
+  const wishes = [
+    { ...api, secret: 'a' },
+    { ...api, secret: 'x' },
+    { ...web, secret: 'x' },
+    { ...web, secret: 'y' },
+  ];
+  const { refusedUsers, leaves, isAmbiguous } = wantedOf('orders', 'shop', spec, wishes)!;
+  expect(Object.keys(refusedUsers).sort()).toEqual(['a', 'x']);
+  expect(Object.keys(leaves)).toEqual(['peer', 'server', 'client', 'user/y']);
+  expect(isAmbiguous).toBe(false);
+});

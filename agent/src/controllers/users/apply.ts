@@ -1,0 +1,76 @@
+import { GrpcStatus } from '../../etcd/grpc.ts';
+import { AgentError, messageOf } from '../../lib/errors.ts';
+import { type AuthCall, changeAuth } from '../cluster/etcd/auth-calls.ts';
+import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
+import { after, type Decision, decide, described, root, subjectOf, type WantedAuth } from './decide.ts';
+import { userNameOf } from './object.ts';
+import { type Read, readAuth } from './read.ts';
+
+export interface Applied {
+  readonly read: Read;
+  readonly verdicts: Decision['verdicts'];
+  /** The calls that were made. */
+  readonly calls: readonly AuthCall[];
+}
+
+export interface ApplyOptions {
+  readonly etcd: EtcdCall;
+  readonly wanted: WantedAuth;
+  /** What an earlier pass has read. */
+  readonly last?: Read | undefined;
+  /** Called before and after each call; throws if it may not be made. */
+  readonly at: (point: string) => Promise<void>;
+}
+
+/** What etcd has and should have, without a change. */
+export async function look({ etcd, wanted, last }: Omit<ApplyOptions, 'at'>): Promise<Decision & { read: Read }> {
+  const read = await readAuth(etcd, namesOf(wanted), last);
+  return { read, ...decide(read.facts, wanted) };
+}
+
+export const namesOf = ({ users }: WantedAuth): string[] => [...new Set(users.map(userNameOf))].sort();
+
+/** Makes one call after the other until etcd has what it should have. Then it is read again: something else may write too. */
+export async function apply(options: ApplyOptions): Promise<Applied> {
+  const { etcd, wanted, at } = options;
+  const calls: AuthCall[] = [];
+  const failed = new Map<string, string>();
+  let read = await readAuth(etcd, namesOf(wanted), options.last);
+  for (let round = 0; ; round++) {
+    const before = calls.length;
+    let { facts } = read;
+    let decision = decide(facts, wanted, failed);
+    for (let { call } = decision; call; { call } = decision) {
+      await at(`before ${call.kind}`);
+      const why = await send(etcd, call);
+      await at(`after ${call.kind}`);
+      calls.push(call);
+      if (why === undefined) facts = after(facts, call);
+      else failed.set(subjectOf(call)!, why);
+      decision = decide(facts, wanted, failed);
+    }
+    if (calls.length === before || round === rounds) return { read, verdicts: decision.verdicts, calls };
+    read = await readAuth(etcd, namesOf(wanted));
+  }
+}
+
+/** How often changes of another writer are corrected in one pass. */
+const rounds = 2;
+
+/** gRPC code of a server that cannot answer now. */
+const unavailable = 14;
+
+/** Returns why etcd refused a change of one user. Throws if it did not answer, or refused what concerns every user. */
+async function send(etcd: EtcdCall, call: AuthCall): Promise<string | undefined> {
+  const subject = subjectOf(call);
+  try {
+    await etcd((channel, options) => changeAuth(channel, call, options));
+    return undefined;
+  } catch (error) {
+    const cause = error instanceof AgentError ? error.cause : undefined;
+    const isAnswer = cause instanceof GrpcStatus && cause.code !== unavailable;
+    if (isAnswer && subject !== undefined && subject !== root)
+      return `${described(call)}: ${cause.message}; correct the EtcdUser`;
+    throw new Error(`${described(call)}: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,169 @@
+import { permissionsOf } from './object.ts';
+import { ModelEtcd, mark, user } from './users.fixture.ts';
+
+const api = user('api', [{ prefix: '/api/', access: 'ReadWrite' }]);
+const apiPermission = { access: 'ReadWrite', key: '/api/', rangeEnd: '/api0' } as const;
+const enabled = (users: Record<string, string[]> = {}, roles: ConstructorParameters<typeof ModelEtcd>[1] = {}) =>
+  new ModelEtcd({ root: ['root'], ...users }, roles, true);
+const withApi = () => enabled({ api: [mark('api')] }, { [mark('api')]: [apiPermission] });
+
+test('without users and without a wish nothing is called, on or off', () => {
+  expect(new ModelEtcd().settle({})).toEqual([]);
+  expect(enabled().settle({})).toEqual([]);
+});
+
+test('the first user: root, then role and permissions, then the user, then the switch', () => {
+  const etcd = new ModelEtcd();
+  expect(etcd.settle({ users: [api] })).toEqual([
+    'UserAdd root',
+    'UserGrantRole root root',
+    `RoleAdd ${mark('api')}`,
+    `RoleGrantPermission ${mark('api')} ReadWrite "/api/" to "/api0"`,
+    'UserAdd api',
+    `UserGrantRole api ${mark('api')}`,
+    'AuthEnable',
+  ]);
+  expect(etcd.decide({ users: [api] }).verdicts.get('uid-api')).toEqual({ kind: 'done' });
+});
+
+test('auth: true without a user switches it on; false switches it off first; nothing asked leaves it on', () => {
+  const etcd = new ModelEtcd();
+  expect(etcd.settle({ auth: true })).toEqual(['UserAdd root', 'UserGrantRole root root', 'AuthEnable']);
+  expect(etcd.settle({})).toEqual([]);
+  expect(etcd.settle({ auth: false, users: [api] })[0]).toBe('AuthDisable');
+  expect(etcd.decide({ auth: false, users: [api] }).verdicts.get('uid-api')).toMatchObject({ reason: 'AuthOff' });
+  expect(etcd.settle({ auth: false })).toEqual([`UserDelete api`, `RoleDelete ${mark('api')}`]);
+});
+
+test('root that has a password or another role keeps it', () => {
+  expect(new ModelEtcd({ root: ['other'] }).settle({ auth: true })).toEqual(['UserGrantRole root root', 'AuthEnable']);
+});
+
+describe('drift', () => {
+  test.each([
+    ['a permission that is gone', [], [`RoleGrantPermission ${mark('api')} ReadWrite "/api/" to "/api0"`]],
+    [
+      'another access',
+      [{ ...apiPermission, access: 'Read' as const }],
+      [`RoleGrantPermission ${mark('api')} ReadWrite "/api/" to "/api0"`],
+    ],
+    [
+      'a permission too many, after those that lack',
+      [{ access: 'Read' as const, key: '\0', rangeEnd: '\0' }],
+      [
+        `RoleGrantPermission ${mark('api')} ReadWrite "/api/" to "/api0"`,
+        `RoleRevokePermission ${mark('api')} Read "\\u0000" to "\\u0000"`,
+      ],
+    ],
+    [
+      'a range that etcd holds twice',
+      [apiPermission, { ...apiPermission, access: 'Read' as const }],
+      [
+        `RoleRevokePermission ${mark('api')} ReadWrite "/api/" to "/api0"`,
+        `RoleGrantPermission ${mark('api')} ReadWrite "/api/" to "/api0"`,
+      ],
+    ],
+  ])('%s', (_, permissions, calls) => {
+    const etcd = enabled({ api: [mark('api')] }, { [mark('api')]: permissions });
+    expect(etcd.decide({ users: [api] }).verdicts.get('uid-api')).toEqual({ kind: 'call' });
+    expect(etcd.settle({ users: [api] })).toEqual(calls);
+  });
+
+  test('a role too many, a user that is gone, and one without its role', () => {
+    const role = { [mark('api')]: [apiPermission] };
+    const grant = `UserGrantRole api ${mark('api')}`;
+    expect(enabled({ api: [mark('api'), 'admin'] }, role).settle({ users: [api] })).toEqual([
+      'UserRevokeRole api admin',
+    ]);
+    expect(enabled({}, role).settle({ users: [api] })).toEqual(['UserAdd api', grant]);
+    expect(enabled({ api: [] }, role).settle({ users: [api] })).toEqual([grant]);
+  });
+
+  test('switched off by hand, it is on again', () => {
+    const etcd = withApi();
+    etcd.facts = { ...etcd.facts, isEnabled: false };
+    expect(etcd.settle({ users: [api] })).toEqual(['AuthEnable']);
+  });
+});
+
+test('an EtcdUser that is gone: first the user, then the role; authentication stays on', () => {
+  const etcd = withApi();
+  expect(etcd.settle({})).toEqual(['UserDelete api', `RoleDelete ${mark('api')}`]);
+  expect(etcd.facts.isEnabled).toBe(true);
+});
+
+test('users and roles without the mark are left alone; one of the same name is taken over only without a role', () => {
+  const etcd = enabled({ api: ['admin'], other: ['admin'] });
+  expect(etcd.settle({ users: [api] })).toEqual([]);
+  const { verdicts } = etcd.decide({ users: [api] });
+  expect(verdicts.get('uid-api')).toMatchObject({ kind: 'refused', reason: 'ForeignUser' });
+  // A foreign user does not switch it on.
+  expect(new ModelEtcd({ api: ['admin'] }).settle({ users: [api] })).toEqual([]);
+  expect(enabled({ api: [] }).settle({ users: [api] })).toContain(`UserGrantRole api ${mark('api')}`);
+  // Its role was made before a person took the user.
+  expect(enabled({ api: ['admin'] }, { [mark('api')]: [] }).settle({ users: [api] })).toEqual([
+    `RoleDelete ${mark('api')}`,
+  ]);
+});
+
+test('root is never deleted, whatever roles it has', () => {
+  const etcd = enabled({ root: ['root', mark('root')] }, { [mark('root')]: [] });
+  expect(etcd.settle({})).toEqual([`RoleDelete ${mark('root')}`]);
+});
+
+test('reserved names, and two EtcdUsers with one user', () => {
+  const later = user('web', [], { userName: 'api', age: 0 });
+  const users = [later, api, user('root'), user('x', [], { userName: 'orders-backup' })];
+  const { verdicts } = withApi().decide({ users });
+  expect(Object.fromEntries(verdicts)).toEqual({
+    'uid-api': { kind: 'done' },
+    'uid-web': { kind: 'refused', reason: 'NameTaken', message: expect.stringContaining('EtcdUser api') },
+    'uid-root': expect.objectContaining({ reason: 'NameReserved' }),
+    'uid-x': expect.objectContaining({ reason: 'NameReserved' }),
+  });
+  expect(withApi().settle({ users })).toEqual([]);
+});
+
+describe('a user that etcd refuses', () => {
+  const other = user('web', [{ key: '/w', access: 'Read' }]);
+  const failed = new Map([['api', 'no']]);
+
+  test('does not stop another one', () => {
+    const { call, verdicts } = enabled().decide({ users: [api, other] }, failed);
+    expect(call).toEqual({ kind: 'RoleAdd', role: mark('web') });
+    expect(verdicts.get('uid-api')).toMatchObject({ reason: 'RefusedByEtcd', message: expect.stringContaining('no') });
+  });
+
+  test('keeps authentication off, so that its clients are not shut out, but not if that is asked for', () => {
+    const etcd = new ModelEtcd({ root: ['root'], web: [mark('web')] }, { [mark('web')]: permissionsOf(other)! });
+    const { call, verdicts } = etcd.decide({ users: [api, other] }, failed);
+    expect(call).toBeUndefined();
+    expect(verdicts.get('uid-web')).toMatchObject({
+      reason: 'RefusedByEtcd',
+      message: expect.stringContaining('api: no'),
+    });
+    expect(etcd.decide({ users: [api, other], auth: true }, failed).call).toEqual({ kind: 'AuthEnable' });
+  });
+});
+
+test('permissions as etcd writes them, each range once', () => {
+  const all = { key: '\0', rangeEnd: '\0' };
+  expect(
+    permissionsOf(
+      user('u', [
+        { all: true, access: 'Read' },
+        { prefix: '', access: 'Write' },
+        { key: 'é', access: 'Read' },
+        { prefix: 'é', access: 'Write' },
+        { range: { from: 'a', to: 'c' }, access: 'Read' },
+        { range: { from: 'a', to: 'c' }, access: 'Read' },
+      ]),
+    ),
+  ).toEqual([
+    { access: 'ReadWrite', ...all },
+    { access: 'Read', key: '\xc3\xa9', rangeEnd: '' },
+    { access: 'Write', key: '\xc3\xa9', rangeEnd: '\xc3\xaa' },
+    { access: 'Read', key: 'a', rangeEnd: 'c' },
+  ]);
+  expect(permissionsOf(user('u', [{ access: 'Read' }]))).toBeUndefined();
+});

@@ -1,0 +1,233 @@
+import { group } from '../../kube/paths.ts';
+import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
+import type { AuthCall, Permission } from '../cluster/etcd/auth-calls.ts';
+import { type EtcdUserObject, permissionsOf, rangeOf, userNameOf } from './object.ts';
+
+/** What etcd has. */
+export interface AuthFacts {
+  readonly isEnabled: boolean;
+  /** The roles of root, of every user that an EtcdUser names, and of every user with a role of ours. */
+  readonly users: ReadonlyMap<string, readonly string[]>;
+  /** The permissions of every role of ours. */
+  readonly roles: ReadonlyMap<string, readonly Permission[]>;
+}
+
+/** What it should have. */
+export interface WantedAuth {
+  readonly cluster: string;
+  /** `spec.auth`. */
+  readonly auth?: boolean | undefined;
+  /** All EtcdUsers of the cluster that are not being deleted. */
+  readonly users: readonly EtcdUserObject[];
+}
+
+/** `done`: etcd has what the EtcdUser asks for. `call`: the next call makes it so. Otherwise a person must act. */
+export type Verdict =
+  | { readonly kind: 'done' | 'call' }
+  | { readonly kind: 'refused'; readonly reason: UserReason; readonly message: string };
+
+export interface Decision {
+  /** Undefined: nothing is to be changed. */
+  readonly call?: AuthCall;
+  /** By UID of the EtcdUser. */
+  readonly verdicts: ReadonlyMap<string, Verdict>;
+}
+
+const marker = `${group}/`;
+/** The role of a user. Its name is also the mark of users and roles that are made here. */
+export const roleOf = (user: string): string => `${marker}${user}`;
+/** The user of such a role. */
+export const userOf = (role: string): string | undefined =>
+  role.startsWith(marker) ? role.slice(marker.length) : undefined;
+
+/** The user and the role that etcd has a meaning for. */
+export const root = 'root';
+
+/** The subject of a call: a user's name. */
+export const subjectOf = (call: AuthCall): string | undefined =>
+  'user' in call ? call.user : 'role' in call ? userOf(call.role) : undefined;
+
+/** A call in words for people. */
+export function described(call: AuthCall): string {
+  const words = [call.kind, 'user' in call ? call.user : undefined, 'role' in call ? call.role : undefined];
+  if ('permission' in call) {
+    const { access, key, rangeEnd } = call.permission;
+    const [from, to] = [key, rangeEnd].map((each) => JSON.stringify(Buffer.from(each, 'latin1').toString()));
+    words.push(access, rangeEnd === '' ? from : `${from} to ${to}`);
+  }
+  return words.filter((word) => word !== undefined).join(' ');
+}
+
+/**
+ * Decides the next change of users and roles. The decision follows from what etcd has, so a crash between two calls or a
+ * lost answer is harmless. `failed`: by the name of a user, why etcd refused a change of it; the others go on.
+ */
+export function decide(
+  facts: AuthFacts,
+  wanted: WantedAuth,
+  failed: ReadonlyMap<string, string> = new Map(),
+): Decision {
+  const verdicts = new Map<string, Verdict>();
+  const accepted: { readonly uid: string; readonly call: AuthCall | undefined; readonly name: string }[] = [];
+  for (const [name, users] of Map.groupBy(oldestFirst(wanted.users), userNameOf)) {
+    const [first, ...others] = users as [EtcdUserObject, ...EtcdUserObject[]];
+    for (const { metadata } of others) verdicts.set(metadata.uid, taken(name, first));
+    const refusal = refusalOf(first, facts, wanted);
+    if (refusal) verdicts.set(first.metadata.uid, refusal);
+    else accepted.push({ uid: first.metadata.uid, name, call: callFor(name, permissionsOf(first)!, facts) });
+  }
+  const names = new Set(accepted.map(({ name }) => name));
+  const isOn = wanted.auth ?? (facts.isEnabled || accepted.length > 0);
+  const isFailed = (call: AuthCall | undefined) => call !== undefined && failed.has(subjectOf(call) ?? '');
+  const candidates = [
+    facts.isEnabled && !isOn ? ({ kind: 'AuthDisable' } as const) : undefined,
+    isOn ? callForRoot(facts) : undefined,
+    ...orphans(facts, names),
+    ...accepted.map(({ call }) => call),
+    // With `auth: true` nobody waits for an EtcdUser that etcd refuses. Else its clients would be shut out by the switch.
+    isOn && !facts.isEnabled && (wanted.auth || !accepted.some(({ call }) => isFailed(call)))
+      ? ({ kind: 'AuthEnable' } as const)
+      : undefined,
+  ];
+  const call = candidates.find((each) => each !== undefined && !isFailed(each));
+  const state = { isOn, isEnabled: facts.isEnabled };
+  for (const { uid, call: own, name } of accepted) verdicts.set(uid, verdictOf(name, own, state, failed));
+  return { ...(call && { call }), verdicts };
+}
+
+/** Of an EtcdUser whose next call is `call`. */
+function verdictOf(
+  name: string,
+  call: AuthCall | undefined,
+  { isOn, isEnabled }: { readonly isOn: boolean; readonly isEnabled: boolean },
+  failed: ReadonlyMap<string, string>,
+): Verdict {
+  const failure = failed.get(name);
+  if (call) return failure === undefined ? { kind: 'call' } : refused('RefusedByEtcd', failure);
+  if (isOn === isEnabled) return isOn ? { kind: 'done' } : refused('AuthOff');
+  const others = [...failed].map(([user, why]) => `${user}: ${why}`).join('; ');
+  if (others === '') return { kind: 'call' };
+  const message = `authentication is not switched on before every user is there, and etcd refuses ${others}`;
+  return refused('RefusedByEtcd', message);
+}
+
+const refused = (reason: UserReason, message: string = userReasons[reason]): Verdict => ({
+  kind: 'refused',
+  reason,
+  message,
+});
+
+/** Of two that were made in the same second, the first by name. */
+const oldestFirst = (users: readonly EtcdUserObject[]): EtcdUserObject[] =>
+  users.toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
+const age = ({ metadata }: EtcdUserObject): string => `${metadata.creationTimestamp} ${metadata.name}`;
+
+const taken = (name: string, { metadata }: EtcdUserObject): Verdict =>
+  refused(
+    'NameTaken',
+    `the older EtcdUser ${metadata.name} has the user ${name}; delete one of the two, or create this one with another spec.userName`,
+  );
+
+function refusalOf(user: EtcdUserObject, facts: AuthFacts, { cluster }: WantedAuth): Verdict | undefined {
+  const name = userNameOf(user);
+  if (isReserved(name, cluster))
+    return refused('NameReserved', `the user ${name} is reserved; create this EtcdUser with another spec.userName`);
+  if (!permissionsOf(user)) return refused('PermissionUnknown');
+  const roles = facts.users.get(name) ?? [];
+  if (roles.length === 0 || roles.includes(roleOf(name))) return undefined;
+  return refused(
+    'ForeignUser',
+    `etcd has a user ${name} that no EtcdUser made, so it is left alone; delete it (etcdctl user delete ${name}), or create this EtcdUser with another spec.userName`,
+  );
+}
+
+/** Who has its certificate is root, or reads everything through the members' agents. */
+const isReserved = (name: string, cluster: string): boolean => name === root || name === `${cluster}-backup`;
+
+/** etcd refuses to switch authentication on without them. The role root exists by itself. */
+function callForRoot({ users }: AuthFacts): AuthCall | undefined {
+  const roles = users.get(root);
+  if (!roles) return { kind: 'UserAdd', user: root };
+  return roles.includes(root) ? undefined : { kind: 'UserGrantRole', user: root, role: root };
+}
+
+/** Users and roles of ours that no EtcdUser has any more. The user goes first: its next call is refused. */
+const orphans = ({ users, roles }: AuthFacts, wanted: ReadonlySet<string>): AuthCall[] =>
+  [...roles.keys()].flatMap((role): AuthCall[] => {
+    const user = userOf(role)!;
+    if (wanted.has(user)) return [];
+    const isOurs = user !== root && users.get(user)?.includes(role);
+    return [isOurs ? { kind: 'UserDelete', user } : { kind: 'RoleDelete', role }];
+  });
+
+/** The next call that brings a user to its permissions. New ones come first, so that nothing is refused in between. */
+function callFor(user: string, wanted: readonly Permission[], facts: AuthFacts): AuthCall | undefined {
+  const role = roleOf(user);
+  const permissions = facts.roles.get(role);
+  if (!permissions) return { kind: 'RoleAdd', role };
+  const change = permissionCall(role, permissions, wanted);
+  if (change) return change;
+  const roles = facts.users.get(user);
+  if (!roles) return { kind: 'UserAdd', user };
+  if (!roles.includes(role)) return { kind: 'UserGrantRole', user, role };
+  const other = roles.find((each) => each !== role);
+  return other === undefined ? undefined : { kind: 'UserRevokeRole', user, role: other };
+}
+
+function permissionCall(
+  role: string,
+  found: readonly Permission[],
+  wanted: readonly Permission[],
+): AuthCall | undefined {
+  const had = Map.groupBy(found, rangeOf);
+  const ranges = new Set(wanted.map(rangeOf));
+  // etcd may keep two permissions for one range, and revokes both at once.
+  const double = [...had.values()].find((same) => same.length > 1);
+  if (double) return { kind: 'RoleRevokePermission', role, permission: double[0]! };
+  const lacks = wanted.find((each) => had.get(rangeOf(each))?.[0]?.access !== each.access);
+  if (lacks) return { kind: 'RoleGrantPermission', role, permission: lacks };
+  const extra = found.find((each) => !ranges.has(rangeOf(each)));
+  return extra && { kind: 'RoleRevokePermission', role, permission: extra };
+}
+
+/** What etcd has after a call that it accepted. */
+export function after(facts: AuthFacts, call: AuthCall): AuthFacts {
+  const users = new Map(facts.users);
+  const roles = new Map(facts.roles);
+  switch (call.kind) {
+    case 'AuthEnable':
+    case 'AuthDisable':
+      return { ...facts, isEnabled: call.kind === 'AuthEnable' };
+    case 'UserAdd':
+      users.set(call.user, []);
+      break;
+    case 'UserDelete':
+      users.delete(call.user);
+      break;
+    case 'UserGrantRole':
+      users.set(call.user, [...(users.get(call.user) ?? []), call.role]);
+      break;
+    case 'UserRevokeRole':
+      users.set(
+        call.user,
+        (users.get(call.user) ?? []).filter((role) => role !== call.role),
+      );
+      break;
+    case 'RoleAdd':
+      roles.set(call.role, []);
+      break;
+    case 'RoleDelete':
+      roles.delete(call.role);
+      for (const [user, had] of users)
+        users.set(
+          user,
+          had.filter((role) => role !== call.role),
+        );
+      break;
+    default: {
+      const others = (roles.get(call.role) ?? []).filter((each) => rangeOf(each) !== rangeOf(call.permission));
+      roles.set(call.role, call.kind === 'RoleGrantPermission' ? [...others, call.permission] : others);
+    }
+  }
+  return { ...facts, users, roles };
+}

@@ -1,0 +1,73 @@
+import { type GrpcChannel, GrpcStatus } from '../../etcd/grpc.ts';
+import { encodeBytes, encodeInt, fieldsOf, text } from '../../etcd/protobuf.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
+import type { RootPort } from './users.ts';
+
+/** An etcd that keeps users and roles, and speaks the protocol. Permissions are kept as bytes. */
+export class FakeEtcd implements RootPort {
+  isEnabled = false;
+  readonly users = new Map<string, Set<string>>();
+  readonly roles = new Map<string, Map<string, Uint8Array>>();
+  /** Names of the calls. */
+  readonly calls: string[] = [];
+  /** Thrown instead of an answer. */
+  fault: Error | undefined;
+  pem: Buffer = Buffer.of();
+  #revision = 1;
+
+  get changes(): string[] {
+    return this.calls.filter((call) => !/Status|Get|List/.test(call));
+  }
+
+  async certificate(): Promise<Buffer> {
+    return this.pem;
+  }
+
+  async withLeader<T>(_: string | undefined, work: (call: EtcdCall) => Promise<T>): Promise<T> {
+    if (this.fault) throw this.fault;
+    const channel = {
+      endpoint: 'etcd',
+      unary: async (method: string, request: Uint8Array) => this.#answer(method, request),
+    };
+    return work((call) => call(channel as unknown as GrpcChannel, {}));
+  }
+
+  rest(): void {}
+
+  #answer(method: string, request: Uint8Array): Uint8Array {
+    const call = method.replace('Auth/', '');
+    const fields = [...fieldsOf(request)];
+    const [one = '', two = ''] = [1, 2].map((n) => fields.filter(([field]) => field === n).map(([, v]) => text(v))[0]);
+    this.calls.push(call);
+    if (call === 'AuthStatus')
+      return Buffer.concat([encodeInt(2, Number(this.isEnabled)), encodeInt(3, this.#revision)]);
+    if (call === 'UserList') return listOf([...this.users.keys()]);
+    if (call === 'RoleList') return listOf([...this.roles.keys()]);
+    if (call === 'UserGet') return listOf([...this.users.get(one)!]);
+    if (call === 'RoleGet')
+      return Buffer.concat([...this.roles.get(one)!.values()].map((each) => encodeBytes(2, each)));
+    this.#revision++;
+    if (call === 'AuthEnable' || call === 'AuthDisable') this.isEnabled = call === 'AuthEnable';
+    else if (call === 'UserAdd') this.users.set(one, new Set());
+    else if (call === 'UserDelete') this.users.delete(one);
+    else if (call === 'UserGrantRole') this.users.get(one)!.add(two);
+    else if (call === 'RoleAdd') this.roles.set(one, new Map());
+    else if (call === 'RoleDelete') this.roles.delete(one);
+    else if (call === 'RoleGrantPermission') this.#grant(one, fields.find(([field]) => field === 2)![1] as Uint8Array);
+    else throw refusal('unexpected');
+    return new Uint8Array();
+  }
+
+  #grant(role: string, permission: Uint8Array): void {
+    if (Buffer.from(permission).includes('forbidden')) throw refusal('etcdserver: invalid auth management');
+    this.roles.get(role)!.set(Buffer.from(permission).toString('hex'), permission);
+  }
+}
+
+const refusal = (message: string): AgentError => {
+  const cause = new GrpcStatus(3, message);
+  return new AgentError(ExitCode.etcdUnavailable, message, { cause });
+};
+
+const listOf = (names: readonly string[]): Uint8Array => Buffer.concat(names.map((name) => encodeBytes(2, name)));

@@ -1,0 +1,74 @@
+import type { KubeObject } from '../../kube/objects.ts';
+import type { UserReason } from '../../protocol/user-reasons.ts';
+import type { Access, Permission } from '../cluster/etcd/auth-calls.ts';
+
+/** An EtcdUser as the API server returns it. */
+export interface EtcdUserObject extends KubeObject {
+  readonly spec: {
+    readonly clusterName: string;
+    /** Default: the name of the EtcdUser. */
+    readonly userName?: string;
+    readonly permissions?: readonly PermissionSpec[];
+    /** The Secret to fill with a certificate of this user. */
+    readonly certificateSecret?: string;
+  };
+  readonly status?: UserStatus;
+}
+
+/** One of `prefix`, `key`, `range` and `all`. */
+export interface PermissionSpec {
+  readonly prefix?: string;
+  readonly key?: string;
+  readonly range?: { readonly from: string; readonly to: string };
+  readonly all?: boolean;
+  readonly access: Access;
+}
+
+export interface UserStatus {
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly UserCondition[];
+  readonly certificate?: { readonly notAfter: string; readonly renewAt?: string };
+}
+
+export interface UserCondition {
+  readonly type: 'Ready';
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: UserReason;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+  readonly observedGeneration?: number;
+}
+
+export const userNameOf = ({ metadata, spec }: EtcdUserObject): string => spec.userName ?? metadata.name;
+
+/** Start and end of a range that has every key, as etcd writes it. */
+const zero = '\0';
+
+/** The permissions as etcd has them, each range once. Undefined if one is of a kind that is not known here. */
+export function permissionsOf({ spec: { permissions = [] } }: EtcdUserObject): Permission[] | undefined {
+  const found = permissions.map(permissionOf);
+  if (found.includes(undefined)) return undefined;
+  const ranges = Map.groupBy(found as Permission[], rangeOf);
+  return [...ranges.values()].map((same) => ({ ...same[0]!, access: joined(same) }));
+}
+
+const joined = (same: readonly Permission[]): Access =>
+  same.every(({ access }) => access === same[0]!.access) ? same[0]!.access : 'ReadWrite';
+
+/** Identifies the keys of a permission. */
+export const rangeOf = ({ key, rangeEnd }: Permission): string => JSON.stringify([key, rangeEnd]);
+
+function permissionOf({ prefix, key, range, all, access }: PermissionSpec): Permission | undefined {
+  if (all || prefix === '') return { access, key: zero, rangeEnd: zero };
+  if (prefix !== undefined) return { access, key: bytesOf(prefix), rangeEnd: endOf(bytesOf(prefix)) };
+  if (key !== undefined) return { access, key: bytesOf(key), rangeEnd: '' };
+  if (range) return { access, key: bytesOf(range.from) || zero, rangeEnd: bytesOf(range.to) || zero };
+  return undefined;
+}
+
+/** A character for each byte. */
+const bytesOf = (text: string): string => Buffer.from(text).toString('latin1');
+
+/** The first key after all keys with this prefix. No byte of UTF-8 is 0xff. */
+const endOf = (prefix: string): string =>
+  prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);

@@ -1,0 +1,49 @@
+import { authStatus, type Permission, roleGet, roleList, userGet, userList } from '../cluster/etcd/auth-calls.ts';
+import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
+import { type AuthFacts, root, userOf } from './decide.ts';
+
+/** Facts with the revision at which etcd had them. */
+export interface Read {
+  readonly facts: AuthFacts;
+  /** Undefined if this etcd tells none. */
+  readonly revision?: string;
+  /** The users that were asked for, beside root and those of ours. */
+  readonly names: readonly string[];
+}
+
+/** Calls at the same time. */
+const together = 8;
+
+/**
+ * Reads what etcd has of the users `names`, of root, and of what is ours. As etcd passes every read through raft, nothing is
+ * read again while its revision says that nothing has changed since `last`.
+ */
+export async function readAuth(etcd: EtcdCall, names: readonly string[], last?: Read): Promise<Read> {
+  const { isEnabled, revision } = await etcd(authStatus);
+  if (last && revision !== undefined && revision === last.revision && `${names}` === `${last.names}`)
+    return { ...last, facts: { ...last.facts, isEnabled } };
+  const [users, roles] = [await etcd(userList), await etcd(roleList)];
+  const ours = roles.filter((role) => userOf(role) !== undefined);
+  const asked = new Set([root, ...names, ...ours.map((role) => userOf(role)!)]);
+  const facts: AuthFacts = {
+    isEnabled,
+    users: await each(
+      users.filter((user) => asked.has(user)),
+      (user) => etcd((channel, options) => userGet(channel, user, options)),
+    ),
+    roles: await each<readonly Permission[]>(ours, (role) =>
+      etcd((channel, options) => roleGet(channel, role, options)),
+    ),
+  };
+  return { facts, names, ...(revision !== undefined && { revision }) };
+}
+
+async function each<T>(names: readonly string[], get: (name: string) => Promise<T>): Promise<Map<string, T>> {
+  const found = new Map<string, T>();
+  for (let at = 0; at < names.length; at += together) {
+    const some = names.slice(at, at + together);
+    const values = await Promise.all(some.map(get));
+    for (const [i, name] of some.entries()) found.set(name, values[i]!);
+  }
+  return found;
+}

@@ -1,0 +1,64 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
+import type { UserCertificate } from '../certificates/decide.ts';
+import type { Verdict } from './decide.ts';
+import type { EtcdUserObject, UserCondition, UserStatus } from './object.ts';
+
+/** The condition Ready, without its times. */
+export type Ready = Pick<UserCondition, 'status' | 'reason' | 'message'>;
+
+/** What is known of an EtcdUser: what etcd has, or why that is not known. */
+export type Found = Verdict | { readonly kind: 'unknown'; readonly reason: UserReason; readonly message: string };
+
+const no = (reason: UserReason, message: string = userReasons[reason]): Ready => ({ status: 'False', reason, message });
+
+/** `certificate`: undefined while nothing is known of it. `isManaged`: the reconciler issues certificates. */
+export function readyOf(
+  { spec }: EtcdUserObject,
+  found: Found,
+  certificate: UserCertificate | undefined,
+  isManaged: boolean,
+): Ready {
+  if (found.kind === 'unknown') return { status: 'Unknown', reason: found.reason, message: found.message };
+  if (found.kind === 'refused') return no(found.reason, found.message);
+  if (found.kind === 'call') return no('Pending');
+  if (spec.certificateSecret === undefined)
+    return { status: 'True', reason: 'UserReady', message: userReasons.UserReady };
+  if (!isManaged)
+    return no(
+      'CertificateProblem',
+      'spec.certificateSecret is for clusters whose certificates the reconciler issues (EtcdTls.managed()); remove it, and make a certificate with the name of the user as its CN',
+    );
+  const problem = certificate?.problem;
+  if (problem) return no(problem.reason === 'Issuing' ? 'CertificatePending' : 'CertificateProblem', problem.message);
+  if (!certificate?.certificate) return no('CertificatePending');
+  return { status: 'True', reason: 'UserReady', message: userReasons.UserReady };
+}
+
+/** The status to write; undefined: it is there already. */
+export function statusOf(
+  { metadata, spec, status: before }: EtcdUserObject,
+  ready: Ready,
+  certificate: UserCertificate | undefined,
+  now: number,
+): UserStatus | undefined {
+  const { generation } = metadata;
+  const last = before?.conditions?.find(({ type }) => type === 'Ready');
+  const since =
+    last?.status === ready.status ? last.lastTransitionTime : new Date(now).toISOString().replace(/\.\d+/, '');
+  const { notAfter, renewAt } = certificate?.certificate ?? {};
+  const hasSecret = spec.certificateSecret !== undefined;
+  const found: UserStatus = {
+    ...(generation !== undefined && { observedGeneration: generation }),
+    conditions: [
+      {
+        ...{ type: 'Ready', ...ready, lastTransitionTime: since },
+        ...(generation !== undefined && { observedGeneration: generation }),
+      },
+    ],
+    // What is not known now keeps its last state.
+    ...(hasSecret && notAfter === undefined && before?.certificate && { certificate: before.certificate }),
+    ...(hasSecret && notAfter && { certificate: { notAfter, ...(renewAt !== undefined && { renewAt }) } }),
+  };
+  return isDeepStrictEqual(found, before) ? undefined : found;
+}

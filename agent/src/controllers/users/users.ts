@@ -1,0 +1,309 @@
+import { X509Certificate } from 'node:crypto';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { isStatus } from '../../kube/api-error.ts';
+import type { EventOf } from '../../kube/events.ts';
+import type { Paths } from '../../kube/paths.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { LogOnce } from '../../lib/log-once.ts';
+import type { WorkQueue } from '../../lib/queue.ts';
+import { Trigger } from '../../lib/trigger.ts';
+import type { RecordDoc } from '../../protocol/record.ts';
+import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
+import type { UserCertificate } from '../certificates/decide.ts';
+import type { UserWish } from '../certificates/wanted.ts';
+import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
+import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
+import { RecordConfigMap } from '../cluster/kubernetes/record-config-map.ts';
+import { pause } from '../cluster/loop.ts';
+import type { Observed } from '../cluster/observed.ts';
+import type { AtPoint } from '../cluster/reconcile.ts';
+import type { Settings } from '../cluster/settings.ts';
+import { apply, look } from './apply.ts';
+import { root, subjectOf, type Verdict, type WantedAuth } from './decide.ts';
+import { type EtcdUserObject, userNameOf } from './object.ts';
+import type { Read } from './read.ts';
+import { type Found, readyOf, statusOf } from './status.ts';
+
+/** etcd as its user root. */
+export interface RootPort {
+  /** Throws unless the certificate is root's. */
+  certificate(): Promise<Buffer>;
+  withLeader<T>(clusterId: string | undefined, work: (call: EtcdCall) => Promise<T>): Promise<T>;
+  rest(): void;
+}
+
+export interface UsersOptions {
+  readonly client: ApiClient;
+  readonly paths: Paths;
+  /** Name of the EtcdCluster. */
+  readonly name: string;
+  readonly settings: Pick<Settings, 'users' | 'backoffMin' | 'quorumLost'>;
+  /** The EtcdUsers of all clusters, as last observed; undefined while that may be outdated. */
+  readonly observed: () => readonly EtcdUserObject[] | undefined;
+  readonly etcd: RootPort;
+  readonly certificates: {
+    readonly followUsers: (users: readonly UserWish[]) => void;
+    readonly ofUser: (secret: string) => UserCertificate | undefined;
+  };
+  readonly at: AtPoint;
+  readonly emit: (event: EventOf) => void;
+  readonly turn?: WorkQueue['run'];
+  readonly log: Log;
+}
+
+/** Keeps users, roles and the switch of one cluster's etcd as its EtcdUsers and `spec.auth` say. */
+export class Users {
+  readonly #options: UsersOptions;
+  readonly #records: RecordConfigMap;
+  readonly #wake = new Trigger();
+  readonly #problems: LogOnce;
+  #cluster: EtcdClusterObject;
+  #hold: string | undefined;
+  #last: Read | undefined;
+  /** When etcd was last seen, on the monotonic clock; at first, the start. */
+  #goodAt = performance.now();
+  /** By UID, as last found. */
+  #verdicts: ReadonlyMap<string, Found> = new Map();
+  /** By UID: what was written, while the watch may not have brought it yet. */
+  readonly #written = new Map<string, string>();
+
+  constructor(cluster: EtcdClusterObject, options: UsersOptions) {
+    const { client, paths, name, log } = options;
+    this.#cluster = cluster;
+    this.#options = options;
+    this.#problems = new LogOnce(log);
+    this.#records = new RecordConfigMap({ client, paths, cluster: name, owner: () => undefined });
+  }
+
+  /** The EtcdCluster has changed, or may have. */
+  follow(cluster: EtcdClusterObject): void {
+    const isChanged = wishOf(cluster) !== wishOf(this.#cluster);
+    this.#cluster = cluster;
+    if (isChanged) this.#wake.now();
+  }
+
+  /** An EtcdUser of this cluster, or its certificate, has changed. */
+  changed(): void {
+    this.#wake.now();
+  }
+
+  /** What a pass over the cluster has observed. */
+  see({ record }: Pick<Observed, 'record'>): void {
+    const hold = record.known ? whyNot(record.v?.doc) : record.why;
+    if (hold === this.#hold) return;
+    this.#hold = hold;
+    this.#wake.now();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { settings, turn = (work) => work() } = this.#options;
+    let failures = 0;
+    let changed = true;
+    while (!signal.aborted) {
+      const isGood = await turn(() => this.#attempt(signal), changed);
+      failures = isGood ? 0 : failures + 1;
+      const steady = settings.users * (0.9 + Math.random() * 0.2);
+      const wait = isGood ? steady : Math.min(settings.backoffMin * 2 ** (failures - 1), steady);
+      changed = await pause({ signal, wake: this.#wake.wait }, wait);
+      if (changed) failures = 0;
+    }
+  }
+
+  /** Returns true if nothing is to be tried again soon. */
+  async #attempt(signal: AbortSignal): Promise<boolean> {
+    const users = ours(this.#options.observed(), this.#cluster);
+    // Whoever is missing in an outdated list is not gone.
+    if (signal.aborted || !users) return false;
+    const found = await this.#find(users).catch((error: unknown) => this.#failed(users, messageOf(error)));
+    this.#options.etcd.rest();
+    this.#verdicts = found.verdicts;
+    this.#problems.report('users', found.why);
+    this.#options.certificates.followUsers(wishes(users, found.verdicts));
+    await this.#report(users);
+    return found.why === undefined;
+  }
+
+  /** An election, or the start of this process, changes no status: that of before holds for a while. */
+  #failed(users: readonly EtcdUserObject[], why: string): Outcome {
+    const isNew = performance.now() - this.#goodAt < this.#options.settings.quorumLost;
+    const message = `${userReasons.ClusterNotServing}: ${why}`;
+    const verdicts = isNew ? this.#verdicts : unknownFor(users, 'ClusterNotServing', message);
+    return { verdicts, why: `users cannot be managed: ${why}` };
+  }
+
+  async #find(users: readonly EtcdUserObject[]): Promise<Outcome> {
+    const { spec, metadata } = this.#cluster;
+    if (metadata.deletionTimestamp !== undefined) return { verdicts: unknownFor(users, 'ClusterDeleting') };
+    if (spec.tls?.rootSecret === undefined) return { verdicts: refusedFor(users, 'RootCertificateMissing') };
+    const wrong = await this.#wrongCertificate();
+    if (wrong !== undefined) return { verdicts: refusedFor(users, 'RootCertificateUnusable', wrong), why: wrong };
+    const record = (await this.#records.read())?.doc;
+    const hold = whyNot(record);
+    if (hold !== undefined) return { verdicts: unknownFor(users, 'ClusterNotServing', hold), why: hold };
+    const wanted = this.#wanted(users);
+    return this.#options.etcd.withLeader(record?.clusterId, async (etcd) => {
+      const seen = await look({ etcd, wanted, last: this.#last });
+      this.#last = seen.read;
+      this.#goodAt = performance.now();
+      if (!seen.call) return { verdicts: seen.verdicts };
+      if (spec.paused) return { verdicts: whilePaused(seen.verdicts) };
+      return this.#apply(etcd);
+    });
+  }
+
+  /** Nothing is changed on an older state than that of this moment. */
+  async #apply(etcd: EtcdCall): Promise<Outcome> {
+    const { client, paths, name } = this.#options;
+    const [users, clusters, record] = await Promise.all([
+      client.list<EtcdUserObject>(paths.of('etcdusers')),
+      client.list<EtcdClusterObject>(paths.of('etcdclusters'), { fieldSelector: `metadata.name=${name}` }),
+      this.#records.read(),
+    ]);
+    const cluster = clusters.items.find(({ metadata }) => metadata.uid === this.#cluster.metadata.uid);
+    const hold = cluster ? whyNot(record?.doc) : `EtcdCluster ${name} has changed`;
+    const all = ours(users.items, this.#cluster)!;
+    if (!cluster || hold !== undefined) return { verdicts: unknownFor(all, 'ClusterNotServing', hold), why: hold! };
+    this.#cluster = cluster;
+    if (cluster.spec.paused || cluster.metadata.deletionTimestamp !== undefined || !cluster.spec.tls?.rootSecret)
+      return { verdicts: unknownFor(all, 'Pending'), why: `EtcdCluster ${name} has changed` };
+    this.#last = undefined;
+    const done = await apply({ etcd, wanted: this.#wanted(all), at: async (point) => this.#options.at(point) });
+    this.#last = done.read;
+    this.#tell(done.calls);
+    const isLeft = [...done.verdicts.values()].some(({ kind }) => kind === 'call');
+    return { verdicts: done.verdicts, ...(isLeft && { why: 'something else changes users and roles of etcd too' }) };
+  }
+
+  #wanted(users: readonly EtcdUserObject[]): WantedAuth {
+    return { cluster: this.#options.name, auth: this.#cluster.spec.auth, users };
+  }
+
+  /** With a certificate of another name the reconciler would shut itself out. */
+  async #wrongCertificate(): Promise<string | undefined> {
+    const secret = this.#cluster.spec.tls?.rootSecret;
+    const certificate = await this.#options.etcd.certificate();
+    try {
+      const { subject } = new X509Certificate(certificate);
+      const names = (subject ?? '').split('\n').filter((line) => line.startsWith('CN='));
+      if (`${names}` === `CN=${root}`) return undefined;
+      return `the certificate in Secret ${secret} has the name '${names.join().replace('CN=', '')}', not ${root}; issue it with the common name ${root}`;
+    } catch (error) {
+      return `tls.crt in Secret ${secret} cannot be parsed: ${messageOf(error)}`;
+    }
+  }
+
+  #tell(calls: Awaited<ReturnType<typeof apply>>['calls']): void {
+    const { log, emit } = this.#options;
+    for (const call of calls) {
+      log.info({ call }, `${call.kind}${subjectOf(call) === undefined ? '' : ` for user ${subjectOf(call)}`}`);
+      if (call.kind === 'AuthEnable')
+        emit({ type: 'Normal', reason: 'AuthenticationEnabled', message: 'Switched authentication on' });
+      if (call.kind === 'AuthDisable')
+        emit({ type: 'Normal', reason: 'AuthenticationDisabled', message: 'Switched authentication off' });
+    }
+  }
+
+  async #report(users: readonly EtcdUserObject[]): Promise<void> {
+    const uids = new Set(users.map(({ metadata }) => metadata.uid));
+    for (const uid of this.#written.keys()) if (!uids.has(uid)) this.#written.delete(uid);
+    for (const user of users) await this.#reportOne(user);
+  }
+
+  async #reportOne(user: EtcdUserObject): Promise<void> {
+    const { client, paths, certificates, log } = this.#options;
+    const { name, uid } = user.metadata;
+    const found = this.#verdicts.get(uid);
+    if (!found) return;
+    const secret = user.spec.certificateSecret;
+    const certificate = secret === undefined ? undefined : certificates.ofUser(secret);
+    const isManaged = this.#cluster.spec.tls?.managed !== undefined;
+    // Just after the start nothing is known of certificates.
+    if (secret !== undefined && isManaged && !certificate && user.status?.conditions) return;
+    const status = statusOf(user, readyOf(user, found, certificate, isManaged), certificate, Date.now());
+    const text = JSON.stringify({
+      ...status,
+      conditions: status?.conditions?.map((each) => ({ ...each, lastTransitionTime: '' })),
+    });
+    if (!status || this.#written.get(uid) === text) return;
+    try {
+      const body = { metadata: { uid }, status: { ...status, certificate: status.certificate ?? null } };
+      await client.merge(paths.of('etcdusers', name, 'status'), body);
+      this.#written.set(uid, text);
+    } catch (error) {
+      if (!isStatus(error, 404) && !isStatus(error, 409))
+        log.warn(`the status of EtcdUser ${name} cannot be written: ${messageOf(error)}`);
+    }
+  }
+}
+
+type Verdicts = ReadonlyMap<string, Found>;
+
+interface Outcome {
+  readonly verdicts: Verdicts;
+  /** What is to be tried again soon. */
+  readonly why?: string | undefined;
+}
+
+/** Of an EtcdUser that is being deleted, the user is deleted at once. */
+const ours = (
+  users: readonly EtcdUserObject[] | undefined,
+  { metadata }: EtcdClusterObject,
+): EtcdUserObject[] | undefined =>
+  users?.filter((user) => user.spec.clusterName === metadata.name && user.metadata.deletionTimestamp === undefined);
+
+/** The part of an EtcdCluster that matters here. */
+const wishOf = ({ spec, metadata }: EtcdClusterObject): string =>
+  JSON.stringify([spec.auth, spec.tls, spec.paused, metadata.deletionTimestamp]);
+
+/** Why no user is changed now. */
+function whyNot(record: RecordDoc | undefined): string | undefined {
+  if (!record?.seeded || record.phase !== 'Running') return 'the cluster does not serve yet';
+  const { op } = record;
+  if (op?.kind === 'Restore' || op?.kind === 'Recover')
+    return 'a restore is in progress; users are left alone until it ends';
+  return op?.kind === 'Delete' ? 'the cluster is being deleted; its users are not changed any more' : undefined;
+}
+
+function unknownFor(
+  users: readonly EtcdUserObject[],
+  reason: UserReason,
+  message: string = userReasons[reason],
+): Verdicts {
+  return new Map(users.map(({ metadata }) => [metadata.uid, { kind: 'unknown', reason, message }]));
+}
+
+function refusedFor(
+  users: readonly EtcdUserObject[],
+  reason: UserReason,
+  message: string = userReasons[reason],
+): Verdicts {
+  return new Map(users.map(({ metadata }) => [metadata.uid, { kind: 'refused', reason, message }]));
+}
+
+/** What is as it should be stays ready. */
+const whilePaused = (verdicts: ReadonlyMap<string, Verdict>): Verdicts =>
+  new Map(
+    [...verdicts].map(([uid, found]) => [
+      uid,
+      found.kind === 'call' ? { kind: 'refused', reason: 'Paused', message: userReasons.Paused } : found,
+    ]),
+  );
+
+/** The users that get a certificate. An existing user that no EtcdUser made never does. */
+const wishes = (users: readonly EtcdUserObject[], verdicts: Verdicts): UserWish[] =>
+  users.flatMap((user) => {
+    const { certificateSecret: secret } = user.spec;
+    const found = verdicts.get(user.metadata.uid);
+    const isRefused = found?.kind === 'refused' && othersName.has(found.reason);
+    if (secret === undefined || !found || isRefused) return [];
+    return [
+      {
+        secret,
+        user: userNameOf(user),
+        isAccepted: found.kind === 'done' || (found.kind === 'refused' && found.reason === 'AuthOff'),
+      },
+    ];
+  });
+
+const othersName: ReadonlySet<UserReason> = new Set(['NameReserved', 'NameTaken', 'ForeignUser']);
