@@ -1,10 +1,8 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
 import type { TlsSpec } from '../../certificates/wanted.ts';
 
-/** Port of the members' agents that passes on to etcd what a backup needs, and nothing else. */
-const backupPort = 2382;
-/** Its name in the pods. */
-export const backupPortName = 'backup';
+/** The name in the pods of the port of the members' agents that passes on to etcd what a backup needs, and nothing else. */
+export const backupPortName: keyof typeof ports = 'backup';
 
 /**
  * The Secret and the port with which a backup connects. With a certificate of its own it asks the members' agents, which works
@@ -13,4 +11,4 @@ export const backupPortName = 'backup';
 export const backupAccess = (tls: TlsSpec | undefined): { readonly secretName?: string; readonly port: number } =>
   tls?.backupSecret === undefined
     ? { ...(tls && { secretName: tls.clientSecret }), port: ports.client }
-    : { secretName: tls.backupSecret, port: backupPort };
+    : { secretName: tls.backupSecret, port: ports.backup };
