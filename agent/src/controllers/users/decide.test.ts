@@ -152,7 +152,7 @@ test('permissions as etcd writes them, each range once', () => {
     permissionsOf(
       user('u', [
         { all: true, access: 'Read' },
-        { prefix: '', access: 'Write' },
+        { all: true, access: 'Write' },
         { key: 'é', access: 'Read' },
         { prefix: 'é', access: 'Write' },
         { range: { from: 'a', to: 'c' }, access: 'Read' },
@@ -167,3 +167,10 @@ test('permissions as etcd writes them, each range once', () => {
   ]);
   expect(permissionsOf(user('u', [{ access: 'Read' }]))).toBeUndefined();
 });
+
+test.each([{ prefix: '' }, { key: '' }, { range: { from: '', to: 'b' } }, { range: { from: 'a', to: '' } }])(
+  'an empty text is no permission, least of all one for every key: %j',
+  (keys) => {
+    expect(permissionsOf(user('u', [{ ...keys, access: 'Read' }]))).toBeUndefined();
+  },
+);

@@ -59,10 +59,12 @@ const joined = (same: readonly Permission[]): Access =>
 export const rangeOf = ({ key, rangeEnd }: Permission): string => JSON.stringify([key, rangeEnd]);
 
 function permissionOf({ prefix, key, range, all, access }: PermissionSpec): Permission | undefined {
-  if (all || prefix === '') return { access, key: zero, rangeEnd: zero };
+  if (all) return { access, key: zero, rangeEnd: zero };
+  // The custom resource forbids empty texts. Here an empty one would mean other keys than its reader expects.
+  if (prefix === '' || key === '' || range?.from === '' || range?.to === '') return undefined;
   if (prefix !== undefined) return { access, key: bytesOf(prefix), rangeEnd: endOf(bytesOf(prefix)) };
   if (key !== undefined) return { access, key: bytesOf(key), rangeEnd: '' };
-  if (range) return { access, key: bytesOf(range.from) || zero, rangeEnd: bytesOf(range.to) || zero };
+  if (range) return { access, key: bytesOf(range.from), rangeEnd: bytesOf(range.to) };
   return undefined;
 }
 
