@@ -5,7 +5,11 @@ const condition = object('A condition, with the fields of metav1.Condition.', {
   'type!': text('The type of the condition.', 316, {
     pattern: String.raw`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`,
   }),
-  'status!': choice('True if the condition holds, False if it does not.', ['True', 'False', 'Unknown']),
+  'status!': choice('True if the condition holds, False if it does not, Unknown if that is not known.', [
+    'True',
+    'False',
+    'Unknown',
+  ]),
   'lastTransitionTime!': time('The time at which the status last changed.'),
   'reason!': text('The reason, in one word.', 1024, {
     minLength: 1,

@@ -96,10 +96,14 @@ const spec = object(
 const status = object('The state of the user.', {
   observedGeneration: integer('The generation of the spec that this status describes.', 0),
   conditions: conditions('Ready'),
-  certificate: object('With certificateSecret: the certificate that the reconciler issued.', {
-    'notAfter!': time('The time at which it expires.'),
-    renewAt: time('The time at which the reconciler renews it.'),
-  }),
+  certificate: object(
+    'With certificateSecret: the certificate that the reconciler issued. Null or absent: there is none.',
+    {
+      'notAfter!': time('The time at which it expires.'),
+      renewAt: time('The time at which the reconciler renews it.'),
+    },
+    { nullable: true },
+  ),
 });
 
 const ofReady = (field) => `.status.conditions[?(@.type=="Ready")].${field}`;
