@@ -18,7 +18,7 @@ const policyTest = enforced ? test : test.skip;
 
 const client = { 'example.com/etcd-client': 'true' };
 const stranger = { app: 'stranger' };
-const ports = { client: 2379, peer: 2380, metrics: 2381, agent: 8080 };
+const ports = { client: 2379, peer: 2380, metrics: 2381, backup: 2382, agent: 8080 };
 
 let play: Play;
 let recording: Recording;
@@ -163,7 +163,8 @@ policyTest('a member opens connections to its peers, the Jobs, DNS and the API s
 });
 
 policyTest('a backup opens connections to the members, DNS and the store alone', async () => {
-  expect(await reached(at('job'), await everything())).toEqual(['member client', 'member agent', 'job', 'store']);
+  const expected = ['member client', 'member backup', 'member agent', 'job', 'store'];
+  expect(await reached(at('job'), await everything())).toEqual(expected);
   expect(await resolves(at('job'), 'kubernetes.default.svc.cluster.local')).toBe(true);
 });
 

@@ -36,10 +36,10 @@ export class Authority {
   ) {}
 
   /** A Secret with `ca.crt`, `tls.crt` and `tls.key`: of a server with these host names, or of a client without any. */
-  async secret(name: string, hosts: readonly string[] = []): Promise<Manifest> {
+  async secret(name: string, hosts: readonly string[] = [], commonName = name): Promise<Manifest> {
     const keys = await newKeys();
     const certificate = await x509.X509CertificateGenerator.create({
-      subject: `CN=${name}`,
+      subject: `CN=${commonName}`,
       issuer: this.certificate.subject,
       publicKey: keys.publicKey,
       signingKey: this.keys.privateKey,

@@ -205,11 +205,13 @@ export class MemberCluster {
   async #certify(): Promise<void> {
     const authority = await Authority.create();
     const names = { name: this.name, namespace: this.#namespace.name, clusterDomain: 'cluster.local' };
-    const { peer, server, client } = this.#secrets;
+    const { peer, server, client, root, backup } = this.#secrets;
     await this.#namespace.apply([
       await authority.secret(peer, peerNames(names)),
       await authority.secret(server, serverNames(names)),
       await authority.secret(client),
+      await authority.secret(root, [], 'root'),
+      await authority.secret(backup, [], `${this.name}-backup`),
     ]);
   }
 

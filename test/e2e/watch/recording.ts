@@ -10,7 +10,7 @@ const watched = [
   ...['configmaps', 'events', 'persistentvolumeclaims', 'pods', 'serviceaccounts', 'services'].map(core),
   ...['deployments', 'statefulsets'].map((plural) => `/apis/apps/v1/namespaces/NS/${plural}`),
   ...['cronjobs', 'jobs'].map((plural) => `/apis/batch/v1/namespaces/NS/${plural}`),
-  ...['etcdbackups', 'etcdclusters', 'etcdrestores'].map(
+  ...['etcdbackups', 'etcdclusters', 'etcdrestores', 'etcdusers'].map(
     (plural) => `/apis/cdk8s-etcd.dev/v1alpha1/namespaces/NS/${plural}`,
   ),
   '/apis/coordination.k8s.io/v1/namespaces/NS/leases',
