@@ -55,7 +55,7 @@ test('dist/ and every example are among them', () => {
 describe.each(named)('$name', ({ manifest }) => {
   test("conforms to Kubernetes' schema", () => checkSchema(manifest));
 
-  test('has no nulls', () => expect(JSON.stringify(manifest)).not.toContain('null'));
+  test('has no nulls', () => expect(JSON.stringify(manifest)).not.toMatch(/[:,[]null[,}\]]/));
 });
 
 describe.each(apps)('$name', ({ manifests }) => {

@@ -129,6 +129,7 @@ describe('the invariants that imports and rights hold', () => {
       // Its finalizers alone.
       'merge etcdclusters',
       'merge etcdrestores/status',
+      'merge etcdusers/status',
     ]);
   });
 });
