@@ -39,7 +39,7 @@ let isCurrent: boolean;
 let wishes: readonly UserWish[];
 beforeEach(async () => {
   api = await FakeApi.listen();
-  client = new ApiClient(api.access, 1_000);
+  client = new ApiClient(api.access, 10_000);
   etcd = new FakeEtcd();
   etcd.pem = pem.root;
   stop = new AbortController();
@@ -108,7 +108,8 @@ const passes = async (count: number) => {
 test('a new user is made and ready, a deleted one is deleted, and the rest is left alone', async () => {
   putRecord();
   putUser('api', [{ prefix: '/api/', access: 'ReadWrite' }]);
-  start(putCluster());
+  // A slow machine is no outage.
+  start(putCluster(), { quorumLost: 60_000 });
   await reason('api', 'UserReady');
   expect(etcd.isEnabled).toBe(true);
   const before = etcd.changes.length;
