@@ -59,6 +59,7 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
       endpointOf: (ordinal) => backupUrlOf(world, ordinal),
       tls: backupTlsOf(world),
       peerTlsDir: world.tls && join(dir, 'tls/peer'),
+      hasRoot: world.users !== undefined,
       agent: agentCommand,
     });
   }

@@ -1,22 +1,12 @@
 // Most volumes are lost. Nothing happens automatically; a person must request the recovery of a survivor's data.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { leaderOf, memberIds } from './checks/facts.ts';
-import { acknowledged } from './checks/history.ts';
-import { logsWith, takeBackup, tokenOf, verifiedSnapshot } from './support/backups.ts';
+import { memberIds } from './checks/facts.ts';
+import { takeBackup, verifiedSnapshot } from './support/backups.ts';
+import { followerOf, majorityLost, recovered, recovery } from './support/recovery.ts';
 import { type Play, scenario } from './support/scenario.ts';
 import { smoke } from './support/smoke.ts';
 
 const spec = { schedule: 'nightly' };
-const recovery = (change: object = {}) => ({
-  recovery: { id: 'r1', action: 'RestoreFromSurvivor', acceptDataLoss: true, ...change },
-});
-
-/** Loses the volumes of two of three members, and waits until the status reports it. Nothing repairs them. */
-async function majorityLost(play: Play, survivor: number): Promise<void> {
-  const { cluster } = play;
-  await Promise.all([0, 1, 2].filter((i) => i !== survivor).map((i) => cluster.loseVolume(i)));
-  await cluster.until(() => cluster.condition('QuorumLost')?.status === 'True', 'QuorumLost');
-}
 
 /** Until a person acts, the members do not change. */
 async function leftAlone(play: Play, ms = 5_000): Promise<void> {
@@ -26,31 +16,6 @@ async function leftAlone(play: Play, ms = 5_000): Promise<void> {
   expect(cluster.record()).toMatchObject({ epoch, members, tombstones, restores });
   expect(cluster.condition('Available')?.status).toBe('False');
 }
-
-/** Number of acknowledged writes that the recovery did not restore. */
-async function recovered(play: Play, seconds?: number): Promise<number> {
-  const { cluster, writer } = play;
-  const clusterId = writer.history.clusterIds.at(-1)!;
-  let lost = 0;
-  let token = '';
-  await play.converges('recovered', async () => {
-    await cluster.apply({ spec: recovery() });
-    const { revision } = await verifiedSnapshot(cluster, seconds);
-    play.gaveUp({ clusterId, revision });
-    token = tokenOf(cluster);
-    const writes = acknowledged(writer.history.writes).filter((write) => write.clusterId === clusterId);
-    lost = writes.filter((write) => write.revision > revision).length;
-    await cluster.until(() => cluster.record()?.lastRecoveryId === 'r1', 'the seed is restored', seconds);
-    play.notes.push(`${lost} acknowledged writes lost`);
-  });
-  expect(logsWith(cluster, token)).toEqual([]);
-  expect(cluster.record()).toMatchObject({ lastRecoveryId: 'r1', restores: [{ id: 'recovery:r1' }] });
-  expect(cluster.record()?.clusterId).not.toBe(clusterId);
-  await writer.more(20);
-  return lost;
-}
-
-const followerOf = (play: Play): number => [0, 1, 2].find((i) => i !== leaderOf(play.cluster))!;
 
 scenario('two of three lost, the survivor is up', { size: 3, tls: true, spec }, async (play) => {
   const { cluster, writer } = play;

@@ -1,13 +1,10 @@
 // Upgrades from minor to minor under writes. A version that is not allowed does not start, and an upgrade that is half
 // done can continue or go back.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { etcdOf, type Minor } from '../harness/etcd-binaries.ts';
 import { LocalCluster } from '../local/cluster.ts';
 import type { StatefulSetObject } from '../local/objects.ts';
 import { recordLog } from './checks/checks.ts';
-import { leaderOf, memberIds } from './checks/facts.ts';
-import { missedWrites } from './checks/missed-writes.ts';
+import { etcdLogOf, leaderOf, memberIds, stoppedLeaders } from './checks/facts.ts';
 import { type Play, scenario } from './support/scenario.ts';
 import { smoke } from './support/smoke.ts';
 
@@ -44,25 +41,6 @@ async function rolled(play: Play, minor: Minor): Promise<void> {
   await play.writer.more(20);
 }
 
-/** Writes that failed for a client that retries for a second. */
-function untaken({ writer, notes }: Play, since: number): readonly string[] {
-  const { failed, starved } = missedWrites(writer.history, since);
-  if (starved > 0) notes.push(`${starved} writes not counted, as the machine stood still`);
-  return failed;
-}
-
-const etcdLog = ({ dir }: LocalCluster, ordinal: number): string =>
-  readFileSync(join(dir, `logs/main-${ordinal}-etcd.log`), 'utf8');
-const count = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
-
-/** Expects that no etcd was the leader when it was stopped. */
-function nobodyStoppedAsLeader(cluster: LocalCluster): void {
-  for (const i of three) {
-    const log = etcdLog(cluster, i);
-    expect(count(log, /skipped leadership transfer/g)).toBe(count(log, /received signal; shutting down/g));
-  }
-}
-
 const pathTo37: readonly Minor[] = ['3.6', '3.7'];
 
 scenario('3.5 → 3.6 → 3.7, Settle included', { size: 3, minor: '3.5', tls: true }, async (play) => {
@@ -71,9 +49,9 @@ scenario('3.5 → 3.6 → 3.7, Settle included', { size: 3, minor: '3.5', tls: t
   const before = memberIds(cluster);
   const since = writer.now;
   for (const minor of pathTo37) await rolled(play, minor);
-  expect(untaken(play, since)).toEqual([]);
+  expect(play.untaken(since)).toEqual([]);
   expect(memberIds(cluster)).toEqual(before);
-  nobodyStoppedAsLeader(cluster);
+  expect(stoppedLeaders(cluster)).toEqual([]);
 });
 
 if (!smoke) {
@@ -102,7 +80,7 @@ if (!smoke) {
     const read = await cluster.client().etcdctl('get', 'key-', '--prefix');
     for (let n = 0; n < writes; n++) expect(read).toContain(`key-${n}\nvalue-${n}\n`);
     for (const i of three) {
-      expect(etcdLog(cluster, i)).not.toContain('unmarshal should never fail');
+      expect(etcdLogOf(cluster, i)).not.toContain('unmarshal should never fail');
     }
   });
 
@@ -122,8 +100,8 @@ if (!smoke) {
       );
     });
     await isOn(cluster, '3.6');
-    expect(untaken(play, since)).toEqual([]);
-    nobodyStoppedAsLeader(cluster);
+    expect(play.untaken(since)).toEqual([]);
+    expect(stoppedLeaders(cluster)).toEqual([]);
     await rolled(play, '3.7');
   });
 
@@ -162,7 +140,7 @@ if (!smoke) {
       await cluster.until(() => cluster.record()?.versions.current === '3.6', 'the cluster version is 3.6', patience);
     });
     await isOn(cluster, '3.6');
-    expect(untaken(play, since)).toEqual([]);
+    expect(play.untaken(since)).toEqual([]);
     expect(memberIds(cluster)).toEqual(before);
   });
 
@@ -190,8 +168,8 @@ if (!smoke) {
     await play.formed();
     const since = writer.now;
     await rolled(play, '3.5');
-    expect(untaken(play, since)).toEqual([]);
-    nobodyStoppedAsLeader(cluster);
+    expect(play.untaken(since)).toEqual([]);
+    expect(stoppedLeaders(cluster)).toEqual([]);
   });
 
   scenario('a drain in the middle of an upgrade', { size: 3, minor: '3.6', tls: true }, async (play) => {

@@ -1,11 +1,14 @@
 // etcd's authentication is on: the writer is a user with rights over its keys only, the reconciler is root, and backups go
 // through the agents. Everything that happens to a cluster happens to this one too.
 import { etcdOf, type Minor } from '../harness/etcd-binaries.ts';
-import { leaderOf, memberIds, tombstoned } from './checks/facts.ts';
+import { leaderOf, memberIds, stoppedLeaders, tombstoned } from './checks/facts.ts';
 import { takeBackup, verifiedSnapshot } from './support/backups.ts';
-import { failingScenario, type Play, scenario } from './support/scenario.ts';
+import { followerOf, majorityLost, recovered } from './support/recovery.ts';
+import { fullScenario, type Play, scenario } from './support/scenario.ts';
+import { some } from './support/smoke.ts';
 
 const users = { size: 3, tls: true, users: true } as const;
+const spec = { schedule: 'nightly' };
 
 /** Authentication is on: the writer's certificate reads its own keys, and no others. */
 async function isOn({ cluster, writer }: Play): Promise<void> {
@@ -21,7 +24,7 @@ async function backedUp({ cluster }: Play): Promise<string> {
   return id;
 }
 
-scenario('with users: 1, 3, 5, 3, 1 members', { ...users, size: 1 }, async (play) => {
+fullScenario('with users: 1, 3, 5, 3, 1 members', { ...users, size: 1 }, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
   await isOn(play);
@@ -34,17 +37,19 @@ scenario('with users: 1, 3, 5, 3, 1 members', { ...users, size: 1 }, async (play
   await isOn(play);
 });
 
-scenario('with users: volumes lost by a follower, the leader, and ordinal 0', users, async (play) => {
+type Lost = 'a follower' | 'the leader' | 'ordinal 0';
+const lost = some<Lost>(['a follower', 'the leader', 'ordinal 0'], ['the leader']);
+
+scenario(`with users: volumes lost by ${lost.join(', ')}`, users, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
-  const leader = leaderOf(cluster);
-  const follower = [2, 1].find((i) => i !== leader)!;
-  for (const [what, of] of [
-    ['follower', () => follower] as const,
-    ['leader', () => leaderOf(cluster)] as const,
-    ['ordinal 0', () => 0] as const,
-  ]) {
-    const ordinal = of();
+  const ordinalOf = {
+    'a follower': () => [2, 1].find((i) => i !== leaderOf(cluster))!,
+    'the leader': () => leaderOf(cluster),
+    'ordinal 0': () => 0,
+  };
+  for (const what of lost) {
+    const ordinal = ordinalOf[what]();
     const before = memberIds(cluster)[ordinal];
     await play.converges(`${what} replaced`, async () => {
       await cluster.loseVolume(ordinal);
@@ -57,26 +62,29 @@ scenario('with users: volumes lost by a follower, the leader, and ordinal 0', us
   await backedUp(play);
 });
 
-for (const [from, to] of [
-  ['3.5', '3.6'],
-  ['3.6', '3.7'],
-] as const satisfies readonly (readonly [Minor, Minor])[]) {
+type Path = readonly [from: Minor, to: Minor];
+const to37: Path = ['3.6', '3.7'];
+
+for (const [from, to] of some<Path>([['3.5', '3.6'], to37], [to37])) {
   scenario(`with users: ${from} → ${to}`, { ...users, minor: from }, async (play) => {
     const { cluster, writer } = play;
     await play.formed();
     const before = memberIds(cluster);
+    const since = writer.now;
     await play.converges(`on ${to} in`, async () => {
       await cluster.apply({ version: etcdOf(to).version });
       await cluster.until(() => cluster.record()?.versions.current === to, `the cluster version is ${to}`, 300);
     });
     await writer.more(20);
+    expect(play.untaken(since)).toEqual([]);
     expect(memberIds(cluster)).toEqual(before);
+    expect(stoppedLeaders(cluster)).toEqual([]);
     await isOn(play);
     await backedUp(play);
   });
 }
 
-scenario('with users: certificates replaced', users, async (play) => {
+fullScenario('with users: certificates replaced', users, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
   const since = writer.now;
@@ -87,8 +95,7 @@ scenario('with users: certificates replaced', users, async (play) => {
   await isOn(play);
 });
 
-// Restores refuse a snapshot with authentication on, until they know that the cluster has a certificate of root.
-failingScenario('with users: restored in place', { ...users, spec: { schedule: 'nightly' } }, async (play) => {
+scenario('with users: restored in place', { ...users, spec }, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
   const snapshotId = await backedUp(play);
@@ -105,3 +112,17 @@ failingScenario('with users: restored in place', { ...users, spec: { schedule: '
   await isOn(play);
   await backedUp(play);
 });
+
+for (const state of ['is up', 'was restarted'] as const) {
+  fullScenario(`with users: two of three lost, the survivor ${state}`, { ...users, spec }, async (play) => {
+    const { cluster, writer } = play;
+    await play.formed();
+    await writer.more(100);
+    const survivor = followerOf(play);
+    await majorityLost(play, survivor);
+    if (state === 'was restarted') await cluster.restartPod(survivor);
+    await recovered(play);
+    await isOn(play);
+    await backedUp(play);
+  });
+}

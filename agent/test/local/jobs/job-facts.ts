@@ -16,13 +16,15 @@ export interface JobWorld {
   endpoints(): readonly string[];
   readonly tls?: TlsFiles;
   readonly peerTlsDir?: string;
+  /** The reconciler has root's certificate. */
+  readonly hasRoot?: boolean;
   /** Command that runs the agent. */
   readonly agent: readonly string[];
 }
 
 /** Every schedule stores in `backups`, unless `schedules.json` names another store; `secrets/<name>/` is a Secret. */
 export function factsOf(world: JobWorld, scratch: string, port: number | undefined): JobFacts {
-  const { dir, name, namespace, tls, peerTlsDir } = world;
+  const { dir, name, namespace, tls, peerTlsDir, hasRoot } = world;
   const store = `file://${join(dir, 'backups')}`;
   const given = join(dir, 'schedules.json');
   const schedules: Record<string, BackupSettings> = existsSync(given) ? JSON.parse(readFileSync(given, 'utf8')) : {};
@@ -43,6 +45,7 @@ export function factsOf(world: JobWorld, scratch: string, port: number | undefin
     },
     identityFiles: (secret) => [join(dir, 'secrets', secret)],
     ...(tls && { clientTls: { cacert: tls.ca, cert: tls.client.cert, key: tls.client.key } }),
+    hasRoot,
     ...(peerTlsDir !== undefined && { peerTlsDir }),
     ...(port !== undefined && { listen: `127.0.0.1:${port}` }),
     scratch,

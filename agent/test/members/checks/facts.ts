@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LocalCluster } from '../../local/cluster.ts';
 import { recordLog } from './checks.ts';
@@ -37,3 +37,14 @@ export const asides = (volume: string): string[] => {
     return [];
   }
 };
+
+export const etcdLogOf = ({ dir }: LocalCluster, ordinal: number): string =>
+  readFileSync(join(dir, `logs/main-${ordinal}-etcd.log`), 'utf8');
+
+/** The ordinals whose etcd was the leader when it was stopped. */
+export const stoppedLeaders = (cluster: LocalCluster): number[] =>
+  Array.from({ length: cluster.spec.size }, (_, ordinal) => ordinal).filter((ordinal) => {
+    const log = etcdLogOf(cluster, ordinal);
+    const count = (pattern: RegExp) => [...log.matchAll(pattern)].length;
+    return count(/skipped leadership transfer/g) !== count(/received signal; shutting down/g);
+  });
