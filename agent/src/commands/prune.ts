@@ -1,6 +1,6 @@
 import type { Entry, WholeEntry } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
-import { entriesAsked } from '../backup/catalog/identity/identity.ts';
+import { entriesAsked, entriesOf, isOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
 import { impatience } from '../backup/catalog/silence.ts';
@@ -44,6 +44,14 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     progress.phase('retention', 'applying retention');
     const owner = { now: new Date(), clusterName: cluster, namespace };
     const line = lineOf(entries, owner, { restoredFrom: settings.restoredFrom(), clusterId });
+    const isKnown = line !== undefined && entriesOf(entries, opened, line).some(hasId);
+    // Before anything is deleted: an adopted snapshot counts as one of any etcd, and so of one that does not exist.
+    if (clusterId !== undefined && !isKnown && entries.some((entry) => isOf(opened, entry))) {
+      throw new AgentError(
+        ExitCode.nothingThere,
+        `no snapshots of ${folder} with the cluster id ${clusterId} in ${store.url}, so nothing is deleted`,
+      );
+    }
     const bad = new Map<string, Finding>();
     let bytes = 0;
     const prove = async (entry: WholeEntry, isNewest: boolean) => {
@@ -87,7 +95,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     const now = await timeAt(store, { signal });
     const lost = (await opened.readLost(now)).filter(({ objects }) => !objects.some(({ key }) => swept.includes(key)));
     const hinting = { now, settings, entries };
-    const isNone = entriesAsked(entries, opened).length === 0;
+    const isNone = !isKnown && entriesAsked(entries, opened).length === 0;
     const { text: hint, isFound } = isNone ? await elsewhere(opened, context) : { text: '', isFound: false };
     const id = clusterId === undefined ? '' : ` with the cluster id ${clusterId}`;
     const none = `no snapshots of ${folder}${id} in ${store.url}${hint}`;
@@ -127,6 +135,8 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     };
   });
 }
+
+const hasId = ({ manifest }: Entry): boolean => manifest?.source.clusterId !== 'unknown';
 
 function rowsOf(decisions: readonly Decision[], entries: readonly Entry[], left: ReadonlySet<string>): string[][] {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
