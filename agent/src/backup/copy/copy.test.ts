@@ -85,6 +85,19 @@ test('notes of restores from snapshots that are not copied go beside one of the 
   }
 });
 
+test('a note of a restore is copied once, wherever it lies at the target', async () => {
+  await put(from, old, old, { verified: undefined });
+  const notes = ['restored-c1.json', 'restored-c1-a1.json'];
+  for (const name of notes) await writeFile(join(from, cluster, `${old}.${name}`), '{"id":"x","clusterId":"c1"}');
+  const noted = async () => (await files(to)).filter((name) => name.includes('.restored-'));
+  await copy();
+  const first = notes.map((name) => `${newest}.${name}`).sort();
+  expect(await noted()).toEqual(first);
+  await put(from, 'etcd-snapshot-20261122-020000-abc123');
+  expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: 1 } });
+  expect(await noted()).toEqual(first);
+});
+
 test('with --cluster-id only snapshots of that etcd and of its past are copied', async () => {
   const content = seal(Buffer.from(newest));
   const manifest = manifestOf(content, content, {
