@@ -85,6 +85,15 @@ test('notes of restores from snapshots that are not copied go beside one of the 
   }
 });
 
+test('notes of restores are copied also if no snapshot is', async () => {
+  for (const id of [old, middle, newest]) await put(from, id, id, { verified: undefined });
+  const note = `${old}.restored-c1.json`;
+  await writeFile(join(from, cluster, note), '{"schema":"cdk8s-etcd/restore/v1","id":"x","clusterId":"c1"}');
+  const why = expect.stringContaining('holds no verified snapshot of orders');
+  expect(await copy()).toMatchObject({ exitCode: ExitCode.nothingThere, text: why });
+  expect(await files(to)).toEqual([note]);
+});
+
 test('a note of a restore is copied once, wherever it lies at the target', async () => {
   await put(from, old, old, { verified: undefined });
   const notes = ['restored-c1.json', 'restored-c1-a1.json'];
