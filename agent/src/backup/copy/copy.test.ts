@@ -338,6 +338,46 @@ describe('a payload at the target whose manifest was lost', () => {
   });
 });
 
+describe('a payload that is deleted at the target before its manifest is written', () => {
+  const original = FilesystemStore.prototype.put;
+  afterEach(() => {
+    FilesystemStore.prototype.put = original;
+  });
+  const deleting = (times: number) => {
+    let left = times;
+    FilesystemStore.prototype.put = async function (this: FilesystemStore, key, body, options) {
+      const isIt = this.url.endsWith('/to') && key.endsWith(`${middle}.json`) && left-- > 0;
+      if (isIt) await rm(join(to, cluster, `${middle}.db`));
+      return original.call(this, key, body, options);
+    };
+  };
+
+  test.each([
+    ['new', async () => {}],
+    [
+      'there before',
+      async () => {
+        await copy();
+        await rm(join(to, cluster, `${middle}.json`));
+      },
+    ],
+  ])('is put again: %s', async (_, prepare) => {
+    await prepare();
+    deleting(1);
+    expect(await copy(middle)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
+    expect((await files(to)).filter((name) => name.startsWith(middle))).toEqual(both(middle));
+  });
+
+  test('is not reported as copied if that happens again', async () => {
+    deleting(2);
+    expect(await copy()).toMatchObject({
+      exitCode: ExitCode.verificationFailed,
+      data: { copied: 2, failed: 1, error: expect.stringContaining('copy it again') },
+    });
+    expect(await files(to)).toEqual([...both(old), ...both(newest)].sort());
+  });
+});
+
 test('two copies at once: what one has put and committed, the other does not delete when it fails', async () => {
   const { put: original } = FilesystemStore.prototype;
   let isFirst = true;

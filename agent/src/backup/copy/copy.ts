@@ -15,6 +15,7 @@ import {
   takingKey,
   verificationKeyOf,
 } from '../catalog/catalog.ts';
+import { withdraw } from '../catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { type Brief, type Manifest, manifestSchema } from '../catalog/manifest.ts';
 import { copyNoteAlone } from '../catalog/restore-notes.ts';
@@ -73,7 +74,7 @@ export async function copySnapshot(entry: Entry, context: CopyContext): Promise<
     const brief = checkSource(entry);
     const storedBytes = brief.object.sizeBytes;
     const isAgain = there !== undefined && checkSame(there, brief, context.to) === 'damaged';
-    if (!there || isAgain) await copyPayload(entry, context, isAgain);
+    if (!there || isAgain) await copyWhole(entry, context, isAgain);
     if (isAgain) await dropFinding(there, context);
     await copyNotes(entry, there, context);
     if (there && !isAgain) {
@@ -130,7 +131,15 @@ async function dropFinding({ id, manifestKey, verification }: Entry, { to, signa
   if (left === 'retained') log.warn(`${to.url} keeps ${key}, so ${id} does not count as verified there: verify it`);
 }
 
-async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean): Promise<void> {
+/** Copies the payload and the manifest. Retention, or another copy that fails, may delete the payload meanwhile. */
+async function copyWhole(entry: Entry, context: CopyContext, isAgain: boolean): Promise<void> {
+  if (await copyPayload(entry, context, isAgain)) return;
+  if (await copyPayload(entry, context, false)) return;
+  throw damaged(`${entry.id}: was deleted in ${context.to.url} while it was being copied; copy it again`);
+}
+
+/** Returns false if what the manifest names is gone again. */
+async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean): Promise<boolean> {
   const { from, to, folder, progress, signal } = context;
   const { id } = entry;
   const document = await readDocument(from, entry.manifestKey, { signal }).catch(asOfSource(id));
@@ -167,6 +176,18 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   });
   // Beside a whole snapshot the markers mean nothing. If it lost its manifest later, it would not count as whole.
   for (const marker of markersOf(folder, id)) await to.delete(marker, { signal }).catch(() => {});
+  if (await isComplete(manifest, context)) return true;
+  await withdraw(to, manifestKey(folder, id), committed, { signal });
+  return false;
+}
+
+/** A manifest without its payload would report a snapshot that does not exist. */
+async function isComplete({ object, extra }: Manifest, { to, signal }: CopyContext): Promise<boolean> {
+  for (const { key, sizeBytes } of extra ? [extra, object] : [object]) {
+    const there = await to.stat(key, { signal });
+    if (there?.size !== sizeBytes) return false;
+  }
+  return true;
 }
 
 /** What this run has put where nothing was. */
