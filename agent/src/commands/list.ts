@@ -47,7 +47,8 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const snapshots = asked.filter(({ problem }) => !problem).map((entry) => summary(entry, now, keptBy.get(entry.id)));
     const lost = await opened.readLost(now);
     const young = await opened.readUnfinished(now);
-    const payloads = lost.length + young.length;
+    const going = await opened.readDeleting();
+    const payloads = lost.length + young.length + going.length;
     const hinting = { now, settings: context.settings, entries };
     const incomplete = [...asked.filter(({ problem }) => problem), ...lost].sort(byTime);
     const named = ({ id, problem }: Entry) => ({ id, problem });
@@ -78,12 +79,16 @@ const list = (context: CommandContext): Promise<CommandResult> =>
           (entry) =>
             `${entry.unread === 'unreachable' ? 'not read' : 'incomplete'}: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`,
         ),
-        ...young.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
+        ...[...young, ...going].map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
         adoptAllHint(opened, lost, hinting),
       ]
         .filter((line) => line !== '')
         .join('\n'),
-      data: { cluster, namespace, store: store.url, snapshots, broken, ...(unfinished.length > 0 && { unfinished }) },
+      data: {
+        ...{ cluster, namespace, store: store.url, snapshots, broken },
+        ...(unfinished.length > 0 && { unfinished }),
+        ...(going.length > 0 && { deleting: going.map(named) }),
+      },
     };
   });
 

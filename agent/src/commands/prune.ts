@@ -94,6 +94,9 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
     const now = await timeAt(store, { signal });
     const lost = (await opened.readLost(now)).filter(({ objects }) => !objects.some(({ key }) => swept.includes(key)));
+    const going = (await opened.readDeleting()).filter(
+      ({ objects }) => !objects.some(({ key }) => swept.includes(key)),
+    );
     const hinting = { now, settings, entries };
     const isNone = !isKnown && entriesAsked(entries, opened).length === 0;
     const { text: hint, isFound } = isNone ? await elsewhere(opened, context) : { text: '', isFound: false };
@@ -119,12 +122,14 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
             ]),
         `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}${failed.length ? `, ${failed.length} not deleted` : ''}`,
         ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
+        ...going.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
       ].join('\n'),
       data: {
         ...(errors.length > 0 && { error: errors.join('; ') }),
         ...{ cluster, namespace, store: store.url, dryRun, deleted, retained, deferred, swept, snapshots: decisions },
         ...(failed.length > 0 && { failed }),
         ...(lost.length > 0 && { broken: lost.map(({ id, problem }) => ({ id, problem })) }),
+        ...(going.length > 0 && { deleting: going.map(({ id, problem }) => ({ id, problem })) }),
       },
       metrics: dryRun
         ? []

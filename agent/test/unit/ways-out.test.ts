@@ -188,6 +188,29 @@ test('verify ignores a leftover of a killed run that later snapshots supersede, 
   expect((await run('verify')).exitCode).toBe(ExitCode.verificationFailed);
 });
 
+test('what retention was deleting is no failure, and nothing suggests to adopt it', async () => {
+  for (const id of [older, newer]) await put(id);
+  await rm(manifest(older));
+  await age(older);
+  await writeFile(join(path, `orders/${older}.deleting`), '');
+  const line = expect.stringMatching(new RegExp(`^.*${older}: .*retention is deleting it.*`, 'm'));
+  const commands = ['list', 'verify', 'prune --retention=last=9 --dry-run'];
+  for (const command of commands) {
+    const { exitCode, text, data } = await run(command);
+    expect({ command, exitCode, text, deleting: data.deleting }).toEqual({
+      ...{ command, exitCode: 0, text: line },
+      deleting: [{ id: older, problem: expect.any(String) }],
+    });
+    expect(text).not.toContain('adopt');
+    expect(data.broken ?? []).toEqual([]);
+  }
+  expect(await run('adopt')).toMatchObject({ exitCode: 0, data: { adopted: 0 } });
+  expect((await run('adopt')).data).not.toHaveProperty('leftOut');
+  expect(await run(`verify ${older}`)).toMatchObject({ exitCode: ExitCode.nothingThere, text: line });
+  expect(await run(`show ${older}`)).toMatchObject({ text: line });
+  expect((await run('status')).text).not.toContain(older);
+});
+
 test('verify waits for a snapshot whose backup may still be running', async () => {
   for (const id of [older, newer]) await put(id);
   await rm(manifest(newer));

@@ -201,12 +201,19 @@ export function mayRunUntil({ modified }: StoredObject, now: Date): string | und
 
 export const UNFINISHED = 'no manifest: its backup is still running, or was killed';
 const LOST = 'no manifest: its backup was killed, or the manifest was deleted';
+const GOING = 'no manifest: retention is deleting it, or was killed meanwhile; the sweep deletes the rest';
 
 /** Returns the snapshots whose manifest was lost or never written, newest first. Only their names identify them. */
 export const lostManifests = (folder: string, names: Names, now: Date): Entry[] =>
   withoutManifest(folder, names)
-    .filter(({ payload }) => !mayRunUntil(payload, now))
+    .filter((entry) => !isBeingDeleted(entry) && !mayRunUntil(entry.payload, now))
     .map((entry) => ({ ...entry, problem: `it has ${LOST}` }));
+
+/** Returns the snapshots of which retention has deleted the manifest and not yet the payload, newest first. */
+export const beingDeleted = (folder: string, names: Names): Entry[] =>
+  withoutManifest(folder, names)
+    .filter(isBeingDeleted)
+    .map((entry) => ({ ...entry, problem: `it has ${GOING}` }));
 
 /** Returns what has a note of a restore beside it and no manifest: the restored cluster may have served all the same. */
 export const notedOnly = (folder: string, { groups }: Names): Entry[] =>
@@ -217,8 +224,12 @@ export const notedOnly = (folder: string, { groups }: Names): Entry[] =>
 /** Returns the snapshots that have no manifest yet, newest first. */
 export const unfinished = (folder: string, names: Names, now: Date): Entry[] =>
   withoutManifest(folder, names)
-    .filter(({ payload }) => mayRunUntil(payload, now))
+    .filter((entry) => !isBeingDeleted(entry) && mayRunUntil(entry.payload, now))
     .map((entry) => ({ ...entry, problem: `it has ${UNFINISHED}` }));
+
+/** Whether retention has begun to delete the snapshot, and has deleted its manifest. */
+export const isBeingDeleted = (entry: Pick<Entry, 'manifestKey' | 'objects'>): boolean =>
+  !hasManifest(entry) && entry.objects.some(({ key }) => key === entry.manifestKey.replace(/\.json$/, '.deleting'));
 
 /** Whether the store lists a manifest of the snapshot, readable or not. */
 export const hasManifest = ({ manifestKey: key, objects }: Pick<Entry, 'manifestKey' | 'objects'>): boolean =>

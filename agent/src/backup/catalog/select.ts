@@ -3,6 +3,7 @@ import { clockOf, timeAt } from '../../store/clock.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import type { ClusterLine } from './candidate.ts';
 import {
+  beingDeleted,
   type Entry,
   isVerified,
   lostManifests,
@@ -246,7 +247,7 @@ async function withoutManifest(
 ): Promise<Entry | undefined> {
   const names = await listNames(store, folder, options, id);
   const now = await timeAt(store, options);
-  return [...lostManifests(folder, names, now), ...unfinished(folder, names, now)][0];
+  return [...lostManifests(folder, names, now), ...unfinished(folder, names, now), ...beingDeleted(folder, names)][0];
 }
 
 /** Returns one snapshot by its id, even if it is incomplete. */

@@ -2,6 +2,7 @@ import {
   type Entry,
   exactManifestKey,
   hasManifest,
+  isBeingDeleted,
   mayRunUntil,
   payloadIn,
   payloadProblem,
@@ -75,7 +76,7 @@ function orphanOf(entry: Entry): StoredObject | undefined {
   const { manifest, unread, objects } = entry;
   // Of a suspect source, the manifest stands.
   if (unread || manifest?.source.suspect?.length) return undefined;
-  if (!manifest) return payloadIn(entry);
+  if (!manifest) return isBeingDeleted(entry) ? undefined : payloadIn(entry);
   const payload = objects.find(({ key }) => key === manifest.object.key);
   return payload && payloadProblem(manifest, payload.size) === undefined ? undefined : payload;
 }

@@ -1,4 +1,5 @@
 import {
+  beingDeleted,
   type Entry,
   lostManifests,
   notedOnly,
@@ -134,8 +135,9 @@ export async function openedStore(
   };
   const readLost = async (now: Date) => lostManifests(folder, await list(), now);
   const readUnfinished = async (now: Date) => unfinished(folder, await list(), now);
+  const readDeleting = async () => beingDeleted(folder, await list());
   const readNoted = async () => notedOnly(folder, await list());
-  return { ...wanted, spec, store, readAll, readAnswering, readLost, readUnfinished, readNoted };
+  return { ...wanted, spec, store, readAll, readAnswering, readLost, readUnfinished, readDeleting, readNoted };
 }
 
 export const withCatalog = <T>(context: CommandContext, work: (opened: OpenedCatalog) => Promise<T>): Promise<T> =>
