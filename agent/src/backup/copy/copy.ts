@@ -10,7 +10,6 @@ import {
   manifestKey,
   markersOf,
   putJson,
-  putText,
   readDocument,
   takingKey,
   verificationKeyOf,
@@ -23,6 +22,7 @@ import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { putExtra, storedExtra } from '../payload/extra.ts';
 import { readStored } from '../payload/read-payload.ts';
 import { DEADLINE, discard, isAbsent } from '../take/discard.ts';
+import { markTaking } from '../take/taking.ts';
 
 export interface CopyContext {
   /** Folder of the cluster, in both stores. */
@@ -140,7 +140,7 @@ async function copyWhole(entry: Entry, context: CopyContext, isAgain: boolean): 
 
 /** Returns false if what the manifest names is gone again. */
 async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean): Promise<boolean> {
-  const { from, to, folder, progress, signal } = context;
+  const { from, to, folder, progress, signal, log } = context;
   const { id } = entry;
   const document = await readDocument(from, entry.manifestKey, { signal }).catch(asOfSource(id));
   const { data: manifest } = manifestSchema.safeParse(document);
@@ -149,7 +149,7 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   const written: Written = { keys: [], isMarked: found === 'nothing' };
   progress.phase('copy', `${id} to ${to.url}`);
   // A payload that a killed run leaves must not look like one whose manifest was lost. One that was there before had lost it.
-  if (written.isMarked) await putText(to, takingKey(folder, id), '', { signal });
+  if (written.isMarked) await markTaking(to, folder, id, { signal, warn: (message) => log.warn(message) });
   let put = {};
   try {
     if (found !== 'same') put = await putPayload(manifest, context, written);

@@ -7,7 +7,7 @@ type Warn = (message: string) => void;
 
 /**
  * Writes the marker without which a payload that a killed run leaves looks like one whose manifest was lost. A store may refuse
- * it, for example because it is empty: the backup matters more.
+ * it, for example because it is empty: the snapshot matters more.
  */
 export async function markTaking(
   store: Store,
@@ -19,7 +19,7 @@ export async function markTaking(
   await putText(store, key, '', options).catch((error) => {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
     warn(
-      `${key} could not be written: ${error.message}; the backup goes on without it, but if it is killed, its payload counts as one that has lost its manifest: no later run removes it, and \`verify\` fails until you adopt or delete it; let the store take empty objects`,
+      `${key} could not be written: ${error.message}; the run goes on without it, but if it is killed, its payload counts as one that has lost its manifest: no later run removes it, and \`verify\` fails until you adopt or delete it; let the store take empty objects`,
     );
   });
 }
