@@ -91,6 +91,26 @@ test('compressed files, names that are not valid ids, and the same name twice ar
   }
 });
 
+test('a file in the root of the store is adopted under its exact key, and restored from', async () => {
+  await put('etcd-20261120-0100.db');
+  await put('etcd-snapshot-20261120-010000-00c0de.db', saved);
+  const fetched = ['restore', 'fetch', ...inStore(), `--etcdutl=${etcdutl()}`, `--scratch=${path}`];
+  const named = [
+    '--object-key=etcd-snapshot-20261120-010000-00c0de.db',
+    '--adopt',
+    `--to=${join(path, 'out', 'fetched.db')}`,
+  ];
+  expect(await runHere(...fetched, ...named)).toMatchObject({ exitCode: 0 });
+  expect(await adopt('etcd-20261120-0100.db')).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+  expect(await files()).toEqual(
+    expect.arrayContaining(['etcd-snapshot-20261120-010000-00c0de.db.json', 'etcd-20261120-0100.db.json']),
+  );
+  expect(await adopt('etcd-20261120-0100.db')).toMatchObject({ exitCode: 0, data: { skipped: 1 } });
+  const again = ['--object-key=etcd-20261120-0100.db', `--to=${join(path, 'out', 'again.db')}`];
+  expect(await runHere(...fetched, ...again)).toMatchObject({ exitCode: 0 });
+  expect(await readFile(join(path, 'out', 'again.db'))).toEqual(saved);
+});
+
 test('retention deletes an adopted snapshot like any other, and keeps other files beside it', async () => {
   const day = 86_400_000;
   for (let n = 0; n < 5; n++) await put(`orders/s${n}.db`, saved, new Date(modified.getTime() - n * day));
