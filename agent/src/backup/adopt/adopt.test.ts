@@ -142,6 +142,16 @@ test('a file that is not a snapshot is left alone, and the others are adopted', 
   expect(await files()).toEqual([...before, 'orders/good.json'].sort());
 });
 
+test('with a program that is not etcdutl, no file is called bad', async () => {
+  await put('orders/good.db');
+  const { exitCode, text } = await adopt('orders/good.db', '--etcdutl=/bin/ls');
+  expect({ exitCode, text }).toEqual({
+    exitCode: ExitCode.usage,
+    text: expect.stringMatching(/^--etcdutl: \/bin\/ls is not etcdutl/),
+  });
+  expect(await files()).toEqual(['orders/good.db']);
+});
+
 test('a database whose keys etcd could not have written is refused, although its checksum is right', async () => {
   const database = saved.subarray(0, -32);
   const key = '\x0a\x0akey-000001';
@@ -542,7 +552,7 @@ describe('a snapshot of the agent that has lost its manifest', () => {
     const failed = await fetch('x.db', id);
     expect(failed.text).toMatch(/name another snapshot, for example other, .*; if .*`etcd-agent adopt /);
     expect((await asTyped(failed.text)).text).toMatch(
-      /; use another snapshot, and replace the file .*, or delete orders/,
+      /; use another snapshot, and replace the file .*, or move orders\/\S+( and orders\/\S+)? away/,
     );
   });
 
