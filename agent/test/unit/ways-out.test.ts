@@ -334,6 +334,24 @@ test('an empty store, and one with other files: each command says what it looked
   }
 });
 
+test('a store with snapshots of another tool in no folder: each command says how to adopt them', async () => {
+  await writeFile(join(path, 'notes.txt'), '');
+  for (const name of ['etcd-20261119-0100.db', 'etcd-20261120-0100.db'])
+    await writeFile(join(path, name), 'no snapshot');
+  for (const command of [...readers, `restore fetch --to=${path}/fetched`]) {
+    const { text } = await run(command);
+    expect(text).toMatch(
+      /it has no folder orders, but 2 files that look like snapshots outside of all folders: `etcd-agent adopt etcd-20261120-0100.db etcd-20261119-0100.db --store=\S+ --cluster=orders --namespace=` checks them/,
+    );
+    expect(text).not.toContain('first backup');
+  }
+  // The advised command reads the files, and finds that these are none.
+  expect(await asTyped((await run('list')).text, 'adopt')).toMatchObject({
+    exitCode: ExitCode.verificationFailed,
+    text: expect.stringMatching(/etcd-20261120-0100\.db +failed .*does not end in the sha256/),
+  });
+});
+
 test('a directory that does not exist: those beside it are named', async () => {
   await mkdir(join(path, 'etcd'));
   await mkdir(join(path, 'old'));
