@@ -612,6 +612,7 @@ describe('a payload whose backup may still be running', () => {
     '`%s` says how long to wait, and what to do then',
     async (command) => {
       await put(`orders/${id}.db`, saved, new Date());
+      await put(`orders/${id}.taking`, Buffer.alloc(0), new Date());
       const { text } = await runHere(...command.split(' '), ...inStore());
       expect(text).toMatch(
         /its backup is still running, or was killed; .*wait until \d{4}-\S+Z; if it has no manifest then, .etcd-agent adopt .* writes one; with --backup-ended it does so now/,
@@ -625,6 +626,7 @@ describe('a payload whose backup may still be running', () => {
     await put('orders/snapshot-20261119-023807.db');
     expect(await adopt()).toMatchObject({ exitCode: 0 });
     await put(`orders/${id}.db`, saved, new Date());
+    await put(`orders/${id}.taking`, Buffer.alloc(0), new Date());
     const why = 'it has no manifest: its backup is still running, or was killed';
     expect(await runHere('restore', 'fetch', ...inStore(), `--to=${path}/x.db`)).toMatchObject({
       exitCode: 0,
