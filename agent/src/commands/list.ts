@@ -1,5 +1,5 @@
 import { toCandidate } from '../backup/catalog/candidate.ts';
-import { type Entry, isVerified, type State, stateOf } from '../backup/catalog/catalog.ts';
+import { type Entry, isMarkedTaking, isVerified, type State, stateOf } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked, ownerOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
@@ -79,7 +79,11 @@ const list = (context: CommandContext): Promise<CommandResult> =>
           (entry) =>
             `${entry.unread === 'unreachable' ? 'not read' : 'incomplete'}: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`,
         ),
-        ...[...young, ...going].map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
+        ...young.map((entry) => {
+          const hint = isMarkedTaking(entry) ? '' : adoptHint(opened, entry, hinting);
+          return `incomplete: ${entry.id}: ${entry.problem}${hint}`;
+        }),
+        ...going.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
         adoptAllHint(opened, lost, hinting),
       ]
         .filter((line) => line !== '')

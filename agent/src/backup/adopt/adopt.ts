@@ -354,7 +354,7 @@ function withWayOut(error: unknown, { object: { key }, manifestKey, replaces }: 
   const files = replaces ? `${key} and ${manifestKey}` : key;
   throw new AgentError(
     error.exitCode,
-    `${error.message}; use another snapshot, and replace the file with a good copy, or delete ${files}`,
+    `${error.message}; use another snapshot, and replace the file with a good copy, or move ${files} away`,
     { cause: error },
   );
 }

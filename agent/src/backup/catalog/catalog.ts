@@ -1,3 +1,4 @@
+import { dirname } from 'node:path/posix';
 import { AgentError, messageOf } from '../../lib/errors.ts';
 import { answered } from '../../lib/limits/answer-limit.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
@@ -6,7 +7,7 @@ import { callCounter } from '../../lib/memory.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { type Facts, readIndex, stampOf, writeIndex } from './catalog-index.ts';
 import { orRefused, readManifest, readVerification, type Unusable } from './documents.ts';
-import { exactManifestKey, isInFolder, manifestKey, pinKey, verificationKeyOf } from './keys.ts';
+import { exactManifestKey, isInFolder, manifestKey, pinKey, takingKey, verificationKeyOf } from './keys.ts';
 import { type Brief, briefSchema, foundSchema, type Manifest, type Verification } from './manifest.ts';
 import { committedIds, findName, listNames, type Names } from './names.ts';
 import { impatience, isUnreachable, PATIENCE, readEach } from './silence.ts';
@@ -199,7 +200,9 @@ export function mayRunUntil({ modified }: StoredObject, now: Date): string | und
   return Number.isNaN(end.getTime()) ? 'it ends' : end.toISOString();
 }
 
-export const UNFINISHED = 'no manifest: its backup is still running, or was killed';
+const UNFINISHED = 'no manifest: its backup is still running, or was killed';
+/** An agent that writes no marker may be writing the payload. */
+const YOUNG = `${UNFINISHED}, or its manifest was deleted`;
 const LOST = 'no manifest: its backup was killed, or the manifest was deleted';
 const GOING = 'no manifest: retention is deleting it, or was killed meanwhile; the sweep deletes the rest';
 
@@ -225,7 +228,11 @@ export const notedOnly = (folder: string, { groups }: Names): Entry[] =>
 export const unfinished = (folder: string, names: Names, now: Date): Entry[] =>
   withoutManifest(folder, names)
     .filter((entry) => !isBeingDeleted(entry) && mayRunUntil(entry.payload, now))
-    .map((entry) => ({ ...entry, problem: `it has ${UNFINISHED}` }));
+    .map((entry) => ({ ...entry, problem: `it has ${isMarkedTaking(entry) ? UNFINISHED : YOUNG}` }));
+
+/** Whether a backup has marked the snapshot as one that it is writing. */
+export const isMarkedTaking = ({ id, manifestKey: key, objects }: Entry): boolean =>
+  objects.some((object) => object.key === takingKey(dirname(key), id));
 
 /** Whether retention has begun to delete the snapshot, and has deleted its manifest. */
 export const isBeingDeleted = (entry: Pick<Entry, 'manifestKey' | 'objects'>): boolean =>

@@ -56,9 +56,15 @@ export async function readVerification(
   const read = await readKnown(store, key, VERIFICATION_SCHEMA, what, options);
   if (read === undefined || 'problem' in read) return read;
   const parsed = verificationSchema.safeParse(read.document);
-  if (parsed.success && parsed.data.schema === VERIFICATION_SCHEMA) return { verification: parsed.data };
+  if (parsed.success && parsed.data.schema === VERIFICATION_SCHEMA) return { verification: unnamed(parsed.data) };
   const problem = `${what} cannot be read: ${key} is damaged`;
   return { problem, unread: 'damaged' };
+}
+
+/** The detail is shown after the id, and often begins with it. */
+function unnamed(found: Verification): Verification {
+  const own = `${found.id}: `;
+  return found.detail?.startsWith(own) ? { ...found, detail: found.detail.slice(own.length) } : found;
 }
 
 /** Reads a document of one of our schemas. If the store refuses this one, that is a problem of this snapshot alone. */
