@@ -394,6 +394,14 @@ test('a store with snapshots of another tool in no folder: each command says how
   });
 });
 
+test.each(['file', 'file/below'])('a store at the path of a file (%s) is not called missing', async (at) => {
+  await writeFile(join(path, 'file'), '');
+  expect(await runHere('list', '--cluster=orders', `--store=file://${path}/${at}`)).toMatchObject({
+    exitCode: ExitCode.nothingThere,
+    text: expect.stringMatching(`^file://${path}/${at}: the path, or a part of it, is a file; check --store`),
+  });
+});
+
 test('a directory that does not exist: those beside it are named', async () => {
   await mkdir(join(path, 'etcd'));
   await mkdir(join(path, 'old'));
