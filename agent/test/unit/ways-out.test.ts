@@ -207,7 +207,7 @@ test('verify ignores a leftover of a killed run that later snapshots supersede, 
   expect((await run('verify')).exitCode).toBe(ExitCode.verificationFailed);
 });
 
-test('what retention was deleting is no failure, and nothing suggests to adopt it', async () => {
+test('what retention was deleting is not a failure, and nothing suggests to adopt it', async () => {
   for (const id of [older, newer]) await put(id);
   await rm(manifest(older));
   await age(older);
