@@ -486,4 +486,4 @@ test('killed at any step, the target has no partial snapshot, and the next copy 
     await attempt(path);
     expect(await files(path)).toEqual(await files(from));
   }
-});
+}, 180_000);
