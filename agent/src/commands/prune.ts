@@ -93,10 +93,9 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     const { swept } = dryRun ? { swept: [] } : await sweep(store, folder, sweepAge, left, { signal, warn });
     if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
     const now = await timeAt(store, { signal });
-    const lost = (await opened.readLost(now)).filter(({ objects }) => !objects.some(({ key }) => swept.includes(key)));
-    const going = (await opened.readDeleting()).filter(
-      ({ objects }) => !objects.some(({ key }) => swept.includes(key)),
-    );
+    const isLeft = ({ objects }: Entry) => !objects.some(({ key }) => swept.includes(key));
+    const lost = (await opened.readLost(now)).filter(isLeft);
+    const going = (await opened.readDeleting()).filter(isLeft);
     const hinting = { now, settings, entries };
     const isNone = !isKnown && entriesAsked(entries, opened).length === 0;
     const { text: hint, isFound } = isNone ? await elsewhere(opened, context) : { text: '', isFound: false };

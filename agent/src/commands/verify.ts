@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import {
   type Entry,
+  isMarkedTaking,
   manifestKey,
   readEntry,
   stateOf,
-  takingKey,
   verificationKeyOf,
   type WholeEntry,
+  withoutId,
 } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked } from '../backup/catalog/identity/identity.ts';
@@ -30,7 +31,7 @@ import { adoptHint } from './shared/adopt-hint.ts';
 import { answeringOf } from './shared/answering.ts';
 import { namedEntries } from './shared/named-entries.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
-import { type Finding, findingOf, putFinding, withoutId } from './shared/put-finding.ts';
+import { type Finding, findingOf, putFinding } from './shared/put-finding.ts';
 import { askedFor, withStore } from './shared/store-run.ts';
 
 /** Seconds that a snapshot adds to the time limit, however small it is. */
@@ -327,8 +328,7 @@ async function choose(
   if (entries.length + lost.length + going.length > 0) {
     const dated = datedOf(folderOf(opened), all, await timeAt(store, { signal }));
     // Without the marker of its backup, the snapshot was whole, and its manifest was lost.
-    const isUnfinished = ({ id, objects }: Entry) => objects.some(({ key }) => key === takingKey(folderOf(opened), id));
-    const isSuperseded = (entry: Entry) => isUnfinished(entry) && successorOf(takenBy(entry), dated) !== undefined;
+    const isSuperseded = (entry: Entry) => isMarkedTaking(entry) && successorOf(takenBy(entry), dated) !== undefined;
     return {
       chosen: entries.filter(isIn),
       lost: lost.filter((entry) => !isSuperseded(entry)),

@@ -7,7 +7,15 @@ import { callCounter } from '../../lib/memory.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { type Facts, readIndex, stampOf, writeIndex } from './catalog-index.ts';
 import { orRefused, readManifest, readVerification, type Unusable } from './documents.ts';
-import { exactManifestKey, isInFolder, manifestKey, pinKey, takingKey, verificationKeyOf } from './keys.ts';
+import {
+  deletingKey,
+  exactManifestKey,
+  isInFolder,
+  manifestKey,
+  pinKey,
+  takingKey,
+  verificationKeyOf,
+} from './keys.ts';
 import { type Brief, briefSchema, foundSchema, type Manifest, type Verification } from './manifest.ts';
 import { committedIds, findName, listNames, type Names } from './names.ts';
 import { impatience, isUnreachable, PATIENCE, readEach } from './silence.ts';
@@ -230,13 +238,16 @@ export const unfinished = (folder: string, names: Names, now: Date): Entry[] =>
     .filter((entry) => !isBeingDeleted(entry) && mayRunUntil(entry.payload, now))
     .map((entry) => ({ ...entry, problem: `it has ${isMarkedTaking(entry) ? UNFINISHED : YOUNG}` }));
 
+type Marked = Pick<Entry, 'id' | 'manifestKey' | 'objects'>;
+
+const hasMarker = ({ id, manifestKey: key, objects }: Marked, keyOf: (folder: string, id: string) => string): boolean =>
+  objects.some((object) => object.key === keyOf(dirname(key), id));
+
 /** Whether a backup has marked the snapshot as one that it is writing. */
-export const isMarkedTaking = ({ id, manifestKey: key, objects }: Entry): boolean =>
-  objects.some((object) => object.key === takingKey(dirname(key), id));
+export const isMarkedTaking = (entry: Marked): boolean => hasMarker(entry, takingKey);
 
 /** Whether retention has begun to delete the snapshot, and has deleted its manifest. */
-export const isBeingDeleted = (entry: Pick<Entry, 'manifestKey' | 'objects'>): boolean =>
-  !hasManifest(entry) && entry.objects.some(({ key }) => key === entry.manifestKey.replace(/\.json$/, '.deleting'));
+export const isBeingDeleted = (entry: Marked): boolean => !hasManifest(entry) && hasMarker(entry, deletingKey);
 
 /** Whether the store lists a manifest of the snapshot, readable or not. */
 export const hasManifest = ({ manifestKey: key, objects }: Pick<Entry, 'manifestKey' | 'objects'>): boolean =>

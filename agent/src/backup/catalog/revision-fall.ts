@@ -53,7 +53,7 @@ export function aroundFalls<T extends Snapshot>(
     const higher = each.revision < highest ? span?.findLast((one) => isFall(one, each)) : undefined;
     if (span && !higher) span.push(each);
     else spans.push([each]);
-    highest = higher || !span ? each.revision : Math.max(highest, each.revision);
+    highest = higher ? each.revision : Math.max(highest, each.revision);
     if (!span || !higher) continue;
     // The snapshot before may be one at the same time, which does not show the fall alone.
     before.push(higher, span.at(-1)!);
@@ -73,10 +73,10 @@ const hasRevision = <T extends Snapshot>(each: T): each is T & At => isPlausible
 /** Returns the snapshots with a revision that no later one makes up for, although they were taken at nearly the same time. */
 function behindAtOnce<T extends At>(span: readonly T[]): T[] {
   const found: T[] = [];
-  let highest = Number.POSITIVE_INFINITY;
+  let highest = span.at(-1)!.revision;
   for (const each of span.toReversed()) {
     if (each.revision > highest) found.push(each);
-    highest = highest === Number.POSITIVE_INFINITY ? each.revision : Math.max(highest, each.revision);
+    highest = Math.max(highest, each.revision);
   }
   return found;
 }

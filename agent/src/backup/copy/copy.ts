@@ -297,12 +297,7 @@ async function discardWritten(
   { to, folder }: CopyContext,
   { keys, isMarked }: Written,
 ): Promise<void> {
-  const committed = to.stat(manifestKey(folder, id), { signal: AbortSignal.timeout(DEADLINE) });
-  const isFree = await committed.then(
-    (found) => found === undefined,
-    () => false,
-  );
-  if (!isFree) return;
+  if (!(await isAbsent(to, manifestKey(folder, id), DEADLINE))) return;
   for (const key of keys) await discard(to, key);
   // A payload that stays, or that another copy has put meanwhile, keeps the marker.
   if (isMarked && (await isAbsent(to, object.key))) await discard(to, takingKey(folder, id));

@@ -1,9 +1,9 @@
 import type { Entry } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import type { ServedRequest } from '../../control-plane/state/served-revisions.ts';
-import { timeAt } from '../../store/clock.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { OpenedStore } from './opened-store.ts';
+import { withoutManifest } from './store-run.ts';
 
 /**
  * Returns what the store can say of revisions that were served: besides these snapshots, those without a manifest, and the notes
@@ -14,8 +14,7 @@ export async function servedFacts(
   entries: readonly Entry[],
   { signal }: Pick<CommandContext, 'signal'>,
 ): Promise<Pick<ServedRequest, 'store' | 'entries' | 'noted' | 'folder'>> {
-  const { store, readLost, readUnfinished, readNoted } = opened;
-  const now = await timeAt(store, { signal });
-  const without = [...(await readLost(now)), ...(await readUnfinished(now))];
+  const { store, readNoted } = opened;
+  const without = await withoutManifest(opened, { signal });
   return { store, entries: [...entries, ...without], noted: await readNoted(), folder: folderOf(opened) };
 }
