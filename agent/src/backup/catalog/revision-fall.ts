@@ -21,7 +21,7 @@ export type Reached = Pick<Candidate, 'clusterId' | 'createdAt' | 'revision'>;
  * new cluster id, but one that was emptied, or set back to an earlier state, under its old flags has its old one. Nothing else
  * decides whether the revision fell. `snapshots` are those of one cluster.
  */
-export function higherBefore(snapshots: readonly Candidate[], later: Reached): Snapshot | undefined {
+export function higherBefore(snapshots: Iterable<Candidate>, later: Reached): Snapshot | undefined {
   const { clusterId, createdAt: end, revision: now } = later;
   if (clusterId === undefined || clusterId === 'unknown' || !end || !isPlausible(now)) return undefined;
   let newest: Snapshot | undefined;
