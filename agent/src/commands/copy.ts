@@ -40,7 +40,12 @@ async function copy(context: CommandContext, grow: (bytes: number) => void): Pro
     const to = await openStore(target);
     try {
       const both = { url: `${opened.store.url} to ${to.url}` };
-      return await namingStore(both, () => copyAll(chosen, opened, to, context));
+      const result = await namingStore(both, () => copyAll(chosen, opened, to, context));
+      if (chosen.length > 0) return result;
+      throw new AgentError(
+        ExitCode.nothingThere,
+        `${opened.store.url} holds no verified snapshot of ${folderOf(opened)}`,
+      );
     } finally {
       to.close();
     }
@@ -160,15 +165,12 @@ async function choose(
   ids: readonly string[],
   { log, signal }: CommandContext,
 ): Promise<readonly Entry[]> {
-  const { store, readAll } = opened;
+  const { readAll } = opened;
   if (ids.length > 0) return (await namedEntries(opened, ids, signal)).toSorted(newestFirst);
   const entries = entriesAsked(await readAll(), opened);
   const chosen = entries.filter((entry) =>
     isWithheld(entry) ? !entry.manifest || isOf(opened, entry) : isVerified(entry) && isOf(opened, entry),
   );
-  if (chosen.length === 0) {
-    throw new AgentError(ExitCode.nothingThere, `${store.url} holds no verified snapshot of ${folderOf(opened)}`);
-  }
   const left = entries.length - chosen.length;
   if (left > 0) log.warn(`skipped because they are incomplete, not verified or of another cluster: ${left}`);
   return chosen;

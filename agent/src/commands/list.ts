@@ -1,5 +1,5 @@
 import { toCandidate } from '../backup/catalog/candidate.ts';
-import { type Entry, isVerified, type State, stateOf } from '../backup/catalog/catalog.ts';
+import { type Entry, isMarkedTaking, isVerified, type State, stateOf } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked, ownerOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
@@ -47,7 +47,8 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const snapshots = asked.filter(({ problem }) => !problem).map((entry) => summary(entry, now, keptBy.get(entry.id)));
     const lost = await opened.readLost(now);
     const young = await opened.readUnfinished(now);
-    const payloads = lost.length + young.length;
+    const going = await opened.readDeleting();
+    const payloads = lost.length + young.length + going.length;
     const hinting = { now, settings: context.settings, entries };
     const incomplete = [...asked.filter(({ problem }) => problem), ...lost].sort(byTime);
     const named = ({ id, problem }: Entry) => ({ id, problem });
@@ -78,12 +79,20 @@ const list = (context: CommandContext): Promise<CommandResult> =>
           (entry) =>
             `${entry.unread === 'unreachable' ? 'not read' : 'incomplete'}: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`,
         ),
-        ...young.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
+        ...young.map((entry) => {
+          const hint = isMarkedTaking(entry) ? '' : adoptHint(opened, entry, hinting);
+          return `incomplete: ${entry.id}: ${entry.problem}${hint}`;
+        }),
+        ...going.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
         adoptAllHint(opened, lost, hinting),
       ]
         .filter((line) => line !== '')
         .join('\n'),
-      data: { cluster, namespace, store: store.url, snapshots, broken, ...(unfinished.length > 0 && { unfinished }) },
+      data: {
+        ...{ cluster, namespace, store: store.url, snapshots, broken },
+        ...(unfinished.length > 0 && { unfinished }),
+        ...(going.length > 0 && { deleting: going.map(named) }),
+      },
     };
   });
 

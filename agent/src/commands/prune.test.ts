@@ -214,6 +214,35 @@ test.each([['--cluster=order'], ['--cluster=orders', '--namespace=shop']])(
   },
 );
 
+describe('--cluster-id', () => {
+  const wrong = (...args: string[]) =>
+    prune(`--store=file://${path}`, '--retention=last=1', '--cluster-id=deadbeef', ...args);
+
+  test.each([[[]], [['--dry-run']]])(
+    'of an id that nothing knows deletes nothing, not even what was adopted %j',
+    async (flags) => {
+      for (const id of ids) await put(id, 10, { source: { clusterId: 'unknown' } });
+      await put('etcd-snapshot-20261124-020000-000004', 1);
+      const before = await readdir(join(path, 'orders'));
+      const { exitCode, text, data } = await wrong(...flags);
+      expect({ exitCode, text, error: data.error }).toEqual({
+        exitCode: ExitCode.nothingThere,
+        text: expect.stringMatching(
+          /^no snapshots of orders with the cluster id deadbeef in .*, so nothing is deleted; orders has .*c0 \(1\)/,
+        ),
+        error: expect.stringContaining('check --cluster-id'),
+      });
+      expect(await readdir(join(path, 'orders'))).toEqual(before);
+    },
+  );
+
+  test('of an id that only a note or --restored-from connects is used', async () => {
+    expect((await wrong('--dry-run', '--restored-from=c0')).exitCode).toBe(ExitCode.done);
+    await writeFile(join(path, `orders/${ids[2]}.restored-deadbeef.json`), '{}');
+    expect((await wrong('--dry-run')).exitCode).toBe(ExitCode.done);
+  });
+});
+
 test('an empty store is not an error', async () => {
   await rm(join(path, 'orders'), { recursive: true });
   expect(await prune(`--store=file://${path}`, '--retention=last=1')).toMatchObject({

@@ -1,6 +1,6 @@
 import type { Entry, WholeEntry } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
-import { entriesAsked } from '../backup/catalog/identity/identity.ts';
+import { entriesAsked, entriesOf, isOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
 import { impatience } from '../backup/catalog/silence.ts';
@@ -44,6 +44,14 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     progress.phase('retention', 'applying retention');
     const owner = { now: new Date(), clusterName: cluster, namespace };
     const line = lineOf(entries, owner, { restoredFrom: settings.restoredFrom(), clusterId });
+    const isKnown = line !== undefined && entriesOf(entries, opened, line).some(hasId);
+    // Before anything is deleted: an adopted snapshot counts as one of any etcd, and so of one that does not exist.
+    if (clusterId !== undefined && !isKnown && entries.some((entry) => isOf(opened, entry))) {
+      throw new AgentError(
+        ExitCode.nothingThere,
+        `no snapshots of ${folder} with the cluster id ${clusterId} in ${store.url}, so nothing is deleted`,
+      );
+    }
     const bad = new Map<string, Finding>();
     let bytes = 0;
     const prove = async (entry: WholeEntry, isNewest: boolean) => {
@@ -85,9 +93,11 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     const { swept } = dryRun ? { swept: [] } : await sweep(store, folder, sweepAge, left, { signal, warn });
     if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
     const now = await timeAt(store, { signal });
-    const lost = (await opened.readLost(now)).filter(({ objects }) => !objects.some(({ key }) => swept.includes(key)));
+    const isLeft = ({ objects }: Entry) => !objects.some(({ key }) => swept.includes(key));
+    const lost = (await opened.readLost(now)).filter(isLeft);
+    const going = (await opened.readDeleting()).filter(isLeft);
     const hinting = { now, settings, entries };
-    const isNone = entriesAsked(entries, opened).length === 0;
+    const isNone = !isKnown && entriesAsked(entries, opened).length === 0;
     const { text: hint, isFound } = isNone ? await elsewhere(opened, context) : { text: '', isFound: false };
     const id = clusterId === undefined ? '' : ` with the cluster id ${clusterId}`;
     const none = `no snapshots of ${folder}${id} in ${store.url}${hint}`;
@@ -111,12 +121,14 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
             ]),
         `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}${failed.length ? `, ${failed.length} not deleted` : ''}`,
         ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
+        ...going.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
       ].join('\n'),
       data: {
         ...(errors.length > 0 && { error: errors.join('; ') }),
         ...{ cluster, namespace, store: store.url, dryRun, deleted, retained, deferred, swept, snapshots: decisions },
         ...(failed.length > 0 && { failed }),
         ...(lost.length > 0 && { broken: lost.map(({ id, problem }) => ({ id, problem })) }),
+        ...(going.length > 0 && { deleting: going.map(({ id, problem }) => ({ id, problem })) }),
       },
       metrics: dryRun
         ? []
@@ -127,6 +139,8 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     };
   });
 }
+
+const hasId = ({ manifest }: Entry): boolean => manifest?.source.clusterId !== 'unknown';
 
 function rowsOf(decisions: readonly Decision[], entries: readonly Entry[], left: ReadonlySet<string>): string[][] {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));

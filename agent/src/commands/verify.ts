@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import {
   type Entry,
+  isMarkedTaking,
   manifestKey,
   readEntry,
   stateOf,
-  takingKey,
   verificationKeyOf,
   type WholeEntry,
+  withoutId,
 } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked } from '../backup/catalog/identity/identity.ts';
@@ -30,7 +31,7 @@ import { adoptHint } from './shared/adopt-hint.ts';
 import { answeringOf } from './shared/answering.ts';
 import { namedEntries } from './shared/named-entries.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
-import { type Finding, findingOf, putFinding, withoutId } from './shared/put-finding.ts';
+import { type Finding, findingOf, putFinding } from './shared/put-finding.ts';
 import { askedFor, withStore } from './shared/store-run.ts';
 
 /** Seconds that a snapshot adds to the time limit, however small it is. */
@@ -55,8 +56,8 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
   const part = parseSubset(settings.text('subset'));
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
-    const { chosen, lost, superseded } = settings.text('objectKey')
-      ? { chosen: [await askedFor(opened, context)], lost: [], superseded: [] }
+    const { chosen, lost, superseded, going } = settings.text('objectKey')
+      ? { chosen: [await askedFor(opened, context)], lost: [], superseded: [], going: [] }
       : await choose(opened, part, context);
     grow(chosen.reduce((sum, { manifest }) => sum + (manifest?.content.sizeBytes ?? 0), 0));
     moreTime(signal, chosen.length * SECONDS_EACH);
@@ -80,6 +81,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
             `${id}: ${outcome}: ${withoutId(detail, id)}${entry ? adoptHint(opened, entry, hinting) : ''}`,
         ),
         ...superseded.map(({ id, problem }) => `${id}: not verified: ${problem}; later snapshots supersede it`),
+        ...going.map(({ id, problem }) => `${id}: not verified: ${problem}`),
       ].join('\n'),
       data: {
         cluster: opened.cluster,
@@ -92,6 +94,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
         snapshots: findings.map(({ isPassing: _, ...finding }) => finding),
         ...(lost.length > 0 && { broken: lost.map(({ id, problem }) => ({ id, problem })) }),
         ...(superseded.length > 0 && { superseded: superseded.map(({ id, problem }) => ({ id, problem })) }),
+        ...(going.length > 0 && { deleting: going.map(({ id, problem }) => ({ id, problem })) }),
       },
       metrics: await verifySamples(opened, context, checked),
     };
@@ -305,6 +308,8 @@ interface Chosen {
   readonly lost: readonly Entry[];
   /** Such snapshots that later ones are known to supersede, as the leftovers of killed runs. A later backup deletes them. */
   readonly superseded: readonly Entry[];
+  /** Snapshots that retention was deleting. */
+  readonly going: readonly Entry[];
 }
 
 async function choose(
@@ -312,22 +317,23 @@ async function choose(
   part: Part | undefined,
   { settings, signal }: CommandContext,
 ): Promise<Chosen> {
-  const { store, readAll, readLost } = opened;
+  const { store, readAll, readLost, readDeleting } = opened;
   const ids = settings.args;
   const allLost = async () => readLost(await timeAt(store, { signal }));
   if (ids.length > 0) return named(opened, ids, allLost, signal);
   const isIn = ({ id }: Entry) => !part || bucketOf(id, part.of) === part.number;
   const [all, lost] = [await readAll(), (await allLost()).filter(isIn)];
+  const going = (await readDeleting()).filter(isIn);
   const entries = entriesAsked(all, opened);
-  if (entries.length + lost.length > 0) {
+  if (entries.length + lost.length + going.length > 0) {
     const dated = datedOf(folderOf(opened), all, await timeAt(store, { signal }));
     // Without the marker of its backup, the snapshot was whole, and its manifest was lost.
-    const isUnfinished = ({ id, objects }: Entry) => objects.some(({ key }) => key === takingKey(folderOf(opened), id));
-    const isSuperseded = (entry: Entry) => isUnfinished(entry) && successorOf(takenBy(entry), dated) !== undefined;
+    const isSuperseded = (entry: Entry) => isMarkedTaking(entry) && successorOf(takenBy(entry), dated) !== undefined;
     return {
       chosen: entries.filter(isIn),
       lost: lost.filter((entry) => !isSuperseded(entry)),
       superseded: lost.filter(isSuperseded),
+      going,
     };
   }
   const of = `${folderOf(opened)}${opened.clusterId === undefined ? '' : ` with the cluster id ${opened.clusterId}`}`;
@@ -347,7 +353,7 @@ async function named(
     if (entry) lost.set(id, entry);
     return entry;
   });
-  return { chosen: found.filter(({ id }) => !lost.has(id)), lost: [...lost.values()], superseded: [] };
+  return { chosen: found.filter(({ id }) => !lost.has(id)), lost: [...lost.values()], superseded: [], going: [] };
 }
 
 interface Part {

@@ -78,7 +78,8 @@ test('without CRDs it reports them, is not ready, and continues when they exist'
     failure(response, 404, 'NotFound', 'the server could not find the requested resource');
     return true;
   };
-  start();
+  // A request that a slow machine lets time out between two refusals would be a problem of its own.
+  start({ settings: { ...settings, rpc: 20_000 } });
   const { body } = await until(async () => {
     const answer = await get('/readyz').catch(() => undefined);
     return answer?.body.includes('apply the CRDs first') ? answer : undefined;

@@ -1,7 +1,6 @@
-import { AgentError, codeOf, ExitCode, messageOf } from '../lib/errors.ts';
+import { AgentError, codeOf, ExitCode, messageOf, usageError } from '../lib/errors.ts';
 
 const unavailable = (message: string, cause?: unknown) => new AgentError(ExitCode.etcdUnavailable, message, { cause });
-const mistake = (message: string, cause?: unknown) => new AgentError(ExitCode.usage, message, { cause });
 
 /**
  * Error for a server that closes a connection before it sends anything. Over plain http, the server may have expected
@@ -23,30 +22,30 @@ export function connectionError(endpoint: string, error: unknown): AgentError {
   const code = codeOf(error) ?? '';
   const message = error === undefined ? 'connection closed' : messageOf(error);
   const at = `etcd at ${endpoint}`;
-  if (code === 'CERT_HAS_EXPIRED') return mistake(`${at}: the server's certificate has expired; renew it`, error);
+  if (code === 'CERT_HAS_EXPIRED') return usageError(`${at}: the server's certificate has expired; renew it`, error);
   if (code === 'CERT_NOT_YET_VALID')
-    return mistake(`${at}: the server's certificate is not valid yet; check the clock`, error);
+    return usageError(`${at}: the server's certificate is not valid yet; check the clock`, error);
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    return mistake(
+    return usageError(
       `${at}: the server's certificate is for other names; use an endpoint that it lists (${message})`,
       error,
     );
   }
   if (/SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/.test(code)) {
-    return mistake(
+    return usageError(
       `${at}: the server's certificate is signed by an unknown authority; pass its CA with --cacert`,
       error,
     );
   }
   if (/ALERT_CERTIFICATE_EXPIRED/.test(code))
-    return mistake(`${at} rejects the client's certificate as expired; renew --cert`, error);
+    return usageError(`${at} rejects the client's certificate as expired; renew --cert`, error);
   if (/CERTIFICATE_REQUIRED/.test(code))
-    return mistake(`${at} requires a client certificate; pass --cert and --key`, error);
+    return usageError(`${at} requires a client certificate; pass --cert and --key`, error);
   if (/ERR_SSL.*(ALERT|CERTIFICATE)/.test(code)) {
-    return mistake(`${at} refused the TLS handshake (${alertOf(code)}); check --cert, --key and --cacert`, error);
+    return usageError(`${at} refused the TLS handshake (${alertOf(code)}); check --cert, --key and --cacert`, error);
   }
   if (code === 'EPROTO' || /ERR_SSL/.test(code))
-    return mistake(`${at} does not use TLS; write http:// or check the port`, error);
+    return usageError(`${at} does not use TLS; write http:// or check the port`, error);
   if (/^ERR_HTTP2/.test(code)) return closedPlainly(endpoint, error);
   if (code === 'ECONNRESET' && endpoint.startsWith('https:')) {
     return unavailable(`${at} closed the TLS connection (${code}); if it uses plain http, write http://`, error);
@@ -70,11 +69,11 @@ function alertOf(code: string): string {
 export function statusError(endpoint: string, status: number, message: string): AgentError {
   const at = `etcd at ${endpoint}`;
   if (/user name is empty/.test(message))
-    return mistake(`${at} requires authentication; pass --user and --password-file`);
+    return usageError(`${at} requires authentication; pass --user and --password-file`);
   if (/invalid user ID or password/.test(message))
-    return mistake(`${at} refuses the user or password; check --user and --password-file`);
+    return usageError(`${at} refuses the user or password; check --user and --password-file`);
   if (/permission denied/.test(message))
-    return mistake(
+    return usageError(
       `${at}: permission denied; a snapshot needs a user with the root role, by --user or by the client certificate's name`,
     );
   if (/invalid auth token/.test(message)) return unavailable(`${at} no longer accepts the auth token; try again`);

@@ -61,4 +61,5 @@ export function codeOf(error: unknown): string | undefined {
  * Error for a mistake in a flag, an environment variable or a file of the user. Exit code 2: trying again does not
  * help.
  */
-export const usageError = (message: string): AgentError => new AgentError(ExitCode.usage, message);
+export const usageError = (message: string, cause?: unknown): AgentError =>
+  new AgentError(ExitCode.usage, message, { cause });

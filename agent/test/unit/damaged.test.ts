@@ -101,6 +101,17 @@ test('a payload that cannot be decompressed is named', async () => {
   expect((await fetch()).text).toMatch(new RegExp(`${damaged}.* is damaged: name another`));
 });
 
+test('what `verify` found names the snapshot once', async () => {
+  await run('verify');
+  const twice = new RegExp(`${damaged}: [^;]*${damaged}: `);
+  for (const command of ['show', `show ${damaged}`, 'list', 'status', `copy ${damaged} --to=file://${path}/copies`]) {
+    const { text, log } = await run(command);
+    for (const line of [...text.split('\n'), ...log]) expect(line).not.toMatch(twice);
+  }
+  expect((await fetch(damaged)).text).not.toMatch(twice);
+  expect((await fetch(damaged)).text).toMatch(`${damaged}: \`verify\` found it FAILED: the bytes`);
+});
+
 test('--force-failed is offered only where it helps', async () => {
   await run('verify');
   const refused = await fetch(damaged);

@@ -32,6 +32,7 @@ const run = (command: string, ...more: string[]) =>
   runHere(...command.split(' '), ...more, '--cluster=orders', `--store=file://${path}`);
 const fetch = (...more: string[]) => run('restore fetch', `--to=${path}/fetched`, ...more);
 const manifest = (id: string) => join(path, `orders/${id}.json`);
+const mark = (id: string) => writeFile(join(path, `orders/${id}.taking`), '');
 const age = (id: string) => utimes(join(path, `orders/${id}.db`), new Date(), new Date(Date.now() - 2 * hour));
 const at = (store: string, command: string, ...more: string[]) =>
   runHere(...command.split(' '), ...more, `--store=file://${store}`);
@@ -50,6 +51,23 @@ describe('a payload without a manifest that is under an hour old', () => {
     await put(older);
     await put(newer);
     await rm(manifest(newer));
+    await mark(newer);
+  });
+
+  test('may have lost it if no backup has marked it: the command that writes one is named', async () => {
+    await rm(join(path, `orders/${newer}.taking`));
+    const lost = new RegExp(
+      `${newer}.* ${why}, or its manifest was deleted; .*if no backup is running, \`etcd-agent adopt orders/${newer}.db --store=\\S+ --cluster=orders --namespace= --backup-ended\` writes one`,
+    );
+    expect((await run('show')).log).toEqual([expect.stringMatching(lost)]);
+    for (const command of ['list', 'adopt', `show ${newer}`]) expect((await run(command)).text).toMatch(lost);
+    await rm(manifest(older));
+    await rm(join(path, `orders/${older}.db`));
+    for (const command of ['list', 'status', 'show']) expect((await run(command)).text).toMatch(lost);
+    // The payload is not a snapshot, so the command reaches it and fails there.
+    expect(await asTyped((await run('list')).text, 'adopt')).toMatchObject({
+      exitCode: ExitCode.verificationFailed,
+    });
   });
 
   test('causes a warning if it is newer, without advice', async () => {
@@ -76,6 +94,7 @@ describe('a payload without a manifest that is under an hour old', () => {
 
   test('is counted if there is nothing else', async () => {
     await rm(manifest(older));
+    await mark(older);
     for (const { text } of [await run('list'), await fetch(), await run('status')]) {
       expect(text).toMatch(/but 2 that (are not verified|have no manifest)/);
       expect(text).not.toContain('etcd-agent adopt');
@@ -186,6 +205,29 @@ test('verify ignores a leftover of a killed run that later snapshots supersede, 
   await rm(manifest(after));
   await age(after);
   expect((await run('verify')).exitCode).toBe(ExitCode.verificationFailed);
+});
+
+test('what retention was deleting is not a failure, and nothing suggests to adopt it', async () => {
+  for (const id of [older, newer]) await put(id);
+  await rm(manifest(older));
+  await age(older);
+  await writeFile(join(path, `orders/${older}.deleting`), '');
+  const line = expect.stringMatching(new RegExp(`^.*${older}: .*retention is deleting it.*`, 'm'));
+  const commands = ['list', 'verify', 'prune --retention=last=9 --dry-run'];
+  for (const command of commands) {
+    const { exitCode, text, data } = await run(command);
+    expect({ command, exitCode, text, deleting: data.deleting }).toEqual({
+      ...{ command, exitCode: 0, text: line },
+      deleting: [{ id: older, problem: expect.any(String) }],
+    });
+    expect(text).not.toContain('adopt');
+    expect(data.broken ?? []).toEqual([]);
+  }
+  expect(await run('adopt')).toMatchObject({ exitCode: 0, data: { adopted: 0 } });
+  expect((await run('adopt')).data).not.toHaveProperty('leftOut');
+  expect(await run(`verify ${older}`)).toMatchObject({ exitCode: ExitCode.nothingThere, text: line });
+  expect(await run(`show ${older}`)).toMatchObject({ text: line });
+  expect((await run('status')).text).not.toContain(older);
 });
 
 test('verify waits for a snapshot whose backup may still be running', async () => {
@@ -332,6 +374,32 @@ test('an empty store, and one with other files: each command says what it looked
     await mkdir(join(path, 'notes'), { recursive: true });
     await writeFile(join(path, 'notes/a.txt'), '');
   }
+});
+
+test('a store with snapshots of another tool in no folder: each command says how to adopt them', async () => {
+  await writeFile(join(path, 'notes.txt'), '');
+  for (const name of ['etcd-20261119-0100.db', 'etcd-20261120-0100.db'])
+    await writeFile(join(path, name), 'no snapshot');
+  for (const command of [...readers, `restore fetch --to=${path}/fetched`]) {
+    const { text } = await run(command);
+    expect(text).toMatch(
+      /it has no folder orders, but 2 files that look like snapshots outside of all folders: `etcd-agent adopt etcd-20261120-0100.db etcd-20261119-0100.db --store=\S+ --cluster=orders --namespace=` checks them/,
+    );
+    expect(text).not.toContain('first backup');
+  }
+  // The advised command reads the files, and finds that these are none.
+  expect(await asTyped((await run('list')).text, 'adopt')).toMatchObject({
+    exitCode: ExitCode.verificationFailed,
+    text: expect.stringMatching(/etcd-20261120-0100\.db +failed .*does not end in the sha256/),
+  });
+});
+
+test.each(['file', 'file/below'])('a store at the path of a file (%s) is not called missing', async (at) => {
+  await writeFile(join(path, 'file'), '');
+  expect(await runHere('list', '--cluster=orders', `--store=file://${path}/${at}`)).toMatchObject({
+    exitCode: ExitCode.nothingThere,
+    text: expect.stringMatching(`^file://${path}/${at}: the path, or a part of it, is a file; check --store`),
+  });
 });
 
 test('a directory that does not exist: those beside it are named', async () => {

@@ -91,6 +91,26 @@ test('compressed files, names that are not valid ids, and the same name twice ar
   }
 });
 
+test('a file in the root of the store is adopted under its exact key, and restored from', async () => {
+  await put('etcd-20261120-0100.db');
+  await put('etcd-snapshot-20261120-010000-00c0de.db', saved);
+  const fetched = ['restore', 'fetch', ...inStore(), `--etcdutl=${etcdutl()}`, `--scratch=${path}`];
+  const named = [
+    '--object-key=etcd-snapshot-20261120-010000-00c0de.db',
+    '--adopt',
+    `--to=${join(path, 'out', 'fetched.db')}`,
+  ];
+  expect(await runHere(...fetched, ...named)).toMatchObject({ exitCode: 0 });
+  expect(await adopt('etcd-20261120-0100.db')).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+  expect(await files()).toEqual(
+    expect.arrayContaining(['etcd-snapshot-20261120-010000-00c0de.db.json', 'etcd-20261120-0100.db.json']),
+  );
+  expect(await adopt('etcd-20261120-0100.db')).toMatchObject({ exitCode: 0, data: { skipped: 1 } });
+  const again = ['--object-key=etcd-20261120-0100.db', `--to=${join(path, 'out', 'again.db')}`];
+  expect(await runHere(...fetched, ...again)).toMatchObject({ exitCode: 0 });
+  expect(await readFile(join(path, 'out', 'again.db'))).toEqual(saved);
+});
+
 test('retention deletes an adopted snapshot like any other, and keeps other files beside it', async () => {
   const day = 86_400_000;
   for (let n = 0; n < 5; n++) await put(`orders/s${n}.db`, saved, new Date(modified.getTime() - n * day));
@@ -120,6 +140,16 @@ test('a file that is not a snapshot is left alone, and the others are adopted', 
   expect(result).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { adopted: 1, failed: 6 } });
   expect(result.text).toMatch(/data-dir.db.*copy of a member’s db file/);
   expect(await files()).toEqual([...before, 'orders/good.json'].sort());
+});
+
+test('with a program that is not etcdutl, no file is called bad', async () => {
+  await put('orders/good.db');
+  const { exitCode, text } = await adopt('orders/good.db', '--etcdutl=/bin/ls');
+  expect({ exitCode, text }).toEqual({
+    exitCode: ExitCode.usage,
+    text: expect.stringMatching(/^--etcdutl: \/bin\/ls is not etcdutl/),
+  });
+  expect(await files()).toEqual(['orders/good.db']);
 });
 
 test('a database whose keys etcd could not have written is refused, although its checksum is right', async () => {
@@ -522,7 +552,7 @@ describe('a snapshot of the agent that has lost its manifest', () => {
     const failed = await fetch('x.db', id);
     expect(failed.text).toMatch(/name another snapshot, for example other, .*; if .*`etcd-agent adopt /);
     expect((await asTyped(failed.text)).text).toMatch(
-      /; use another snapshot, and replace the file .*, or delete orders/,
+      /; use another snapshot, and replace the file .*, or move orders\/\S+( and orders\/\S+)? away/,
     );
   });
 
@@ -582,6 +612,7 @@ describe('a payload whose backup may still be running', () => {
     '`%s` says how long to wait, and what to do then',
     async (command) => {
       await put(`orders/${id}.db`, saved, new Date());
+      await put(`orders/${id}.taking`, Buffer.alloc(0), new Date());
       const { text } = await runHere(...command.split(' '), ...inStore());
       expect(text).toMatch(
         /its backup is still running, or was killed; .*wait until \d{4}-\S+Z; if it has no manifest then, .etcd-agent adopt .* writes one; with --backup-ended it does so now/,
@@ -595,6 +626,7 @@ describe('a payload whose backup may still be running', () => {
     await put('orders/snapshot-20261119-023807.db');
     expect(await adopt()).toMatchObject({ exitCode: 0 });
     await put(`orders/${id}.db`, saved, new Date());
+    await put(`orders/${id}.taking`, Buffer.alloc(0), new Date());
     const why = 'it has no manifest: its backup is still running, or was killed';
     expect(await runHere('restore', 'fetch', ...inStore(), `--to=${path}/x.db`)).toMatchObject({
       exitCode: 0,

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path/posix';
-import { isDeepStrictEqual } from 'node:util';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import { quoted } from '../../lib/quoted.ts';
@@ -21,7 +20,7 @@ import {
   readDocument,
   reservationKey,
 } from '../catalog/catalog.ts';
-import { isRefused } from '../catalog/claim.ts';
+import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { isSnapshotId, SNAPSHOT_NAME, splitName } from '../catalog/snapshot-id.ts';
@@ -355,7 +354,7 @@ function withWayOut(error: unknown, { object: { key }, manifestKey, replaces }: 
   const files = replaces ? `${key} and ${manifestKey}` : key;
   throw new AgentError(
     error.exitCode,
-    `${error.message}; use another snapshot, and replace the file with a good copy, or delete ${files}`,
+    `${error.message}; use another snapshot, and replace the file with a good copy, or move ${files} away`,
     { cause: error },
   );
 }
@@ -451,16 +450,13 @@ async function refuseGone(
 ): Promise<void> {
   const there = await store.stat(key, { signal });
   if (there?.size === size) return;
-  const written = await orNothing(readDocument(store, own, { signal }));
-  if (isSame(written, manifest)) await store.delete(own, { signal });
+  await withdraw(store, own, manifest, { signal });
   const what = there ? 'was replaced' : 'was deleted';
   throw new AgentError(
     ExitCode.verificationFailed,
     `${key} ${what} while it was being checked, and is not adopted; run the command again`,
   );
 }
-
-const isSame = (there: unknown, manifest: Manifest) => isDeepStrictEqual(there, JSON.parse(JSON.stringify(manifest)));
 
 /** Writes the manifest, unless there is one by now: that of a backup says more. */
 async function putNew(store: Store, key: string, manifest: Manifest, options: CallOptions): Promise<void> {

@@ -51,6 +51,11 @@ export function toCandidate(entry: Entry): Candidate {
   };
 }
 
+/** The same one after the other: a folder may have ten thousand, and all of them at once need memory. */
+export function* candidatesOf(entries: Iterable<Entry>): Generator<Candidate> {
+  for (const entry of entries) yield toCandidate(entry);
+}
+
 /** When the last object of a snapshot was stored, in milliseconds. An invalid time is the end of time. */
 function storedAt({ objects }: Entry): number {
   const times = objects.map(({ modified }) => modified.getTime());

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path/posix';
 import { AgentError, messageOf } from '../../lib/errors.ts';
 import { answered } from '../../lib/limits/answer-limit.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
@@ -6,7 +7,15 @@ import { callCounter } from '../../lib/memory.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { type Facts, readIndex, stampOf, writeIndex } from './catalog-index.ts';
 import { orRefused, readManifest, readVerification, type Unusable } from './documents.ts';
-import { exactManifestKey, isInFolder, manifestKey, pinKey, verificationKeyOf } from './keys.ts';
+import {
+  deletingKey,
+  exactManifestKey,
+  isInFolder,
+  manifestKey,
+  pinKey,
+  takingKey,
+  verificationKeyOf,
+} from './keys.ts';
 import { type Brief, briefSchema, foundSchema, type Manifest, type Verification } from './manifest.ts';
 import { committedIds, findName, listNames, type Names } from './names.ts';
 import { impatience, isUnreachable, PATIENCE, readEach } from './silence.ts';
@@ -199,14 +208,23 @@ export function mayRunUntil({ modified }: StoredObject, now: Date): string | und
   return Number.isNaN(end.getTime()) ? 'it ends' : end.toISOString();
 }
 
-export const UNFINISHED = 'no manifest: its backup is still running, or was killed';
+const UNFINISHED = 'no manifest: its backup is still running, or was killed';
+/** An agent that writes no marker may be writing the payload. */
+const YOUNG = `${UNFINISHED}, or its manifest was deleted`;
 const LOST = 'no manifest: its backup was killed, or the manifest was deleted';
+const GOING = 'no manifest: retention is deleting it, or was killed meanwhile; the sweep deletes the rest';
 
 /** Returns the snapshots whose manifest was lost or never written, newest first. Only their names identify them. */
 export const lostManifests = (folder: string, names: Names, now: Date): Entry[] =>
   withoutManifest(folder, names)
-    .filter(({ payload }) => !mayRunUntil(payload, now))
+    .filter((entry) => !isBeingDeleted(entry) && !mayRunUntil(entry.payload, now))
     .map((entry) => ({ ...entry, problem: `it has ${LOST}` }));
+
+/** Returns the snapshots of which retention has deleted the manifest and not yet the payload, newest first. */
+export const beingDeleted = (folder: string, names: Names): Entry[] =>
+  withoutManifest(folder, names)
+    .filter(isBeingDeleted)
+    .map((entry) => ({ ...entry, problem: `it has ${GOING}` }));
 
 /** Returns what has a note of a restore beside it and no manifest: the restored cluster may have served all the same. */
 export const notedOnly = (folder: string, { groups }: Names): Entry[] =>
@@ -217,8 +235,19 @@ export const notedOnly = (folder: string, { groups }: Names): Entry[] =>
 /** Returns the snapshots that have no manifest yet, newest first. */
 export const unfinished = (folder: string, names: Names, now: Date): Entry[] =>
   withoutManifest(folder, names)
-    .filter(({ payload }) => mayRunUntil(payload, now))
-    .map((entry) => ({ ...entry, problem: `it has ${UNFINISHED}` }));
+    .filter((entry) => !isBeingDeleted(entry) && mayRunUntil(entry.payload, now))
+    .map((entry) => ({ ...entry, problem: `it has ${isMarkedTaking(entry) ? UNFINISHED : YOUNG}` }));
+
+type Marked = Pick<Entry, 'id' | 'manifestKey' | 'objects'>;
+
+const hasMarker = ({ id, manifestKey: key, objects }: Marked, keyOf: (folder: string, id: string) => string): boolean =>
+  objects.some((object) => object.key === keyOf(dirname(key), id));
+
+/** Whether a backup has marked the snapshot as one that it is writing. */
+export const isMarkedTaking = (entry: Marked): boolean => hasMarker(entry, takingKey);
+
+/** Whether retention has begun to delete the snapshot, and has deleted its manifest. */
+export const isBeingDeleted = (entry: Marked): boolean => !hasManifest(entry) && hasMarker(entry, deletingKey);
 
 /** Whether the store lists a manifest of the snapshot, readable or not. */
 export const hasManifest = ({ manifestKey: key, objects }: Pick<Entry, 'manifestKey' | 'objects'>): boolean =>

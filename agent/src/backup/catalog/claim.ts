@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { orNothing, putJson, readDocument } from './documents.ts';
@@ -20,4 +21,14 @@ export async function claim(
   });
   const there = await orNothing(readDocument(store, key, options));
   return there?.id === document.id;
+}
+
+/** Whether what the store has is this document. */
+export const isSame = (there: unknown, document: object): boolean =>
+  isDeepStrictEqual(there, JSON.parse(JSON.stringify(document)));
+
+/** Deletes a document that this run has written, unless another run has replaced it. */
+export async function withdraw(store: Store, key: string, document: object, options: CallOptions): Promise<void> {
+  const there = await orNothing(readDocument(store, key, options));
+  if (isSame(there, document)) await store.delete(key, options);
 }

@@ -56,10 +56,17 @@ export async function readVerification(
   const read = await readKnown(store, key, VERIFICATION_SCHEMA, what, options);
   if (read === undefined || 'problem' in read) return read;
   const parsed = verificationSchema.safeParse(read.document);
-  if (parsed.success && parsed.data.schema === VERIFICATION_SCHEMA) return { verification: parsed.data };
+  if (parsed.success && parsed.data.schema === VERIFICATION_SCHEMA) {
+    const { id, detail } = parsed.data;
+    return { verification: { ...parsed.data, ...(detail !== undefined && { detail: withoutId(detail, id) }) } };
+  }
   const problem = `${what} cannot be read: ${key} is damaged`;
   return { problem, unread: 'damaged' };
 }
+
+/** The detail of a finding, which often begins with the id, for a line that begins with it too. */
+export const withoutId = (detail: string, id: string): string =>
+  detail.startsWith(`${id}: `) ? detail.slice(id.length + 2) : detail;
 
 /** Reads a document of one of our schemas. If the store refuses this one, that is a problem of this snapshot alone. */
 async function readKnown(

@@ -1,18 +1,21 @@
 import { checkKey } from '../../store/keys.ts';
 
-export const pinKey = (folder: string, id: string) => `${folder}/${id}.pin`;
-export const manifestKey = (folder: string, id: string) => `${folder}/${id}.json`;
+/** A key in the root of a store has no folder: its `dirname` is a dot. */
+const keyIn = (folder: string, name: string) => (folder === '.' ? name : `${folder}/${name}`);
+
+export const pinKey = (folder: string, id: string) => keyIn(folder, `${id}.pin`);
+export const manifestKey = (folder: string, id: string) => keyIn(folder, `${id}.json`);
 /** Key of the marker that reserves a user-defined name for the run that is writing a snapshot under it. */
-export const reservationKey = (folder: string, name: string) => `${folder}/${name}.reserved`;
+export const reservationKey = (folder: string, name: string) => keyIn(folder, `${name}.reserved`);
 /** Beginning of the keys of the markers beside a payload that `adopt` is reading. No leftover is deleted beside a fresh one. */
 export const adoptingKeys = (key: string) => `${key}.adopting-`;
 /**
  * Key of the marker that a backup writes before its payload and removes after its manifest. A payload without a manifest and
  * without this marker had a manifest, which was lost.
  */
-export const takingKey = (folder: string, id: string) => `${folder}/${id}.taking`;
+export const takingKey = (folder: string, id: string) => keyIn(folder, `${id}.taking`);
 /** Key of the marker that retention has begun to delete a snapshot: a payload beside it is not one whose manifest was lost. */
-export const deletingKey = (folder: string, id: string) => `${folder}/${id}.deleting`;
+export const deletingKey = (folder: string, id: string) => keyIn(folder, `${id}.deleting`);
 /** The markers of a snapshot whose backup or deletion has not ended. Beside a whole snapshot they mean nothing. */
 export const markersOf = (folder: string, id: string): readonly string[] => [
   takingKey(folder, id),

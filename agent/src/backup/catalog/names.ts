@@ -70,12 +70,14 @@ export const areOld = (objects: readonly StoredObject[], before: number): boolea
   objects.every(({ modified }) => modified.getTime() <= before);
 
 /** Whether a run may be writing a snapshot that has no manifest yet. What was last written before that time is of a dead run. */
-export const isAnyUnderWay = (folder: string, { groups }: Names, before: number): boolean =>
-  [...groups].some(([id, objects]) => {
+export function isAnyUnderWay(folder: string, { groups }: Names, before: number): boolean {
+  for (const [id, objects] of groups) {
     const has = (wanted: string) => objects.some(({ key }) => key === wanted);
     const isOfRun = isSnapshotId(id) || has(reservationKey(folder, id));
-    return isOfRun && !has(manifestKey(folder, id)) && !areOld(objects, before);
-  });
+    if (isOfRun && !has(manifestKey(folder, id)) && !areOld(objects, before)) return true;
+  }
+  return false;
+}
 
 /** The ids that have a manifest. */
 export const committedIds = (folder: string, { groups }: Names): string[] =>

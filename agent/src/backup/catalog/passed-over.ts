@@ -1,4 +1,4 @@
-import { toCandidate } from './candidate.ts';
+import { candidatesOf, toCandidate } from './candidate.ts';
 import { type Entry, isVerified } from './catalog.ts';
 import { isOf, linesAsked, type Wanted } from './identity/identity.ts';
 import { higherBefore } from './revision-fall.ts';
@@ -87,14 +87,14 @@ export function passedOver(
       why: whyNot(entry),
       ...(!isUndated(entry) && { newerBy: time - from }),
     }));
-  return [...higherThan(taken, [...own]), ...newer];
+  return [...higherThan(taken, own), ...newer];
 }
 
 /** Returns the older snapshot, if there is one, that has a higher revision of the same etcd. */
-function higherThan(taken: Pick<Entry, 'id' | 'manifest' | 'objects'>, own: readonly Entry[]): PassedOver[] {
-  const one = own.find(({ id }) => id === taken.id);
+function higherThan(taken: Pick<Entry, 'id' | 'manifest' | 'objects'>, own: ReadonlySet<Entry>): PassedOver[] {
+  const one = [...own].find(({ id }) => id === taken.id);
   const now = one && toCandidate(one);
-  const higher = now && higherBefore(own.map(toCandidate), now);
+  const higher = now && higherBefore(candidatesOf(own), now);
   if (!higher) return [];
   const why = `it has revision ${higher.revision} of the same etcd (cluster id ${now.clusterId}), and ${taken.id} only ${now.revision}, so etcd was emptied or set back in between`;
   return [{ id: higher.id, why, newerBy: higher.createdAt.getTime() - timeOf(taken) }];

@@ -47,15 +47,22 @@ export async function moveNotes(
 
 /**
  * Copies a restore note of a snapshot that the other store does not have, to where `moveNotes` would move it. If it has
- * none of the line, the note keeps its key: a restore must still find the revisions in it.
+ * none of the line, the note keeps its key: a restore must still find the revisions in it. A note that lies beside any snapshot
+ * there connects the clusters already.
  */
-export const copyNoteAlone = (
+export async function copyNoteAlone(
   key: string,
   entry: Pick<Entry, 'id' | 'manifest'>,
   named: NamedCluster,
   { there, ...stores }: Stores & { readonly there: readonly Entry[] },
   options: CallOptions,
-): Promise<void> => copyNote(key, keyAmong(there, key, entry, named) ?? key, stores, options);
+): Promise<void> {
+  const [suffix] = NOTE.exec(key) ?? [];
+  const isNoted = ({ manifest, objects }: Entry) =>
+    manifest && objects.some((one) => NOTE.exec(one.key)?.[0] === suffix);
+  if (suffix !== undefined && there.some(isNoted)) return;
+  await copyNote(key, keyAmong(there, key, entry, named) ?? key, stores, options);
+}
 
 interface Stores {
   readonly from: Store;

@@ -3,12 +3,13 @@ import { clockOf, timeAt } from '../../store/clock.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import type { ClusterLine } from './candidate.ts';
 import {
+  beingDeleted,
   type Entry,
+  isMarkedTaking,
   isVerified,
   lostManifests,
   readEntry,
   stateOf,
-  UNFINISHED,
   unfinished,
   type WholeEntry,
 } from './catalog.ts';
@@ -149,14 +150,14 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
   refuseUnknown(silent, found, asked, store);
   const young = (await options.readUnfinished?.(now)) ?? [];
   const wayOut = (entry: Entry | undefined) =>
-    (entry && !young.includes(entry) && options.wayOut?.(entry, { now, entries })) || '';
+    (entry && !(young.includes(entry) && isMarkedTaking(entry)) && options.wayOut?.(entry, { now, entries })) || '';
   if (found.newest) {
     refuseAdopted(found.newest, found.own, asked, store);
     warnOfSilent(silent, found.newest, options);
     warnOfUnfinished(
       young.filter((entry) => earliestOf(entry) < end),
       found.newest,
-      options,
+      { ...options, wayOut },
     );
     const all = [...entries, ...(await options.readLost(now))];
     const byId = new Map(all.map((entry) => [entry.id, entry]));
@@ -225,12 +226,16 @@ function warnOfSilent(silent: readonly Entry[], { id }: Entry, { warn }: Pick<Se
   warn(`${count} than ${id} cannot be read, such as ${first.id}: ${first.problem}`);
 }
 
-function warnOfUnfinished(young: readonly Entry[], taken: Entry, { warn }: Pick<SelectOptions, 'warn'>): void {
+function warnOfUnfinished(
+  young: readonly Entry[],
+  taken: Entry,
+  { warn, wayOut }: Pick<SelectOptions, 'warn'> & { readonly wayOut: (entry: Entry) => string },
+): void {
   const newer = young.filter((entry) => timeOf(entry) >= timeOf(taken)).sort((a, b) => timeOf(b) - timeOf(a));
   const [first, ...more] = newer;
   if (!first) return;
   const rest = more.length > 0 ? ` (and ${more.length} more)` : '';
-  warn(`${first.id}${rest}, which is newer than ${taken.id}, has ${UNFINISHED}`);
+  warn(`${first.id}${rest}, which is newer than ${taken.id}, ${first.problem?.replace(/^it /, '')}${wayOut(first)}`);
 }
 
 /** Returns one snapshot by its id with its complete manifest, without reading another manifest. */
@@ -246,7 +251,7 @@ async function withoutManifest(
 ): Promise<Entry | undefined> {
   const names = await listNames(store, folder, options, id);
   const now = await timeAt(store, options);
-  return [...lostManifests(folder, names, now), ...unfinished(folder, names, now)][0];
+  return [...lostManifests(folder, names, now), ...unfinished(folder, names, now), ...beingDeleted(folder, names)][0];
 }
 
 /** Returns one snapshot by its id, even if it is incomplete. */

@@ -30,9 +30,8 @@ export function checkEncryption(settings: AgeSettings, signal: AbortSignal): Pro
 /** A backup does not need etcdutl, but `verify --level=open` and restores do. */
 export async function checkEtcdutl(etcdutl: Etcdutl, signal: AbortSignal): Promise<Finding> {
   try {
-    const { exitCode, stdout } = await etcdutl.run(['version'], { signal, timeout: 30_000 });
-    const [, version] = /etcdutl version: (\S+)/.exec(stdout) ?? [];
-    if (exitCode === 0 && version) return ok('etcdutl', `etcdutl ${version}`);
+    const version = await etcdutl.version({ signal, timeout: 30_000 });
+    if (version !== undefined) return ok('etcdutl', `etcdutl ${version}`);
     return warning('etcdutl', 'etcdutl does not report its version; name another one with --etcdutl');
   } catch (error) {
     signal.throwIfAborted();

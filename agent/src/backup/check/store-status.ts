@@ -3,7 +3,7 @@ import { formatAge } from '../../lib/terminal/format-age.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { clockOf } from '../../store/clock.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import { type Entry, lostManifests, readCatalog, unfinished } from '../catalog/catalog.ts';
+import { type Entry, isMarkedTaking, lostManifests, readCatalog, unfinished } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { isOf, type Wanted } from '../catalog/identity/identity.ts';
 import { restoredFromIt } from '../catalog/identity/lineage.ts';
@@ -60,7 +60,8 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   if (!newest?.manifest) {
     const young = unfinished(folder, names, now);
     const all = [...entries, ...lostManifests(folder, names, now), ...young];
-    const wayOut = (entry: Entry) => (young.includes(entry) ? '' : (request.wayOut?.(entry, { now, entries }) ?? ''));
+    const isRunning = (entry: Entry) => young.includes(entry) && isMarkedTaking(entry);
+    const wayOut = (entry: Entry) => (isRunning(entry) ? '' : (request.wayOut?.(entry, { now, entries }) ?? ''));
     const { exitCode, message } = noneVerified(found, all, request, store.url, wayOut);
     return { ...common, ok: false, exitCode, detail: `${message}${restoredText(entries, request)}${clock}` };
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seal } from '../../../test/mutations/mutate.ts';
@@ -83,6 +83,28 @@ test('notes of restores from snapshots that are not copied go beside one of the 
     expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: left } });
     expect(await files(to)).toEqual([...found, ...both(middle)].sort());
   }
+});
+
+test('notes of restores are copied also if no snapshot is', async () => {
+  for (const id of [old, middle, newest]) await put(from, id, id, { verified: undefined });
+  const note = `${old}.restored-c1.json`;
+  await writeFile(join(from, cluster, note), '{"schema":"cdk8s-etcd/restore/v1","id":"x","clusterId":"c1"}');
+  const why = expect.stringContaining('holds no verified snapshot of orders');
+  expect(await copy()).toMatchObject({ exitCode: ExitCode.nothingThere, text: why });
+  expect(await files(to)).toEqual([note]);
+});
+
+test('a note of a restore is copied once, wherever it lies at the target', async () => {
+  await put(from, old, old, { verified: undefined });
+  const notes = ['restored-c1.json', 'restored-c1-a1.json'];
+  for (const name of notes) await writeFile(join(from, cluster, `${old}.${name}`), '{"id":"x","clusterId":"c1"}');
+  const noted = async () => (await files(to)).filter((name) => name.includes('.restored-'));
+  await copy();
+  const first = notes.map((name) => `${newest}.${name}`).sort();
+  expect(await noted()).toEqual(first);
+  await put(from, 'etcd-snapshot-20261122-020000-abc123');
+  expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: 1 } });
+  expect(await noted()).toEqual(first);
 });
 
 test('with --cluster-id only snapshots of that etcd and of its past are copied', async () => {
@@ -259,6 +281,121 @@ test('mistakes are reported before anything is copied', async () => {
   expect(await files(to)).toEqual([]);
 });
 
+describe('a payload at the target whose manifest was lost', () => {
+  const key = (place: string, id: string) => join(place, cluster, `${id}.db`);
+  beforeEach(async () => {
+    await copy();
+    await rm(join(to, cluster, `${middle}.json`));
+  });
+
+  test('gets its manifest if it is good, also if the source is damaged by now', async () => {
+    const before = await readFile(key(to, middle));
+    await damage(middle);
+    expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: 1, there: 2 } });
+    expect(await readFile(key(to, middle))).toEqual(before);
+    expect(await files(to)).toEqual(await files(from));
+  });
+
+  test('is replaced if it is not the same', async () => {
+    await writeFile(key(to, middle), 'torn');
+    expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: 1, there: 2 } });
+    expect(await readFile(key(to, middle))).toEqual(await readFile(key(from, middle)));
+  });
+
+  test('stays as it is if it cannot be replaced', async () => {
+    await writeFile(key(to, middle), 'torn');
+    await damage(middle);
+    const before = await files(to);
+    expect(await copy()).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { there: 2, failed: 1 } });
+    expect(await files(to)).toEqual(before);
+    expect(await readFile(key(to, middle), 'utf8')).toBe('torn');
+  });
+
+  test('its extra files stay if those of the source are missing', async () => {
+    const extra = `${cluster}/${middle}.extra.tar.age`;
+    const sha256 = createHash('sha256').update('extra').digest('hex');
+    await put(from, middle, middle, { extra: { key: extra, sizeBytes: 5, sha256, paths: ['/etc'], recipients: [] } });
+    await writeFile(join(to, extra), 'torn');
+    expect(await copy()).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { there: 2, failed: 1 } });
+    expect(await readFile(join(to, extra), 'utf8')).toBe('torn');
+    await writeFile(join(to, extra), 'extra');
+    expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: 1, there: 2 } });
+  });
+
+  test.each(['good', 'torn'])('stays without the marker of a backup if the run is killed: %s', async (content) => {
+    if (content === 'torn') await writeFile(key(to, middle), content);
+    const healthy = join(root, 'healthy');
+    await cp(to, healthy, { recursive: true });
+    const steps = await attempt(healthy);
+    expect(steps).toBeGreaterThan(2);
+    for (let step = 1; step <= steps; step++) {
+      const path = join(root, `to-${step}`);
+      await cp(to, path, { recursive: true });
+      await attempt(path, step).catch((error) => expect(error).toBeInstanceOf(Killed));
+      const left = (await files(path)).filter((name) => name.startsWith(middle));
+      expect([[`${middle}.db`], both(middle)]).toContainEqual(left);
+    }
+  });
+});
+
+describe('a payload that is deleted at the target before its manifest is written', () => {
+  const original = FilesystemStore.prototype.put;
+  afterEach(() => {
+    FilesystemStore.prototype.put = original;
+  });
+  const deleting = (times: number) => {
+    let left = times;
+    FilesystemStore.prototype.put = async function (this: FilesystemStore, key, body, options) {
+      const isIt = this.url.endsWith('/to') && key.endsWith(`${middle}.json`) && left-- > 0;
+      if (isIt) await rm(join(to, cluster, `${middle}.db`));
+      return original.call(this, key, body, options);
+    };
+  };
+
+  test.each([
+    ['new', async () => {}],
+    [
+      'there before',
+      async () => {
+        await copy();
+        await rm(join(to, cluster, `${middle}.json`));
+      },
+    ],
+  ])('is put again: %s', async (_, prepare) => {
+    await prepare();
+    deleting(1);
+    expect(await copy(middle)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
+    expect((await files(to)).filter((name) => name.startsWith(middle))).toEqual(both(middle));
+  });
+
+  test('is not reported as copied if that happens again', async () => {
+    deleting(2);
+    expect(await copy()).toMatchObject({
+      exitCode: ExitCode.verificationFailed,
+      data: { copied: 2, failed: 1, error: expect.stringContaining('copy it again') },
+    });
+    expect(await files(to)).toEqual([...both(old), ...both(newest)].sort());
+  });
+});
+
+test('two copies at once: what one has put and committed, the other does not delete when it fails', async () => {
+  const { put: original } = FilesystemStore.prototype;
+  let isFirst = true;
+  FilesystemStore.prototype.put = async function (this: FilesystemStore, key, body, options) {
+    if (!isFirst || !this.url.endsWith('/to') || !key.endsWith('.db')) return original.call(this, key, body, options);
+    isFirst = false;
+    expect(await copy(newest)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
+    await damage(newest);
+    return original.call(this, key, body, options);
+  };
+  try {
+    expect(await copy(newest)).toMatchObject({ data: { failed: 1 } });
+  } finally {
+    FilesystemStore.prototype.put = original;
+  }
+  expect(await files(to)).toEqual(both(newest));
+});
+
 describe('a source that does not give out everything', () => {
   const { get } = FilesystemStore.prototype;
   afterEach(() => {
@@ -321,22 +458,24 @@ describe('a source that does not give out everything', () => {
   });
 });
 
-test('killed at any step, the target has no partial snapshot, and the next copy completes it', async () => {
+/** Copies to a target that is killed at this step. Returns the number of steps. */
+async function attempt(path: string, diesAt?: number): Promise<number> {
   const entries = await readCatalog(new FilesystemStore({ path: from }), cluster);
   const log = createLog(process.stderr);
   log.level = 'silent';
-  const attempt = async (path: string, diesAt?: number) => {
-    const target = new CrashingStore(new FilesystemStore({ path }), diesAt);
-    const there = await readCatalog(target, cluster);
-    const common = { folder: cluster, from: new FilesystemStore({ path: from }), to: target, there, log };
-    const context = {
-      ...common,
-      progress: createProgress(log, { isTTY: false } as NodeJS.WriteStream),
-      signal: new AbortController().signal,
-    };
-    for (const entry of entries) await copySnapshot(entry, context);
-    return target.steps.length;
+  const target = new CrashingStore(new FilesystemStore({ path }), diesAt);
+  const there = await readCatalog(target, cluster);
+  const common = { folder: cluster, from: new FilesystemStore({ path: from }), to: target, there, log };
+  const context = {
+    ...common,
+    progress: createProgress(log, { isTTY: false } as NodeJS.WriteStream),
+    signal: new AbortController().signal,
   };
+  for (const entry of entries) await copySnapshot(entry, context);
+  return target.steps.length;
+}
+
+test('killed at any step, the target has no partial snapshot, and the next copy completes it', async () => {
   const steps = await attempt(join(root, 'healthy'));
   expect(steps).toBeGreaterThan(12);
   for (let step = 1; step <= steps; step++) {
@@ -347,4 +486,4 @@ test('killed at any step, the target has no partial snapshot, and the next copy 
     await attempt(path);
     expect(await files(path)).toEqual(await files(from));
   }
-});
+}, 180_000);

@@ -1,7 +1,7 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
-import type { Store } from '../../store/store.ts';
+import type { PutResult, Store } from '../../store/store.ts';
 import {
   type Entry,
   isRestoreNote,
@@ -10,18 +10,19 @@ import {
   manifestKey,
   markersOf,
   putJson,
-  putText,
   readDocument,
   takingKey,
   verificationKeyOf,
 } from '../catalog/catalog.ts';
+import { withdraw } from '../catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { type Brief, type Manifest, manifestSchema } from '../catalog/manifest.ts';
 import { copyNoteAlone } from '../catalog/restore-notes.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { putExtra, storedExtra } from '../payload/extra.ts';
 import { readStored } from '../payload/read-payload.ts';
-import { discard } from '../take/discard.ts';
+import { DEADLINE, discard, isAbsent } from '../take/discard.ts';
+import { markTaking } from '../take/taking.ts';
 
 export interface CopyContext {
   /** Folder of the cluster, in both stores. */
@@ -73,7 +74,7 @@ export async function copySnapshot(entry: Entry, context: CopyContext): Promise<
     const brief = checkSource(entry);
     const storedBytes = brief.object.sizeBytes;
     const isAgain = there !== undefined && checkSame(there, brief, context.to) === 'damaged';
-    if (!there || isAgain) await copyPayload(entry, context, isAgain);
+    if (!there || isAgain) await copyWhole(entry, context, isAgain);
     if (isAgain) await dropFinding(there, context);
     await copyNotes(entry, there, context);
     if (there && !isAgain) {
@@ -130,28 +131,31 @@ async function dropFinding({ id, manifestKey, verification }: Entry, { to, signa
   if (left === 'retained') log.warn(`${to.url} keeps ${key}, so ${id} does not count as verified there: verify it`);
 }
 
-async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean): Promise<void> {
-  const { from, to, folder, progress, signal } = context;
+/** Copies the payload and the manifest. Retention, or another copy that fails, may delete the payload meanwhile. */
+async function copyWhole(entry: Entry, context: CopyContext, isAgain: boolean): Promise<void> {
+  if (await copyPayload(entry, context, isAgain)) return;
+  if (await copyPayload(entry, context, false)) return;
+  throw damaged(`${entry.id}: was deleted in ${context.to.url} while it was being copied; copy it again`);
+}
+
+/** Returns false if what the manifest names is gone again. */
+async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean): Promise<boolean> {
+  const { from, to, folder, progress, signal, log } = context;
   const { id } = entry;
   const document = await readDocument(from, entry.manifestKey, { signal }).catch(asOfSource(id));
   const { data: manifest } = manifestSchema.safeParse(document);
   if (!manifest) throw damaged(`${id}: its manifest changed while it was read; copy it again`);
-  const { key, sizeBytes } = manifest.object;
-  const onBytes = (bytes: number) => progress.bytes(bytes, sizeBytes);
-  const kept = !isAgain && (await isThere(manifest, context));
+  const found = isAgain ? 'other' : await whatIsThere(manifest, context);
+  const written: Written = { keys: [], isMarked: found === 'nothing' };
   progress.phase('copy', `${id} to ${to.url}`);
-  const source = ofSource(readStored(from, manifest, { signal, onBytes }), id);
-  // A payload that a killed run leaves must not look like one whose manifest was lost.
-  const marker = takingKey(folder, id);
-  if (!kept) await putText(to, marker, '', { signal });
+  // A payload that a killed run leaves must not look like one whose manifest was lost. One that was there before had lost it.
+  if (written.isMarked) await markTaking(to, folder, id, { signal, warn: (message) => log.warn(message) });
   let put = {};
   try {
-    if (!kept) put = await to.put(key, source, { signal, sizeHint: sizeBytes });
-    progress.phase('read-back', `reading ${id} back from ${to.url}`);
-    for await (const _ of readStored(to, manifest, { signal, onBytes }));
-    await copyExtra(manifest, context);
+    if (found !== 'same') put = await putPayload(manifest, context, written);
+    await copyExtra(manifest, context, written);
   } catch (error) {
-    if (!kept) await discardUncommitted(to, key, manifestKey(folder, id), marker);
+    await discardWritten(manifest, context, written);
     throw error;
   }
   progress.phase('manifest', `writing the manifest of ${id}`);
@@ -165,41 +169,96 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   const committed = { ...own, object: { ...object, ...put }, verified };
   await putJson(to, manifestKey(folder, id), committed, { signal }).catch(async (error) => {
     // Only a refusal is certain: after any other failure, the manifest may have been written.
-    if (!kept && error instanceof AgentError && error.exitCode === ExitCode.storeRefused) {
-      await discardUncommitted(to, key, manifestKey(folder, id), marker);
+    if (error instanceof AgentError && error.exitCode === ExitCode.storeRefused) {
+      await discardWritten(manifest, context, written);
     }
     throw error;
   });
-  if (!kept) await to.delete(marker, { signal }).catch(() => {});
+  // Beside a whole snapshot the markers mean nothing. If it lost its manifest later, it would not count as whole.
+  for (const marker of markersOf(folder, id)) await to.delete(marker, { signal }).catch(() => {});
+  if (await isComplete(manifest, context)) return true;
+  await withdraw(to, manifestKey(folder, id), committed, { signal });
+  return false;
 }
 
-async function copyExtra({ id, extra }: Manifest, { from, to, folder, signal }: CopyContext): Promise<void> {
+/** A manifest without its payload would report a snapshot that does not exist. */
+async function isComplete({ object, extra }: Manifest, { to, signal }: CopyContext): Promise<boolean> {
+  for (const { key, sizeBytes } of extra ? [extra, object] : [object]) {
+    const there = await to.stat(key, { signal });
+    if (there?.size !== sizeBytes) return false;
+  }
+  return true;
+}
+
+/** What this run has put where nothing was. */
+interface Written {
+  readonly keys: string[];
+  /** Whether the marker of a backup lies beside. */
+  readonly isMarked: boolean;
+}
+
+/** Writes the payload, and reads it back. */
+async function putPayload(
+  manifest: Manifest,
+  { from, to, progress, signal }: CopyContext,
+  { keys, isMarked }: Written,
+): Promise<PutResult> {
+  const { id, object } = manifest;
+  const onBytes = (bytes: number) => progress.bytes(bytes, object.sizeBytes);
+  const source = ofSource(readStored(from, manifest, { signal, onBytes }), id);
+  const put = await to.put(object.key, source, { signal, sizeHint: object.sizeBytes });
+  if (isMarked) keys.push(object.key);
+  progress.phase('read-back', `reading ${id} back from ${to.url}`);
+  for await (const _ of readStored(to, manifest, { signal, onBytes }));
+  return put;
+}
+
+async function copyExtra({ id, extra }: Manifest, { from, to, signal }: CopyContext, { keys }: Written): Promise<void> {
   if (!extra) return;
+  const before = await to.stat(extra.key, { signal });
+  if (before && (await isReadable(() => storedExtra(to, extra, { signal }), signal))) return;
   const bytes = await storedExtra(from, extra, { signal }).catch(asOfSource(id));
+  const onPut = () => void (before ?? keys.push(extra.key));
+  await putExtra(to, extra, bytes, { signal, onPut });
+}
+
+/** Whether what the target has is what it should be. What it does not return, because it is in cold storage, is replaced. */
+async function isReadable(read: () => Promise<unknown>, signal: AbortSignal): Promise<boolean> {
   try {
-    await putExtra(to, extra, bytes, { signal });
+    await read();
+    return true;
   } catch (error) {
-    await discardUncommitted(to, extra.key, manifestKey(folder, id), takingKey(folder, id));
-    throw error;
+    signal.throwIfAborted();
+    const isOther = [ExitCode.verificationFailed, ExitCode.nothingThere, ExitCode.storeRefused] as ExitCode[];
+    if (!(error instanceof AgentError) || !isOther.includes(error.exitCode)) throw error;
+    return false;
   }
 }
 
 /**
- * Whether the target already has this payload under a user-defined name. Such an object may be any file; under an id of
- * ours, a payload without a manifest is a leftover that may be overwritten.
+ * Whether the target already has this payload. Under a user-defined name, another object may be any file; under an id of ours it
+ * is a leftover, or damaged, and may be overwritten.
  */
-async function isThere(manifest: Manifest, { to, signal, progress }: CopyContext): Promise<boolean> {
+async function whatIsThere(
+  manifest: Manifest,
+  { to, signal, progress }: CopyContext,
+): Promise<'nothing' | 'same' | 'other'> {
   const { id, object } = manifest;
-  if (isSnapshotId(id) || !(await to.stat(object.key, { signal }))) return false;
+  if (!(await to.stat(object.key, { signal }))) return 'nothing';
   progress.phase('compare', `reading what ${to.url} has of ${id}`);
-  try {
-    for await (const _ of readStored(to, manifest, { signal }));
-    return true;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.verificationFailed) throw error;
-    throw refused(`${to.url} has another file ${object.key}; move it away first`);
+  const onBytes = (bytes: number) => progress.bytes(bytes, object.sizeBytes);
+  const readAll = async () => {
+    for await (const _ of readStored(to, manifest, { signal, onBytes }));
+  };
+  if (!isSnapshotId(id)) {
+    await readAll().catch((error) => {
+      signal.throwIfAborted();
+      if (!(error instanceof AgentError) || error.exitCode !== ExitCode.verificationFailed) throw error;
+      throw refused(`${to.url} has another file ${object.key}; move it away first`);
+    });
+    return 'same';
   }
+  return (await isReadable(readAll, signal)) ? 'same' : 'other';
 }
 
 /** Reports what fails while the source is read as a problem of the snapshot, not of the target. */
@@ -225,7 +284,6 @@ function sourceError(id: string, error: unknown): unknown {
   return isWithheldNow ? new WithheldError(exitCode, `${id}: ${messageOf(error)}`, { cause: error }) : error;
 }
 
-/** Deletes an object unless another copy has committed it meanwhile. */
 /** Removes what a killed run has left beside a whole snapshot. Otherwise it would not count as one if it lost its manifest. */
 async function unmark({ id, objects }: Entry, { to, folder, signal }: CopyContext): Promise<void> {
   const markers = markersOf(folder, id);
@@ -233,12 +291,16 @@ async function unmark({ id, objects }: Entry, { to, folder, signal }: CopyContex
   signal.throwIfAborted();
 }
 
-async function discardUncommitted(to: Store, key: string, commitKey: string, marker: string): Promise<void> {
-  const signal = AbortSignal.timeout(10_000);
-  const committed = await to.stat(commitKey, { signal }).catch(() => true);
-  if (committed) return;
-  await discard(to, key);
-  await discard(to, marker);
+/** Deletes what this run has written, unless another copy has committed it meanwhile. What was there before it stays. */
+async function discardWritten(
+  { id, object }: Manifest,
+  { to, folder }: CopyContext,
+  { keys, isMarked }: Written,
+): Promise<void> {
+  if (!(await isAbsent(to, manifestKey(folder, id), DEADLINE))) return;
+  for (const key of keys) await discard(to, key);
+  // A payload that stays, or that another copy has put meanwhile, keeps the marker.
+  if (isMarked && (await isAbsent(to, object.key))) await discard(to, takingKey(folder, id));
 }
 
 /** Copies the notes of restores: retention at the target needs them to connect the clusters. */

@@ -33,9 +33,15 @@ export function describeExtra({ paths, recipients, bytes }: PackedExtra, folder:
   return { key, sizeBytes: bytes.length, sha256: sha256(bytes), paths: [...paths], recipients: [...recipients] };
 }
 
-/** Writes the extra files and reads them back. */
-export async function putExtra(store: Store, extra: Extra, bytes: Buffer, options: CallOptions): Promise<void> {
+/** Writes the extra files and reads them back. `onPut` is called once they are written. */
+export async function putExtra(
+  store: Store,
+  extra: Extra,
+  bytes: Buffer,
+  { onPut, ...options }: CallOptions & { readonly onPut?: () => void },
+): Promise<void> {
   await store.put(extra.key, once(bytes), { ...options, sizeHint: bytes.length });
+  onPut?.();
   await storedExtra(store, extra, options);
 }
 

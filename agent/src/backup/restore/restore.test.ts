@@ -358,19 +358,24 @@ describe('a data directory', () => {
       ExitCode.usage,
       /etcdutl refused to restore it: .*b/,
     ],
+    ['a program that is not etcdutl', () => restore({}, undefined, '/bin/ls'), ExitCode.usage, /ls is not etcdutl/],
     ['an etcdutl that is missing', () => restore({}, undefined, '/nowhere/etcdutl'), ExitCode.usage, /not found/],
     [
       'a full disk',
       async () => {
         const says = 'echo "Error: write /x/db: copy_file_range: no space left on device" >&2';
-        return restore({}, undefined, await program(join(place, 'full'), says, 'exit 1'));
+        const version = `[ "$1" = version ] && exec ${etcdutl()} version`;
+        return restore({}, undefined, await program(join(place, 'full'), version, says, 'exit 1'));
       },
       ExitCode.usage,
       /^--data-dir: no room to restore .* at .*; make room there$/,
     ],
     [
       'an etcdutl that crashes',
-      async () => restore({}, undefined, await program(join(place, 'crash'), 'echo "panic: boom" >&2', 'exit 2')),
+      async () => {
+        const version = `[ "$1" = version ] && exec ${etcdutl()} version`;
+        return restore({}, undefined, await program(join(place, 'crash'), version, 'echo "panic: boom" >&2', 'exit 2'));
+      },
       ExitCode.verificationFailed,
       /etcdutl refused to restore it: panic: boom$/,
     ],

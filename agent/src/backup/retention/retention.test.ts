@@ -75,31 +75,84 @@ describe('an etcd that was emptied and has its old cluster id', () => {
   const minutes = (...revisions: number[]) =>
     revisions.map((revision, index) => snapshot(`2026-11-20T11:0${index}:00Z`, { revision }));
 
+  const revisions = (all: readonly number[], differences: Partial<Candidate> = {}) =>
+    days(all.length, differences).map((each, index) => ({ ...each, revision: all[index]! }));
+
   test('loses no snapshot from before: the newest of them stays, whatever the policy says', () => {
     const all = rising(9, 1).map((each, index) => ({ ...each, revision: index < 4 ? 40 + index : index - 3 }));
     const decisions = decide(all, { last: 2 }, context);
-    expect(ids(decisions, 'keep')).toEqual(idsOf([all[3]!, all[7]!, all[8]!]));
+    expect(ids(decisions, 'keep')).toEqual(idsOf([all[3]!, all[4]!, all[7]!, all[8]!]));
     expect(reasonsFor(all[3]!, decisions)).toEqual(['newest verified before the revision of cluster b fell']);
+    expect(reasonsFor(all[4]!, decisions)).toEqual(['first verified after the revision of cluster b fell']);
   });
 
-  test('emptied twice: the newest and the highest stay', () => {
-    const revisions = [90, 5, 6, 1, 2];
-    const all = days(5).map((each, index) => ({ ...each, revision: revisions[index]! }));
-    expect(ids(decide(all, { last: 1 }, context), 'keep')).toEqual(idsOf([all[0]!, all[2]!, all[4]!]));
+  test('keeps it when a later fall is from a higher revision', () => {
+    const all = revisions([90, 100, 6, 7, 200, 5, 6, 7]);
+    expect(gone(all, { last: 1 })).toEqual(idsOf([all[0]!, all[3]!, all[6]!]));
+  });
+
+  test('keeps it when the etcd has passed its revision', () => {
+    let stored: Candidate[] = [];
+    const all = revisions([100, 101, 102, 6, 30, 60, 90, 103, 104, 105, 106]);
+    for (const each of all) {
+      const deleted = gone([...stored, each], { last: 1 });
+      stored = [...stored, each].filter(({ id }) => !deleted.includes(id));
+    }
+    expect(idsOf(stored)).toEqual(idsOf([all[2]!, all[3]!, all[10]!]));
+  });
+
+  test('keeps it after restores, of every cluster id of the line', () => {
+    const before = revisions([100, 101, 6, 7, 8], { clusterId: 'a' });
+    const all = [...before, ...days(1, { clusterId: 'm' }), ...revisions([900])];
+    const line = { id: 'b', lineage: ['m', 'a'] };
+    expect(gone(all, { last: 1 }, { cluster: line })).toEqual(idsOf([before[0]!, before[3]!, before[4]!]));
   });
 
   test('nothing stays for it while revisions rise, after a restore, or between members a few writes apart', () => {
     expect(gone(rising(5, 40), { last: 1 })).toHaveLength(4);
-    const restored = days(5).map((each, index) => ({ ...each, revision: 9 - index, clusterId: index < 3 ? 'a' : 'b' }));
-    expect(reasonsFor(restored[0]!, decide(restored, { last: 1 }, context))).toEqual(['no rule keeps it']);
+    const restored = rising(5, 1).map((each, index) =>
+      index < 3 ? { ...each, revision: 90 + index, clusterId: 'a' } : each,
+    );
+    expect(gone(restored, { last: 1 })).toHaveLength(3);
     const pair = minutes(9, 8, 10);
     expect(gone(pair, { last: 1, minKeep: 1 })).toEqual(idsOf(pair.slice(0, 2)));
   });
 
   test('a fall within minutes that no later snapshot makes up for counts too', () => {
     const all = minutes(3, 4, 24, 2, 3);
-    expect(gone(all, { last: 1, minKeep: 1 })).toEqual([all[0]!.id, all[1]!.id, all[3]!.id]);
-    expect(gone(all.slice(0, 4), { last: 1, minKeep: 1 })).toEqual([all[0]!.id, all[1]!.id]);
+    expect(gone(all, { last: 1, minKeep: 1 })).toEqual(idsOf(all.slice(0, 2)));
+    expect(gone(all.slice(0, 4), { last: 1, minKeep: 1 })).toEqual(idsOf(all.slice(0, 2)));
+    const small = minutes(7, 9, 8);
+    expect(gone(small, { last: 1, minKeep: 1 })).toEqual([small[0]!.id]);
+  });
+
+  test('deleting some of the rest, in any order, changes nothing for what stays', () => {
+    const one = fc.record({
+      revision: fc.integer({ min: 1, max: 60 }),
+      minutes: fc.constantFrom(1, 3, 4, 9, 300),
+      clusterId: fc.constantFrom('a', 'b', 'b'),
+      verified: fc.constantFrom(true, true, false),
+      survives: fc.boolean(),
+    });
+    const falls = (decisions: readonly Decision[]) =>
+      decisions.filter(({ reasons }) => reasons.some((reason) => / fell$/.test(reason))).map(({ id }) => id);
+    fc.assert(
+      fc.property(fc.array(one, { maxLength: 14 }), (many) => {
+        let time = now.getTime() - 9 * 86_400_000;
+        const all = many.map(({ minutes: after, survives: _, ...rest }) => {
+          time += after * 60_000;
+          return snapshot(new Date(time).toISOString(), rest);
+        });
+        const policy = { last: 1, minKeep: 1 };
+        const decisions = decide(all, policy, { ...context, force: true });
+        const doomed = new Set(
+          ids(decisions, 'delete').filter((id) => !many[all.findIndex((each) => each.id === id)]!.survives),
+        );
+        const left = all.filter(({ id }) => !doomed.has(id));
+        expect(falls(decide(left, policy, { ...context, force: true }))).toEqual(falls(decisions));
+      }),
+      { numRuns: 2_000, includeErrorInReport: true, seed: 1 },
+    );
   });
 });
 

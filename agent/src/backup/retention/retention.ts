@@ -8,7 +8,7 @@ import {
   type Owner,
   type Snapshot,
 } from '../catalog/candidate.ts';
-import { areAtOnce, higherBefore } from '../catalog/revision-fall.ts';
+import { aroundFalls } from '../catalog/revision-fall.ts';
 import { applyRules, type Keep } from './keep-rules.ts';
 
 export interface RetentionContext extends Owner {
@@ -107,7 +107,10 @@ function holds({ pinned, locked }: Candidate): string[] {
   return [...(pinned ? ['pinned'] : []), ...(locked ? ['locked'] : [])];
 }
 
-/** Keeps the newest verified snapshot, and the newest of all, of the current cluster id and of the one before. */
+/**
+ * Keeps the newest verified snapshot, and the newest of all, of the current cluster id and of the one before, and what lies around
+ * each fall of a revision.
+ */
 function keepLifelines(snapshots: readonly Snapshot[], cluster: ClusterLine | undefined, keep: Keep): void {
   if (!cluster) return;
   const verified = snapshots.filter((snapshot) => snapshot.verified);
@@ -122,31 +125,11 @@ function keepLifelines(snapshots: readonly Snapshot[], cluster: ClusterLine | un
     keepNewest(verified, ids, 'newest verified');
     keepNewest(snapshots, ids, 'newest');
   }
-  const before = beforeFall(verified, cluster.id);
-  const highest = before.toSorted((a, b) => b.revision! - a.revision!)[0];
-  const newest = verified.find(({ clusterId, revision }) => clusterId === cluster.id && revision !== undefined);
-  for (const found of [before[0], highest, newest && higherBefore(verified, newest)])
-    if (found) keep(found, `newest verified before the revision of cluster ${cluster.id} fell`);
-}
-
-/**
- * Returns the snapshots, newest first, with a revision that a later one of the same cluster id no longer has. A restore gives
- * etcd a new cluster id, but an etcd that was emptied and starts with its old flags has its old one.
- */
-function beforeFall(snapshots: readonly Snapshot[], clusterId: string): Snapshot[] {
-  const own = snapshots.filter((each) => each.clusterId === clusterId && each.revision !== undefined);
-  const found: Snapshot[] = [];
-  let later = 0;
-  let lowest = Number.POSITIVE_INFINITY;
-  let highest = Number.NEGATIVE_INFINITY;
-  for (const each of own) {
-    const revision = each.revision!;
-    while (!areAtOnce(each, own[later]!)) lowest = Math.min(lowest, own[later++]!.revision!);
-    // Snapshots of two members at nearly the same time may differ by a few writes, but later ones make up for that.
-    if (revision > lowest || (each !== own[0] && revision > highest)) found.push(each);
-    highest = Math.max(highest, revision);
+  for (const id of [cluster.id, ...cluster.lineage]) {
+    const { before, after } = aroundFalls(verified, id);
+    for (const one of before) keep(one, `newest verified before the revision of cluster ${id} fell`);
+    for (const one of after) keep(one, `first verified after the revision of cluster ${id} fell`);
   }
-  return found;
 }
 
 function fillUp(group: readonly Snapshot[], minKeep: number, kept: ReadonlyMap<string, unknown>, keep: Keep): void {

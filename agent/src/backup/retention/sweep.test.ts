@@ -78,6 +78,8 @@ test('nothing is deleted with a listing that is cut short, and no payload withou
 
 test('a marker beside a whole snapshot is removed, and a note of a restore never is', async () => {
   for (const marker of ['taking', 'deleting']) await writeOld(`${WHOLE}.${marker}`);
+  // Another object beside it is young, as is what an hourly `verify` writes.
+  await writeFile(join(root, `orders/${WHOLE}.pin`), '');
   await writeOld(`${REST}.restored-c1.json`, '{}');
   const { swept } = await run(new FilesystemStore({ path: root }));
   expect(swept.sort()).toEqual([

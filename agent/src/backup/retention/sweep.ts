@@ -168,7 +168,7 @@ async function sweepSnapshots(
   const isStill = stillVerified(store, folder, options);
   for (const [id, objects] of groups) {
     // Only a name of the agent's own form identifies an object as ours.
-    if (!isSnapshotId(id) || !areOld(objects, before)) continue;
+    if (!isSnapshotId(id)) continue;
     // Keep objects that are pinned or that another manifest names.
     const isPayload = ({ key }: StoredObject) => PAYLOAD.test(key.slice(folder.length + 1 + id.length));
     const payloads = objects.filter(isPayload);
@@ -178,11 +178,15 @@ async function sweepSnapshots(
     ];
     const has = (wanted: string) => objects.some(({ key }) => key === wanted);
     if (has(manifestKey(folder, id))) {
-      // What is whole again, or was never deleted, must not be taken for a leftover later.
-      for (const marker of markersOf(folder, id))
-        if (has(marker) && (await store.delete(marker, options)) === 'deleted') swept.push(marker);
+      // What is whole again, or was never deleted, must not be taken for a leftover later. Each `verify` writes beside it, so
+      // the marker's own age counts.
+      const markers = objects.filter(
+        (object) => markersOf(folder, id).includes(object.key) && areOld([object], before),
+      );
+      for (const { key } of markers) if ((await store.delete(key, options)) === 'deleted') swept.push(key);
       continue;
     }
+    if (!areOld(objects, before)) continue;
     if (payloads.length > 0 && !named) continue;
     // Without a marker, it had a manifest, which was lost.
     if (payloads.length > 0 && !markersOf(folder, id).some(has)) continue;

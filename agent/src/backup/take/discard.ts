@@ -13,8 +13,8 @@ export async function discard(store: Store, key: string): Promise<void> {
 const BRIEF = 3_000;
 
 /** Whether the store is known not to have the object. */
-export async function isAbsent(store: Store, key: string): Promise<boolean> {
-  const found = store.stat(key, { signal: AbortSignal.timeout(BRIEF) });
+export async function isAbsent(store: Store, key: string, limit = BRIEF): Promise<boolean> {
+  const found = store.stat(key, { signal: AbortSignal.timeout(limit) });
   return found.then(
     (object) => object === undefined,
     () => false,

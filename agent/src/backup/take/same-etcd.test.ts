@@ -229,7 +229,7 @@ describe('another folder that hangs', () => {
     const store = new IdleTimeoutStore(
       'file://x',
       async () => new Hanging(hangs),
-      () => 300,
+      () => 1_500,
     );
     const { targets } = await take(store);
     expect(targets).toMatchObject([{ verified: 'read' }]);

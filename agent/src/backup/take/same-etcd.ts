@@ -1,4 +1,4 @@
-import { toCandidate } from '../catalog/candidate.ts';
+import { candidatesOf } from '../catalog/candidate.ts';
 import type { Entry } from '../catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { isOf, linesOf } from '../catalog/identity/identity.ts';
@@ -43,8 +43,8 @@ function plaintextWarning(
 
 /** Returns a warning for a backup of an etcd that had a higher revision before, under the same cluster id. */
 function fallWarning(entries: readonly Entry[], named: NamedCluster, now: Reached): string | undefined {
-  const own = entries.filter((entry) => isOf(named, entry)).map(toCandidate);
-  const before = higherBefore(own, now);
+  const own = entries.filter((entry) => isOf(named, entry));
+  const before = higherBefore(candidatesOf(own), now);
   return before && fallText(before, now, ' now');
 }
 

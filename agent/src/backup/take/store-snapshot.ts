@@ -3,7 +3,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { isTimeout } from '../../lib/limits/run-limit.ts';
 import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
-import { type Entry, putText, readCatalog, reservationKey, takingKey } from '../catalog/catalog.ts';
+import { type Entry, readCatalog, reservationKey, takingKey } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { lineageOf } from '../catalog/identity/lineage.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
@@ -24,6 +24,7 @@ import { formatFileName, freeFileName } from './file-name.ts';
 import type { BackupOutcome, List, Origin, RunContext, StoreRequest, Target, WithOrigin } from './request.ts';
 import { reserve, sweepReserved } from './reservation.ts';
 import { warningOfSameEtcd, warningsFor } from './same-etcd.ts';
+import { markTaking, unmarkTaking } from './taking.ts';
 import { checkRuns, type TargetRun, targetRuns } from './target-run.ts';
 import { shareStream, type Uploaded } from './upload.ts';
 
@@ -74,15 +75,19 @@ export async function storeSnapshot(
     // A payload that a killed run leaves must not look like one whose manifest was lost. Other runs see the marker before the
     // moment that the snapshot is dated at.
     if (!request.key && !request.fileName)
-      await each((target, { signal }) => putText(target.store, takingKey(folderOf(request), id), '', { signal }));
+      await each(({ store: to }, { log, signal }) =>
+        markTaking(to, folderOf(request), id, { signal, warn: (message) => log.warn({ store: to.url }, message) }),
+      );
     const open = runs.filter(({ failure }) => !failure);
 
     context.progress.phase('stream', `snapshot of ${origin.source.endpoint}`);
-    const release = async ({ target, outcome }: TargetRun) => {
-      if (request.fileName) await discard(target.store, reservationKey(folderOf(request), id));
+    const release = async ({ target: { store: to }, outcome, context: { log } }: TargetRun) => {
+      const folder = folderOf(request);
+      if (request.fileName) await discard(to, reservationKey(folder, id));
+      else if (request.key) return;
+      else if (outcome) await unmarkTaking(to, folder, id, (message) => log.warn({ store: to.url }, message));
       // After a failure the store may have the payload.
-      else if (!request.key && (outcome || (await isAbsent(target.store, key))))
-        await discard(target.store, takingKey(folderOf(request), id));
+      else if (await isAbsent(to, key)) await discard(to, takingKey(folder, id));
     };
     const stream = await origin.open().catch(async (error) => {
       await Promise.all(open.map(release));

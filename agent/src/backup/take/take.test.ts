@@ -110,7 +110,7 @@ describe('killed at any step', () => {
       const rests = files.filter((file) => !after.some((id) => file === `${id}.json` || file === `${id}.db.zst`));
       expect(rests).toEqual([]);
     }
-  });
+  }, 180_000);
 });
 
 describe('several stores', () => {

@@ -26,6 +26,7 @@ import { ANSWER_LIMIT, answeringOf } from '../shared/answering.ts';
 import { orInstead } from '../shared/instead.ts';
 import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
+import { servedFacts } from '../shared/served-facts.ts';
 import { sha256 } from '../shared/snapshot-flags.ts';
 import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
 import { noteUntilDone } from './note-until-done.ts';
@@ -162,13 +163,12 @@ async function highest(
   revision: number,
   context: CommandContext,
 ): Promise<HighestKnown> {
-  const { store } = opened;
   const { signal } = context;
   const entries = await answeringOf(opened, context);
+  const facts = await servedFacts(opened, entries, context);
   // A manifest that hangs takes all its time, and must leave the notes theirs.
   const limited = AbortSignal.any([signal, waitLimit(ANSWER_LIMIT, signal)]);
-  const noted = await opened.readNoted();
-  return highestInStore({ store, entries, noted, restored, revision, signal: limited });
+  return highestInStore({ ...facts, restored, revision, signal: limited });
 }
 
 /** Result after a signal. The exit code is not 0, because the Job must not count as complete: it has to start another pod. */

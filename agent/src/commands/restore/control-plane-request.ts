@@ -19,11 +19,11 @@ import { type OwnRestore, type Seen, type Served, servedBefore } from '../../con
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
-import { timeAt } from '../../store/clock.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
 import { ANSWER_LIMIT } from '../shared/answering.ts';
+import { servedFacts } from '../shared/served-facts.ts';
 import { bumpFlag } from '../shared/snapshot-flags.ts';
 import { askedToRestore, type OpenedCatalog, passedOverFor } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
@@ -89,8 +89,6 @@ export async function prepareRequest(
   const identities = await settings.identities();
   const entry = await askedToRestore(opened, context, grow);
   const { manifest } = entry;
-  const lost = await opened.readLost(await timeAt(opened.store, { signal }));
-  const all = [...opened.entries, ...lost];
   const command = namedCommand(settings, manifest, opened);
   if (!settings.flag('forceForeign')) await refuseOtherCluster(manifest, opened.entries, node.member);
   await refuseMissingFiles(node, placesOf(settings).manifestsDir, manifest);
@@ -110,7 +108,7 @@ export async function prepareRequest(
     passedOver: await passedOverFor(opened, entry, context),
     ...(initialCluster !== undefined && { initialCluster }),
     asked: { ...(token !== undefined && { token }), ...(bump !== undefined && { bump }) },
-    served: await servedOf({ ...opened, entries: all }, await opened.readNoted(), node, entry, context),
+    served: await servedOf(opened, node, entry, context),
     serverVersion: settings.text('serverVersion') ?? (await versionOf(node)),
     etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
     read: { signal, identities, onBytes },
@@ -131,8 +129,7 @@ export function refusePassedOver({ passedOver: passed, manifest }: ControlPlaneR
 
 /** Finds the highest revision that was ever served, from the store, this node, and the members that answer. */
 async function servedOf(
-  { store, entries }: OpenedCatalog,
-  noted: readonly Entry[],
+  opened: OpenedCatalog,
   { member }: EtcdNode,
   restored: Entry & { manifest: Manifest },
   { settings, signal }: CommandContext,
@@ -159,17 +156,9 @@ async function servedOf(
     ...journals.map(({ content }) => ({ ...content, hasServed: ['served', 'done'].includes(content.state) })),
     ...(prepared ? [{ ...prepared, hasServed: false }] : []),
   ];
+  const facts = await servedFacts(opened, opened.entries, { signal });
   const limited = AbortSignal.any([signal, waitLimit(ANSWER_LIMIT, signal)]);
-  const found = await servedBefore({
-    store,
-    entries,
-    noted,
-    restored,
-    here,
-    own: restores,
-    signal: limited,
-    skipUnread: true,
-  });
+  const found = await servedBefore({ ...facts, restored, here, own: restores, signal: limited, skipUnread: true });
   signal.throwIfAborted();
   return found;
 }

@@ -11,14 +11,15 @@ import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { bumpFor } from './data-dir-bump.ts';
 
-const readNoted = async () => [];
+const none = async () => [];
+const lists = { cluster: 'orders', readNoted: none, readLost: none, readUnfinished: none };
 
 test('if the notes cannot be read, a single member uses the data here, and several members are refused', async () => {
   const place = await mkdtemp(join(tmpdir(), 'bump-'));
   const manifest = manifestOf(Buffer.from('x'));
   const entry = { id: manifest.id, manifest, objects: [] } as unknown as WholeEntry;
   const readAnswering = () => Promise.reject(new Error('the network is down'));
-  const opened = { store: new FilesystemStore({ path: place }), readAnswering, readNoted } as unknown as OpenedStore;
+  const opened = { store: new FilesystemStore({ path: place }), readAnswering, ...lists } as unknown as OpenedStore;
   const warnings: string[] = [];
   const log = { warn: (message: string) => warnings.push(message) } as unknown as Log;
   const bump = (several: boolean, given?: number) => {
@@ -64,7 +65,7 @@ test('if the notes cannot be read and data is here, the number is asked for, eve
     const store = new FilesystemStore({ path: member.dataDir });
     const context = { signal: new AbortController().signal, log };
     const asked = { ...request, ...(given && { bumpRevision: given }) };
-    const opened = { store, readAnswering, readNoted } as unknown as OpenedStore;
+    const opened = { store, readAnswering, ...lists } as unknown as OpenedStore;
     return bumpFor({ opened, entry, request: asked, several: false, context });
   };
   expect(await bump(async () => [entry, highest])).toBe(6e9);
@@ -93,7 +94,7 @@ describe('one object that the store does not give out', () => {
   const bump = async (entries: readonly object[], request: Partial<DataDirRequest> = {}, several = false) => {
     const place = await mkdtemp(join(tmpdir(), 'bump-'));
     const store = new FilesystemStore({ path: place });
-    const opened = { store, readAnswering: async () => entries, readNoted } as unknown as OpenedStore;
+    const opened = { store, readAnswering: async () => entries, ...lists } as unknown as OpenedStore;
     const members = { name: 'a', initialCluster: 'a=http://a:1,b=http://b:1', initialAdvertisePeerUrls: 'http://a:1' };
     const asked = { dataDir: join(place, 'data'), ...members, named: true, repeat: 'refuse' as const, ...request };
     const context = { signal: new AbortController().signal, log: { warn() {} } as unknown as Log };
@@ -146,7 +147,7 @@ test('a note that hangs leaves what the other notes know', async () => {
   const { get } = store;
   store.get = (key: string) => (key.includes('c2') ? new Promise<never>(() => {}) : get.call(store, key));
   const readAnswering = async () => [entry];
-  const opened = { store, readAnswering, readNoted } as unknown as OpenedStore;
+  const opened = { store, readAnswering, ...lists } as unknown as OpenedStore;
   const { timeout } = AbortSignal;
   AbortSignal.timeout = () => timeout.call(AbortSignal, 300);
   await mkdir(join(place, 'data'));
@@ -182,8 +183,13 @@ describe('into an empty directory, what is unknown counts as a step, and a warni
   };
   const one = { initialCluster: 'a=http://a:1' };
   const two = { initialCluster: 'a=http://a:1,b=http://b:1', initialClusterToken: 't' };
-  const bump = async (entries: readonly object[], members: Partial<DataDirRequest> = one) => {
-    const opened = { store: new FilesystemStore({ path: place }), readAnswering: async () => entries, readNoted };
+  const bump = async (entries: readonly object[], members: Partial<DataDirRequest> = one, more: object = {}) => {
+    const opened = {
+      store: new FilesystemStore({ path: place }),
+      readAnswering: async () => entries,
+      ...lists,
+      ...more,
+    };
     const warnings: string[] = [];
     const context = {
       signal: new AbortController().signal,
@@ -218,6 +224,16 @@ describe('into an empty directory, what is unknown counts as a step, and a warni
       2e9,
       [guess(`${manifest.id} was restored as the cluster c1, which has no backup, and its note names no revision`)],
     ]);
+  });
+
+  test('a later snapshot that has lost its manifest', async () => {
+    const lost = { ...later, unread: undefined, problem: 'it has no manifest' };
+    for (const members of [one, two]) {
+      expect(await bump([restored], members, { readLost: async () => [lost] })).toEqual([
+        2e9,
+        [guess(`${later.id} was taken later, and it has no manifest`)],
+      ]);
+    }
   });
 
   test('a later manifest that the store does not give out', async () => {

@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Entry, isMemberNote, type WholeEntry } from '../../backup/catalog/catalog.ts';
-import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { timeOf } from '../../backup/catalog/passed-over.ts';
 import { knownRevisionOf, refuseBeyondLast } from '../../backup/payload/plausible-revision.ts';
 import { bumpBeyond } from '../../backup/restore/bump-beyond.ts';
@@ -28,6 +27,7 @@ import { moreTime } from '../../lib/limits/run-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { ANSWER_LIMIT, answeringOf } from '../shared/answering.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
+import { servedFacts } from '../shared/served-facts.ts';
 import { mayForce } from '../shared/store-run.ts';
 
 interface Wanted {
@@ -209,26 +209,18 @@ async function servedIn(
   { signal }: Wanted['context'],
   isNeeded: boolean,
 ): Promise<Found> {
-  const { store } = opened;
-  const served = (entries: readonly Entry[], skipUnread: boolean, folder?: string, noted: readonly Entry[] = []) => {
+  const served = (facts: Pick<ServedRequest, 'store' | 'entries'>, skipUnread: boolean) => {
     // A manifest that hangs takes all its time, and must leave the notes theirs.
     const limited = AbortSignal.any([signal, waitLimit(ANSWER_LIMIT, signal)]);
-    return servedBefore({
-      ...{ store, entries, noted },
-      restored: entry,
-      ...local,
-      signal: limited,
-      skipUnread,
-      ...(folder !== undefined && { folder }),
-    });
+    return servedBefore({ ...facts, restored: entry, ...local, signal: limited, skipUnread });
   };
   try {
     moreTime(signal, ANSWER_LIMIT / 1000);
-    const entries = await answeringOf(opened, { signal });
-    const missing = entries.find(({ unread, manifest }) => unread === 'unreachable' && !manifest);
+    const answering = await answeringOf(opened, { signal });
+    const missing = answering.find(({ unread, manifest }) => unread === 'unreachable' && !manifest);
     if (missing && isNeeded) throw new Error(`${missing.id}: ${missing.problem}`);
-    const noted = await opened.readNoted();
-    return { entries, served: await served(entries, !isNeeded, folderOf(opened), noted) };
+    const facts = await servedFacts(opened, answering, { signal });
+    return { entries: facts.entries, served: await served(facts, !isNeeded) };
   } catch (error) {
     signal.throwIfAborted();
     const why = `earlier restores and backups are unknown (${messageOf(error)})`;
@@ -239,7 +231,7 @@ async function servedIn(
       );
     }
     const entries = [{ ...entry, objects: [] }];
-    const known = await served(entries, true);
+    const known = await served({ store: opened.store, entries }, true);
     // Data here seems to be the newest if nothing else is known, so only a person can judge.
     return {
       entries,

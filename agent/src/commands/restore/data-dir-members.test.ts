@@ -101,6 +101,14 @@ test('the data of another member is not replaced, and all data directories below
       `${second.dataDir} holds the data of the member ${second.name}, not of ${first.name}; pass the data directory of`,
     ),
   });
+  const [, ...unnamed] = own(1);
+  const cluster = `--initial-cluster=${allMembers().replace(`${second.name}=`, 'default=')}`;
+  expect(await restore(second.dataDir, ...unnamed, cluster, '--initial-cluster-token=new')).toMatchObject({
+    exitCode: ExitCode.refused,
+    text: expect.stringMatching(
+      `^--name: is missing, .* ${second.dataDir} holds the data of the member ${second.name}; pass --name=${second.name} `,
+    ),
+  });
   const { exitCode, text } = await restore(dirname(second.dataDir), ...own(1), ...all);
   expect(exitCode).toBe(ExitCode.refused);
   for (const { dataDir } of etcd.members) expect(text).toContain(dataDir);

@@ -32,11 +32,18 @@ export async function refuseLone(
 export async function refuseOtherMember(
   manifest: Pick<Manifest, 'members'>,
   { dataDir, name, initialCluster }: DataDirRequest,
+  isNamed: boolean,
 ): Promise<void> {
   const held = await memberNameIn(resolve(dataDir), manifest);
   if (held === undefined || held === name) return;
   const isListed = manifest.members?.some((each) => each.name === held) || membersOf(initialCluster).has(held);
   if (!isListed) return;
+  if (!isNamed) {
+    throw new AgentError(
+      ExitCode.refused,
+      `--name: is missing, so the member would be called ${name}, but ${dataDir} holds the data of the member ${held}; pass --name=${held} with its peer URLs, or the name and the data directory of another member; to replace the data anyway, pass --force-foreign`,
+    );
+  }
   throw new AgentError(
     ExitCode.refused,
     `--data-dir: ${dataDir} holds the data of the member ${held}, not of ${name}; pass the data directory of ${name}, or --name=${held} with its peer URLs; to replace the data anyway, pass --force-foreign`,

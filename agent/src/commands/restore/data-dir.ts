@@ -77,7 +77,7 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
       bump: async () => {
         if (!settings.flag('forceForeign')) {
           await refuseForeign(entry, request, opened, context);
-          await refuseOtherMember(manifest, request);
+          await refuseOtherMember(manifest, request, settings.isSet('name'));
         }
         return bumpFor({ opened, entry, request, several, commandFor: command, context });
       },

@@ -2,6 +2,8 @@ import {
   type Entry,
   exactManifestKey,
   hasManifest,
+  isBeingDeleted,
+  isMarkedTaking,
   mayRunUntil,
   payloadIn,
   payloadProblem,
@@ -49,6 +51,9 @@ export function adoptHint(opened: OpenedStore, entry: Entry, context: HintContex
   if (manifest) return `; if another snapshot was stored in its place, ${adopt} writes a new manifest`;
   if (hasManifest(entry)) return `; if its payload is good, ${adopt} replaces the manifest`;
   const until = manifestKey === exactManifestKey(payload.key) ? undefined : mayRunUntil(payload, now);
+  if (until && !isMarkedTaking(entry)) {
+    return `; if no backup is running, ${adoptCommand(opened, [payload.key], settings, ['--backup-ended'])} writes one`;
+  }
   return until
     ? `; wait until ${until}; if it has no manifest then, ${adopt} writes one; with --backup-ended it does so now, if no backup is running`
     : `; if no backup is running, ${adopt} writes one`;
@@ -75,7 +80,7 @@ function orphanOf(entry: Entry): StoredObject | undefined {
   const { manifest, unread, objects } = entry;
   // Of a suspect source, the manifest stands.
   if (unread || manifest?.source.suspect?.length) return undefined;
-  if (!manifest) return payloadIn(entry);
+  if (!manifest) return isBeingDeleted(entry) ? undefined : payloadIn(entry);
   const payload = objects.find(({ key }) => key === manifest.object.key);
   return payload && payloadProblem(manifest, payload.size) === undefined ? undefined : payload;
 }
@@ -83,11 +88,16 @@ function orphanOf(entry: Entry): StoredObject | undefined {
 const ownerOf = ({ key }: StoredObject, { manifestKey }: Entry, { entries }: Pick<HintContext, 'entries'>) =>
   entries.find((other) => other.manifestKey !== manifestKey && other.manifest?.object.key === key);
 
-export function adoptCommand(opened: OpenedStore, keys: readonly string[], settings: Settings): string {
+export function adoptCommand(
+  opened: OpenedStore,
+  keys: readonly string[],
+  settings: Settings,
+  more: readonly string[] = [],
+): string {
   const given = sameIdentities(settings);
   const isEncrypted = keys.some((key) => key.endsWith('.age'));
   const identities = isEncrypted ? (given.length > 0 ? given : ['--age-identity-file=FILE']) : [];
-  return `\`etcd-agent adopt ${keys.map(quoted).join(' ')} ${flagsOf(opened, identities, settings)}\``;
+  return `\`etcd-agent adopt ${keys.map(quoted).join(' ')} ${[flagsOf(opened, identities, settings), ...more].join(' ')}\``;
 }
 
 const flagsOf = (opened: OpenedStore, identities: readonly string[], settings: Settings): string =>

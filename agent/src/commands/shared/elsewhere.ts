@@ -14,6 +14,8 @@ import type { StoreSpec } from '../../store/spec.ts';
 import type { Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
 import type { CommandContext } from '../cli/command.ts';
+import type { Settings } from '../cli/settings.ts';
+import { adoptCommand } from './adopt-hint.ts';
 import { HINT_LIMIT } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
 import { sameStore } from './same-store.ts';
@@ -26,14 +28,17 @@ export interface Elsewhere {
 }
 
 /** Says what there is instead, for a command that found no snapshot. Never changes the outcome of a command by an error. */
-export async function elsewhere(opened: OpenedStore, { signal }: Pick<CommandContext, 'signal'>): Promise<Elsewhere> {
+export async function elsewhere(
+  opened: OpenedStore,
+  { signal, settings }: Pick<CommandContext, 'signal' | 'settings'>,
+): Promise<Elsewhere> {
   const found = (text: string): Elsewhere => ({ text, isFound: true });
   const ids = await clusterIdsHint(opened);
   if (ids) return found(ids);
   // The folder is the right one.
   const unfinished = await unfinishedHint(opened.store, opened.spec, folderOf(opened), signal);
   if (unfinished) return { text: unfinished, isFound: false };
-  const { misplaced, names, hasFolder, exactKey } = await lookAround(opened.store, opened, { signal });
+  const { misplaced, names, hasFolder, exactKey, loose } = await lookAround(opened.store, opened, { signal });
   if (misplaced && (!hasFolder || misplaced.folder === folderOf(opened))) {
     return found(misplacedText(misplaced, opened.spec));
   }
@@ -43,6 +48,7 @@ export async function elsewhere(opened: OpenedStore, { signal }: Pick<CommandCon
   if (hasFolder || !names) return { text: '', isFound: false };
   const higher = await higherHint(opened.spec, opened);
   if (higher) return found(higher);
+  if (loose?.length) return { text: looseText(opened, loose, settings), isFound: false };
   const text = `; it has no folder ${folderOf(opened)}, and ${otherFiles(names)}: check --store, or take a first backup`;
   return { text, isFound: false };
 }
@@ -52,6 +58,16 @@ const otherFiles = ([first]: readonly string[]) =>
 
 const exactKeyText = (key: string) =>
   `; it has a snapshot under an exact key, which no list contains: pass ${quoted(`--object-key=${key}`)} to \`show\`, \`verify\` or \`restore\``;
+
+/** Says how files become snapshots that lie in no folder. */
+function looseText(opened: OpenedStore, keys: readonly string[], settings: Settings): string {
+  const some = keys.slice(0, SHOWN);
+  const count =
+    keys.length === 1 ? 'a file that looks like a snapshot' : `${keys.length} files that look like snapshots`;
+  const what = some.length === keys.length ? (keys.length === 1 ? 'it' : 'them') : `the last ${some.length} by name`;
+  const adopt = adoptCommand(opened, some, settings);
+  return `; it has no folder ${folderOf(opened)}, but ${count} outside of all folders: ${adopt} checks ${what}, and makes each a snapshot that \`--object-key\` names`;
+}
 
 /** Says what a store has in which no cluster has a snapshot. */
 export async function noClusterHint(store: Store, spec: StoreSpec, signal: AbortSignal): Promise<Elsewhere> {

@@ -18,6 +18,8 @@ export interface OpenedStore extends Wanted {
   readonly readLost: (now: Date) => Promise<readonly Entry[]>;
   /** Lists the snapshots in the folder that have no manifest yet. */
   readonly readUnfinished: (now: Date) => Promise<readonly Entry[]>;
+  /** Lists the snapshots in the folder that retention was deleting. */
+  readonly readDeleting: () => Promise<readonly Entry[]>;
   /** Lists what has notes of restores and no manifest. */
   readonly readNoted: () => Promise<readonly Entry[]>;
 }

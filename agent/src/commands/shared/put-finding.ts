@@ -11,10 +11,6 @@ export interface Finding extends Pick<Verification, 'id' | 'level' | 'outcome' |
   readonly isPassing?: boolean;
 }
 
-/** The detail of a finding for a line that begins with the id. */
-export const withoutId = (detail: string, id: string): string =>
-  detail.startsWith(`${id}: `) ? detail.slice(id.length + 2) : detail;
-
 /** What an error of a verification says against the snapshot. Undefined: only that it cannot be read now. */
 export function findingOf(error: AgentError, id: string, level: Level): Finding | undefined {
   const { exitCode } = error;

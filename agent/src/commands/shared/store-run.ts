@@ -1,4 +1,5 @@
 import {
+  beingDeleted,
   type Entry,
   lostManifests,
   notedOnly,
@@ -134,8 +135,9 @@ export async function openedStore(
   };
   const readLost = async (now: Date) => lostManifests(folder, await list(), now);
   const readUnfinished = async (now: Date) => unfinished(folder, await list(), now);
+  const readDeleting = async () => beingDeleted(folder, await list());
   const readNoted = async () => notedOnly(folder, await list());
-  return { ...wanted, spec, store, readAll, readAnswering, readLost, readUnfinished, readNoted };
+  return { ...wanted, spec, store, readAll, readAnswering, readLost, readUnfinished, readDeleting, readNoted };
 }
 
 export const withCatalog = <T>(context: CommandContext, work: (opened: OpenedCatalog) => Promise<T>): Promise<T> =>
@@ -223,6 +225,15 @@ async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes:
   });
 }
 
+/** Reads the snapshots without a manifest, whether it was lost or is not there yet. */
+export async function withoutManifest(
+  { store, readLost, readUnfinished }: OpenedStore,
+  { signal }: Pick<CommandContext, 'signal'>,
+): Promise<Entry[]> {
+  const now = await timeAt(store, { signal });
+  return [...(await readLost(now)), ...(await readUnfinished(now))];
+}
+
 /** Snapshots that are newer than the found one but were not chosen. Empty if the user has named a snapshot. */
 export async function passedOverFor(
   opened: OpenedStore,
@@ -231,8 +242,7 @@ export async function passedOverFor(
 ): Promise<PassedOver[]> {
   const { settings, signal } = context;
   if (askedId(settings) !== undefined || settings.text('objectKey') !== undefined) return [];
-  const now = await timeAt(opened.store, { signal });
-  const without = [...(await opened.readLost(now)), ...(await opened.readUnfinished(now))];
+  const without = await withoutManifest(opened, { signal });
   return passedOver([...(await answeringOf(opened, context)), ...without], entry, opened, beforeFlag(settings));
 }
 

@@ -190,7 +190,7 @@ export interface HighestKnown {
 export async function highestInStore({
   revision: restored,
   ...request
-}: Pick<ServedRequest, 'store' | 'entries' | 'noted' | 'restored' | 'signal'> & {
+}: Pick<ServedRequest, 'store' | 'entries' | 'noted' | 'restored' | 'signal' | 'folder'> & {
   /** Revision of the snapshot, by its content. */
   readonly revision: number;
 }): Promise<HighestKnown> {

@@ -49,7 +49,27 @@ export class Etcdutl {
     this.#program = program;
   }
 
-  async run(args: readonly string[], { signal, timeout }: RunOptions = {}): Promise<RunResult> {
+  /** Throws a usage error if the program is not etcdutl: then it says nothing about the file. */
+  async run(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+    const result = await this.#execute(args, options);
+    if (result.exitCode > 0) await this.#refuseOther(options);
+    return result;
+  }
+
+  /** The version that it reports. Undefined if it reports none, as another program. */
+  async version(options: RunOptions): Promise<string | undefined> {
+    return versionIn(await this.#execute(['version'], options));
+  }
+
+  async #refuseOther({ signal }: RunOptions): Promise<void> {
+    const result = await this.#execute(['version'], { signal, timeout: 30_000 });
+    if (result.exitCode === -1 || versionIn(result) !== undefined) return;
+    throw usageError(
+      `--etcdutl: ${this.#program} is not etcdutl, or does not run on this machine: it reports no version; name etcdutl of etcd 3.5 or newer`,
+    );
+  }
+
+  async #execute(args: readonly string[], { signal, timeout }: RunOptions): Promise<RunResult> {
     const { promise, resolve, reject } = Promise.withResolvers<RunResult>();
     const options = { signal, timeout, killSignal: 'SIGKILL', maxBuffer: 4 * 1024 * 1024 } as const;
     execFile(this.#program, args, options, (error, stdout, stderr) => {
@@ -67,7 +87,7 @@ export class Etcdutl {
   async snapshotStatus(file: string, options: RunOptions): Promise<Answer<SnapshotStatus>> {
     const result = await this.run(['snapshot', 'status', file, '-w', 'json'], options);
     const { revision, totalKey, version } = parse(result) ?? {};
-    if (typeof revision !== 'number') return noAnswer(result, 'cannot open the database');
+    if (typeof revision !== 'number') return this.#noAnswer(result, 'cannot open the database', options);
     const storageVersion = typeof version === 'string' && version ? version : undefined;
     return {
       outcome: 'found',
@@ -94,13 +114,21 @@ export class Etcdutl {
       return { outcome: 'unable', why: 'this etcdutl cannot compute its HashKV; use etcdutl 3.7' };
     }
     if (/has been compacted/.test(result.stderr)) return { outcome: 'unable', why: 'it was compacted meanwhile' };
-    return noAnswer(result, 'cannot read the keys of the database');
+    return this.#noAnswer(result, 'cannot read the keys of the database', options);
+  }
+
+  async #noAnswer(result: RunResult, verdict: string, options: RunOptions): Promise<Answer<never>> {
+    if (result.exitCode === 0) await this.#refuseOther(options);
+    return noAnswer(result, verdict);
   }
 }
 
 /** Errors of etcdutl and the kernel that contain nothing of the file. */
 const FIXED =
   /invalid database|version mismatch|checksum error|integrity check failed|cannot allocate memory|no space left on device|permission denied|input\/output error/;
+
+const versionIn = ({ exitCode, stdout }: RunResult): string | undefined =>
+  exitCode === 0 ? /etcdutl version: (\S+)/.exec(stdout)?.[1] : undefined;
 
 function noAnswer({ exitCode, stderr }: RunResult, verdict: string): Answer<never> {
   if (exitCode !== -1)

@@ -119,8 +119,12 @@ export class FilesystemStore implements Store {
 
   async isThere({ signal }: CallOptions = {}): Promise<boolean> {
     signal?.throwIfAborted();
-    const found = await this.#do('read', this.#root, unlessGone(stat(this.#root)));
-    return found?.isDirectory() ?? false;
+    // With the dot, a file is an error.
+    const code = await stat(`${this.#root}/.`).then(() => undefined, codeOf);
+    if (code === 'ENOTDIR') {
+      throw new AgentError(ExitCode.nothingThere, `${this.url}: the path, or a part of it, is a file; check --store`);
+    }
+    return (await this.#do('read', this.#root, unlessGone(stat(this.#root)))) !== undefined;
   }
 
   close(): void {}

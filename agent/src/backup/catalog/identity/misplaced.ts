@@ -2,8 +2,8 @@ import { isTimeout } from '../../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../../lib/limits/unless-aborted.ts';
 import { callCounter } from '../../../lib/memory.ts';
 import type { Store } from '../../../store/store.ts';
-import { isOfExactKey, readManifest } from '../catalog.ts';
-import { isSnapshotId, splitName } from '../snapshot-id.ts';
+import { exactManifestKey, isOfExactKey, isValidKey, readManifest } from '../catalog.ts';
+import { isSnapshotId, SNAPSHOT_NAME, splitName } from '../snapshot-id.ts';
 import { folderOf, type NamedCluster } from './folder.ts';
 import { type HintOptions, LIMIT, limited } from './locate.ts';
 
@@ -28,6 +28,8 @@ export interface Around {
   readonly hasFolder?: boolean;
   /** An exact key with a snapshot of the cluster, or of any if none is wanted. */
   readonly exactKey?: string;
+  /** Files in the root of the store that have the ending of a snapshot and no manifest, the last name first. */
+  readonly loose?: readonly string[];
 }
 
 /** Names in a hint. */
@@ -47,6 +49,7 @@ export async function lookAround(
     const last = new Map<string, string>();
     const names: string[] = [];
     const exact: string[] = [];
+    const root = new Set<string>();
     let hasFolder = false;
     const countObject = callCounter(2_000);
     for await (const { key } of store.list('', { signal: within })) {
@@ -54,6 +57,7 @@ export async function lookAround(
       if (names.length < SHOWN) names.push(key);
       hasFolder ||= key.startsWith(`${folderOf(wanted)}/`);
       const slash = key.lastIndexOf('/');
+      if (slash < 0) root.add(key);
       const split = splitName(key.slice(slash + 1));
       if (key.endsWith('.json') && !isSnapshotId(split?.id ?? '') && exact.length < READ) exact.push(key);
       if (split?.suffix !== '.json' || !isSnapshotId(split.id)) continue;
@@ -71,7 +75,8 @@ export async function lookAround(
       const exactKey = await exactKeyOf(store, key, wanted, within);
       if (exactKey !== undefined) return { names, hasFolder, exactKey };
     }
-    return { names, hasFolder };
+    const isLoose = (key: string) => SNAPSHOT_NAME.test(key) && isValidKey(key) && !root.has(exactManifestKey(key));
+    return { names, hasFolder, loose: [...root].filter(isLoose).sort().reverse() };
   };
   return unlessAborted(look(), within).catch(() => {
     if (signal && !isTimeout(signal)) signal.throwIfAborted();

@@ -1,0 +1,36 @@
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import type { CallOptions, Store } from '../../store/store.ts';
+import { putText, takingKey } from '../catalog/catalog.ts';
+import { DEADLINE } from './discard.ts';
+
+type Warn = (message: string) => void;
+
+/**
+ * Writes the marker without which a payload that a killed run leaves looks like one whose manifest was lost. A store may refuse
+ * it, for example because it is empty: the snapshot matters more.
+ */
+export async function markTaking(
+  store: Store,
+  folder: string,
+  id: string,
+  { warn, ...options }: CallOptions & { readonly warn: Warn },
+): Promise<void> {
+  const key = takingKey(folder, id);
+  await putText(store, key, '', options).catch((error) => {
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
+    warn(
+      `${key} could not be written: ${error.message}; the run goes on without it, but if it is killed, its payload counts as one that has lost its manifest: no later run removes it, and \`verify\` fails until you adopt or delete it; let the store take empty objects`,
+    );
+  });
+}
+
+/** Removes the marker after the manifest was written. The snapshot is stored, so a failure is only a warning. */
+export async function unmarkTaking(store: Store, folder: string, id: string, warn: Warn): Promise<void> {
+  const key = takingKey(folder, id);
+  // Do not use the run's signal: the run may have ended because of it.
+  await store.delete(key, { signal: AbortSignal.timeout(DEADLINE) }).catch((error) => {
+    warn(
+      `${key} could not be removed: ${messageOf(error)}; if the manifest of ${id} is lost while it is there, the payload counts as a leftover of a killed backup and may be swept; the next \`backup\` or \`prune\` removes it once it is older than --sweep-age, if the store lets it; otherwise delete it`,
+    );
+  });
+}
