@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { unknown } from '../../protocol/known.ts';
-import { begin, day, TestSecrets } from './secrets.fixture.ts';
+import { begin, day, TestSecrets, tls } from './secrets.fixture.ts';
 import { userLeaf, wantedOf } from './wanted.ts';
 
 const api = { secret: 'orders-user-api', user: 'api', isAccepted: true };
@@ -116,6 +116,12 @@ test('paused: no first certificate, which that user says, not the cluster', asyn
   const { write, problems, users } = withUser.decide();
   expect([write, problems]).toEqual([undefined, []]);
   expect(users.get(api.secret)?.problem?.reason).toBe('Paused');
+});
+
+test('while two certificates of the cluster have one Secret, every user says so', () => {
+  const spec = { tls: { ...tls({ serverSecret: 'orders-peer-tls' }), rootSecret: 'orders-root-tls' } };
+  const { refusedUsers } = wantedOf('orders', 'shop', spec, [api])!;
+  expect(refusedUsers[api.secret]).toMatch(/names Secret orders-peer-tls twice/);
 });
 
 test('a Secret of the cluster, or of another user, is refused', () => {

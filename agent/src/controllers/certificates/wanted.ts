@@ -124,7 +124,10 @@ export function wantedOf(
   const dnsNames = [...clientNames(name, namespace, clusterDomain), ...peers];
   const own = [...Object.values(authorities), ...Object.values(leaves)];
   const twice = repeated(own);
-  const refusedUsers = refusals(users, own);
+  const mistakes = twice.map(
+    (secret) => `spec.tls names Secret ${secret} twice; give each certificate a Secret of its own`,
+  );
+  const refusedUsers = refusals(users, own, mistakes);
   const good = users.filter(({ secret }) => refusedUsers[secret] === undefined);
   return {
     ...{ cluster: name, authorities, refusedUsers },
@@ -147,7 +150,7 @@ export function wantedOf(
     ...(rootRotation !== undefined && { rootRotation }),
     ...(intermediateRevocation !== undefined && { revocation: intermediateRevocation }),
     mistakes: [
-      ...twice.map((secret) => `spec.tls names Secret ${secret} twice; give each certificate a Secret of its own`),
+      ...mistakes,
       ...more
         .filter((found) => found.name === undefined)
         .map(
@@ -164,7 +167,12 @@ export function wantedOf(
 const named = (commonName: string): Leaf => ({ commonName, dnsNames: [], ipAddresses: [], isServer: false });
 
 /** A certificate in the Secret of another one would take it away. */
-function refusals(users: readonly UserWish[], own: readonly string[]): Record<string, string> {
+function refusals(
+  users: readonly UserWish[],
+  own: readonly string[],
+  [mistake]: readonly string[],
+): Record<string, string> {
+  if (mistake !== undefined) return Object.fromEntries(users.map(({ secret }) => [secret, `EtcdCluster: ${mistake}`]));
   const twice = repeated(users.map(({ secret }) => secret));
   return Object.fromEntries(
     users

@@ -14,7 +14,7 @@ export class FakeEtcd implements RootPort {
   /** Thrown instead of an answer. */
   fault: Error | undefined;
   pem: Buffer = Buffer.of();
-  #revision = 1;
+  revision = 1;
 
   get changes(): string[] {
     return this.calls.filter((call) => !/Status|Get|List/.test(call));
@@ -41,13 +41,13 @@ export class FakeEtcd implements RootPort {
     const [one = '', two = ''] = [1, 2].map((n) => fields.filter(([field]) => field === n).map(([, v]) => text(v))[0]);
     this.calls.push(call);
     if (call === 'AuthStatus')
-      return Buffer.concat([encodeInt(2, Number(this.isEnabled)), encodeInt(3, this.#revision)]);
+      return Buffer.concat([encodeInt(2, Number(this.isEnabled)), encodeInt(3, this.revision)]);
     if (call === 'UserList') return listOf([...this.users.keys()]);
     if (call === 'RoleList') return listOf([...this.roles.keys()]);
     if (call === 'UserGet') return listOf([...this.users.get(one)!]);
     if (call === 'RoleGet')
       return Buffer.concat([...this.roles.get(one)!.values()].map((each) => encodeBytes(2, each)));
-    this.#revision++;
+    this.revision++;
     if (call === 'AuthEnable' || call === 'AuthDisable') this.isEnabled = call === 'AuthEnable';
     else if (call === 'UserAdd') this.users.set(one, new Set());
     else if (call === 'UserDelete') this.users.delete(one);

@@ -5,6 +5,7 @@ import { Paths } from '../../kube/paths.ts';
 import { createLog } from '../../lib/log.ts';
 import { recordOf } from '../../protocol/record.fixture.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
+import type { UserCertificate } from '../certificates/decide.ts';
 import { issueIntermediate, issueLeaf, issueRoot } from '../certificates/issue.ts';
 import type { UserWish } from '../certificates/wanted.ts';
 import type { EtcdClusterObject, EtcdClusterSpec } from '../cluster/kubernetes/cluster-object.ts';
@@ -37,6 +38,7 @@ let running: Promise<void>;
 let users: Users;
 let isCurrent: boolean;
 let wishes: readonly UserWish[];
+let certificate: UserCertificate | undefined;
 beforeEach(async () => {
   api = await FakeApi.listen();
   client = new ApiClient(api.access, 10_000);
@@ -46,6 +48,7 @@ beforeEach(async () => {
   running = Promise.resolve();
   isCurrent = true;
   wishes = [];
+  certificate = undefined;
 });
 afterEach(async () => {
   stop.abort();
@@ -61,6 +64,11 @@ function putCluster(change: Partial<EtcdClusterSpec> = {}): EtcdClusterObject {
   return api.put(paths.of('etcdclusters', 'orders'), { spec }) as unknown as EtcdClusterObject;
 }
 
+const managed = {
+  ...{ peerAuthority: 'orders-peer-ca', clientAuthority: 'orders-client-ca', peerSecret: 'orders-peer-tls' },
+  ...{ serverSecret: 'orders-server-tls', clusterDomain: 'cluster.local' },
+};
+
 function putRecord(change: Partial<RecordDoc> = {}): void {
   api.put(paths.of('configmaps', 'orders-record'), { data: { 'record.json': JSON.stringify(recordOf(change)) } });
 }
@@ -70,6 +78,8 @@ function putUser(name: string, ...more: Parameters<typeof user> extends [unknown
   api.put(paths.of('etcdusers', name), {
     metadata: { name, generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' },
     spec,
+    // The default of the custom resource.
+    status: { conditions: [{ type: 'Ready', status: 'Unknown', reason: 'NotSeen' }] },
   });
 }
 
@@ -82,7 +92,7 @@ function start(cluster: EtcdClusterObject, settings: { quorumLost?: number } = {
       followUsers: (found) => {
         wishes = found;
       },
-      ofUser: () => undefined,
+      ofUser: () => certificate,
     },
   });
   running = users.run(stop.signal);
@@ -92,17 +102,20 @@ const ready = (name: string) =>
   api.object<EtcdUserObject>(paths.of('etcdusers', name))?.status?.conditions?.find(({ type }) => type === 'Ready');
 
 async function until<T>(what: () => T): Promise<NonNullable<T>> {
-  for (;;) {
+  // Ends with the test, also with one that has failed.
+  while (!stop.signal.aborted) {
     const found = what();
     if (found) return found;
     await sleep(10);
   }
+  throw new Error('the test is over');
 }
 
 const reason = (name: string, wanted: string) => until(() => ready(name)?.reason === wanted);
 /** Passes begin again and again. */
 const passes = async (count: number) => {
-  for (const before = etcd.calls.length; etcd.calls.length < before + count; ) await sleep(10);
+  const before = etcd.calls.length;
+  await until(() => etcd.calls.length >= before + count);
 };
 
 test('a new user is made and ready, a deleted one is deleted, and the rest is left alone', async () => {
@@ -211,6 +224,43 @@ test('a user that somebody else made gets no certificate', async () => {
   start(putCluster());
   await reason('api', 'ForeignUser');
   expect(wishes).toEqual([]);
+});
+
+describe('with a certificate of the reconciler', () => {
+  const secret = { certificateSecret: 'orders-user-api' };
+
+  test('a user that is refused says so, though nothing is known of its certificate', async () => {
+    etcd.users.set('api', new Set(['admin']));
+    putRecord();
+    putUser('api', [], secret);
+    putUser('later', [], { userName: 'api', certificateSecret: 'orders-user-later' });
+    start(putCluster({ tls: { ...tls, managed } }));
+    await reason('api', 'ForeignUser');
+    await reason('later', 'NameTaken');
+  });
+
+  test('a user that was ready is no longer, once etcd has another one of its name', async () => {
+    putRecord();
+    putUser('api', [], secret);
+    certificate = { certificate: { secret: 'orders-user-api', notAfter: '', span: { notBefore: 0, notAfter: 0 } } };
+    start(putCluster({ tls: { ...tls, managed } }));
+    await reason('api', 'UserReady');
+    certificate = undefined;
+    etcd.users.set('api', new Set(['admin']));
+    etcd.revision++;
+    users.changed();
+    await reason('api', 'ForeignUser');
+  });
+
+  test('after a start, a status of before stays until the certificate is known', async () => {
+    putRecord();
+    putUser('api', [], secret);
+    start(putCluster({ tls: { ...tls, managed } }));
+    await passes(5);
+    expect(ready('api')?.reason).toBe('NotSeen');
+    certificate = {};
+    await reason('api', 'CertificatePending');
+  });
 });
 
 test('without its cluster it says so, once', async () => {

@@ -218,8 +218,9 @@ export class Users {
     const secret = user.spec.certificateSecret;
     const certificate = secret === undefined ? undefined : certificates.ofUser(secret);
     const isManaged = this.#cluster.spec.tls?.managed !== undefined;
+    const needsCertificate = found.kind === 'done' && secret !== undefined && isManaged;
     // Just after the start nothing is known of certificates.
-    if (secret !== undefined && isManaged && !certificate && user.status?.conditions) return;
+    if (needsCertificate && !certificate && user.status?.conditions) return;
     const status = statusOf(user, readyOf(user, found, certificate, isManaged), certificate, Date.now());
     const text = JSON.stringify({
       ...status,
