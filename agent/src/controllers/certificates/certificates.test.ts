@@ -66,6 +66,7 @@ function start(
     ...change,
   });
   certificates.follow({ tls: spec }, status);
+  certificates.followUsers([]);
   running.push(certificates.run(stop.signal));
   return certificates;
 }

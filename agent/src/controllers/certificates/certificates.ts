@@ -76,7 +76,8 @@ export class Certificates {
   #members: { readonly reports: MemberReports; readonly tick: number } | undefined;
   #isRunning = false;
   #spec: CertificatesSpec = {};
-  #users: readonly UserWish[] = [];
+  /** Undefined while they are not known. */
+  #users: readonly UserWish[] | undefined;
   #wanted: Wanted | undefined;
   #look: Look | undefined;
   /** The last pass that read every Secret. */

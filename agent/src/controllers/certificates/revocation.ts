@@ -2,8 +2,16 @@ import { shortId } from '../../lib/certificates.ts';
 import type { Known } from '../../protocol/known.ts';
 import type { Reason } from '../../protocol/reasons.ts';
 import type { FilledLeaf, IntermediateFacts, WholeAuthority } from './facts.ts';
-import { backdated, lifetimes } from './lifetimes.ts';
-import { leavesOf, type MemberReport, memberBehind, type Rotation, serving } from './rotation.ts';
+import { lifetimes } from './lifetimes.ts';
+import {
+  leavesOf,
+  type MemberReport,
+  memberBehind,
+  type Rotation,
+  serving,
+  waitsForClients,
+  waitsForUsers,
+} from './rotation.ts';
 import type { LeafName, Wanted } from './wanted.ts';
 
 // Whoever has a certificate of an earlier intermediate is shut out without a restart, in two steps:
@@ -20,16 +28,14 @@ export function revocationDue({ revocation }: WholeAuthority, wanted: Wanted): s
 
 /** What must happen before the list may name every revoked intermediate; undefined: nothing. */
 export function waitsToRevoke(rotation: Rotation, signer: IntermediateFacts): string | undefined {
-  const { of, facts, wanted, now, members } = rotation;
+  const { of, facts, wanted, members } = rotation;
   for (const name of leavesOf(rotation)) {
     const leaf = facts[name]!;
     if (leaf.kind !== 'filled' || leaf.certificate?.issuer === undefined || leaf.certificate.issuer !== signer.id)
       return `Secret ${wanted.leaves[name]} has no certificate of the new intermediate yet`;
   }
-  const behind = memberBehind(members, of, facts[serving[of]] as FilledLeaf);
-  if (behind !== undefined || of === 'peers') return behind;
-  const until = (facts.client as FilledLeaf).certificate!.notBefore + backdated + lifetimes.revocation;
-  return now < until ? `clients have until ${new Date(until).toISOString().slice(0, 19)}Z to read theirs` : undefined;
+  const behind = memberBehind(members, of, facts[serving[of]] as FilledLeaf) ?? waitsForUsers(rotation);
+  return behind !== undefined || of === 'peers' ? behind : waitsForClients(rotation, lifetimes.revocation);
 }
 
 /** Why a list is written; undefined: it stays as it is. A list that etcd cannot read shuts everybody out, so it never waits. */

@@ -68,23 +68,35 @@ const trusts = (leaf: Facts['peer'], { root }: NextAuthority): boolean =>
 export const isCrossed = ({ certificate }: FilledLeaf, { intermediate, cross }: NextAuthority): boolean =>
   certificate?.issuer !== undefined && certificate.issuer === intermediate.id && certificate.cross === cross;
 
+/** Nobody is shut out for whom no certificate was made yet. */
+export const waitsForUsers = ({ of, wanted }: Pick<Rotation, 'of' | 'wanted'>): string | undefined =>
+  of === 'clients' && !wanted.areUsersKnown ? 'the EtcdUsers of the cluster are not known yet' : undefined;
+
 /** Every certificate of this authority comes with the next root in `ca.crt`. */
 export const areAllTrusting = (rotation: Rotation, next: NextAuthority): boolean =>
-  leavesOf(rotation).every((name) => trusts(rotation.facts[name]!, next));
+  waitsForUsers(rotation) === undefined && leavesOf(rotation).every((name) => trusts(rotation.facts[name]!, next));
 
 /** What must happen before a `ca.crt` may contain only the next root. Undefined if nothing must. */
 export function waitsToTrust(rotation: Rotation, next: NextAuthority): string | undefined {
-  const { of, facts, wanted, now, members } = rotation;
+  const { of, facts, wanted, members } = rotation;
   for (const name of leavesOf(rotation)) {
     const leaf = facts[name]!;
     if (leaf.kind !== 'filled' || !isCrossed(leaf, next))
       return `Secret ${wanted.leaves[name]} has no certificate of the next root yet`;
   }
-  const behind = memberBehind(members, of, facts[serving[of]] as FilledLeaf);
-  if (behind !== undefined || of === 'peers') return behind;
-  const until = (facts.client as FilledLeaf).certificate!.notBefore + backdated + lifetimes.clients;
+  const behind = memberBehind(members, of, facts[serving[of]] as FilledLeaf) ?? waitsForUsers(rotation);
+  return behind !== undefined || of === 'peers' ? behind : waitsForClients(rotation, lifetimes.clients);
+}
+
+/** The newest certificate of a client counts. */
+export function waitsForClients(rotation: Rotation, time: number): string | undefined {
+  const { of, facts, now } = rotation;
+  const leaves = leavesOf(rotation).filter((name) => name !== serving[of]);
+  const until = Math.max(...leaves.map((name) => issuedAt(facts[name] as FilledLeaf) + time));
   return now < until ? `clients have until ${new Date(until).toISOString().slice(0, 19)}Z to read theirs` : undefined;
 }
+
+const issuedAt = ({ certificate }: FilledLeaf): number => certificate!.notBefore + backdated;
 
 /** A member that does not present this leaf yet, or may not. */
 export function memberBehind(members: MemberReports, of: AuthorityName, leaf: FilledLeaf): string | undefined {

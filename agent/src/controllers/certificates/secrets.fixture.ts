@@ -28,7 +28,7 @@ const more = { rootSecret: 'orders-root-tls', backupSecret: 'orders-backup-tls' 
 
 /** With users, also the leaves of root and of backups. */
 export const wanted = (change: Partial<Managed> = {}, users?: readonly UserWish[]): Wanted =>
-  wantedOf('orders', 'shop', { tls: { ...tls(change), ...(users && more) } }, users)!;
+  wantedOf('orders', 'shop', { tls: { ...tls(change), ...(users && more) } }, users ?? [])!;
 
 const secret = (name: string): Secret => ({
   apiVersion: 'v1',
@@ -70,9 +70,15 @@ export class TestSecrets {
     for (let { write } = this.decide(); write; { write } = this.decide()) {
       if (written.length > 20) throw new Error(`never settles: ${written}`);
       written.push(`${write.make} ${write.of}: ${write.why}`);
-      this.put(write.of, known(await contentOf(write, this.all, this.spec, this.now)));
+      await this.step();
     }
     return written;
+  }
+
+  /** Makes the one write that is due. */
+  async step(): Promise<void> {
+    const write = this.decide().write!;
+    this.put(write.of, known(await contentOf(write, this.all, this.spec, this.now)));
   }
 
   put(name: SecretName, found: Known<Secret | undefined>): this {

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { unknown } from '../../protocol/known.ts';
+import { lifetimes } from './lifetimes.ts';
 import { begin, day, TestSecrets, tls } from './secrets.fixture.ts';
 import { userLeaf, wantedOf } from './wanted.ts';
 
@@ -94,6 +95,57 @@ test('a new root waits for the certificate of every user that has one', async ()
   const { write, problems } = secrets.decide({ failed });
   expect(write?.make).not.toBe('trust');
   expect(problems.map(({ message }) => message).join()).toContain(`Secret ${web.secret} has no certificate`);
+});
+
+describe('while the users are not known', () => {
+  const waits = 'the EtcdUsers of the cluster are not known yet';
+
+  test('nobody is shut out by a revocation, and members go on among themselves', async () => {
+    const secrets = await filled();
+    const at = secrets.spec;
+    secrets.spec = { ...new TestSecrets({ intermediateRevocation: 'stolen' }, []).spec, areUsersKnown: false };
+    secrets.members = { known: true, v: [] };
+    await secrets.settle();
+    secrets.now += lifetimes.revocation;
+    expect(await written(secrets)).toEqual([]);
+    expect(secrets.decide().problems.map(({ message }) => message)).toEqual([expect.stringContaining(waits)]);
+    secrets.spec = { ...at, revocation: 'stolen' };
+    expect(await written(secrets)).toEqual([`leaf ${apiLeaf}`, `leaf ${webLeaf}`]);
+    // They have as much time as all others.
+    secrets.now += lifetimes.revocation - 1;
+    expect(await written(secrets)).toEqual([]);
+    secrets.now += 1;
+    expect(await written(secrets)).toEqual(['list server']);
+  });
+
+  test('no step of a new root is made', async () => {
+    const secrets = await filled();
+    const at = secrets.spec;
+    const isUnknown = { ...new TestSecrets({ rootRotation: 'once' }, []).spec, areUsersKnown: false };
+    secrets.spec = isUnknown;
+    secrets.members = { known: true, v: [] };
+    await secrets.settle();
+    secrets.now += lifetimes.clients;
+    expect(await written(secrets)).toEqual([]);
+    expect(secrets.decide().problems.map(({ message }) => message)).toEqual([expect.stringContaining(waits)]);
+    expect(secrets.decide().rootsToLoad).toBeUndefined();
+    const isKnown = { ...at, rootRotation: 'once' };
+    secrets.spec = isKnown;
+    expect(await written(secrets)).toEqual([`leaf ${apiLeaf}`, `leaf ${webLeaf}`]);
+    secrets.now += lifetimes.clients - 1;
+    expect(await written(secrets)).toEqual([]);
+    // All but the promotion.
+    secrets.now += 1;
+    while (secrets.decide().write!.make === 'trust') await secrets.step();
+    expect(secrets.decide().write!.make).toBe('promotion');
+    secrets.spec = isUnknown;
+    expect(await written(secrets)).toEqual([]);
+  });
+
+  test('they are not known before they were followed', () => {
+    expect(wantedOf('orders', 'shop', { tls: tls() }, undefined)!.areUsersKnown).toBe(false);
+    expect(wantedOf('orders', 'shop', { tls: tls() }, [])!.areUsersKnown).toBe(true);
+  });
 });
 
 test('an authority that was lost: a certificate of a user keeps no new one away, and is not overwritten', async () => {

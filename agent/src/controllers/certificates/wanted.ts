@@ -88,6 +88,8 @@ export interface Wanted {
   readonly accepted: readonly string[];
   /** Users that get no certificate, and why, by the name of the Secret. */
   readonly refusedUsers: Readonly<Record<string, string>>;
+  /** False: there may be users whose certificates nobody has looked at yet. */
+  readonly areUsersKnown: boolean;
   /** Undefined if no intermediate is requested. */
   readonly rotation?: string;
   /** Undefined if no root is requested. */
@@ -102,14 +104,15 @@ export interface Wanted {
   readonly isPaused: boolean;
 }
 
-/** Undefined if the reconciler does not manage the certificates. */
+/** Undefined if the reconciler does not manage the certificates. `wishes`: undefined while the EtcdUsers are not known. */
 export function wantedOf(
   name: string,
   namespace: string,
   { tls, paused = false }: CertificatesSpec,
-  users: readonly UserWish[] = [],
+  wishes: readonly UserWish[] | undefined,
 ): Wanted | undefined {
   if (!tls?.managed) return undefined;
+  const users = wishes ?? [];
   const { managed, clientSecret, rootSecret, backupSecret } = tls;
   const { clusterDomain, serverNames = [], intermediateRotation, rootRotation, intermediateRevocation } = managed;
   const authorities = { peers: managed.peerAuthority, clients: managed.clientAuthority };
@@ -159,6 +162,7 @@ export function wantedOf(
         ),
     ],
     isAmbiguous: twice.length > 0,
+    areUsersKnown: wishes !== undefined,
     isPaused: paused,
   };
 }

@@ -37,7 +37,8 @@ let stop: AbortController;
 let running: Promise<void>;
 let users: Users;
 let isCurrent: boolean;
-let wishes: readonly UserWish[];
+/** Undefined: none were told. */
+let wishes: readonly UserWish[] | undefined;
 let certificate: UserCertificate | undefined;
 beforeEach(async () => {
   api = await FakeApi.listen();
@@ -47,7 +48,7 @@ beforeEach(async () => {
   stop = new AbortController();
   running = Promise.resolve();
   isCurrent = true;
-  wishes = [];
+  wishes = undefined;
   certificate = undefined;
 });
 afterEach(async () => {
@@ -261,6 +262,30 @@ describe('with a certificate of the reconciler', () => {
     certificate = {};
     await reason('api', 'CertificatePending');
   });
+});
+
+test('a pass that fails tells nothing of who gets a certificate, and takes none back', async () => {
+  etcd.fault = new Error('no leader answers');
+  putRecord();
+  putUser('api', [], { certificateSecret: 'orders-user-api' });
+  start(putCluster());
+  await reason('api', 'ClusterNotServing');
+  expect(wishes).toBeUndefined();
+  etcd.fault = undefined;
+  await until(() => wishes);
+  const known = [{ secret: 'orders-user-api', user: 'api', isAccepted: true }];
+  expect(wishes).toEqual(known);
+  etcd.fault = new Error('no leader answers');
+  await reason('api', 'ClusterNotServing');
+  expect(wishes).toEqual(known);
+});
+
+test('that there is no EtcdUser is known without etcd', async () => {
+  etcd.fault = new Error('no leader answers');
+  putRecord();
+  start(putCluster());
+  await until(() => wishes);
+  expect(wishes).toEqual([]);
 });
 
 test('without its cluster it says so, once', async () => {

@@ -119,7 +119,8 @@ export class Users {
     this.#options.etcd.rest();
     this.#verdicts = found.verdicts;
     this.#problems.report('users', found.why);
-    this.#options.certificates.followUsers(wishes(users, found.verdicts));
+    const wanted = wishes(users, found.verdicts);
+    if (wanted) this.#options.certificates.followUsers(wanted);
     await this.#report(users);
     return found.why === undefined;
   }
@@ -291,20 +292,21 @@ const whilePaused = (verdicts: ReadonlyMap<string, Verdict>): Verdicts =>
     ]),
   );
 
-/** The users that get a certificate. An existing user that no EtcdUser made never does. */
-const wishes = (users: readonly EtcdUserObject[], verdicts: Verdicts): UserWish[] =>
-  users.flatMap((user) => {
+/**
+ * The users that get a certificate; an existing user that no EtcdUser made never does. Undefined unless something is known of
+ * every EtcdUser: nobody loses a certificate because a pass failed.
+ */
+function wishes(users: readonly EtcdUserObject[], verdicts: Verdicts): UserWish[] | undefined {
+  const found: UserWish[] = [];
+  for (const user of users) {
+    const verdict = verdicts.get(user.metadata.uid);
+    if (!verdict || verdict.kind === 'unknown') return undefined;
     const { certificateSecret: secret } = user.spec;
-    const found = verdicts.get(user.metadata.uid);
-    const isRefused = found?.kind === 'refused' && othersName.has(found.reason);
-    if (secret === undefined || !found || isRefused) return [];
-    return [
-      {
-        secret,
-        user: userNameOf(user),
-        isAccepted: found.kind === 'done' || (found.kind === 'refused' && found.reason === 'AuthOff'),
-      },
-    ];
-  });
+    const isRefused = verdict.kind === 'refused' && othersName.has(verdict.reason);
+    const isAccepted = verdict.kind === 'done' || (verdict.kind === 'refused' && verdict.reason === 'AuthOff');
+    if (secret !== undefined && !isRefused) found.push({ secret, user: userNameOf(user), isAccepted });
+  }
+  return found;
+}
 
 const othersName: ReadonlySet<UserReason> = new Set(['NameReserved', 'NameTaken', 'ForeignUser']);
