@@ -23,6 +23,7 @@ import {
   type LeafName,
   leafNames,
   type UserLeaf,
+  userLeaf,
   type Wanted,
 } from './wanted.ts';
 
@@ -81,10 +82,11 @@ export function decide(given: Facts, wanted: Wanted, now: number, around: Circum
   const facts = withoutMistaken(given, wanted);
   const mistakes = wanted.mistakes.map((message) => ({ reason: 'TlsRefused' as const, message }));
   const leaf = (name: LeafName) => judgeLeaf(name, { of: issuerOf(name), facts, wanted, now, members });
+  const judgedAuthorities = authorityNames.map((of) => judgeAuthority({ of, facts, wanted, now, members }));
   const judged = wanted.isAmbiguous
     ? []
     : [
-        ...authorityNames.map((name) => judgeAuthority({ of: name, facts, wanted, now, members })),
+        ...judgedAuthorities,
         ...leafNames(wanted)
           .filter((name) => !isUser(name))
           .map(leaf),
@@ -94,6 +96,7 @@ export function decide(given: Facts, wanted: Wanted, now: number, around: Circum
     : leafNames(wanted)
         .filter(isUser)
         .map((name) => ({ secret: wanted.leaves[name]!, ...leaf(name) }));
+  const authority = judgedAuthorities[authorityNames.indexOf(issuerOf(userLeaf('')))]!;
   const dueOf = (all: readonly Judgement[]) => all.find((each) => each.write && !failed?.has(each.write.secret))?.write;
   const due = dueOf(judged);
   const clock = clockProblem(clockAhead);
@@ -114,24 +117,44 @@ export function decide(given: Facts, wanted: Wanted, now: number, around: Circum
     ],
     certificates,
     unread: judged.flatMap(({ unread }) => unread ?? []),
-    users: new Map(ofUsers.map((each) => [each.secret, userCertificate(each, wanted, clock)])),
+    users: new Map(ofUsers.map((each) => [each.secret, userCertificate(each, { authority, wanted, clock, now })])),
     dueAt: Math.min(...renewed.map(({ span }) => dueAt(span))),
   };
 }
 
+/** Facts about a user's certificate, beside its Secret. */
+interface Issuance {
+  /** Of the clients. */
+  readonly authority: Judgement;
+  readonly wanted: Wanted;
+  readonly clock: Problem | undefined;
+  readonly now: number;
+}
+
 /** Whoever reads this has nothing but the EtcdUser, so all that keeps its certificate from it is said here. */
-function userCertificate(
-  { certificate, problem, unread, write }: Judgement,
-  { isPaused }: Wanted,
-  clock: Problem | undefined,
-): UserCertificate {
+function userCertificate(judgement: Judgement, issuance: Issuance): UserCertificate {
+  const { certificate, problem, unread } = judgement;
   const unreadable = unread && {
     reason: 'CannotWrite' as const,
     message: `Secret ${unread.secret} cannot be read: ${unread.why}`,
   };
-  const held = write && (isPaused ? paused(write) : clock);
-  const found = held ?? problem ?? unreadable;
+  const found = heldUp(judgement, issuance) ?? problem ?? unreadable ?? lapsing(judgement, issuance);
   return { ...(certificate && { certificate }), ...(found && { problem: found }) };
+}
+
+const heldUp = ({ write }: Judgement, { wanted, clock }: Issuance): Problem | undefined =>
+  write && (wanted.isPaused ? paused(write) : clock);
+
+/** A certificate whose renewal is overdue and impossible. */
+function lapsing({ certificate, write }: Judgement, issuance: Issuance): Problem | undefined {
+  const { authority, now } = issuance;
+  if (!certificate || write || now < dueAt(certificate.span)) return undefined;
+  const isOver = now >= certificate.span.notAfter;
+  const why = heldUp(authority, issuance)?.message ?? authority.problem?.message ?? authority.unread?.why;
+  return {
+    reason: isOver ? 'Expired' : 'CannotWrite',
+    message: `the certificate in Secret ${certificate.secret} ${isOver ? 'expired' : 'ends'} at ${certificate.notAfter} and cannot be renewed: ${why ?? 'its authority ends then, too'}`,
+  };
 }
 
 /**

@@ -170,6 +170,52 @@ test('paused: no first certificate, which that user says, not the cluster', asyn
   expect(users.get(api.secret)?.problem?.reason).toBe('Paused');
 });
 
+describe('a certificate that is not renewed', () => {
+  const problemOf = (secrets: TestSecrets) => secrets.decide().users.get(api.secret)?.problem;
+
+  test('says so when its renewal is overdue, and when it has expired', async () => {
+    const secrets = (await filled()).empty('clients');
+    secrets.now = begin + 59 * day;
+    expect(problemOf(secrets)).toBeUndefined();
+    secrets.now = begin + 61 * day;
+    expect(problemOf(secrets)).toMatchObject({
+      reason: 'CannotWrite',
+      message: expect.stringMatching(
+        /^the certificate in Secret orders-user-api ends at 2026-04-01T00:00:00Z and cannot be renewed: Secret orders-client-ca is empty/,
+      ),
+    });
+    secrets.now = begin + 91 * day;
+    expect(problemOf(secrets)).toMatchObject({
+      reason: 'Expired',
+      message: expect.stringMatching(/^the certificate in Secret orders-user-api expired at 2026-04-01T00:00:00Z and /),
+    });
+  });
+
+  test.each<[string, (secrets: TestSecrets) => unknown, RegExp]>([
+    ['its authority is not read', (secrets) => secrets.put('clients', unknown('forbidden')), /: forbidden$/],
+    ['the root of its authority ends', (secrets) => secrets.set('clients', { 'root.key': undefined }), /root\.key/],
+  ])('%s', async (_, change, message) => {
+    const secrets = await filled();
+    change(secrets);
+    // The last of them ends with the intermediate.
+    secrets.now = begin + 61 * day;
+    for (let count = 0; count < 6; count++) {
+      await secrets.settle();
+      secrets.now += 61 * day;
+    }
+    expect(problemOf(secrets)?.message).toMatch(message);
+  });
+
+  test('nothing is wrong while it can be', async () => {
+    const secrets = await filled();
+    for (let count = 0; count < 8; count++) {
+      secrets.now += 61 * day;
+      await secrets.settle();
+      expect(problemOf(secrets)).toBeUndefined();
+    }
+  });
+});
+
 test('while two certificates of the cluster have one Secret, every user says so', () => {
   const spec = { tls: { ...tls({ serverSecret: 'orders-peer-tls' }), rootSecret: 'orders-root-tls' } };
   const { refusedUsers } = wantedOf('orders', 'shop', spec, [api])!;

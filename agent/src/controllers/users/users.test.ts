@@ -37,6 +37,9 @@ let stop: AbortController;
 let running: Promise<void>;
 let users: Users;
 let isCurrent: boolean;
+let isHeld: boolean;
+/** The list of the watch. */
+let observe: () => readonly EtcdUserObject[];
 /** Undefined: none were told. */
 let wishes: readonly UserWish[] | undefined;
 let certificate: UserCertificate | undefined;
@@ -48,6 +51,8 @@ beforeEach(async () => {
   stop = new AbortController();
   running = Promise.resolve();
   isCurrent = true;
+  isHeld = true;
+  observe = () => api.objects<EtcdUserObject>(paths.of('etcdusers'));
   wishes = undefined;
   certificate = undefined;
 });
@@ -86,9 +91,12 @@ function putUser(name: string, ...more: Parameters<typeof user> extends [unknown
 
 function start(cluster: EtcdClusterObject, settings: { quorumLost?: number } = {}): void {
   users = new Users(cluster, {
-    ...{ client, paths, name: 'orders', etcd, log, at: () => {}, emit: () => {} },
+    ...{ client, paths, name: 'orders', etcd, log, emit: () => {} },
+    at: () => {
+      if (!isHeld) throw new Error('another reconciler may hold the Lease');
+    },
     settings: { users: 40, backoffMin: 20, quorumLost: 0, ...settings },
-    observed: () => (isCurrent ? api.objects<EtcdUserObject>(paths.of('etcdusers')) : undefined),
+    observed: () => (isCurrent ? observe() : undefined),
     certificates: {
       followUsers: (found) => {
         wishes = found;
@@ -185,6 +193,44 @@ describe('changes nothing, and says so', () => {
     await reason('api', 'RootCertificateUnusable');
     expect(ready('api')?.message).toContain("has the name 'orders-client', not root");
     expect(etcd.calls).toEqual([]);
+  });
+});
+
+describe('a status', () => {
+  const path = () => paths.of('etcdusers', 'api');
+  const patches = () => api.asked(`PATCH ${path()}/status`);
+
+  test('that something else wrote is corrected', async () => {
+    putRecord();
+    putUser('api');
+    start(putCluster(), { quorumLost: 60_000 });
+    await reason('api', 'UserReady');
+    const { status } = api.object<EtcdUserObject>(path())!;
+    const conditions = [{ ...status!.conditions![0]!, status: 'False', reason: 'Other' }];
+    api.put(path(), { ...api.object(path()), status: { ...status, conditions } });
+    await reason('api', 'UserReady');
+  });
+
+  test('is written once, while the watch has not brought it', async () => {
+    putRecord();
+    putUser('api');
+    const old = api.objects<EtcdUserObject>(paths.of('etcdusers'));
+    observe = () => old;
+    start(putCluster(), { quorumLost: 60_000 });
+    await reason('api', 'UserReady');
+    await passes(3);
+    expect(patches()).toBe(1);
+  });
+
+  test('is not written without the Lease', async () => {
+    putRecord();
+    putUser('api');
+    isHeld = false;
+    start(putCluster({ paused: true }));
+    await passes(5);
+    expect(patches()).toBe(0);
+    isHeld = true;
+    await reason('api', 'Paused');
   });
 });
 
