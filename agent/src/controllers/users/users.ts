@@ -65,8 +65,8 @@ export class Users {
   #goodAt = performance.now();
   /** By UID, as last found. */
   #verdicts: ReadonlyMap<string, Found> = new Map();
-  /** By UID: what was written, while the watch may not have brought it yet. */
-  readonly #written = new Map<string, string>();
+  /** By UID: what was written over which version, until the watch brings a newer one. */
+  readonly #written = new Map<string, { readonly over: string; readonly text: string }>();
 
   constructor(cluster: EtcdClusterObject, options: UsersOptions) {
     const { client, paths, name, log } = options;
@@ -212,8 +212,8 @@ export class Users {
   }
 
   async #reportOne(user: EtcdUserObject): Promise<void> {
-    const { client, paths, certificates, log } = this.#options;
-    const { name, uid } = user.metadata;
+    const { client, paths, certificates, at, log } = this.#options;
+    const { name, uid, resourceVersion } = user.metadata;
     const found = this.#verdicts.get(uid);
     if (!found) return;
     const secret = user.spec.certificateSecret;
@@ -227,11 +227,14 @@ export class Users {
       ...status,
       conditions: status?.conditions?.map((each) => ({ ...each, lastTransitionTime: '' })),
     });
-    if (!status || this.#written.get(uid) === text) return;
+    const written = this.#written.get(uid);
+    if (!status || (written?.over === resourceVersion && written.text === text)) return;
     try {
       const body = { metadata: { uid }, status: { ...status, certificate: status.certificate ?? null } };
+      await at('before ReportUser');
       await client.merge(paths.of('etcdusers', name, 'status'), body);
-      this.#written.set(uid, text);
+      await at('after ReportUser');
+      this.#written.set(uid, { over: resourceVersion, text });
     } catch (error) {
       if (!isStatus(error, 404) && !isStatus(error, 409))
         log.warn(`the status of EtcdUser ${name} cannot be written: ${messageOf(error)}`);
