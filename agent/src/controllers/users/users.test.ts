@@ -40,7 +40,7 @@ let isCurrent: boolean;
 let isHeld: boolean;
 /** The list of the watch. */
 let observe: () => readonly EtcdUserObject[];
-/** Undefined: none were told. */
+/** Undefined until the first ones are reported. */
 let wishes: readonly UserWish[] | undefined;
 let certificate: UserCertificate | undefined;
 beforeEach(async () => {
@@ -130,7 +130,7 @@ const passes = async (count: number) => {
 test('a new user is made and ready, a deleted one is deleted, and the rest is left alone', async () => {
   putRecord();
   putUser('api', [{ prefix: '/api/', access: 'ReadWrite' }]);
-  // A slow machine is no outage.
+  // A slow machine is not an outage.
   start(putCluster(), { quorumLost: 60_000 });
   await reason('api', 'UserReady');
   expect(etcd.isEnabled).toBe(true);
