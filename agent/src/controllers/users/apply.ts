@@ -9,6 +9,8 @@ import { type Read, readAuth } from './read.ts';
 export interface Applied {
   readonly read: Read;
   readonly verdicts: Decision['verdicts'];
+  /** Authentication is to be on. */
+  readonly isOn: boolean;
   /** The calls that were made. */
   readonly calls: readonly AuthCall[];
 }
@@ -49,7 +51,10 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
       else failed.set(subjectOf(call)!, why);
       decision = decide(facts, wanted, failed);
     }
-    if (calls.length === before || round === rounds) return { read, verdicts: decision.verdicts, calls };
+    if (calls.length === before || round === rounds) {
+      const { verdicts, isOn } = decision;
+      return { read, verdicts, isOn, calls };
+    }
     read = await readAuth(etcd, namesOf(wanted));
   }
 }

@@ -29,6 +29,8 @@ export type Verdict =
 export interface Decision {
   /** Undefined: nothing is to be changed. */
   readonly call?: AuthCall;
+  /** Authentication is to be on. */
+  readonly isOn: boolean;
   /** By UID of the EtcdUser. */
   readonly verdicts: ReadonlyMap<string, Verdict>;
 }
@@ -92,7 +94,7 @@ export function decide(
   const call = candidates.find((each) => each !== undefined && !isFailed(each));
   const state = { isOn, isEnabled: facts.isEnabled };
   for (const { uid, call: own, name } of accepted) verdicts.set(uid, verdictOf(name, own, state, failed));
-  return { ...(call && { call }), verdicts };
+  return { ...(call && { call }), isOn, verdicts };
 }
 
 /** Of an EtcdUser whose next call is `call`. */

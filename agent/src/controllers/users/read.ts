@@ -7,6 +7,8 @@ export interface Read {
   readonly facts: AuthFacts;
   /** Undefined if this etcd tells none. */
   readonly revision?: string;
+  /** There are users beside root, whoever made them. */
+  readonly hasUsers: boolean;
   /** The users that were asked for, beside root and those of ours. */
   readonly names: readonly string[];
 }
@@ -35,7 +37,7 @@ export async function readAuth(etcd: EtcdCall, names: readonly string[], last?: 
       etcd((channel, options) => roleGet(channel, role, options)),
     ),
   };
-  return { facts, names, ...(revision !== undefined && { revision }) };
+  return { facts, hasUsers: users.some((user) => user !== root), names, ...(revision !== undefined && { revision }) };
 }
 
 async function each<T>(names: readonly string[], get: (name: string) => Promise<T>): Promise<Map<string, T>> {

@@ -16,10 +16,11 @@ import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { RecordConfigMap } from '../cluster/kubernetes/record-config-map.ts';
 import { pause } from '../cluster/loop.ts';
-import type { Observed } from '../cluster/observed.ts';
+import type { AuthReport, Observed } from '../cluster/observed.ts';
 import type { AtPoint } from '../cluster/reconcile.ts';
 import type { Settings } from '../cluster/settings.ts';
-import { apply, look } from './apply.ts';
+import { type Applied, apply, look } from './apply.ts';
+import { AuthNotes } from './auth-notes.ts';
 import { root, subjectOf, type Verdict, type WantedAuth } from './decide.ts';
 import { type EtcdUserObject, userNameOf } from './object.ts';
 import type { Read } from './read.ts';
@@ -48,6 +49,8 @@ export interface UsersOptions {
   };
   readonly at: AtPoint;
   readonly emit: (event: EventOf) => void;
+  /** Called when `report` has news. */
+  readonly onChange?: () => void;
   readonly turn?: WorkQueue['run'];
   readonly log: Log;
 }
@@ -61,6 +64,7 @@ export class Users {
   #cluster: EtcdClusterObject;
   #hold: string | undefined;
   #last: Read | undefined;
+  readonly #notes = new AuthNotes();
   /** When etcd was last seen, on the monotonic clock; at first, the start. */
   #goodAt = performance.now();
   /** By UID, as last found. */
@@ -114,14 +118,29 @@ export class Users {
   async #attempt(signal: AbortSignal): Promise<boolean> {
     const users = ours(this.#options.observed(), this.#cluster);
     // Whoever is missing in an outdated list is not gone.
-    if (signal.aborted || !users) return false;
+    if (signal.aborted) return false;
+    if (!users) {
+      this.#note(undefined, { verdicts: new Map(), why: 'the EtcdUsers cannot be listed or watched' });
+      return false;
+    }
     const found = await this.#find(users).catch((error: unknown) => this.#failed(users, messageOf(error)));
     this.#options.etcd.rest();
     this.#verdicts = found.verdicts;
+    this.#note(users.length, found);
     this.#problems.report('users', found.why);
     this.#options.certificates.followUsers(wishes(users, found.verdicts));
     await this.#report(users);
     return found.why === undefined;
+  }
+
+  /** What is known of etcd's authentication, for the status of the EtcdCluster. */
+  report(): AuthReport | undefined {
+    return this.#notes.report();
+  }
+
+  #note(users: number | undefined, { verdicts, why, refusal }: Outcome): void {
+    const isNews = this.#notes.end({ cluster: this.#cluster, users, verdicts, why, ...(refusal && { refusal }) });
+    if (isNews) this.#options.onChange?.();
   }
 
   /** An election, or the start of this process, changes no status: that of before holds for a while. */
@@ -137,14 +156,21 @@ export class Users {
     if (metadata.deletionTimestamp !== undefined) return { verdicts: unknownFor(users, 'ClusterDeleting') };
     if (spec.tls?.rootSecret === undefined) return { verdicts: refusedFor(users, 'RootCertificateMissing') };
     const wrong = await this.#wrongCertificate();
-    if (wrong !== undefined) return { verdicts: refusedFor(users, 'RootCertificateUnusable', wrong), why: wrong };
+    if (wrong !== undefined) {
+      const refusal = { reason: 'RootCertificateUnusable', message: wrong } as const;
+      return { verdicts: refusedFor(users, refusal.reason, wrong), why: wrong, refusal };
+    }
     const record = (await this.#records.read())?.doc;
     const hold = whyNot(record);
-    if (hold !== undefined) return { verdicts: unknownFor(users, 'ClusterNotServing', hold), why: hold };
+    if (hold !== undefined) {
+      this.#notes.forget();
+      return { verdicts: unknownFor(users, 'ClusterNotServing', hold), why: hold };
+    }
     const wanted = this.#wanted(users);
     return this.#options.etcd.withLeader(record?.clusterId, async (etcd) => {
       const seen = await look({ etcd, wanted, last: this.#last });
       this.#last = seen.read;
+      this.#notes.saw(seen.read, seen.isOn);
       this.#goodAt = performance.now();
       if (!seen.call) return { verdicts: seen.verdicts };
       if (spec.paused) return { verdicts: whilePaused(seen.verdicts) };
@@ -170,6 +196,7 @@ export class Users {
     this.#last = undefined;
     const done = await apply({ etcd, wanted: this.#wanted(all), at: async (point) => this.#options.at(point) });
     this.#last = done.read;
+    this.#notes.saw(done.read, done.isOn);
     this.#tell(done.calls);
     const isLeft = [...done.verdicts.values()].some(({ kind }) => kind === 'call');
     return { verdicts: done.verdicts, ...(isLeft && { why: 'something else changes users and roles of etcd too' }) };
@@ -193,8 +220,10 @@ export class Users {
     }
   }
 
-  #tell(calls: Awaited<ReturnType<typeof apply>>['calls']): void {
+  #tell(calls: Applied['calls']): void {
     const { log, emit } = this.#options;
+    const deleted = this.#notes.made(calls);
+    if (deleted.length > 0) emit({ type: 'Normal', reason: 'UsersDeleted', message: deletedMessage(deleted) });
     for (const call of calls) {
       log.info({ call }, `${call.kind}${subjectOf(call) === undefined ? '' : ` for user ${subjectOf(call)}`}`);
       if (call.kind === 'AuthEnable')
@@ -237,12 +266,17 @@ export class Users {
   }
 }
 
+const deletedMessage = (users: readonly string[]): string =>
+  `Deleted ${users.length === 1 ? '1 user' : `${users.length} users`} of etcd that no EtcdUser has: ${users.join(', ')}`;
+
 type Verdicts = ReadonlyMap<string, Found>;
 
 interface Outcome {
   readonly verdicts: Verdicts;
   /** What is to be tried again soon. */
   readonly why?: string | undefined;
+  /** What needs a person before etcd can be asked. */
+  readonly refusal?: AuthReport['refusal'];
 }
 
 /** Of an EtcdUser that is being deleted, the user is deleted at once. */
