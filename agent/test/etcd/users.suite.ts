@@ -167,6 +167,33 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     expect(writer.failed).toEqual([]);
   });
 
+  test('permissions that begin with the same key: a wider one never refuses a call in between, a narrower one is narrower', async () => {
+    const asking = (access: 'Read' | 'ReadWrite') =>
+      user('api', [
+        { key: '/api/', access: 'Read' },
+        { prefix: '/api/', access },
+      ]);
+    await pass({ users: [asking('Read')] });
+    const [reader, writer] = [await clientOf('api'), await clientOf('api')];
+    for (let round = 0; round < 3; round++) {
+      let isDone = false;
+      const read = async () => {
+        for (; !isDone; await sleep(1)) await reader.getAll().prefix('/api/').strings();
+      };
+      const widen = async () => {
+        await pass({ users: [asking('ReadWrite')] });
+        await sleep(50);
+        isDone = true;
+      };
+      await Promise.all([read(), widen()]);
+      expect(await lines({ users: [asking('ReadWrite')] })).toEqual([]);
+      await writer.put('/api/x').value('x');
+      await pass({ users: [asking('Read')] });
+      expect(await lines({ users: [asking('Read')] })).toEqual([]);
+      await expect(writer.put('/api/x').value('x').exec()).rejects.toThrow(/permission denied/);
+    }
+  });
+
   test('what has not the mark is left alone', async () => {
     await root.etcdctl('role', 'add', 'admin');
     await root.etcdctl('user', 'add', 'api:password');

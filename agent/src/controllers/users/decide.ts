@@ -1,7 +1,7 @@
 import { group } from '../../kube/paths.ts';
 import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
 import type { AuthCall, Permission } from '../cluster/etcd/auth-calls.ts';
-import { type EtcdUserObject, permissionsOf, rangeOf, userNameOf } from './object.ts';
+import { accessOf, type EtcdUserObject, permissionsOf, rangeOf, userNameOf } from './object.ts';
 
 /** What etcd has. */
 export interface AuthFacts {
@@ -136,12 +136,16 @@ function refusalOf(user: EtcdUserObject, facts: AuthFacts, { cluster }: WantedAu
     return refused('NameReserved', `the user ${name} is reserved; create this EtcdUser with another spec.userName`);
   if (!permissionsOf(user)) return refused('PermissionUnknown');
   const roles = facts.users.get(name) ?? [];
-  if (roles.length === 0 || roles.includes(roleOf(name))) return undefined;
+  if (roles.length === 0 || roles.includes(roleOf(name)) || wasReady(user)) return undefined;
   return refused(
     'ForeignUser',
     `etcd has a user ${name} that no EtcdUser made, so it is left alone; delete it (etcdctl user delete ${name}), or create this EtcdUser with another spec.userName`,
   );
 }
+
+/** The user was ours when it was last looked at: somebody has deleted its role since. During a restore no user is ready. */
+const wasReady = ({ status }: EtcdUserObject): boolean =>
+  status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;
 
 /** Who has its certificate is root, or reads everything through the members' agents. */
 const isReserved = (name: string, cluster: string): boolean => name === root || name === `${cluster}-backup`;
@@ -153,12 +157,16 @@ function callForRoot({ users }: AuthFacts): AuthCall | undefined {
   return roles.includes(root) ? undefined : { kind: 'UserGrantRole', user: root, role: root };
 }
 
-/** Users and roles of ours that no EtcdUser has any more. The user goes first: its next call is refused. */
+/**
+ * Users and roles of ours that no EtcdUser has any more. The user goes first: its next call is refused. One without any role
+ * has not got its role yet.
+ */
 const orphans = ({ users, roles }: AuthFacts, wanted: ReadonlySet<string>): AuthCall[] =>
   [...roles.keys()].flatMap((role): AuthCall[] => {
     const user = userOf(role)!;
     if (wanted.has(user)) return [];
-    const isOurs = user !== root && users.get(user)?.includes(role);
+    const had = users.get(user);
+    const isOurs = user !== root && (had?.length === 0 || had?.includes(role));
     return [isOurs ? { kind: 'UserDelete', user } : { kind: 'RoleDelete', role }];
   });
 
@@ -183,12 +191,13 @@ function permissionCall(
 ): AuthCall | undefined {
   const had = Map.groupBy(found, rangeOf);
   const ranges = new Set(wanted.map(rangeOf));
-  // etcd may keep two permissions for one range, and revokes both at once.
-  const double = [...had.values()].find((same) => same.length > 1);
-  if (double) return { kind: 'RoleRevokePermission', role, permission: double[0]! };
-  const lacks = wanted.find((each) => had.get(rangeOf(each))?.[0]?.access !== each.access);
+  const foundAt = (each: Permission) => had.get(rangeOf(each)) ?? [];
+  const wrong = wanted.filter((each) => accessOf(foundAt(each)) !== each.access);
+  // Beside another range with the same first key, etcd may add a permission instead of replacing it. Both count together, and
+  // both are revoked at once.
+  const lacks = wrong.find((each) => foundAt(each).length < 2);
   if (lacks) return { kind: 'RoleGrantPermission', role, permission: lacks };
-  const extra = found.find((each) => !ranges.has(rangeOf(each)));
+  const extra = wrong.flatMap(foundAt)[0] ?? found.find((each) => !ranges.has(rangeOf(each)));
   return extra && { kind: 'RoleRevokePermission', role, permission: extra };
 }
 
