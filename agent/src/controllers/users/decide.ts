@@ -10,6 +10,8 @@ export interface AuthFacts {
   readonly users: ReadonlyMap<string, readonly string[]>;
   /** The permissions of every role of ours. */
   readonly roles: ReadonlyMap<string, readonly Permission[]>;
+  /** Users that were made since this was read, so they have no password. */
+  readonly made?: ReadonlySet<string>;
 }
 
 /** What it should have. */
@@ -173,11 +175,13 @@ const orphans = ({ users, roles }: AuthFacts, wanted: ReadonlySet<string>): Auth
 /** The next call that brings a user to its permissions. New ones come first, so that nothing is refused in between. */
 function callFor(user: string, wanted: readonly Permission[], facts: AuthFacts): AuthCall | undefined {
   const role = roleOf(user);
+  const roles = facts.users.get(user);
+  // Whoever made it may have given it a password, which nobody can see or take away.
+  if (roles && !roles.includes(role) && !facts.made?.has(user)) return { kind: 'UserDelete', user };
   const permissions = facts.roles.get(role);
   if (!permissions) return { kind: 'RoleAdd', role };
   const change = permissionCall(role, permissions, wanted);
   if (change) return change;
-  const roles = facts.users.get(user);
   if (!roles) return { kind: 'UserAdd', user };
   if (!roles.includes(role)) return { kind: 'UserGrantRole', user, role };
   const other = roles.find((each) => each !== role);
@@ -205,12 +209,14 @@ function permissionCall(
 export function after(facts: AuthFacts, call: AuthCall): AuthFacts {
   const users = new Map(facts.users);
   const roles = new Map(facts.roles);
+  const made = new Set(facts.made);
   switch (call.kind) {
     case 'AuthEnable':
     case 'AuthDisable':
       return { ...facts, isEnabled: call.kind === 'AuthEnable' };
     case 'UserAdd':
       users.set(call.user, []);
+      made.add(call.user);
       break;
     case 'UserDelete':
       users.delete(call.user);
@@ -240,5 +246,5 @@ export function after(facts: AuthFacts, call: AuthCall): AuthFacts {
       roles.set(call.role, call.kind === 'RoleGrantPermission' ? [...others, call.permission] : others);
     }
   }
-  return { ...facts, users, roles };
+  return { ...facts, users, roles, made };
 }
