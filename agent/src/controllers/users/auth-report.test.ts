@@ -175,6 +175,17 @@ test('the users of a snapshot that no EtcdUser has are deleted: only root is lef
   expect(users.report()?.removed).toBe(2);
 });
 
+test('etcd 3.4: no user is made, and authentication stays off', async () => {
+  start({ version: '3.4.37' }, ['api'], { versions: { current: '3.4', allowedMinors: ['3.4'] } });
+  await until((report) => report?.seen);
+  await sleep(100);
+  expect(etcd.changes).toEqual([]);
+  expect(api.object<EtcdUserObject>(paths.of('etcdusers', 'api'))?.status?.conditions?.[0]).toMatchObject({
+    status: 'False',
+    reason: 'EtcdTooOld',
+  });
+});
+
 test('before the cluster serves, and during a restore, nothing is known', async () => {
   start({}, ['api'], { seeded: false });
   const report = await until((each) => each?.why);

@@ -158,6 +158,32 @@ test('users and roles without the mark are left alone; one of the same name is t
   ]);
 });
 
+test('etcd 3.4 gets no users, and those that it has are left alone', () => {
+  const wanted = { users: [api], minor: '3.4' };
+  expect(new ModelEtcd().settle(wanted)).toEqual([]);
+  expect(new ModelEtcd().decide(wanted).verdicts.get('uid-api')).toMatchObject({
+    kind: 'refused',
+    reason: 'EtcdTooOld',
+  });
+  expect(new ModelEtcd().settle({ ...wanted, auth: true })).toEqual([
+    'UserAdd root',
+    'UserGrantRole root root',
+    'AuthEnable',
+  ]);
+  expect(withApi().settle(wanted)).toEqual([]);
+  expect(withApi().settle({ minor: '3.4' })).toEqual(['UserDelete api', `RoleDelete ${mark('api')}`]);
+  expect(
+    withApi()
+      .decide({ users: [api], minor: '3.5' })
+      .verdicts.get('uid-api'),
+  ).toEqual({ kind: 'done' });
+});
+
+test('an EtcdUser with a permission of a later release keeps what it has', () => {
+  const later = user('api', [{ access: 'Read' }]);
+  expect(withApi().settle({ users: [later] })).toEqual([]);
+});
+
 test('root is never deleted, whatever roles it has', () => {
   const etcd = enabled({ root: ['root', mark('root')] }, { [mark('root')]: [] });
   expect(etcd.settle({})).toEqual([`RoleDelete ${mark('root')}`]);

@@ -19,14 +19,20 @@ export interface WantedAuth {
   readonly cluster: string;
   /** `spec.auth`. */
   readonly auth?: boolean | undefined;
+  /** The minor version that runs. */
+  readonly minor?: string | undefined;
   /** All EtcdUsers of the cluster that are not being deleted. */
   readonly users: readonly EtcdUserObject[];
 }
 
 /** `done`: etcd has what the EtcdUser asks for. `call`: the next call makes it so. Otherwise a person must act. */
-export type Verdict =
-  | { readonly kind: 'done' | 'call' }
-  | { readonly kind: 'refused'; readonly reason: UserReason; readonly message: string };
+export type Verdict = { readonly kind: 'done' | 'call' } | Refusal;
+
+interface Refusal {
+  readonly kind: 'refused';
+  readonly reason: UserReason;
+  readonly message: string;
+}
 
 export interface Decision {
   /** Undefined: nothing is to be changed. */
@@ -73,14 +79,17 @@ export function decide(
 ): Decision {
   const verdicts = new Map<string, Verdict>();
   const accepted: { readonly uid: string; readonly call: AuthCall | undefined; readonly name: string }[] = [];
+  const names = new Set<string>();
   for (const [name, users] of Map.groupBy(oldestFirst(wanted.users), userNameOf)) {
     const [first, ...others] = users as [EtcdUserObject, ...EtcdUserObject[]];
     for (const { metadata } of others) verdicts.set(metadata.uid, taken(name, first));
     const refusal = refusalOf(first, facts, wanted);
-    if (refusal) verdicts.set(first.metadata.uid, refusal);
-    else accepted.push({ uid: first.metadata.uid, name, call: callFor(name, permissionsOf(first)!, facts) });
+    if (refusal) {
+      verdicts.set(first.metadata.uid, refusal);
+      if (leftAlone.has(refusal.reason)) names.add(name);
+    } else accepted.push({ uid: first.metadata.uid, name, call: callFor(name, permissionsOf(first)!, facts) });
   }
-  const names = new Set(accepted.map(({ name }) => name));
+  for (const { name } of accepted) names.add(name);
   const isOn = wanted.auth ?? (facts.isEnabled || accepted.length > 0);
   const isFailed = (call: AuthCall | undefined) => call !== undefined && failed.has(subjectOf(call) ?? '');
   const candidates = [
@@ -115,25 +124,29 @@ function verdictOf(
   return refused('RefusedByEtcd', message);
 }
 
-const refused = (reason: UserReason, message: string = userReasons[reason]): Verdict => ({
+const refused = (reason: UserReason, message: string = userReasons[reason]): Refusal => ({
   kind: 'refused',
   reason,
   message,
 });
+
+/** What such an EtcdUser has in etcd, if anything, stays as it is. */
+const leftAlone: ReadonlySet<UserReason> = new Set(['EtcdTooOld', 'PermissionUnknown']);
 
 /** Of two that were made in the same second, the first by name. */
 const oldestFirst = (users: readonly EtcdUserObject[]): EtcdUserObject[] =>
   users.toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
 const age = ({ metadata }: EtcdUserObject): string => `${metadata.creationTimestamp} ${metadata.name}`;
 
-const taken = (name: string, { metadata }: EtcdUserObject): Verdict =>
+const taken = (name: string, { metadata }: EtcdUserObject): Refusal =>
   refused(
     'NameTaken',
     `the older EtcdUser ${metadata.name} has the user ${name}; delete one of the two, or create this one with another spec.userName`,
   );
 
-function refusalOf(user: EtcdUserObject, facts: AuthFacts, { cluster }: WantedAuth): Verdict | undefined {
+function refusalOf(user: EtcdUserObject, facts: AuthFacts, { cluster, minor }: WantedAuth): Refusal | undefined {
   const name = userNameOf(user);
+  if (minor === '3.4') return refused('EtcdTooOld');
   if (isReserved(name, cluster))
     return refused('NameReserved', `the user ${name} is reserved; create this EtcdUser with another spec.userName`);
   if (!permissionsOf(user)) return refused('PermissionUnknown');

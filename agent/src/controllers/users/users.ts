@@ -166,7 +166,7 @@ export class Users {
       this.#notes.forget();
       return { verdicts: unknownFor(users, 'ClusterNotServing', hold), why: hold };
     }
-    const wanted = this.#wanted(users);
+    const wanted = this.#wanted(users, record);
     return this.#options.etcd.withLeader(record?.clusterId, async (etcd) => {
       const seen = await look({ etcd, wanted, last: this.#last });
       this.#last = seen.read;
@@ -194,7 +194,11 @@ export class Users {
     if (cluster.spec.paused || cluster.metadata.deletionTimestamp !== undefined || !cluster.spec.tls?.rootSecret)
       return { verdicts: unknownFor(all, 'Pending'), why: `EtcdCluster ${name} has changed` };
     this.#last = undefined;
-    const done = await apply({ etcd, wanted: this.#wanted(all), at: async (point) => this.#options.at(point) });
+    const done = await apply({
+      etcd,
+      wanted: this.#wanted(all, record?.doc),
+      at: async (point) => this.#options.at(point),
+    });
     this.#last = done.read;
     this.#notes.saw(done.read, done.isOn);
     this.#tell(done.calls);
@@ -202,8 +206,9 @@ export class Users {
     return { verdicts: done.verdicts, ...(isLeft && { why: 'something else changes users and roles of etcd too' }) };
   }
 
-  #wanted(users: readonly EtcdUserObject[]): WantedAuth {
-    return { cluster: this.#options.name, auth: this.#cluster.spec.auth, users };
+  #wanted(users: readonly EtcdUserObject[], record: RecordDoc | undefined): WantedAuth {
+    const { auth } = this.#cluster.spec;
+    return { cluster: this.#options.name, auth, users, minor: record?.versions.current };
   }
 
   /** With a certificate of another name the reconciler would shut itself out. */
