@@ -2,7 +2,8 @@ import { GrpcStatus } from '../../etcd/grpc.ts';
 import { AgentError, messageOf } from '../../lib/errors.ts';
 import { type AuthCall, changeAuth } from '../cluster/etcd/auth-calls.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
-import { after, type Decision, decide, described, root, subjectOf, type WantedAuth } from './decide.ts';
+import { root } from '../root-certificate.ts';
+import { after, type Decision, decide, described, subjectOf, type WantedAuth } from './decide.ts';
 import { userNameOf } from './object.ts';
 import { type Read, readAuth } from './read.ts';
 

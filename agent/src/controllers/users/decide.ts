@@ -1,6 +1,7 @@
 import { group } from '../../kube/paths.ts';
 import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
 import type { AuthCall, Permission } from '../cluster/etcd/auth-calls.ts';
+import { root } from '../root-certificate.ts';
 import { accessOf, type EtcdUserObject, permissionsOf, rangeOf, userNameOf } from './object.ts';
 
 /** What etcd has. */
@@ -49,9 +50,6 @@ export const roleOf = (user: string): string => `${marker}${user}`;
 /** The user of such a role. */
 export const userOf = (role: string): string | undefined =>
   role.startsWith(marker) ? role.slice(marker.length) : undefined;
-
-/** The user and the role that etcd has a meaning for. */
-export const root = 'root';
 
 /** The subject of a call: a user's name. */
 export const subjectOf = (call: AuthCall): string | undefined =>

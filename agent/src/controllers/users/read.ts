@@ -1,6 +1,7 @@
 import { authStatus, type Permission, roleGet, roleList, userGet, userList } from '../cluster/etcd/auth-calls.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
-import { type AuthFacts, root, userOf } from './decide.ts';
+import { root } from '../root-certificate.ts';
+import { type AuthFacts, userOf } from './decide.ts';
 
 /** Facts with the revision at which etcd had them. */
 export interface Read {

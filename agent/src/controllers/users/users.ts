@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isStatus } from '../../kube/api-error.ts';
 import type { EventOf } from '../../kube/events.ts';
@@ -19,9 +18,10 @@ import { pause } from '../cluster/loop.ts';
 import type { AuthReport, Observed } from '../cluster/observed.ts';
 import type { AtPoint } from '../cluster/reconcile.ts';
 import type { Settings } from '../cluster/settings.ts';
+import { commonNameOf, root } from '../root-certificate.ts';
 import { type Applied, apply, look } from './apply.ts';
 import { AuthNotes } from './auth-notes.ts';
-import { root, subjectOf, type Verdict, type WantedAuth } from './decide.ts';
+import { subjectOf, type Verdict, type WantedAuth } from './decide.ts';
 import { type EtcdUserObject, userNameOf } from './object.ts';
 import type { Read } from './read.ts';
 import { type Found, readyOf, statusOf } from './status.ts';
@@ -216,10 +216,9 @@ export class Users {
     const secret = this.#cluster.spec.tls?.rootSecret;
     const certificate = await this.#options.etcd.certificate();
     try {
-      const { subject } = new X509Certificate(certificate);
-      const names = (subject ?? '').split('\n').filter((line) => line.startsWith('CN='));
-      if (`${names}` === `CN=${root}`) return undefined;
-      return `the certificate in Secret ${secret} has the name '${names.join().replace('CN=', '')}', not ${root}; issue it with the common name ${root}`;
+      const name = commonNameOf(certificate);
+      if (name === root) return undefined;
+      return `the certificate in Secret ${secret} has the name '${name}', not ${root}; issue it with the common name ${root}`;
     } catch (error) {
       return `tls.crt in Secret ${secret} cannot be parsed: ${messageOf(error)}`;
     }
