@@ -108,7 +108,7 @@ const passes = async (count: number) => {
 test('a new user is made and ready, a deleted one is deleted, and the rest is left alone', async () => {
   putRecord();
   putUser('api', [{ prefix: '/api/', access: 'ReadWrite' }]);
-  // A slow machine is no outage.
+  // A slow machine is not an outage.
   start(putCluster(), { quorumLost: 60_000 });
   await reason('api', 'UserReady');
   expect(etcd.isEnabled).toBe(true);
