@@ -10,6 +10,7 @@ export const conditionTypes = [
   'Alarm',
   'BackupHealthy',
   'CertificatesReady',
+  'AuthReady',
   'Accepted',
 ] as const;
 

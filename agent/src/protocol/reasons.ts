@@ -95,6 +95,16 @@ export const reasons = {
   Expired: 'a certificate has expired',
   ClockDiffers: 'the clocks of the reconciler and the API server differ; no certificate is made or renewed',
   NotYetValid: 'a certificate is not valid yet; a clock differs',
+  // Authentication
+  AuthenticationOn: 'authentication is on in etcd',
+  AuthenticationOff:
+    'authentication is off in etcd, and nothing asks for it: everybody with a client certificate may read and write everything',
+  AuthNotSwitchedOn:
+    'authentication is off, although it is asked for: everybody with a client certificate may read and write everything',
+  AuthNotSwitchedOff: 'authentication is on, although spec.auth is false',
+  OnlyRoot:
+    'authentication is on, and etcd has no user but root, so every client is refused; create EtcdUsers, or set spec.auth to false',
+  RootCertificateUnusable: 'the certificate of root cannot be used',
   // Requested, but not possible
   SizeRefused: 'the size of the spec is not possible',
   VersionUnsupported: 'the version of the spec is not supported',

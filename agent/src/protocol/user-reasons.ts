@@ -13,6 +13,8 @@ export const userReasons = {
     'the EtcdCluster has no certificate of root (spec.tls.rootSecret), without which users cannot be managed; use EtcdTls.managed() or EtcdTls.certManager(), or give root and backup to EtcdTls.fromSecrets()',
   RootCertificateUnusable: 'the certificate of root cannot be used',
   AuthOff: 'spec.auth of the EtcdCluster is false, so everybody may read and write everything; remove it, or set true',
+  EtcdTooOld:
+    'etcd 3.4 lets everybody with a certificate compact its history, also a deleted user; request version 3.5 or newer',
   // This EtcdUser
   NameReserved: 'this name of a user is reserved; set another spec.userName',
   NameTaken: 'an older EtcdUser has the same user',

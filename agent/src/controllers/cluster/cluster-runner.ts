@@ -15,7 +15,7 @@ import { runCluster } from './loop.ts';
 import type { Observed } from './observed.ts';
 import type { AtPoint } from './reconcile.ts';
 
-export type RunnerOptions = Omit<PortOptions, 'certificates' | 'log'> & {
+export type RunnerOptions = Omit<PortOptions, 'certificates' | 'authentication' | 'log'> & {
   /** The EtcdUsers of all clusters; undefined while that may be outdated. */
   readonly users: () => readonly EtcdUserObject[] | undefined;
   readonly holder: string;
@@ -49,10 +49,15 @@ export class ClusterRunner {
       onChange: () => this.#wake.now(),
       onUserChange: () => this.#users.changed(),
     });
-    this.#port = new KubernetesPort({ ...options, certificates: () => this.#certificates.report() });
+    this.#port = new KubernetesPort({
+      ...options,
+      certificates: () => this.#certificates.report(),
+      authentication: () => this.#users.report(),
+    });
     this.#users = new Users(cluster, {
       ...options,
       ...{ turn: options.usersTurn, observed: options.users, etcd: this.#port.root, certificates: this.#certificates },
+      onChange: () => this.#wake.now(),
       emit: (event) => options.events.emit(subjectOf(cluster, options.namespace), event),
     });
     this.#certificates.follow(cluster.spec, cluster.status);

@@ -105,6 +105,27 @@ export interface Cluster {
   backups?: ClusterBackups;
   /** Unset if another program writes the certificates. */
   certificates?: CertificateReport;
+  /** Unset without a certificate of root and without a wish for authentication. */
+  authentication?: AuthReport;
+}
+
+/** What etcd's authentication is, and what it should be. */
+export interface AuthReport {
+  isWanted: boolean;
+  /** Undefined while etcd could not be asked. */
+  seen?: {
+    isEnabled: boolean;
+    /** There are users beside root. */
+    hasUsers: boolean;
+    /** How long ago, ms. */
+    age: number;
+  };
+  /** What keeps the reconciler from asking etcd, and needs a person. */
+  refusal?: { reason: Reason; message: string };
+  /** What keeps etcd from what is wanted, or the reconciler from asking it. */
+  why?: string;
+  /** Number of users that were deleted because no EtcdUser has them, while no other is left. */
+  removed: number;
 }
 
 /**

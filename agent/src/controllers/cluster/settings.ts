@@ -53,6 +53,8 @@ export interface Settings {
   certificatesOld: number;
   /** Pause between two passes over the users. */
   users: number;
+  /** Age from which a pass over the users no longer proves anything. */
+  authOld: number;
   /** Lease grant and revoke pairs of one LeaseChurn. */
   churnPairs: number;
 }
@@ -91,5 +93,6 @@ export const defaultSettings: Settings = {
   certificatesRetry: minute,
   certificatesOld: 15 * minute,
   users: 30 * second,
+  authOld: 2 * minute,
   churnPairs: 500,
 };

@@ -6,8 +6,8 @@ import { defaultSettings } from './settings.ts';
 
 // Conditions show only observations, and never cover what is missing, unknown, stuck or stale.
 
-/** Only of clusters with backups, or with certificates of their own. */
-const optional: readonly ConditionType[] = ['BackupHealthy', 'CertificatesReady'];
+/** Only of clusters with backups, or with certificates of their own or of root. */
+const optional: readonly ConditionType[] = ['BackupHealthy', 'CertificatesReady', 'AuthReady'];
 
 const quota = 'FailedCreate: create Pod c-2 in StatefulSet c failed error: exceeded quota: small';
 const image = 'ImagePullBackOff: Back-off pulling image "etcd:9"';

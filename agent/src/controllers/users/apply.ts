@@ -2,13 +2,16 @@ import { GrpcStatus } from '../../etcd/grpc.ts';
 import { AgentError, messageOf } from '../../lib/errors.ts';
 import { type AuthCall, changeAuth } from '../cluster/etcd/auth-calls.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
-import { after, type Decision, decide, described, root, subjectOf, type WantedAuth } from './decide.ts';
+import { root } from '../root-certificate.ts';
+import { after, type Decision, decide, described, subjectOf, type WantedAuth } from './decide.ts';
 import { userNameOf } from './object.ts';
 import { type Read, readAuth } from './read.ts';
 
 export interface Applied {
   readonly read: Read;
   readonly verdicts: Decision['verdicts'];
+  /** Authentication is to be on. */
+  readonly isOn: boolean;
   /** The calls that were made. */
   readonly calls: readonly AuthCall[];
 }
@@ -49,7 +52,10 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
       else failed.set(subjectOf(call)!, why);
       decision = decide(facts, wanted, failed);
     }
-    if (calls.length === before || round === rounds) return { read, verdicts: decision.verdicts, calls };
+    if (calls.length === before || round === rounds) {
+      const { verdicts, isOn } = decision;
+      return { read, verdicts, isOn, calls };
+    }
     read = await readAuth(etcd, namesOf(wanted));
   }
 }

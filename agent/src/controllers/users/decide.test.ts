@@ -1,10 +1,16 @@
-import { permissionsOf } from './object.ts';
+import { type EtcdUserObject, permissionsOf } from './object.ts';
 import { ModelEtcd, mark, user } from './users.fixture.ts';
 
 const api = user('api', [{ prefix: '/api/', access: 'ReadWrite' }]);
 const apiPermission = { access: 'ReadWrite', key: '/api/', rangeEnd: '/api0' } as const;
 const enabled = (users: Record<string, string[]> = {}, roles: ConstructorParameters<typeof ModelEtcd>[1] = {}) =>
   new ModelEtcd({ root: ['root'], ...users }, roles, true);
+/** As the reconciler reported it before. */
+const ready = (each: EtcdUserObject): EtcdUserObject => {
+  const times = { lastTransitionTime: '2026-01-01T00:00:00Z' };
+  const condition = { type: 'Ready', status: 'True', reason: 'UserReady', message: '', ...times } as const;
+  return { ...each, status: { conditions: [condition] } };
+};
 const withApi = () => enabled({ api: [mark('api')] }, { [mark('api')]: [apiPermission] });
 
 test('without users and without a wish nothing is called, on or off', () => {
@@ -55,14 +61,6 @@ describe('drift', () => {
         `RoleRevokePermission ${mark('api')} Read "\\u0000" to "\\u0000"`,
       ],
     ],
-    [
-      'a range that etcd holds twice',
-      [apiPermission, { ...apiPermission, access: 'Read' as const }],
-      [
-        `RoleRevokePermission ${mark('api')} ReadWrite "/api/" to "/api0"`,
-        `RoleGrantPermission ${mark('api')} ReadWrite "/api/" to "/api0"`,
-      ],
-    ],
   ])('%s', (_, permissions, calls) => {
     const etcd = enabled({ api: [mark('api')] }, { [mark('api')]: permissions });
     expect(etcd.decide({ users: [api] }).verdicts.get('uid-api')).toEqual({ kind: 'call' });
@@ -76,7 +74,49 @@ describe('drift', () => {
       'UserRevokeRole api admin',
     ]);
     expect(enabled({}, role).settle({ users: [api] })).toEqual(['UserAdd api', grant]);
-    expect(enabled({ api: [] }, role).settle({ users: [api] })).toEqual([grant]);
+    expect(enabled({ api: [] }, role).settle({ users: [api] })).toEqual(['UserDelete api', 'UserAdd api', grant]);
+  });
+
+  const wide = { ...apiPermission, access: 'ReadWrite' as const };
+  const narrow = { ...apiPermission, access: 'Read' as const };
+
+  test('a range that etcd holds twice is right if both together are what is wanted', () => {
+    const etcd = enabled({ api: [mark('api')] }, { [mark('api')]: [narrow, wide] });
+    expect(etcd.settle({ users: [api] })).toEqual([]);
+    expect(etcd.decide({ users: [api] }).verdicts.get('uid-api')).toEqual({ kind: 'done' });
+  });
+
+  test('a range that etcd holds twice and too wide is revoked last, because both go at once', () => {
+    const reader = user('api', [
+      { prefix: '/api/', access: 'Read' },
+      { key: '/x', access: 'Read' },
+    ]);
+    const etcd = enabled({ api: [mark('api')] }, { [mark('api')]: [narrow, wide] });
+    expect(etcd.settle({ users: [reader] })).toEqual([
+      `RoleGrantPermission ${mark('api')} Read "/x"`,
+      `RoleRevokePermission ${mark('api')} Read "/api/" to "/api0"`,
+      `RoleGrantPermission ${mark('api')} Read "/api/" to "/api0"`,
+    ]);
+  });
+
+  test('a range that etcd holds twice and nobody wants is revoked once', () => {
+    const etcd = enabled({ api: [mark('api')] }, { [mark('api')]: [narrow, wide] });
+    expect(etcd.settle({ users: [user('api')] })).toEqual([
+      `RoleRevokePermission ${mark('api')} Read "/api/" to "/api0"`,
+    ]);
+  });
+
+  test('our role that was deleted by hand is made again, if the user was ours', () => {
+    const etcd = enabled({ api: ['admin'] });
+    const wanted = { users: [ready(api)] };
+    expect(etcd.decide(wanted).verdicts.get('uid-api')).toEqual({ kind: 'call' });
+    etcd.settle(wanted);
+    expect([...etcd.facts.users]).toEqual([
+      ['root', ['root']],
+      ['api', [mark('api')]],
+    ]);
+    expect(etcd.facts.roles.get(mark('api'))).toEqual([apiPermission]);
+    expect(etcd.decide(wanted).verdicts.get('uid-api')).toEqual({ kind: 'done' });
   });
 
   test('switched off by hand, it is on again', () => {
@@ -92,6 +132,11 @@ test('an EtcdUser that is gone: first the user, then the role; authentication st
   expect(etcd.facts.isEnabled).toBe(true);
 });
 
+test('an EtcdUser that is gone before its user got the role: both go', () => {
+  const etcd = enabled({ api: [] }, { [mark('api')]: [] });
+  expect(etcd.settle({})).toEqual(['UserDelete api', `RoleDelete ${mark('api')}`]);
+});
+
 test('users and roles without the mark are left alone; one of the same name is taken over only without a role', () => {
   const etcd = enabled({ api: ['admin'], other: ['admin'] });
   expect(etcd.settle({ users: [api] })).toEqual([]);
@@ -99,11 +144,44 @@ test('users and roles without the mark are left alone; one of the same name is t
   expect(verdicts.get('uid-api')).toMatchObject({ kind: 'refused', reason: 'ForeignUser' });
   // A foreign user does not switch it on.
   expect(new ModelEtcd({ api: ['admin'] }).settle({ users: [api] })).toEqual([]);
-  expect(enabled({ api: [] }).settle({ users: [api] })).toContain(`UserGrantRole api ${mark('api')}`);
+  // It may have a password, so it is made anew.
+  expect(enabled({ api: [] }).settle({ users: [api] })).toEqual([
+    'UserDelete api',
+    `RoleAdd ${mark('api')}`,
+    `RoleGrantPermission ${mark('api')} ReadWrite "/api/" to "/api0"`,
+    'UserAdd api',
+    `UserGrantRole api ${mark('api')}`,
+  ]);
   // Its role was made before a person took the user.
   expect(enabled({ api: ['admin'] }, { [mark('api')]: [] }).settle({ users: [api] })).toEqual([
     `RoleDelete ${mark('api')}`,
   ]);
+});
+
+test('etcd 3.4 gets no users, and those that it has are left alone', () => {
+  const wanted = { users: [api], minor: '3.4' };
+  expect(new ModelEtcd().settle(wanted)).toEqual([]);
+  expect(new ModelEtcd().decide(wanted).verdicts.get('uid-api')).toMatchObject({
+    kind: 'refused',
+    reason: 'EtcdTooOld',
+  });
+  expect(new ModelEtcd().settle({ ...wanted, auth: true })).toEqual([
+    'UserAdd root',
+    'UserGrantRole root root',
+    'AuthEnable',
+  ]);
+  expect(withApi().settle(wanted)).toEqual([]);
+  expect(withApi().settle({ minor: '3.4' })).toEqual(['UserDelete api', `RoleDelete ${mark('api')}`]);
+  expect(
+    withApi()
+      .decide({ users: [api], minor: '3.5' })
+      .verdicts.get('uid-api'),
+  ).toEqual({ kind: 'done' });
+});
+
+test('an EtcdUser with a permission of a later release keeps what it has', () => {
+  const later = user('api', [{ access: 'Read' }]);
+  expect(withApi().settle({ users: [later] })).toEqual([]);
 });
 
 test('root is never deleted, whatever roles it has', () => {

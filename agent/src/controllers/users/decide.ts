@@ -1,7 +1,8 @@
 import { group } from '../../kube/paths.ts';
 import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
 import type { AuthCall, Permission } from '../cluster/etcd/auth-calls.ts';
-import { type EtcdUserObject, permissionsOf, rangeOf, userNameOf } from './object.ts';
+import { root } from '../root-certificate.ts';
+import { accessOf, type EtcdUserObject, permissionsOf, rangeOf, userNameOf } from './object.ts';
 
 /** What etcd has. */
 export interface AuthFacts {
@@ -10,6 +11,8 @@ export interface AuthFacts {
   readonly users: ReadonlyMap<string, readonly string[]>;
   /** The permissions of every role of ours. */
   readonly roles: ReadonlyMap<string, readonly Permission[]>;
+  /** Users that were made since this was read, so they have no password. */
+  readonly made?: ReadonlySet<string>;
 }
 
 /** What it should have. */
@@ -17,18 +20,26 @@ export interface WantedAuth {
   readonly cluster: string;
   /** `spec.auth`. */
   readonly auth?: boolean | undefined;
+  /** The minor version that runs. */
+  readonly minor?: string | undefined;
   /** All EtcdUsers of the cluster that are not being deleted. */
   readonly users: readonly EtcdUserObject[];
 }
 
 /** `done`: etcd has what the EtcdUser asks for. `call`: the next call makes it so. Otherwise a person must act. */
-export type Verdict =
-  | { readonly kind: 'done' | 'call' }
-  | { readonly kind: 'refused'; readonly reason: UserReason; readonly message: string };
+export type Verdict = { readonly kind: 'done' | 'call' } | Refusal;
+
+interface Refusal {
+  readonly kind: 'refused';
+  readonly reason: UserReason;
+  readonly message: string;
+}
 
 export interface Decision {
   /** Undefined: nothing is to be changed. */
   readonly call?: AuthCall;
+  /** Authentication is to be on. */
+  readonly isOn: boolean;
   /** By UID of the EtcdUser. */
   readonly verdicts: ReadonlyMap<string, Verdict>;
 }
@@ -39,9 +50,6 @@ export const roleOf = (user: string): string => `${marker}${user}`;
 /** The user of such a role. */
 export const userOf = (role: string): string | undefined =>
   role.startsWith(marker) ? role.slice(marker.length) : undefined;
-
-/** The user and the role that etcd has a meaning for. */
-export const root = 'root';
 
 /** The subject of a call: a user's name. */
 export const subjectOf = (call: AuthCall): string | undefined =>
@@ -69,14 +77,17 @@ export function decide(
 ): Decision {
   const verdicts = new Map<string, Verdict>();
   const accepted: { readonly uid: string; readonly call: AuthCall | undefined; readonly name: string }[] = [];
+  const names = new Set<string>();
   for (const [name, users] of Map.groupBy(oldestFirst(wanted.users), userNameOf)) {
     const [first, ...others] = users as [EtcdUserObject, ...EtcdUserObject[]];
     for (const { metadata } of others) verdicts.set(metadata.uid, taken(name, first));
     const refusal = refusalOf(first, facts, wanted);
-    if (refusal) verdicts.set(first.metadata.uid, refusal);
-    else accepted.push({ uid: first.metadata.uid, name, call: callFor(name, permissionsOf(first)!, facts) });
+    if (refusal) {
+      verdicts.set(first.metadata.uid, refusal);
+      if (leftAlone.has(refusal.reason)) names.add(name);
+    } else accepted.push({ uid: first.metadata.uid, name, call: callFor(name, permissionsOf(first)!, facts) });
   }
-  const names = new Set(accepted.map(({ name }) => name));
+  for (const { name } of accepted) names.add(name);
   const isOn = wanted.auth ?? (facts.isEnabled || accepted.length > 0);
   const isFailed = (call: AuthCall | undefined) => call !== undefined && failed.has(subjectOf(call) ?? '');
   const candidates = [
@@ -92,7 +103,7 @@ export function decide(
   const call = candidates.find((each) => each !== undefined && !isFailed(each));
   const state = { isOn, isEnabled: facts.isEnabled };
   for (const { uid, call: own, name } of accepted) verdicts.set(uid, verdictOf(name, own, state, failed));
-  return { ...(call && { call }), verdicts };
+  return { ...(call && { call }), isOn, verdicts };
 }
 
 /** Of an EtcdUser whose next call is `call`. */
@@ -111,35 +122,43 @@ function verdictOf(
   return refused('RefusedByEtcd', message);
 }
 
-const refused = (reason: UserReason, message: string = userReasons[reason]): Verdict => ({
+const refused = (reason: UserReason, message: string = userReasons[reason]): Refusal => ({
   kind: 'refused',
   reason,
   message,
 });
+
+/** What such an EtcdUser has in etcd, if anything, stays as it is. */
+const leftAlone: ReadonlySet<UserReason> = new Set(['EtcdTooOld', 'PermissionUnknown']);
 
 /** Of two that were made in the same second, the first by name. */
 const oldestFirst = (users: readonly EtcdUserObject[]): EtcdUserObject[] =>
   users.toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
 const age = ({ metadata }: EtcdUserObject): string => `${metadata.creationTimestamp} ${metadata.name}`;
 
-const taken = (name: string, { metadata }: EtcdUserObject): Verdict =>
+const taken = (name: string, { metadata }: EtcdUserObject): Refusal =>
   refused(
     'NameTaken',
     `the older EtcdUser ${metadata.name} has the user ${name}; delete one of the two, or create this one with another spec.userName`,
   );
 
-function refusalOf(user: EtcdUserObject, facts: AuthFacts, { cluster }: WantedAuth): Verdict | undefined {
+function refusalOf(user: EtcdUserObject, facts: AuthFacts, { cluster, minor }: WantedAuth): Refusal | undefined {
   const name = userNameOf(user);
+  if (minor === '3.4') return refused('EtcdTooOld');
   if (isReserved(name, cluster))
     return refused('NameReserved', `the user ${name} is reserved; create this EtcdUser with another spec.userName`);
   if (!permissionsOf(user)) return refused('PermissionUnknown');
   const roles = facts.users.get(name) ?? [];
-  if (roles.length === 0 || roles.includes(roleOf(name))) return undefined;
+  if (roles.length === 0 || roles.includes(roleOf(name)) || wasReady(user)) return undefined;
   return refused(
     'ForeignUser',
     `etcd has a user ${name} that no EtcdUser made, so it is left alone; delete it (etcdctl user delete ${name}), or create this EtcdUser with another spec.userName`,
   );
 }
+
+/** The user was ours when it was last looked at: somebody has deleted its role since. During a restore no user is ready. */
+const wasReady = ({ status }: EtcdUserObject): boolean =>
+  status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;
 
 /** Who has its certificate is root, or reads everything through the members' agents. */
 const isReserved = (name: string, cluster: string): boolean => name === root || name === `${cluster}-backup`;
@@ -151,23 +170,29 @@ function callForRoot({ users }: AuthFacts): AuthCall | undefined {
   return roles.includes(root) ? undefined : { kind: 'UserGrantRole', user: root, role: root };
 }
 
-/** Users and roles of ours that no EtcdUser has any more. The user goes first: its next call is refused. */
+/**
+ * Users and roles of ours that no EtcdUser has any more. The user goes first: its next call is refused. One without any role
+ * has not got its role yet.
+ */
 const orphans = ({ users, roles }: AuthFacts, wanted: ReadonlySet<string>): AuthCall[] =>
   [...roles.keys()].flatMap((role): AuthCall[] => {
     const user = userOf(role)!;
     if (wanted.has(user)) return [];
-    const isOurs = user !== root && users.get(user)?.includes(role);
+    const had = users.get(user);
+    const isOurs = user !== root && (had?.length === 0 || had?.includes(role));
     return [isOurs ? { kind: 'UserDelete', user } : { kind: 'RoleDelete', role }];
   });
 
 /** The next call that brings a user to its permissions. New ones come first, so that nothing is refused in between. */
 function callFor(user: string, wanted: readonly Permission[], facts: AuthFacts): AuthCall | undefined {
   const role = roleOf(user);
+  const roles = facts.users.get(user);
+  // Whoever made it may have given it a password, which nobody can see or take away.
+  if (roles && !roles.includes(role) && !facts.made?.has(user)) return { kind: 'UserDelete', user };
   const permissions = facts.roles.get(role);
   if (!permissions) return { kind: 'RoleAdd', role };
   const change = permissionCall(role, permissions, wanted);
   if (change) return change;
-  const roles = facts.users.get(user);
   if (!roles) return { kind: 'UserAdd', user };
   if (!roles.includes(role)) return { kind: 'UserGrantRole', user, role };
   const other = roles.find((each) => each !== role);
@@ -181,12 +206,13 @@ function permissionCall(
 ): AuthCall | undefined {
   const had = Map.groupBy(found, rangeOf);
   const ranges = new Set(wanted.map(rangeOf));
-  // etcd may keep two permissions for one range, and revokes both at once.
-  const double = [...had.values()].find((same) => same.length > 1);
-  if (double) return { kind: 'RoleRevokePermission', role, permission: double[0]! };
-  const lacks = wanted.find((each) => had.get(rangeOf(each))?.[0]?.access !== each.access);
+  const foundAt = (each: Permission) => had.get(rangeOf(each)) ?? [];
+  const wrong = wanted.filter((each) => accessOf(foundAt(each)) !== each.access);
+  // Beside another range with the same first key, etcd may add a permission instead of replacing it. Both count together, and
+  // both are revoked at once.
+  const lacks = wrong.find((each) => foundAt(each).length < 2);
   if (lacks) return { kind: 'RoleGrantPermission', role, permission: lacks };
-  const extra = found.find((each) => !ranges.has(rangeOf(each)));
+  const extra = wrong.flatMap(foundAt)[0] ?? found.find((each) => !ranges.has(rangeOf(each)));
   return extra && { kind: 'RoleRevokePermission', role, permission: extra };
 }
 
@@ -194,12 +220,14 @@ function permissionCall(
 export function after(facts: AuthFacts, call: AuthCall): AuthFacts {
   const users = new Map(facts.users);
   const roles = new Map(facts.roles);
+  const made = new Set(facts.made);
   switch (call.kind) {
     case 'AuthEnable':
     case 'AuthDisable':
       return { ...facts, isEnabled: call.kind === 'AuthEnable' };
     case 'UserAdd':
       users.set(call.user, []);
+      made.add(call.user);
       break;
     case 'UserDelete':
       users.delete(call.user);
@@ -229,5 +257,5 @@ export function after(facts: AuthFacts, call: AuthCall): AuthFacts {
       roles.set(call.role, call.kind === 'RoleGrantPermission' ? [...others, call.permission] : others);
     }
   }
-  return { ...facts, users, roles };
+  return { ...facts, users, roles, made };
 }

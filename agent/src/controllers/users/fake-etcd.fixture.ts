@@ -14,6 +14,8 @@ export class FakeEtcd implements RootPort {
   /** Thrown instead of an answer. */
   fault: Error | undefined;
   pem: Buffer = Buffer.of();
+  /** The call that is refused. */
+  refused: string | undefined;
   revision = 1;
 
   get changes(): string[] {
@@ -40,6 +42,7 @@ export class FakeEtcd implements RootPort {
     const fields = [...fieldsOf(request)];
     const [one = '', two = ''] = [1, 2].map((n) => fields.filter(([field]) => field === n).map(([, v]) => text(v))[0]);
     this.calls.push(call);
+    if (call === this.refused) throw refusal('refused');
     if (call === 'AuthStatus')
       return Buffer.concat([encodeInt(2, Number(this.isEnabled)), encodeInt(3, this.revision)]);
     if (call === 'UserList') return listOf([...this.users.keys()]);

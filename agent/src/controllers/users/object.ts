@@ -49,11 +49,12 @@ export function permissionsOf({ spec: { permissions = [] } }: EtcdUserObject): P
   const found = permissions.map(permissionOf);
   if (found.includes(undefined)) return undefined;
   const ranges = Map.groupBy(found as Permission[], rangeOf);
-  return [...ranges.values()].map((same) => ({ ...same[0]!, access: joined(same) }));
+  return [...ranges.values()].map((same) => ({ ...same[0]!, access: accessOf(same)! }));
 }
 
-const joined = (same: readonly Permission[]): Access =>
-  same.every(({ access }) => access === same[0]!.access) ? same[0]!.access : 'ReadWrite';
+/** Of permissions for the same keys. Undefined if there is none. */
+export const accessOf = (same: readonly Permission[]): Access | undefined =>
+  same.every(({ access }) => access === same[0]!.access) ? same[0]?.access : 'ReadWrite';
 
 /** Identifies the keys of a permission. */
 export const rangeOf = ({ key, rangeEnd }: Permission): string => JSON.stringify([key, rangeEnd]);

@@ -1,12 +1,15 @@
 import { authStatus, type Permission, roleGet, roleList, userGet, userList } from '../cluster/etcd/auth-calls.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
-import { type AuthFacts, root, userOf } from './decide.ts';
+import { root } from '../root-certificate.ts';
+import { type AuthFacts, userOf } from './decide.ts';
 
 /** Facts with the revision at which etcd had them. */
 export interface Read {
   readonly facts: AuthFacts;
   /** Undefined if this etcd tells none. */
   readonly revision?: string;
+  /** There are users beside root, whoever made them. */
+  readonly hasUsers: boolean;
   /** The users that were asked for, beside root and those of ours. */
   readonly names: readonly string[];
 }
@@ -35,7 +38,7 @@ export async function readAuth(etcd: EtcdCall, names: readonly string[], last?: 
       etcd((channel, options) => roleGet(channel, role, options)),
     ),
   };
-  return { facts, names, ...(revision !== undefined && { revision }) };
+  return { facts, hasUsers: users.some((user) => user !== root), names, ...(revision !== undefined && { revision }) };
 }
 
 async function each<T>(names: readonly string[], get: (name: string) => Promise<T>): Promise<Map<string, T>> {

@@ -286,17 +286,16 @@ describe('with a certificate of the reconciler', () => {
     await reason('later', 'NameTaken');
   });
 
-  test('a user that was ready is no longer, once etcd has another one of its name', async () => {
+  test('a user that was ready is no longer, once an older EtcdUser has its name', async () => {
     putRecord();
     putUser('api', [], secret);
     certificate = { certificate: { secret: 'orders-user-api', notAfter: '', span: { notBefore: 0, notAfter: 0 } } };
     start(putCluster({ tls: { ...tls, managed } }));
     await reason('api', 'UserReady');
     certificate = undefined;
-    etcd.users.set('api', new Set(['admin']));
-    etcd.revision++;
+    putUser('aaa', [], { userName: 'api', certificateSecret: 'orders-user-aaa' });
     users.changed();
-    await reason('api', 'ForeignUser');
+    await reason('api', 'NameTaken');
   });
 
   test('after a start, a status of before stays until the certificate is known', async () => {

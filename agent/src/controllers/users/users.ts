@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isStatus } from '../../kube/api-error.ts';
 import type { EventOf } from '../../kube/events.ts';
@@ -16,11 +15,13 @@ import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { RecordConfigMap } from '../cluster/kubernetes/record-config-map.ts';
 import { pause } from '../cluster/loop.ts';
-import type { Observed } from '../cluster/observed.ts';
+import type { AuthReport, Observed } from '../cluster/observed.ts';
 import type { AtPoint } from '../cluster/reconcile.ts';
 import type { Settings } from '../cluster/settings.ts';
-import { apply, look } from './apply.ts';
-import { root, subjectOf, type Verdict, type WantedAuth } from './decide.ts';
+import { commonNameOf, root } from '../root-certificate.ts';
+import { type Applied, apply, look } from './apply.ts';
+import { AuthNotes } from './auth-notes.ts';
+import { subjectOf, type Verdict, type WantedAuth } from './decide.ts';
 import { type EtcdUserObject, userNameOf } from './object.ts';
 import type { Read } from './read.ts';
 import { type Found, readyOf, statusOf } from './status.ts';
@@ -48,6 +49,8 @@ export interface UsersOptions {
   };
   readonly at: AtPoint;
   readonly emit: (event: EventOf) => void;
+  /** Called when `report` has news. */
+  readonly onChange?: () => void;
   readonly turn?: WorkQueue['run'];
   readonly log: Log;
 }
@@ -61,6 +64,7 @@ export class Users {
   #cluster: EtcdClusterObject;
   #hold: string | undefined;
   #last: Read | undefined;
+  readonly #notes = new AuthNotes();
   /** When etcd was last seen, on the monotonic clock; at first, the start. */
   #goodAt = performance.now();
   /** By UID, as last found. */
@@ -114,15 +118,30 @@ export class Users {
   async #attempt(signal: AbortSignal): Promise<boolean> {
     const users = ours(this.#options.observed(), this.#cluster);
     // Whoever is missing in an outdated list is not gone.
-    if (signal.aborted || !users) return false;
+    if (signal.aborted) return false;
+    if (!users) {
+      this.#note(undefined, { verdicts: new Map(), why: 'the EtcdUsers cannot be listed or watched' });
+      return false;
+    }
     const found = await this.#find(users).catch((error: unknown) => this.#failed(users, messageOf(error)));
     this.#options.etcd.rest();
     this.#verdicts = found.verdicts;
+    this.#note(users.length, found);
     this.#problems.report('users', found.why);
     const wanted = wishes(users, found.verdicts);
     if (wanted) this.#options.certificates.followUsers(wanted);
     await this.#report(users);
     return found.why === undefined;
+  }
+
+  /** What is known of etcd's authentication, for the status of the EtcdCluster. */
+  report(): AuthReport | undefined {
+    return this.#notes.report();
+  }
+
+  #note(users: number | undefined, { verdicts, why, refusal }: Outcome): void {
+    const isNews = this.#notes.end({ cluster: this.#cluster, users, verdicts, why, ...(refusal && { refusal }) });
+    if (isNews) this.#options.onChange?.();
   }
 
   /** An election, or the start of this process, changes no status: that of before holds for a while. */
@@ -138,14 +157,21 @@ export class Users {
     if (metadata.deletionTimestamp !== undefined) return { verdicts: unknownFor(users, 'ClusterDeleting') };
     if (spec.tls?.rootSecret === undefined) return { verdicts: refusedFor(users, 'RootCertificateMissing') };
     const wrong = await this.#wrongCertificate();
-    if (wrong !== undefined) return { verdicts: refusedFor(users, 'RootCertificateUnusable', wrong), why: wrong };
+    if (wrong !== undefined) {
+      const refusal = { reason: 'RootCertificateUnusable', message: wrong } as const;
+      return { verdicts: refusedFor(users, refusal.reason, wrong), why: wrong, refusal };
+    }
     const record = (await this.#records.read())?.doc;
     const hold = whyNot(record);
-    if (hold !== undefined) return { verdicts: unknownFor(users, 'ClusterNotServing', hold), why: hold };
-    const wanted = this.#wanted(users);
+    if (hold !== undefined) {
+      this.#notes.forget();
+      return { verdicts: unknownFor(users, 'ClusterNotServing', hold), why: hold };
+    }
+    const wanted = this.#wanted(users, record);
     return this.#options.etcd.withLeader(record?.clusterId, async (etcd) => {
       const seen = await look({ etcd, wanted, last: this.#last });
       this.#last = seen.read;
+      this.#notes.saw(seen.read, seen.isOn);
       this.#goodAt = performance.now();
       if (!seen.call) return { verdicts: seen.verdicts };
       if (spec.paused) return { verdicts: whilePaused(seen.verdicts) };
@@ -169,15 +195,21 @@ export class Users {
     if (cluster.spec.paused || cluster.metadata.deletionTimestamp !== undefined || !cluster.spec.tls?.rootSecret)
       return { verdicts: unknownFor(all, 'Pending'), why: `EtcdCluster ${name} has changed` };
     this.#last = undefined;
-    const done = await apply({ etcd, wanted: this.#wanted(all), at: async (point) => this.#options.at(point) });
+    const done = await apply({
+      etcd,
+      wanted: this.#wanted(all, record?.doc),
+      at: async (point) => this.#options.at(point),
+    });
     this.#last = done.read;
+    this.#notes.saw(done.read, done.isOn);
     this.#tell(done.calls);
     const isLeft = [...done.verdicts.values()].some(({ kind }) => kind === 'call');
     return { verdicts: done.verdicts, ...(isLeft && { why: 'something else changes users and roles of etcd too' }) };
   }
 
-  #wanted(users: readonly EtcdUserObject[]): WantedAuth {
-    return { cluster: this.#options.name, auth: this.#cluster.spec.auth, users };
+  #wanted(users: readonly EtcdUserObject[], record: RecordDoc | undefined): WantedAuth {
+    const { auth } = this.#cluster.spec;
+    return { cluster: this.#options.name, auth, users, minor: record?.versions.current };
   }
 
   /** With a certificate of another name the reconciler would shut itself out. */
@@ -185,17 +217,18 @@ export class Users {
     const secret = this.#cluster.spec.tls?.rootSecret;
     const certificate = await this.#options.etcd.certificate();
     try {
-      const { subject } = new X509Certificate(certificate);
-      const names = (subject ?? '').split('\n').filter((line) => line.startsWith('CN='));
-      if (`${names}` === `CN=${root}`) return undefined;
-      return `the certificate in Secret ${secret} has the name '${names.join().replace('CN=', '')}', not ${root}; issue it with the common name ${root}`;
+      const name = commonNameOf(certificate);
+      if (name === root) return undefined;
+      return `the certificate in Secret ${secret} has the name '${name}', not ${root}; issue it with the common name ${root}`;
     } catch (error) {
       return `tls.crt in Secret ${secret} cannot be parsed: ${messageOf(error)}`;
     }
   }
 
-  #tell(calls: Awaited<ReturnType<typeof apply>>['calls']): void {
+  #tell(calls: Applied['calls']): void {
     const { log, emit } = this.#options;
+    const deleted = this.#notes.made(calls);
+    if (deleted.length > 0) emit({ type: 'Normal', reason: 'UsersDeleted', message: deletedMessage(deleted) });
     for (const call of calls) {
       log.info({ call }, `${call.kind}${subjectOf(call) === undefined ? '' : ` for user ${subjectOf(call)}`}`);
       if (call.kind === 'AuthEnable')
@@ -242,12 +275,17 @@ export class Users {
   }
 }
 
+const deletedMessage = (users: readonly string[]): string =>
+  `Deleted ${users.length === 1 ? '1 user' : `${users.length} users`} of etcd that no EtcdUser has: ${users.join(', ')}`;
+
 type Verdicts = ReadonlyMap<string, Found>;
 
 interface Outcome {
   readonly verdicts: Verdicts;
   /** What is to be tried again soon. */
   readonly why?: string | undefined;
+  /** What needs a person before etcd can be asked. */
+  readonly refusal?: AuthReport['refusal'];
 }
 
 /** Of an EtcdUser that is being deleted, the user is deleted at once. */

@@ -1,6 +1,7 @@
 import { buildProgram, type Invocation } from '../../../commands/cli/program.ts';
 import { Settings } from '../../../commands/cli/settings.ts';
 import type { PodTemplate } from '../../../kube/objects.ts';
+import { issueIntermediate, issueLeaf, issueRoot } from '../../certificates/issue.ts';
 import type { JobRequest } from '../effect.ts';
 import type { EtcdClusterObject } from '../kubernetes/cluster-object.ts';
 import { type JobInputs, jobManifest } from './job-manifest.ts';
@@ -55,7 +56,7 @@ async function parsed(args: string[]): Promise<{ invocation: Invocation; setting
   return { invocation: invocation!, settings: await Settings.load(invocation!) };
 }
 
-test('with a certificate of backups it is that of every Job; with that of root a snapshot with authentication is served', () => {
+test('with a certificate of backups it is that of every Job; with that of root a snapshot with authentication is served', async () => {
   const tls = { clientSecret: 'c', rootSecret: 'r', backupSecret: 'b' };
   const secured = { cluster: { ...cluster, spec: { ...cluster.spec, tls } } };
   // biome-ignore lint/suspicious/noExplicitAny: a manifest
@@ -66,7 +67,17 @@ test('with a certificate of backups it is that of every Job; with that of root a
   const restore = { source: { schedule: 'nightly' }, minor: '3.6', token: '' };
   const argsOf = (more: Partial<JobInputs>) =>
     manifest({ kind: 'restore', op: 'op1', restore }, more).spec.template.spec.containers[0].args;
-  expect(argsOf(secured)).toContain('--accept-authentication');
+  const now = Date.now();
+  const authority = await issueIntermediate('CA', await issueRoot('root', now), now);
+  const named = async (commonName: string) => {
+    const { cert } = await issueLeaf({ commonName, dnsNames: [], ipAddresses: [], isServer: false }, authority, now);
+    return { ...secured, rootCertificate: Buffer.from(cert) };
+  };
+  expect(argsOf(await named('root'))).toContain('--accept-authentication');
+  // The reconciler could not enter the restored etcd.
+  expect(argsOf(await named('orders-client'))).not.toContain('--accept-authentication');
+  expect(argsOf({ ...secured, rootCertificate: Buffer.from('x') })).not.toContain('--accept-authentication');
+  expect(argsOf(secured)).not.toContain('--accept-authentication');
   expect(argsOf({})).not.toContain('--accept-authentication');
 });
 

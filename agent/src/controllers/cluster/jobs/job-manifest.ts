@@ -10,6 +10,7 @@ import {
 import type { PodTemplate } from '../../../kube/objects.ts';
 import { group, groupVersion } from '../../../kube/paths.ts';
 import { usageError } from '../../../lib/errors.ts';
+import { isRootCertificate } from '../../root-certificate.ts';
 import type { JobRequest } from '../effect.ts';
 import { type BackupSettings, type JobFacts, jobCommand } from '../job-arguments.ts';
 import type { EtcdClusterObject, Schedule } from '../kubernetes/cluster-object.ts';
@@ -35,6 +36,8 @@ export interface JobInputs {
   readonly endpoints: Readonly<Record<number, string>>;
   /** A name in the members' peer certificate. */
   readonly peerName: string;
+  /** The certificate in `spec.tls.rootSecret`, for a restore. */
+  readonly rootCertificate?: Uint8Array;
   /** The EtcdBackup that the restore's `source.backupName` names. Always set if it names one. */
   readonly backup?: StoredBackup;
 }
@@ -194,7 +197,8 @@ function factsOf(inputs: JobInputs, request: JobRequest): JobFacts {
         key: `${tlsDirectory}/tls.key`,
       },
     }),
-    ...(cluster.spec.tls?.rootSecret !== undefined && { hasRoot: true }),
+    // With a certificate of another name the restored etcd would shut the reconciler out.
+    ...(inputs.rootCertificate && isRootCertificate(inputs.rootCertificate) && { hasRoot: true }),
     ...(peerSecretOf(template) && { peerTlsDir: peerTlsDirectory }),
     serverName: inputs.peerName,
   };

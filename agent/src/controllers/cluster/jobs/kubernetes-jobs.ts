@@ -219,11 +219,13 @@ export class KubernetesJobs implements Jobs {
     const there = [...(await this.#ports())];
     const host = (ordinal: number) => `${name}-${ordinal}.${name}-peers.${namespace}.svc.${domain}`;
     const backupName = request.restore?.source.backupName;
+    const hasRoot = request.restore !== undefined && cluster.spec.tls?.rootSecret !== undefined;
     return {
       cluster,
       template,
       endpoints: Object.fromEntries(there.map(([ordinal, port]) => [ordinal, `${scheme}://${host(ordinal)}:${port}`])),
       peerName: host(0),
+      ...(hasRoot && { rootCertificate: (await this.#context.rootTls()).cert! }),
       ...(typeof backupName === 'string' && { backup: await this.#backup(backupName) }),
     };
   }

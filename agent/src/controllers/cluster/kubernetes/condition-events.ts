@@ -11,6 +11,7 @@ const bad: Partial<Record<ConditionType, 'True' | 'False'>> = {
   Alarm: 'True',
   BackupHealthy: 'False',
   CertificatesReady: 'False',
+  AuthReady: 'False',
   Accepted: 'False',
 };
 

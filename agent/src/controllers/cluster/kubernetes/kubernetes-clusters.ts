@@ -2,7 +2,7 @@ import { isStatus, unlessMissing } from '../../../kube/api-error.ts';
 import { groupVersion } from '../../../kube/paths.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import type { Shutdown } from '../../shutdown.ts';
-import type { CertificateReport, Cluster, ClusterBackups, RestoreRequest } from '../observed.ts';
+import type { AuthReport, CertificateReport, Cluster, ClusterBackups, RestoreRequest } from '../observed.ts';
 import type { Clusters } from '../port.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { clusterOf, type EtcdClusterObject, finalizer } from './cluster-object.ts';
@@ -17,6 +17,8 @@ export interface ClustersOptions {
   readonly backups?: (cluster: EtcdClusterObject) => ClusterBackups;
   /** Returns what is known of the certificates, if the reconciler issues them. */
   readonly certificates?: () => CertificateReport | undefined;
+  /** Returns what is known of etcd's authentication. */
+  readonly authentication?: () => AuthReport | undefined;
   /** Called with every status read (at most once per pass) or written. */
   readonly onStatus: (status: Partial<ClusterStatus>, how: 'read' | 'written') => void;
   readonly progress: RestoreProgress;
@@ -45,10 +47,12 @@ export class KubernetesClusters implements Clusters {
     this.#options.onStatus(found.status ?? {}, 'read');
     const backups = this.#options.backups?.(found);
     const certificates = this.#options.certificates?.();
+    const authentication = this.#options.authentication?.();
     const cluster = {
       ...clusterOf(found, { ...(domain !== undefined && { domain }), reconcilerGoing: false }),
       ...(backups && { backups }),
       ...(certificates && { certificates }),
+      ...(authentication && { authentication }),
     };
     const { onDelete, finalBackupRequired } = cluster.spec;
     const mattersForFinalizer = cluster.finalizer || onDelete === 'Delete' || finalBackupRequired;

@@ -34,7 +34,17 @@ export class KubernetesPort implements Port {
   readonly #root: EtcdPort;
 
   constructor(options: PortOptions) {
-    const { client, paths, name: cluster, settings, shutdown, onStatus, backups, certificates } = options;
+    const {
+      client,
+      paths,
+      name: cluster,
+      settings,
+      shutdown,
+      onStatus,
+      backups,
+      certificates,
+      authentication,
+    } = options;
     this.#cache = new ResponseCache(options.isWatched);
     const context = new ClusterContext({ ...options, cache: this.#cache });
     this.#context = context;
@@ -49,6 +59,7 @@ export class KubernetesPort implements Port {
       ...{ context, shutdown, onStatus, progress },
       ...(backups && { backups }),
       ...(certificates && { certificates }),
+      ...(authentication && { authentication }),
     });
     this.workload = new KubernetesWorkload(context);
     const addresses = () => this.workload.addresses();

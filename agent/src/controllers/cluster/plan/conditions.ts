@@ -8,6 +8,7 @@ import { restoreOp } from '../operations/jobs.ts';
 import { outdated } from '../operations/restart.ts';
 import { beforeFence, serving } from '../operations/restore/operation.ts';
 import { isMixed } from '../operations/scale.ts';
+import { authentication } from './authentication.ts';
 import { certificates, withoutCertificates } from './certificates.ts';
 import {
   degraded,
@@ -46,7 +47,13 @@ export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
   const stalledCondition = stalled ? is('Stalled', true, stalled.reason, stalled.message) : automatic(v);
   if (!record.known && (record.unreadable || !hold)) return blind(v, record.why, stalled && stalledCondition);
   if (!record.known || !record.v)
-    return [...unborn(v, hold), stalledCondition, ...certificates(v), accepted(problemsBeforeBirth(v))];
+    return [
+      ...unborn(v, hold),
+      stalledCondition,
+      ...certificates(v),
+      ...authentication(v),
+      accepted(problemsBeforeBirth(v)),
+    ];
   return [
     available(v),
     ready(v),
@@ -57,6 +64,7 @@ export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
     alarm(v),
     ...backups(v),
     ...certificates(v),
+    ...authentication(v),
     accepted(specProblems(v)),
   ];
 }
@@ -78,11 +86,11 @@ function automatic(v: View): Condition {
 
 /** Without the record, neither the decisions nor the members of the cluster are known. */
 function blind(v: View, why: string, stalled: Condition | undefined): Condition[] {
-  const others: readonly ConditionType[] = ['Accepted', 'BackupHealthy', 'CertificatesReady'];
+  const others: readonly ConditionType[] = ['Accepted', 'BackupHealthy', 'CertificatesReady', 'AuthReady'];
   const types = conditionTypes.filter((type) => !others.includes(type));
   const said = `the record cannot be read: ${why}`;
   const all = types.map((type) => (stalled && type === 'Stalled' ? stalled : unknown(type, 'StateUnknown', said)));
-  return [...all, ...certificates(v), accepted(problemsBeforeBirth(v))];
+  return [...all, ...certificates(v), ...authentication(v), accepted(problemsBeforeBirth(v))];
 }
 
 function unborn(v: View, hold: Reason | undefined): Condition[] {

@@ -487,6 +487,48 @@ test('more connections than it takes are closed, and it goes on', async () => {
   expect(await ask(dial(), 'Maintenance/Status')).toMatchObject({ code: 0 });
 });
 
+test('a connection of another certificate ends at its first refusal', async () => {
+  await listen();
+  const session = dial(await certificates.clientNamed('api'));
+  const closed = once(session, 'close');
+  expect(await ask(session, 'Maintenance/Status')).toMatchObject({
+    code: 7,
+    message: expect.stringContaining("'api'"),
+  });
+  await closed;
+  // One of backups goes on after a call that is refused.
+  const ours = dial();
+  expect(await ask(ours, 'KV/Put')).toMatchObject({ code: 7 });
+  expect(await ask(ours, 'Maintenance/Status')).toMatchObject({ code: 0 });
+});
+
+test('connections of others do not keep backups out', async () => {
+  await listen({ connections: 3, strangers: 3 });
+  const first = dial();
+  expect(await ask(first, 'Maintenance/Status')).toMatchObject({ code: 0 });
+  const other = await certificates.clientNamed('api');
+  const others: ClientHttp2Session[] = [];
+  for (let i = 0; i < 6; i++) {
+    const session = dial(other);
+    await once(session, 'connect');
+    others.push(session);
+    connectTcp({ host: '127.0.0.1', port: port.port }).on('error', () => {});
+  }
+  expect(await ask(dial(), 'Maintenance/Status')).toMatchObject({ code: 0 });
+  expect(await ask(first, 'Maintenance/Status')).toMatchObject({ code: 0 });
+  await until(() => others.filter(({ destroyed }) => !destroyed).length <= 3);
+});
+
+test('more connections of backups than it takes are closed', async () => {
+  await listen({ connections: 2 });
+  const both = [dial(), dial()];
+  for (const session of both) expect(await ask(session, 'Maintenance/Status')).toMatchObject({ code: 0 });
+  expect(await ask(dial(), 'Maintenance/Status')).toMatchObject({ code: -1 });
+  both[0]!.destroy();
+  await sleep(100);
+  expect(await ask(dial(), 'Maintenance/Status')).toMatchObject({ code: 0 });
+});
+
 test('when it ends, its callers hear it, also those that do not read, and every call to etcd ends', async () => {
   const seen = endless();
   await listen();

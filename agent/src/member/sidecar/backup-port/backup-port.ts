@@ -16,10 +16,11 @@ import { LogOnce } from '../../../lib/log-once.ts';
 import { garbageCounter } from '../../../lib/memory.ts';
 import type { BackupConfig, MemberConfig } from '../../member-config.ts';
 import { Answer } from './answer.ts';
-import { checkCaller } from './caller.ts';
+import { checkCaller, isOf } from './caller.ts';
 import { type Call, callAt, memberList, withBackupUrls } from './calls.ts';
 import { connectAsRoot } from './etcd-link.ts';
 import { defaultLimits, type Limits } from './limits.ts';
+import { Places } from './places.ts';
 import { readRequest } from './request.ts';
 import { Refused, Status, statusOf } from './status.ts';
 
@@ -42,6 +43,7 @@ export class BackupPort {
   readonly #limits: Limits;
   readonly #server: Http2SecureServer;
   readonly #sockets = new Set<Socket>();
+  readonly #places: Places;
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #closing = new AbortController();
   #calls = 0;
@@ -52,6 +54,7 @@ export class BackupPort {
     this.#log = log;
     this.#refusals = new LogOnce(log);
     this.#limits = limits;
+    this.#places = new Places(limits);
     this.#server = this.#secureServer();
   }
 
@@ -83,7 +86,7 @@ export class BackupPort {
 
   #secureServer(): Http2SecureServer {
     const { serverTlsDir } = this.#config;
-    const { connections, handshake, calls } = this.#limits;
+    const { handshake, calls } = this.#limits;
     const server = createSecureServer({
       ...{ requestCert: true, rejectUnauthorized: true, handshakeTimeout: handshake },
       ...{ maxHeaderListPairs: 64, maxSettings: 16, maxSessionInvalidFrames: 16, maxOutstandingPings: 4 },
@@ -91,10 +94,10 @@ export class BackupPort {
       maxSessionMemory: 2,
       settings: { maxConcurrentStreams: calls, maxHeaderListSize: 8_192, enablePush: false },
     });
-    server.maxConnections = connections;
     useFreshCertificate(server, { directory: serverTlsDir, clientAuthority: join(serverTlsDir, 'ca.crt') }, this.#log);
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
+      this.#places.enter(socket);
       socket.once('close', () => this.#sockets.delete(socket)).setKeepAlive(true, 30_000);
     });
     server.on('tlsClientError', (_, socket) => socket.destroy());
@@ -107,6 +110,10 @@ export class BackupPort {
   /** A connection without a call is closed after a time. */
   #open(session: ServerHttp2Session): void {
     const socket = session.socket as TLSSocket;
+    if (isOf(socket, this.#config.backup.user) && !this.#places.admit(socket)) {
+      session.destroy();
+      return;
+    }
     let streams = 0;
     const idle = setTimeout(() => {
       if (streams === 0) session.destroy();
@@ -124,11 +131,11 @@ export class BackupPort {
       });
       // The error of a caller that goes away. Its stream is closed too.
       stream.on('error', () => {});
-      void this.#answer(stream, headers, socket);
+      void this.#answer(stream, headers, { session, socket });
     });
   }
 
-  async #answer(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: TLSSocket): Promise<void> {
+  async #answer(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, caller: Caller): Promise<void> {
     const answer = new Answer(stream);
     const { ':method': verb, ':path': path, 'content-type': type = '' } = headers;
     if (verb !== 'POST' || !type.startsWith('application/grpc')) return answer.notGrpc();
@@ -136,19 +143,29 @@ export class BackupPort {
     stream.once('close', () => left.abort(new Error('the caller went away')));
     const signal = AbortSignal.any([left.signal, this.#closing.signal]);
     try {
-      await checkCaller(socket, { ...this.#config, user: this.#config.backup.user });
+      await this.#check(stream, caller);
       const call = callAt(path);
       if (!call) throw new Refused(Status.permissionDenied, `${path} is not a call of a backup`);
       using _ = this.#turn(call);
       const request = call.request(await readRequest(stream, this.#limits, signal));
       if (!request) throw new Refused(Status.permissionDenied, `${call.method} is served only as backups ask it`);
-      await this.#passOn({ call, request, answer, signal, peer: socket.remoteAddress ?? '' });
+      await this.#passOn({ call, request, answer, signal, peer: caller.socket.remoteAddress ?? '' });
       answer.end(Status.ok, '');
     } catch (error) {
       const { code, message } = statusOf(error);
       if (error instanceof Refused && code !== Status.unavailable)
         this.#refusals.report('refused', `backup port: refused: ${message}`);
       answer.end(code, message);
+    }
+  }
+
+  /** A caller that is refused whatever it asks loses its connection. */
+  async #check(stream: ServerHttp2Stream, { session, socket }: Caller): Promise<void> {
+    try {
+      await checkCaller(socket, { ...this.#config, user: this.#config.backup.user });
+    } catch (error) {
+      if (error instanceof Refused && error.code === Status.permissionDenied) stream.once('close', () => end(session));
+      throw error;
     }
   }
 
@@ -208,6 +225,20 @@ export class BackupPort {
   #withBackupUrls(answer: Uint8Array): Uint8Array {
     return withBackupUrls(answer, { client: new URL(this.#config.clientUrl).port, backup: this.port });
   }
+}
+
+/** Lets the last answer out. */
+function end(session: ServerHttp2Session): void {
+  if (session.destroyed) return;
+  session.close();
+  const last = setTimeout(() => session.destroy(), farewell);
+  session.once('close', () => clearTimeout(last));
+}
+
+interface Caller {
+  readonly session: ServerHttp2Session;
+  /** Outlives the session. */
+  readonly socket: TLSSocket;
 }
 
 interface Passing {

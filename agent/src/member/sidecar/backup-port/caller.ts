@@ -18,7 +18,7 @@ interface Expected {
 export async function checkCaller(socket: TLSSocket, { user, serverTlsDir, dataDir }: Expected): Promise<void> {
   const leaf = socket.getPeerCertificate(true);
   const name: unknown = leaf.subject?.CN;
-  if (socket.authorized !== true || name !== user)
+  if (!isOf(socket, user))
     throw new Refused(
       Status.permissionDenied,
       `only the certificate of backups, CN ${user}, is served here, and this one is of ${typeof name === 'string' ? `'${name}'` : 'nobody'}`,
@@ -29,6 +29,10 @@ export async function checkCaller(socket: TLSSocket, { user, serverTlsDir, dataD
   if (list && chainOf(leaf).some(({ serialNumber }) => lists(list, serialNumber)))
     throw new Refused(Status.permissionDenied, 'the certificate is revoked');
 }
+
+/** The caller has shown a certificate with this name. */
+export const isOf = (socket: TLSSocket, user: string): boolean =>
+  socket.authorized === true && socket.getPeerCertificate()?.subject?.CN === user;
 
 /** Like etcd, lets nobody in without the list that its configuration names, or with one that cannot be read. */
 async function revocationList(serverTlsDir: string, dataDir: string): Promise<Buffer | undefined> {

@@ -1,7 +1,9 @@
 /** Limits of the backup port. Times in ms. */
 export interface Limits {
-  /** Connections, of callers and of others. */
+  /** Connections with the certificate of backups. */
   readonly connections: number;
+  /** Connections without it, or that have not shown it yet. The oldest makes room for a new one. */
+  readonly strangers: number;
   /** Calls at a time, snapshots included. */
   readonly calls: number;
   /** Snapshots at a time: each keeps old pages of etcd's database from being used again. */
@@ -21,7 +23,8 @@ export interface Limits {
 }
 
 export const defaultLimits: Limits = {
-  connections: 32,
+  connections: 16,
+  strangers: 16,
   calls: 32,
   snapshots: 2,
   request: 4_096,

@@ -1,0 +1,84 @@
+import { reasons } from '../../protocol/reasons.ts';
+import type { AuthCall } from '../cluster/etcd/auth-calls.ts';
+import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
+import type { AuthReport } from '../cluster/observed.ts';
+import type { Read } from './read.ts';
+import type { Found } from './status.ts';
+
+/** How a pass over the users ended. */
+export interface PassEnd {
+  readonly cluster: EtcdClusterObject;
+  /** Number of EtcdUsers; undefined if they are not known. */
+  readonly users: number | undefined;
+  readonly verdicts: ReadonlyMap<string, Found>;
+  readonly refusal?: AuthReport['refusal'];
+  readonly why?: string | undefined;
+}
+
+type Report = Omit<AuthReport, 'seen'>;
+
+/** Remembers what etcd's authentication is, for the status of the EtcdCluster. */
+export class AuthNotes {
+  #isWanted: boolean | undefined;
+  #seen: { readonly isEnabled: boolean; readonly hasUsers: boolean; readonly tick: number } | undefined;
+  /** Names of users that were deleted while no other was left. */
+  readonly #removed = new Set<string>();
+  #report: Report | undefined;
+  #text: string | undefined;
+
+  /** `isWanted`: what `spec.auth`, the EtcdUsers and etcd itself ask for. */
+  saw({ facts: { isEnabled }, hasUsers }: Read, isWanted: boolean): void {
+    this.#isWanted = isWanted;
+    this.#seen = { isEnabled, hasUsers, tick: performance.now() };
+    if (hasUsers) this.#removed.clear();
+  }
+
+  /** Returns the names of the users that these calls have deleted. */
+  made(calls: readonly AuthCall[]): string[] {
+    const deleted = new Set<string>();
+    for (const call of calls) {
+      if (call.kind === 'UserDelete') deleted.add(call.user);
+      if (call.kind === 'UserAdd') deleted.delete(call.user);
+    }
+    if (this.#seen && !this.#seen.hasUsers) for (const user of deleted) this.#removed.add(user);
+    return [...deleted];
+  }
+
+  /** What etcd has may be replaced. */
+  forget(): void {
+    this.#seen = undefined;
+  }
+
+  /** Returns true if there is news. */
+  end(end: PassEnd): boolean {
+    const before = this.#text;
+    this.#report = this.#reportOf(end);
+    this.#text = JSON.stringify([this.#report, this.#seen?.isEnabled, this.#seen?.hasUsers]);
+    return this.#text !== before;
+  }
+
+  /** Undefined if nothing is to be said: there is neither a certificate of root nor a wish. */
+  report(): AuthReport | undefined {
+    if (!this.#report || !this.#seen) return this.#report;
+    const { tick, ...seen } = this.#seen;
+    return { ...this.#report, seen: { ...seen, age: performance.now() - tick } };
+  }
+
+  #reportOf({ cluster, users = 0, verdicts, refusal, why }: PassEnd): Report | undefined {
+    const { auth, tls, paused } = cluster.spec;
+    const isWanted = auth ?? this.#isWanted ?? users > 0;
+    const removed = this.#removed.size;
+    if (tls?.rootSecret === undefined)
+      return isWanted
+        ? { isWanted, removed, refusal: { reason: 'AuthRefused', message: reasons.AuthRefused } }
+        : undefined;
+    const cause = why ?? (paused ? 'spec.paused is true, so nothing is changed' : whyRefused(verdicts));
+    return { isWanted, removed, ...(refusal && { refusal }), ...(cause !== undefined && { why: cause }) };
+  }
+}
+
+/** An EtcdUser that etcd refuses may keep authentication off. */
+function whyRefused(verdicts: PassEnd['verdicts']): string | undefined {
+  const found = [...verdicts.values()].find((each) => each.kind === 'refused' && each.reason === 'RefusedByEtcd');
+  return found && 'message' in found ? found.message : undefined;
+}

@@ -1,0 +1,193 @@
+import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiClient } from '../../kube/api-client.ts';
+import { Paths } from '../../kube/paths.ts';
+import { createLog } from '../../lib/log.ts';
+import { recordOf } from '../../protocol/record.fixture.ts';
+import type { RecordDoc } from '../../protocol/record.ts';
+import { issueIntermediate, issueLeaf, issueRoot } from '../certificates/issue.ts';
+import type { EtcdClusterObject, EtcdClusterSpec } from '../cluster/kubernetes/cluster-object.ts';
+import { FakeApi } from '../cluster/kubernetes/fake-api.fixture.ts';
+import type { AuthReport } from '../cluster/observed.ts';
+import { FakeEtcd } from './fake-etcd.fixture.ts';
+import type { EtcdUserObject } from './object.ts';
+import { mark, user } from './users.fixture.ts';
+import { Users } from './users.ts';
+
+// What a pass over users reports for the condition AuthReady.
+
+const paths = new Paths('shop');
+const log = createLog(new Writable({ write: (_chunk, _encoding, done) => done() }));
+const tls = { clientSecret: 'orders-client-tls', rootSecret: 'orders-root-tls', backupSecret: 'orders-backup-tls' };
+
+let pem: Buffer;
+let otherPem: Buffer;
+beforeAll(async () => {
+  const now = Date.now();
+  const authority = await issueIntermediate('CA', await issueRoot('root', now), now);
+  const leaf = async (commonName: string) =>
+    Buffer.from((await issueLeaf({ commonName, dnsNames: [], ipAddresses: [], isServer: false }, authority, now)).cert);
+  [pem, otherPem] = [await leaf('root'), await leaf('orders-client')];
+});
+
+let api: FakeApi;
+let client: ApiClient;
+let etcd: FakeEtcd;
+let stop: AbortController;
+let running: Promise<void>;
+let users: Users;
+let isCurrent: boolean;
+let events: string[];
+let changes: number;
+beforeEach(async () => {
+  api = await FakeApi.listen();
+  client = new ApiClient(api.access, 10_000);
+  etcd = new FakeEtcd();
+  etcd.pem = pem;
+  stop = new AbortController();
+  running = Promise.resolve();
+  isCurrent = true;
+  events = [];
+  changes = 0;
+});
+afterEach(async () => {
+  stop.abort();
+  await running;
+  client.close();
+  await api[Symbol.asyncDispose]();
+});
+
+function start(spec: Partial<EtcdClusterSpec>, names: readonly string[] = [], record: Partial<RecordDoc> = {}): void {
+  api.put(paths.of('configmaps', 'orders-record'), { data: { 'record.json': JSON.stringify(recordOf(record)) } });
+  for (const name of names)
+    api.put(paths.of('etcdusers', name), {
+      metadata: { name, generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' },
+      spec: user(name).spec,
+    });
+  const full = { size: 3, version: '3.6.16', tls, ...spec };
+  const cluster = api.put(paths.of('etcdclusters', 'orders'), { spec: full }) as unknown as EtcdClusterObject;
+  users = new Users(cluster, {
+    ...{ client, paths, name: 'orders', etcd, log, at: () => {} },
+    emit: ({ reason, message }) => events.push(`${reason}: ${message}`),
+    settings: { users: 40, backoffMin: 20, quorumLost: 0 },
+    observed: () => (isCurrent ? api.objects<EtcdUserObject>(paths.of('etcdusers')) : undefined),
+    certificates: { followUsers: () => {}, ofUser: () => undefined },
+    onChange: () => {
+      changes++;
+    },
+  });
+  running = users.run(stop.signal);
+}
+
+async function until(wanted: (report: AuthReport | undefined) => unknown): Promise<AuthReport | undefined> {
+  for (;;) {
+    const report = users.report();
+    if (wanted(report)) return report;
+    await sleep(10);
+  }
+}
+
+test('nothing is reported without a certificate of root, unless it is needed', async () => {
+  start({ tls: { clientSecret: 'c' } });
+  await sleep(100);
+  expect(users.report()).toBeUndefined();
+});
+
+test.each<[string, Partial<EtcdClusterSpec>, string[]]>([
+  ['auth: true', { auth: true }, []],
+  ['a user', {}, ['api']],
+])('%s without a certificate of root', async (_, spec, names) => {
+  start({ tls: { clientSecret: 'c' }, ...spec }, names);
+  await until((report) => report?.refusal?.reason === 'AuthRefused');
+});
+
+test('a certificate of root with another name', async () => {
+  etcd.pem = otherPem;
+  start({ auth: true });
+  const report = await until((each) => each?.refusal);
+  expect(report?.refusal).toEqual({
+    reason: 'RootCertificateUnusable',
+    message: expect.stringContaining("has the name 'orders-client', not root"),
+  });
+});
+
+test('it is on as asked for, and the cluster hears of it once', async () => {
+  start({}, ['api']);
+  await until((report) => report?.seen?.isEnabled);
+  expect(users.report()).toMatchObject({ isWanted: true, seen: { hasUsers: true }, removed: 0 });
+  const before = changes;
+  await sleep(200);
+  expect(changes).toBe(before);
+});
+
+test('off although it is asked for: paused, refused by etcd, or by the API server', async () => {
+  start({ auth: true, paused: true });
+  const report = await until((each) => each?.seen);
+  expect(report).toMatchObject({ isWanted: true, seen: { isEnabled: false }, why: expect.stringContaining('paused') });
+});
+
+test('off although it is asked for: etcd refuses the switch', async () => {
+  etcd.refused = 'AuthEnable';
+  start({ auth: true });
+  const report = await until((each) => each?.why);
+  expect(report).toMatchObject({ seen: { isEnabled: false }, why: expect.stringContaining('AuthEnable: refused') });
+});
+
+test('off although it is asked for: the API server lists no EtcdUsers', async () => {
+  api.fault = (request, response, path) => {
+    if (request.method !== 'GET' || path !== paths.of('etcdusers')) return false;
+    response.writeHead(403).end();
+    return true;
+  };
+  start({ auth: true });
+  const report = await until((each) => each?.why);
+  expect(report).toMatchObject({ isWanted: true, seen: { isEnabled: false }, why: expect.stringContaining('403') });
+});
+
+test('the watch of EtcdUsers brings nothing', async () => {
+  isCurrent = false;
+  start({ auth: true });
+  const report = await until((each) => each?.why);
+  expect(report).toMatchObject({ isWanted: true, why: expect.stringContaining('EtcdUsers') });
+  expect(report?.seen).toBeUndefined();
+});
+
+test('on although it is switched off in the spec', async () => {
+  etcd.isEnabled = true;
+  start({ auth: false, paused: true });
+  const report = await until((each) => each?.seen);
+  expect(report).toMatchObject({ isWanted: false, seen: { isEnabled: true }, why: expect.stringContaining('paused') });
+});
+
+test('the users of a snapshot that no EtcdUser has are deleted: only root is left', async () => {
+  etcd.isEnabled = true;
+  etcd.users.set('root', new Set(['root']));
+  for (const name of ['api', 'web']) {
+    etcd.users.set(name, new Set([mark(name)]));
+    etcd.roles.set(mark(name), new Map());
+  }
+  start({});
+  const report = await until((each) => each?.seen && !each.seen.hasUsers);
+  expect(report).toMatchObject({ isWanted: true, seen: { isEnabled: true }, removed: 2 });
+  expect(events).toContainEqual('UsersDeleted: Deleted 2 users of etcd that no EtcdUser has: api, web');
+  // The next passes remember it.
+  await sleep(150);
+  expect(users.report()?.removed).toBe(2);
+});
+
+test('etcd 3.4: no user is made, and authentication stays off', async () => {
+  start({ version: '3.4.37' }, ['api'], { versions: { current: '3.4', allowedMinors: ['3.4'] } });
+  await until((report) => report?.seen);
+  await sleep(100);
+  expect(etcd.changes).toEqual([]);
+  expect(api.object<EtcdUserObject>(paths.of('etcdusers', 'api'))?.status?.conditions?.[0]).toMatchObject({
+    status: 'False',
+    reason: 'EtcdTooOld',
+  });
+});
+
+test('before the cluster serves, and during a restore, nothing is known', async () => {
+  start({}, ['api'], { seeded: false });
+  const report = await until((each) => each?.why);
+  expect(report?.seen).toBeUndefined();
+});
