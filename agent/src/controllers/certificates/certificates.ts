@@ -24,6 +24,7 @@ import {
   type AuthorityName,
   type CertificatesSpec,
   isUser,
+  type KnownUsers,
   type LeafName,
   leafNames,
   type UserWish,
@@ -77,7 +78,7 @@ export class Certificates {
   #isRunning = false;
   #spec: CertificatesSpec = {};
   /** Undefined while they are not known. */
-  #users: readonly UserWish[] | undefined;
+  #users: KnownUsers | undefined;
   #wanted: Wanted | undefined;
   #look: Look | undefined;
   /** The last pass that read every Secret. */
@@ -100,7 +101,7 @@ export class Certificates {
 
   /** Follows the users that name a Secret, at once. */
   followUsers(users: readonly UserWish[]): void {
-    this.#users = users;
+    this.#users = { wishes: users, since: this.#users?.since ?? Date.now() };
     this.#want(this.#wantedNow());
   }
 

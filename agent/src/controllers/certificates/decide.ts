@@ -10,6 +10,7 @@ import {
   areAllTrusting,
   isCrossed,
   type MemberReports,
+  namingLeftBehind,
   type Rotation,
   rotationDue,
   waitsToPromote,
@@ -100,7 +101,8 @@ export function decide(given: Facts, wanted: Wanted, now: number, around: Circum
   const dueOf = (all: readonly Judgement[]) => all.find((each) => each.write && !failed?.has(each.write.secret))?.write;
   const due = dueOf(judged);
   const clock = clockProblem(clockAhead);
-  const write = wanted.isPaused || clock ? undefined : (due ?? dueOf(ofUsers));
+  const soon = dueOf(judged.filter(({ write: each }) => !each || !comesLast(each, facts))) ?? dueOf(ofUsers);
+  const write = wanted.isPaused || clock ? undefined : (soon ?? due);
   const certificates = judged.flatMap(({ certificate }) => certificate ?? []);
   const isRead = authorityNames.every((name) => facts[name].kind !== 'unread');
   const restarts = judged.flatMap(({ restart }) => restart ?? []);
@@ -121,6 +123,12 @@ export function decide(given: Facts, wanted: Wanted, now: number, around: Circum
     dueAt: Math.min(...renewed.map(({ span }) => dueAt(span))),
   };
 }
+
+/** Users whose Secret can be written get theirs before it is too late. */
+const comesLast = ({ make, of }: Write, facts: Facts): boolean => {
+  const found = facts[of]!;
+  return make === 'promotion' || (make === 'list' && found.kind === 'filled' && found.list === 'behind');
+};
 
 /** Facts about a user's certificate, beside its Secret. */
 interface Issuance {
@@ -234,12 +242,14 @@ function judgeRoot(rotation: Rotation, found: WholeAuthority): Judgement {
   }
   const rotating = (step: string, waits: string | undefined): Problem => {
     const message = `the root ${shortId(root.id)} in Secret ${secret} is being replaced by ${shortId(next.root.id)} (${step})`;
-    return { reason: 'RotatingRoot', message: waits === undefined ? message : `${message}: ${waits}` };
+    const all = waits === undefined ? message : `${message}: ${waits}`;
+    return { reason: 'RotatingRoot', message: namingLeftBehind(all, rotation, next) };
   };
   if (!areAllTrusting(rotation, next))
     return { problem: rotating('step 1 of 2, certificates', waitsToTrust(rotation, next)), restart: false };
   const waits = waitsToPromote(rotation, next);
-  if (!waits) return { write: { make: 'promotion', of, secret, why: 'every member has loaded its next root' } };
+  const done = namingLeftBehind('every member has loaded its next root', rotation, next);
+  if (!waits) return { write: { make: 'promotion', of, secret, why: done } };
   return { problem: rotating('step 2 of 2, restarts', waits.why), restart: waits.restart };
 }
 

@@ -3,15 +3,7 @@ import type { Known } from '../../protocol/known.ts';
 import type { Reason } from '../../protocol/reasons.ts';
 import type { FilledLeaf, IntermediateFacts, WholeAuthority } from './facts.ts';
 import { lifetimes } from './lifetimes.ts';
-import {
-  leavesOf,
-  type MemberReport,
-  memberBehind,
-  type Rotation,
-  serving,
-  waitsForClients,
-  waitsForUsers,
-} from './rotation.ts';
+import { type MemberReport, namingLeft, type Rotation, type Step, serving, waitsForLeaves } from './rotation.ts';
 import type { LeafName, Wanted } from './wanted.ts';
 
 // Whoever has a certificate of an earlier intermediate is shut out without a restart, in two steps:
@@ -26,17 +18,11 @@ export function revocationDue({ revocation }: WholeAuthority, wanted: Wanted): s
   return `spec.tls.managed.intermediateRevocation is '${wanted.revocation}'`;
 }
 
-/** What must happen before the list may name every revoked intermediate; undefined: nothing. */
-export function waitsToRevoke(rotation: Rotation, signer: IntermediateFacts): string | undefined {
-  const { of, facts, wanted, members } = rotation;
-  for (const name of leavesOf(rotation)) {
-    const leaf = facts[name]!;
-    if (leaf.kind !== 'filled' || leaf.certificate?.issuer === undefined || leaf.certificate.issuer !== signer.id)
-      return `Secret ${wanted.leaves[name]} has no certificate of the new intermediate yet`;
-  }
-  const behind = memberBehind(members, of, facts[serving[of]] as FilledLeaf) ?? waitsForUsers(rotation);
-  return behind !== undefined || of === 'peers' ? behind : waitsForClients(rotation, lifetimes.revocation);
-}
+const toSigner = (signer: IntermediateFacts): Step => ({
+  ...{ signer: 'the new intermediate', time: lifetimes.revocation },
+  isDone: (leaf) =>
+    leaf.kind === 'filled' && leaf.certificate?.issuer !== undefined && leaf.certificate.issuer === signer.id,
+});
 
 /** Why a list is written; undefined: it stays as it is. A list that etcd cannot read shuts everybody out, so it never waits. */
 export function listDue(
@@ -45,8 +31,9 @@ export function listDue(
   authority: Pick<WholeAuthority, 'intermediate'>,
 ): string | undefined {
   if (leaf.list === 'unreadable') return 'ca.crl is missing or cannot be parsed';
-  if (leaf.list !== 'behind' || waitsToRevoke(rotation, authority.intermediate) !== undefined) return undefined;
-  return 'every member has a certificate of the new intermediate';
+  const step = toSigner(authority.intermediate);
+  if (leaf.list !== 'behind' || waitsForLeaves(rotation, step) !== undefined) return undefined;
+  return namingLeft('every member has a certificate of the new intermediate', rotation, step);
 }
 
 /** What is not done yet. A member that does not answer proves nothing, and reads the newest list when it starts. */
@@ -57,11 +44,12 @@ export function revocationProblem(
   const { of, facts, wanted, members } = rotation;
   const leaf = facts[serving[of]];
   if (revoked.length === 0 || leaf.kind !== 'filled') return undefined;
-  const waits =
-    leaf.list === 'current' ? withoutList(members, of, leaf.listId) : waitsToRevoke(rotation, authority.intermediate);
+  const step = toSigner(authority.intermediate);
+  const waits = leaf.list === 'current' ? withoutList(members, of, leaf.listId) : waitsForLeaves(rotation, step);
   if (waits === undefined && leaf.list === 'current') return undefined;
-  const message = `the earlier intermediates of Secret ${wanted.authorities[of]} are being revoked`;
-  return { reason: 'RevokingIntermediates', message: waits === undefined ? message : `${message}: ${waits}` };
+  const revoking = `the earlier intermediates of Secret ${wanted.authorities[of]} are being revoked`;
+  const message = namingLeft(waits === undefined ? revoking : `${revoking}: ${waits}`, rotation, step);
+  return { reason: 'RevokingIntermediates', message };
 }
 
 function withoutList(

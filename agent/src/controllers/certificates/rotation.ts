@@ -49,11 +49,20 @@ export function rotationDue({ root, rootRotation }: WholeAuthority, wanted: Want
   return now >= dueAt(root) ? 'two thirds of the life of its root are over' : undefined;
 }
 
+/** What leaves need before a step may shut out those without it. */
+export interface Step {
+  /** In words. */
+  readonly signer: string;
+  /** How long clients have to read theirs, in ms. */
+  readonly time: number;
+  readonly isDone: (leaf: LeafFacts) => boolean;
+}
+
 /**
  * The leaves of an authority that a step waits for. The Secret of a user that cannot be read, or has no certificate of this
  * authority, keeps nobody else waiting.
  */
-export const leavesOf = ({ of, facts, wanted }: Pick<Rotation, 'of' | 'facts' | 'wanted'>): LeafName[] =>
+const leavesOf = ({ of, facts, wanted }: Pick<Rotation, 'of' | 'facts' | 'wanted'>): LeafName[] =>
   leafNames(wanted).filter((name) => issuerOf(name) === of && (!isUser(name) || isHeld(facts[name])));
 
 const isHeld = (leaf: LeafFacts | undefined): boolean =>
@@ -69,37 +78,77 @@ export const isCrossed = ({ certificate }: FilledLeaf, { intermediate, cross }: 
   certificate?.issuer !== undefined && certificate.issuer === intermediate.id && certificate.cross === cross;
 
 /** Nobody is shut out for whom no certificate was made yet. */
-export const waitsForUsers = ({ of, wanted }: Pick<Rotation, 'of' | 'wanted'>): string | undefined =>
-  of === 'clients' && !wanted.areUsersKnown ? 'the EtcdUsers of the cluster are not known yet' : undefined;
+const waitsForUsers = ({ of, wanted }: Pick<Rotation, 'of' | 'wanted'>): string | undefined =>
+  of === 'clients' && wanted.usersSince === undefined ? 'the EtcdUsers of the cluster are not known yet' : undefined;
 
-/** Every certificate of this authority comes with the next root in `ca.crt`. */
-export const areAllTrusting = (rotation: Rotation, next: NextAuthority): boolean =>
-  waitsForUsers(rotation) === undefined && leavesOf(rotation).every((name) => trusts(rotation.facts[name]!, next));
+/**
+ * When a step waits for users no longer: the cluster's own clients have had their time, and the reconciler has known the users
+ * for long enough to write their certificates. Whoever may create EtcdUsers or change their Secrets holds nothing up.
+ */
+function usersUntil({ facts: { client }, wanted: { usersSince } }: Rotation, { time, isDone }: Step): number {
+  if (client.kind !== 'filled' || !isDone(client) || usersSince === undefined) return Number.POSITIVE_INFINITY;
+  return Math.max(issuedAt(client) + time, usersSince + lifetimes.revocation);
+}
 
-/** What must happen before a `ca.crt` may contain only the next root. Undefined if nothing must. */
-export function waitsToTrust(rotation: Rotation, next: NextAuthority): string | undefined {
+/** Users that a step no longer waits for, although they lack what it needs. */
+function leftBehind(rotation: Rotation, step: Step): LeafName[] {
+  if (rotation.now < usersUntil(rotation, step)) return [];
+  return leavesOf(rotation).filter((name) => isUser(name) && !step.isDone(rotation.facts[name]!));
+}
+
+/** Adds to a message who is left behind. */
+export function namingLeft(message: string, rotation: Rotation, step: Step): string {
+  const { leaves, shapes } = rotation.wanted;
+  const left = leftBehind(rotation, step).map((name) => `user ${shapes[name]!.commonName} (Secret ${leaves[name]})`);
+  return left.length === 0 ? message : `${message}; left behind without a new certificate: ${left.join(', ')}`;
+}
+
+/** What must happen before a step may shut out whoever lacks what it needs. Undefined if nothing must. */
+export function waitsForLeaves(rotation: Rotation, step: Step): string | undefined {
   const { of, facts, wanted, members } = rotation;
-  for (const name of leavesOf(rotation)) {
-    const leaf = facts[name]!;
-    if (leaf.kind !== 'filled' || !isCrossed(leaf, next))
-      return `Secret ${wanted.leaves[name]} has no certificate of the next root yet`;
-  }
+  const left = leftBehind(rotation, step);
+  const lacks = leavesOf(rotation).find((name) => !step.isDone(facts[name]!) && !left.includes(name));
+  if (lacks !== undefined) return `Secret ${wanted.leaves[lacks]} has no certificate of ${step.signer} yet`;
   const behind = memberBehind(members, of, facts[serving[of]] as FilledLeaf) ?? waitsForUsers(rotation);
-  return behind !== undefined || of === 'peers' ? behind : waitsForClients(rotation, lifetimes.clients);
+  return behind !== undefined || of === 'peers' ? behind : waitsForClients(rotation, step);
 }
 
 /** The newest certificate of a client counts. */
-export function waitsForClients(rotation: Rotation, time: number): string | undefined {
+function waitsForClients(rotation: Rotation, step: Step): string | undefined {
   const { of, facts, now } = rotation;
-  const leaves = leavesOf(rotation).filter((name) => name !== serving[of]);
-  const until = Math.max(...leaves.map((name) => issuedAt(facts[name] as FilledLeaf) + time));
+  const last = usersUntil(rotation, step);
+  const times = leavesOf(rotation)
+    .filter((name) => name !== serving[of] && step.isDone(facts[name]!))
+    .map((name) => ({ name, at: issuedAt(facts[name] as FilledLeaf) }))
+    .filter(({ name, at }) => !isUser(name) || at < last);
+  const until = Math.max(...times.map(({ at }) => at + step.time));
   return now < until ? `clients have until ${new Date(until).toISOString().slice(0, 19)}Z to read theirs` : undefined;
 }
+
+const toNextRoot = (next: NextAuthority): Step => ({
+  ...{ signer: 'the next root', time: lifetimes.clients },
+  isDone: (leaf) => leaf.kind === 'filled' && isCrossed(leaf, next),
+});
+
+/** Every certificate of this authority comes with the next root in `ca.crt`. */
+export function areAllTrusting(rotation: Rotation, next: NextAuthority): boolean {
+  const isOver = rotation.now >= usersUntil(rotation, toNextRoot(next));
+  const awaited = leavesOf(rotation).filter((name) => !isOver || !isUser(name));
+  return waitsForUsers(rotation) === undefined && awaited.every((name) => trusts(rotation.facts[name]!, next));
+}
+
+/** What must happen before a `ca.crt` may contain only the next root. Undefined if nothing must. */
+export const waitsToTrust = (rotation: Rotation, next: NextAuthority): string | undefined =>
+  waitsForLeaves(rotation, toNextRoot(next));
+
+/** Adds to a message which users go on with the present root alone. */
+export const namingLeftBehind = (message: string, rotation: Rotation, next: NextAuthority): string =>
+  namingLeft(message, rotation, toNextRoot(next));
 
 const issuedAt = ({ certificate }: FilledLeaf): number => certificate!.notBefore + backdated;
 
 /** A member that does not present this leaf yet, or may not. */
-export function memberBehind(members: MemberReports, of: AuthorityName, leaf: FilledLeaf): string | undefined {
+function memberBehind(members: MemberReports, of: AuthorityName, leaf: FilledLeaf): string | undefined {
   return firstOf(members, ({ pod, [of]: end }) => {
     if (end.leaf === undefined) return `the agent of member ${pod} does not report its certificate`;
     return end.leaf === shortId(leaf.certificate!.id) ? undefined : `member ${pod} has not got its new certificate yet`;

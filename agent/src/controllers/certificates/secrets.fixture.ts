@@ -28,7 +28,7 @@ const more = { rootSecret: 'orders-root-tls', backupSecret: 'orders-backup-tls' 
 
 /** With users, also the leaves of root and of backups. */
 export const wanted = (change: Partial<Managed> = {}, users?: readonly UserWish[]): Wanted =>
-  wantedOf('orders', 'shop', { tls: { ...tls(change), ...(users && more) } }, users ?? [])!;
+  wantedOf('orders', 'shop', { tls: { ...tls(change), ...(users && more) } }, { wishes: users ?? [], since: 0 })!;
 
 const secret = (name: string): Secret => ({
   apiVersion: 'v1',

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { unknown } from '../../protocol/known.ts';
+import { known, unknown } from '../../protocol/known.ts';
+import { contentOf } from './content.ts';
 import { lifetimes } from './lifetimes.ts';
 import { begin, day, TestSecrets, tls } from './secrets.fixture.ts';
 import { userLeaf, wantedOf } from './wanted.ts';
@@ -83,18 +84,86 @@ describe.each([
   });
 });
 
-test('a new root waits for the certificate of every user that has one', async () => {
-  const secrets = await filled();
-  secrets.spec = new TestSecrets({ rootRotation: 'once' }, [api, web]).spec;
-  secrets.members = { known: true, v: [] };
+describe.each([
+  ['a revocation', { intermediateRevocation: 'stolen' }, lifetimes.revocation, ['list server']],
+  ['a new root', { rootRotation: 'once' }, lifetimes.clients, ['trust server', 'trust client', 'promotion clients']],
+] as const)("%s and a user's Secret that cannot be written", (_, change, time, steps) => {
   const failed = new Set([web.secret]);
-  const old = secrets.text(webLeaf, 'tls.crt');
-  await secrets.settle();
-  secrets.set(webLeaf, { 'tls.crt': old });
-  secrets.now += 2 * 3_600_000;
-  const { write, problems } = secrets.decide({ failed });
-  expect(write?.make).not.toBe('trust');
-  expect(problems.map(({ message }) => message).join()).toContain(`Secret ${web.secret} has no certificate`);
+  /** Follows each decision, except those about this Secret. */
+  const settle = async (secrets: TestSecrets) => {
+    const made: string[] = [];
+    for (let { write } = secrets.decide({ failed }); write; { write } = secrets.decide({ failed })) {
+      made.push(
+        `${write.make} ${write.of}${write.why.includes('user web (Secret orders-user-web)') ? ' without web' : ''}`,
+      );
+      secrets.put(write.of, known(await contentOf(write, secrets.all, secrets.spec, secrets.now)));
+    }
+    return made;
+  };
+  const messages = (secrets: TestSecrets) =>
+    secrets
+      .decide({ failed })
+      .problems.map(({ message }) => message)
+      .join();
+  const begun = async () => {
+    const secrets = await filled();
+    secrets.spec = new TestSecrets(change, [api, web]).spec;
+    secrets.members = { known: true, v: [] };
+    expect(await settle(secrets)).toEqual(expect.arrayContaining(['leaf client', `leaf ${apiLeaf}`]));
+    return secrets;
+  };
+
+  test('it waits as long as for all clients, then goes on, and says who is left behind', async () => {
+    const secrets = await begun();
+    secrets.now += time - 1;
+    expect(await settle(secrets)).toEqual([]);
+    expect(messages(secrets)).toContain('Secret orders-user-web has no certificate of the ');
+    secrets.now += 1;
+    expect(secrets.decide({ failed }).problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining('left behind without a new certificate: user web (Secret orders-user-web)'),
+    ]);
+    const made = await settle(secrets);
+    expect(made.map((line) => line.replace(' without web', ''))).toEqual(expect.arrayContaining([...steps]));
+    expect(made).toContain(`${steps.at(-1)} without web`);
+    expect(messages(secrets)).toBe('');
+  });
+
+  test('once it can be written, it is written before the others go on', async () => {
+    const secrets = await begun();
+    secrets.now += time;
+    const made = await written(secrets);
+    expect(made.indexOf(`leaf ${webLeaf}`)).toBeGreaterThanOrEqual(0);
+    expect(made.indexOf(`leaf ${webLeaf}`)).toBeLessThan(made.indexOf(`${steps.at(-1)}`));
+  });
+
+  test('a restart in between does not make it late', async () => {
+    const secrets = await begun();
+    secrets.now += time;
+    secrets.spec = { ...secrets.spec, usersSince: secrets.now };
+    expect(await written(secrets)).toEqual([`leaf ${webLeaf}`]);
+    secrets.now += time - 1;
+    expect(await written(secrets)).toEqual([]);
+    secrets.now += 1;
+    expect(await written(secrets)).toEqual(expect.arrayContaining([...steps]));
+  });
+
+  test('new users do not delay it without end', async () => {
+    const secrets = await begun();
+    const users = [api];
+    const join = async () => {
+      users.push({ ...api, secret: `new-${users.length}`, user: `new-${users.length}` });
+      const more = new TestSecrets(change, users);
+      secrets.spec = more.spec;
+      secrets.all = { ...more.all, ...secrets.all };
+      return written(secrets);
+    };
+    const made: unknown[] = [];
+    for (let passed = 0; passed < 2 * time; passed += time / 4) {
+      secrets.now += time / 4;
+      made.push(...(await join()));
+    }
+    expect(made).toEqual(expect.arrayContaining([...steps]));
+  });
 });
 
 describe('while the users are not known', () => {
@@ -103,13 +172,13 @@ describe('while the users are not known', () => {
   test('nobody is shut out by a revocation, and members go on among themselves', async () => {
     const secrets = await filled();
     const at = secrets.spec;
-    secrets.spec = { ...new TestSecrets({ intermediateRevocation: 'stolen' }, []).spec, areUsersKnown: false };
+    secrets.spec = { ...new TestSecrets({ intermediateRevocation: 'stolen' }, []).spec, usersSince: undefined };
     secrets.members = { known: true, v: [] };
     await secrets.settle();
     secrets.now += lifetimes.revocation;
     expect(await written(secrets)).toEqual([]);
     expect(secrets.decide().problems.map(({ message }) => message)).toEqual([expect.stringContaining(waits)]);
-    secrets.spec = { ...at, revocation: 'stolen' };
+    secrets.spec = { ...at, revocation: 'stolen', usersSince: secrets.now };
     expect(await written(secrets)).toEqual([`leaf ${apiLeaf}`, `leaf ${webLeaf}`]);
     // They have as much time as all others.
     secrets.now += lifetimes.revocation - 1;
@@ -121,7 +190,7 @@ describe('while the users are not known', () => {
   test('no step of a new root is made', async () => {
     const secrets = await filled();
     const at = secrets.spec;
-    const isUnknown = { ...new TestSecrets({ rootRotation: 'once' }, []).spec, areUsersKnown: false };
+    const isUnknown = { ...new TestSecrets({ rootRotation: 'once' }, []).spec, usersSince: undefined };
     secrets.spec = isUnknown;
     secrets.members = { known: true, v: [] };
     await secrets.settle();
@@ -129,7 +198,7 @@ describe('while the users are not known', () => {
     expect(await written(secrets)).toEqual([]);
     expect(secrets.decide().problems.map(({ message }) => message)).toEqual([expect.stringContaining(waits)]);
     expect(secrets.decide().rootsToLoad).toBeUndefined();
-    const isKnown = { ...at, rootRotation: 'once' };
+    const isKnown = { ...at, rootRotation: 'once', usersSince: secrets.now };
     secrets.spec = isKnown;
     expect(await written(secrets)).toEqual([`leaf ${apiLeaf}`, `leaf ${webLeaf}`]);
     secrets.now += lifetimes.clients - 1;
@@ -143,8 +212,8 @@ describe('while the users are not known', () => {
   });
 
   test('they are not known before they were followed', () => {
-    expect(wantedOf('orders', 'shop', { tls: tls() }, undefined)!.areUsersKnown).toBe(false);
-    expect(wantedOf('orders', 'shop', { tls: tls() }, [])!.areUsersKnown).toBe(true);
+    expect(wantedOf('orders', 'shop', { tls: tls() }, undefined)!.usersSince).toBeUndefined();
+    expect(wantedOf('orders', 'shop', { tls: tls() }, { wishes: [], since: 1 })!.usersSince).toBe(1);
   });
 });
 
@@ -218,7 +287,7 @@ describe('a certificate that is not renewed', () => {
 
 test('while two certificates of the cluster have one Secret, every user says so', () => {
   const spec = { tls: { ...tls({ serverSecret: 'orders-peer-tls' }), rootSecret: 'orders-root-tls' } };
-  const { refusedUsers } = wantedOf('orders', 'shop', spec, [api])!;
+  const { refusedUsers } = wantedOf('orders', 'shop', spec, { wishes: [api], since: 0 })!;
   expect(refusedUsers[api.secret]).toMatch(/names Secret orders-peer-tls twice/);
 });
 
@@ -235,7 +304,7 @@ test('a Secret of the cluster, or of another user, is refused', () => {
     { ...web, secret: 'x' },
     { ...web, secret: 'y' },
   ];
-  const { refusedUsers, leaves, isAmbiguous } = wantedOf('orders', 'shop', spec, wishes)!;
+  const { refusedUsers, leaves, isAmbiguous } = wantedOf('orders', 'shop', spec, { wishes, since: 0 })!;
   expect(Object.keys(refusedUsers).sort()).toEqual(['a', 'x']);
   expect(Object.keys(leaves)).toEqual(['peer', 'server', 'client', 'user/y']);
   expect(isAmbiguous).toBe(false);

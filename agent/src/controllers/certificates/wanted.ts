@@ -30,6 +30,12 @@ export interface UserWish {
   readonly isAccepted: boolean;
 }
 
+export interface KnownUsers {
+  readonly wishes: readonly UserWish[];
+  /** Time at which they were first known to this process, ms. */
+  readonly since: number;
+}
+
 /** Common names. They have at most 64 characters. */
 export const intermediateName = (cluster: string, of: AuthorityName): string => `${cluster.slice(0, 50)} ${of} CA`;
 export const rootName = (cluster: string, of: AuthorityName): string => `${cluster.slice(0, 50)} ${of} root`;
@@ -88,8 +94,8 @@ export interface Wanted {
   readonly accepted: readonly string[];
   /** Users that get no certificate, and why, by the name of the Secret. */
   readonly refusedUsers: Readonly<Record<string, string>>;
-  /** False: there may be users whose certificates nobody has looked at yet. */
-  readonly areUsersKnown: boolean;
+  /** Since when the users are known, ms. Undefined: there may be users whose certificates nobody has looked at yet. */
+  readonly usersSince: number | undefined;
   /** Undefined if no intermediate is requested. */
   readonly rotation?: string;
   /** Undefined if no root is requested. */
@@ -104,15 +110,15 @@ export interface Wanted {
   readonly isPaused: boolean;
 }
 
-/** Undefined if the reconciler does not manage the certificates. `wishes`: undefined while the EtcdUsers are not known. */
+/** Undefined if the reconciler does not manage the certificates. `known`: undefined while the EtcdUsers are not known. */
 export function wantedOf(
   name: string,
   namespace: string,
   { tls, paused = false }: CertificatesSpec,
-  wishes: readonly UserWish[] | undefined,
+  known: KnownUsers | undefined,
 ): Wanted | undefined {
   if (!tls?.managed) return undefined;
-  const users = wishes ?? [];
+  const users = known?.wishes ?? [];
   const { managed, clientSecret, rootSecret, backupSecret } = tls;
   const { clusterDomain, serverNames = [], intermediateRotation, rootRotation, intermediateRevocation } = managed;
   const authorities = { peers: managed.peerAuthority, clients: managed.clientAuthority };
@@ -122,7 +128,7 @@ export function wantedOf(
     ...(backupSecret !== undefined && { backup: backupSecret }),
   };
   const more = serverNames.map((each) => ({ each, name: normalized(each) }));
-  const known = more.flatMap((found) => found.name ?? []);
+  const names = more.flatMap((found) => found.name ?? []);
   const peers = peerNames(name, namespace, clusterDomain);
   const dnsNames = [...clientNames(name, namespace, clusterDomain), ...peers];
   const own = [...Object.values(authorities), ...Object.values(leaves)];
@@ -141,8 +147,8 @@ export function wantedOf(
       // No address: etcd looks up every name of a peer's leaf until one is the caller's.
       peer: { dnsNames: peers, ipAddresses: [], isServer: true },
       server: {
-        dnsNames: unique([...dnsNames, ...known.filter((each) => !isIP(each))]),
-        ipAddresses: unique(['127.0.0.1', '::1', ...known.filter((each) => isIP(each))]),
+        dnsNames: unique([...dnsNames, ...names.filter((each) => !isIP(each))]),
+        ipAddresses: unique(['127.0.0.1', '::1', ...names.filter((each) => isIP(each))]),
         isServer: true,
       },
       client: named(`${name}-client`),
@@ -162,7 +168,7 @@ export function wantedOf(
         ),
     ],
     isAmbiguous: twice.length > 0,
-    areUsersKnown: wishes !== undefined,
+    usersSince: known?.since,
     isPaused: paused,
   };
 }
