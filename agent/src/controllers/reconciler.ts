@@ -170,7 +170,12 @@ export class Reconciler {
     if (gone) this.#users.delete(uid);
     else this.#users.set(uid, seen);
     if (!isNews) return;
-    this.#runners.get(user.spec.clusterName)?.usersChanged();
+    const { clusterName, certificateSecret } = user.spec;
+    const names = new Set([clusterName]);
+    // Another one may get the Secret now, or must not.
+    for (const { spec } of this.#watches.users ?? [])
+      if (certificateSecret !== undefined && spec.certificateSecret === certificateSecret) names.add(spec.clusterName);
+    for (const name of names) this.#runners.get(name)?.usersChanged();
     this.#checkOrphans();
   }
 
@@ -208,6 +213,7 @@ export class Reconciler {
       certificatesTurn: this.#certificateQueue.run,
       usersTurn: this.#userQueue.run,
       users: () => this.#watches.users,
+      clusters: () => this.#watches.clusters,
       isWatched: () => this.#watches.isCurrent,
       clientTls: new ClientTls(client, paths),
       troubles: this.#troubles,

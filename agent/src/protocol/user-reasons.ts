@@ -18,6 +18,7 @@ export const userReasons = {
   // This EtcdUser
   NameReserved: 'this name of a user is reserved; set another spec.userName',
   NameTaken: 'an older EtcdUser has the same user',
+  SecretTaken: 'spec.certificateSecret is the Secret of an older EtcdUser or of an EtcdCluster',
   ForeignUser: 'etcd has a user of this name that no EtcdUser made, so it is left alone',
   PermissionUnknown:
     'spec.permissions has a kind of permission that this reconciler does not know; update the reconciler',

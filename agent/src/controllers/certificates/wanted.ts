@@ -110,6 +110,13 @@ export interface Wanted {
   readonly isPaused: boolean;
 }
 
+/** The Secrets that an EtcdCluster names for its own certificates. */
+export function secretsOf({ managed, clientSecret, rootSecret, backupSecret }: TlsSpec): string[] {
+  const { peerAuthority, clientAuthority, peerSecret, serverSecret } = managed ?? {};
+  const all = [peerAuthority, clientAuthority, peerSecret, serverSecret, clientSecret, rootSecret, backupSecret];
+  return all.filter((secret) => secret !== undefined);
+}
+
 /** Undefined if the reconciler does not manage the certificates. `known`: undefined while the EtcdUsers are not known. */
 export function wantedOf(
   name: string,
@@ -131,7 +138,7 @@ export function wantedOf(
   const names = more.flatMap((found) => found.name ?? []);
   const peers = peerNames(name, namespace, clusterDomain);
   const dnsNames = [...clientNames(name, namespace, clusterDomain), ...peers];
-  const own = [...Object.values(authorities), ...Object.values(leaves)];
+  const own = secretsOf(tls);
   const twice = repeated(own);
   const mistakes = twice.map(
     (secret) => `spec.tls names Secret ${secret} twice; give each certificate a Secret of its own`,
@@ -176,23 +183,22 @@ export function wantedOf(
 /** A client whose name is etcd's user. */
 const named = (commonName: string): Leaf => ({ commonName, dnsNames: [], ipAddresses: [], isServer: false });
 
-/** A certificate in the Secret of another one would take it away. */
-function refusals(
+/** A certificate in the Secret of another one would take it away. Each Secret has one wish. */
+const refusals = (
   users: readonly UserWish[],
   own: readonly string[],
   [mistake]: readonly string[],
-): Record<string, string> {
-  if (mistake !== undefined) return Object.fromEntries(users.map(({ secret }) => [secret, `EtcdCluster: ${mistake}`]));
-  const twice = repeated(users.map(({ secret }) => secret));
-  return Object.fromEntries(
+): Record<string, string> =>
+  Object.fromEntries(
     users
-      .filter(({ secret }) => own.includes(secret) || twice.includes(secret))
+      .filter(({ secret }) => mistake !== undefined || own.includes(secret))
       .map(({ secret }) => [
         secret,
-        `spec.certificateSecret: Secret ${secret} is ${own.includes(secret) ? 'one of the cluster' : 'that of two EtcdUsers'}; name a Secret of its own`,
+        mistake === undefined
+          ? `spec.certificateSecret: Secret ${secret} is one of the cluster; name a Secret of its own`
+          : `EtcdCluster: ${mistake}`,
       ]),
   );
-}
 
 /** The names that members use for each other, of every possible ordinal. */
 const peerNames = (cluster: string, namespace: string, domain: string): string[] =>

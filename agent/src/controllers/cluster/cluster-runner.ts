@@ -18,6 +18,7 @@ import type { AtPoint } from './reconcile.ts';
 export type RunnerOptions = Omit<PortOptions, 'certificates' | 'authentication' | 'log'> & {
   /** The EtcdUsers of all clusters; undefined while that may be outdated. */
   readonly users: () => readonly EtcdUserObject[] | undefined;
+  readonly clusters: () => readonly EtcdClusterObject[];
   readonly holder: string;
   readonly at: AtPoint;
   readonly turn: WorkQueue['run'];

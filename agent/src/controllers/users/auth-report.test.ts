@@ -70,6 +70,7 @@ function start(spec: Partial<EtcdClusterSpec>, names: readonly string[] = [], re
     ...{ client, paths, name: 'orders', etcd, log, at: () => {} },
     emit: ({ reason, message }) => events.push(`${reason}: ${message}`),
     settings: { users: 40, backoffMin: 20, quorumLost: 0 },
+    clusters: () => [],
     observed: () => (isCurrent ? api.objects<EtcdUserObject>(paths.of('etcdusers')) : undefined),
     certificates: { followUsers: () => {}, ofUser: () => undefined },
     onChange: () => {

@@ -2,7 +2,7 @@ import { group } from '../../kube/paths.ts';
 import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
 import type { AuthCall, Permission } from '../cluster/etcd/auth-calls.ts';
 import { root } from '../root-certificate.ts';
-import { accessOf, type EtcdUserObject, permissionsOf, rangeOf, userNameOf } from './object.ts';
+import { accessOf, type EtcdUserObject, oldestFirst, permissionsOf, rangeOf, userNameOf } from './object.ts';
 
 /** What etcd has. */
 export interface AuthFacts {
@@ -130,11 +130,6 @@ const refused = (reason: UserReason, message: string = userReasons[reason]): Ref
 
 /** What such an EtcdUser has in etcd, if anything, stays as it is. */
 const leftAlone: ReadonlySet<UserReason> = new Set(['EtcdTooOld', 'PermissionUnknown']);
-
-/** Of two that were made in the same second, the first by name. */
-const oldestFirst = (users: readonly EtcdUserObject[]): EtcdUserObject[] =>
-  users.toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
-const age = ({ metadata }: EtcdUserObject): string => `${metadata.creationTimestamp} ${metadata.name}`;
 
 const taken = (name: string, { metadata }: EtcdUserObject): Refusal =>
   refused(

@@ -41,6 +41,14 @@ export interface UserCondition {
 
 export const userNameOf = ({ metadata, spec }: EtcdUserObject): string => spec.userName ?? metadata.name;
 
+/** It is being deleted, and something else holds it. */
+export const isGoing = ({ metadata }: EtcdUserObject): boolean => metadata.deletionTimestamp !== undefined;
+
+/** Of two that were made in the same second, the first by name. */
+export const oldestFirst = (users: readonly EtcdUserObject[]): EtcdUserObject[] =>
+  users.toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
+const age = ({ metadata }: EtcdUserObject): string => `${metadata.creationTimestamp} ${metadata.name}`;
+
 /** Start and end of a range that has every key, as etcd writes it. */
 const zero = '\0';
 

@@ -47,7 +47,7 @@ export function statusOf(
   const since =
     last?.status === ready.status ? last.lastTransitionTime : new Date(now).toISOString().replace(/\.\d+/, '');
   const { notAfter, renewAt } = certificate?.certificate ?? {};
-  const hasSecret = spec.certificateSecret !== undefined;
+  const hasSecret = spec.certificateSecret !== undefined && ready.reason !== 'SecretTaken';
   const found: UserStatus = {
     ...(generation !== undefined && { observedGeneration: generation }),
     conditions: [

@@ -97,6 +97,7 @@ function start(cluster: EtcdClusterObject, settings: { quorumLost?: number } = {
     },
     settings: { users: 40, backoffMin: 20, quorumLost: 0, ...settings },
     observed: () => (isCurrent ? observe() : undefined),
+    clusters: () => api.objects<EtcdClusterObject>(paths.of('etcdclusters')),
     certificates: {
       followUsers: (found) => {
         wishes = found;
@@ -306,6 +307,51 @@ describe('with a certificate of the reconciler', () => {
     expect(ready('api')?.reason).toBe('NotSeen');
     certificate = {};
     await reason('api', 'CertificatePending');
+  });
+});
+
+describe('a Secret that somebody else has', () => {
+  const secret = { certificateSecret: 'orders-user-api' };
+  const wish = { secret: 'orders-user-api', user: 'api', isAccepted: true };
+  beforeEach(() => putRecord());
+
+  test('the older of two EtcdUsers keeps it, and the other one says so', async () => {
+    putUser('api', [], secret);
+    start(putCluster({ tls: { ...tls, managed } }));
+    await until(() => wishes?.length === 1);
+    putUser('later', [], secret);
+    users.changed();
+    await reason('later', 'SecretTaken');
+    expect(ready('later')?.message).toContain('Secret orders-user-api is that of the older EtcdUser api');
+    expect(wishes).toEqual([wish]);
+    // It gets the Secret when the older one goes.
+    api.delete(paths.of('etcdusers', 'api'));
+    users.changed();
+    await until(() => wishes?.[0]?.user === 'later');
+  });
+
+  test('an older EtcdUser of another cluster keeps it, unless it is being deleted', async () => {
+    putUser('aaa', [], { ...secret, clusterName: 'other' });
+    putUser('api', [], secret);
+    start(putCluster({ tls: { ...tls, managed } }));
+    await reason('api', 'SecretTaken');
+    expect(wishes).toEqual([]);
+    const other = api.object<EtcdUserObject>(paths.of('etcdusers', 'aaa'))!;
+    const metadata = { ...other.metadata, deletionTimestamp: '2026-01-02T00:00:00Z' };
+    api.put(paths.of('etcdusers', 'aaa'), { ...other, metadata });
+    users.changed();
+    await until(() => wishes?.length === 1);
+    expect(wishes).toEqual([wish]);
+  });
+
+  test.each(['orders-peer-ca', 'orders-root-tls', 'other-server-tls'])('%s is that of a cluster', async (name) => {
+    const spec = { tls: { clientSecret: 'other', managed: { ...managed, serverSecret: 'other-server-tls' } } };
+    api.put(paths.of('etcdclusters', 'other'), { spec });
+    putUser('api', [], { certificateSecret: name });
+    start(putCluster({ tls: { ...tls, managed } }));
+    await reason('api', 'SecretTaken');
+    expect(ready('api')?.message).toMatch(/is that of EtcdCluster (orders|other);/);
+    expect(wishes).toEqual([]);
   });
 });
 

@@ -24,6 +24,7 @@ import { AuthNotes } from './auth-notes.ts';
 import { subjectOf, type Verdict, type WantedAuth } from './decide.ts';
 import { type EtcdUserObject, userNameOf } from './object.ts';
 import type { Read } from './read.ts';
+import { secretsTaken } from './secrets-taken.ts';
 import { type Found, readyOf, statusOf } from './status.ts';
 
 /** etcd as its user root. */
@@ -42,6 +43,8 @@ export interface UsersOptions {
   readonly settings: Pick<Settings, 'users' | 'backoffMin' | 'quorumLost'>;
   /** The EtcdUsers of all clusters, as last observed; undefined while that may be outdated. */
   readonly observed: () => readonly EtcdUserObject[] | undefined;
+  /** The EtcdClusters of the namespace. */
+  readonly clusters: () => readonly EtcdClusterObject[];
   readonly etcd: RootPort;
   readonly certificates: {
     readonly followUsers: (users: readonly UserWish[]) => void;
@@ -116,19 +119,24 @@ export class Users {
 
   /** Returns true if nothing is to be tried again soon. */
   async #attempt(signal: AbortSignal): Promise<boolean> {
-    const users = ours(this.#options.observed(), this.#cluster);
+    const all = this.#options.observed();
+    const users = ours(all, this.#cluster);
     // Whoever is missing in an outdated list is not gone.
     if (signal.aborted) return false;
-    if (!users) {
+    if (!all || !users) {
       this.#note(undefined, { verdicts: new Map(), why: 'the EtcdUsers cannot be listed or watched' });
       return false;
     }
     const found = await this.#find(users).catch((error: unknown) => this.#failed(users, messageOf(error)));
     this.#options.etcd.rest();
-    this.#verdicts = found.verdicts;
+    const taken = secretsTaken(all, [...this.#options.clusters(), this.#cluster]);
+    this.#verdicts = withTaken(found.verdicts, taken);
     this.#note(users.length, found);
     this.#problems.report('users', found.why);
-    const wanted = wishes(users, found.verdicts);
+    const wanted = wishes(
+      users.filter(({ metadata }) => !taken.has(metadata.uid)),
+      found.verdicts,
+    );
     if (wanted) this.#options.certificates.followUsers(wanted);
     await this.#report(users);
     return found.why === undefined;
@@ -323,6 +331,15 @@ function refusedFor(
 ): Verdicts {
   return new Map(users.map(({ metadata }) => [metadata.uid, { kind: 'refused', reason, message }]));
 }
+
+/** etcd has such a user, or soon has it, but nobody can be it. */
+const withTaken = (verdicts: Verdicts, taken: ReadonlyMap<string, string>): Verdicts =>
+  new Map(
+    [...verdicts].map(([uid, found]) => {
+      const message = found.kind === 'done' || found.kind === 'call' ? taken.get(uid) : undefined;
+      return [uid, message === undefined ? found : { kind: 'refused', reason: 'SecretTaken', message }];
+    }),
+  );
 
 /** What is as it should be stays ready. */
 const whilePaused = (verdicts: ReadonlyMap<string, Verdict>): Verdicts =>
