@@ -4,6 +4,7 @@ export const userReasons = {
   // In progress
   Pending: 'the user, its role or its permissions are being changed in etcd',
   CertificatePending: 'the certificate of the user is being issued',
+  Deleting: 'the EtcdUser is being deleted',
   // The cluster
   ClusterNotFound: 'there is no such EtcdCluster in this namespace; create it, or correct spec.clusterName',
   ClusterDeleting: 'the EtcdCluster is being deleted; its users are not changed any more',

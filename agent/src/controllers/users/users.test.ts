@@ -310,6 +310,56 @@ describe('with a certificate of the reconciler', () => {
   });
 });
 
+describe('an EtcdUser that is being deleted, and held by a finalizer', () => {
+  const going = (name: string) => {
+    const object = api.object<EtcdUserObject>(paths.of('etcdusers', name))!;
+    const metadata = { ...object.metadata, deletionTimestamp: '2026-01-02T00:00:00Z', finalizers: ['example.com/x'] };
+    api.put(paths.of('etcdusers', name), { ...object, metadata });
+    users.changed();
+  };
+
+  test('is not ready, and says that its user is gone', async () => {
+    putRecord();
+    putUser('api', [], { certificateSecret: 'orders-user-api' });
+    start(putCluster());
+    await until(() => wishes?.length === 1);
+    going('api');
+    await until(() => ready('api')?.reason === 'Deleting' && ready('api')?.status === 'False');
+    expect(ready('api')?.message).toBe(
+      'the EtcdUser is being deleted, and etcd has no user api any more; it stays until its finalizers are removed: example.com/x',
+    );
+    expect([...etcd.users.keys()]).toEqual(['root']);
+    expect(wishes).toEqual([]);
+  });
+
+  test('says who has its user now', async () => {
+    putRecord();
+    putUser('api');
+    putUser('later', [], { userName: 'api' });
+    start(putCluster());
+    await reason('later', 'NameTaken');
+    going('api');
+    await reason('later', 'UserReady');
+    await until(() => ready('api')?.message.includes('EtcdUser later has the user api now'));
+  });
+
+  test.each<[string, () => unknown, string]>([
+    ['the cluster is paused', () => users.follow(putCluster({ paused: true })), 'spec.paused'],
+    ['a restore is in progress', () => putRecord({ op: restoreOp('Restore') }), 'a restore is in progress'],
+    ['etcd does not answer', () => Object.assign(etcd, { fault: new Error('no quorum') }), 'no quorum'],
+  ])('says what it waits for: %s', async (_, hold, message) => {
+    putRecord();
+    putUser('api');
+    start(putCluster());
+    await reason('api', 'UserReady');
+    hold();
+    going('api');
+    await reason('api', 'Deleting');
+    expect(ready('api')).toMatchObject({ status: 'Unknown', message: expect.stringContaining(message) });
+    expect(etcd.users.has('api')).toBe(true);
+  });
+});
+
 describe('a Secret that somebody else has', () => {
   const secret = { certificateSecret: 'orders-user-api' };
   const wish = { secret: 'orders-user-api', user: 'api', isAccepted: true };

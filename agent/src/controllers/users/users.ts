@@ -22,7 +22,8 @@ import { commonNameOf, root } from '../root-certificate.ts';
 import { type Applied, apply, look } from './apply.ts';
 import { AuthNotes } from './auth-notes.ts';
 import { subjectOf, type Verdict, type WantedAuth } from './decide.ts';
-import { type EtcdUserObject, userNameOf } from './object.ts';
+import { goingVerdict } from './going.ts';
+import { type EtcdUserObject, isGoing, userNameOf } from './object.ts';
 import type { Read } from './read.ts';
 import { secretsTaken } from './secrets-taken.ts';
 import { type Found, readyOf, statusOf } from './status.ts';
@@ -130,11 +131,13 @@ export class Users {
     const found = await this.#find(users).catch((error: unknown) => this.#failed(users, messageOf(error)));
     this.#options.etcd.rest();
     const taken = secretsTaken(all, [...this.#options.clusters(), this.#cluster]);
-    this.#verdicts = withTaken(found.verdicts, taken);
-    this.#note(users.length, found);
+    const [going, staying] = [users.filter(isGoing), users.filter((user) => !isGoing(user))];
+    const gone = going.map((user) => [user.metadata.uid, goingVerdict(user, users, found)] as const);
+    this.#verdicts = new Map([...withTaken(found.verdicts, taken), ...gone]);
+    this.#note(staying.length, found);
     this.#problems.report('users', found.why);
     const wanted = wishes(
-      users.filter(({ metadata }) => !taken.has(metadata.uid)),
+      staying.filter(({ metadata }) => !taken.has(metadata.uid)),
       found.verdicts,
     );
     if (wanted) this.#options.certificates.followUsers(wanted);
@@ -181,8 +184,8 @@ export class Users {
       this.#last = seen.read;
       this.#notes.saw(seen.read, seen.isOn);
       this.#goodAt = performance.now();
-      if (!seen.call) return { verdicts: seen.verdicts };
-      if (spec.paused) return { verdicts: whilePaused(seen.verdicts) };
+      if (!seen.call) return { verdicts: seen.verdicts, read: seen.read };
+      if (spec.paused) return { verdicts: whilePaused(seen.verdicts), read: seen.read, isPaused: true };
       return this.#apply(etcd);
     });
   }
@@ -212,12 +215,17 @@ export class Users {
     this.#notes.saw(done.read, done.isOn);
     this.#tell(done.calls);
     const isLeft = [...done.verdicts.values()].some(({ kind }) => kind === 'call');
-    return { verdicts: done.verdicts, ...(isLeft && { why: 'something else changes users and roles of etcd too' }) };
+    return {
+      verdicts: done.verdicts,
+      read: done.read,
+      ...(isLeft && { why: 'something else changes users and roles of etcd too' }),
+    };
   }
 
   #wanted(users: readonly EtcdUserObject[], record: RecordDoc | undefined): WantedAuth {
     const { auth } = this.#cluster.spec;
-    return { cluster: this.#options.name, auth, users, minor: record?.versions.current };
+    const staying = users.filter((user) => !isGoing(user));
+    return { cluster: this.#options.name, auth, users: staying, minor: record?.versions.current };
   }
 
   /** With a certificate of another name the reconciler would shut itself out. */
@@ -290,18 +298,20 @@ type Verdicts = ReadonlyMap<string, Found>;
 
 interface Outcome {
   readonly verdicts: Verdicts;
+  /** What etcd has; undefined if it was not asked. */
+  readonly read?: Read;
+  readonly isPaused?: boolean;
   /** What is to be tried again soon. */
   readonly why?: string | undefined;
   /** What needs a person before etcd can be asked. */
   readonly refusal?: AuthReport['refusal'];
 }
 
-/** Of an EtcdUser that is being deleted, the user is deleted at once. */
+/** Those that are being deleted too: their users are deleted at once. */
 const ours = (
   users: readonly EtcdUserObject[] | undefined,
   { metadata }: EtcdClusterObject,
-): EtcdUserObject[] | undefined =>
-  users?.filter((user) => user.spec.clusterName === metadata.name && user.metadata.deletionTimestamp === undefined);
+): EtcdUserObject[] | undefined => users?.filter((user) => user.spec.clusterName === metadata.name);
 
 /** The part of an EtcdCluster that matters here. */
 const wishOf = ({ spec, metadata }: EtcdClusterObject): string =>
