@@ -28,6 +28,11 @@ interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
+interface ApiResource {
+  readonly name: string;
+  readonly verbs?: readonly string[];
+}
+
 export interface ListOptions {
   readonly signal?: AbortSignal;
   readonly metadataOnly?: boolean;
@@ -96,6 +101,13 @@ export class ApiClient {
       next = page.metadata.continue || undefined;
     } while (next);
     return { items, resourceVersion };
+  }
+
+  /** What can be done with each resource of a group's version, by the name of the resource. */
+  async verbs(path: string): Promise<ReadonlyMap<string, readonly string[]>> {
+    const { resources } = await this.#call<{ resources?: readonly ApiResource[] }>('GET', path, {});
+    if (!Array.isArray(resources)) throw new Error(`${path}: the answer is not a list of resources; ${checkProxy}`);
+    return new Map((resources as readonly ApiResource[]).map(({ name, verbs = [] }) => [name, verbs]));
   }
 
   create<T>(path: string, body: unknown): Promise<T> {

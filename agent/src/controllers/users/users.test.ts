@@ -169,6 +169,54 @@ test('a list that may be outdated deletes nobody', async () => {
   expect(etcd.users.has('api')).toBe(true);
 });
 
+describe('the CRD of EtcdUsers is being deleted, and all EtcdUsers with it', () => {
+  beforeEach(async () => {
+    putRecord();
+    putUser('api');
+    start(putCluster());
+    await reason('api', 'UserReady');
+  });
+  const goes = async () => {
+    const discovery = () => api.asked('GET /apis/cdk8s-etcd.dev/v1alpha1');
+    api.delete(paths.of('etcdusers', 'api'));
+    const before = discovery();
+    users.changed();
+    await until(() => discovery() >= before + 2);
+    expect(etcd.users.has('api')).toBe(true);
+    expect(users.report()?.why).toContain('the custom resource EtcdUser is being deleted');
+  };
+
+  test('nobody is deleted in etcd, until the CRD is there again', async () => {
+    api.verbs = ['delete', 'deletecollection', 'get', 'list', 'watch'];
+    await goes();
+    api.verbs = ['create', 'list'];
+    await until(() => !etcd.users.has('api'));
+  });
+
+  test.each([
+    ['the API server knows the group no more', 404, { message: 'gone' }],
+    ['it knows other resources only', 200, { resources: [{ name: 'etcdclusters', verbs: ['create'] }] }],
+  ])('nobody is deleted if %s', async (_, status, body) => {
+    answerDiscovery(status, body);
+    await goes();
+  });
+
+  test('without the permission to ask, users are deleted as ever', async () => {
+    answerDiscovery(403, { message: 'forbidden' });
+    api.delete(paths.of('etcdusers', 'api'));
+    users.changed();
+    await until(() => !etcd.users.has('api'));
+  });
+
+  function answerDiscovery(status: number, body: object): void {
+    api.fault = (_, response, path) => {
+      if (path !== '/apis/cdk8s-etcd.dev/v1alpha1') return false;
+      response.writeHead(status).end(JSON.stringify(body));
+      return true;
+    };
+  }
+});
+
 describe('changes nothing, and says so', () => {
   test.each<[string, Partial<RecordDoc>, Partial<EtcdClusterSpec>, string]>([
     ['while paused', {}, { paused: true }, 'Paused'],

@@ -27,6 +27,7 @@ import { type EtcdUserObject, isGoing, userNameOf } from './object.ts';
 import type { Read } from './read.ts';
 import { secretsTaken } from './secrets-taken.ts';
 import { type Found, readyOf, statusOf } from './status.ts';
+import { areUsersServed } from './users-served.ts';
 
 /** etcd as its user root. */
 export interface RootPort {
@@ -199,7 +200,9 @@ export class Users {
       this.#records.read(),
     ]);
     const cluster = clusters.items.find(({ metadata }) => metadata.uid === this.#cluster.metadata.uid);
-    const hold = cluster ? whyNot(record?.doc) : `EtcdCluster ${name} has changed`;
+    // After the list: what is missing there may be missing because of this.
+    const isServed = await areUsersServed(client);
+    const hold = cluster ? (isServed ? whyNot(record?.doc) : crdGoing) : `EtcdCluster ${name} has changed`;
     const all = ours(users.items, this.#cluster)!;
     if (!cluster || hold !== undefined) return { verdicts: unknownFor(all, 'ClusterNotServing', hold), why: hold! };
     this.#cluster = cluster;
@@ -290,6 +293,9 @@ export class Users {
     }
   }
 }
+
+const crdGoing =
+  'the custom resource EtcdUser is being deleted; its users in etcd are left alone until the CRD is applied again';
 
 const deletedMessage = (users: readonly string[]): string =>
   `Deleted ${users.length === 1 ? '1 user' : `${users.length} users`} of etcd that no EtcdUser has: ${users.join(', ')}`;

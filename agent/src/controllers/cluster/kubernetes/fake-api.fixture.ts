@@ -24,6 +24,8 @@ export class FakeApi implements AsyncDisposable {
   readonly requests: string[] = [];
   readonly bodies: unknown[] = [];
   fault: Fault = () => false;
+  /** What can be done with EtcdUsers. */
+  verbs: readonly string[] = ['create', 'list'];
   readonly #objects = new Map<string, Stored>();
   readonly #server: Server;
   readonly #watchers = new Set<Watcher>();
@@ -129,6 +131,8 @@ export class FakeApi implements AsyncDisposable {
   #get(path: string, query: URLSearchParams, response: ServerResponse): unknown {
     const object = this.#objects.get(path);
     if (object) return reply(response, 200, object);
+    if (path === '/apis/cdk8s-etcd.dev/v1alpha1')
+      return reply(response, 200, { resources: [{ name: 'etcdusers', verbs: this.verbs }] });
     const isCollection = collections.some((each) => path.endsWith(`/${each}`));
     if (!isCollection) return failure(response, 404, 'NotFound', `${path} not found`);
     const items = [...this.#objects]
