@@ -4,6 +4,7 @@ import type { Paths } from '../kube/paths.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { EtcdRestoreObject } from './cluster/kubernetes/restore-object.ts';
+import type { AtPoint } from './cluster/reconcile.ts';
 
 const reason = 'ClusterNotFound';
 
@@ -11,6 +12,8 @@ export interface OrphanOptions {
   readonly client: ApiClient;
   readonly paths: Paths;
   readonly log: Pick<Log, 'warn'>;
+  /** Throws without the Lease. */
+  readonly at: AtPoint;
   /** Names of the existing EtcdClusters. */
   readonly clusters: () => readonly string[];
 }
@@ -33,12 +36,14 @@ export class OrphanRestores {
   }
 
   async #report({ metadata, spec }: EtcdRestoreObject): Promise<void> {
-    const { client, paths, log } = this.#options;
+    const { client, paths, log, at } = this.#options;
     const { name, uid, resourceVersion, generation } = metadata;
     const message = `EtcdCluster ${spec.clusterName} does not exist in this namespace; waiting for it`;
     const status = { phase: 'Pending', reason, message, observedGeneration: generation };
     try {
+      await at('before ReportOrphan');
       await client.merge(paths.of('etcdrestores', name, 'status'), { metadata: { uid, resourceVersion }, status });
+      await at('after ReportOrphan');
     } catch (error) {
       if (!isStatus(error, 409) && !isStatus(error, 404)) log.warn(`EtcdRestore ${name}: ${messageOf(error)}`);
     }

@@ -112,9 +112,13 @@ export class Reconciler {
       jobs: () => this.#watches.items('jobs'),
       at: (point) => this.#mayAct(point),
     });
-    const clusters = () => this.#watches.clusters.map(({ metadata }) => metadata.name);
-    this.#orphans = new OrphanRestores({ ...api, clusters });
-    this.#orphanUsers = new OrphanUsers({ ...api, clusters });
+    const orphans = {
+      ...api,
+      clusters: () => this.#watches.clusters.map(({ metadata }) => metadata.name),
+      at: (point: string) => this.#mayAct(point),
+    };
+    this.#orphans = new OrphanRestores(orphans);
+    this.#orphanUsers = new OrphanUsers(orphans);
     this.#server = new HttpListener({ listen }, log, (request, response) => this.#answer(request, response));
   }
 

@@ -19,14 +19,16 @@ export class OrphanUsers {
   }
 
   async #report(user: EtcdUserObject): Promise<void> {
-    const { client, paths, log } = this.#options;
+    const { client, paths, log, at } = this.#options;
     const { name, uid, resourceVersion } = user.metadata;
     const reason = 'ClusterNotFound';
     const message = `EtcdCluster ${user.spec.clusterName}: ${userReasons.ClusterNotFound}`;
     const status = statusOf(user, { status: 'False', reason, message }, undefined, Date.now());
     if (!status) return;
     try {
+      await at('before ReportOrphan');
       await client.merge(paths.of('etcdusers', name, 'status'), { metadata: { uid, resourceVersion }, status });
+      await at('after ReportOrphan');
     } catch (error) {
       if (!isStatus(error, 409) && !isStatus(error, 404)) log.warn(`EtcdUser ${name}: ${messageOf(error)}`);
     }

@@ -477,10 +477,18 @@ test('that there is no EtcdUser is known without etcd', async () => {
   expect(wishes).toEqual([]);
 });
 
-test('without its cluster it says so, once', async () => {
+test('without its cluster it says so, once, and not without the Lease', async () => {
   putUser('api');
-  const orphans = new OrphanUsers({ client, paths, log, clusters: () => [] });
+  const at = () => {
+    if (!isHeld) throw new Error('another reconciler may hold the Lease');
+  };
+  const orphans = new OrphanUsers({ client, paths, log, at, clusters: () => [] });
   const check = () => orphans.check(api.objects<EtcdUserObject>(paths.of('etcdusers')));
+  isHeld = false;
+  check();
+  await sleep(50);
+  expect(api.requests).toEqual([]);
+  isHeld = true;
   check();
   await reason('api', 'ClusterNotFound');
   const asked = api.requests.length;

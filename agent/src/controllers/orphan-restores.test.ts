@@ -1,0 +1,32 @@
+import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiClient } from '../kube/api-client.ts';
+import { Paths } from '../kube/paths.ts';
+import { createLog } from '../lib/log.ts';
+import { FakeApi } from './cluster/kubernetes/fake-api.fixture.ts';
+import type { EtcdRestoreObject } from './cluster/kubernetes/restore-object.ts';
+import { OrphanRestores } from './orphan-restores.ts';
+
+const paths = new Paths('shop');
+const log = createLog(new Writable({ write: (_chunk, _encoding, done) => done() }));
+
+test('a restore without its cluster says so, and not without the Lease', async () => {
+  await using api = await FakeApi.listen();
+  const client = new ApiClient(api.access, 10_000);
+  api.put(paths.of('etcdrestores', 'r'), { spec: { clusterName: 'orders' } });
+  let isHeld = false;
+  const at = () => {
+    if (!isHeld) throw new Error('another reconciler may hold the Lease');
+  };
+  const orphans = new OrphanRestores({ client, paths, log, at, clusters: () => [] });
+  const check = () => orphans.check(api.objects<EtcdRestoreObject>(paths.of('etcdrestores')));
+  check();
+  await sleep(50);
+  expect(api.requests).toEqual([]);
+  isHeld = true;
+  check();
+  const status = () => api.object<EtcdRestoreObject>(paths.of('etcdrestores', 'r'))?.status;
+  while (status()?.reason !== 'ClusterNotFound') await sleep(10);
+  expect(status()?.phase).toBe('Pending');
+  client.close();
+});
