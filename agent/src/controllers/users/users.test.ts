@@ -187,7 +187,7 @@ describe('the CRD of EtcdUsers is being deleted, and all EtcdUsers with it', () 
   };
 
   test('nobody is deleted in etcd, until the CRD is there again', async () => {
-    api.verbs = ['delete', 'deletecollection', 'get', 'list', 'watch'];
+    api.verbs = ['delete', 'get', 'list', 'watch'];
     await goes();
     api.verbs = ['create', 'list'];
     await until(() => !etcd.users.has('api'));
