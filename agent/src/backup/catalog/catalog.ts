@@ -444,10 +444,12 @@ function describe<T extends Read>(
   const found = unlisted && 'key' in unlisted ? unlisted : undefined;
   const payload = isInFolder(folder, key) ? (findName(folder, names, key) ?? found) : undefined;
   const problem = strayProblem(folder, manifest) ?? (withheld ? undefined : payloadProblem(manifest, payload?.size));
-  const own = objects.filter((object) => isSnapshotId(id) || OWN.test(object.key.slice(folder.length + 1 + id.length)));
+  const own = isSnapshotId(id)
+    ? objects
+    : objects.filter((object) => OWN.test(object.key.slice(folder.length + 1 + id.length)));
   return {
     ...common,
-    objects: payload ? [...own.filter((object) => object.key !== payload.key), payload] : own,
+    objects: payload && !own.includes(payload) ? [...own.filter((object) => object.key !== payload.key), payload] : own,
     manifest,
     ...(verification && { verification }),
     problem,

@@ -56,19 +56,10 @@ export async function storeSnapshot(
   const taken = new Set(request.fileName ? [...prepared.values()].flatMap(({ ids }) => ids) : []);
 
   const store = async (origin: Origin) => {
-    const known = [...prepared.values()].flatMap(({ entries }) => entries);
-    const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
-    for (const { target, context: within } of runs) {
-      const { entries = [] } = prepared.get(target) ?? {};
-      for (const warning of warningsFor(entries, request, origin, lineage))
-        within.log.warn({ store: target.store.url }, warning);
-    }
-    const waiting = new Map([...prepared].map(([target, one]) => [target, one.waiting]));
-    const spans = new Map([...prepared].map(([target, one]) => [target, spanOf(one, request, origin)]));
+    const { lineage, waiting, spans } = fromBefore(prepared, runs, request, origin);
     // Free the lists now: retention reads them again, and memory must not hold both.
     prepared.clear();
     listed.clear();
-    known.length = 0;
     const id = await nameSnapshot(request, runs, taken, startedAt);
     checkRuns(runs, context.signal);
     const key = payloadKey(request, id);
@@ -198,6 +189,30 @@ function spanOf(
   if (request.key) return {};
   const { source, hashKV, revision } = origin;
   return sameEtcdSpan({ source, content: { hashKV, revision } }, entries, folderOf(request), isUnderWay);
+}
+
+/**
+ * Warns of what the snapshots in the stores say against this backup, and returns what the rest of the run needs of them. Not a
+ * part of the run itself: while that waits, V8 keeps whatever its variables once led to.
+ */
+function fromBefore(
+  prepared: ReadonlyMap<Target, Prepared>,
+  runs: readonly TargetRun[],
+  request: StoreRequest,
+  origin: Origin,
+) {
+  const known = [...prepared.values()].flatMap(({ entries }) => entries);
+  const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
+  for (const { target, context } of runs) {
+    const { entries = [] } = prepared.get(target) ?? {};
+    for (const warning of warningsFor(entries, request, origin, lineage))
+      context.log.warn({ store: target.store.url }, warning);
+  }
+  return {
+    lineage,
+    waiting: new Map([...prepared].map(([target, one]) => [target, one.waiting])),
+    spans: new Map([...prepared].map(([target, one]) => [target, spanOf(one, request, origin)])),
+  };
 }
 
 interface Prepared {
