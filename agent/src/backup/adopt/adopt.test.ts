@@ -848,6 +848,22 @@ describe('an exact key', () => {
   });
 });
 
+test('a file that retention was deleting when it was killed is adopted only by its name', async () => {
+  for (const name of ['monthly', 'weekly.1']) await put(`orders/${name}.db`);
+  expect(await adopt()).toMatchObject({ exitCode: 0, data: { adopted: 2 } });
+  for (const name of await files()) {
+    const [, id] = /^orders\/(.*)\.json$/.exec(name) ?? [];
+    if (!id) continue;
+    await rm(join(path, name));
+    await put(`orders/${id}.deleting`, Buffer.from('{}'));
+  }
+  const again = await adopt();
+  expect(again).toMatchObject({ text: expect.stringMatching(/weekly\.1\.db.*retention is deleting it/) });
+  expect(again).toMatchObject({ data: { adopted: 0, skipped: 2 } });
+  expect(await adopt('orders/monthly.db')).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+  expect(await files()).not.toContain('orders/monthly.deleting');
+});
+
 describe('while a payload of ours is being checked', () => {
   const id = 'etcd-snapshot-20261120-023807-3f9c2a';
   const key = `orders/${id}.db`;

@@ -105,6 +105,7 @@ export async function findAdoptable(
     const { key } = object;
     if (!isValidKey(key)) return UNNAMEABLE;
     if (folder.keys.has(reservationBeside(key))) return reservedBy(key);
+    if (isBeingDeleted(key, folder)) return `retention is deleting it, or was killed meanwhile; ${adoptsNamed(key)}`;
     if (!folder.keys.has(manifestBeside(key)) || !mayOwn(key, entries)) return undefined;
     const beside = await judge(store, manifestBeside(key), object, { ...options, replacesIntact: false });
     if (beside === undefined) return undefined;
@@ -247,6 +248,14 @@ function mayOwn(key: string, entries: readonly Entry[]): boolean {
   const entry = entries.find(({ manifestKey: each }) => each === manifestBeside(key));
   return !entry?.manifest || entry.manifest.object.key === key;
 }
+
+/** Whether retention has deleted the manifest of the file, and not yet the file. */
+const isBeingDeleted = (key: string, { path, keys }: Folder): boolean =>
+  [stemOf(basename(key)), distinctId(key)].some(
+    (id) => keys.has(deletingKey(path, id)) && !keys.has(manifestKey(path, id)),
+  );
+
+const adoptsNamed = (key: string) => `\`adopt\` keeps it when you name the file: ${quoted(key)}`;
 
 const replacesNamed = (key: string) => `\`adopt\` replaces it when you name the file: ${quoted(key)}`;
 

@@ -47,6 +47,17 @@ test('a snapshot whose payload alone is locked stays unchanged and is reported a
   expect(await readFile(join(root, 'orders/a.json'))).toEqual(manifest);
 });
 
+test('a killed deletion leaves a marker that names the payload', async () => {
+  class Killed extends FilesystemStore {
+    override async delete(key: string) {
+      if (key.endsWith('.db')) throw new Error('killed');
+      return super.delete(key);
+    }
+  }
+  await expect(run(new Killed({ path: root }))).rejects.toThrow('killed');
+  expect(JSON.parse(await readFile(join(root, 'orders/a.deleting'), 'utf8'))).toEqual({ payload: 'orders/a.db' });
+});
+
 test('a payload that may not be deleted keeps its manifest', async () => {
   class Refusing extends FilesystemStore {
     override async delete(key: string) {

@@ -13,7 +13,7 @@ import {
   readEntry,
   type WholeEntry,
 } from '../catalog/catalog.ts';
-import { orNothing, putText, readText } from '../catalog/documents.ts';
+import { orNothing, putJson, putText, readText } from '../catalog/documents.ts';
 import { deletingKey, exactManifestKey } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
 import { fallText, higherBefore } from '../catalog/revision-fall.ts';
@@ -297,7 +297,7 @@ async function deleteSnapshot(
   // Another run is deleting the snapshot at the same time, and deletes the rest of it.
   if (payload && text === undefined) return 'deleted';
   const marker = deletingKey(folder, id);
-  const isMarked = payload !== undefined && (await mark(store, marker, options));
+  const isMarked = payload !== undefined && (await mark(store, marker, payload, options));
   const unmark = async () => {
     if (isMarked) await store.delete(marker, options);
   };
@@ -326,9 +326,9 @@ async function deleteSnapshot(
 }
 
 /** Without the marker, a payload that a killed run leaves may be kept for good. */
-async function mark(store: Store, marker: string, options: CallOptions): Promise<boolean> {
+async function mark(store: Store, marker: string, payload: string, options: CallOptions): Promise<boolean> {
   try {
-    await putText(store, marker, '', options);
+    await putJson(store, marker, { payload }, options);
     return true;
   } catch (error) {
     if (!isRefusal(error)) throw error;

@@ -144,6 +144,53 @@ test('a payload that retention was deleting is swept, although no snapshot is ol
   expect((await run(new FilesystemStore({ path: root }))).swept.sort()).toEqual([key, `orders/${BEFORE}.deleting`]);
 });
 
+describe('under a name of the user', () => {
+  const begun = async (payload = 'orders/monthly.1.db') => {
+    for (const name of ['monthly.1.db', 'monthly-1.verify.json', 'monthly-1.txt']) await writeOld(name);
+    await writeOld('monthly-1.deleting', JSON.stringify({ payload }));
+    for (const name of [`${REST}.db`, `${REST}.taking`]) await rm(join(root, 'orders', name));
+  };
+  const swept = async () => (await run(new FilesystemStore({ path: root }))).swept.sort();
+  const gone = ['orders/monthly-1.deleting', 'orders/monthly-1.verify.json', 'orders/monthly.1.db'];
+
+  test('what retention was deleting is swept, with the payload that its marker names, and nothing else', async () => {
+    await begun();
+    expect(await swept()).toEqual(gone);
+    expect(await left()).toContain('monthly-1.txt');
+  });
+
+  test.each(['monthly-1.json', 'monthly-1.pin', 'monthly.1.db.json', 'monthly.json', 'monthly.pin'])(
+    'no payload is swept while %s exists',
+    async (name) => {
+      await begun();
+      await writeOld(name, name.endsWith('.json') ? JSON.stringify(manifest('other')) : '');
+      await swept();
+      expect(await left()).toContain('monthly.1.db');
+    },
+  );
+
+  test.each([`orders/${WHOLE}.db`, '../monthly.1.db', 'other/monthly.1.db', ''])(
+    'a marker that names %p deletes nothing',
+    async (payload) => {
+      await begun(payload);
+      expect(await swept()).toEqual([]);
+    },
+  );
+
+  test('a payload that was stored since is kept, and so is the marker', async () => {
+    await begun();
+    await writeFile(join(root, 'orders/monthly.1.db'), 'anew');
+    expect(await swept()).toEqual([]);
+  });
+
+  test('a marker beside a whole snapshot is removed', async () => {
+    await begun();
+    await writeOld('monthly.1.db');
+    await writeOld('monthly-1.json', JSON.stringify(manifest('monthly-1', { object: { key: 'orders/monthly.1.db' } })));
+    expect(await swept()).toEqual(['orders/monthly-1.deleting']);
+  });
+});
+
 describe('a payload without a manifest may be good, and is kept', () => {
   const later = { createdAt: '2026-02-01T00:00:00.000Z' };
   const newer = 'etcd-snapshot-20260201-000000-dddddd';

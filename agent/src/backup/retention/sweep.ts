@@ -15,6 +15,7 @@ import {
 import { areOld, listNames, type Names, restsUnder } from '../catalog/names.ts';
 import { isSnapshotId, SNAPSHOT_NAME } from '../catalog/snapshot-id.ts';
 import { type Dated, datedOf, stillVerified, successorOf, takenBy } from './superseded.ts';
+import { sweepBegun } from './sweep-begun.ts';
 
 const CANARY = /^\.check-[0-9a-f]{16}$/;
 
@@ -109,6 +110,7 @@ export async function sweep(
     swept.push(...(await sweepCanaries(store, folder, names, before, options)));
     dated = datedOf(folder, entries, now);
     const named = namedPayloads(folder, names, entries);
+    swept.push(...(await sweepBegun(store, folder, names, { before, age, named }, options)));
     await sweepSnapshots(
       store,
       folder,
