@@ -90,11 +90,11 @@ export function passedOver(
   return [...higherThan(taken, own), ...newer];
 }
 
-/** Returns the older snapshot, if there is one, that has a higher revision of the same etcd. */
+/** Returns the older verified snapshot, if there is one, that has a higher revision of the same etcd. */
 function higherThan(taken: Pick<Entry, 'id' | 'manifest' | 'objects'>, own: ReadonlySet<Entry>): PassedOver[] {
   const one = [...own].find(({ id }) => id === taken.id);
   const now = one && toCandidate(one);
-  const higher = now && higherBefore(candidatesOf(own), now);
+  const higher = now && higherBefore(candidatesOf([...own].filter(isVerified)), now);
   if (!higher) return [];
   const why = `it has revision ${higher.revision} of the same etcd (cluster id ${now.clusterId}), and ${taken.id} only ${now.revision}, so etcd was emptied or set back in between`;
   return [{ id: higher.id, why, newerBy: higher.createdAt.getTime() - timeOf(taken) }];

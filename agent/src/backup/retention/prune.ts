@@ -194,7 +194,7 @@ function warnOfFall(
 ): void {
   const cluster = context.cluster ?? newestCluster(candidates, context);
   if (!cluster || context.ownRun) return;
-  const own = candidates.filter((each) => each.verified && exclusion(each, context, cluster) === undefined);
+  const own = candidates.filter((each) => exclusion(each, context, cluster) === undefined);
   const [newest] = own
     .filter(({ clusterId, revision }) => clusterId === cluster.id && revision !== undefined)
     .sort(newestFirst);
