@@ -3,6 +3,7 @@ import { type Entry, isVerified, newestFirst, readCatalog } from '../backup/cata
 import { folderOf, type NamedCluster } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked, isOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
+import { whyNot } from '../backup/catalog/passed-over.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
 import { Turns } from '../backup/catalog/silence.ts';
 import { type CopyOutcome, copyOtherNotes, copySnapshot, isWithheld } from '../backup/copy/copy.ts';
@@ -11,6 +12,7 @@ import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
 import { namingStore, withTimeout } from '../lib/limits/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
+import { timeAt } from '../store/clock.ts';
 import { refuseStoresInContainer } from '../store/container-path.ts';
 import { openStore, parseStore } from '../store/open.ts';
 import { above, below, parentOf } from '../store/place.ts';
@@ -171,9 +173,22 @@ async function choose(
   const chosen = entries.filter((entry) =>
     isWithheld(entry) ? !entry.manifest || isOf(opened, entry) : isVerified(entry) && isOf(opened, entry),
   );
-  const left = entries.length - chosen.length;
-  if (left > 0) log.warn(`skipped because they are incomplete, not verified or of another cluster: ${left}`);
+  const isChosen = new Set(chosen);
+  const left = [
+    ...entries.filter((entry) => !isChosen.has(entry)),
+    ...(await opened.readLost(await timeAt(opened.store, { signal }))),
+  ];
+  if (left.length > 0) log.warn(`not copied: ${leftText(left, opened)}`);
   return chosen;
+}
+
+const SHOWN = 5;
+
+function leftText(left: readonly Entry[], opened: OpenedStore): string {
+  const why = (entry: Entry) => (entry.manifest && !isOf(opened, entry) ? 'it is of another cluster' : whyNot(entry));
+  const named = left.slice(0, SHOWN).map((entry) => `${entry.id}: ${why(entry)}`);
+  const more = left.length > SHOWN ? `; and ${left.length - SHOWN} more, which \`list\` shows` : '';
+  return `${named.join('; ')}${more}`;
 }
 
 /** Whether two specs name the same place, however their paths are written. */

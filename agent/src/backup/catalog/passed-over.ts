@@ -100,7 +100,8 @@ function higherThan(taken: Pick<Entry, 'id' | 'manifest' | 'objects'>, own: Read
   return [{ id: higher.id, why, newerBy: higher.createdAt.getTime() - timeOf(taken) }];
 }
 
-function whyNot({ problem, manifest, verification }: Entry): string {
+/** Why a snapshot does not count as verified. */
+export function whyNot({ problem, manifest, verification }: Entry): string {
   const suspect = manifest?.source.suspect?.join(', ');
   if (problem) return problem;
   if (suspect) return `its source is suspect (${suspect})`;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seal } from '../../../test/mutations/mutate.ts';
@@ -216,6 +216,13 @@ describe('a copy that is damaged at the target', () => {
 
   test('is replaced if its payload is missing', async () => {
     await rm(path());
+    expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: 1, there: 2 } });
+    expect(await verify(middle)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('is replaced if its payload was cut', async () => {
+    await truncate(path(), 5);
+    await rm(join(to, cluster, `${middle}.verify.json`));
     expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: 1, there: 2 } });
     expect(await verify(middle)).toMatchObject({ exitCode: 0 });
   });

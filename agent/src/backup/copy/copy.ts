@@ -106,11 +106,12 @@ function checkSource(entry: Entry): Brief {
 /** Compares what the target has with the source. A copy that is damaged there is replaced. */
 function checkSame(there: Entry, { object, content }: Brief, to: Store): 'same' | 'damaged' {
   const { id, manifest, problem, objects, unread, verification } = there;
-  const isPayloadGone =
-    !unread && manifest?.object.key === object.key && !objects.some(({ key }) => key === object.key);
-  if (!manifest || (problem && !isPayloadGone)) {
+  const payload = objects.find(({ key }) => key === object.key);
+  // The payload is missing, or was cut.
+  const isPayloadBad = !unread && manifest?.object.key === object.key && payload?.size !== manifest.object.sizeBytes;
+  if (!manifest || (problem && !isPayloadBad)) {
     throw refused(
-      `${to.url} has ${id}, but it is incomplete: ${problem}; check it there, and remove it if it is not needed`,
+      `${to.url} has ${id}, but it is incomplete: ${problem}; check it there, and remove ${there.manifestKey} if it is not needed`,
     );
   }
   if (manifest.object.sha256 !== object.sha256 || manifest.content.sha256 !== content.sha256) {
@@ -118,7 +119,7 @@ function checkSame(there: Entry, { object, content }: Brief, to: Store): 'same' 
       `${to.url} has another snapshot under the name ${id}; find out which one is right, and move the wrong one away`,
     );
   }
-  if (isPayloadGone || verification?.damaged) return 'damaged';
+  if (isPayloadBad || verification?.damaged) return 'damaged';
   if (verification?.outcome !== 'failed') return 'same';
   throw damaged(`${to.url}: ${id} has the same bytes, but \`verify\` found it bad there: ${verification.detail ?? ''}`);
 }

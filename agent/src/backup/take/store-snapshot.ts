@@ -233,7 +233,9 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex, mayLackAll: true });
   const silent = silentText(silentAmong(entries));
   if (silent) warn(`${silent}; the backup goes on without it`);
+  let now = Date.now();
   const onClock = (theirs: Date) => {
+    now = theirs.getTime();
     const warning = wrongDateWarning(theirs, request);
     if (warning) warn(warning);
   };
@@ -249,7 +251,7 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
   const gone = new Set(swept);
   const ids = [...names.groups].filter(([, objects]) => objects.some(({ key }) => !gone.has(key))).map(([id]) => id);
-  const isUnderWay = isAnyUnderWay(folderOf(request), names, Date.now() - request.sweepAge);
+  const isUnderWay = isAnyUnderWay(folderOf(request), names, now - request.sweepAge);
   return { entries, ids, isUnderWay, ...(waiting && { waiting }) };
 }
 
