@@ -150,7 +150,8 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   const written: Written = { keys: [], isMarked: found === 'nothing' };
   progress.phase('copy', `${id} to ${to.url}`);
   // A payload that a killed run leaves must not look like one whose manifest was lost. One that was there before had lost it.
-  if (written.isMarked) await markTaking(to, folder, id, { signal, warn: (message) => log.warn(message) });
+  const { clusterId } = manifest.source;
+  if (written.isMarked) await markTaking(to, folder, id, { signal, clusterId, warn: (message) => log.warn(message) });
   let put = {};
   try {
     if (found !== 'same') put = await putPayload(manifest, context, written);

@@ -5,6 +5,7 @@ import { orNothing, readDocument } from '../catalog/documents.ts';
 import { deletingKey, exactManifestKey, isInFolder } from '../catalog/keys.ts';
 import { areOld, type Names, restsUnder } from '../catalog/names.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
+import type { Leftovers } from './leftovers.ts';
 
 /** What the agent writes beside a payload, so that it is its own under a name of the user's too. */
 const BESIDE = /^\.(extra\.tar\.age|verify\.json|drill\.json)$/;
@@ -21,24 +22,24 @@ export interface Begun {
  * does not show what is the agent's, so the marker names the payload.
  */
 export async function sweepBegun(
-  store: Store,
+  leftovers: Leftovers,
   folder: string,
   { groups }: Names,
-  { before, age, named }: Begun,
+  { swept, ...begun }: Begun & { readonly swept: string[] },
   options: CallOptions,
-): Promise<string[]> {
-  const swept: string[] = [];
+): Promise<void> {
   for (const [id, objects] of groups) {
     const marker = deletingKey(folder, id);
     const listed = objects.find(({ key }) => key === marker);
-    if (isSnapshotId(id) || !listed || !areOld([listed], before)) continue;
-    const isWhole = objects.some(({ key }) => key === manifestKey(folder, id));
-    const rests = isWhole ? [] : await restsOf(store, folder, id, { before, age, named }, options);
-    for (const key of rests ? [...rests, marker] : []) {
-      if ((await store.delete(key, options)) === 'deleted') swept.push(key);
-    }
+    if (isSnapshotId(id) || !listed || !areOld([listed], begun.before)) continue;
+    await leftovers.attempt(async (store) => {
+      const isWhole = objects.some(({ key }) => key === manifestKey(folder, id));
+      const rests = isWhole ? [] : await restsOf(store, folder, id, begun, options);
+      for (const key of rests ? [...rests, marker] : []) {
+        if ((await store.delete(key, options)) === 'deleted') swept.push(key);
+      }
+    });
   }
-  return swept;
 }
 
 /** Returns undefined if something may still need them. */

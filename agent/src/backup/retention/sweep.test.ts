@@ -135,6 +135,55 @@ test('an object that another run, such as a copy, has stored since the listing i
   expect(await left()).toHaveLength(8);
 });
 
+test.each([6, -6, 2_880])(
+  'nothing is deleted while the clock of the store is %d minutes ahead of ours',
+  async (minutes) => {
+    class Off extends FilesystemStore {
+      override now = async () => new Date(Date.now() + minutes * 60_000);
+    }
+    const before = await left();
+    for (const name of ['.check-0123456789abcdef', 'weekly.deleting']) await writeOld(name);
+    expect(await run(new Off({ path: root }))).toEqual({ swept: [], warnings: [] });
+    expect(await left()).toEqual(expect.arrayContaining(before));
+  },
+);
+
+test('one leftover that may not be deleted does not keep the others', async () => {
+  const refused = 'etcd-snapshot-20251230-000000-000000';
+  for (const name of [`${refused}.taking`, '.check-0123456789abcdef']) await writeOld(name);
+  await writeOld('weekly.deleting', JSON.stringify({ payload: 'orders/weekly.db' }));
+  class Refusing extends FilesystemStore {
+    override async delete(key: string) {
+      if (!key.includes(REST)) throw new AgentError(ExitCode.storeRefused, `${key}: AccessDenied`);
+      return super.delete(key);
+    }
+  }
+  const { swept, warnings } = await run(new Refusing({ path: root }));
+  expect(swept).toEqual([`orders/${REST}.db`, `orders/${REST}.taking`]);
+  expect(warnings).toEqual([expect.stringMatching(/^leftovers .* orders\/\.check-.*: AccessDenied \(and 2 more\)$/)]);
+});
+
+test('a store that refuses every deletion is asked only so often', async () => {
+  let asked = 0;
+  class Refusing extends FilesystemStore {
+    override async delete(): Promise<never> {
+      asked++;
+      throw new AgentError(ExitCode.storeRefused, 'AccessDenied');
+    }
+  }
+  for (let n = 0; n < 60; n++) await writeOld(`etcd-snapshot-20251230-000000-0000${n + 10}.taking`);
+  expect((await run(new Refusing({ path: root }))).warnings).toHaveLength(1);
+  expect(asked).toBe(20);
+});
+
+test('a payload whose marker names another etcd than the snapshots around it is kept', async () => {
+  await writeOld(`${REST}.taking`, JSON.stringify({ clusterId: 'bbbb' }));
+  const { clusterId } = manifest(WHOLE).source;
+  expect((await run(new FilesystemStore({ path: root }))).swept).toEqual([]);
+  await writeOld(`${REST}.taking`, JSON.stringify({ clusterId }));
+  expect((await run(new FilesystemStore({ path: root }))).swept).toContain(`orders/${REST}.db`);
+});
+
 test('a payload that retention was deleting is swept, although no snapshot is older', async () => {
   await rm(join(root, `orders/${BEFORE}.json`));
   for (const name of [`${REST}.db`, `${REST}.taking`]) await rm(join(root, 'orders', name));

@@ -1,5 +1,5 @@
 import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { isTimeout } from '../../lib/limits/run-limit.ts';
 import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
@@ -8,7 +8,7 @@ import { folderOf } from '../catalog/identity/folder.ts';
 import { lineageOf } from '../catalog/identity/lineage.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { isAnyUnderWay, listNames, type Names } from '../catalog/names.ts';
-import { silentAmong, silentText } from '../catalog/silence.ts';
+import { impatience, silentAmong, silentText } from '../catalog/silence.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { extensions } from '../payload/compression.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
@@ -67,7 +67,10 @@ export async function storeSnapshot(
     // moment that the snapshot is dated at.
     if (!request.key && !request.fileName)
       await each(({ store: to }, { log, signal }) =>
-        markTaking(to, folderOf(request), id, { signal, warn: (message) => log.warn({ store: to.url }, message) }),
+        markTaking(to, folderOf(request), id, {
+          ...{ signal, clusterId: origin.source.clusterId },
+          warn: (message) => log.warn({ store: to.url }, message),
+        }),
       );
     const open = runs.filter(({ failure }) => !failure);
 
@@ -228,7 +231,7 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   if (request.key && !request.overwrite) await refuseExisting(store, request.key, context);
   const { log, signal } = context;
   const warn = (message: string) => log.warn({ store: store.url }, message);
-  const names = await list(store, { signal });
+  const names = await listOrWarn(store, request, list, { log, signal });
   const keepIndex = (error: unknown) => warn(`the index of the snapshots could not be written: ${messageOf(error)}`);
   const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex, mayLackAll: true });
   const silent = silentText(silentAmong(entries));
@@ -241,7 +244,7 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   };
   const options = { signal, warn, names, onClock };
   const { swept, waiting } = await sweep(store, folderOf(request), request.sweepAge, entries, options);
-  await sweepOwnNames(store, request, names, entries, signal).then(
+  await sweepOwnNames((await impatience(store, signal))(), request, names, entries, signal).then(
     (more) => swept.push(...more),
     (error) => {
       signal.throwIfAborted();
@@ -255,6 +258,25 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   return { entries, ids, isUnderWay, ...(waiting && { waiting }) };
 }
 
+/** A backup does not need the right to list: what it cannot see, it neither sweeps nor compares with. */
+async function listOrWarn(
+  store: Store,
+  request: StoreRequest,
+  list: List,
+  { log, signal }: Pick<RunContext, 'log' | 'signal'>,
+): Promise<Names> {
+  try {
+    return await list(store, { signal });
+  } catch (error) {
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused || request.fileName) throw error;
+    log.warn(
+      { store: store.url },
+      `${error.message}; the backup goes on, without a look at the snapshots of before: leftovers stay, and retention deletes nothing; allow these credentials to list`,
+    );
+    return { groups: new Map(), others: new Map() };
+  }
+}
+
 /** Returns a warning for a backup that may get a wrong date, because the store's clock differs from ours. */
 function wrongDateWarning(theirs: Date, { key }: StoreRequest): string | undefined {
   const ours = new Date();
@@ -264,7 +286,7 @@ function wrongDateWarning(theirs: Date, { key }: StoreRequest): string | undefin
   const late = 'is dated in the future, and does not count as the newest until then';
   // No listing contains the snapshot of an exact key.
   const what = key ? 'has a wrong date' : theirs > ours ? early : late;
-  return `${difference}; if ours is wrong, this snapshot ${what}; set the clock of this machine, and take another backup`;
+  return `${difference}; if ours is wrong, this snapshot ${what}; set the clock of this machine, and take another backup; until both clocks agree, leftovers of dead runs stay`;
 }
 
 /** Deletes what waited for the verified snapshot that this run has stored. */
