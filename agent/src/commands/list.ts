@@ -5,7 +5,7 @@ import { entriesAsked, ownerOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
 import { byTime } from '../backup/catalog/passed-over.ts';
-import { inFuture } from '../backup/catalog/select.ts';
+import { inFuture, laterOf } from '../backup/catalog/select.ts';
 import { decide } from '../backup/retention/retention.ts';
 import { ExitCode } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/run-limit.ts';
@@ -34,7 +34,8 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const { cluster, namespace, clusterId, store, spec, entries } = opened;
     const folder = folderOf(opened);
     const now = await timeAt(store, context);
-    const owner = { now, clusterName: cluster, namespace };
+    const dating = laterOf(new Date(), now);
+    const owner = { now: dating, clusterName: cluster, namespace };
     const decisions = spec.retention
       ? decide(entries.map(toCandidate), spec.retention, {
           ...owner,
@@ -44,7 +45,9 @@ const list = (context: CommandContext): Promise<CommandResult> =>
       : [];
     const keptBy = new Map(decisions.map(({ id, action, reasons }) => [id, action === 'keep' ? reasons : []]));
     const asked = entriesAsked(entries, opened);
-    const snapshots = asked.filter(({ problem }) => !problem).map((entry) => summary(entry, now, keptBy.get(entry.id)));
+    const snapshots = asked
+      .filter(({ problem }) => !problem)
+      .map((entry) => summary(entry, dating, keptBy.get(entry.id)));
     const lost = await opened.readLost(now);
     const young = await opened.readUnfinished(now);
     const going = await opened.readDeleting();

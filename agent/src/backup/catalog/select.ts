@@ -29,6 +29,9 @@ export function inFuture({ manifest }: Pick<Entry, 'manifest'>, now = new Date()
   return manifest !== undefined && Date.parse(manifest.createdAt) > now.getTime() + TOLERANCE;
 }
 
+/** The time that a snapshot's date is compared with. One of the clocks may be stuck or behind. */
+export const laterOf = (ours: Date, theirs: Date | undefined): Date => (theirs && theirs > ours ? theirs : ours);
+
 /** Whether a manifest does not say of which etcd the snapshot is. */
 const isAdopted = ({ manifest }: Pick<Entry, 'manifest'>): boolean => manifest?.source.clusterId === 'unknown';
 
@@ -137,9 +140,11 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
   const { id, before } = asked;
   if (id && id !== 'latest') return whole(store, asked, id, options);
   const entries = await options.readAnswering();
-  // Dated in the future is what both clocks say is.
-  const now = new Date(Math.max(Date.now(), (await clockOf(store, options))?.getTime() ?? 0));
-  const found = newestVerified(entries, asked, store.url, { now, ...(before && { before }) });
+  const theirs = await clockOf(store, options);
+  const dating = laterOf(new Date(), theirs);
+  const found = newestVerified(entries, asked, store.url, { now: dating, ...(before && { before }) });
+  // The store has dated its objects itself.
+  const now = theirs ?? dating;
   for (const { id: other, manifest } of found.future) {
     options.warn(
       `${other} is dated in the future (${manifest?.createdAt}) and does not count as the newest; name it to use it`,
