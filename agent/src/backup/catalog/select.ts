@@ -1,6 +1,6 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { clockOf, timeAt } from '../../store/clock.ts';
-import type { CallOptions, Store } from '../../store/store.ts';
+import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import type { ClusterLine } from './candidate.ts';
 import {
   beingDeleted,
@@ -17,7 +17,16 @@ import { folderOf, type NamedCluster } from './identity/folder.ts';
 import { entriesOf, isOf, ownEntries, ownerOf, type Wanted } from './identity/identity.ts';
 import { IncompleteError } from './incomplete-error.ts';
 import { listNames } from './names.ts';
-import { byTime, earliestOf, mayBeFrom, passedOver, passedOverText, timeOf } from './passed-over.ts';
+import {
+  byTime,
+  earliestOf,
+  mayBeFrom,
+  newerFiles,
+  passedOver,
+  passedOverText,
+  timeOf,
+  unclaimedText,
+} from './passed-over.ts';
 import { silentAmong } from './silence.ts';
 import { splitName } from './snapshot-id.ts';
 
@@ -130,6 +139,10 @@ export interface SelectOptions extends CallOptions {
   readonly readLost: (now: Date) => Promise<readonly Entry[]>;
   /** Reads the snapshots that have no manifest yet. */
   readonly readUnfinished?: (now: Date) => Promise<readonly Entry[]>;
+  /** Lists the files that look like payloads and that nothing claims, newest first. */
+  readonly readUnclaimed?: (entries: readonly Entry[]) => Promise<readonly StoredObject[]>;
+  /** The command that makes a file a snapshot. */
+  readonly adopts?: (key: string) => string;
   readonly wayOut?: WayOut;
   /** Called with each snapshot that is newer than the selected one, and why it is not used. */
   readonly warn: (message: string) => void;
@@ -169,6 +182,7 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
     const passed = passedOver(all, found.newest, asked, before);
     for (const message of passedOverText(passed, found.newest.id, (one) => wayOut(byId.get(one))))
       options.warn(message);
+    await warnOfUnclaimed(entries, found.newest, before, options);
     return whole(store, asked, found.newest.id, options);
   }
   if (!before) {
@@ -241,6 +255,17 @@ function warnOfUnfinished(
   if (!first) return;
   const rest = more.length > 0 ? ` (and ${more.length} more)` : '';
   warn(`${first.id}${rest}, which is newer than ${taken.id}, ${first.problem?.replace(/^it /, '')}${wayOut(first)}`);
+}
+
+async function warnOfUnclaimed(
+  entries: readonly Entry[],
+  taken: Entry,
+  before: Date | undefined,
+  { warn, readUnclaimed, adopts = (key) => `\`etcd-agent adopt ${key}\`` }: SelectOptions,
+): Promise<void> {
+  const files = (await readUnclaimed?.(entries)) ?? [];
+  const text = unclaimedText(newerFiles(files, taken, before), taken.id, adopts);
+  if (text) warn(text);
 }
 
 /** Returns one snapshot by its id with its complete manifest, without reading another manifest. */
