@@ -1,3 +1,4 @@
+import type { StoredObject } from '../../store/store.ts';
 import { candidatesOf, toCandidate } from './candidate.ts';
 import { type Entry, isVerified } from './catalog.ts';
 import { isOf, linesAsked, type Wanted } from './identity/identity.ts';
@@ -162,6 +163,31 @@ const noteOf = ({ id, why, newerBy }: PassedOver): string =>
 /** The same as a line below a result. */
 export const passedOverLines = (passed: readonly PassedOver[]): string[] =>
   passed.length === 0 ? [] : [`  ${passedOverNote(passed)}`];
+
+/** Returns the files that were stored after a snapshot was taken; with `before`, only those that were stored before that time. */
+export function newerFiles(
+  files: readonly StoredObject[],
+  taken: Pick<Entry, 'id' | 'manifest' | 'objects'>,
+  before?: Date,
+): StoredObject[] {
+  const [from, end] = [timeOf(taken), before?.getTime() ?? Number.POSITIVE_INFINITY];
+  return files.filter(({ modified }) => modified.getTime() > from && modified.getTime() < end);
+}
+
+/** Says of files without a manifest, newest first, that they may be snapshots. Undefined if there is none. */
+export function unclaimedText(
+  [newest, ...more]: readonly StoredObject[],
+  taken: string | undefined,
+  adopt: (key: string) => string,
+): string | undefined {
+  if (!newest) return undefined;
+  const newer = (verb: string) => (taken === undefined ? '' : ` and ${verb} newer than ${taken}`);
+  const which =
+    more.length === 0
+      ? `${newest.key} has no manifest${newer('is')}`
+      : `${more.length + 1} files have no manifest${newer('are')}, the newest is ${newest.key}`;
+  return `${which}; if it is a snapshot of this cluster, ${adopt(newest.key)} makes it one`;
+}
 
 export function spanText(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);

@@ -37,16 +37,16 @@ export async function impatience(store: Store, signal?: AbortSignal): Promise<()
 /** Objects that a run uses one after the other, and can do without. Those that hang leave time for the others. */
 export class Turns {
   readonly #next: () => Store;
-  readonly #signal: AbortSignal;
+  readonly #signal: AbortSignal | undefined;
   #inRow = 0;
 
-  private constructor(next: () => Store, signal: AbortSignal) {
+  private constructor(next: () => Store, signal: AbortSignal | undefined) {
     this.#next = next;
     this.#signal = signal;
   }
 
   /** `isAlone`: there is only one object, which is waited for. */
-  static async of(store: Store, signal: AbortSignal, isAlone = false): Promise<Turns> {
+  static async of(store: Store, signal: AbortSignal | undefined, isAlone = false): Promise<Turns> {
     if (isAlone) return new Turns(() => store, signal);
     const unlimited = (await store.unlimited?.()) ?? store;
     const open = async () => unlimited;
