@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seal } from '../../../test/mutations/mutate.ts';
@@ -462,6 +462,125 @@ describe('a source that does not give out everything', () => {
     const { exitCode, text } = await copyFast();
     expect({ exitCode, asked }).toEqual({ exitCode: ExitCode.storeUnreachable, asked: 4 });
     expect(text).toMatch(new RegExp(`: ${why} \\(file:.* 0 copied, 0 already there, 4 failed, 0 refused\\)$`));
+  });
+});
+
+describe('what another run does at the target meanwhile', () => {
+  const original = FilesystemStore.prototype.put;
+  afterEach(() => {
+    FilesystemStore.prototype.put = original;
+  });
+  /** Runs once, before the target gets an object with this ending. */
+  const beforePut = (ending: string, work: () => Promise<unknown>) => {
+    let isDone = false;
+    FilesystemStore.prototype.put = async function (this: FilesystemStore, key, body, options) {
+      const isIt = !isDone && this.url.endsWith('/to') && key.endsWith(ending);
+      isDone ||= isIt;
+      if (isIt) await work();
+      return original.call(this, key, body, options);
+    };
+  };
+  const own = 'orders-20261122-0200';
+  const at = (name: string) => join(to, cluster, name);
+  const refusing = (detail: string) => ({
+    exitCode: ExitCode.refused,
+    data: { copied: 0, refused: 1, snapshots: [{ detail: expect.stringContaining(detail) }] },
+  });
+
+  describe('a backup under the same user-defined name', () => {
+    const why = `a backup is writing it: ${cluster}/${own}.reserved exists; wait until it ends; if it was killed, delete that file`;
+    beforeEach(() => put(from, own));
+
+    test.each(['nothing', 'its payload', 'the same payload'])(
+      'is refused while the name is reserved: %s is there',
+      async (what) => {
+        await mkdir(join(to, cluster), { recursive: true });
+        await writeFile(at(`${own}.reserved`), '{}');
+        if (what === 'its payload') await writeFile(at(`${own}.db`), 'of the backup');
+        if (what === 'the same payload') await cp(join(from, cluster, `${own}.db`), at(`${own}.db`));
+        const before = await files(to);
+        expect(await copy(own)).toMatchObject(refusing(why));
+        expect(await files(to)).toEqual(before);
+      },
+    );
+
+    test('a snapshot that is whole there needs no copy, reserved or not', async () => {
+      await copy(own);
+      await writeFile(at(`${own}.reserved`), '{}');
+      expect(await copy(own)).toMatchObject({ exitCode: 0, data: { there: 1 } });
+    });
+
+    test('that reserves the name when the copy has begun is noticed', async () => {
+      await copy(old);
+      beforePut('.taking', () => writeFile(at(`${own}.reserved`), '{}'));
+      expect(await copy(own)).toMatchObject(refusing(why));
+      expect(await files(to)).toEqual([...both(old), `${own}.reserved`].sort());
+    });
+
+    test.each(['.db', '.json'])('that has ended before the %s is written keeps its snapshot', async (ending) => {
+      beforePut(`${own}${ending}`, () => put(to, own, 'of the backup, and longer'));
+      const ran = await copy(own);
+      expect(ran).toMatchObject({ exitCode: ExitCode.refused, data: { copied: 0, refused: 1 } });
+      const kept = JSON.parse(await readFile(at(`${own}.json`), 'utf8'));
+      expect(kept.object.sizeBytes).toBe((await readFile(at(`${own}.db`))).length);
+    });
+
+    test('a JSON file of another program with the name of the manifest is not overwritten', async () => {
+      await mkdir(join(to, cluster), { recursive: true });
+      await writeFile(at(`${own}.json`), '{"schema":"other"}');
+      expect(await copy(own)).toMatchObject(refusing(`has another file ${cluster}/${own}.json`));
+      expect(await files(to)).toEqual([`${own}.json`]);
+    });
+  });
+
+  test('another copy that commits the same snapshot first is no obstacle, and its manifest stays', async () => {
+    let first = '';
+    beforePut(`${newest}.json`, async () => {
+      expect(await copy(newest)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
+      first = await readFile(at(`${newest}.json`), 'utf8');
+    });
+    expect(await copy(newest)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
+    expect(await readFile(at(`${newest}.json`), 'utf8')).toBe(first);
+    expect(await files(to)).toEqual(both(newest));
+  });
+
+  describe('retention that is deleting the snapshot', () => {
+    const marker = () => at(`${middle}.deleting`);
+    const begin = () => writeFile(marker(), JSON.stringify({ payload: `${cluster}/${middle}.db` }));
+    const why = /retention is deleting it there; run `copy` again after \d{4}-\d\d-\d\dT/;
+    const refusal = {
+      exitCode: ExitCode.refused,
+      data: {
+        refused: 1,
+        snapshots: expect.arrayContaining([expect.objectContaining({ detail: expect.stringMatching(why) })]),
+      },
+    };
+
+    test.each(['with', 'without'])('is waited for, %s a manifest', async (how) => {
+      await copy();
+      await begin();
+      if (how === 'without') await rm(at(`${middle}.json`));
+      const before = await files(to);
+      expect(await copy()).toMatchObject(refusal);
+      expect(await files(to)).toEqual(before);
+    });
+
+    test('is noticed also when it begins during the copy', async () => {
+      await copy();
+      await truncate(at(`${middle}.db`), 5);
+      beforePut(`${middle}.db`, begin);
+      expect(await copy()).toMatchObject(refusal);
+    });
+
+    test('has ended if the marker is an hour old', async () => {
+      await copy();
+      await begin();
+      const old = new Date(Date.now() - 3_700_000);
+      await utimes(marker(), old, old);
+      await rm(at(`${middle}.json`));
+      expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: 1, there: 2 } });
+      expect(await files(to)).toEqual(await files(from));
+    });
   });
 });
 

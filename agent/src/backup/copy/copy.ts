@@ -3,18 +3,20 @@ import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { PutResult, Store } from '../../store/store.ts';
 import {
+  deletingKey,
   type Entry,
   isRestoreNote,
   isVerified,
   looseNotes,
   manifestKey,
   markersOf,
+  orNothing,
   putJson,
   readDocument,
   takingKey,
   verificationKeyOf,
 } from '../catalog/catalog.ts';
-import { withdraw } from '../catalog/claim.ts';
+import { isRefused, withdraw } from '../catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { type Brief, type Manifest, manifestSchema } from '../catalog/manifest.ts';
 import { copyNoteAlone } from '../catalog/restore-notes.ts';
@@ -23,6 +25,7 @@ import { putExtra, storedExtra } from '../payload/extra.ts';
 import { readStored } from '../payload/read-payload.ts';
 import { DEADLINE, discard, isAbsent } from '../take/discard.ts';
 import { markTaking } from '../take/taking.ts';
+import { refuseDeleting, refuseReserved } from './under-way.ts';
 
 export interface CopyContext {
   /** Folder of the cluster, in both stores. */
@@ -74,6 +77,7 @@ export async function copySnapshot(entry: Entry, context: CopyContext): Promise<
     const brief = checkSource(entry);
     const storedBytes = brief.object.sizeBytes;
     const isAgain = there !== undefined && checkSame(there, brief, context.to) === 'damaged';
+    if (there && isMarkedDeleting(there, context)) await refuseDeleting(id, context);
     if (!there || isAgain) await copyWhole(entry, context, isAgain);
     if (isAgain) await dropFinding(there, context);
     await copyNotes(entry, there, context);
@@ -124,6 +128,9 @@ function checkSame(there: Entry, { object, content }: Brief, to: Store): 'same' 
   throw damaged(`${to.url}: ${id} has the same bytes, but \`verify\` found it bad there: ${verification.detail ?? ''}`);
 }
 
+const isMarkedDeleting = ({ id, objects }: Entry, { folder }: CopyContext): boolean =>
+  objects.some(({ key }) => key === deletingKey(folder, id));
+
 /** Deletes what `verify` found of the copy that was replaced. */
 async function dropFinding({ id, manifestKey, verification }: Entry, { to, signal, log }: CopyContext): Promise<void> {
   if (!verification) return;
@@ -146,6 +153,10 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   const document = await readDocument(from, entry.manifestKey, { signal }).catch(asOfSource(id));
   const { data: manifest } = manifestSchema.safeParse(document);
   if (!manifest) throw damaged(`${id}: its manifest changed while it was read; copy it again`);
+  await refuseReserved(id, context);
+  await refuseDeleting(id, context);
+  const key = manifestKey(folder, id);
+  if (!isAgain && (await to.stat(key, { signal }))) await checkCommitted(manifest, context);
   const found = isAgain ? 'other' : await whatIsThere(manifest, context);
   const written: Written = { keys: [], isMarked: found === 'nothing' };
   progress.phase('copy', `${id} to ${to.url}`);
@@ -153,8 +164,11 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   if (written.isMarked) await markTaking(to, folder, id, { signal, warn: (message) => log.warn(message) });
   let put = {};
   try {
+    // A backup that reserves the name from now on sees the marker, and takes another name.
+    if (written.isMarked) await refuseReserved(id, context);
     if (found !== 'same') put = await putPayload(manifest, context, written);
     await copyExtra(manifest, context, written);
+    await refuseDeleting(id, context);
   } catch (error) {
     await discardWritten(manifest, context, written);
     throw error;
@@ -168,7 +182,8 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   // so in another folder.
   const { sameEtcdSince: ___, sameEtcdUntil: ____, ...own } = (document ?? {}) as Partial<Manifest>;
   const committed = { ...own, object: { ...object, ...put }, verified };
-  await putJson(to, manifestKey(folder, id), committed, { signal }).catch(async (error) => {
+  await putJson(to, key, committed, { signal, onlyNew: !isAgain }).catch(async (error) => {
+    if (isRefused(error)) return checkCommitted(manifest, context);
     // Only a refusal is certain: after any other failure, the manifest may have been written.
     if (error instanceof AgentError && error.exitCode === ExitCode.storeRefused) {
       await discardWritten(manifest, context, written);
@@ -178,8 +193,16 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   // Beside a whole snapshot the markers mean nothing. If it lost its manifest later, it would not count as whole.
   for (const marker of markersOf(folder, id)) await to.delete(marker, { signal }).catch(() => {});
   if (await isComplete(manifest, context)) return true;
-  await withdraw(to, manifestKey(folder, id), committed, { signal });
+  await withdraw(to, key, committed, { signal });
   return false;
+}
+
+/** Throws unless the manifest that is there by now, such as that of another copy, is of the same snapshot. */
+async function checkCommitted({ id, object }: Manifest, { to, folder, signal }: CopyContext): Promise<void> {
+  const key = manifestKey(folder, id);
+  const there = ((await orNothing(readDocument(to, key, { signal }))) as Partial<Manifest> | undefined)?.object;
+  if (there?.key === object.key && there.sha256 === object.sha256) return;
+  throw refused(`${to.url} has another file ${key}; find out which one is right, and move the wrong one away`);
 }
 
 /** A manifest without its payload would report a snapshot that does not exist. */
@@ -207,7 +230,14 @@ async function putPayload(
   const { id, object } = manifest;
   const onBytes = (bytes: number) => progress.bytes(bytes, object.sizeBytes);
   const source = ofSource(readStored(from, manifest, { signal, onBytes }), id);
-  const put = await to.put(object.key, source, { signal, sizeHint: object.sizeBytes });
+  // Under a user-defined name, another run may have put its own payload by now.
+  const onlyNew = isMarked && !isSnapshotId(id);
+  const put = await to.put(object.key, source, { signal, sizeHint: object.sizeBytes, onlyNew }).catch((error) => {
+    if (!isRefused(error)) throw error;
+    throw refused(
+      `${to.url} has ${object.key} by now, which another run has put; run \`copy\` again when it has ended`,
+    );
+  });
   if (isMarked) keys.push(object.key);
   progress.phase('read-back', `reading ${id} back from ${to.url}`);
   for await (const _ of readStored(to, manifest, { signal, onBytes }));
