@@ -7,9 +7,11 @@ import { CrashingStore, Killed } from '../../../test/support/crashing-store.ts';
 import { runHere } from '../../../test/support/in-process.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { createLog } from '../../lib/log.ts';
 import { createProgress } from '../../lib/terminal/progress.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import type { CallOptions } from '../../store/store.ts';
 import { readCatalog } from '../catalog/catalog.ts';
 import { copySnapshot } from './copy.ts';
 
@@ -581,6 +583,157 @@ describe('what another run does at the target meanwhile', () => {
       expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: 1, there: 2 } });
       expect(await files(to)).toEqual(await files(from));
     });
+  });
+
+  describe('deletion of what was copied, or was there', () => {
+    const failed = (id: string, why: string) => ({
+      exitCode: ExitCode.storeUnreachable,
+      data: {
+        failed: 1,
+        error: expect.stringContaining(`${id}: was ${why} at the target meanwhile; run \`copy\` again`),
+        snapshots: expect.arrayContaining([expect.objectContaining({ id, outcome: 'failed' })]),
+      },
+    });
+
+    test.each(['json', 'db'])('of the .%s of a copy is reported', async (type) => {
+      beforePut(`${old}.json`, () => rm(at(`${newest}.${type}`)));
+      const ran = await copy();
+      expect(ran).toMatchObject(failed(newest, 'deleted'));
+      expect(ran.data).toMatchObject({ copied: 2, there: 0 });
+      expect(ran.log).toContainEqual(expect.stringContaining('was deleted at the target meanwhile'));
+    });
+
+    test('of one that was there is reported', async () => {
+      await copy(newest, middle);
+      beforePut(`${old}.json`, () => Promise.all(both(middle).map((name) => rm(at(name)))));
+      const ran = await copy();
+      expect(ran).toMatchObject(failed(middle, 'deleted'));
+      expect(ran.data).toMatchObject({ copied: 1, there: 1 });
+    });
+
+    test('and a payload that is cut are reported', async () => {
+      beforePut(`${old}.json`, () => truncate(at(`${newest}.db`), 5));
+      expect(await copy()).toMatchObject(failed(newest, 'changed'));
+    });
+  });
+});
+
+describe('a target that refuses an object, or hangs with it', () => {
+  const { put: putOf, get: getOf } = FilesystemStore.prototype;
+  afterEach(() => Object.assign(FilesystemStore.prototype, { put: putOf, get: getOf }));
+  const hangs = () => new Promise<never>(() => {});
+  const fails = (exitCode: ExitCode, message: string) => () => Promise.reject<never>(new AgentError(exitCode, message));
+  const { storeUnreachable, storeRefused } = ExitCode;
+  let asked: string[];
+  const withhold = (method: 'put' | 'get', isIt: (key: string) => boolean, answer: () => Promise<never>) => {
+    asked = [];
+    const original = FilesystemStore.prototype[method] as (...args: unknown[]) => unknown;
+    FilesystemStore.prototype[method] = function (this: FilesystemStore, key: string, ...more: unknown[]) {
+      if (!this.url.endsWith('/to') || !isIt(key)) return original.call(this, key, ...more) as never;
+      asked.push(key);
+      return unlessAborted(answer(), (more.at(-1) as CallOptions).signal) as never;
+    };
+  };
+  const copyFast = (...more: string[]) => copy('--timeout=8s', ...more);
+  const addMore = async () => {
+    for (const day of [16, 17, 18]) await put(from, `etcd-snapshot-202611${day}-020000-abc123`);
+  };
+
+  describe.each([
+    ['refuses', fails(storeRefused, 'denied'), storeRefused, () => 'denied'],
+    ['fails', fails(storeUnreachable, '503'), storeUnreachable, () => '503'],
+    ['hangs', hangs, storeUnreachable, (call: string) => `${call}: no sign of life for`],
+  ])('%s', (_, answer, exitCode, why) => {
+    test.each([
+      ['put', 'db'],
+      ['put', 'json'],
+      ['put', 'taking'],
+      ['get', 'db'],
+    ] as const)('%s of the .%s of the newest: the others are copied', async (method, type) => {
+      const key = `${cluster}/${newest}.${type}`;
+      withhold(method, (each) => each === key, answer);
+      const isMarker = type === 'taking' && exitCode === storeRefused;
+      const ran = await copyFast();
+      if (isMarker) return expect(ran).toMatchObject({ exitCode: 0, data: { copied: 3 } });
+      expect(ran).toMatchObject({ exitCode, data: { copied: 2, failed: 1 } });
+      expect(ran.data.snapshots[0]).toMatchObject({
+        id: newest,
+        outcome: 'failed',
+        detail: expect.stringMatching(newest),
+      });
+      expect(ran.data.error).toContain(why(`${method} ${key}`));
+      expect((await readCatalog(new FilesystemStore({ path: to }), cluster)).map(({ id }) => id)).toEqual([
+        middle,
+        old,
+      ]);
+    });
+
+    test('four in a row end the copy', async () => {
+      await addMore();
+      withhold('put', (key) => key.endsWith('.db'), answer);
+      const { text, ...ran } = await copyFast();
+      expect(ran).toMatchObject({ exitCode, data: { copied: 0, failed: 4 } });
+      expect(asked).toHaveLength(4);
+      expect(text).toMatch(/ 0 copied, 0 already there, 4 failed, 0 refused\)$/);
+    });
+  });
+
+  test.each(['the volume is full; enlarge it', 'the quota is used up; raise it'])(
+    'because %s: nothing more is tried',
+    async (why) => {
+      withhold('put', (key) => key.endsWith('.db'), fails(storeRefused, why));
+      expect(await copy()).toMatchObject({ exitCode: storeRefused, text: expect.stringContaining(why) });
+      expect(asked).toHaveLength(1);
+    },
+  );
+
+  test('a payload that is gone when it is read back fails alone', async () => {
+    withhold('get', (key) => key.endsWith(`${newest}.db`), fails(ExitCode.nothingThere, 'has no db'));
+    expect(await copy()).toMatchObject({ exitCode: storeUnreachable, data: { copied: 2, failed: 1 } });
+  });
+
+  test('the only snapshot is waited for, and the error names the call', async () => {
+    const key = `${cluster}/${newest}.db`;
+    withhold('put', (each) => each === key, hangs);
+    const ran = await copy('--timeout=2s', newest);
+    expect(ran).toMatchObject({
+      exitCode: ExitCode.timedOut,
+      text: expect.stringContaining(`waiting for \`put ${key}\``),
+    });
+  });
+});
+
+describe('a target with snapshots of another etcd', () => {
+  const other = 'etcd-snapshot-20261101-020000-abc123';
+  const ofOther = { source: { clusterId: 'd0', alarms: [] } };
+  const warning = `orders has snapshots of another etcd (cluster id d0, newest ${other}), and those that are copied have the cluster id c0;`;
+  beforeEach(() => put(to, other, other, ofOther));
+
+  test('is warned of', async () => {
+    for (const copied of [3, 0]) {
+      const { exitCode, data, log } = await copy();
+      expect({ exitCode, copied: data.copied, log }).toEqual({
+        exitCode: 0,
+        copied,
+        log: [expect.stringContaining(warning)],
+      });
+    }
+  });
+
+  test.each([
+    ['lineage', () => put(from, old, old, { cluster: { name: 'orders', lineage: ['d0'] } })],
+    ['a note', () => writeFile(join(to, cluster, `${other}.restored-c0.json`), '{"id":"x","clusterId":"c0"}')],
+  ])('that %s connects causes no warning, whichever are copied', async (_, connect) => {
+    await connect();
+    expect(await copy(newest)).toMatchObject({ exitCode: 0, log: [] });
+    expect(await copy()).toMatchObject({ exitCode: 0, log: [] });
+  });
+
+  test('that is adopted, or is of another cluster, causes no warning', async () => {
+    await put(to, other, other, { source: { clusterId: 'unknown', alarms: [] } });
+    expect((await copy()).log).toEqual([]);
+    await put(to, other, other, { ...ofOther, cluster: { name: 'users' } });
+    expect((await copy()).log).toEqual([]);
   });
 });
 
