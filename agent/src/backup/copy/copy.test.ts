@@ -619,13 +619,13 @@ describe('what another run does at the target meanwhile', () => {
 });
 
 describe('a target that refuses an object, or hangs with it', () => {
-  const { put: putOf, get: getOf } = FilesystemStore.prototype;
-  afterEach(() => Object.assign(FilesystemStore.prototype, { put: putOf, get: getOf }));
+  const { put: putOf, get: getOf, delete: deleteOf } = FilesystemStore.prototype;
+  afterEach(() => Object.assign(FilesystemStore.prototype, { put: putOf, get: getOf, delete: deleteOf }));
   const hangs = () => new Promise<never>(() => {});
   const fails = (exitCode: ExitCode, message: string) => () => Promise.reject<never>(new AgentError(exitCode, message));
   const { storeUnreachable, storeRefused } = ExitCode;
   let asked: string[];
-  const withhold = (method: 'put' | 'get', isIt: (key: string) => boolean, answer: () => Promise<never>) => {
+  const withhold = (method: 'put' | 'get' | 'delete', isIt: (key: string) => boolean, answer: () => Promise<never>) => {
     asked = [];
     const original = FilesystemStore.prototype[method] as (...args: unknown[]) => unknown;
     FilesystemStore.prototype[method] = function (this: FilesystemStore, key: string, ...more: unknown[]) {
@@ -686,6 +686,11 @@ describe('a target that refuses an object, or hangs with it', () => {
       expect(asked).toHaveLength(1);
     },
   );
+
+  test('a marker that it does not delete: the snapshot is copied all the same', async () => {
+    withhold('delete', (key) => key === `${cluster}/${newest}.taking`, hangs);
+    expect(await copyFast()).toMatchObject({ exitCode: 0, data: { copied: 3, failed: 0 } });
+  });
 
   test('a payload that is gone when it is read back fails alone', async () => {
     withhold('get', (key) => key.endsWith(`${newest}.db`), fails(ExitCode.nothingThere, 'has no db'));

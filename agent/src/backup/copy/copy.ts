@@ -190,11 +190,12 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
     }
     throw error;
   });
-  // Beside a whole snapshot the markers mean nothing. If it lost its manifest later, it would not count as whole.
+  const isWhole = await isComplete(manifest, context);
+  if (!isWhole) await withdraw(to, key, committed, { signal });
+  // Beside a whole snapshot the markers mean nothing. If it lost its manifest later, it would not count as whole. Last,
+  // because a target that hangs with one has the snapshot all the same.
   for (const marker of markersOf(folder, id)) await to.delete(marker, { signal }).catch(() => {});
-  if (await isComplete(manifest, context)) return true;
-  await withdraw(to, key, committed, { signal });
-  return false;
+  return isWhole;
 }
 
 /** Throws unless the manifest that is there by now, such as that of another copy, is of the same snapshot. */
