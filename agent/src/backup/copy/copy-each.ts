@@ -12,7 +12,7 @@ export interface Copies {
 }
 
 /** What stores say if they take nothing more. */
-const FULL = /\bis full\b|\bquota is used up\b|\bno space left\b/i;
+const FULL = /\b(volume|store|disk) is full\b|\bquota is used up\b|\bno space left\b/i;
 
 /**
  * Copies one snapshot after the other. One that the source or the target fails, refuses or hangs with does not end the run,

@@ -678,14 +678,22 @@ describe('a target that refuses an object, or hangs with it', () => {
     });
   });
 
-  test.each(['the volume is full; enlarge it', 'the quota is used up; raise it'])(
-    'because %s: nothing more is tried',
-    async (why) => {
-      withhold('put', (key) => key.endsWith('.db'), fails(storeRefused, why));
-      expect(await copy()).toMatchObject({ exitCode: storeRefused, text: expect.stringContaining(why) });
-      expect(asked).toHaveLength(1);
-    },
-  );
+  test.each([
+    'the volume is full; enlarge it',
+    'its disk is full; give it more room',
+    'the store is full; give it more room',
+    'the quota is used up; raise it',
+  ])('because %s: nothing more is tried', async (why) => {
+    withhold('put', (key) => key.endsWith('.db'), fails(storeRefused, why));
+    expect(await copy()).toMatchObject({ exitCode: storeRefused, text: expect.stringContaining(why) });
+    expect(asked).toHaveLength(1);
+  });
+
+  test('for an unknown reason: the others are tried', async () => {
+    const why = 'it gives no reason; check whether its disk or quota is full, and read its log';
+    withhold('put', (key) => key.endsWith(`${newest}.db`), fails(storeRefused, why));
+    expect(await copy()).toMatchObject({ exitCode: storeRefused, data: { copied: 2, failed: 1 } });
+  });
 
   test('a marker that it does not delete: the snapshot is copied all the same', async () => {
     withhold('delete', (key) => key === `${cluster}/${newest}.taking`, hangs);
