@@ -535,7 +535,7 @@ describe('what another run does at the target meanwhile', () => {
     });
   });
 
-  test('another copy that commits the same snapshot first is no obstacle, and its manifest stays', async () => {
+  test('another copy may commit the same snapshot first, and its manifest stays', async () => {
     let first = '';
     beforePut(`${newest}.json`, async () => {
       expect(await copy(newest)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
