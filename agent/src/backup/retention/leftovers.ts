@@ -1,10 +1,7 @@
 import { messageOf } from '../../lib/errors.ts';
-import { moreTime } from '../../lib/limits/run-limit.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import { AWAY, impatience, isUnreachable } from '../catalog/silence.ts';
+import { isUnreachable, Turns } from '../catalog/silence.ts';
 
-/** Seconds that a call which hangs adds to the time limit. */
-const SILENT_SECONDS = 15;
 /** After so many failures in a row, the store takes no deletion at all. */
 const GIVE_UP = 20;
 
@@ -17,35 +14,32 @@ export interface Warning {
  * hangs keeps neither the backup nor the other leftovers waiting. Says in one warning what failed.
  */
 export class Leftovers {
-  readonly #next: () => Store;
-  readonly #options: CallOptions;
+  readonly #turns: Turns;
+  readonly #signal: AbortSignal | undefined;
   readonly #failures: string[] = [];
-  #awayInRow = 0;
   #inRow = 0;
 
-  private constructor(next: () => Store, options: CallOptions) {
-    this.#next = next;
-    this.#options = options;
+  private constructor(turns: Turns, signal: AbortSignal | undefined) {
+    this.#turns = turns;
+    this.#signal = signal;
   }
 
-  static async of(store: Store, options: CallOptions): Promise<Leftovers> {
-    return new Leftovers(await impatience(store, options.signal), options);
+  static async of(store: Store, { signal }: CallOptions): Promise<Leftovers> {
+    return new Leftovers(await Turns.of(store, signal), signal);
   }
 
   /** Does nothing once the store has failed too often. */
   async attempt(work: (within: Store) => Promise<void>): Promise<void> {
-    if (this.#awayInRow >= AWAY || this.#inRow >= GIVE_UP) return;
+    if (this.#turns.isOver || this.#inRow >= GIVE_UP) return;
     try {
-      await work(this.#next());
+      await work(this.#turns.next());
       this.#inRow = 0;
-      this.#awayInRow = 0;
+      this.#turns.count(false);
     } catch (error) {
-      const { signal } = this.#options;
-      signal?.throwIfAborted();
+      this.#signal?.throwIfAborted();
       this.#failures.push(messageOf(error));
       this.#inRow++;
-      this.#awayInRow = isUnreachable(error) ? this.#awayInRow + 1 : 0;
-      if (isUnreachable(error)) moreTime(signal, SILENT_SECONDS);
+      this.#turns.count(isUnreachable(error));
     }
   }
 
