@@ -317,10 +317,10 @@ async function sweepOwnNames(
   entries: readonly Entry[],
   signal: AbortSignal,
 ): Promise<string[]> {
-  const { key, fileName, sweepAge } = request;
+  const { key, sweepAge } = request;
   const folder = folderOf(request);
   if (key) return sweepBeside(store, key, sweepAge, namedPayloads(folder, names, entries), { signal });
-  return fileName ? sweepReserved(store, folder, names, sweepAge, entries, { signal }) : [];
+  return sweepReserved(store, folder, names, sweepAge, entries, { signal });
 }
 
 function describe(
