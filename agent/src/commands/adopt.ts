@@ -14,6 +14,7 @@ import type { Entry } from '../backup/catalog/catalog.ts';
 import { isRefused } from '../backup/catalog/claim.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
 import { AWAY, silentAmong, silentText, Turns } from '../backup/catalog/silence.ts';
+import { isSnapshotId } from '../backup/catalog/snapshot-id.ts';
 import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
@@ -135,7 +136,10 @@ async function leftOutOf(
 ): Promise<LeftOut> {
   const now = await timeAt(opened.store, { signal });
   const hinting = { now, settings, entries };
-  const [lost, young] = [await opened.readLost(now), await opened.readUnfinished(now)];
+  // What is under names of the user's is among the files that are skipped.
+  const isOurs = ({ id }: Entry) => isSnapshotId(id);
+  const lost = (await opened.readLost(now)).filter(isOurs);
+  const young = (await opened.readUnfinished(now)).filter(isOurs);
   const keys = adoptable(lost, hinting);
   const [only] = keys;
   const how =

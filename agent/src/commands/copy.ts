@@ -3,16 +3,22 @@ import { type Entry, isVerified, newestFirst, readCatalog } from '../backup/cata
 import { folderOf, type NamedCluster } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked, isOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
+import { listNames, type Names } from '../backup/catalog/names.ts';
+import { whyNot } from '../backup/catalog/passed-over.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
-import { Turns } from '../backup/catalog/silence.ts';
-import { type CopyOutcome, copyOtherNotes, copySnapshot, isWithheld } from '../backup/copy/copy.ts';
+import { type CopyOutcome, copyOtherNotes, isWithheld } from '../backup/copy/copy.ts';
+import { copyEach } from '../backup/copy/copy-each.ts';
+import { otherEtcdWarning } from '../backup/copy/other-etcd.ts';
+import { ifStillThere } from '../backup/copy/still-there.ts';
 import { clusterLabels, gauge, storeSamples } from '../backup/metrics/samples.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
 import { namingStore, withTimeout } from '../lib/limits/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
+import { timeAt } from '../store/clock.ts';
 import { refuseStoresInContainer } from '../store/container-path.ts';
 import { openStore, parseStore } from '../store/open.ts';
+import { OwingStore } from '../store/owing-store.ts';
 import { above, below, parentOf } from '../store/place.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import type { Store } from '../store/store.ts';
@@ -37,10 +43,17 @@ async function copy(context: CommandContext, grow: (bytes: number) => void): Pro
     refuseBelow(target, opened);
     const chosen = await choose(opened, settings.args, context);
     grow(chosen.reduce((sum, { manifest }) => sum + EACH + 2 * (manifest?.object.sizeBytes ?? 0), 0));
-    const to = await openStore(target);
+    const to = new OwingStore(await openStore(target), context.signal);
     try {
-      const both = { url: `${opened.store.url} to ${to.url}` };
-      const result = await namingStore(both, () => copyAll(chosen, opened, to, context));
+      const both = {
+        url: `${opened.store.url} to ${to.url}`,
+        // A put owes its answer also while the source owes the bytes.
+        get waitingFor() {
+          return opened.store.waitingFor ?? to.waitingFor;
+        },
+      };
+      const knowsIdle = target.command !== undefined;
+      const result = await namingStore(both, () => copyAll(chosen, opened, { to, knowsIdle }, context));
       if (chosen.length > 0) return result;
       throw new AgentError(
         ExitCode.nothingThere,
@@ -55,46 +68,65 @@ async function copy(context: CommandContext, grow: (bytes: number) => void): Pro
 async function copyAll(
   chosen: readonly Entry[],
   opened: OpenedStore,
-  to: Store,
+  { to, knowsIdle }: { readonly to: Store; readonly knowsIdle: boolean },
   context: CommandContext,
 ): Promise<CommandResult> {
   const { signal, log } = context;
-  const { store: from } = opened;
+  const { store: from, cluster, namespace } = opened;
   const folder = folderOf(opened);
   const keepIndex = (error: unknown) => log.warn({ store: to.url }, `cannot write the index: ${messageOf(error)}`);
-  const read = () => readCatalog(to, folder, { signal, keepIndex });
-  const there = await read();
-  const turns = await Turns.of(from, signal, chosen.length === 1);
-  const outcomes: CopyOutcome[] = [];
-  let stopped: unknown;
-  for (const entry of chosen) {
-    try {
-      const outcome = await copySnapshot(entry, { ...context, folder, from: turns.next(), to, there });
-      outcomes.push(outcome);
-      if (['failed', 'refused'].includes(outcome.outcome)) log.error(outcome.detail);
-      if (isWithheld(entry)) continue;
-      turns.count(outcome.exitCode === ExitCode.storeUnreachable);
-      if (turns.isOver) throw new AgentError(ExitCode.storeUnreachable, outcome.detail);
-    } catch (error) {
-      signal.throwIfAborted();
-      // A store is unreachable or full: the next snapshot would fail, too.
-      stopped = error;
-      break;
-    }
-  }
-  const after = stopped === undefined ? await read().catch(() => there) : there;
+  const there = await readCatalog(to, folder, { signal, keepIndex });
+  const warning = await otherEtcdWarning({ chosen, there, readAll: opened.readAll }, opened);
+  if (warning) log.warn({ store: to.url }, warning);
+  const copies = await copyEach(chosen, { ...context, folder, from, to, there }, { knowsIdle });
+  const { stopped } = copies;
+  const names = stopped === undefined ? await listAgain(to, folder, context) : undefined;
+  const outcomes = names ? confirmed(copies.outcomes, { chosen, there, folder, names }, log) : copies.outcomes;
+  const after = names ? await readCatalog(to, folder, { signal, keepIndex, names }).catch(() => there) : there;
   if (stopped === undefined && context.settings.args.length === 0) {
-    const done = new Set(outcomes.filter(({ outcome }) => ['copied', 'there'].includes(outcome)).map(({ id }) => id));
+    const done = new Set(outcomes.filter(isDone).map(({ id }) => id));
     const others = [...entriesAsked(await opened.readAll(), opened), ...(await opened.readNoted())].filter(
       (entry) => !done.has(entry.id) && (!entry.manifest || isOf(opened, entry)),
     );
     await copyOtherNotes(others, opened, { from, to, there: after, log, signal });
   }
   const now = new Date();
-  const { cluster, namespace } = opened;
   const line = lineOf(after, { now, clusterName: cluster, namespace }, opened);
   const metrics = storeSamples(opened, to.url, newestOfLine(after, opened, line, now));
   return describe(outcomes, stopped, { cluster, namespace, from, to, metrics });
+}
+
+const isDone = ({ outcome }: CopyOutcome): boolean => outcome === 'copied' || outcome === 'there';
+
+/** Lists what the target has when the copy ends. Undefined if it does not answer. */
+async function listAgain(to: Store, folder: string, { log, signal }: CommandContext): Promise<Names | undefined> {
+  try {
+    return await listNames(to, folder, { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn(`whether the copies are still there is not known: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+interface Listed {
+  readonly chosen: readonly Entry[];
+  readonly there: readonly Entry[];
+  readonly folder: string;
+  readonly names: Names;
+}
+
+function confirmed(
+  outcomes: readonly CopyOutcome[],
+  { chosen, there, folder, names }: Listed,
+  log: CommandContext['log'],
+): readonly CopyOutcome[] {
+  return outcomes.map((outcome) => {
+    const isIt = (entry: Entry) => entry.id === outcome.id && entry.manifest !== undefined;
+    const found = ifStillThere(outcome, chosen.find(isIt) ?? there.find(isIt) ?? {}, folder, names);
+    if (found !== outcome) log.error(found.detail);
+    return found;
+  });
 }
 
 interface Copied extends NamedCluster {
@@ -171,9 +203,22 @@ async function choose(
   const chosen = entries.filter((entry) =>
     isWithheld(entry) ? !entry.manifest || isOf(opened, entry) : isVerified(entry) && isOf(opened, entry),
   );
-  const left = entries.length - chosen.length;
-  if (left > 0) log.warn(`skipped because they are incomplete, not verified or of another cluster: ${left}`);
+  const isChosen = new Set(chosen);
+  const left = [
+    ...entries.filter((entry) => !isChosen.has(entry)),
+    ...(await opened.readLost(await timeAt(opened.store, { signal }))),
+  ];
+  if (left.length > 0) log.warn(`not copied: ${leftText(left, opened)}`);
   return chosen;
+}
+
+const SHOWN = 5;
+
+function leftText(left: readonly Entry[], opened: OpenedStore): string {
+  const why = (entry: Entry) => (entry.manifest && !isOf(opened, entry) ? 'it is of another cluster' : whyNot(entry));
+  const named = left.slice(0, SHOWN).map((entry) => `${entry.id}: ${why(entry)}`);
+  const more = left.length > SHOWN ? `; and ${left.length - SHOWN} more, which \`list\` shows` : '';
+  return `${named.join('; ')}${more}`;
 }
 
 /** Whether two specs name the same place, however their paths are written. */

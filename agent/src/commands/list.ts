@@ -4,8 +4,8 @@ import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked, ownerOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
-import { byTime } from '../backup/catalog/passed-over.ts';
-import { inFuture } from '../backup/catalog/select.ts';
+import { byTime, newerFiles, unclaimedText } from '../backup/catalog/passed-over.ts';
+import { inFuture, laterOf } from '../backup/catalog/select.ts';
 import { decide } from '../backup/retention/retention.ts';
 import { ExitCode } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/run-limit.ts';
@@ -15,7 +15,7 @@ import { timeAt } from '../store/clock.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { listClusters } from './list-clusters.ts';
-import { adoptAllHint, adoptHint } from './shared/adopt-hint.ts';
+import { adoptAllHint, adoptCommand, adoptHint } from './shared/adopt-hint.ts';
 import { adoptableHint } from './shared/adoptable-hint.ts';
 import { elsewhere } from './shared/elsewhere.ts';
 import { withCatalog } from './shared/store-run.ts';
@@ -34,7 +34,8 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const { cluster, namespace, clusterId, store, spec, entries } = opened;
     const folder = folderOf(opened);
     const now = await timeAt(store, context);
-    const owner = { now, clusterName: cluster, namespace };
+    const dating = laterOf(new Date(), now);
+    const owner = { now: dating, clusterName: cluster, namespace };
     const decisions = spec.retention
       ? decide(entries.map(toCandidate), spec.retention, {
           ...owner,
@@ -44,9 +45,11 @@ const list = (context: CommandContext): Promise<CommandResult> =>
       : [];
     const keptBy = new Map(decisions.map(({ id, action, reasons }) => [id, action === 'keep' ? reasons : []]));
     const asked = entriesAsked(entries, opened);
-    const snapshots = asked.filter(({ problem }) => !problem).map((entry) => summary(entry, now, keptBy.get(entry.id)));
+    const snapshots = asked
+      .filter(({ problem }) => !problem)
+      .map((entry) => summary(entry, dating, keptBy.get(entry.id)));
     const lost = await opened.readLost(now);
-    const young = await opened.readUnfinished(now);
+    const young = (await opened.readUnfinished(now)).toSorted(byTime);
     const going = await opened.readDeleting();
     const payloads = lost.length + young.length + going.length;
     const hinting = { now, settings: context.settings, entries };
@@ -55,6 +58,10 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     // A backup that is running is not broken.
     const [broken, unfinished] = [incomplete.map(named), young.map(named)];
     const others = payloads + asked.length === 0 ? await elsewhere(opened, context) : { text: '', isFound: false };
+    const newest = asked.find((entry) => isVerified(entry) && !inFuture(entry, dating));
+    const unclaimed = entries.length === 0 ? [] : await opened.readUnclaimed(entries);
+    const files = newest ? newerFiles(unclaimed, newest) : unclaimed;
+    const adopts = (key: string) => adoptCommand(opened, [key], context.settings);
     const adoptable = entries.length === 0 ? await adoptableHint(opened, context) : '';
     return {
       exitCode: others.isFound ? ExitCode.nothingThere : ExitCode.done,
@@ -85,6 +92,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
         }),
         ...going.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
         adoptAllHint(opened, lost, hinting),
+        unclaimedText(files, newest?.id, adopts) ?? '',
       ]
         .filter((line) => line !== '')
         .join('\n'),
@@ -92,6 +100,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
         ...{ cluster, namespace, store: store.url, snapshots, broken },
         ...(unfinished.length > 0 && { unfinished }),
         ...(going.length > 0 && { deleting: going.map(named) }),
+        ...(files.length > 0 && { withoutManifest: files.map(({ key }) => key) }),
       },
     };
   });

@@ -96,6 +96,26 @@ test('a deletion that fails is in the exit code and the message, and the others 
   }
 });
 
+test('the column DONE says what was done', async () => {
+  for (let n = 0; n < 12; n++) await put(`etcd-snapshot-202610${n + 10}-020000-00000a`, 40 - n);
+  const { delete: remove } = FilesystemStore.prototype;
+  const oldest = (key: string) => /202610(10|11|12|13)/.test(key);
+  try {
+    FilesystemStore.prototype.delete = async function (this: FilesystemStore, key, options) {
+      if (oldest(key)) throw new AgentError(ExitCode.storeUnreachable, '503');
+      return remove.call(this, key, options);
+    };
+    const { text } = await prune(`--store=file://${path}`, '--retention=last=1');
+    const rows = text.split('\n').filter((line) => line.startsWith('etcd-snapshot-202610'));
+    expect(rows.map((line) => /Z +(not deleted|\w+)/.exec(line)?.[1])).toEqual([
+      ...Array(4).fill('not deleted'),
+      ...Array(8).fill('defer'),
+    ]);
+  } finally {
+    FilesystemStore.prototype.delete = remove;
+  }
+});
+
 test('a rule that is given twice is not guessed', async () => {
   expect(await prune(`--store=file://${path}`, '--retention=last=3,last=1')).toMatchObject({
     exitCode: ExitCode.usage,

@@ -116,7 +116,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
           : [
               table(
                 ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],
-                rowsOf(decisions, entries, new Set([...retained, ...failed])),
+                rowsOf(decisions, entries, dryRun ? undefined : { deleted, left: [...retained, ...failed] }),
               ),
             ]),
         `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}${failed.length ? `, ${failed.length} not deleted` : ''}`,
@@ -142,12 +142,29 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
 
 const hasId = ({ manifest }: Entry): boolean => manifest?.source.clusterId !== 'unknown';
 
-function rowsOf(decisions: readonly Decision[], entries: readonly Entry[], left: ReadonlySet<string>): string[][] {
+interface Done {
+  readonly deleted: readonly string[];
+  readonly left: readonly string[];
+}
+
+/** What became of each decision. Undefined if nothing was to be done. */
+function doneWith(done: Done | undefined): (decision: Decision) => string {
+  if (!done) return ({ action }) => action;
+  const [deleted, left] = [new Set(done.deleted), new Set(done.left)];
+  return ({ id, action }) => {
+    if (action === 'keep') return action;
+    return deleted.has(id) ? 'delete' : left.has(id) ? 'not deleted' : 'defer';
+  };
+}
+
+function rowsOf(decisions: readonly Decision[], entries: readonly Entry[], done: Done | undefined): string[][] {
+  const wasDone = doneWith(done);
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
-  return decisions.map(({ id, action, reasons }) => {
+  return decisions.map((decision) => {
+    const { id, reasons } = decision;
     const { manifest, problem = 'its time is not valid' } = byId.get(id) ?? {};
     const why = reasons.map((reason) => (reason === 'unreadable' ? `unreadable: ${problem}` : reason));
-    return [id, manifest?.createdAt ?? '?', left.has(id) ? 'not deleted' : action, why.join(', ')];
+    return [id, manifest?.createdAt ?? '?', wasDone(decision), why.join(', ')];
   });
 }
 

@@ -37,7 +37,7 @@ describe.each([
     ]);
   });
 
-  test('status counts by the store’s clock, and says so', async () => {
+  test('status counts by the later clock, and says so', async () => {
     const { stores } = await succeed(command('status', place.store, '--max-age', '6h'), { env });
     expect(stores).toMatchObject([
       { ok: true, detail: expect.stringMatching(`; the store's clock is .* ${theirs} ours$`) },

@@ -65,11 +65,30 @@ test('--timeout during retention: the snapshot exists, exit 3 with its id', asyn
   await using stub = await S3Stub.start();
   const args = (...more: string[]) => backup(etcd, bucket(stub), '--compression', 'none', ...more);
   for (let n = 0; n < 3; n++) await succeed(args());
-  stub.intercept = (_request, operation) => (operation === 'DeleteObject' ? 'hang' : undefined);
+  const before = stub.objects.size;
+  // The payload, the marker and the manifest of the new one.
+  stub.intercept = (_request, operation) =>
+    operation === 'ListObjectsV2' && stub.objects.size >= before + 3 ? 'hang' : undefined;
   const { code, result } = await run(args('--retention', 'last=1', '--timeout', '8s'));
   expect(code).toBe(3);
   expect(result.stores).toMatchObject([{ verified: 'read', retentionError: expect.stringContaining('--timeout') }]);
   expect([...stub.objects.keys()]).toContain(`orders/${result.snapshot.id}.json`);
+});
+
+test('a deletion that hangs during retention costs only its own snapshot', async () => {
+  await using stub = await S3Stub.start();
+  const args = (...more: string[]) => backup(etcd, bucket(stub), '--compression', 'none', ...more);
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n++) ids.push((await succeed(args())).snapshot.id);
+  stub.intercept = ({ key }, operation) =>
+    operation === 'DeleteObject' && key.endsWith(`${ids[0]}.json`) ? 'hang' : undefined;
+  const { code, result } = await run(args('--retention', 'last=1', '--timeout', '20s'));
+  expect(code).toBe(3);
+  const retentionError = expect.stringMatching(`^1 snapshot of 3 tried could not be deleted, such as ${ids[0]}: `);
+  expect(result.stores).toMatchObject([{ verified: 'read', deleted: ids.slice(1), retentionError }]);
+  const keys = [...stub.objects.keys()];
+  expect(keys.filter((key) => key.endsWith('.taking') || key.includes(ids[1]!))).toEqual([]);
+  expect(keys).toContain(`orders/${ids[0]}.json`);
 });
 
 test.each(['ListMultipartUploads', 'UploadPart', 'CompleteMultipartUpload', 'GetObject', 'PutObject'])(

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentError, ExitCode } from '../../src/lib/errors.ts';
@@ -50,6 +50,31 @@ test('without problems: a line for each item, and nothing is left in the store',
   expect(of('member', result)[0].detail).toMatch(/: etcd 3\.\d+\.\d+, leader, .* in use/);
   expect(of('tls', result)).toMatchObject([{ outcome: 'warning' }]);
   expect(await readdir(store)).toEqual([]);
+});
+
+test('a directory that did not exist is created, with a warning', async () => {
+  await rm(store, { recursive: true });
+  expect(of('store', await check(withEtcd()))).toMatchObject([
+    { outcome: 'ok' },
+    {
+      outcome: 'warning',
+      detail: expect.stringMatching(/^file:.*: the directory did not exist.* mistyped, remove it$/),
+    },
+  ]);
+  expect(of('store', await check(withEtcd()))).toMatchObject([{ outcome: 'ok' }]);
+});
+
+test('a payload that has lost its manifest is a warning', async () => {
+  const { data } = await runHere('backup', ...inStore(), withEtcd());
+  const { id } = data.snapshot;
+  const folder = join(store, 'orders');
+  await rm(join(folder, `${id}.json`));
+  const old = new Date(Date.now() - 2 * 3_600_000);
+  for (const name of await readdir(folder)) await utimes(join(folder, name), old, old);
+  expect(of('snapshots', await check(withEtcd()))).toMatchObject([
+    { outcome: 'ok', detail: expect.stringMatching(/: 0, verified: 0/) },
+    { outcome: 'warning', detail: expect.stringMatching(new RegExp(`^${id}: it has no manifest: .*was deleted`)) },
+  ]);
 });
 
 test('snapshots of the same name in another namespace are not counted, but named', async () => {

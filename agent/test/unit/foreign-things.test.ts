@@ -105,7 +105,7 @@ describe('a manifest of a newer major version', () => {
     expect(await run('copy', to)).toMatchObject({
       exitCode: 0,
       data: { copied: 1 },
-      log: [expect.stringMatching(/^skipped because .*: 1$/)],
+      log: [expect.stringMatching(/^not copied: \S+: its manifest /)],
     });
     expect(await run('copy', odd, to)).toMatchObject({ exitCode: ExitCode.verificationFailed, text: line });
   });
@@ -282,6 +282,33 @@ test('status: several stores, the worst decides', async () => {
     { ok: false },
     { ok: true, ageSeconds: expect.any(Number), sizeBytes: expect.any(Number) },
   ]);
+});
+
+describe("a store's clock that is 30 days behind", () => {
+  const { now } = FilesystemStore.prototype;
+  beforeEach(() => {
+    FilesystemStore.prototype.now = async () => new Date(Date.now() - 30 * day);
+  });
+  afterEach(() => {
+    FilesystemStore.prototype.now = now;
+  });
+
+  test('does not make an old snapshot new: status', async () => {
+    expect(await run('status', '--max-age=6h')).toMatchObject({
+      exitCode: ExitCode.nothingThere,
+      text: expect.stringMatching(/too old: .*1d old, the limit is 6h; .*; the store's clock is 30d behind ours$/),
+      data: { stores: [{ ageSeconds: expect.any(Number), clockSeconds: -30 * 86_400 }] },
+    });
+  });
+
+  test('does not date a new snapshot in the future: status, list', async () => {
+    await put(odd, { createdAt: new Date().toISOString() });
+    expect(await run('status', '--max-age=6h')).toMatchObject({ exitCode: 0, data: { stores: [{ id: odd }] } });
+    for (const command of ['status', 'list']) expect((await run(command)).text).not.toContain('in the future');
+    expect(await run('list', '--retention=last=1')).toMatchObject({
+      data: { snapshots: [{ id: odd, keptBy: expect.arrayContaining(['last']) }, { id: good }] },
+    });
+  });
 });
 
 test('leftovers of a killed check are swept, but nothing that only resembles them', async () => {

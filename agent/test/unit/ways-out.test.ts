@@ -207,6 +207,90 @@ test('verify ignores a leftover of a killed run that later snapshots supersede, 
   expect((await run('verify')).exitCode).toBe(ExitCode.verificationFailed);
 });
 
+describe('a payload under a name of the user that a killed `backup --file-name` has left', () => {
+  const file = 'weekly-1.db.zst';
+  beforeEach(async () => {
+    await put(older);
+    for (const name of [file, 'weekly-1.reserved']) await writeFile(join(path, 'orders', name), 'x');
+  });
+  const commands = ['list', 'status', 'check', 'prune --dry-run --retention=last=1', 'restore fetch', 'show weekly-1'];
+  const texts = async (...named: string[]) => {
+    const found: [string, boolean][] = [];
+    for (const command of named) {
+      const { text, log } = await run(command, ...(command === 'restore fetch' ? [`--to=${path}/fetched`] : []));
+      const line = [text, ...log]
+        .join('\n')
+        .split('\n')
+        .find((each) => each.includes('weekly-1'));
+      found.push([
+        command,
+        /weekly-1.* has no manifest: its backup was killed|weekly-1\b.*running, or was killed/.test(line ?? ''),
+      ]);
+    }
+    return found;
+  };
+
+  test('is named by each command', async () => {
+    const hours = (n: number) => new Date(Date.now() - n * hour);
+    await utimes(join(path, `orders/${file}`), hours(2), hours(2));
+    expect(await texts(...commands)).toEqual(commands.map((command) => [command, true]));
+    const delete_ =
+      'if no backup is running, delete orders/weekly-1.reserved, and then `etcd-agent adopt orders/weekly-1.db.zst ';
+    expect((await run('list')).text).toContain(delete_);
+    expect(await run('verify')).toMatchObject({ exitCode: ExitCode.verificationFailed });
+    const { text } = await run('adopt');
+    expect(text.split('weekly-1.db.zst')).toHaveLength(2);
+  });
+
+  test('may still be written for an hour', async () => {
+    expect(await texts('list', 'restore fetch', 'show weekly-1')).toEqual([
+      ['list', true],
+      ['restore fetch', true],
+      ['show weekly-1', true],
+    ]);
+    expect(await run('list')).toMatchObject({ data: { broken: [], unfinished: [{ id: 'weekly-1' }] } });
+    expect(await run('verify')).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('files without a manifest that may be snapshots', () => {
+  const file = async (name: string, hoursAgo: number) => {
+    await writeFile(join(path, 'orders', name), 'x');
+    const time = new Date(Date.now() - hoursAgo * hour);
+    await utimes(join(path, 'orders', name), time, time);
+  };
+  beforeEach(async () => {
+    await put(older);
+    await file('before.db', 24 * 365);
+  });
+
+  test('that are older say nothing', async () => {
+    expect((await run('list')).text).not.toContain('before.db');
+    expect((await fetch()).log).toEqual([]);
+  });
+
+  test('that are newer than the chosen snapshot are named by list and by a restore, and are no failure', async () => {
+    await file('weekly-1.db.zst', 3);
+    await file('my weekly:2.db', 2);
+    for (const name of ['notes.txt', 'exact.db', 'exact.db.json']) await file(name, 1);
+    const line = new RegExp(
+      `^2 files have no manifest and are newer than ${older}, the newest is orders/my weekly:2.db; if it is a snapshot of this cluster, \`etcd-agent adopt 'orders/my weekly:2.db' --store=.*\` makes it one$`,
+    );
+    const { text, data } = await run('list');
+    expect(text.split('\n')).toContainEqual(expect.stringMatching(line));
+    expect(data).toMatchObject({ withoutManifest: ['orders/my weekly:2.db', 'orders/weekly-1.db.zst'], broken: [] });
+    expect((await fetch()).log).toEqual([expect.stringMatching(line)]);
+    for (const command of ['verify', 'status']) expect(await run(command)).toMatchObject({ exitCode: 0 });
+    expect(
+      (await run('restore fetch', `--to=${path}/again`, '--latest-verified-before=2026-11-20T03:00:00Z')).log,
+    ).toEqual([]);
+    await rm(join(path, 'orders/my weekly:2.db'));
+    expect((await run('list')).text).toMatch(
+      /^orders\/weekly-1.db.zst has no manifest and is newer than .* makes it one$/m,
+    );
+  });
+});
+
 test('what retention was deleting is not a failure, and nothing suggests to adopt it', async () => {
   for (const id of [older, newer]) await put(id);
   await rm(manifest(older));

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -846,6 +847,47 @@ describe('an exact key', () => {
     expect(await adopt(key)).toMatchObject({ exitCode: ExitCode.verificationFailed });
     expect(await readFile(join(path, `${key}.json`), 'utf8')).toBe(text);
   });
+});
+
+test.each([
+  ['weekly.1', 'weekly-1-XXXXXX'],
+  ['monthly', 'monthly'],
+  ['etcd-snapshot-20261120-023807-3f9c2a', 'etcd-snapshot-20261120-023807-3f9c2a'],
+])('a file that retention is deleting now is not adopted: %s', async (name, of) => {
+  const key = `orders/${name}.db`;
+  const hash = createHash('sha256').update(key).digest('hex').slice(0, 6);
+  const marker = `orders/${of.replace('XXXXXX', hash)}.deleting`;
+  const minutes = (n: number) => new Date(Date.now() - n * 60_000);
+  await put(key);
+  await put(marker, Buffer.from('{}'), minutes(59));
+  const before = await files();
+  for (const flags of [[], ['--backup-ended']])
+    expect(await adopt(key, ...flags)).toMatchObject({
+      exitCode: ExitCode.refused,
+      text: expect.stringMatching(
+        /: retention is deleting it; wait until \d{4}-.*Z, and adopt it then if it is still there$/,
+      ),
+    });
+  expect(await files()).toEqual(before);
+  await put(marker, Buffer.from('{}'), minutes(61));
+  expect(await adopt(key)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+  expect(await files()).not.toContain(marker);
+});
+
+test('a file that retention was deleting when it was killed is adopted only by its name', async () => {
+  for (const name of ['monthly', 'weekly.1']) await put(`orders/${name}.db`);
+  expect(await adopt()).toMatchObject({ exitCode: 0, data: { adopted: 2 } });
+  for (const name of await files()) {
+    const [, id] = /^orders\/(.*)\.json$/.exec(name) ?? [];
+    if (!id) continue;
+    await rm(join(path, name));
+    await put(`orders/${id}.deleting`, Buffer.from('{}'));
+  }
+  const again = await adopt();
+  expect(again).toMatchObject({ text: expect.stringMatching(/weekly\.1\.db.*retention is deleting it/) });
+  expect(again).toMatchObject({ data: { adopted: 0, skipped: 2 } });
+  expect(await adopt('orders/monthly.db')).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+  expect(await files()).not.toContain('orders/monthly.deleting');
 });
 
 describe('while a payload of ours is being checked', () => {

@@ -105,6 +105,7 @@ export async function findAdoptable(
     const { key } = object;
     if (!isValidKey(key)) return UNNAMEABLE;
     if (folder.keys.has(reservationBeside(key))) return reservedBy(key);
+    if (isBeingDeleted(key, folder)) return `retention is deleting it, or was killed meanwhile; ${adoptsNamed(key)}`;
     if (!folder.keys.has(manifestBeside(key)) || !mayOwn(key, entries)) return undefined;
     const beside = await judge(store, manifestBeside(key), object, { ...options, replacesIntact: false });
     if (beside === undefined) return undefined;
@@ -134,8 +135,8 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   const judging = { ...options, replacesIntact: context.replacesIntact };
   const standing = await judgeAll(store, [...owners, exact], object, judging);
   if (standing && 'why' in standing) return { key, ...standing };
-  const running = await mayBeRunning(object, context, options);
-  if (running) throw new AgentError(ExitCode.refused, `${key}: ${running}`);
+  const busy = (await mayBeRunning(object, context, options)) ?? (await mayBeGoing(object, store, options));
+  if (busy) throw new AgentError(ExitCode.refused, `${key}: ${busy}`);
   const isIn = isOrdinary(key, folder);
   const there = isIn ? entries : await readOther(key, context, options);
   refuseSilent(key, there, context);
@@ -178,7 +179,7 @@ async function judgeAll(
 /** Throws if a manifest that the store does not give out may be that of the file, by its name. Warns of any other. */
 function refuseSilent(key: string, entries: readonly Entry[], { store, warn }: AdoptContext): void {
   const silent = entries.filter(({ unread, manifest }) => unread === 'unreachable' && !manifest);
-  const own = silent.find(({ id }) => [stemOf(basename(key)), distinctId(key)].includes(id));
+  const own = silent.find(({ id }) => idsOf(key).includes(id));
   if (own) {
     throw new AgentError(
       ExitCode.storeUnreachable,
@@ -232,6 +233,17 @@ async function mayBeRunning(
   );
 }
 
+/** Why retention may be about to delete the file. An older marker is that of a run that was killed. */
+async function mayBeGoing({ key }: StoredObject, store: Store, options: CallOptions): Promise<string | undefined> {
+  for (const id of new Set(idsOf(key))) {
+    const marker = await store.stat(deletingKey(dirname(key), id), options);
+    const until = marker && mayRunUntil(marker, await timeAt(store, options));
+    if (until && !(await store.stat(manifestKey(dirname(key), id), options)))
+      return `retention is deleting it; wait until ${until}, and adopt it then if it is still there`;
+  }
+  return undefined;
+}
+
 const reservationBeside = (key: string) => reservationKey(dirname(key), stemOf(basename(key)));
 
 const reservedBy = (key: string) =>
@@ -247,6 +259,12 @@ function mayOwn(key: string, entries: readonly Entry[]): boolean {
   const entry = entries.find(({ manifestKey: each }) => each === manifestBeside(key));
   return !entry?.manifest || entry.manifest.object.key === key;
 }
+
+/** Whether retention has deleted the manifest of the file, and not yet the file. */
+const isBeingDeleted = (key: string, { path, keys }: Folder): boolean =>
+  idsOf(key).some((id) => keys.has(deletingKey(path, id)) && !keys.has(manifestKey(path, id)));
+
+const adoptsNamed = (key: string) => `\`adopt\` keeps it when you name the file: ${quoted(key)}`;
 
 const replacesNamed = (key: string) => `\`adopt\` replaces it when you name the file: ${quoted(key)}`;
 
@@ -301,6 +319,9 @@ function place(object: StoredObject, folder: Folder): Found {
   const id = free ? stem : distinct;
   return { object, id, manifestKey: manifestKey(folder.path, id), ...dateOf(file, folder.namesAreLocal) };
 }
+
+/** The ids that the snapshot in a file may have. */
+const idsOf = (key: string): string[] => [stemOf(basename(key)), distinctId(key)];
 
 /** The id for a file whose name is not a free id. */
 function distinctId(key: string): string {

@@ -11,15 +11,17 @@ import {
   deletingKey,
   exactManifestKey,
   isInFolder,
+  isValidKey,
   manifestKey,
   pinKey,
+  reservationKey,
   takingKey,
   verificationKeyOf,
 } from './keys.ts';
 import { type Brief, briefSchema, foundSchema, type Manifest, type Verification } from './manifest.ts';
 import { committedIds, findName, listNames, type Names } from './names.ts';
 import { impatience, isUnreachable, PATIENCE, readEach } from './silence.ts';
-import { isSnapshotId, splitName } from './snapshot-id.ts';
+import { isSnapshotId, SNAPSHOT_NAME, splitName } from './snapshot-id.ts';
 
 export * from './documents.ts';
 export * from './keys.ts';
@@ -243,8 +245,11 @@ type Marked = Pick<Entry, 'id' | 'manifestKey' | 'objects'>;
 const hasMarker = ({ id, manifestKey: key, objects }: Marked, keyOf: (folder: string, id: string) => string): boolean =>
   objects.some((object) => object.key === keyOf(dirname(key), id));
 
-/** Whether a backup has marked the snapshot as one that it is writing. */
-export const isMarkedTaking = (entry: Marked): boolean => hasMarker(entry, takingKey);
+/** Whether a backup has marked the snapshot as one that it is writing: with a marker, or by reserving the user's name. */
+export const isMarkedTaking = (entry: Marked): boolean => hasMarker(entry, takingKey) || isReserved(entry);
+
+/** Whether a name of the user's is reserved for the backup that is writing the snapshot. */
+export const isReserved = (entry: Marked): boolean => hasMarker(entry, reservationKey);
 
 /** Whether retention has begun to delete the snapshot, and has deleted its manifest. */
 export const isBeingDeleted = (entry: Marked): boolean => !hasManifest(entry) && hasMarker(entry, deletingKey);
@@ -261,11 +266,30 @@ export const payloadIn = ({ id, manifestKey: key, objects }: Pick<Entry, 'id' | 
 function withoutManifest(folder: string, { groups }: Names): (Entry & { readonly payload: StoredObject })[] {
   const found = [...groups].flatMap(([id, objects]) => {
     const entry = namedEntry(folder, id, objects);
-    const payload = isSnapshotId(id) ? payloadIn(entry) : undefined;
+    const payload = isSnapshotId(id) || isMarked(entry) ? payloadIn(entry) : undefined;
     return payload && !hasManifest(entry) ? [{ ...entry, payload }] : [];
   });
   // A name of ours begins with the time.
   return found.sort((a, b) => b.id.localeCompare(a.id));
+}
+
+/** Whether a marker shows that a payload under a name of the user's is the agent's. */
+const isMarked = (entry: Marked): boolean => isReserved(entry) || hasMarker(entry, deletingKey);
+
+/**
+ * Returns the files that look like payloads and that nothing claims: no manifest, no marker, and no name of ours. Each may be a
+ * snapshot under a name of the user's that has lost its manifest, or a file of another program. Newest first.
+ */
+export function unclaimedFiles(folder: string, names: Names, entries: readonly Entry[]): StoredObject[] {
+  const claimed = new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
+  const unread = new Set(entries.flatMap(({ id, manifest }) => (manifest ? [] : [id])));
+  const groups = [...names.groups].filter(
+    ([id, objects]) => !isSnapshotId(id) && !unread.has(id) && !isMarked(namedEntry(folder, id, objects)),
+  );
+  return [...groups.flatMap(([, objects]) => objects), ...names.others.values()]
+    .filter(({ key }) => SNAPSHOT_NAME.test(key) && isValidKey(key) && !claimed.has(key))
+    .filter(({ key }) => !findName(folder, names, exactManifestKey(key)))
+    .sort((a, b) => b.modified.getTime() - a.modified.getTime());
 }
 
 const namedEntry = (folder: string, id: string, objects: readonly StoredObject[]) => ({
@@ -444,10 +468,12 @@ function describe<T extends Read>(
   const found = unlisted && 'key' in unlisted ? unlisted : undefined;
   const payload = isInFolder(folder, key) ? (findName(folder, names, key) ?? found) : undefined;
   const problem = strayProblem(folder, manifest) ?? (withheld ? undefined : payloadProblem(manifest, payload?.size));
-  const own = objects.filter((object) => isSnapshotId(id) || OWN.test(object.key.slice(folder.length + 1 + id.length)));
+  const own = isSnapshotId(id)
+    ? objects
+    : objects.filter((object) => OWN.test(object.key.slice(folder.length + 1 + id.length)));
   return {
     ...common,
-    objects: payload ? [...own.filter((object) => object.key !== payload.key), payload] : own,
+    objects: payload && !own.includes(payload) ? [...own.filter((object) => object.key !== payload.key), payload] : own,
     manifest,
     ...(verification && { verification }),
     problem,

@@ -2,6 +2,7 @@ import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { isTooDeep } from '../../lib/input/depth.ts';
 import { describeIssue } from '../../lib/input/schema-issue.ts';
 import type { CallOptions, PutOptions, Store } from '../../store/store.ts';
+import { takingKey } from './keys.ts';
 import {
   MANIFEST_SCHEMA,
   type Manifest,
@@ -151,4 +152,15 @@ export async function putText(store: Store, key: string, text: string, options: 
     })(),
     { ...options, sizeHint: bytes.length },
   );
+}
+
+/** The cluster id of the etcd that a backup was storing. Undefined if its marker does not name one. */
+export async function etcdOfTaking(
+  store: Store,
+  folder: string,
+  id: string,
+  options: CallOptions,
+): Promise<string | undefined> {
+  const marker = await orNothing(readDocument(store, takingKey(folder, id), options));
+  return typeof marker?.clusterId === 'string' ? marker.clusterId : undefined;
 }

@@ -1,3 +1,4 @@
+import type { StoredObject } from '../../store/store.ts';
 import { candidatesOf, toCandidate } from './candidate.ts';
 import { type Entry, isVerified } from './catalog.ts';
 import { isOf, linesAsked, type Wanted } from './identity/identity.ts';
@@ -90,17 +91,18 @@ export function passedOver(
   return [...higherThan(taken, own), ...newer];
 }
 
-/** Returns the older snapshot, if there is one, that has a higher revision of the same etcd. */
+/** Returns the older verified snapshot, if there is one, that has a higher revision of the same etcd. */
 function higherThan(taken: Pick<Entry, 'id' | 'manifest' | 'objects'>, own: ReadonlySet<Entry>): PassedOver[] {
   const one = [...own].find(({ id }) => id === taken.id);
   const now = one && toCandidate(one);
-  const higher = now && higherBefore(candidatesOf(own), now);
+  const higher = now && higherBefore(candidatesOf([...own].filter(isVerified)), now);
   if (!higher) return [];
   const why = `it has revision ${higher.revision} of the same etcd (cluster id ${now.clusterId}), and ${taken.id} only ${now.revision}, so etcd was emptied or set back in between`;
   return [{ id: higher.id, why, newerBy: higher.createdAt.getTime() - timeOf(taken) }];
 }
 
-function whyNot({ problem, manifest, verification }: Entry): string {
+/** Why a snapshot does not count as verified. */
+export function whyNot({ problem, manifest, verification }: Entry): string {
   const suspect = manifest?.source.suspect?.join(', ');
   if (problem) return problem;
   if (suspect) return `its source is suspect (${suspect})`;
@@ -161,6 +163,31 @@ const noteOf = ({ id, why, newerBy }: PassedOver): string =>
 /** The same as a line below a result. */
 export const passedOverLines = (passed: readonly PassedOver[]): string[] =>
   passed.length === 0 ? [] : [`  ${passedOverNote(passed)}`];
+
+/** Returns the files that were stored after a snapshot was taken; with `before`, only those that were stored before that time. */
+export function newerFiles(
+  files: readonly StoredObject[],
+  taken: Pick<Entry, 'id' | 'manifest' | 'objects'>,
+  before?: Date,
+): StoredObject[] {
+  const [from, end] = [timeOf(taken), before?.getTime() ?? Number.POSITIVE_INFINITY];
+  return files.filter(({ modified }) => modified.getTime() > from && modified.getTime() < end);
+}
+
+/** Says of files without a manifest, newest first, that they may be snapshots. Undefined if there is none. */
+export function unclaimedText(
+  [newest, ...more]: readonly StoredObject[],
+  taken: string | undefined,
+  adopt: (key: string) => string,
+): string | undefined {
+  if (!newest) return undefined;
+  const newer = (verb: string) => (taken === undefined ? '' : ` and ${verb} newer than ${taken}`);
+  const which =
+    more.length === 0
+      ? `${newest.key} has no manifest${newer('is')}`
+      : `${more.length + 1} files have no manifest${newer('are')}, the newest is ${newest.key}`;
+  return `${which}; if it is a snapshot of this cluster, ${adopt(newest.key)} makes it one`;
+}
 
 export function spanText(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);

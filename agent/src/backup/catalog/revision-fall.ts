@@ -17,7 +17,7 @@ const isFall = (before: At, after: At): boolean =>
 export type Reached = Pick<Candidate, 'clusterId' | 'createdAt' | 'revision'>;
 
 /**
- * Returns the newest verified snapshot from before with a revision that the same etcd no longer had later. A restore gives etcd a
+ * Returns the newest snapshot from before with a revision that the same etcd no longer had later. A restore gives etcd a
  * new cluster id, but one that was emptied, or set back to an earlier state, under its old flags has its old one. Nothing else
  * decides whether the revision fell. `snapshots` are those of one cluster.
  */
@@ -27,7 +27,7 @@ export function higherBefore(snapshots: Iterable<Candidate>, later: Reached): Sn
   let newest: Snapshot | undefined;
   for (const each of snapshots) {
     const { createdAt, revision } = each;
-    if (each.clusterId !== clusterId || !each.verified || !createdAt || !(createdAt <= end)) continue;
+    if (each.clusterId !== clusterId || !createdAt || !(createdAt <= end)) continue;
     const isHigher = isPlausible(revision) && isFall({ createdAt, revision }, { createdAt: end, revision: now });
     if (isHigher && (!newest || newest.createdAt < createdAt)) newest = { ...each, createdAt };
   }
@@ -36,7 +36,7 @@ export function higherBefore(snapshots: Iterable<Candidate>, later: Reached): Sn
 
 /**
  * Returns the snapshots around each fall of the revision of one etcd: the newest before it, and the first after it. As long as
- * both are there, the fall is visible, however far the revision gets later. `snapshots` are verified, and sorted newest first.
+ * both are there, the fall is visible, however far the revision gets later. `snapshots` are sorted newest first.
  */
 export function aroundFalls<T extends Snapshot>(
   snapshots: readonly T[],

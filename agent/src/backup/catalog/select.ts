@@ -1,6 +1,6 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { clockOf, timeAt } from '../../store/clock.ts';
-import type { CallOptions, Store } from '../../store/store.ts';
+import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import type { ClusterLine } from './candidate.ts';
 import {
   beingDeleted,
@@ -17,7 +17,16 @@ import { folderOf, type NamedCluster } from './identity/folder.ts';
 import { entriesOf, isOf, ownEntries, ownerOf, type Wanted } from './identity/identity.ts';
 import { IncompleteError } from './incomplete-error.ts';
 import { listNames } from './names.ts';
-import { byTime, earliestOf, mayBeFrom, passedOver, passedOverText, timeOf } from './passed-over.ts';
+import {
+  byTime,
+  earliestOf,
+  mayBeFrom,
+  newerFiles,
+  passedOver,
+  passedOverText,
+  timeOf,
+  unclaimedText,
+} from './passed-over.ts';
 import { silentAmong } from './silence.ts';
 import { splitName } from './snapshot-id.ts';
 
@@ -28,6 +37,9 @@ const TOLERANCE = 5 * 60_000;
 export function inFuture({ manifest }: Pick<Entry, 'manifest'>, now = new Date()): boolean {
   return manifest !== undefined && Date.parse(manifest.createdAt) > now.getTime() + TOLERANCE;
 }
+
+/** The time that a snapshot's date is compared with. One of the clocks may be stuck or behind. */
+export const laterOf = (ours: Date, theirs: Date | undefined): Date => (theirs && theirs > ours ? theirs : ours);
 
 /** Whether a manifest does not say of which etcd the snapshot is. */
 const isAdopted = ({ manifest }: Pick<Entry, 'manifest'>): boolean => manifest?.source.clusterId === 'unknown';
@@ -127,6 +139,10 @@ export interface SelectOptions extends CallOptions {
   readonly readLost: (now: Date) => Promise<readonly Entry[]>;
   /** Reads the snapshots that have no manifest yet. */
   readonly readUnfinished?: (now: Date) => Promise<readonly Entry[]>;
+  /** Lists the files that look like payloads and that nothing claims, newest first. */
+  readonly readUnclaimed?: (entries: readonly Entry[]) => Promise<readonly StoredObject[]>;
+  /** The command that makes a file a snapshot. */
+  readonly adopts?: (key: string) => string;
   readonly wayOut?: WayOut;
   /** Called with each snapshot that is newer than the selected one, and why it is not used. */
   readonly warn: (message: string) => void;
@@ -137,9 +153,11 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
   const { id, before } = asked;
   if (id && id !== 'latest') return whole(store, asked, id, options);
   const entries = await options.readAnswering();
-  // Dated in the future is what both clocks say is.
-  const now = new Date(Math.max(Date.now(), (await clockOf(store, options))?.getTime() ?? 0));
-  const found = newestVerified(entries, asked, store.url, { now, ...(before && { before }) });
+  const theirs = await clockOf(store, options);
+  const dating = laterOf(new Date(), theirs);
+  const found = newestVerified(entries, asked, store.url, { now: dating, ...(before && { before }) });
+  // The store has dated its objects itself.
+  const now = theirs ?? dating;
   for (const { id: other, manifest } of found.future) {
     options.warn(
       `${other} is dated in the future (${manifest?.createdAt}) and does not count as the newest; name it to use it`,
@@ -164,6 +182,7 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
     const passed = passedOver(all, found.newest, asked, before);
     for (const message of passedOverText(passed, found.newest.id, (one) => wayOut(byId.get(one))))
       options.warn(message);
+    await warnOfUnclaimed(entries, found.newest, before, options);
     return whole(store, asked, found.newest.id, options);
   }
   if (!before) {
@@ -236,6 +255,17 @@ function warnOfUnfinished(
   if (!first) return;
   const rest = more.length > 0 ? ` (and ${more.length} more)` : '';
   warn(`${first.id}${rest}, which is newer than ${taken.id}, ${first.problem?.replace(/^it /, '')}${wayOut(first)}`);
+}
+
+async function warnOfUnclaimed(
+  entries: readonly Entry[],
+  taken: Entry,
+  before: Date | undefined,
+  { warn, readUnclaimed, adopts = (key) => `\`etcd-agent adopt ${key}\`` }: SelectOptions,
+): Promise<void> {
+  const files = (await readUnclaimed?.(entries)) ?? [];
+  const text = unclaimedText(newerFiles(files, taken, before), taken.id, adopts);
+  if (text) warn(text);
 }
 
 /** Returns one snapshot by its id with its complete manifest, without reading another manifest. */

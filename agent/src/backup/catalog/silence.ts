@@ -6,8 +6,6 @@ import type { Unusable } from './documents.ts';
 
 /** Longest time in milliseconds that an object may give no sign of life in a run that can do without it. */
 const SILENCE = 15_000;
-/** Seconds that an object that hangs adds to the time limit of a run that reads one after the other. */
-const SILENT_SECONDS = SILENCE / 1000;
 /** After so many that are not given out, one after the other, no more are asked for. */
 export const AWAY = 4;
 /** A read that takes longer lets others begin. Milliseconds. */
@@ -37,25 +35,32 @@ export async function impatience(store: Store, signal?: AbortSignal): Promise<()
 /** Objects that a run uses one after the other, and can do without. Those that hang leave time for the others. */
 export class Turns {
   readonly #next: () => Store;
-  readonly #signal: AbortSignal;
+  readonly #signal: AbortSignal | undefined;
+  /** Milliseconds. */
+  readonly #silence: number;
   #inRow = 0;
 
-  private constructor(next: () => Store, signal: AbortSignal) {
+  private constructor(next: () => Store, signal: AbortSignal | undefined, silence: number) {
     this.#next = next;
     this.#signal = signal;
+    this.#silence = silence;
   }
 
-  /** `isAlone`: there is only one object, which is waited for. */
-  static async of(store: Store, signal: AbortSignal, isAlone = false): Promise<Turns> {
-    if (isAlone) return new Turns(() => store, signal);
+  /** `isAlone`: there is only one object, which is waited for. `silence`: longest time without a sign of life. */
+  static async of(store: Store, signal: AbortSignal | undefined, isAlone = false, silence = SILENCE): Promise<Turns> {
+    if (isAlone) return new Turns(() => store, signal, silence);
     const unlimited = (await store.unlimited?.()) ?? store;
     const open = async () => unlimited;
     // Even if all hang, half of the time is left.
-    const limit = () => Math.min(SILENCE, timeLeft(signal) / (2 * AWAY));
-    return new Turns(() => {
-      const now = limit();
-      return new IdleTimeoutStore(store.url, open, () => now);
-    }, signal);
+    const limit = () => Math.min(silence, timeLeft(signal) / (2 * AWAY));
+    return new Turns(
+      () => {
+        const now = limit();
+        return new IdleTimeoutStore(store.url, open, () => now);
+      },
+      signal,
+      silence,
+    );
   }
 
   /** The store for the next object. */
@@ -63,10 +68,10 @@ export class Turns {
     return this.#next();
   }
 
-  /** Counts an object that was used, or that the store did not give out. */
+  /** Counts an object that was used, or that the store did not give out. One that hangs adds to the time limit of the run. */
   count(isAway: boolean): void {
     this.#inRow = isAway ? this.#inRow + 1 : 0;
-    if (isAway) moreTime(this.#signal, SILENT_SECONDS);
+    if (isAway) moreTime(this.#signal, this.#silence / 1000);
   }
 
   /** Whether the store gives out nothing any more. */

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { formatAge } from '../../lib/terminal/format-age.ts';
+import { timeAt } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
-import { type Entry, isVerified, readCatalog } from '../catalog/catalog.ts';
+import { type Entry, isVerified, lostManifests, readCatalog } from '../catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { isOf, linesOf, ownerOf } from '../catalog/identity/identity.ts';
 import { otherFoldersHint } from '../catalog/identity/locate.ts';
+import { listNames } from '../catalog/names.ts';
 import { inFuture } from '../catalog/select.ts';
 import { MAX_CLOCK_DIFFERENCE } from '../retention/retention.ts';
 import { newCanary } from '../retention/sweep.ts';
@@ -13,14 +15,21 @@ import { type Finding, failed, finding, ok, warning } from './finding.ts';
 
 export async function checkStore(store: Store, named: NamedCluster, signal: AbortSignal): Promise<Finding[]> {
   const folder = folderOf(named);
-  const canary = await finding('store', signal, () => tryCanary(store, newCanary(folder), signal));
+  const canary = await finding('store', signal, async () => {
+    const isNew = (await store.isThere?.({ signal }).catch(() => undefined)) === false;
+    const found = await tryCanary(store, newCanary(folder), signal);
+    return [found, ...(isNew ? [warning('store', `${store.url}: ${CREATED}`)] : [])];
+  });
   // One line is enough for a store that is not reachable.
   if (canary.some(({ outcome }) => outcome === 'failed')) return canary;
   return [
     ...canary,
     ...(await finding('clock', signal, () => checkClock(store, signal))),
     ...(await finding('snapshots', signal, async () => {
-      const entries = await readCatalog(store, folder, { signal });
+      const names = await listNames(store, folder, { signal });
+      const now = await timeAt(store, { signal });
+      const known = await readCatalog(store, folder, { signal, names });
+      const entries = [...known, ...lostManifests(folder, names, now)];
       const more = entries.length === 0 ? await otherFoldersHint(store, named, { signal }) : '';
       return describeEntries(entries, store, named, more);
     })),
@@ -68,6 +77,9 @@ async function tryCanary(store: Store, key: string, signal: AbortSignal): Promis
     return warning('store', `${store.url}: writes, reads and lists; an object lock protects the test object`);
   return ok('store', `${store.url}: writes, reads, lists and deletes`);
 }
+
+const CREATED =
+  'the directory did not exist, and is there now, as a first backup creates it; if --store is mistyped, remove it';
 
 const READ_ONLY =
   'a backup cannot store anything here; if these credentials are meant to read only, `list`, `show`, `status` and restores work, and `verify` works but cannot record what it finds';

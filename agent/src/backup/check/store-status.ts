@@ -9,7 +9,7 @@ import { isOf, type Wanted } from '../catalog/identity/identity.ts';
 import { restoredFromIt } from '../catalog/identity/lineage.ts';
 import { listNames } from '../catalog/names.ts';
 import { isOlder, type PassedOver, passedOver, passedOverNote } from '../catalog/passed-over.ts';
-import { newestVerified, noneVerified, type WayOut } from '../catalog/select.ts';
+import { laterOf, newestVerified, noneVerified, type WayOut } from '../catalog/select.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';
 import { type Sample, storeSamples } from '../metrics/samples.ts';
 import { clockDifference } from '../retention/clock-difference.ts';
@@ -39,7 +39,7 @@ export interface StatusRequest extends Wanted {
   readonly wayOut?: WayOut;
 }
 
-/** Reports the age of the newest verified snapshot, by the store's clock if it has one. */
+/** Reports the age of the newest verified snapshot, by the later of our clock and the store's. */
 export async function storeStatus(request: StatusRequest, options: CallOptions): Promise<StoreStatus> {
   const { store, maxAge } = request;
   const folder = folderOf(request);
@@ -47,8 +47,10 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   const entries = await readCatalog(store, folder, { ...options, names });
   const ours = new Date();
   const theirs = await clockOf(store, options);
+  // The store has dated its objects itself.
   const now = theirs ?? ours;
-  const found = newestVerified(entries, request, store.url, { now });
+  const dating = laterOf(ours, theirs);
+  const found = newestVerified(entries, request, store.url, { now: dating });
   const { newest, future } = found;
   const common = {
     store: store.url,
@@ -66,7 +68,7 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
     return { ...common, ok: false, exitCode, detail: `${message}${restoredText(entries, request)}${clock}` };
   }
   const { id, createdAt, content } = newest.manifest;
-  const age = Math.max(0, now.getTime() - Date.parse(createdAt));
+  const age = Math.max(0, dating.getTime() - Date.parse(createdAt));
   const tooOld = maxAge !== undefined && age > maxAge;
   const all = [...entries, ...lostManifests(folder, names, now)];
   const passed = passedOver(all, newest, request);

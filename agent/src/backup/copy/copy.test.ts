@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seal } from '../../../test/mutations/mutate.ts';
@@ -7,9 +7,11 @@ import { CrashingStore, Killed } from '../../../test/support/crashing-store.ts';
 import { runHere } from '../../../test/support/in-process.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { createLog } from '../../lib/log.ts';
 import { createProgress } from '../../lib/terminal/progress.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import type { CallOptions } from '../../store/store.ts';
 import { readCatalog } from '../catalog/catalog.ts';
 import { copySnapshot } from './copy.ts';
 
@@ -216,6 +218,13 @@ describe('a copy that is damaged at the target', () => {
 
   test('is replaced if its payload is missing', async () => {
     await rm(path());
+    expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: 1, there: 2 } });
+    expect(await verify(middle)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('is replaced if its payload was cut', async () => {
+    await truncate(path(), 5);
+    await rm(join(to, cluster, `${middle}.verify.json`));
     expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: 1, there: 2 } });
     expect(await verify(middle)).toMatchObject({ exitCode: 0 });
   });
@@ -455,6 +464,297 @@ describe('a source that does not give out everything', () => {
     const { exitCode, text } = await copyFast();
     expect({ exitCode, asked }).toEqual({ exitCode: ExitCode.storeUnreachable, asked: 4 });
     expect(text).toMatch(new RegExp(`: ${why} \\(file:.* 0 copied, 0 already there, 4 failed, 0 refused\\)$`));
+  });
+});
+
+describe('what another run does at the target meanwhile', () => {
+  const original = FilesystemStore.prototype.put;
+  afterEach(() => {
+    FilesystemStore.prototype.put = original;
+  });
+  /** Runs once, before the target gets an object with this ending. */
+  const beforePut = (ending: string, work: () => Promise<unknown>) => {
+    let isDone = false;
+    FilesystemStore.prototype.put = async function (this: FilesystemStore, key, body, options) {
+      const isIt = !isDone && this.url.endsWith('/to') && key.endsWith(ending);
+      isDone ||= isIt;
+      if (isIt) await work();
+      return original.call(this, key, body, options);
+    };
+  };
+  const own = 'orders-20261122-0200';
+  const at = (name: string) => join(to, cluster, name);
+  const refusing = (detail: string) => ({
+    exitCode: ExitCode.refused,
+    data: { copied: 0, refused: 1, snapshots: [{ detail: expect.stringContaining(detail) }] },
+  });
+
+  describe('a backup under the same user-defined name', () => {
+    const why = `a backup is writing it: ${cluster}/${own}.reserved exists; wait until it ends; if it was killed, delete that file`;
+    beforeEach(() => put(from, own));
+
+    test.each(['nothing', 'its payload', 'the same payload'])(
+      'is refused while the name is reserved: %s is there',
+      async (what) => {
+        await mkdir(join(to, cluster), { recursive: true });
+        await writeFile(at(`${own}.reserved`), '{}');
+        if (what === 'its payload') await writeFile(at(`${own}.db`), 'of the backup');
+        if (what === 'the same payload') await cp(join(from, cluster, `${own}.db`), at(`${own}.db`));
+        const before = await files(to);
+        expect(await copy(own)).toMatchObject(refusing(why));
+        expect(await files(to)).toEqual(before);
+      },
+    );
+
+    test('a snapshot that is whole there needs no copy, reserved or not', async () => {
+      await copy(own);
+      await writeFile(at(`${own}.reserved`), '{}');
+      expect(await copy(own)).toMatchObject({ exitCode: 0, data: { there: 1 } });
+    });
+
+    test('that reserves the name when the copy has begun is noticed', async () => {
+      await copy(old);
+      beforePut('.taking', () => writeFile(at(`${own}.reserved`), '{}'));
+      expect(await copy(own)).toMatchObject(refusing(why));
+      expect(await files(to)).toEqual([...both(old), `${own}.reserved`].sort());
+    });
+
+    test.each(['.db', '.json'])('that has ended before the %s is written keeps its snapshot', async (ending) => {
+      beforePut(`${own}${ending}`, () => put(to, own, 'of the backup, and longer'));
+      const ran = await copy(own);
+      expect(ran).toMatchObject({ exitCode: ExitCode.refused, data: { copied: 0, refused: 1 } });
+      const kept = JSON.parse(await readFile(at(`${own}.json`), 'utf8'));
+      expect(kept.object.sizeBytes).toBe((await readFile(at(`${own}.db`))).length);
+    });
+
+    test('a JSON file of another program with the name of the manifest is not overwritten', async () => {
+      await mkdir(join(to, cluster), { recursive: true });
+      await writeFile(at(`${own}.json`), '{"schema":"other"}');
+      expect(await copy(own)).toMatchObject(refusing(`has another file ${cluster}/${own}.json`));
+      expect(await files(to)).toEqual([`${own}.json`]);
+    });
+  });
+
+  test('another copy may commit the same snapshot first, and its manifest stays', async () => {
+    let first = '';
+    beforePut(`${newest}.json`, async () => {
+      expect(await copy(newest)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
+      first = await readFile(at(`${newest}.json`), 'utf8');
+    });
+    expect(await copy(newest)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
+    expect(await readFile(at(`${newest}.json`), 'utf8')).toBe(first);
+    expect(await files(to)).toEqual(both(newest));
+  });
+
+  describe('retention that is deleting the snapshot', () => {
+    const marker = () => at(`${middle}.deleting`);
+    const begin = () => writeFile(marker(), JSON.stringify({ payload: `${cluster}/${middle}.db` }));
+    const why = /retention is deleting it there; run `copy` again after \d{4}-\d\d-\d\dT/;
+    const refusal = {
+      exitCode: ExitCode.refused,
+      data: {
+        refused: 1,
+        snapshots: expect.arrayContaining([expect.objectContaining({ detail: expect.stringMatching(why) })]),
+      },
+    };
+
+    test('is waited for', async () => {
+      await copy();
+      await begin();
+      await rm(at(`${middle}.json`));
+      const before = await files(to);
+      expect(await copy()).toMatchObject(refusal);
+      expect(await files(to)).toEqual(before);
+    });
+
+    test('leaves one that still has its manifest as it is: credentials that may not delete leave such markers', async () => {
+      await copy();
+      await begin();
+      const before = await files(to);
+      expect(await copy()).toMatchObject({ exitCode: 0, data: { there: 3 } });
+      expect(await files(to)).toEqual(before);
+    });
+
+    test('is noticed also when it begins during the copy', async () => {
+      await copy();
+      await truncate(at(`${middle}.db`), 5);
+      beforePut(`${middle}.db`, begin);
+      expect(await copy()).toMatchObject(refusal);
+    });
+
+    test('has ended if the marker is an hour old', async () => {
+      await copy();
+      await begin();
+      const old = new Date(Date.now() - 3_700_000);
+      await utimes(marker(), old, old);
+      await rm(at(`${middle}.json`));
+      expect(await copy()).toMatchObject({ exitCode: 0, data: { copied: 1, there: 2 } });
+      expect(await files(to)).toEqual(await files(from));
+    });
+  });
+
+  describe('deletion of what was copied, or was there', () => {
+    const failed = (id: string, why: string) => ({
+      exitCode: ExitCode.storeUnreachable,
+      data: {
+        failed: 1,
+        error: expect.stringContaining(`${id}: was ${why} at the target meanwhile; run \`copy\` again`),
+        snapshots: expect.arrayContaining([expect.objectContaining({ id, outcome: 'failed' })]),
+      },
+    });
+
+    test.each(['json', 'db'])('of the .%s of a copy is reported', async (type) => {
+      beforePut(`${old}.json`, () => rm(at(`${newest}.${type}`)));
+      const ran = await copy();
+      expect(ran).toMatchObject(failed(newest, 'deleted'));
+      expect(ran.data).toMatchObject({ copied: 2, there: 0 });
+      expect(ran.log).toContainEqual(expect.stringContaining('was deleted at the target meanwhile'));
+    });
+
+    test('of one that was there is reported', async () => {
+      await copy(newest, middle);
+      beforePut(`${old}.json`, () => Promise.all(both(middle).map((name) => rm(at(name)))));
+      const ran = await copy();
+      expect(ran).toMatchObject(failed(middle, 'deleted'));
+      expect(ran.data).toMatchObject({ copied: 1, there: 1 });
+    });
+
+    test('and a payload that is cut are reported', async () => {
+      beforePut(`${old}.json`, () => truncate(at(`${newest}.db`), 5));
+      expect(await copy()).toMatchObject(failed(newest, 'changed'));
+    });
+  });
+});
+
+describe('a target that refuses an object, or hangs with it', () => {
+  const { put: putOf, get: getOf, delete: deleteOf } = FilesystemStore.prototype;
+  afterEach(() => Object.assign(FilesystemStore.prototype, { put: putOf, get: getOf, delete: deleteOf }));
+  const hangs = () => new Promise<never>(() => {});
+  const fails = (exitCode: ExitCode, message: string) => () => Promise.reject<never>(new AgentError(exitCode, message));
+  const { storeUnreachable, storeRefused } = ExitCode;
+  let asked: string[];
+  const withhold = (method: 'put' | 'get' | 'delete', isIt: (key: string) => boolean, answer: () => Promise<never>) => {
+    asked = [];
+    const original = FilesystemStore.prototype[method] as (...args: unknown[]) => unknown;
+    FilesystemStore.prototype[method] = function (this: FilesystemStore, key: string, ...more: unknown[]) {
+      if (!this.url.endsWith('/to') || !isIt(key)) return original.call(this, key, ...more) as never;
+      asked.push(key);
+      return unlessAborted(answer(), (more.at(-1) as CallOptions).signal) as never;
+    };
+  };
+  const copyFast = (...more: string[]) => copy('--timeout=8s', ...more);
+  const addMore = async () => {
+    for (const day of [16, 17, 18]) await put(from, `etcd-snapshot-202611${day}-020000-abc123`);
+  };
+
+  describe.each([
+    ['refuses', fails(storeRefused, 'denied'), storeRefused, () => 'denied'],
+    ['fails', fails(storeUnreachable, '503'), storeUnreachable, () => '503'],
+    ['hangs', hangs, storeUnreachable, (call: string) => `${call}: no sign of life for`],
+  ])('%s', (_, answer, exitCode, why) => {
+    test.each([
+      ['put', 'db'],
+      ['put', 'json'],
+      ['put', 'taking'],
+      ['get', 'db'],
+    ] as const)('%s of the .%s of the newest: the others are copied', async (method, type) => {
+      const key = `${cluster}/${newest}.${type}`;
+      withhold(method, (each) => each === key, answer);
+      const isMarker = type === 'taking' && exitCode === storeRefused;
+      const ran = await copyFast();
+      if (isMarker) return expect(ran).toMatchObject({ exitCode: 0, data: { copied: 3 } });
+      expect(ran).toMatchObject({ exitCode, data: { copied: 2, failed: 1 } });
+      expect(ran.data.snapshots[0]).toMatchObject({
+        id: newest,
+        outcome: 'failed',
+        detail: expect.stringMatching(newest),
+      });
+      expect(ran.data.error).toContain(why(`${method} ${key}`));
+      expect((await readCatalog(new FilesystemStore({ path: to }), cluster)).map(({ id }) => id)).toEqual([
+        middle,
+        old,
+      ]);
+    });
+
+    test('four in a row end the copy', async () => {
+      await addMore();
+      withhold('put', (key) => key.endsWith('.db'), answer);
+      const { text, ...ran } = await copyFast();
+      expect(ran).toMatchObject({ exitCode, data: { copied: 0, failed: 4 } });
+      expect(asked).toHaveLength(4);
+      expect(text).toMatch(/ 0 copied, 0 already there, 4 failed, 0 refused\)$/);
+    });
+  });
+
+  test.each([
+    'the volume is full; enlarge it',
+    'its disk is full; give it more room',
+    'the store is full; give it more room',
+    'the quota is used up; raise it',
+  ])('because %s: nothing more is tried', async (why) => {
+    withhold('put', (key) => key.endsWith('.db'), fails(storeRefused, why));
+    expect(await copy()).toMatchObject({ exitCode: storeRefused, text: expect.stringContaining(why) });
+    expect(asked).toHaveLength(1);
+  });
+
+  test('for an unknown reason: the others are tried', async () => {
+    const why = 'it gives no reason; check whether its disk or quota is full, and read its log';
+    withhold('put', (key) => key.endsWith(`${newest}.db`), fails(storeRefused, why));
+    expect(await copy()).toMatchObject({ exitCode: storeRefused, data: { copied: 2, failed: 1 } });
+  });
+
+  test('a marker that it does not delete: the snapshot is copied all the same', async () => {
+    withhold('delete', (key) => key === `${cluster}/${newest}.taking`, hangs);
+    expect(await copyFast()).toMatchObject({ exitCode: 0, data: { copied: 3, failed: 0 } });
+  });
+
+  test('a payload that is gone when it is read back fails alone', async () => {
+    withhold('get', (key) => key.endsWith(`${newest}.db`), fails(ExitCode.nothingThere, 'has no db'));
+    expect(await copy()).toMatchObject({ exitCode: storeUnreachable, data: { copied: 2, failed: 1 } });
+  });
+
+  test('the only snapshot is waited for, and the error names the call', async () => {
+    const key = `${cluster}/${newest}.db`;
+    withhold('put', (each) => each === key, hangs);
+    const ran = await copy('--timeout=2s', newest);
+    expect(ran).toMatchObject({
+      exitCode: ExitCode.timedOut,
+      text: expect.stringContaining(`waiting for \`put ${key}\``),
+    });
+  });
+});
+
+describe('a target with snapshots of another etcd', () => {
+  const other = 'etcd-snapshot-20261101-020000-abc123';
+  const ofOther = { source: { clusterId: 'd0', alarms: [] } };
+  const warning = `orders has snapshots of another etcd (cluster id d0, newest ${other}), and those that are copied have the cluster id c0;`;
+  beforeEach(() => put(to, other, other, ofOther));
+
+  test('is warned of', async () => {
+    for (const copied of [3, 0]) {
+      const { exitCode, data, log } = await copy();
+      expect({ exitCode, copied: data.copied, log }).toEqual({
+        exitCode: 0,
+        copied,
+        log: [expect.stringContaining(warning)],
+      });
+    }
+  });
+
+  test.each([
+    ['lineage', () => put(from, old, old, { cluster: { name: 'orders', lineage: ['d0'] } })],
+    ['a note', () => writeFile(join(to, cluster, `${other}.restored-c0.json`), '{"id":"x","clusterId":"c0"}')],
+  ])('that %s connects causes no warning, whichever are copied', async (_, connect) => {
+    await connect();
+    expect(await copy(newest)).toMatchObject({ exitCode: 0, log: [] });
+    expect(await copy()).toMatchObject({ exitCode: 0, log: [] });
+  });
+
+  test('that is adopted, or is of another cluster, causes no warning', async () => {
+    await put(to, other, other, { source: { clusterId: 'unknown', alarms: [] } });
+    expect((await copy()).log).toEqual([]);
+    await put(to, other, other, { ...ofOther, cluster: { name: 'users' } });
+    expect((await copy()).log).toEqual([]);
   });
 });
 

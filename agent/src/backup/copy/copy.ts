@@ -1,20 +1,24 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
+import { timeAt } from '../../store/clock.ts';
 import type { PutResult, Store } from '../../store/store.ts';
 import {
+  deletingKey,
   type Entry,
   isRestoreNote,
   isVerified,
   looseNotes,
   manifestKey,
   markersOf,
+  mayRunUntil,
+  orNothing,
   putJson,
   readDocument,
   takingKey,
   verificationKeyOf,
 } from '../catalog/catalog.ts';
-import { withdraw } from '../catalog/claim.ts';
+import { isRefused, withdraw } from '../catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { type Brief, type Manifest, manifestSchema } from '../catalog/manifest.ts';
 import { copyNoteAlone } from '../catalog/restore-notes.ts';
@@ -23,6 +27,7 @@ import { putExtra, storedExtra } from '../payload/extra.ts';
 import { readStored } from '../payload/read-payload.ts';
 import { DEADLINE, discard, isAbsent } from '../take/discard.ts';
 import { markTaking } from '../take/taking.ts';
+import { refuseDeleting, refuseReserved } from './under-way.ts';
 
 export interface CopyContext {
   /** Folder of the cluster, in both stores. */
@@ -106,11 +111,12 @@ function checkSource(entry: Entry): Brief {
 /** Compares what the target has with the source. A copy that is damaged there is replaced. */
 function checkSame(there: Entry, { object, content }: Brief, to: Store): 'same' | 'damaged' {
   const { id, manifest, problem, objects, unread, verification } = there;
-  const isPayloadGone =
-    !unread && manifest?.object.key === object.key && !objects.some(({ key }) => key === object.key);
-  if (!manifest || (problem && !isPayloadGone)) {
+  const payload = objects.find(({ key }) => key === object.key);
+  // The payload is missing, or was cut.
+  const isPayloadBad = !unread && manifest?.object.key === object.key && payload?.size !== manifest.object.sizeBytes;
+  if (!manifest || (problem && !isPayloadBad)) {
     throw refused(
-      `${to.url} has ${id}, but it is incomplete: ${problem}; check it there, and remove it if it is not needed`,
+      `${to.url} has ${id}, but it is incomplete: ${problem}; check it there, and remove ${there.manifestKey} if it is not needed`,
     );
   }
   if (manifest.object.sha256 !== object.sha256 || manifest.content.sha256 !== content.sha256) {
@@ -118,7 +124,7 @@ function checkSame(there: Entry, { object, content }: Brief, to: Store): 'same' 
       `${to.url} has another snapshot under the name ${id}; find out which one is right, and move the wrong one away`,
     );
   }
-  if (isPayloadGone || verification?.damaged) return 'damaged';
+  if (isPayloadBad || verification?.damaged) return 'damaged';
   if (verification?.outcome !== 'failed') return 'same';
   throw damaged(`${to.url}: ${id} has the same bytes, but \`verify\` found it bad there: ${verification.detail ?? ''}`);
 }
@@ -145,15 +151,23 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   const document = await readDocument(from, entry.manifestKey, { signal }).catch(asOfSource(id));
   const { data: manifest } = manifestSchema.safeParse(document);
   if (!manifest) throw damaged(`${id}: its manifest changed while it was read; copy it again`);
+  await refuseReserved(id, context);
+  await refuseDeleting(id, context);
+  const key = manifestKey(folder, id);
+  if (!isAgain && (await to.stat(key, { signal }))) await checkCommitted(manifest, context);
   const found = isAgain ? 'other' : await whatIsThere(manifest, context);
   const written: Written = { keys: [], isMarked: found === 'nothing' };
   progress.phase('copy', `${id} to ${to.url}`);
   // A payload that a killed run leaves must not look like one whose manifest was lost. One that was there before had lost it.
-  if (written.isMarked) await markTaking(to, folder, id, { signal, warn: (message) => log.warn(message) });
+  const { clusterId } = manifest.source;
+  if (written.isMarked) await markTaking(to, folder, id, { signal, clusterId, warn: (message) => log.warn(message) });
   let put = {};
   try {
+    // A backup that reserves the name from now on sees the marker, and takes another name.
+    if (written.isMarked) await refuseReserved(id, context);
     if (found !== 'same') put = await putPayload(manifest, context, written);
     await copyExtra(manifest, context, written);
+    await refuseDeleting(id, context);
   } catch (error) {
     await discardWritten(manifest, context, written);
     throw error;
@@ -167,18 +181,28 @@ async function copyPayload(entry: Entry, context: CopyContext, isAgain: boolean)
   // so in another folder.
   const { sameEtcdSince: ___, sameEtcdUntil: ____, ...own } = (document ?? {}) as Partial<Manifest>;
   const committed = { ...own, object: { ...object, ...put }, verified };
-  await putJson(to, manifestKey(folder, id), committed, { signal }).catch(async (error) => {
+  await putJson(to, key, committed, { signal, onlyNew: !isAgain }).catch(async (error) => {
+    if (isRefused(error)) return checkCommitted(manifest, context);
     // Only a refusal is certain: after any other failure, the manifest may have been written.
     if (error instanceof AgentError && error.exitCode === ExitCode.storeRefused) {
       await discardWritten(manifest, context, written);
     }
     throw error;
   });
-  // Beside a whole snapshot the markers mean nothing. If it lost its manifest later, it would not count as whole.
+  const isWhole = await isComplete(manifest, context);
+  if (!isWhole) await withdraw(to, key, committed, { signal });
+  // Beside a whole snapshot the markers mean nothing. If it lost its manifest later, it would not count as whole. Last,
+  // because a target that hangs with one has the snapshot all the same.
   for (const marker of markersOf(folder, id)) await to.delete(marker, { signal }).catch(() => {});
-  if (await isComplete(manifest, context)) return true;
-  await withdraw(to, manifestKey(folder, id), committed, { signal });
-  return false;
+  return isWhole;
+}
+
+/** Throws unless the manifest that is there by now, such as that of another copy, is of the same snapshot. */
+async function checkCommitted({ id, object }: Manifest, { to, folder, signal }: CopyContext): Promise<void> {
+  const key = manifestKey(folder, id);
+  const there = ((await orNothing(readDocument(to, key, { signal }))) as Partial<Manifest> | undefined)?.object;
+  if (there?.key === object.key && there.sha256 === object.sha256) return;
+  throw refused(`${to.url} has another file ${key}; find out which one is right, and move the wrong one away`);
 }
 
 /** A manifest without its payload would report a snapshot that does not exist. */
@@ -206,7 +230,14 @@ async function putPayload(
   const { id, object } = manifest;
   const onBytes = (bytes: number) => progress.bytes(bytes, object.sizeBytes);
   const source = ofSource(readStored(from, manifest, { signal, onBytes }), id);
-  const put = await to.put(object.key, source, { signal, sizeHint: object.sizeBytes });
+  // Under a user-defined name, another run may have put its own payload by now.
+  const onlyNew = isMarked && !isSnapshotId(id);
+  const put = await to.put(object.key, source, { signal, sizeHint: object.sizeBytes, onlyNew }).catch((error) => {
+    if (!isRefused(error)) throw error;
+    throw refused(
+      `${to.url} has ${object.key} by now, which another run has put; run \`copy\` again when it has ended`,
+    );
+  });
   if (isMarked) keys.push(object.key);
   progress.phase('read-back', `reading ${id} back from ${to.url}`);
   for await (const _ of readStored(to, manifest, { signal, onBytes }));
@@ -286,8 +317,13 @@ function sourceError(id: string, error: unknown): unknown {
 
 /** Removes what a killed run has left beside a whole snapshot. Otherwise it would not count as one if it lost its manifest. */
 async function unmark({ id, objects }: Entry, { to, folder, signal }: CopyContext): Promise<void> {
-  const markers = markersOf(folder, id);
-  for (const { key } of objects) if (markers.includes(key)) await to.delete(key, { signal }).catch(() => {});
+  const markers = objects.filter(({ key }) => markersOf(folder, id).includes(key));
+  const now = markers.length > 0 ? await timeAt(to, { signal }) : new Date();
+  for (const marker of markers) {
+    // Retention may be about to delete the snapshot, and then needs its marker.
+    const isInUse = marker.key === deletingKey(folder, id) && mayRunUntil(marker, now) !== undefined;
+    if (!isInUse) await to.delete(marker.key, { signal }).catch(() => {});
+  }
   signal.throwIfAborted();
 }
 

@@ -1,4 +1,6 @@
 import { formatAge } from '../../lib/terminal/format-age.ts';
+import { clockOf } from '../../store/clock.ts';
+import type { CallOptions, Store } from '../../store/store.ts';
 import { MAX_CLOCK_DIFFERENCE } from './retention.ts';
 
 /** Says how far the store's clock is from ours. Undefined if both agree. */
@@ -6,4 +8,13 @@ export function clockDifference(theirs: Date, ours: Date): string | undefined {
   const difference = theirs.getTime() - ours.getTime();
   if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE) return undefined;
   return `the store's clock is ${formatAge(Math.abs(difference))} ${difference > 0 ? 'ahead of' : 'behind'} ours`;
+}
+
+/**
+ * Reads the store's clock for a sweep. Undefined if it cannot be read, or differs from ours: by a wrong one, what a run is just
+ * writing would look like the leftover of a dead one.
+ */
+export async function clockForSweep(store: Store, options: CallOptions): Promise<Date | undefined> {
+  const now = await clockOf(store, options);
+  return now && clockDifference(now, new Date()) === undefined ? now : undefined;
 }

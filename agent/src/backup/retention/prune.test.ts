@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { once } from '../../../test/support/store-contract.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { Store } from '../../store/store.ts';
 import { manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
@@ -45,6 +46,17 @@ test('a snapshot whose payload alone is locked stays unchanged and is reported a
   expect(await run(held)).toMatchObject({ deleted: ['b'], retained: ['a'] });
   expect(await files()).toEqual(['a.db', 'a.json', 'c.db', 'c.json']);
   expect(await readFile(join(root, 'orders/a.json'))).toEqual(manifest);
+});
+
+test('a killed deletion leaves a marker that names the payload', async () => {
+  class Killed extends FilesystemStore {
+    override async delete(key: string) {
+      if (key.endsWith('.db')) throw new Error('killed');
+      return super.delete(key);
+    }
+  }
+  await expect(run(new Killed({ path: root }))).rejects.toThrow('killed');
+  expect(JSON.parse(await readFile(join(root, 'orders/a.deleting'), 'utf8'))).toEqual({ payload: 'orders/a.db' });
 });
 
 test('a payload that may not be deleted keeps its manifest', async () => {
@@ -105,6 +117,74 @@ describe('a deletion that fails', () => {
       failed: [],
       error: { exitCode: ExitCode.storeUnreachable, message: '503' },
     });
+  });
+});
+
+const hung = (signal: AbortSignal | undefined) =>
+  new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+
+test('a deletion that hangs fails alone, and leaves time for the others', async () => {
+  const store = new FilesystemStore({ path: root });
+  const remove = store.delete.bind(store);
+  store.delete = (key, { signal } = {}) => (key === 'orders/a.json' ? hung(signal) : remove(key));
+  const run = { settings: { duration: () => 3_000 }, signal: new AbortController().signal };
+  const pruned = await withTimeout(run, async (signal) =>
+    prune(store, 'orders', await readCatalog(store, 'orders'), { last: 1 }, context, { signal }),
+  );
+  expect(pruned).toMatchObject({
+    ...{ deleted: ['b'], failed: ['a'], deferred: 0 },
+    error: {
+      exitCode: ExitCode.storeUnreachable,
+      message: expect.stringMatching(/^1 snapshot of 2 tried could not be deleted, such as a: .*delete orders\/a.json/),
+    },
+  });
+});
+
+describe('deletions that the store refuses', () => {
+  const old = Array.from({ length: 60 }, (_, at) => `old-${String(at).padStart(2, '0')}`);
+  beforeEach(async () => {
+    const store = new FilesystemStore({ path: root });
+    for (const [at, id] of old.entries()) {
+      const bytes = Buffer.alloc(64, id);
+      await store.put(`orders/${id}.db`, once(bytes));
+      const createdAt = new Date(NOW.getTime() - (100 - at) * DAY).toISOString();
+      await putJson(store, manifestKey('orders', id), manifestOf(bytes, bytes, { id, createdAt }), {});
+    }
+  });
+  const refusing = (refuses: (key: string) => boolean) => {
+    const store = new FilesystemStore({ path: root });
+    const remove = store.delete.bind(store);
+    const tried: string[] = [];
+    store.delete = async (key) => {
+      tried.push(key);
+      if (refuses(key)) throw new AgentError(ExitCode.storeRefused, 'AccessDenied');
+      return remove(key);
+    };
+    return { store, tried };
+  };
+
+  test.each(['json', 'db'])('do not keep others from being deleted in their place: %s', async (ending) => {
+    const held = old.slice(0, 20);
+    const { store } = refusing((key) => held.some((id) => key === `orders/${id}.${ending}`));
+    const entries = await readCatalog(store, 'orders');
+    // A quarter may go in one run.
+    const pruned = await prune(store, 'orders', entries, { last: 1 }, { ...context, force: false }, {});
+    expect(pruned.failed).toEqual(held);
+    expect(pruned.deleted).toEqual(old.slice(20, 35));
+    expect(pruned.error?.message).toMatch(
+      /^20 snapshots of 35 tried could not be deleted, such as old-00: AccessDenied/,
+    );
+    expect(await files()).toEqual(expect.not.arrayContaining([expect.stringMatching(/deleting$/)]));
+  });
+
+  test('are the last ones after 50 in a row', async () => {
+    const { store, tried } = refusing(() => true);
+    const { deleted, failed, deferred, error } = await run(store);
+    expect({ deleted, failed, deferred }).toEqual({ deleted: [], failed: old.slice(0, 50), deferred: 12 });
+    expect(new Set(tried).size).toBeLessThanOrEqual(100);
+    expect(error?.message).toMatch(
+      /^50 snapshots of 50 tried .*; the store has refused 50 in a row, so no more were tried/,
+    );
   });
 });
 

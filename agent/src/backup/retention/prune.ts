@@ -13,11 +13,11 @@ import {
   readEntry,
   type WholeEntry,
 } from '../catalog/catalog.ts';
-import { orNothing, putText, readText } from '../catalog/documents.ts';
+import { orNothing, putJson, putText, readText } from '../catalog/documents.ts';
 import { deletingKey, exactManifestKey } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
 import { fallText, higherBefore } from '../catalog/revision-fall.ts';
-import { impatience, isUnreachable, silentAmong, silentText } from '../catalog/silence.ts';
+import { impatience, isUnreachable, silentAmong, silentText, Turns } from '../catalog/silence.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
 import { type Decision, decide, type RetentionContext, vetoOf } from './retention.ts';
 
@@ -25,8 +25,8 @@ import { type Decision, decide, type RetentionContext, vetoOf } from './retentio
 const MANY = 1_000;
 /** Seconds that the deletion of a snapshot adds to the time limit. */
 const SECONDS_EACH = 1;
-/** So many snapshots that cannot be read before they are deleted, or not deleted in a row, mean that the store is gone. */
-const AWAY = 4;
+/** After so many refusals in a row, no more deletions are tried: the credentials may not delete. */
+const REFUSALS = 50;
 
 export interface PruneResult {
   readonly decisions: readonly Decision[];
@@ -130,36 +130,31 @@ async function deleteEach(
   const stay = entries.filter(({ id }) => !going.has(id)).sort(newestEntryFirst);
   moreTime(options.signal, doomed.length * SECONDS_EACH);
   const countDeletion = callCounter(20);
-  const impatient = await impatience(store, options.signal);
-  const deleted: string[] = [];
-  const retained: string[] = [];
-  const failed: string[] = [];
+  const turns = await Turns.of(store, options.signal);
+  const done = { deleted: [] as string[], retained: [] as string[], failed: [] as string[] };
   let error: AgentError | undefined;
-  let inRow = 0;
+  let refused = 0;
+  let untouched = 0;
   const ofStore = (problem: unknown): AgentError => {
     options.signal?.throwIfAborted();
     if (!isRefusal(problem) && !isUnreachable(problem)) throw problem;
+    turns.count(isUnreachable(problem));
+    if (isRefusal(problem)) refused++;
     return problem;
   };
+  const isOver = () => turns.isOver || refused >= REFUSALS;
   const keep = (problem: unknown, why: string): boolean => {
     const known = ofStore(problem);
     options.warn?.(`a snapshot is kept, because ${why}: ${known.message}`);
-    // One object may be out of reach. If it is one after the other, the store is.
-    if (isUnreachable(known) && ++inRow === AWAY) error ??= known;
+    if (isOver()) error ??= known;
     return false;
   };
-  const asFailed = (problem: unknown): 'failed' => {
-    const known = ofStore(problem);
-    error ??= known;
-    inRow++;
-    return 'failed';
-  };
-  // A snapshot with an object lock must not block the others: the next one is deleted in its place.
+  // A snapshot that the store protects must not block the others: the next one is deleted in its place.
   for (const id of [...doomed, ...waiting]) {
-    if (deleted.length + failed.length === doomed.length || inRow >= AWAY) break;
+    if (done.deleted.length + done.failed.length - untouched === doomed.length || isOver()) break;
     const entry = byId.get(id)!;
     countDeletion();
-    const within = impatient();
+    const within = turns.next();
     const now = await unchanged(within, folder, entry, options).catch(
       (problem) => void keep(problem, 'it cannot be read again'),
     );
@@ -170,17 +165,42 @@ async function deleteEach(
         () => true,
         (problem) => keep(problem, 'its note of a restore cannot be moved'),
       ));
-    const outcome = isReady ? await deleteSnapshot(store, folder, entry, isNamed, options).catch(asFailed) : 'retained';
-    ({ deleted, retained, failed })[outcome].push(id);
-    if (outcome === 'deleted') inRow = 0;
+    const remove = async () =>
+      deleteSnapshot(within, folder, entry, isNamed, options).catch(async (problem) => {
+        const known = ofStore(problem);
+        error ??= known;
+        if (isRefusal(known) && (await isWhole(within, entry, options))) untouched++;
+        return 'failed' as const;
+      });
+    const outcome = isReady ? await remove() : 'retained';
+    done[outcome].push(id);
+    if (!isReady || outcome === 'failed') continue;
+    turns.count(false);
+    refused = 0;
   }
-  return { deleted, retained, failed, ...(error && { error: failed.length > 0 ? failure(failed, error) : error }) };
+  if (!error) return done;
+  const { deleted, failed } = done;
+  const more =
+    refused < REFUSALS
+      ? 'the next run tries again'
+      : `the store has refused ${refused} in a row, so no more were tried; if its credentials may not delete, run \`prune\` with others`;
+  return { ...done, error: failed.length > 0 ? failure(failed, deleted.length + failed.length, error, more) : error };
 }
 
-const failure = ([first, ...more]: readonly string[], { exitCode, message }: AgentError): AgentError =>
+const failure = (failed: readonly string[], tried: number, { exitCode, message }: AgentError, more: string) =>
   new AgentError(
     exitCode,
-    `${more.length === 0 ? '1 snapshot' : `${more.length + 1} snapshots`} could not be deleted, such as ${first}: ${message}; the next run tries again`,
+    `${failed.length === 1 ? '1 snapshot' : `${failed.length} snapshots`} of ${tried} tried could not be deleted, such as ${failed[0]}: ${message}; ${more}`,
+  );
+
+/** Whether nothing of a snapshot is deleted yet: its manifest goes first. Not known counts as no. */
+const isWhole = (store: Store, { manifestKey: key }: Entry, options: CallOptions): Promise<boolean> =>
+  store.stat(key, options).then(
+    (object) => object !== undefined,
+    () => {
+      options.signal?.throwIfAborted();
+      return false;
+    },
   );
 
 const isRefusal = (error: unknown): error is AgentError =>
@@ -194,7 +214,7 @@ function warnOfFall(
 ): void {
   const cluster = context.cluster ?? newestCluster(candidates, context);
   if (!cluster || context.ownRun) return;
-  const own = candidates.filter((each) => each.verified && exclusion(each, context, cluster) === undefined);
+  const own = candidates.filter((each) => exclusion(each, context, cluster) === undefined);
   const [newest] = own
     .filter(({ clusterId, revision }) => clusterId === cluster.id && revision !== undefined)
     .sort(newestFirst);
@@ -297,11 +317,15 @@ async function deleteSnapshot(
   // Another run is deleting the snapshot at the same time, and deletes the rest of it.
   if (payload && text === undefined) return 'deleted';
   const marker = deletingKey(folder, id);
-  const isMarked = payload !== undefined && (await mark(store, marker, options));
+  const isMarked = payload !== undefined && (await mark(store, marker, payload, options));
   const unmark = async () => {
     if (isMarked) await store.delete(marker, options);
   };
-  if ((await store.delete(first, options)) === 'retained') {
+  const removed = await store.delete(first, options).catch(async (error) => {
+    if (isRefusal(error)) await unmark().catch(() => options.signal?.throwIfAborted());
+    throw error;
+  });
+  if (removed === 'retained') {
     await unmark();
     return 'retained';
   }
@@ -311,7 +335,7 @@ async function deleteSnapshot(
       await unmark();
     };
     const outcome = await store.delete(payload, options).catch(async (error) => {
-      if (error instanceof AgentError && error.exitCode === ExitCode.storeRefused) await putBack();
+      if (isRefusal(error)) await putBack();
       throw error;
     });
     if (outcome === 'retained') {
@@ -326,9 +350,9 @@ async function deleteSnapshot(
 }
 
 /** Without the marker, a payload that a killed run leaves may be kept for good. */
-async function mark(store: Store, marker: string, options: CallOptions): Promise<boolean> {
+async function mark(store: Store, marker: string, payload: string, options: CallOptions): Promise<boolean> {
   try {
-    await putText(store, marker, '', options);
+    await putJson(store, marker, { payload }, options);
     return true;
   } catch (error) {
     if (!isRefusal(error)) throw error;

@@ -108,6 +108,15 @@ describe('an etcd that was emptied and has its old cluster id', () => {
     expect(gone(all, { last: 1 }, { cluster: line })).toEqual(idsOf([before[0]!, before[3]!, before[4]!]));
   });
 
+  test('keeps it among unverified snapshots too, and among adopted ones', () => {
+    for (const one of [{ verified: false }, { clusterId: 'unknown' }]) {
+      const all = [...revisions([100, 101, 6, 7, 8], one), ...days(1, { verified: true })];
+      const decisions = decide(all, { last: 1, minKeep: 1 }, context);
+      expect(ids(decisions, 'delete')).toEqual(expect.arrayContaining(idsOf([all[0]!, all[3]!])));
+      for (const at of [1, 2]) expect(reasonsFor(all[at]!, decisions)).toEqual([expect.stringMatching(/ fell$/)]);
+    }
+  });
+
   test('nothing stays for it while revisions rise, after a restore, or between members a few writes apart', () => {
     expect(gone(rising(5, 40), { last: 1 })).toHaveLength(4);
     const restored = rising(5, 1).map((each, index) =>
@@ -130,7 +139,7 @@ describe('an etcd that was emptied and has its old cluster id', () => {
     const one = fc.record({
       revision: fc.integer({ min: 1, max: 60 }),
       minutes: fc.constantFrom(1, 3, 4, 9, 300),
-      clusterId: fc.constantFrom('a', 'b', 'b'),
+      clusterId: fc.constantFrom('a', 'b', 'b', 'unknown'),
       verified: fc.constantFrom(true, true, false),
       survives: fc.boolean(),
     });

@@ -109,7 +109,7 @@ function holds({ pinned, locked }: Candidate): string[] {
 
 /**
  * Keeps the newest verified snapshot, and the newest of all, of the current cluster id and of the one before, and what lies around
- * each fall of a revision.
+ * each fall of a revision, among the verified ones and among all.
  */
 function keepLifelines(snapshots: readonly Snapshot[], cluster: ClusterLine | undefined, keep: Keep): void {
   if (!cluster) return;
@@ -125,10 +125,16 @@ function keepLifelines(snapshots: readonly Snapshot[], cluster: ClusterLine | un
     keepNewest(verified, ids, 'newest verified');
     keepNewest(snapshots, ids, 'newest');
   }
-  for (const id of [cluster.id, ...cluster.lineage]) {
-    const { before, after } = aroundFalls(verified, id);
-    for (const one of before) keep(one, `newest verified before the revision of cluster ${id} fell`);
-    for (const one of after) keep(one, `first verified after the revision of cluster ${id} fell`);
+  const groups = [verified, ...(verified.length < snapshots.length ? [snapshots] : [])];
+  // An adopted snapshot may be of any etcd, also of one that was emptied.
+  for (const id of [cluster.id, ...cluster.lineage, 'unknown']) {
+    const of = id === 'unknown' ? 'adopted snapshots' : `cluster ${id}`;
+    for (const group of groups) {
+      const what = group === verified ? ' verified' : '';
+      const { before, after } = aroundFalls(group, id);
+      for (const one of before) keep(one, `newest${what} before the revision of ${of} fell`);
+      for (const one of after) keep(one, `first${what} after the revision of ${of} fell`);
+    }
   }
 }
 

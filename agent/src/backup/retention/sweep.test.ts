@@ -135,6 +135,55 @@ test('an object that another run, such as a copy, has stored since the listing i
   expect(await left()).toHaveLength(8);
 });
 
+test.each([6, -6, 2_880])(
+  'nothing is deleted while the clock of the store is %d minutes ahead of ours',
+  async (minutes) => {
+    class Off extends FilesystemStore {
+      override now = async () => new Date(Date.now() + minutes * 60_000);
+    }
+    const before = await left();
+    for (const name of ['.check-0123456789abcdef', 'weekly.deleting']) await writeOld(name);
+    expect(await run(new Off({ path: root }))).toEqual({ swept: [], warnings: [] });
+    expect(await left()).toEqual(expect.arrayContaining(before));
+  },
+);
+
+test('one leftover that may not be deleted does not keep the others', async () => {
+  const refused = 'etcd-snapshot-20251230-000000-000000';
+  for (const name of [`${refused}.taking`, '.check-0123456789abcdef']) await writeOld(name);
+  await writeOld('weekly.deleting', JSON.stringify({ payload: 'orders/weekly.db' }));
+  class Refusing extends FilesystemStore {
+    override async delete(key: string) {
+      if (!key.includes(REST)) throw new AgentError(ExitCode.storeRefused, `${key}: AccessDenied`);
+      return super.delete(key);
+    }
+  }
+  const { swept, warnings } = await run(new Refusing({ path: root }));
+  expect(swept).toEqual([`orders/${REST}.db`, `orders/${REST}.taking`]);
+  expect(warnings).toEqual([expect.stringMatching(/^leftovers .* orders\/\.check-.*: AccessDenied \(and 2 more\)$/)]);
+});
+
+test('a store that refuses every deletion is asked only so often', async () => {
+  let asked = 0;
+  class Refusing extends FilesystemStore {
+    override async delete(): Promise<never> {
+      asked++;
+      throw new AgentError(ExitCode.storeRefused, 'AccessDenied');
+    }
+  }
+  for (let n = 0; n < 60; n++) await writeOld(`etcd-snapshot-20251230-000000-0000${n + 10}.taking`);
+  expect((await run(new Refusing({ path: root }))).warnings).toHaveLength(1);
+  expect(asked).toBe(20);
+});
+
+test('a payload whose marker names another etcd than the snapshots around it is kept', async () => {
+  await writeOld(`${REST}.taking`, JSON.stringify({ clusterId: 'bbbb' }));
+  const { clusterId } = manifest(WHOLE).source;
+  expect((await run(new FilesystemStore({ path: root }))).swept).toEqual([]);
+  await writeOld(`${REST}.taking`, JSON.stringify({ clusterId }));
+  expect((await run(new FilesystemStore({ path: root }))).swept).toContain(`orders/${REST}.db`);
+});
+
 test('a payload that retention was deleting is swept, although no snapshot is older', async () => {
   await rm(join(root, `orders/${BEFORE}.json`));
   for (const name of [`${REST}.db`, `${REST}.taking`]) await rm(join(root, 'orders', name));
@@ -142,6 +191,53 @@ test('a payload that retention was deleting is swept, although no snapshot is ol
   expect((await run(new FilesystemStore({ path: root }))).swept).toEqual([]);
   await writeOld(`${BEFORE}.deleting`);
   expect((await run(new FilesystemStore({ path: root }))).swept.sort()).toEqual([key, `orders/${BEFORE}.deleting`]);
+});
+
+describe('under a name of the user', () => {
+  const begun = async (payload = 'orders/monthly.1.db') => {
+    for (const name of ['monthly.1.db', 'monthly-1.verify.json', 'monthly-1.txt']) await writeOld(name);
+    await writeOld('monthly-1.deleting', JSON.stringify({ payload }));
+    for (const name of [`${REST}.db`, `${REST}.taking`]) await rm(join(root, 'orders', name));
+  };
+  const swept = async () => (await run(new FilesystemStore({ path: root }))).swept.sort();
+  const gone = ['orders/monthly-1.deleting', 'orders/monthly-1.verify.json', 'orders/monthly.1.db'];
+
+  test('what retention was deleting is swept, with the payload that its marker names, and nothing else', async () => {
+    await begun();
+    expect(await swept()).toEqual(gone);
+    expect(await left()).toContain('monthly-1.txt');
+  });
+
+  test.each(['monthly-1.json', 'monthly-1.pin', 'monthly.1.db.json', 'monthly.json', 'monthly.pin'])(
+    'no payload is swept while %s exists',
+    async (name) => {
+      await begun();
+      await writeOld(name, name.endsWith('.json') ? JSON.stringify(manifest('other')) : '');
+      await swept();
+      expect(await left()).toContain('monthly.1.db');
+    },
+  );
+
+  test.each([`orders/${WHOLE}.db`, '../monthly.1.db', 'other/monthly.1.db', ''])(
+    'a marker that names %p deletes nothing',
+    async (payload) => {
+      await begun(payload);
+      expect(await swept()).toEqual([]);
+    },
+  );
+
+  test('a payload that was stored since is kept, and so is the marker', async () => {
+    await begun();
+    await writeFile(join(root, 'orders/monthly.1.db'), 'anew');
+    expect(await swept()).toEqual([]);
+  });
+
+  test('a marker beside a whole snapshot is removed', async () => {
+    await begun();
+    await writeOld('monthly.1.db');
+    await writeOld('monthly-1.json', JSON.stringify(manifest('monthly-1', { object: { key: 'orders/monthly.1.db' } })));
+    expect(await swept()).toEqual(['orders/monthly-1.deleting']);
+  });
 });
 
 describe('a payload without a manifest may be good, and is kept', () => {

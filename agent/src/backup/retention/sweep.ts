@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { messageOf } from '../../lib/errors.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { isAdopting } from '../catalog/adopting.ts';
 import {
@@ -12,9 +11,14 @@ import {
   PAYLOAD,
   pinKey,
 } from '../catalog/catalog.ts';
+import { etcdOfTaking } from '../catalog/documents.ts';
 import { areOld, listNames, type Names, restsUnder } from '../catalog/names.ts';
+import { impatience } from '../catalog/silence.ts';
 import { isSnapshotId, SNAPSHOT_NAME } from '../catalog/snapshot-id.ts';
+import { clockDifference, clockForSweep } from './clock-difference.ts';
+import { Leftovers } from './leftovers.ts';
 import { type Dated, datedOf, stillVerified, successorOf, takenBy } from './superseded.ts';
+import { sweepBegun } from './sweep-begun.ts';
 
 const CANARY = /^\.check-[0-9a-f]{16}$/;
 
@@ -22,18 +26,18 @@ const CANARY = /^\.check-[0-9a-f]{16}$/;
 export const newCanary = (folder: string) => `${folder}/.check-${randomBytes(8).toString('hex')}`;
 
 async function sweepCanaries(
-  store: Store,
+  leftovers: Leftovers,
   folder: string,
   { others }: Names,
-  before: number,
+  { before, swept }: Pick<State, 'before' | 'swept'>,
   options: CallOptions,
-): Promise<string[]> {
-  const swept: string[] = [];
+): Promise<void> {
   for (const { key, modified } of others.values()) {
     if (!CANARY.test(key.slice(folder.length + 1)) || modified.getTime() > before) continue;
-    if ((await store.delete(key, options)) === 'deleted') swept.push(key);
+    await leftovers.attempt(async (store) => {
+      if ((await store.delete(key, options)) === 'deleted') swept.push(key);
+    });
   }
-  return swept;
 }
 
 export interface SweepOptions extends CallOptions {
@@ -81,9 +85,9 @@ function hasDamaged(folder: string, { groups }: Names, entries: readonly Entry[]
 
 /**
  * Deletes leftovers of dead runs: unfinished uploads, and the objects of a snapshot without a manifest if the newest of them
- * is older than `age` milliseconds by the store's clock. Without that clock, no object is deleted. A payload is deleted only
- * beside a marker that its backup did not end, and if a newer verified snapshot is known to supersede it; or beside a marker
- * that retention was deleting it. Without every manifest, all payloads are kept.
+ * is older than `age` milliseconds by the store's clock. Without that clock, or if it differs from ours, no object is deleted. A
+ * payload is deleted only beside a marker that its backup did not end, and if a newer verified snapshot is known to supersede it;
+ * or beside a marker that retention was deleting it. Without every manifest, all payloads are kept.
  */
 export async function sweep(
   store: Store,
@@ -95,28 +99,26 @@ export async function sweep(
   const swept: string[] = [];
   const waiting = new Map<string, readonly StoredObject[]>();
   let dated: readonly Dated[] = [];
-  await attempt(options, async () => {
+  const leftovers = await Leftovers.of(store, options);
+  await leftovers.attempt(async (within) => {
     // First: unfinished uploads are removed by this clock too, so one warning is enough if it cannot be read.
     const now = await store.now(options);
     if (now) options.onClock?.(now);
-    await attempt(options, async () => {
-      const unfinished = await store.sweep(`${folder}/`, age, options);
+    if (now && clockDifference(now, new Date()) !== undefined) return;
+    await leftovers.attempt(async (own) => {
+      const unfinished = await own.sweep(`${folder}/`, age, options);
       if (unfinished > 0) swept.push(`${unfinished} unfinished uploads`);
     });
     if (!now) return;
-    const names = options.names ?? (await listNames(store, folder, options));
-    const before = now.getTime() - age;
-    swept.push(...(await sweepCanaries(store, folder, names, before, options)));
+    const names = options.names ?? (await listNames(within, folder, options));
     dated = datedOf(folder, entries, now);
     const named = namedPayloads(folder, names, entries);
-    await sweepSnapshots(
-      store,
-      folder,
-      { groups: names.groups, dated },
-      { before, age, named, swept, waiting },
-      options,
-    );
+    const state = { before: now.getTime() - age, age, named, swept, waiting };
+    await sweepCanaries(leftovers, folder, names, state, options);
+    await sweepBegun(leftovers, folder, names, state, options);
+    await sweepSnapshots(leftovers, store, folder, { groups: names.groups, dated }, state, options);
   });
+  leftovers.report(options);
   return waiting.size > 0 ? { swept, waiting: { groups: waiting, dated } } : { swept };
 }
 
@@ -130,23 +132,13 @@ export async function sweepWaiting(
   options: SweepOptions,
 ): Promise<string[]> {
   const swept: string[] = [];
-  await attempt(options, async () => {
-    const now = await store.now(options);
-    if (!now) return;
-    const state = { before: now.getTime() - age, age, named: new Set<string>(), swept, waiting: new Map() };
-    await sweepSnapshots(store, folder, { groups, dated: [...dated, own] }, state, options);
-  });
+  const now = await clockForSweep(store, options);
+  if (!now) return swept;
+  const leftovers = await Leftovers.of(store, options);
+  const state = { before: now.getTime() - age, age, named: new Set<string>(), swept, waiting: new Map() };
+  await sweepSnapshots(leftovers, store, folder, { groups, dated: [...dated, own] }, state, options);
+  leftovers.report(options);
   return swept;
-}
-
-/** A failure only causes a warning: a backup needs neither the right to list nor the right to delete. */
-async function attempt(options: SweepOptions, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    options.signal?.throwIfAborted();
-    options.warn(`leftovers of dead runs could not be removed: ${messageOf(error)}`);
-  }
 }
 
 interface State {
@@ -159,57 +151,80 @@ interface State {
 }
 
 async function sweepSnapshots(
+  leftovers: Leftovers,
   store: Store,
   folder: string,
   { groups, dated }: Waiting,
-  { before, age, named, swept, waiting }: State,
+  state: State,
   options: CallOptions,
 ): Promise<void> {
-  const isStill = stillVerified(store, folder, options);
+  const isStill = stillVerified((await impatience(store, options.signal))(), folder, options);
   for (const [id, objects] of groups) {
     // Only a name of the agent's own form identifies an object as ours.
     if (!isSnapshotId(id)) continue;
-    // Keep objects that are pinned or that another manifest names.
-    const isPayload = ({ key }: StoredObject) => PAYLOAD.test(key.slice(folder.length + 1 + id.length));
-    const payloads = objects.filter(isPayload);
-    const keeping = [
-      ...[manifestKey(folder, id), pinKey(folder, id)],
-      ...payloads.map(({ key }) => exactManifestKey(key)),
-    ];
-    const has = (wanted: string) => objects.some(({ key }) => key === wanted);
-    if (has(manifestKey(folder, id))) {
-      // What is whole again, or was never deleted, must not be taken for a leftover later. Each `verify` writes beside it, so
-      // the marker's own age counts.
-      const markers = objects.filter(
-        (object) => markersOf(folder, id).includes(object.key) && areOld([object], before),
-      );
-      for (const { key } of markers) if ((await store.delete(key, options)) === 'deleted') swept.push(key);
-      continue;
-    }
-    if (!areOld(objects, before)) continue;
-    if (payloads.length > 0 && !named) continue;
-    // Without a marker, it had a manifest, which was lost.
-    if (payloads.length > 0 && !markersOf(folder, id).some(has)) continue;
-    if (objects.some(({ key }) => keeping.includes(key) || named?.has(key))) continue;
-    const successor = successorOf(takenBy({ id, objects: payloads }), dated);
-    const needsProof = payloads.length > 0 && !has(deletingKey(folder, id));
-    if (needsProof && !successor) {
-      waiting.set(id, objects);
-      continue;
-    }
-    // A listing may be incomplete, so ask the store for each of these keys.
-    const found = await Promise.all(keeping.map((key) => store.stat(key, options)));
-    if (found.some((object) => object !== undefined)) continue;
-    if (needsProof && !(successor && (await isStill(successor)))) continue;
-    const rests = (await restsUnder(store, folder, id, before, options)) ?? [];
-    if (rests.some((object) => keeping.includes(object.key) || (payloads.length === 0 && isPayload(object)))) continue;
-    // The last question: `adopt` may have begun since.
-    if (await isAdopting(store, payloads, before + age, options)) continue;
-    // A note of a restore counts for revisions and lineages, whatever became of the snapshot.
-    const leftovers = rests.filter(({ key }) => !isRestoreNote(key));
-    // The marker says that the payload may go, so it goes last.
-    const isMarker = ({ key }: StoredObject) => markersOf(folder, id).includes(key);
-    const inOrder = [...leftovers.filter((one) => !isMarker(one)), ...leftovers.filter(isMarker)];
-    for (const { key } of inOrder) if ((await store.delete(key, options)) === 'deleted') swept.push(key);
+    await leftovers.attempt((within) =>
+      sweepSnapshot(within, folder, { id, objects }, { ...state, dated, isStill }, options),
+    );
   }
+}
+
+interface Known extends State {
+  readonly dated: readonly Dated[];
+  readonly isStill: (one: Dated) => Promise<boolean>;
+}
+
+async function sweepSnapshot(
+  store: Store,
+  folder: string,
+  { id, objects }: { readonly id: string; readonly objects: readonly StoredObject[] },
+  { before, age, named, swept, waiting, dated, isStill }: Known,
+  options: CallOptions,
+): Promise<void> {
+  // Keep objects that are pinned or that another manifest names.
+  const isPayload = ({ key }: StoredObject) => PAYLOAD.test(key.slice(folder.length + 1 + id.length));
+  const payloads = objects.filter(isPayload);
+  const keeping = [
+    ...[manifestKey(folder, id), pinKey(folder, id)],
+    ...payloads.map(({ key }) => exactManifestKey(key)),
+  ];
+  const has = (wanted: string) => objects.some(({ key }) => key === wanted);
+  if (has(manifestKey(folder, id))) {
+    // What is whole again, or was never deleted, must not be taken for a leftover later. Each `verify` writes beside it, so
+    // the marker's own age counts.
+    const markers = objects.filter((object) => markersOf(folder, id).includes(object.key) && areOld([object], before));
+    for (const { key } of markers) if ((await store.delete(key, options)) === 'deleted') swept.push(key);
+    return;
+  }
+  if (!areOld(objects, before)) return;
+  if (payloads.length > 0 && !named) return;
+  // Without a marker, it had a manifest, which was lost.
+  if (payloads.length > 0 && !markersOf(folder, id).some(has)) return;
+  if (objects.some(({ key }) => keeping.includes(key) || named?.has(key))) return;
+  const successor = successorOf(takenBy({ id, objects: payloads }), dated);
+  const needsProof = payloads.length > 0 && !has(deletingKey(folder, id));
+  if (needsProof && !successor) {
+    waiting.set(id, objects);
+    return;
+  }
+  // A listing may be incomplete, so ask the store for each of these keys.
+  const found = await Promise.all(keeping.map((key) => store.stat(key, options)));
+  if (found.some((object) => object !== undefined)) return;
+  if (needsProof && !(successor && (await isOfEtcd(store, folder, id, successor, options)))) return;
+  if (needsProof && !(await isStill(successor!))) return;
+  const rests = (await restsUnder(store, folder, id, before, options)) ?? [];
+  if (rests.some((object) => keeping.includes(object.key) || (payloads.length === 0 && isPayload(object)))) return;
+  // The last question: `adopt` may have begun since.
+  if (await isAdopting(store, payloads, before + age, options)) return;
+  // A note of a restore counts for revisions and lineages, whatever became of the snapshot.
+  const ours = rests.filter(({ key }) => !isRestoreNote(key));
+  // The marker says that the payload may go, so it goes last.
+  const isMarker = ({ key }: StoredObject) => markersOf(folder, id).includes(key);
+  const inOrder = [...ours.filter((one) => !isMarker(one)), ...ours.filter(isMarker)];
+  for (const { key } of inOrder) if ((await store.delete(key, options)) === 'deleted') swept.push(key);
+}
+
+/** The snapshots around a payload may all be of another etcd that is backed up under the same name. */
+async function isOfEtcd(store: Store, folder: string, id: string, one: Dated, options: CallOptions): Promise<boolean> {
+  const clusterId = await etcdOfTaking(store, folder, id, options);
+  return clusterId === undefined || clusterId === one.clusterId;
 }

@@ -49,7 +49,9 @@ export async function commit(
   const { key, overwrite } = request;
   const put = async (found: Manifest) => {
     if (key) return commitExactKey(store, found, key, { overwrite, signal });
-    await putJson(store, manifestKey(folderOf(request), manifest.id), found, { signal });
+    // Another run may have taken a name of the user's for that of a dead run.
+    const onlyNew = request.fileName !== undefined;
+    await putJson(store, manifestKey(folderOf(request), manifest.id), found, { signal, onlyNew });
     return found;
   };
   const committed = await put({ ...manifest, verified }).catch(async (error) => {
@@ -60,6 +62,7 @@ export async function commit(
     throw error;
   });
   const outcome = { store: store.url, key: key ?? manifest.object.key, verified: verified?.level };
+  if (!key) await refuseGone(store, manifest, folderOf(request), context);
   if (key) {
     progress.phase('key', `storing it under ${key}`);
     return { ...outcome, ...(await finishKey(store, committed, key, request, context)) };
@@ -71,6 +74,28 @@ export async function commit(
   } catch (error) {
     return { ...outcome, retentionError: failureAfter('retention', store, error, context) };
   }
+}
+
+/** Throws if the payload is not there any more: a manifest without it would report a snapshot that does not exist. */
+async function refuseGone(
+  store: Store,
+  { id, object }: Manifest,
+  folder: string,
+  { signal }: RunContext,
+): Promise<void> {
+  const found = await store.stat(object.key, { signal }).catch(() => {
+    signal.throwIfAborted();
+    // What was read back just now is there.
+    return { size: object.sizeBytes };
+  });
+  if (found?.size === object.sizeBytes) return;
+  const own = manifestKey(folder, id);
+  await discard(store, own);
+  const what = found ? `was replaced: it has ${found.size} bytes, not ${object.sizeBytes}` : 'was deleted';
+  throw new AgentError(
+    ExitCode.verificationFailed,
+    `${store.url}: ${object.key} ${what} while the backup was writing its manifest; find out what else writes or deletes there, and take another backup`,
+  );
 }
 
 /**

@@ -1,5 +1,4 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import { clockOf } from '../../store/clock.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { isAdopting } from '../catalog/adopting.ts';
 import {
@@ -22,6 +21,7 @@ import { timeOf } from '../catalog/passed-over.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { readStored } from '../payload/read-payload.ts';
 import { type VerifyOptions, verifySnapshot } from '../payload/verify.ts';
+import { clockForSweep } from '../retention/clock-difference.ts';
 import { sinceOf, takenBy } from '../retention/superseded.ts';
 
 /** Reads the snapshot under an exact key. Throws unless the manifest and the payload exist. */
@@ -211,8 +211,8 @@ export async function sweepBeside(
   options: CallOptions,
 ): Promise<string[]> {
   const swept: string[] = [];
-  // `sweep` has warned of a clock that cannot be read.
-  const now = await clockOf(store, options);
+  // `sweep` has warned of a clock that cannot be read, or differs.
+  const now = await clockForSweep(store, options);
   if (!now || !named) return swept;
   for await (const object of store.list(`${key}.`, options)) {
     const id = object.key.slice(key.length + 1);

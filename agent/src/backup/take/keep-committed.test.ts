@@ -1,10 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { backupRequest, silent } from '../../../test/support/backup-request.ts';
-import { ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { putJson } from '../catalog/catalog.ts';
 import { takeBackup } from './take.ts';
@@ -90,4 +90,60 @@ test('a failed backup keeps its payload if it cannot be told whether there is a 
   // With the marker that its backup did not end.
   expect(keys.filter((key) => !key.endsWith('.taking'))).toEqual([isPayload]);
   expect(log).toEqual([expect.stringMatching(/is kept: .*\.json may exist by now \(no answer\)/)]);
+});
+
+/** Something else changes the payload while the manifest is written. */
+class Meddled extends FilesystemStore {
+  meddle: (path: string) => Promise<unknown> = async () => {};
+  override async put(...[key, body, options]: Parameters<FilesystemStore['put']>) {
+    const put = await super.put(key, body, options);
+    if (key.endsWith('.json')) await this.meddle(join(root, 'store', key.replace(/\.json$/, '.db')));
+    return put;
+  }
+}
+
+test.each<[string, (path: string) => Promise<unknown>]>([
+  ['was deleted', (path) => rm(path)],
+  ['was replaced', (path) => writeFile(path, 'other')],
+])(
+  'a payload that %s while the manifest is written fails the backup, and no manifest is left',
+  async (what, meddle) => {
+    const store = new Meddled({ path: join(root, 'store') });
+    store.meddle = meddle;
+    await expect(takeBackup(backupRequest(etcd, root, [store]), silent)).rejects.toMatchObject({
+      exitCode: ExitCode.verificationFailed,
+      message: expect.stringContaining(what),
+    });
+    const left = await readdir(join(root, 'store'), { recursive: true });
+    expect(left.filter((name) => name.endsWith('.json'))).toEqual([]);
+  },
+);
+
+test('a name of the user that another run took meanwhile keeps the manifest of that run', async () => {
+  const store = new FilesystemStore({ path: join(root, 'store') });
+  const { put } = store;
+  let isOther = false;
+  store.put = async (...args) => {
+    if (args[0].endsWith('weekly.db') && !isOther) {
+      isOther = true;
+      await putJson(store, 'orders/weekly.json', { schema: 'of another run' }, {});
+    }
+    return put.apply(store, args);
+  };
+  await expect(takeBackup(backupRequest(etcd, root, [store], { fileName: 'weekly' }), silent)).rejects.toMatchObject({
+    exitCode: ExitCode.refused,
+  });
+  expect(await readFile(join(root, 'store/orders/weekly.json'), 'utf8')).toContain('of another run');
+});
+
+test('a store that may not be listed gets the backup all the same, with a warning', async () => {
+  const store = new FilesystemStore({ path: join(root, 'store') });
+  store.list = () => {
+    throw new AgentError(ExitCode.storeRefused, 'list: AccessDenied');
+  };
+  const log: string[] = [];
+  const warnings = pino({ level: 'warn' }, { write: (line) => log.push(JSON.parse(line).msg) });
+  const { targets } = await takeBackup(backupRequest(etcd, root, [store]), { ...silent, log: warnings });
+  expect(targets).toMatchObject([{ verified: 'read' }]);
+  expect(log).toEqual([expect.stringMatching(/^list: AccessDenied; the backup goes on/)]);
 });

@@ -1,10 +1,10 @@
-import { clockOf } from '../../store/clock.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, PAYLOAD } from '../catalog/catalog.ts';
 import { claim } from '../catalog/claim.ts';
 import { manifestKey, pinKey, reservationKey } from '../catalog/keys.ts';
 import { areOld, type Names, restsUnder } from '../catalog/names.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
+import { clockForSweep } from '../retention/clock-difference.ts';
 import { datedOf, stillVerified, successorOf, takenBy } from '../retention/superseded.ts';
 import { namedPayloads } from '../retention/sweep.ts';
 import { discard } from './discard.ts';
@@ -37,8 +37,8 @@ export async function sweepReserved(
   options: CallOptions,
 ): Promise<string[]> {
   const swept: string[] = [];
-  // `sweep` has warned of a clock that cannot be read.
-  const now = await clockOf(store, options);
+  // `sweep` has warned of a clock that cannot be read, or differs.
+  const now = await clockForSweep(store, options);
   if (!now) return swept;
   const before = now.getTime() - age;
   const dated = datedOf(folder, entries, now);

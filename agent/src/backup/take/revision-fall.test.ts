@@ -46,6 +46,18 @@ async function backdate(id: string, minutes: number): Promise<void> {
   await writeFile(file, JSON.stringify({ ...manifest, createdAt }));
 }
 
+test('an etcd that was emptied, with backups that are never read back: backup and prune say so', async () => {
+  const stream = () => backup('--verify=stream');
+  for (let n = 0; n < 20; n++) await etcd.etcdctl('put', 'key', String(n));
+  const { data } = await stream();
+  await backdate(data.snapshot.id, 120);
+  await empty();
+  expect((await stream()).log).toEqual([expect.stringMatching(/^the revision fell from 21/)]);
+  const pruned = await runHere('prune', ...flags(), '--retention=last=1,minKeep=1');
+  expect(pruned.log).toEqual([expect.stringMatching(/^the revision fell from 21/)]);
+  expect(pruned.data).toMatchObject({ deleted: [] });
+});
+
 test('an etcd that was emptied under its cluster id: backup, status and a restore of the newest say so', async () => {
   const before = await backupAfter(20);
   await backdate(before.id, 120);

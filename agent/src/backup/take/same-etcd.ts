@@ -7,6 +7,27 @@ import { fallText, higherBefore, type Reached } from '../catalog/revision-fall.t
 import type { Origin, StoreRequest } from './request.ts';
 import type { TargetRun } from './target-run.ts';
 
+const UNKNOWN = 'unknown';
+
+/**
+ * Returns the newest snapshot of an etcd that no restore connects with those of these cluster ids. `known`: the snapshots
+ * that say what was restored.
+ */
+export function otherEtcdAmong(
+  entries: readonly Entry[],
+  named: NamedCluster,
+  ids: readonly string[],
+  known = entries,
+): Entry | undefined {
+  const isOwn = (entry: Entry) => isOf(named, entry) && entry.manifest?.source.clusterId !== UNKNOWN;
+  const own = ids.filter((id) => id !== UNKNOWN);
+  if (own.length === 0) return undefined;
+  const connected = new Set(own);
+  for (const { family } of linesOf(known.filter(isOwn)))
+    if (own.some((id) => family.has(id))) for (const id of family) connected.add(id);
+  return entries.find((entry) => isOwn(entry) && !connected.has(entry.manifest!.source.clusterId));
+}
+
 /**
  * Returns a warning for a backup of an etcd into a folder that has snapshots of another one, unless restores connect the two.
  * `lineage`: the etcd clusters that it was restored from.
@@ -17,12 +38,8 @@ function otherEtcdWarning(
   clusterId: string,
   lineage: readonly string[],
 ): string | undefined {
-  const own = entries.filter((entry) => isOf(named, entry) && entry.manifest?.source.clusterId !== 'unknown');
-  if (clusterId === 'unknown') return undefined;
-  const connected = new Set([clusterId, ...lineage]);
-  for (const { family } of linesOf(own))
-    if ([clusterId, ...lineage].some((id) => family.has(id))) for (const id of family) connected.add(id);
-  const newest = own.find(({ manifest }) => !connected.has(manifest!.source.clusterId));
+  if (clusterId === UNKNOWN) return undefined;
+  const newest = otherEtcdAmong(entries, named, [clusterId, ...lineage]);
   if (!newest) return undefined;
   const other = newest.manifest!.source.clusterId;
   return `${folderOf(named)} has snapshots of another etcd (cluster id ${other}, newest ${newest.id}), and this one has the cluster id ${clusterId}; if it is another cluster, pass a --cluster or --namespace of its own; if it was restored from that one, and this store has no note of it (the restore used another store, or another tool), pass --restored-from=${other}`;
@@ -83,7 +100,7 @@ export async function warningOfSameEtcd<T>(
     const warning = await sameEtcdElsewhere(store, request, clusterId, { signal });
     if (warning && !failed) context.log.warn({ store: store.url }, warning);
   };
-  const looks = Promise.all(clusterId === 'unknown' ? [] : runs.map(look));
+  const looks = Promise.all(clusterId === UNKNOWN ? [] : runs.map(look));
   try {
     const result = await work();
     const timer = setTimeout(() => ended.abort(), AFTERWARDS);

@@ -1,5 +1,5 @@
 import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { isTimeout } from '../../lib/limits/run-limit.ts';
 import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
@@ -8,7 +8,7 @@ import { folderOf } from '../catalog/identity/folder.ts';
 import { lineageOf } from '../catalog/identity/lineage.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { isAnyUnderWay, listNames, type Names } from '../catalog/names.ts';
-import { silentAmong, silentText } from '../catalog/silence.ts';
+import { impatience, silentAmong, silentText } from '../catalog/silence.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { extensions } from '../payload/compression.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
@@ -56,19 +56,10 @@ export async function storeSnapshot(
   const taken = new Set(request.fileName ? [...prepared.values()].flatMap(({ ids }) => ids) : []);
 
   const store = async (origin: Origin) => {
-    const known = [...prepared.values()].flatMap(({ entries }) => entries);
-    const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
-    for (const { target, context: within } of runs) {
-      const { entries = [] } = prepared.get(target) ?? {};
-      for (const warning of warningsFor(entries, request, origin, lineage))
-        within.log.warn({ store: target.store.url }, warning);
-    }
-    const waiting = new Map([...prepared].map(([target, one]) => [target, one.waiting]));
-    const spans = new Map([...prepared].map(([target, one]) => [target, spanOf(one, request, origin)]));
+    const { lineage, waiting, spans } = fromBefore(prepared, runs, request, origin);
     // Free the lists now: retention reads them again, and memory must not hold both.
     prepared.clear();
     listed.clear();
-    known.length = 0;
     const id = await nameSnapshot(request, runs, taken, startedAt);
     checkRuns(runs, context.signal);
     const key = payloadKey(request, id);
@@ -76,7 +67,10 @@ export async function storeSnapshot(
     // moment that the snapshot is dated at.
     if (!request.key && !request.fileName)
       await each(({ store: to }, { log, signal }) =>
-        markTaking(to, folderOf(request), id, { signal, warn: (message) => log.warn({ store: to.url }, message) }),
+        markTaking(to, folderOf(request), id, {
+          ...{ signal, clusterId: origin.source.clusterId },
+          warn: (message) => log.warn({ store: to.url }, message),
+        }),
       );
     const open = runs.filter(({ failure }) => !failure);
 
@@ -200,6 +194,30 @@ function spanOf(
   return sameEtcdSpan({ source, content: { hashKV, revision } }, entries, folderOf(request), isUnderWay);
 }
 
+/**
+ * Warns of what the snapshots in the stores say against this backup, and returns what the rest of the run needs of them. Not a
+ * part of the run itself: while that waits, V8 keeps whatever its variables once led to.
+ */
+function fromBefore(
+  prepared: ReadonlyMap<Target, Prepared>,
+  runs: readonly TargetRun[],
+  request: StoreRequest,
+  origin: Origin,
+) {
+  const known = [...prepared.values()].flatMap(({ entries }) => entries);
+  const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
+  for (const { target, context } of runs) {
+    const { entries = [] } = prepared.get(target) ?? {};
+    for (const warning of warningsFor(entries, request, origin, lineage))
+      context.log.warn({ store: target.store.url }, warning);
+  }
+  return {
+    lineage,
+    waiting: new Map([...prepared].map(([target, one]) => [target, one.waiting])),
+    spans: new Map([...prepared].map(([target, one]) => [target, spanOf(one, request, origin)])),
+  };
+}
+
 interface Prepared {
   readonly entries: readonly Entry[];
   /** Ids that are already in use. */
@@ -213,18 +231,20 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   if (request.key && !request.overwrite) await refuseExisting(store, request.key, context);
   const { log, signal } = context;
   const warn = (message: string) => log.warn({ store: store.url }, message);
-  const names = await list(store, { signal });
+  const names = await listOrWarn(store, request, list, { log, signal });
   const keepIndex = (error: unknown) => warn(`the index of the snapshots could not be written: ${messageOf(error)}`);
   const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex, mayLackAll: true });
   const silent = silentText(silentAmong(entries));
   if (silent) warn(`${silent}; the backup goes on without it`);
+  let now = Date.now();
   const onClock = (theirs: Date) => {
+    now = theirs.getTime();
     const warning = wrongDateWarning(theirs, request);
     if (warning) warn(warning);
   };
   const options = { signal, warn, names, onClock };
   const { swept, waiting } = await sweep(store, folderOf(request), request.sweepAge, entries, options);
-  await sweepOwnNames(store, request, names, entries, signal).then(
+  await sweepOwnNames((await impatience(store, signal))(), request, names, entries, signal).then(
     (more) => swept.push(...more),
     (error) => {
       signal.throwIfAborted();
@@ -234,8 +254,27 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
   const gone = new Set(swept);
   const ids = [...names.groups].filter(([, objects]) => objects.some(({ key }) => !gone.has(key))).map(([id]) => id);
-  const isUnderWay = isAnyUnderWay(folderOf(request), names, Date.now() - request.sweepAge);
+  const isUnderWay = isAnyUnderWay(folderOf(request), names, now - request.sweepAge);
   return { entries, ids, isUnderWay, ...(waiting && { waiting }) };
+}
+
+/** A backup does not need the right to list: what it cannot see, it neither sweeps nor compares with. */
+async function listOrWarn(
+  store: Store,
+  request: StoreRequest,
+  list: List,
+  { log, signal }: Pick<RunContext, 'log' | 'signal'>,
+): Promise<Names> {
+  try {
+    return await list(store, { signal });
+  } catch (error) {
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused || request.fileName) throw error;
+    log.warn(
+      { store: store.url },
+      `${error.message}; the backup goes on, without a look at the snapshots of before: leftovers stay, and retention deletes nothing; allow these credentials to list`,
+    );
+    return { groups: new Map(), others: new Map() };
+  }
 }
 
 /** Returns a warning for a backup that may get a wrong date, because the store's clock differs from ours. */
@@ -247,7 +286,7 @@ function wrongDateWarning(theirs: Date, { key }: StoreRequest): string | undefin
   const late = 'is dated in the future, and does not count as the newest until then';
   // No listing contains the snapshot of an exact key.
   const what = key ? 'has a wrong date' : theirs > ours ? early : late;
-  return `${difference}; if ours is wrong, this snapshot ${what}; set the clock of this machine, and take another backup`;
+  return `${difference}; if ours is wrong, this snapshot ${what}; set the clock of this machine, and take another backup; until both clocks agree, leftovers of dead runs stay`;
 }
 
 /** Deletes what waited for the verified snapshot that this run has stored. */
@@ -278,10 +317,10 @@ async function sweepOwnNames(
   entries: readonly Entry[],
   signal: AbortSignal,
 ): Promise<string[]> {
-  const { key, fileName, sweepAge } = request;
+  const { key, sweepAge } = request;
   const folder = folderOf(request);
   if (key) return sweepBeside(store, key, sweepAge, namedPayloads(folder, names, entries), { signal });
-  return fileName ? sweepReserved(store, folder, names, sweepAge, entries, { signal }) : [];
+  return sweepReserved(store, folder, names, sweepAge, entries, { signal });
 }
 
 function describe(

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -38,6 +38,19 @@ test('a store that refuses the marker gets the backup all the same, with a warni
   const { id, log, names } = await backup(new Refusing({ path }));
   expect(names).toEqual([`${id}.db`, `${id}.json`]);
   expect(log).toEqual([expect.stringMatching(`^orders/${id}.taking could not be written: not this one; .* killed, `)]);
+});
+
+test('the marker names the etcd', async () => {
+  let text = '';
+  class Reading extends FilesystemStore {
+    override async put(...[key, body, options]: Parameters<FilesystemStore['put']>) {
+      const put = await super.put(key, body, options);
+      if (isMarker(key)) text = await readFile(join(path, key), 'utf8');
+      return put;
+    }
+  }
+  await backup(new Reading({ path }));
+  expect(JSON.parse(text)).toEqual({ clusterId: expect.stringMatching(/^[0-9a-f]+$/) });
 });
 
 test('a store that fails at the marker gets none', async () => {

@@ -1,25 +1,25 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import { putText, takingKey } from '../catalog/catalog.ts';
+import { putJson, takingKey } from '../catalog/catalog.ts';
 import { DEADLINE } from './discard.ts';
 
 type Warn = (message: string) => void;
 
 /**
- * Writes the marker without which a payload that a killed run leaves looks like one whose manifest was lost. A store may refuse
- * it, for example because it is empty: the snapshot matters more.
+ * Writes the marker without which a payload that a killed run leaves looks like one whose manifest was lost. It names
+ * the etcd. A store may refuse it: the snapshot matters more.
  */
 export async function markTaking(
   store: Store,
   folder: string,
   id: string,
-  { warn, ...options }: CallOptions & { readonly warn: Warn },
+  { clusterId, warn, ...options }: CallOptions & { readonly clusterId: string; readonly warn: Warn },
 ): Promise<void> {
   const key = takingKey(folder, id);
-  await putText(store, key, '', options).catch((error) => {
+  await putJson(store, key, { clusterId }, options).catch((error) => {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
     warn(
-      `${key} could not be written: ${error.message}; the run goes on without it, but if it is killed, its payload counts as one that has lost its manifest: no later run removes it, and \`verify\` fails until you adopt or delete it; let the store take empty objects`,
+      `${key} could not be written: ${error.message}; the run goes on without it, but if it is killed, its payload counts as one that has lost its manifest: no later run removes it, and \`verify\` fails until you adopt or delete it`,
     );
   });
 }

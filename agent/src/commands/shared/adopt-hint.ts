@@ -4,10 +4,13 @@ import {
   hasManifest,
   isBeingDeleted,
   isMarkedTaking,
+  isReserved,
   mayRunUntil,
   payloadIn,
   payloadProblem,
+  reservationKey,
 } from '../../backup/catalog/catalog.ts';
+import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { quoted } from '../../lib/quoted.ts';
 import type { StoredObject } from '../../store/store.ts';
 import type { Settings } from '../cli/settings.ts';
@@ -51,6 +54,10 @@ export function adoptHint(opened: OpenedStore, entry: Entry, context: HintContex
   if (manifest) return `; if another snapshot was stored in its place, ${adopt} writes a new manifest`;
   if (hasManifest(entry)) return `; if its payload is good, ${adopt} replaces the manifest`;
   const until = manifestKey === exactManifestKey(payload.key) ? undefined : mayRunUntil(payload, now);
+  if (isReserved(entry)) {
+    const marker = reservationKey(folderOf(opened), entry.id);
+    return `; ${until ? `wait until ${until}; if it has no manifest then` : 'if no backup is running'}, delete ${marker}, and then ${adopt} writes one`;
+  }
   if (until && !isMarkedTaking(entry)) {
     return `; if no backup is running, ${adoptCommand(opened, [payload.key], settings, ['--backup-ended'])} writes one`;
   }
@@ -68,11 +75,11 @@ export function adoptAllHint(opened: OpenedStore, lost: readonly Entry[], contex
   return `if no backup is running, ${adoptCommand(opened, some, context.settings)} writes a manifest for ${which}`;
 }
 
-/** The keys of the payloads that no manifest names, newest first. */
+/** The keys of the payloads that no manifest names and no backup has reserved, newest first. */
 export const adoptable = (lost: readonly Entry[], context: Pick<HintContext, 'entries'>): string[] =>
   lost.flatMap((entry) => {
     const payload = orphanOf(entry);
-    return payload && !ownerOf(payload, entry, context) ? [payload.key] : [];
+    return payload && !isReserved(entry) && !ownerOf(payload, entry, context) ? [payload.key] : [];
   });
 
 /** The payload of a snapshot whose manifest is missing, damaged, or that of another payload. */

@@ -35,8 +35,9 @@ test('the suggestion is only called the newest if every newer snapshot is known'
   );
 });
 
-test('a snapshot is in the future by the clock of the store', async () => {
-  const entries = [entryOf('newer', -day), entryOf('older', day)];
-  expect(await suggested(entries)).toMatch(/for example older,/);
-  expect(await suggested(entries, new Date(now + 2 * day))).toMatch(/for example newer,/);
+test('a snapshot is in the future by both clocks, that of the store and ours', async () => {
+  const ahead = (days: number) => new Date(Date.now() + days * day);
+  const entries = [entryOf('newer', now - ahead(1).getTime()), entryOf('older', day)];
+  for (const theirs of [ahead(0), ahead(-2)]) expect(await suggested(entries, theirs)).toMatch(/for example older,/);
+  expect(await suggested(entries, ahead(2))).toMatch(/for example newer,/);
 });

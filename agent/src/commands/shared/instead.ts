@@ -1,6 +1,6 @@
 import type { Entry } from '../../backup/catalog/catalog.ts';
 import { earliestOf, mayBeFrom, timeOf } from '../../backup/catalog/passed-over.ts';
-import { newestVerified } from '../../backup/catalog/select.ts';
+import { laterOf, newestVerified } from '../../backup/catalog/select.ts';
 import { DamagedError } from '../../backup/payload/damaged-error.ts';
 import { AgentError } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
@@ -24,7 +24,7 @@ export async function another(
     const entries = await opened.readAnswering(() => signal);
     const others = entries.filter((entry) => entry.id !== id);
     // A clock that does not answer by then is not needed for it.
-    const now = (await clockOf(opened.store, { signal }).catch(() => undefined)) ?? new Date();
+    const now = laterOf(new Date(), await clockOf(opened.store, { signal }).catch(() => undefined));
     const { newest } = newestVerified(others, opened, opened.store.url, { now, ...(before && { before }) });
     if (newest) return `name another snapshot, for example ${newest.id}, ${whichIs(newest, others, before)}`;
   } catch {

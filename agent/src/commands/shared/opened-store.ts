@@ -1,7 +1,7 @@
 import type { Entry } from '../../backup/catalog/catalog.ts';
 import type { Wanted } from '../../backup/catalog/identity/identity.ts';
 import type { StoreSpec } from '../../store/spec.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store, StoredObject } from '../../store/store.ts';
 
 /** The store of a command, and the cluster whose snapshots the command is about. */
 export interface OpenedStore extends Wanted {
@@ -20,6 +20,8 @@ export interface OpenedStore extends Wanted {
   readonly readUnfinished: (now: Date) => Promise<readonly Entry[]>;
   /** Lists the snapshots in the folder that retention was deleting. */
   readonly readDeleting: () => Promise<readonly Entry[]>;
+  /** Lists the files that look like payloads and that none of these snapshots, no marker and no name of ours claims. */
+  readonly readUnclaimed: (entries: readonly Entry[]) => Promise<readonly StoredObject[]>;
   /** Lists what has notes of restores and no manifest. */
   readonly readNoted: () => Promise<readonly Entry[]>;
 }

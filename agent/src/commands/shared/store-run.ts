@@ -4,6 +4,7 @@ import {
   lostManifests,
   notedOnly,
   readCatalog,
+  unclaimedFiles,
   unfinished,
   type WholeEntry,
 } from '../../backup/catalog/catalog.ts';
@@ -32,7 +33,7 @@ import type { Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
-import { adoptHint } from './adopt-hint.ts';
+import { adoptCommand, adoptHint } from './adopt-hint.ts';
 import { adoptableHint } from './adoptable-hint.ts';
 import { answeringOf, HINT_LIMIT } from './answering.ts';
 import { besideHint, elsewhere } from './elsewhere.ts';
@@ -136,8 +137,20 @@ export async function openedStore(
   const readLost = async (now: Date) => lostManifests(folder, await list(), now);
   const readUnfinished = async (now: Date) => unfinished(folder, await list(), now);
   const readDeleting = async () => beingDeleted(folder, await list());
+  const readUnclaimed = async (all: readonly Entry[]) => unclaimedFiles(folder, await list(), all);
   const readNoted = async () => notedOnly(folder, await list());
-  return { ...wanted, spec, store, readAll, readAnswering, readLost, readUnfinished, readDeleting, readNoted };
+  return {
+    ...wanted,
+    spec,
+    store,
+    readAll,
+    readAnswering,
+    readLost,
+    readUnfinished,
+    readDeleting,
+    readUnclaimed,
+    readNoted,
+  };
 }
 
 export const withCatalog = <T>(context: CommandContext, work: (opened: OpenedCatalog) => Promise<T>): Promise<T> =>
@@ -216,10 +229,11 @@ async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes:
     ...{ cluster, namespace, clusterId, id },
     ...(before !== undefined && { before }),
   };
-  const { readLost, readUnfinished } = opened;
+  const { readLost, readUnfinished, readUnclaimed } = opened;
   const readAnswering = () => answeringOf(opened, context);
   return selectEntry(store, asked, {
-    ...{ signal, readAnswering, readLost, readUnfinished },
+    ...{ signal, readAnswering, readLost, readUnfinished, readUnclaimed },
+    adopts: (file) => adoptCommand(opened, [file], settings),
     wayOut: (entry, known) => adoptHint(opened, entry, { settings, ...known }),
     warn: (message) => log.warn(withListFlags(message, opened)),
   });

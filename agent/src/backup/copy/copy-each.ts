@@ -1,0 +1,65 @@
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { moreTime } from '../../lib/limits/run-limit.ts';
+import { IDLE_TIMEOUT } from '../../store/idle-timeout.ts';
+import type { Entry } from '../catalog/catalog.ts';
+import { Turns } from '../catalog/silence.ts';
+import { type CopyContext, type CopyOutcome, copySnapshot, isWithheld } from './copy.ts';
+
+export interface Copies {
+  readonly outcomes: readonly CopyOutcome[];
+  /** Why the others were not tried. */
+  readonly stopped?: unknown;
+}
+
+/** What stores say if they take nothing more. */
+const FULL = /\b(volume|store|disk) is full\b|\bquota is used up\b|\bno space left\b/i;
+
+/**
+ * Copies one snapshot after the other. One that the source or the target fails, refuses or hangs with does not end the run,
+ * but several in a row do. `knowsIdle`: the target ends calls that hang by itself, and knows better when they do.
+ */
+export async function copyEach(
+  chosen: readonly Entry[],
+  context: CopyContext,
+  { knowsIdle }: { readonly knowsIdle: boolean },
+): Promise<Copies> {
+  const { signal, log } = context;
+  const isAlone = chosen.length === 1;
+  const from = await Turns.of(context.from, signal, isAlone);
+  const to = await Turns.of(context.to, signal, isAlone || knowsIdle, IDLE_TIMEOUT);
+  // Time for the first that hangs. Each one adds that for the next.
+  moreTime(signal, IDLE_TIMEOUT / 1000);
+  const outcomes: CopyOutcome[] = [];
+  for (const entry of chosen) {
+    try {
+      const outcome = await copySnapshot(entry, { ...context, from: from.next(), to: to.next() });
+      outcomes.push(outcome);
+      if (['failed', 'refused'].includes(outcome.outcome)) log.error(outcome.detail);
+      if (outcome.outcome === 'copied') to.count(false);
+      if (isWithheld(entry)) continue;
+      from.count(outcome.exitCode === ExitCode.storeUnreachable);
+      if (from.isOver) return { outcomes, stopped: new AgentError(ExitCode.storeUnreachable, outcome.detail) };
+    } catch (error) {
+      signal.throwIfAborted();
+      const failed = failedAtTarget(entry, error);
+      if (!failed) return { outcomes, stopped: error };
+      outcomes.push(failed);
+      log.error(failed.detail);
+      to.count(true);
+      if (to.isOver) return { outcomes, stopped: error };
+    }
+  }
+  return { outcomes };
+}
+
+/** Returns the outcome of a snapshot that the target did not take or return. Undefined if it would take no other either. */
+function failedAtTarget({ id, manifest }: Entry, error: unknown): CopyOutcome | undefined {
+  if (!(error instanceof AgentError)) return undefined;
+  const { storeUnreachable, storeRefused, nothingThere } = ExitCode;
+  const isOfOne = ([storeUnreachable, storeRefused, nothingThere] as ExitCode[]).includes(error.exitCode);
+  const message = messageOf(error);
+  if (!isOfOne || FULL.test(message)) return undefined;
+  const exitCode = error.exitCode === storeRefused ? storeRefused : storeUnreachable;
+  const storedBytes = manifest?.object.sizeBytes;
+  return { id, outcome: 'failed', detail: `${id}: ${message}`, exitCode, ...(storedBytes && { storedBytes }) };
+}

@@ -1,0 +1,51 @@
+import { messageOf } from '../../lib/errors.ts';
+import type { CallOptions, Store } from '../../store/store.ts';
+import { isUnreachable, Turns } from '../catalog/silence.ts';
+
+/** After so many failures in a row, the store takes no deletion at all. */
+const GIVE_UP = 20;
+
+export interface Warning {
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * Removes leftovers one by one: a backup needs neither the right to list nor the right to delete, and one call that is refused or
+ * hangs keeps neither the backup nor the other leftovers waiting. Says in one warning what failed.
+ */
+export class Leftovers {
+  readonly #turns: Turns;
+  readonly #signal: AbortSignal | undefined;
+  readonly #failures: string[] = [];
+  #inRow = 0;
+
+  private constructor(turns: Turns, signal: AbortSignal | undefined) {
+    this.#turns = turns;
+    this.#signal = signal;
+  }
+
+  static async of(store: Store, { signal }: CallOptions): Promise<Leftovers> {
+    return new Leftovers(await Turns.of(store, signal), signal);
+  }
+
+  /** Does nothing once the store has failed too often. */
+  async attempt(work: (within: Store) => Promise<void>): Promise<void> {
+    if (this.#turns.isOver || this.#inRow >= GIVE_UP) return;
+    try {
+      await work(this.#turns.next());
+      this.#inRow = 0;
+      this.#turns.count(false);
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      this.#failures.push(messageOf(error));
+      this.#inRow++;
+      this.#turns.count(isUnreachable(error));
+    }
+  }
+
+  report({ warn }: Warning): void {
+    const [first, ...more] = this.#failures;
+    if (first === undefined) return;
+    warn(`leftovers of dead runs could not be removed: ${first}${more.length > 0 ? ` (and ${more.length} more)` : ''}`);
+  }
+}
