@@ -37,7 +37,7 @@ const options = {
 await build({ ...options, entryPoints: { 'etcd-agent': join(here, 'src/cli.ts') }, splitting: true });
 // A build of its own, so that the files of the agent are the same with and without it.
 if (process.argv.includes('--crashing')) {
-  await build({ ...options, entryPoints: { 'etcd-agent-crashing': join(here, 'test/local/agent-crashing.mts') } });
+  await build({ ...options, entryPoints: { 'etcd-agent-crashing': join(here, 'test/local/pods/agent-crashing.mts') } });
 }
 // The image has this file on its PATH.
 await chmod(join(out, 'bin/etcd-agent.mjs'), 0o755);

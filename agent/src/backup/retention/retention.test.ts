@@ -117,6 +117,12 @@ describe('an etcd that was emptied and has its old cluster id', () => {
     }
   });
 
+  test('keeps it in a folder of adopted snapshots alone, of which no etcd is known', () => {
+    const all = revisions([100, 101, 6, 7, 8], { clusterId: 'unknown' });
+    const decisions = decide(all, { last: 1, minKeep: 1 }, { ...context, cluster: undefined });
+    expect(ids(decisions, 'delete')).toEqual(idsOf([all[0]!, all[3]!]));
+  });
+
   test('nothing stays for it while revisions rise, after a restore, or between members a few writes apart', () => {
     expect(gone(rising(5, 40), { last: 1 })).toHaveLength(4);
     const restored = rising(5, 1).map((each, index) =>

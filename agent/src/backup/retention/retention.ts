@@ -112,22 +112,11 @@ function holds({ pinned, locked }: Candidate): string[] {
  * each fall of a revision, among the verified ones and among all.
  */
 function keepLifelines(snapshots: readonly Snapshot[], cluster: ClusterLine | undefined, keep: Keep): void {
-  if (!cluster) return;
   const verified = snapshots.filter((snapshot) => snapshot.verified);
-  const keepNewest = (among: readonly Snapshot[], ids: readonly string[], what: string) => {
-    const newest = ids
-      .map((id) => among.find(({ clusterId }) => clusterId === id))
-      .find((found) => found !== undefined);
-    if (newest) keep(newest, `${what} of cluster ${newest.clusterId}`);
-  };
-  // The id before is the nearest ancestor that has snapshots: a cluster may be restored again before its first backup.
-  for (const ids of [[cluster.id], cluster.lineage.filter((id) => id !== cluster.id)]) {
-    keepNewest(verified, ids, 'newest verified');
-    keepNewest(snapshots, ids, 'newest');
-  }
+  if (cluster) keepNewest(snapshots, verified, cluster, keep);
   const groups = [verified, ...(verified.length < snapshots.length ? [snapshots] : [])];
   // An adopted snapshot may be of any etcd, also of one that was emptied.
-  for (const id of [cluster.id, ...cluster.lineage, 'unknown']) {
+  for (const id of [...(cluster ? [cluster.id, ...cluster.lineage] : []), 'unknown']) {
     const of = id === 'unknown' ? 'adopted snapshots' : `cluster ${id}`;
     for (const group of groups) {
       const what = group === verified ? ' verified' : '';
@@ -135,6 +124,25 @@ function keepLifelines(snapshots: readonly Snapshot[], cluster: ClusterLine | un
       for (const one of before) keep(one, `newest${what} before the revision of ${of} fell`);
       for (const one of after) keep(one, `first${what} after the revision of ${of} fell`);
     }
+  }
+}
+
+function keepNewest(
+  snapshots: readonly Snapshot[],
+  verified: readonly Snapshot[],
+  { id: current, lineage }: ClusterLine,
+  keep: Keep,
+): void {
+  const keepFirst = (among: readonly Snapshot[], ids: readonly string[], what: string) => {
+    const newest = ids
+      .map((id) => among.find(({ clusterId }) => clusterId === id))
+      .find((found) => found !== undefined);
+    if (newest) keep(newest, `${what} of cluster ${newest.clusterId}`);
+  };
+  // The id before is the nearest ancestor that has snapshots: a cluster may be restored again before its first backup.
+  for (const ids of [[current], lineage.filter((id) => id !== current)]) {
+    keepFirst(verified, ids, 'newest verified');
+    keepFirst(snapshots, ids, 'newest');
   }
 }
 
