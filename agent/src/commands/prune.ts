@@ -85,7 +85,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       },
       { signal, dryRun, warn, prove, flags: sameStore(opened) },
     );
-    progress.phase('sweep', 'removing leftovers of dead runs');
+    if (!dryRun) progress.phase('sweep', 'removing leftovers of dead runs');
     const gone = new Set(deleted);
     const left = entries
       .filter(({ id }) => !gone.has(id))

@@ -9,7 +9,7 @@ import { isOf, linesOf, ownerOf } from '../catalog/identity/identity.ts';
 import { otherFoldersHint } from '../catalog/identity/locate.ts';
 import { listNames } from '../catalog/names.ts';
 import { inFuture } from '../catalog/select.ts';
-import { MAX_CLOCK_DIFFERENCE } from '../retention/retention.ts';
+import { MAX_CLOCK_DIFFERENCE } from '../retention/clock-difference.ts';
 import { newCanary } from '../retention/sweep.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
 
@@ -87,7 +87,7 @@ const NO_DELETE =
   'backups work, but retention deletes nothing and leftovers stay; if these credentials are not meant to delete, run `prune` with others, and delete the test object';
 
 const NO_CLOCK =
-  'while the clock cannot be read, backups work, but retention deletes nothing and leftovers of dead runs stay';
+  'while the clock cannot be read, backups are stored, but their retention fails (exit code 3) and leftovers of dead runs stay';
 
 /** Adds what it means if the store refuses the call. */
 const orSaying = <T>(what: string, call: Promise<T>): Promise<T> =>

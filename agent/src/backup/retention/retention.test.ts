@@ -287,7 +287,7 @@ describe('what is never deleted', () => {
     }
     expect(gone(all, keepOne, { storeNow: undefined })).toHaveLength(4);
     const decisions = decide(all, keepOne, { ...context, storeNow: new Date('2026-11-20T12:07:00Z') });
-    expect(reasonsFor(all[0]!, decisions)).toEqual(['nothing is deleted: store clock differs by 7m']);
+    expect(reasonsFor(all[0]!, decisions)).toEqual(["nothing is deleted: the store's clock is 7m ahead of ours"]);
   });
 
   test.each<[string, Partial<Candidate>]>([
@@ -392,7 +392,7 @@ test('1000 random histories keep every promise, and every decision occurs', () =
     'delete: no rule',
     'defer: over',
     'keep: minKeep',
-    'differs',
+    "the store's clock",
     'not verified',
     'oldest weekly',
   ]) {

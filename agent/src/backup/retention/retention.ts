@@ -9,6 +9,7 @@ import {
   type Snapshot,
 } from '../catalog/candidate.ts';
 import { aroundFalls } from '../catalog/revision-fall.ts';
+import { clockDifference, MAX_CLOCK_DIFFERENCE } from './clock-difference.ts';
 import { applyRules, type Keep } from './keep-rules.ts';
 
 export interface RetentionContext extends Owner {
@@ -29,9 +30,6 @@ export interface Decision {
   /** Reasons for people to read. */
   readonly reasons: readonly string[];
 }
-
-/** Milliseconds that the store's clock may differ from this machine's clock. */
-export const MAX_CLOCK_DIFFERENCE = 5 * 60_000;
 
 /** Decides what to do with each snapshot, oldest first. Nothing else decides which snapshots may be deleted. */
 export function decide(
@@ -172,7 +170,5 @@ export function vetoOf(
   if (doubt !== undefined) return doubt;
   const own = candidates.find(({ id }) => id === ownRun?.id);
   if (ownRun && !(ownRun.verified && own?.verified !== false)) return "this run's snapshot is not verified";
-  const difference = storeNow ? Math.abs(now.getTime() - storeNow.getTime()) : 0;
-  if (!(difference <= MAX_CLOCK_DIFFERENCE)) return `store clock differs by ${Math.ceil(difference / 60_000)}m`;
-  return undefined;
+  return storeNow && clockDifference(storeNow, now);
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeApi } from '../../../src/controllers/cluster/kubernetes/fake-api.fixture.ts';
@@ -42,3 +42,10 @@ test('the reconciler of the crash suites ends once at each point, and goes on wh
   expect(points()).toHaveLength(2);
   rmSync(directory, { recursive: true });
 }, 60_000);
+
+test('the build of the image for tests names the file where it is', () => {
+  const root = join(import.meta.dirname, '../../..');
+  const [, entry] =
+    /'(test\/local\/[^']*agent-crashing\.mts)'/.exec(readFileSync(join(root, 'build.mjs'), 'utf8')) ?? [];
+  expect(join(root, entry ?? '')).toBe(join(import.meta.dirname, 'agent-crashing.mts'));
+});
