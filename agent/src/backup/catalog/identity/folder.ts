@@ -32,3 +32,21 @@ export function namedCluster(cluster: string | undefined, namespace: string | un
   }
   return { cluster, namespace };
 }
+
+/** Snapshots whose folder in the store is not that of their cluster, because the store begins at another path. */
+export interface Misplaced extends NamedCluster {
+  readonly folder: string;
+  /** The path below this store at which the store begins that the snapshots were written to. */
+  readonly below?: string;
+  /** The end of this store's path that belongs to the folder of the cluster. */
+  readonly above?: string;
+}
+
+/** Compares the folder in which a snapshot lies with the cluster that its manifest names. */
+export function misplacedIn(folder: string, owner: NamedCluster): Misplaced | undefined {
+  const own = folderOf(owner);
+  const common = { folder, cluster: owner.cluster, namespace: owner.namespace };
+  if (folder.endsWith(`/${own}`)) return { ...common, below: folder.slice(0, -own.length - 1) };
+  if (folder === '') return { ...common, above: own };
+  return own.endsWith(`/${folder}`) ? { ...common, above: own.slice(0, -folder.length - 1) } : undefined;
+}
