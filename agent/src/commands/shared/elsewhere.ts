@@ -137,7 +137,7 @@ async function clusterIdsHint(opened: OpenedStore): Promise<string> {
 
 const flagsAt = (spec: StoreSpec, named: NamedCluster) => sameStore({ ...named, spec, store: { url: storeUrl(spec) } });
 
-function misplacedText(misplaced: Misplaced, spec: StoreSpec): string {
+export function misplacedText(misplaced: Misplaced, spec: StoreSpec): string {
   const { folder, above: missing, below: more } = misplaced;
   const moved = missing === undefined ? below(spec, more!) : above(spec, missing);
   const what = `snapshots of ${folderOf(misplaced)}`;

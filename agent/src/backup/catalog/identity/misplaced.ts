@@ -4,7 +4,7 @@ import { callCounter } from '../../../lib/memory.ts';
 import type { Store } from '../../../store/store.ts';
 import { exactManifestKey, isOfExactKey, isValidKey, manifestKey, readManifest } from '../catalog.ts';
 import { isSnapshotId, SNAPSHOT_NAME, splitName } from '../snapshot-id.ts';
-import { folderOf, type Misplaced, misplacedIn, type NamedCluster } from './folder.ts';
+import { folderOf, type Misplaced, misplacedManifest, type NamedCluster } from './folder.ts';
 import { type HintOptions, LIMIT, limited } from './locate.ts';
 
 /** Folders whose manifest is read. */
@@ -78,14 +78,11 @@ export async function lookAround(
   });
 }
 
-/** Reads the manifest at the key. One under an exact key may lie in any folder, so it says nothing of the path. */
+/** Compares the folder of a manifest with the cluster that it names. */
 async function placeOf(store: Store, folder: string, key: string, signal: AbortSignal): Promise<Misplaced | undefined> {
   const read = await readManifest(store, key, { signal });
   if (!read || 'problem' in read) return undefined;
-  const { id, object, cluster } = read.manifest;
-  const owner = { cluster: cluster.name, namespace: cluster.namespace };
-  const isOrdinary = key === manifestKey(folder || '.', id) && object.key.startsWith(`${folderOf(owner)}/`);
-  return isOrdinary ? misplacedIn(folder, owner) : undefined;
+  return key === manifestKey(folder || '.', read.manifest.id) ? misplacedManifest(folder, read.manifest) : undefined;
 }
 
 /** Returns the exact key whose manifest this is. */
