@@ -676,6 +676,13 @@ describe('a payload whose backup may still be running', () => {
       data: { adopted: 1, snapshots: [{ key: 'orders/nightly.db.gz', outcome: 'skipped', detail: why }, {}] },
     });
     expect(await adopt('orders/nightly.db.gz')).toMatchObject({ exitCode: ExitCode.refused, text: why });
+    const longAgo = new Date(Date.now() - 2 * 3_600_000);
+    await utimes(join(path, 'orders/nightly.reserved'), longAgo, longAgo);
+    const killed =
+      /: its backup was killed, or has been running for over an hour: orders\/nightly\.reserved exists; if no backup is running, delete that file/;
+    expect((await adopt('orders/nightly.db.gz')).text).toMatch(killed);
+    const [left] = (await adopt()).data.snapshots;
+    expect(`${left.key}: ${left.detail}`).toMatch(killed);
     await rm(join(path, 'orders/nightly.reserved'));
     expect(await adopt()).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
   });
