@@ -48,7 +48,7 @@ function asTyped(text: string, command: string) {
 }
 
 describe('a payload without a manifest that is under an hour old', () => {
-  const why = 'has no manifest: its backup is still running, or was killed';
+  const why = 'has no manifest: its backup( or copy)? is still running, or was killed';
   beforeEach(async () => {
     await put(older);
     await put(newer);
@@ -145,7 +145,7 @@ describe('all manifests are lost', () => {
   });
 
   test('list and verify begin with the newest, and have the same words', async () => {
-    const why = 'it has no manifest: its backup was killed, or the manifest was deleted';
+    const why = 'it has no manifest: its backup or copy was killed, or the manifest was deleted';
     const said = (what: string) => [newer, older].map((id) => expect.stringContaining(`${id}: ${what}${why}`));
     const list = await run('list');
     expect(list.text.split('\n').filter((line) => line.startsWith('incomplete: '))).toEqual(said(''));
@@ -226,7 +226,7 @@ describe('a payload under a name of the user that a killed `backup --file-name` 
         .find((each) => each.includes('weekly-1'));
       found.push([
         command,
-        /weekly-1.* has no manifest: its backup was killed|weekly-1\b.*running, or was killed/.test(line ?? ''),
+        /weekly-1.* has no manifest: its backup or copy was killed|weekly-1\b.*running, or was killed/.test(line ?? ''),
       ]);
     }
     return found;

@@ -616,7 +616,7 @@ describe('a payload whose backup may still be running', () => {
       await put(`orders/${id}.taking`, Buffer.alloc(0), new Date());
       const { text } = await runHere(...command.split(' '), ...inStore());
       expect(text).toMatch(
-        /its backup is still running, or was killed; .*wait until \d{4}-\S+Z; if it has no manifest then, .etcd-agent adopt .* writes one; with --backup-ended it does so now/,
+        /its backup( or copy)? is still running, or was killed(, or its manifest was deleted)?; .*wait until \d{4}-\S+Z; if it has no manifest then, .etcd-agent adopt .* writes one; with --backup-ended it does so now/,
       );
       await put(`orders/${id}.db`, saved, new Date(Date.now() - 61 * 60_000));
       expect(await asTyped(text)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
@@ -628,7 +628,7 @@ describe('a payload whose backup may still be running', () => {
     expect(await adopt()).toMatchObject({ exitCode: 0 });
     await put(`orders/${id}.db`, saved, new Date());
     await put(`orders/${id}.taking`, Buffer.alloc(0), new Date());
-    const why = 'it has no manifest: its backup is still running, or was killed';
+    const why = 'it has no manifest: its backup or copy is still running, or was killed';
     expect(await runHere('restore', 'fetch', ...inStore(), `--to=${path}/x.db`)).toMatchObject({
       exitCode: 0,
       text: expect.stringMatching(new RegExp(`passed over: ${id}, \\S+ .*newer: ${why}`)),

@@ -19,6 +19,7 @@ import {
   readCatalog,
   readDocument,
   reservationKey,
+  reservedBy,
 } from '../catalog/catalog.ts';
 import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';

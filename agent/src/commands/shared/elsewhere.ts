@@ -117,7 +117,7 @@ async function unfinishedHint(store: Store, spec: StoreSpec, folder: string, run
     times.length === 1
       ? [`1 ${what}, from ${oldest}`, 'it once it is']
       : [`${times.length} ${what}s, the oldest from ${oldest}`, 'them once they are'];
-  return `; ${folder || 'the store'} has ${found}: a backup is running, or was killed; the next backup removes ${them} older than --sweep-age, by default a day`;
+  return `; ${folder || 'the store'} has ${found}: a backup or copy is running, or was killed; the next backup or prune removes ${them} older than --sweep-age, by default a day`;
 }
 
 /** Lists the cluster ids of the folder if there is none of the id that is asked for. */

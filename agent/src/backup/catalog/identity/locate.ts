@@ -59,7 +59,7 @@ async function hasObjects(store: Store, folder: string, { signal }: CallOptions)
 
 function described({ folder, count, payloads }: Folder): string {
   if (count > 0) return `${folder} (${count})`;
-  return `${folder} (${payloads > 0 ? `${payloads} without a manifest, as a killed backup leaves it` : 'no snapshot, only objects that lay beside one'})`;
+  return `${folder} (${payloads > 0 ? `${payloads} without a manifest, as a killed backup or copy leaves it` : 'no snapshot, only objects that lay beside one'})`;
 }
 
 /**
