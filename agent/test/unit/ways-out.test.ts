@@ -48,7 +48,7 @@ function asTyped(text: string, command: string) {
 }
 
 describe('a payload without a manifest that is under an hour old', () => {
-  const why = 'has no manifest: its backup( or copy)? is still running, or was killed';
+  const why = 'has no manifest: its backup is still running, or was killed';
   beforeEach(async () => {
     await put(older);
     await put(newer);
@@ -59,7 +59,7 @@ describe('a payload without a manifest that is under an hour old', () => {
   test('may have lost it if no backup has marked it: the command that writes one is named', async () => {
     await rm(join(path, `orders/${newer}.taking`));
     const lost = new RegExp(
-      `${newer}.* ${why}, or its manifest was deleted; .*if no backup is running, \`etcd-agent adopt orders/${newer}.db --store=\\S+ --cluster=orders --namespace= --backup-ended\` writes one`,
+      `${newer}.* has no manifest: its backup or copy is still running, or was killed, or its manifest was deleted; .*if no backup is running, \`etcd-agent adopt orders/${newer}.db --store=\\S+ --cluster=orders --namespace= --backup-ended\` writes one`,
     );
     expect((await run('show')).log).toEqual([expect.stringMatching(lost)]);
     for (const command of ['list', 'adopt', `show ${newer}`]) expect((await run(command)).text).toMatch(lost);

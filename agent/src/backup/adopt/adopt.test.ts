@@ -628,7 +628,7 @@ describe('a payload whose backup may still be running', () => {
     expect(await adopt()).toMatchObject({ exitCode: 0 });
     await put(`orders/${id}.db`, saved, new Date());
     await put(`orders/${id}.taking`, Buffer.alloc(0), new Date());
-    const why = 'it has no manifest: its backup or copy is still running, or was killed';
+    const why = 'it has no manifest: its backup is still running, or was killed';
     expect(await runHere('restore', 'fetch', ...inStore(), `--to=${path}/x.db`)).toMatchObject({
       exitCode: 0,
       text: expect.stringMatching(new RegExp(`passed over: ${id}, \\S+ .*newer: ${why}`)),
@@ -666,7 +666,7 @@ describe('a payload whose backup may still be running', () => {
 
   test('a name that a backup has reserved is left alone, however old', async () => {
     await put('orders/nightly.db.gz', gzipSync(saved));
-    await put('orders/nightly.reserved', Buffer.from('{}'));
+    await put('orders/nightly.reserved', Buffer.from('{}'), new Date());
     await put('orders/other.db');
     const why = expect.stringMatching(
       /a backup is writing it: orders\/nightly\.reserved exists; wait until it ends; if it was killed, delete that file/,
