@@ -277,7 +277,13 @@ test('status: several stores, the worst decides', async () => {
   expect(await run('status', '--max-age=2d')).toMatchObject({ exitCode: 0, text: expect.stringMatching(/1d old$/) });
   const { exitCode, text, data } = await run('status', empty);
   expect(exitCode).toBe(ExitCode.nothingThere);
-  expect(text).toMatch(/^FAILED: .*no verified snapshot of orders; .* has snapshots of orders: pass .*\nok: /);
+  const failedFirst = /^FAILED: .*no verified snapshot of orders; .* has snapshots of orders: pass .*\nok: /;
+  expect(text).toMatch(failedFirst);
+  const after = await runHere('status', `--store=file://${path}`, empty, '--cluster=orders');
+  expect(after).toMatchObject({
+    text: expect.stringMatching(failedFirst),
+    data: { stores: [{ ok: true }, { ok: false }] },
+  });
   expect(data.stores).toMatchObject([
     { ok: false },
     { ok: true, ageSeconds: expect.any(Number), sizeBytes: expect.any(Number) },
