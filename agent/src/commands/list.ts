@@ -67,7 +67,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
       exitCode: others.isFound ? ExitCode.nothingThere : ExitCode.done,
       text: [
         snapshots.length === 0
-          ? `no ${incomplete.length > 0 ? 'complete snapshot' : 'snapshots'} of ${folder}${clusterId === undefined ? '' : ` with the cluster id ${clusterId}`} in ${store.url}${payloads > 0 ? `, but ${payloads} that have no manifest` : ''}${others.text}${adoptable}`
+          ? `no ${incomplete.length > 0 ? 'complete snapshot' : 'snapshots'} of ${folder}${clusterId === undefined ? '' : ` with the cluster id ${clusterId}`} in ${store.url}${payloads > 0 ? `, but ${payloads} that ${payloads === 1 ? 'has' : 'have'} no manifest` : ''}${others.text}${adoptable}`
           : table(
               [
                 'ID',

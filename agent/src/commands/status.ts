@@ -29,10 +29,11 @@ async function status(
   const targets = openTargets(specs, limit);
   const stores = await Promise.all(targets.map(({ store }, at) => ask(store, specs[at]!, maxAge, context)));
   const failed = stores.filter(({ ok }) => !ok);
+  const isMixed = failed.length > 0 && stores.length > 1;
   return {
     exitCode: failed[0]?.exitCode ?? 0,
-    text: stores
-      .map(({ ok, detail }) => (failed.length > 0 && stores.length > 1 ? `${ok ? 'ok' : 'FAILED'}: ${detail}` : detail))
+    text: [...failed, ...stores.filter(({ ok }) => ok)]
+      .map(({ ok, detail }) => (isMixed ? `${ok ? 'ok' : 'FAILED'}: ${detail}` : detail))
       .join('\n'),
     data: {
       ...(failed.length > 0 && { error: failed.map(({ detail }) => detail).join('; ') }),

@@ -76,6 +76,9 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     return {
       exitCode: failed ? ExitCode.verificationFailed : inconclusive ? ExitCode.inconclusive : ExitCode.done,
       text: [
+        ...(part && checked.length + superseded.length + going.length === 0
+          ? [`no snapshot is in part ${part.number} of ${part.of}`]
+          : []),
         ...checked.map(
           ({ finding: { id, outcome, detail = '' }, entry }) =>
             `${id}: ${outcome}: ${withoutId(detail, id)}${entry ? adoptHint(opened, entry, hinting) : ''}`,

@@ -28,7 +28,7 @@ const run = (command: string, ...more: string[]) =>
   runHere(...command.split(' '), '--cluster=orders', `--store=file://${path}`, ...more);
 
 const one =
-  '; orders has 1 unfinished .part file, from 2026-11-21T02:00:00.000Z: a backup is running, or was killed; the next backup removes it once it is older than --sweep-age, by default a day';
+  '; orders has 1 unfinished .part file, from 2026-11-21T02:00:00.000Z: a backup or copy is running, or was killed; the next backup or prune removes it once it is older than --sweep-age, by default a day';
 const commands: [string, ...string[]][] = [
   ['list'],
   ['status'],
@@ -59,7 +59,7 @@ test('several are counted, with the time of the oldest', async () => {
   await leave(`orders/${id}.extra.tar.age.89abcdef.part`, new Date('2026-11-21T01:00:00Z'));
   await leave('orders/foreign.part', new Date(0));
   expect((await run('list')).text).toContain(
-    '; orders has 2 unfinished .part files, the oldest from 2026-11-21T01:00:00.000Z: a backup is running, or was killed; the next backup removes them once they are older than',
+    '; orders has 2 unfinished .part files, the oldest from 2026-11-21T01:00:00.000Z: a backup or copy is running, or was killed; the next backup or prune removes them once they are older than',
   );
 });
 

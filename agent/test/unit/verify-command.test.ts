@@ -55,6 +55,13 @@ function deleteBefore(method: keyof typeof original, key: string): void {
   });
 }
 
+test('a part without a snapshot is called so', async () => {
+  const texts: string[] = [];
+  for (const part of ['1/3', '2/3', '3/3']) texts.push((await run('verify', `--subset=${part}`)).text);
+  expect(texts).toContainEqual(expect.stringMatching(/^no snapshot is in part \d of 3$/));
+  expect(texts).not.toContain('');
+});
+
 test.each([
   ['before it is read', 'put', `orders/${second}.verify.json`],
   ['before its payload is read', 'get', `orders/${first}.db`],

@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isSnapshotId } from '../../src/backup/catalog/snapshot-id.ts';
 import { ExitCode } from '../../src/lib/errors.ts';
 import { seal } from '../mutations/mutate.ts';
 import { runHere } from '../support/in-process.ts';
@@ -18,7 +19,8 @@ afterEach(() => rm(path, { recursive: true }));
 async function put(id: string, folder = 'orders', revision?: number): Promise<void> {
   const [cluster, namespace] = folder.split('/').reverse();
   const snapshot = seal(Buffer.from(id));
-  const createdAt = id.replace(/.*-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-.*/, '$1-$2-$3T$4:$5:$6Z');
+  const dated = isSnapshotId(id) ? id : older;
+  const createdAt = dated.replace(/.*-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-.*/, '$1-$2-$3T$4:$5:$6Z');
   const manifest = manifestOf(snapshot, snapshot, {
     ...{ id, createdAt, object: { key: `${folder}/${id}.db` } },
     ...(revision !== undefined && { content: { revision } }),
@@ -57,7 +59,7 @@ describe('a payload without a manifest that is under an hour old', () => {
   test('may have lost it if no backup has marked it: the command that writes one is named', async () => {
     await rm(join(path, `orders/${newer}.taking`));
     const lost = new RegExp(
-      `${newer}.* ${why}, or its manifest was deleted; .*if no backup is running, \`etcd-agent adopt orders/${newer}.db --store=\\S+ --cluster=orders --namespace= --backup-ended\` writes one`,
+      `${newer}.* has no manifest: its backup or copy is still running, or was killed, or its manifest was deleted; .*if no backup is running, \`etcd-agent adopt orders/${newer}.db --store=\\S+ --cluster=orders --namespace= --backup-ended\` writes one`,
     );
     expect((await run('show')).log).toEqual([expect.stringMatching(lost)]);
     for (const command of ['list', 'adopt', `show ${newer}`]) expect((await run(command)).text).toMatch(lost);
@@ -143,7 +145,7 @@ describe('all manifests are lost', () => {
   });
 
   test('list and verify begin with the newest, and have the same words', async () => {
-    const why = 'it has no manifest: its backup was killed, or the manifest was deleted';
+    const why = 'it has no manifest: its backup or copy was killed, or the manifest was deleted';
     const said = (what: string) => [newer, older].map((id) => expect.stringContaining(`${id}: ${what}${why}`));
     const list = await run('list');
     expect(list.text.split('\n').filter((line) => line.startsWith('incomplete: '))).toEqual(said(''));
@@ -224,7 +226,7 @@ describe('a payload under a name of the user that a killed `backup --file-name` 
         .find((each) => each.includes('weekly-1'));
       found.push([
         command,
-        /weekly-1.* has no manifest: its backup was killed|weekly-1\b.*running, or was killed/.test(line ?? ''),
+        /weekly-1.* has no manifest: its backup or copy was killed|weekly-1\b.*running, or was killed/.test(line ?? ''),
       ]);
     }
     return found;
@@ -424,6 +426,36 @@ describe.each([
       exitCode: ExitCode.nothingThere,
       flags: [`--store=file://${path}`, '--cluster=orders', '--namespace=prod'],
     });
+  });
+});
+
+describe('a store path that ends with the folder of the cluster', () => {
+  const right = () => [`--store=file://${path}`, '--cluster=orders', '--namespace='];
+  const saysSo = async (...commands: string[]) => {
+    for (const command of commands) {
+      const { exitCode, text } = await at(join(path, 'orders'), command, '--cluster=orders');
+      expect({ command, exitCode, flags: passed(text) }).toEqual({
+        ...{ command, exitCode: ExitCode.nothingThere, flags: right() },
+      });
+      expect(text).not.toMatch(/etcd-agent adopt|nightly/);
+    }
+  };
+
+  test('is too deep for adopt, also if files are named, as for the commands that read', async () => {
+    await put(older);
+    await put('nightly');
+    await saysSo(...readers, 'adopt nightly.db', 'adopt nightly.db other.db');
+  });
+
+  test('is too deep if all its snapshots were adopted', async () => {
+    await put('nightly');
+    await saysSo(...readers, 'adopt nightly.db');
+  });
+
+  test('is too deep if its files have yet to be adopted', async () => {
+    await mkdir(join(path, 'orders'));
+    await writeFile(join(path, 'orders/nightly.db'), 'no snapshot');
+    await saysSo('list', 'status', 'show', 'prune --retention=last=1', 'adopt');
   });
 });
 

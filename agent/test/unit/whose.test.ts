@@ -117,7 +117,7 @@ describe('one name in two namespaces', () => {
     await truncate(join(path, 'prod/orders', `${ids.prod}.json`), 30);
     for (const command of ['status', 'show']) {
       const { text } = await run(command, '--namespace=prod');
-      expect(text).toMatch(new RegExp(`1 that are not verified, such as ${ids.prod}: its manifest cannot be read`));
+      expect(text).toMatch(new RegExp(`1 that is not verified, ${ids.prod}: its manifest cannot be read`));
       expect(text).not.toContain('staging');
     }
   });

@@ -616,7 +616,7 @@ describe('a payload whose backup may still be running', () => {
       await put(`orders/${id}.taking`, Buffer.alloc(0), new Date());
       const { text } = await runHere(...command.split(' '), ...inStore());
       expect(text).toMatch(
-        /its backup is still running, or was killed; .*wait until \d{4}-\S+Z; if it has no manifest then, .etcd-agent adopt .* writes one; with --backup-ended it does so now/,
+        /its backup( or copy)? is still running, or was killed(, or its manifest was deleted)?; .*wait until \d{4}-\S+Z; if it has no manifest then, .etcd-agent adopt .* writes one; with --backup-ended it does so now/,
       );
       await put(`orders/${id}.db`, saved, new Date(Date.now() - 61 * 60_000));
       expect(await asTyped(text)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
@@ -666,7 +666,7 @@ describe('a payload whose backup may still be running', () => {
 
   test('a name that a backup has reserved is left alone, however old', async () => {
     await put('orders/nightly.db.gz', gzipSync(saved));
-    await put('orders/nightly.reserved', Buffer.from('{}'));
+    await put('orders/nightly.reserved', Buffer.from('{}'), new Date());
     await put('orders/other.db');
     const why = expect.stringMatching(
       /a backup is writing it: orders\/nightly\.reserved exists; wait until it ends; if it was killed, delete that file/,
@@ -676,6 +676,13 @@ describe('a payload whose backup may still be running', () => {
       data: { adopted: 1, snapshots: [{ key: 'orders/nightly.db.gz', outcome: 'skipped', detail: why }, {}] },
     });
     expect(await adopt('orders/nightly.db.gz')).toMatchObject({ exitCode: ExitCode.refused, text: why });
+    const longAgo = new Date(Date.now() - 2 * 3_600_000);
+    await utimes(join(path, 'orders/nightly.reserved'), longAgo, longAgo);
+    const killed =
+      /: its backup was killed, or has been running for over an hour: orders\/nightly\.reserved exists; if no backup is running, delete that file/;
+    expect((await adopt('orders/nightly.db.gz')).text).toMatch(killed);
+    const [left] = (await adopt()).data.snapshots;
+    expect(`${left.key}: ${left.detail}`).toMatch(killed);
     await rm(join(path, 'orders/nightly.reserved'));
     expect(await adopt()).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
   });

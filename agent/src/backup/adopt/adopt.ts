@@ -19,6 +19,7 @@ import {
   readCatalog,
   readDocument,
   reservationKey,
+  reservedBy,
 } from '../catalog/catalog.ts';
 import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
@@ -104,7 +105,8 @@ export async function findAdoptable(
   const whyNot = async (object: StoredObject) => {
     const { key } = object;
     if (!isValidKey(key)) return UNNAMEABLE;
-    if (folder.keys.has(reservationBeside(key))) return reservedBy(key);
+    const reservation = folder.objects.find((each) => each.key === reservationBeside(key));
+    if (reservation) return reservedBy(reservation, await timeAt(store, options));
     if (isBeingDeleted(key, folder)) return `retention is deleting it, or was killed meanwhile; ${adoptsNamed(key)}`;
     if (!folder.keys.has(manifestBeside(key)) || !mayOwn(key, entries)) return undefined;
     const beside = await judge(store, manifestBeside(key), object, { ...options, replacesIntact: false });
@@ -224,7 +226,8 @@ async function mayBeRunning(
   options: CallOptions,
 ): Promise<string | undefined> {
   const { key } = object;
-  if (await store.stat(reservationBeside(key), options)) return reservedBy(key);
+  const reservation = await store.stat(reservationBeside(key), options);
+  if (reservation) return reservedBy(reservation, await timeAt(store, options));
   if (backupEnded || !isNameOfOurs(key) || (await store.stat(manifestBeside(key), options))) return undefined;
   const until = mayRunUntil(object, await timeAt(store, options));
   return (
@@ -245,9 +248,6 @@ async function mayBeGoing({ key }: StoredObject, store: Store, options: CallOpti
 }
 
 const reservationBeside = (key: string) => reservationKey(dirname(key), stemOf(basename(key)));
-
-const reservedBy = (key: string) =>
-  `a backup is writing it: ${reservationBeside(key)} exists; wait until it ends; if it was killed, delete that file`;
 
 /** Key of the manifest that a file with an ordinary name would have. */
 const manifestBeside = (key: string) => manifestKey(dirname(key), stemOf(basename(key)));

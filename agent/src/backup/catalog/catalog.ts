@@ -210,10 +210,16 @@ export function mayRunUntil({ modified }: StoredObject, now: Date): string | und
   return Number.isNaN(end.getTime()) ? 'it ends' : end.toISOString();
 }
 
+/** Why a name that a backup has reserved with this marker is left alone. */
+export const reservedBy = (reservation: StoredObject, now: Date): string =>
+  mayRunUntil(reservation, now)
+    ? `a backup is writing it: ${reservation.key} exists; wait until it ends; if it was killed, delete that file`
+    : `its backup was killed, or has been running for over an hour: ${reservation.key} exists; if no backup is running, delete that file`;
+
 const UNFINISHED = 'no manifest: its backup is still running, or was killed';
-/** An agent that writes no marker may be writing the payload. */
-const YOUNG = `${UNFINISHED}, or its manifest was deleted`;
-const LOST = 'no manifest: its backup was killed, or the manifest was deleted';
+/** A copy, and an agent that writes no marker, may be writing the payload. */
+const YOUNG = 'no manifest: its backup or copy is still running, or was killed, or its manifest was deleted';
+const LOST = 'no manifest: its backup or copy was killed, or the manifest was deleted';
 const GOING = 'no manifest: retention is deleting it, or was killed meanwhile; the sweep deletes the rest';
 
 /** Returns the snapshots whose manifest was lost or never written, newest first. Only their names identify them. */

@@ -108,7 +108,7 @@ export function noneVerified(
   if (why.length === 0 && bad.length > 0) {
     const one = bad.find((entry) => wayOut(entry) !== '') ?? bad[0]!;
     why.push(
-      `${bad.length} that are not verified, such as ${one.id}: ${one.problem ?? badness(one) ?? 'it was never verified'}; see \`etcd-agent list\`${wayOut(one)}`,
+      `${bad.length === 1 ? `1 that is not verified, ${one.id}` : `${bad.length} that are not verified, such as ${one.id}`}: ${one.problem ?? badness(one) ?? 'it was never verified'}; see \`etcd-agent list\`${wayOut(one)}`,
     );
   }
   const of = `${folderOf(wanted)}${wanted.clusterId === undefined ? '' : ` with the cluster id ${wanted.clusterId}`}`;

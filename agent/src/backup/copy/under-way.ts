@@ -1,7 +1,7 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { timeAt } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
-import { deletingKey, mayRunUntil, reservationKey } from '../catalog/catalog.ts';
+import { deletingKey, mayRunUntil, reservationKey, reservedBy } from '../catalog/catalog.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 
 interface Place {
@@ -17,9 +17,9 @@ const refused = ({ to }: Place, id: string, why: string) =>
 export async function refuseReserved(id: string, place: Place): Promise<void> {
   const { folder, to, signal } = place;
   const key = reservationKey(folder, id);
-  if (isSnapshotId(id) || !(await to.stat(key, { signal }))) return;
-  const advice = 'wait until it ends; if it was killed, delete that file';
-  throw refused(place, id, `a backup is writing it: ${key} exists; ${advice}`);
+  const marker = isSnapshotId(id) ? undefined : await to.stat(key, { signal });
+  if (!marker) return;
+  throw refused(place, id, reservedBy(marker, await timeAt(to, { signal })));
 }
 
 /** Throws if retention may be deleting the snapshot. An older marker is that of a run that was killed. */

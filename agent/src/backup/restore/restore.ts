@@ -285,18 +285,23 @@ function waysOut(
  */
 const REPLACE_MEMBER = 'if its cluster still serves, remove this member there and add it again';
 
+/** Whether the present data are those of a member of this cluster. */
+export async function holdsCluster(dataDir: string, clusterId: string | undefined): Promise<boolean> {
+  const [log, marker] = await Promise.all(
+    [walIdentity, readMarker].map((read) => read(dataDir).catch(() => undefined)),
+  );
+  return clusterId !== undefined && [log?.clusterId, marker?.clusterId].includes(clusterId);
+}
+
 /**
  * Throws if the restore would have the cluster id of the present data: members that were not restored with it would
  * accept it although its data differ.
  */
 async function refuseSameCluster(dataDir: string, clusterId: string | undefined, example: string): Promise<void> {
-  const [log, marker] = await Promise.all(
-    [walIdentity, readMarker].map((read) => read(dataDir).catch(() => undefined)),
-  );
-  if (clusterId === undefined || ![log?.clusterId, marker?.clusterId].includes(clusterId)) return;
+  if (!(await holdsCluster(dataDir, clusterId))) return;
   throw new AgentError(
     ExitCode.refused,
-    `--initial-cluster-token: ${dataDir} already holds the cluster ${clusterId} of the same token and members; pass the same new token to all members, for example ${example}, the same on all of them`,
+    `--initial-cluster-token: ${dataDir} already holds the cluster ${clusterId} of the same token and members; pass the same new token to all members, for example ${example}`,
   );
 }
 

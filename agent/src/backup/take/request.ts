@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import type { NamedCluster } from '../catalog/identity/folder.ts';
+import type { Misplaced, NamedCluster } from '../catalog/identity/folder.ts';
 import type { HashKV, Host, Level, Manifest } from '../catalog/manifest.ts';
 import type { Names } from '../catalog/names.ts';
 import type { ExtraRequest } from '../payload/extra.ts';
@@ -16,6 +16,8 @@ export interface Target {
   readonly retention?: RetentionSpec;
   /** Returns flags with which another command finds the snapshots of this store. */
   readonly flags?: (named: NamedCluster) => string;
+  /** Says where the store begins that these snapshots were written to, to follow a sentence about this one. */
+  readonly placed?: (misplaced: Misplaced) => string;
 }
 
 /** Where and how a snapshot is stored. */

@@ -56,6 +56,35 @@ test('the first backup into a folder warns if another folder has snapshots of th
   expect(await backup('--cluster=orders', '--namespace=prd')).toMatchObject({ exitCode: 0, log: [] });
 });
 
+test.each([
+  ['', ''],
+  ['prod', 'prod'],
+])(
+  'a backup whose store begins inside the folder of its cluster (namespace %j) warns, and the error of the next command too',
+  async (namespace, folder) => {
+    const named = ['--cluster=orders', `--namespace=${namespace}`];
+    const deep = `--store=file://${join(path, folder || 'orders')}`;
+    const backupDeep = () => runHere('backup', deep, `--endpoints=${etcd.endpoints}`, ...named);
+    await backup(...named);
+    const { exitCode, log } = await backupDeep();
+    expect({ exitCode, log }).toEqual({
+      exitCode: 0,
+      log: [
+        expect.stringMatching(
+          new RegExp(
+            `^${namespace ? 'prod/' : ''}orders has no snapshots yet in ${deep.slice(8)}; it has snapshots of \\S+ .*, so its path is too deep: pass --store=file://${path} ${named.join(' ')}$`,
+          ),
+        ),
+      ],
+    });
+    if (namespace) return;
+    const { text } = await runHere('status', `--store=file://${path}`, '--cluster=orders');
+    expect(text).toMatch(
+      /: orders \(1\), orders\/orders \(1\); if orders is no namespace, a backup with a --store one folder too deep has made orders\/orders; pass --namespace= or --namespace=orders$/,
+    );
+  },
+);
+
 test('the folder of another etcd, and a store that lists only its own folder, cause no warning', async () => {
   await using other = await EtcdCluster.start({ size: 1 });
   await backupOf(other, '--cluster=other');

@@ -84,8 +84,8 @@ export function warningsFor(
 const AFTERWARDS = 1_000;
 
 /**
- * Runs the work, and meanwhile looks in the stores of these runs for another folder with snapshots of the same etcd, and
- * warns of it. Never changes the result of the work.
+ * Runs the work, and meanwhile looks in the stores of these runs for another folder with snapshots of the same etcd, or for
+ * signs that the path of the store is too deep, and warns of it. Never changes the result of the work.
  */
 export async function warningOfSameEtcd<T>(
   runs: readonly TargetRun[],
@@ -95,9 +95,9 @@ export async function warningOfSameEtcd<T>(
 ): Promise<T> {
   const ended = new AbortController();
   let failed = false;
-  const look = async ({ target: { store }, context }: TargetRun) => {
+  const look = async ({ target: { store, placed }, context }: TargetRun) => {
     const signal = AbortSignal.any([context.signal, ended.signal]);
-    const warning = await sameEtcdElsewhere(store, request, clusterId, { signal });
+    const warning = await sameEtcdElsewhere(store, request, clusterId, { signal, placed });
     if (warning && !failed) context.log.warn({ store: store.url }, warning);
   };
   const looks = Promise.all(clusterId === UNKNOWN ? [] : runs.map(look));

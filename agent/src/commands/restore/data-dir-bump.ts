@@ -110,7 +110,7 @@ function bumpOfOthers(
   const highest = highestOf([...served.inStore, ...served.here].filter(isSame));
   if (notes.length === 0 && highest.revision === 0) return undefined;
   const example = nextToken(id, initialClusterToken);
-  const orNewToken = `pass ${several ? 'the same new --initial-cluster-token to all members' : 'a new --initial-cluster-token'}, for example ${example}${several ? ', the same on all of them' : ''}`;
+  const orNewToken = `pass ${several ? 'the same new --initial-cluster-token to all members' : 'a new --initial-cluster-token'}, for example ${example}`;
   // A single member has lost with its data what it has served.
   const other = several ? notes.find((note) => note.id !== id || note.part !== 'none') : notes[0];
   if (other || !several) {
@@ -140,7 +140,7 @@ function bumpOfOthers(
   const past = highestOf([...served.here, ...inPlace].filter((each) => !isSame(each)));
   if (revision + joined > past.revision) return joined;
   throw refused(
-    `the cluster ${clusterId} with this token and these members begins at revision ${revision + joined}, but ${past.where} has reached ${past.revision}: clients would miss changes; pass the same --bump-revision to all members, for example ${bumpBeyond(highestServed(served).revision, revision)}, and the same new --initial-cluster-token, for example ${example}${several ? ', the same on all of them' : ''}`,
+    `the cluster ${clusterId} with this token and these members begins at revision ${revision + joined}, but ${past.where} has reached ${past.revision}: clients would miss changes; pass the same --bump-revision to all members, for example ${bumpBeyond(highestServed(served).revision, revision)}, and the same new --initial-cluster-token, for example ${example}`,
   );
 }
 
@@ -159,7 +159,7 @@ function refuseSource(
     ? `if it still serves, remove ${name} there and add it again; otherwise pass the same new token to all members`
     : 'pass a new token';
   throw refused(
-    `--initial-cluster-token: this token and these members are those of the cluster ${clusterId} that the snapshots come from; ${instead}, for example --initial-cluster-token=${nextToken(id, initialClusterToken)}${several ? ', the same on all of them' : ''}`,
+    `--initial-cluster-token: this token and these members are those of the cluster ${clusterId} that the snapshots come from; ${instead}, for example --initial-cluster-token=${nextToken(id, initialClusterToken)}`,
   );
 }
 

@@ -90,7 +90,7 @@ export async function claim(
   const number = other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`;
   throw new AgentError(
     ExitCode.refused,
-    `another member was restored from ${other.id}${number} as the same cluster ${clusterId}, this one from ${id} with ${bump}; pass one id, one --bump-revision and the same new --initial-cluster-token to all members, for example ${nextToken([id, other.id].sort().join(), made.initialClusterToken)}, the same on all of them`,
+    `another member was restored from ${other.id}${number} as the same cluster ${clusterId}, this one from ${id} with ${bump}; pass one id, one --bump-revision and the same new --initial-cluster-token to all members, for example ${nextToken([id, other.id].sort().join(), made.initialClusterToken)}`,
   );
 }
 

@@ -126,11 +126,25 @@ test.each([
     const all = [...own(at), `--initial-cluster=${allMembers()}`];
     const result = await restore(join(place, `told-${exitCode}-${at}`), ...all, ...flags());
     expect(result.exitCode).toBe(exitCode);
-    told.push(/(restored-\w{16}), the same on all of them/.exec(result.text)?.[1]);
+    told.push(/for example (?:--initial-cluster-token=)?(restored-\w{16})/.exec(result.text)?.[1]);
   }
   expect(told).toEqual([expect.any(String), told[0]]);
   const next = [...own(0), `--initial-cluster=${allMembers()}`, `--initial-cluster-token=${told[0]}`];
   expect(await restore(join(place, `told-${exitCode}-0`), ...next)).toMatchObject({ exitCode: 0 });
+});
+
+test('without an id and with the token of the present data: the suggested command has a new token, and is accepted', async () => {
+  const { dataDir } = etcd.member(2);
+  const token = `--initial-cluster-token=${basename(dirname(dataDir))}`;
+  const flags = [...own(2), `--initial-cluster=${allMembers()}`, token, '--again'];
+  const inPlace = [`--data-dir=${dataDir}`, `--etcdutl=${etcdutl()}`];
+  const { exitCode, text } = await runHere('restore', 'data-dir', ...inStore, ...inPlace, ...flags);
+  expect(exitCode).toBe(ExitCode.usage);
+  expect(text).toContain(`; its token is new, the same for all members, because ${dataDir} already holds the cluster`);
+  const [typed] = /(?<=`etcd-agent )restore data-dir [^`]*/.exec(text)!;
+  expect(typed).toContain(`restore data-dir ${id} `);
+  expect(typed).toMatch(/ --initial-cluster-token=restored-\w{16} /);
+  expect(await runHere(...typed.split(' '))).toMatchObject({ exitCode: 0 });
 });
 
 test('of a link, the directory behind it is replaced', async () => {
@@ -167,7 +181,7 @@ test('members that were restored from two stores with different numbers are foun
     texts.push(text);
   }
   expect(texts[1]).toMatch(
-    'with --initial-cluster-token=apart from this store too, which notes 1 of these 2 yet, then',
+    'with --initial-cluster-token=apart from this store too, which has a note of only 1 of these 2 so far, then',
   );
   expect(texts[2]).toMatch('from this store too, which has no note of them yet, then start each');
   await using apart = await EtcdCluster.fromDataDirs(plans);

@@ -6,13 +6,13 @@ import { badness } from '../../backup/catalog/select.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
 import { behindLink } from '../../backup/restore/data-dir-place.ts';
 import { requireNamedSnapshot } from '../../backup/restore/named-snapshot.ts';
-import { type DataDirResult, leftWithoutStore, restoreDataDir } from '../../backup/restore/restore.ts';
+import { type DataDirResult, holdsCluster, leftWithoutStore, restoreDataDir } from '../../backup/restore/restore.ts';
 import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, markNoted, readMarker } from '../../backup/restore/restore-marker.ts';
 import { nextToken } from '../../backup/restore/token.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
-import { membersOf } from '../../etcd/offline/cluster-id.ts';
+import { clusterIdOf, membersOf } from '../../etcd/offline/cluster-id.ts';
 import type { StoredMember } from '../../etcd/offline/database-check.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
@@ -63,11 +63,13 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const command = commandFor(request, opened, settings);
     const passed = await passedOverFor(opened, entry, context);
     const missing = missingName(settings, manifest);
-    if (several && missing === id) {
-      const begun = await begunWith(entry, request, opened, context);
-      requireNamedSnapshot(members, command(entry, begun ?? id), begun);
+    if (several && missing !== undefined) {
+      const begun = missing === id ? await begunWith(entry, request, opened, context) : undefined;
+      const [named, holding] = await renewed(request, id, begun);
+      requireNamedSnapshot(members, commandFor(named, opened, settings)(entry, begun ?? missing), {
+        ...{ begunWith: begun, holding },
+      });
     }
-    requireNamedSnapshot(members, missing && command(entry, missing));
     const { storageVersion, version } = manifest.source;
     refuseNewer(id, storageVersion ?? version, settings.text('serverVersion'));
     const etcdutl = new Etcdutl(settings.text('etcdutl') ?? 'etcdutl');
@@ -97,6 +99,22 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
       ...(result.id === id && { passed }),
     });
   });
+}
+
+/**
+ * Returns the request with a new token if the present data are those of the cluster that the given one makes, and their
+ * directory. The data of the restore that has begun stay.
+ */
+async function renewed(
+  request: DataDirRequest,
+  id: string,
+  begun: string | undefined,
+): Promise<[DataDirRequest, string?]> {
+  const { dataDir, initialCluster, initialClusterToken: token, repeat } = request;
+  if (token === undefined || !(await holdsCluster(dataDir, clusterIdOf(initialCluster, token)))) return [request];
+  const marker = await readMarker(dataDir).catch(() => undefined);
+  if (marker && marker.id === begun && repeat !== 'again') return [request];
+  return [{ ...request, initialClusterToken: nextToken(id, token) }, dataDir];
 }
 
 /** Refuses to replace the data of another cluster, also if the store does not give out what may connect the two. */
@@ -231,7 +249,7 @@ function restoredLines(
 const notedText = (others: number | undefined, members: number): string =>
   others === undefined
     ? ''
-    : ` from this store too, which ${others === 0 ? 'has no note of them' : `notes ${others} of these ${members - 1}`} yet`;
+    : ` from this store too, which has ${others === 0 ? 'no note of them yet' : `a note of only ${others} of these ${members - 1} so far`}`;
 
 /** Writes the note that the restoring run could not write. A failure never keeps a healthy etcd from starting. */
 async function noteLater(request: DataDirRequest, context: CommandContext): Promise<void> {
@@ -321,7 +339,7 @@ function parseRequest(settings: Settings): DataDirRequest {
   const named = askedId(settings) ?? settings.text('objectKey') ?? '';
   if (!token && members.size > 1) {
     throw usageError(
-      `--initial-cluster-token: is missing; pass the same new token to all ${members.size} members, for example ${nextToken(named, [...members.keys()].sort().join())}, the same on all of them`,
+      `--initial-cluster-token: is missing; pass the same new token to all ${members.size} members, for example ${nextToken(named, [...members.keys()].sort().join())}`,
     );
   }
   const [bump, objectKey] = [bumpFlag(settings), settings.text('objectKey')];

@@ -25,7 +25,7 @@ export function backupResult(
   return {
     exitCode,
     text: [
-      `${id}: ${formatBytes(content.sizeBytes)} of ${source.endpoint} (${source.role}${source.version ? `, etcd ${source.version}` : ''}), stored as ${formatBytes(object.sizeBytes)}${object.encryption ? ', encrypted' : ''}`,
+      `${id}: ${formatBytes(content.sizeBytes)} from ${source.endpoint} (${source.role}${source.version ? `, etcd ${source.version}` : ''}), stored as ${formatBytes(object.sizeBytes)}${object.encryption ? ', encrypted' : ''}`,
       `  ${comparison}`,
       ...(suspect.length > 0 ? [`  SUSPECT: ${suspect.join(', ')}; the snapshot does not count as verified`] : []),
       ...(extra ? [`  extra files of this machine: ${formatBytes(extra.sizeBytes)}, encrypted`] : []),

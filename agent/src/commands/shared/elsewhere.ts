@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
+import { folderOf, type Misplaced, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { entriesAsked, isOf } from '../../backup/catalog/identity/identity.ts';
 import { limited, otherFoldersHint } from '../../backup/catalog/identity/locate.ts';
-import { lookAround, type Misplaced } from '../../backup/catalog/identity/misplaced.ts';
+import { lookAround } from '../../backup/catalog/identity/misplaced.ts';
 import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
 import { isTimeout } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
@@ -48,7 +48,10 @@ export async function elsewhere(
   if (hasFolder || !names) return { text: '', isFound: false };
   const higher = await higherHint(opened.spec, opened);
   if (higher) return found(higher);
-  if (loose?.length) return { text: looseText(opened, loose, settings), isFound: false };
+  if (loose?.length) {
+    const deep = looseTooDeepText(opened, loose);
+    return deep ? found(deep) : { text: looseText(opened, loose, settings), isFound: false };
+  }
   const text = `; it has no folder ${folderOf(opened)}, and ${otherFiles(names)}: check --store, or take a first backup`;
   return { text, isFound: false };
 }
@@ -59,11 +62,29 @@ const otherFiles = ([first]: readonly string[]) =>
 const exactKeyText = (key: string) =>
   `; it has a snapshot under an exact key, which no list contains: pass ${quoted(`--object-key=${key}`)} to \`show\`, \`verify\` or \`restore\``;
 
+const looseCount = ({ length }: readonly string[]) =>
+  length === 1 ? 'a file that looks like a snapshot' : `${length} files that look like snapshots`;
+
+/** Says that the files lie in the folder of the cluster, by the path of the store. Adopted here, no list would have them. */
+function looseTooDeepText(opened: OpenedStore, keys: readonly string[]): string | undefined {
+  const folder = folderOf(opened);
+  const moved = above(opened.spec, folder);
+  return (
+    moved &&
+    `; it has ${looseCount(keys)} without a folder, and its path ends with ${folder}, so its path is too deep: pass ${flagsAt(moved, opened)}`
+  );
+}
+
+/** Whether the store begins inside the folder of a cluster. */
+export async function isTooDeep(opened: OpenedStore, { signal }: CommandContext): Promise<boolean> {
+  const { misplaced, hasFolder } = await lookAround(opened.store, opened, { signal });
+  return misplaced?.above !== undefined && !hasFolder;
+}
+
 /** Says how files become snapshots that lie in no folder. */
 function looseText(opened: OpenedStore, keys: readonly string[], settings: Settings): string {
   const some = keys.slice(0, SHOWN);
-  const count =
-    keys.length === 1 ? 'a file that looks like a snapshot' : `${keys.length} files that look like snapshots`;
+  const count = looseCount(keys);
   const what = some.length === keys.length ? (keys.length === 1 ? 'it' : 'them') : `the last ${some.length} by name`;
   const adopt = adoptCommand(opened, some, settings);
   return `; it has no folder ${folderOf(opened)}, but ${count} outside of all folders: ${adopt} checks ${what}, and makes each a snapshot that \`--object-key\` names`;
@@ -96,7 +117,7 @@ async function unfinishedHint(store: Store, spec: StoreSpec, folder: string, run
     times.length === 1
       ? [`1 ${what}, from ${oldest}`, 'it once it is']
       : [`${times.length} ${what}s, the oldest from ${oldest}`, 'them once they are'];
-  return `; ${folder || 'the store'} has ${found}: a backup is running, or was killed; the next backup removes ${them} older than --sweep-age, by default a day`;
+  return `; ${folder || 'the store'} has ${found}: a backup or copy is running, or was killed; the next backup or prune removes ${them} older than --sweep-age, by default a day`;
 }
 
 /** Lists the cluster ids of the folder if there is none of the id that is asked for. */
@@ -116,7 +137,7 @@ async function clusterIdsHint(opened: OpenedStore): Promise<string> {
 
 const flagsAt = (spec: StoreSpec, named: NamedCluster) => sameStore({ ...named, spec, store: { url: storeUrl(spec) } });
 
-function misplacedText(misplaced: Misplaced, spec: StoreSpec): string {
+export function misplacedText(misplaced: Misplaced, spec: StoreSpec): string {
   const { folder, above: missing, below: more } = misplaced;
   const moved = missing === undefined ? below(spec, more!) : above(spec, missing);
   const what = `snapshots of ${folderOf(misplaced)}`;

@@ -8,7 +8,7 @@ import {
   unfinished,
   type WholeEntry,
 } from '../../backup/catalog/catalog.ts';
-import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
+import { folderOf, type Misplaced, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { isOf, ownerOf } from '../../backup/catalog/identity/identity.ts';
 import { folderWith, locate, refuseMissing } from '../../backup/catalog/identity/locate.ts';
 import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
@@ -36,7 +36,7 @@ import type { Settings } from '../cli/settings.ts';
 import { adoptCommand, adoptHint } from './adopt-hint.ts';
 import { adoptableHint } from './adoptable-hint.ts';
 import { answeringOf, HINT_LIMIT } from './answering.ts';
-import { besideHint, elsewhere } from './elsewhere.ts';
+import { besideHint, elsewhere, misplacedText } from './elsewhere.ts';
 import { another } from './instead.ts';
 import type { OpenedStore } from './opened-store.ts';
 import { sameIdentities, sameStore, sameTools, withListFlags } from './same-store.ts';
@@ -168,7 +168,9 @@ export function openTargets(specs: readonly StoreSpec[], limit: () => number): T
     const timeout = spec.command ? share : () => Math.min(IDLE_TIMEOUT, share());
     const url = storeUrl(spec);
     const flags = (named: NamedCluster) => sameStore({ ...named, spec, store: { url } });
-    return { store: new IdleTimeoutStore(url, () => openStore(spec), timeout), retention: spec.retention, flags };
+    const placed = (misplaced: Misplaced) => misplacedText(misplaced, spec);
+    const store = new IdleTimeoutStore(url, () => openStore(spec), timeout);
+    return { store, retention: spec.retention, flags, placed };
   });
 }
 

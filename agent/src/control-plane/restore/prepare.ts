@@ -116,7 +116,7 @@ function refuseOtherData(
   const what = other ? ` of ${other.id}${other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`}` : '';
   throw new AgentError(
     ExitCode.refused,
-    `--initial-cluster-token: this token and these members have already made the cluster ${clusterId}${what}; pass the same new token on all nodes, for example ${nextToken(id, token(bump))}, the same on all of them`,
+    `--initial-cluster-token: this token and these members have already made the cluster ${clusterId}${what}; pass the same new token on all nodes, for example ${nextToken(id, token(bump))}`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { usageError } from '../../../lib/errors.ts';
+import type { Manifest } from '../manifest.ts';
 
 const CLUSTER = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -31,4 +32,27 @@ export function namedCluster(cluster: string | undefined, namespace: string | un
     );
   }
   return { cluster, namespace };
+}
+
+/** Snapshots whose folder in the store is not that of their cluster, because the store begins at another path. */
+export interface Misplaced extends NamedCluster {
+  readonly folder: string;
+  /** The path below this store at which the store begins that the snapshots were written to. */
+  readonly below?: string;
+  /** The end of this store's path that belongs to the folder of the cluster. */
+  readonly above?: string;
+}
+
+/** Compares the folder in which a manifest lies with the cluster that it names. */
+export function misplacedManifest(
+  folder: string,
+  { object, cluster: { name: cluster, namespace } }: Pick<Manifest, 'object' | 'cluster'>,
+): Misplaced | undefined {
+  const own = folderOf({ cluster, namespace });
+  // A snapshot under an exact key lies wherever the user wants it.
+  if (!object.key.startsWith(`${own}/`)) return undefined;
+  const common = { folder, cluster, namespace };
+  if (folder.endsWith(`/${own}`)) return { ...common, below: folder.slice(0, -own.length - 1) };
+  if (folder === '') return { ...common, above: own };
+  return own.endsWith(`/${folder}`) ? { ...common, above: own.slice(0, -folder.length - 1) } : undefined;
 }

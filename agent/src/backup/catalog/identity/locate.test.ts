@@ -95,10 +95,10 @@ describe('a folder of the same name without a manifest', () => {
   test('is listed with the number of its payloads if it has some', async () => {
     await putBeside('.db.zst');
     await expect(found()).rejects.toThrow(
-      /orders \(1 without a manifest, as a killed backup leaves it\), prod\/orders \(1\); pass --namespace= or --namespace=prod$/,
+      /orders \(1 without a manifest, as a killed backup or copy leaves it\), prod\/orders \(1\); pass --namespace= or --namespace=prod$/,
     );
     expect(await otherFoldersHint(new FilesystemStore({ path: root }), wanted, {})).toMatch(
-      /snapshots of orders \(1 without a manifest, as a killed backup leaves it\), prod\/orders \(1\)/,
+      /snapshots of orders \(1 without a manifest, as a killed backup or copy leaves it\), prod\/orders \(1\)/,
     );
   });
 

@@ -6,8 +6,9 @@ import { callCounter } from '../../../lib/memory.ts';
 import { quoted } from '../../../lib/quoted.ts';
 import type { CallOptions, Store } from '../../../store/store.ts';
 import { manifestKey, PAYLOAD, readManifest } from '../catalog.ts';
+import type { Manifest } from '../manifest.ts';
 import { isSnapshotId, splitName } from '../snapshot-id.ts';
-import { folderOf, isCluster, isNamespace, type NamedCluster } from './folder.ts';
+import { folderOf, isCluster, isNamespace, type Misplaced, misplacedManifest, type NamedCluster } from './folder.ts';
 import type { Wanted } from './identity.ts';
 
 export interface LocateOptions extends CallOptions {
@@ -41,9 +42,13 @@ export async function locate(store: Store, wanted: Wanted, options: LocateOption
   }
   if (found.length < 2) return { ...wanted, namespace: found[0]?.namespace };
   const flags = found.map((each) => `--namespace=${each.namespace ?? ''}`);
+  const nested = found.find((each) => each.namespace === cluster);
+  const mistake = nested
+    ? `; if ${cluster} is no namespace, a backup with a --store one folder too deep has made ${nested.folder}`
+    : '';
   throw new AgentError(
     ExitCode.refused,
-    `${store.url} holds snapshots of ${found.length} clusters named ${cluster}: ${found.map(described).sort().join(', ')}; pass ${flags.sort().join(' or ')}`,
+    `${store.url} holds snapshots of ${found.length} clusters named ${cluster}: ${found.map(described).sort().join(', ')}${mistake}; pass ${flags.sort().join(' or ')}`,
   );
 }
 
@@ -54,7 +59,7 @@ async function hasObjects(store: Store, folder: string, { signal }: CallOptions)
 
 function described({ folder, count, payloads }: Folder): string {
   if (count > 0) return `${folder} (${count})`;
-  return `${folder} (${payloads > 0 ? `${payloads} without a manifest, as a killed backup leaves it` : 'no snapshot, only objects that lay beside one'})`;
+  return `${folder} (${payloads > 0 ? `${payloads} without a manifest, as a killed backup or copy leaves it` : 'no snapshot, only objects that lay beside one'})`;
 }
 
 /**
@@ -139,35 +144,50 @@ const EACH_KIND = 4;
 /** Milliseconds after which the next manifest of a folder is read too. */
 const NEXT = 500;
 
+interface SameEtcdOptions extends HintOptions {
+  /** Says where the store begins that the snapshots were written to, to follow a sentence about this one. */
+  readonly placed?: ((misplaced: Misplaced) => string) | undefined;
+}
+
 /**
  * Returns a warning for a backup into a folder that has no snapshot yet: another folder has snapshots of the same etcd, so
- * the name may be wrong. Lists the names in the store and reads of each folder the newest manifest, by its name, that
- * names its etcd: an adopted one does not, and others may be files of other programs. What the store does not give out in time
- * is ignored.
+ * the name may be wrong, or the path of the store. Lists the names in the store and reads of each folder the newest manifest,
+ * by its name, that names its etcd: an adopted one does not, and others may be files of other programs. What the store does
+ * not give out in time is ignored.
  */
 export async function sameEtcdElsewhere(
   store: Store,
   wanted: NamedCluster,
   clusterId: string,
-  { signal, limit = LIMIT }: HintOptions,
+  { signal, limit = LIMIT, placed }: SameEtcdOptions,
 ): Promise<string | undefined> {
   const within = limited(signal, limit);
   const own = folderOf(wanted);
   const isNamesake = ({ cluster }: Folder) => Number(cluster === wanted.cluster);
   let folders: Folder[] = [];
   const same = new Set<Folder>();
+  let deep: Misplaced | undefined;
   const find = async () => {
     // A hint must not use up the patience with the store, which the backup needs.
     const asked = (await store.unlimited?.()) ?? store;
-    const others = (await listFolders(asked, { signal: within })).filter(({ folder }) => folder !== own);
-    folders = others.sort((a, b) => isNamesake(b) - isNamesake(a)).slice(0, READ);
+    const root = newFolder({ cluster: '' }, '');
+    const others = (await listFolders(asked, { signal: within, root })).filter(({ folder }) => folder !== own);
+    const sorted = others.sort((a, b) => isNamesake(b) - isNamesake(a));
+    folders = [...(root.count > 0 ? [root] : []), ...sorted].slice(0, READ);
     const next = folders.values();
     const work = async () => {
-      for (const other of next) if (await isOfEtcd(asked, other, clusterId, within)) same.add(other);
+      for (const other of next) {
+        const found = await newestOf(asked, other, within);
+        const misplaced = found && misplacedManifest(other.folder, found);
+        const isSame = found?.source.clusterId === clusterId;
+        if (misplaced?.above !== undefined && (isSame || misplaced.cluster === wanted.cluster)) deep ??= misplaced;
+        else if (isSame && other !== root) same.add(other);
+      }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
   };
   await unlessAborted(find(), within).catch(() => {});
+  if (deep && placed) return `${own} has no snapshots yet in ${store.url}${placed(deep)}`;
   // An earlier mistake may have left a few in a third folder.
   const [other, ...more] = folders.filter((each) => same.has(each)).sort((a, b) => b.count - a.count);
   if (!other) return undefined;
@@ -176,31 +196,24 @@ export async function sameEtcdElsewhere(
   return `${own} has no snapshots yet, but ${other.folder} has some of this etcd (cluster id ${clusterId})${also}; if that is its folder, pass ${flagsOf(other)}`;
 }
 
-/** Whether the newest manifest of a folder that names its etcd names this one, as far as this can be read in time. */
-async function isOfEtcd(
-  store: Store,
-  { folder, newest }: Folder,
-  clusterId: string,
-  within: AbortSignal,
-): Promise<boolean> {
-  if (within.aborted) return false;
+/** The newest manifest of a folder that names its etcd, as far as this can be read in time. */
+async function newestOf(store: Store, { folder, newest }: Folder, within: AbortSignal): Promise<Manifest | undefined> {
+  if (within.aborted) return undefined;
   const signal = AbortSignal.any([within, AbortSignal.timeout(EACH)]);
-  const sourceOf = async (id: string): Promise<string | undefined> => {
-    const reading = unlessAborted(readManifest(store, manifestKey(folder, id), { signal }), signal);
-    const read = await reading.catch(() => undefined);
-    const source = read && 'manifest' in read ? read.manifest.source.clusterId : undefined;
-    return source === 'unknown' ? undefined : source;
+  const read = async (id: string): Promise<Manifest | undefined> => {
+    const reading = unlessAborted(readManifest(store, manifestKey(folder || '.', id), { signal }), signal);
+    const found = await reading.catch(() => undefined);
+    return found && 'manifest' in found && found.manifest.source.clusterId !== 'unknown' ? found.manifest : undefined;
   };
-  const begun: Promise<string | undefined>[] = [];
+  const begun: Promise<Manifest | undefined>[] = [];
   for (const id of [...newest.own, ...newest.others]) {
     if (signal.aborted) break;
-    const source = sourceOf(id);
-    begun.push(source);
-    const found = await Promise.race([source, sleep(NEXT)]);
-    if (found !== undefined) return found === clusterId;
+    const reading = read(id);
+    begun.push(reading);
+    const found = await Promise.race([reading, sleep(NEXT)]);
+    if (found !== undefined) return found;
   }
-  const sources = await Promise.all(begun);
-  return sources.find((source) => source !== undefined) === clusterId;
+  return (await Promise.all(begun)).find((found) => found !== undefined);
 }
 
 export const limited = (signal: AbortSignal | undefined, limit: number): AbortSignal =>
@@ -232,26 +245,28 @@ function keepLast(ids: string[], id: string): void {
   ids.sort().reverse().splice(EACH_KIND);
 }
 
+const newFolder = (owner: NamedCluster, folder: string): Folder => ({
+  ...{ cluster: owner.cluster, namespace: owner.namespace, folder },
+  ...{ count: 0, payloads: 0, newest: { own: [], others: [] } },
+});
+
+interface ListOptions extends CallOptions {
+  /** Takes up the manifests that lie in no folder. */
+  readonly root?: Folder;
+}
+
 /** The folders that hold what may be snapshots. */
-export async function listFolders(store: Store, { signal }: CallOptions): Promise<Folder[]> {
+export async function listFolders(store: Store, { signal, root }: ListOptions): Promise<Folder[]> {
   const found = new Map<string, Folder>();
   const countObject = callCounter(2_000);
   for await (const { key } of store.list('', { signal })) {
     countObject();
-    const owner = ownerOfKey(key);
+    const owner = key.includes('/') ? ownerOfKey(key) : root;
     const split = owner && splitName(key.slice(key.lastIndexOf('/') + 1));
     if (!split || !(split.suffix === '.json' || isSnapshotId(split.id))) continue;
-    const { cluster, namespace } = owner;
-    const folder = folderOf(owner);
-    const known = found.get(folder) ?? {
-      cluster,
-      namespace,
-      folder,
-      count: 0,
-      payloads: 0,
-      newest: { own: [], others: [] },
-    };
-    found.set(folder, known);
+    const folder = owner === root ? '' : folderOf(owner);
+    const known = owner === root ? root : (found.get(folder) ?? newFolder(owner, folder));
+    if (known !== root) found.set(folder, known);
     if (split.suffix === '.json') {
       known.count++;
       keepLast(isSnapshotId(split.id) ? known.newest.own : known.newest.others, split.id);

@@ -2,22 +2,13 @@ import { isTimeout } from '../../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../../lib/limits/unless-aborted.ts';
 import { callCounter } from '../../../lib/memory.ts';
 import type { Store } from '../../../store/store.ts';
-import { exactManifestKey, isOfExactKey, isValidKey, readManifest } from '../catalog.ts';
+import { exactManifestKey, isOfExactKey, isValidKey, manifestKey, readManifest } from '../catalog.ts';
 import { isSnapshotId, SNAPSHOT_NAME, splitName } from '../snapshot-id.ts';
-import { folderOf, type NamedCluster } from './folder.ts';
+import { folderOf, type Misplaced, misplacedManifest, type NamedCluster } from './folder.ts';
 import { type HintOptions, LIMIT, limited } from './locate.ts';
 
 /** Folders whose manifest is read. */
 const READ = 5;
-
-/** Snapshots whose folder in the store is not that of their cluster, because the store begins at another path. */
-export interface Misplaced extends NamedCluster {
-  readonly folder: string;
-  /** The path below this store at which the store begins that the snapshots were written to. */
-  readonly below?: string;
-  /** The end of this store's path that belongs to the folder of the cluster. */
-  readonly above?: string;
-}
 
 export interface Around {
   /** Undefined if every snapshot lies where it belongs, as far as this is known in time. */
@@ -46,7 +37,8 @@ export async function lookAround(
 ): Promise<Around> {
   const within = limited(signal, limit);
   const look = async (): Promise<Around> => {
-    const last = new Map<string, string>();
+    // Names of the user's, as adopted files have them, may also be those of other programs' files.
+    const [lastOwn, lastOther] = [new Map<string, string>(), new Map<string, string>()];
     const names: string[] = [];
     const exact: string[] = [];
     const root = new Set<string>();
@@ -60,16 +52,18 @@ export async function lookAround(
       if (slash < 0) root.add(key);
       const split = splitName(key.slice(slash + 1));
       if (key.endsWith('.json') && !isSnapshotId(split?.id ?? '') && exact.length < READ) exact.push(key);
-      if (split?.suffix !== '.json' || !isSnapshotId(split.id)) continue;
+      if (split?.suffix !== '.json') continue;
       const folder = key.slice(0, Math.max(0, slash));
+      const last = isSnapshotId(split.id) ? lastOwn : lastOther;
       if ((last.get(folder) ?? '') < key) last.set(folder, key);
     }
     const isWanted = (folder: string) =>
       folder === folderOf(wanted) ? 2 : Number(folder === '' || `/${folder}`.endsWith(`/${wanted.cluster}`));
-    const folders = [...last.keys()].sort((a, b) => isWanted(b) - isWanted(a)).slice(0, READ);
-    for (const folder of folders) {
-      const misplaced = await placeOf(store, folder, last.get(folder)!, within);
-      if (misplaced) return { misplaced, names, hasFolder };
+    for (const last of [lastOwn, lastOther]) {
+      for (const folder of [...last.keys()].sort((a, b) => isWanted(b) - isWanted(a)).slice(0, READ)) {
+        const misplaced = await placeOf(store, folder, last.get(folder)!, within);
+        if (misplaced) return { misplaced, names, hasFolder };
+      }
     }
     for (const key of exact) {
       const exactKey = await exactKeyOf(store, key, wanted, within);
@@ -88,12 +82,7 @@ export async function lookAround(
 async function placeOf(store: Store, folder: string, key: string, signal: AbortSignal): Promise<Misplaced | undefined> {
   const read = await readManifest(store, key, { signal });
   if (!read || 'problem' in read) return undefined;
-  const { name: cluster, namespace } = read.manifest.cluster;
-  const own = folderOf({ cluster, namespace });
-  const common = { folder, cluster, namespace };
-  if (folder.endsWith(`/${own}`)) return { ...common, below: folder.slice(0, -own.length - 1) };
-  if (folder === '') return { ...common, above: own };
-  return own.endsWith(`/${folder}`) ? { ...common, above: own.slice(0, -folder.length - 1) } : undefined;
+  return key === manifestKey(folder || '.', read.manifest.id) ? misplacedManifest(folder, read.manifest) : undefined;
 }
 
 /** Returns the exact key whose manifest this is. */
