@@ -51,11 +51,18 @@ export class Etcd {
     await Promise.all([writer(), writer(), writer()]);
   }
 
-  /** Returns a checksum of all keys and values. */
-  async digest(): Promise<string> {
-    return createHash('sha256')
-      .update(await this.etcdctl(['get', '--prefix', '']))
-      .digest('hex');
+  /** Returns a checksum of all keys and values. `kubectl exec` may lose the end of an output, so it is read until it is whole. */
+  async digest(attempts = 3): Promise<string> {
+    const text = await this.etcdctl(['get', '--prefix', '', '-w', 'json']);
+    try {
+      const { kvs = [], count } = JSON.parse(text);
+      const pairs = kvs.map(({ key, value }: { key: string; value: string }) => [key, value]);
+      if (pairs.length !== (count ?? 0)) throw new Error(`${pairs.length} keys of ${count}`);
+      return createHash('sha256').update(JSON.stringify(pairs)).digest('hex');
+    } catch (error) {
+      if (attempts > 1) return this.digest(attempts - 1);
+      throw error;
+    }
   }
 
   async dbSize(): Promise<number> {
