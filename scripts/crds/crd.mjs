@@ -4,10 +4,12 @@ export const group = 'cdk8s-etcd.dev';
 
 export const column = (name, jsonPath, more = {}) => ({ name, jsonPath, type: 'string', ...more });
 
-export const reasonColumns = [
-  column('Reason', '.status.reason', { description: 'The reason, in one word.' }),
-  column('Message', '.status.message', { description: 'The reason in full, and what to do.', priority: 1 }),
+/** The columns for the reason and the message below a path. */
+export const reasonColumnsOf = (field) => [
+  column('Reason', field('reason'), { description: 'The reason, in one word.' }),
+  column('Message', field('message'), { description: 'The reason in full, and what to do.', priority: 1 }),
 ];
+export const reasonColumns = reasonColumnsOf((name) => `.status.${name}`);
 export const ageColumn = column('Age', '.metadata.creationTimestamp', { type: 'date' });
 
 const notSeen = {

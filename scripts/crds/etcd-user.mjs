@@ -1,5 +1,5 @@
 import { conditions } from './conditions.mjs';
-import { ageColumn, column, crd } from './crd.mjs';
+import { ageColumn, column, crd, reasonColumnsOf } from './crd.mjs';
 import {
   choice,
   clusterName,
@@ -108,6 +108,8 @@ const status = object('The state of the user.', {
 
 const ofReady = (field) => `.status.conditions[?(@.type=="Ready")].${field}`;
 
+const [reasonColumn, messageColumn] = reasonColumnsOf(ofReady);
+
 export const etcdUser = crd({
   kind: 'EtcdUser',
   plural: 'etcdusers',
@@ -123,9 +125,9 @@ export const etcdUser = crd({
     column('Cluster', '.spec.clusterName'),
     column('User', '.spec.userName'),
     column('Ready', ofReady('status')),
-    column('Reason', ofReady('reason'), { description: 'The reason, in one word.' }),
+    reasonColumn,
     ageColumn,
-    column('Message', ofReady('message'), { description: 'The reason in full, and what to do.', priority: 1 }),
+    messageColumn,
   ],
   rules: rules([
     "has(self.spec.userName) || (self.metadata.name.size() <= 64 && self.metadata.name != 'root' && self.metadata.name != self.spec.clusterName + '-backup')",

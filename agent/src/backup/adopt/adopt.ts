@@ -22,6 +22,7 @@ import {
   reservedBy,
 } from '../catalog/catalog.ts';
 import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
+import { mayBeDeletedUntil } from '../catalog/deleting.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { isSnapshotId, SNAPSHOT_NAME, splitName } from '../catalog/snapshot-id.ts';
@@ -105,8 +106,10 @@ export async function findAdoptable(
   const whyNot = async (object: StoredObject) => {
     const { key } = object;
     if (!isValidKey(key)) return UNNAMEABLE;
-    const reservation = folder.objects.find((each) => each.key === reservationBeside(key));
-    if (reservation) return reservedBy(reservation, await timeAt(store, options));
+    if (folder.keys.has(reservationBeside(key))) {
+      const reservation = folder.objects.find((each) => each.key === reservationBeside(key))!;
+      return reservedBy(reservation, await timeAt(store, options));
+    }
     if (isBeingDeleted(key, folder)) return `retention is deleting it, or was killed meanwhile; ${adoptsNamed(key)}`;
     if (!folder.keys.has(manifestBeside(key)) || !mayOwn(key, entries)) return undefined;
     const beside = await judge(store, manifestBeside(key), object, { ...options, replacesIntact: false });
@@ -236,11 +239,10 @@ async function mayBeRunning(
   );
 }
 
-/** Why retention may be about to delete the file. An older marker is that of a run that was killed. */
+/** Why retention may be about to delete the file. */
 async function mayBeGoing({ key }: StoredObject, store: Store, options: CallOptions): Promise<string | undefined> {
   for (const id of new Set(idsOf(key))) {
-    const marker = await store.stat(deletingKey(dirname(key), id), options);
-    const until = marker && mayRunUntil(marker, await timeAt(store, options));
+    const until = await mayBeDeletedUntil(store, dirname(key), id, options);
     if (until && !(await store.stat(manifestKey(dirname(key), id), options)))
       return `retention is deleting it; wait until ${until}, and adopt it then if it is still there`;
   }

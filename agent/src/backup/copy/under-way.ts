@@ -1,7 +1,8 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { timeAt } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
-import { deletingKey, mayRunUntil, reservationKey, reservedBy } from '../catalog/catalog.ts';
+import { reservationKey, reservedBy } from '../catalog/catalog.ts';
+import { mayBeDeletedUntil } from '../catalog/deleting.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 
 interface Place {
@@ -22,10 +23,9 @@ export async function refuseReserved(id: string, place: Place): Promise<void> {
   throw refused(place, id, reservedBy(marker, await timeAt(to, { signal })));
 }
 
-/** Throws if retention may be deleting the snapshot. An older marker is that of a run that was killed. */
+/** Throws if retention may be deleting the snapshot. */
 export async function refuseDeleting(id: string, place: Place): Promise<void> {
   const { folder, to, signal } = place;
-  const marker = await to.stat(deletingKey(folder, id), { signal });
-  const until = marker && mayRunUntil(marker, await timeAt(to, { signal }));
+  const until = await mayBeDeletedUntil(to, folder, id, { signal });
   if (until) throw refused(place, id, `retention is deleting it there; run \`copy\` again after ${until}`);
 }

@@ -4,7 +4,7 @@ import { inStep, isTimeout } from '../../lib/limits/run-limit.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Store } from '../../store/store.ts';
 import { checkManifest, exactManifestKey, manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
-import { isRefused } from '../catalog/claim.ts';
+import { isRefused, withdraw } from '../catalog/claim.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { entriesOf } from '../catalog/identity/identity.ts';
 import { clusterLine } from '../catalog/identity/lineage.ts';
@@ -62,11 +62,11 @@ export async function commit(
     throw error;
   });
   const outcome = { store: store.url, key: key ?? manifest.object.key, verified: verified?.level };
-  if (!key) await refuseGone(store, manifest, folderOf(request), context);
   if (key) {
     progress.phase('key', `storing it under ${key}`);
     return { ...outcome, ...(await finishKey(store, committed, key, request, context)) };
   }
+  await refuseGone(store, committed, folderOf(request), context);
   if (!retention) return outcome;
   progress.phase('retention', 'applying retention');
   try {
@@ -77,20 +77,15 @@ export async function commit(
 }
 
 /** Throws if the payload is not there any more: a manifest without it would report a snapshot that does not exist. */
-async function refuseGone(
-  store: Store,
-  { id, object }: Manifest,
-  folder: string,
-  { signal }: RunContext,
-): Promise<void> {
+async function refuseGone(store: Store, manifest: Manifest, folder: string, { signal }: RunContext): Promise<void> {
+  const { id, object } = manifest;
   const found = await store.stat(object.key, { signal }).catch(() => {
     signal.throwIfAborted();
     // What was read back just now is there.
     return { size: object.sizeBytes };
   });
   if (found?.size === object.sizeBytes) return;
-  const own = manifestKey(folder, id);
-  await discard(store, own);
+  await withdraw(store, manifestKey(folder, id), manifest, { signal: AbortSignal.timeout(DEADLINE) }).catch(() => {});
   const what = found ? `was replaced: it has ${found.size} bytes, not ${object.sizeBytes}` : 'was deleted';
   throw new AgentError(
     ExitCode.verificationFailed,

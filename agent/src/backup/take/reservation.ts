@@ -37,6 +37,10 @@ export async function sweepReserved(
   options: CallOptions,
 ): Promise<string[]> {
   const swept: string[] = [];
+  const reserved = [...names.groups].filter(([name, listed]) =>
+    listed.some(({ key }) => key === reservationKey(folder, name)),
+  );
+  if (reserved.length === 0) return swept;
   // `sweep` has warned of a clock that cannot be read, or differs.
   const now = await clockForSweep(store, options);
   if (!now) return swept;
@@ -44,8 +48,8 @@ export async function sweepReserved(
   const dated = datedOf(folder, entries, now);
   const named = namedPayloads(folder, names, entries);
   const isStill = stillVerified(store, folder, options);
-  for (const [name, listed] of names.groups) {
-    if (!listed.some(({ key }) => key === reservationKey(folder, name)) || !areOld(listed, before)) continue;
+  for (const [name, listed] of reserved) {
+    if (!areOld(listed, before)) continue;
     if (await store.stat(pinKey(folder, name), options)) continue;
     const committed = await store.stat(manifestKey(folder, name), options);
     const objects = (await restsUnder(store, folder, name, before, options)) ?? [];

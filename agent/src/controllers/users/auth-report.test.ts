@@ -5,13 +5,12 @@ import { Paths } from '../../kube/paths.ts';
 import { createLog } from '../../lib/log.ts';
 import { recordOf } from '../../protocol/record.fixture.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
-import { issueIntermediate, issueLeaf, issueRoot } from '../certificates/issue.ts';
 import type { EtcdClusterObject, EtcdClusterSpec } from '../cluster/kubernetes/cluster-object.ts';
 import { FakeApi } from '../cluster/kubernetes/fake-api.fixture.ts';
 import type { AuthReport } from '../cluster/observed.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';
 import type { EtcdUserObject } from './object.ts';
-import { mark, user } from './users.fixture.ts';
+import { mark, pemOf, user } from './users.fixture.ts';
 import { Users } from './users.ts';
 
 // What a pass over users reports for the condition AuthReady.
@@ -23,11 +22,8 @@ const tls = { clientSecret: 'orders-client-tls', rootSecret: 'orders-root-tls', 
 let pem: Buffer;
 let otherPem: Buffer;
 beforeAll(async () => {
-  const now = Date.now();
-  const authority = await issueIntermediate('CA', await issueRoot('root', now), now);
-  const leaf = async (commonName: string) =>
-    Buffer.from((await issueLeaf({ commonName, dnsNames: [], ipAddresses: [], isServer: false }, authority, now)).cert);
-  [pem, otherPem] = [await leaf('root'), await leaf('orders-client')];
+  pem = await pemOf('root');
+  otherPem = await pemOf('orders-client');
 });
 
 let api: FakeApi;

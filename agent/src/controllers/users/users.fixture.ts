@@ -1,4 +1,5 @@
 import { group } from '../../kube/paths.ts';
+import { issueIntermediate, issueLeaf, issueRoot } from '../certificates/issue.ts';
 import type { Permission } from '../cluster/etcd/auth-calls.ts';
 import { type AuthFacts, after, type Decision, decide, described, type WantedAuth } from './decide.ts';
 import type { EtcdUserObject, PermissionSpec } from './object.ts';
@@ -18,6 +19,14 @@ export const user = (
   },
   spec: { clusterName: 'orders', permissions, ...spec },
 });
+
+/** A certificate with this common name, of an authority of its own. */
+export async function pemOf(commonName: string): Promise<Buffer> {
+  const now = Date.now();
+  const authority = await issueIntermediate('CA', await issueRoot('root', now), now);
+  const { cert } = await issueLeaf({ commonName, dnsNames: [], ipAddresses: [], isServer: false }, authority, now);
+  return Buffer.from(cert);
+}
 
 export const mark = (name: string): string => `${group}/${name}`;
 

@@ -6,14 +6,13 @@ import { createLog } from '../../lib/log.ts';
 import { recordOf } from '../../protocol/record.fixture.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
 import type { UserCertificate } from '../certificates/decide.ts';
-import { issueIntermediate, issueLeaf, issueRoot } from '../certificates/issue.ts';
 import type { UserWish } from '../certificates/wanted.ts';
 import type { EtcdClusterObject, EtcdClusterSpec } from '../cluster/kubernetes/cluster-object.ts';
 import { FakeApi } from '../cluster/kubernetes/fake-api.fixture.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';
 import type { EtcdUserObject } from './object.ts';
 import { OrphanUsers } from './orphan-users.ts';
-import { user } from './users.fixture.ts';
+import { pemOf, user } from './users.fixture.ts';
 import { Users } from './users.ts';
 
 const paths = new Paths('shop');
@@ -21,13 +20,7 @@ const log = createLog(new Writable({ write: (_chunk, _encoding, done) => done() 
 
 let pem: Record<'root' | 'other', Buffer>;
 beforeAll(async () => {
-  const now = Date.now();
-  const authority = await issueIntermediate('CA', await issueRoot('root', now), now);
-  const leaf = async (commonName: string) => {
-    const { cert } = await issueLeaf({ commonName, dnsNames: [], ipAddresses: [], isServer: false }, authority, now);
-    return Buffer.from(cert);
-  };
-  pem = { root: await leaf('root'), other: await leaf('orders-client') };
+  pem = { root: await pemOf('root'), other: await pemOf('orders-client') };
 });
 
 let api: FakeApi;

@@ -8,7 +8,7 @@ import { LogOnce } from '../../lib/log-once.ts';
 import type { WorkQueue } from '../../lib/queue.ts';
 import { Trigger } from '../../lib/trigger.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
-import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
+import { userReasons } from '../../protocol/user-reasons.ts';
 import type { UserCertificate } from '../certificates/decide.ts';
 import type { UserWish } from '../certificates/wanted.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
@@ -21,13 +21,14 @@ import type { Settings } from '../cluster/settings.ts';
 import { commonNameOf, root } from '../root-certificate.ts';
 import { type Applied, apply, look } from './apply.ts';
 import { AuthNotes } from './auth-notes.ts';
-import { subjectOf, type Verdict, type WantedAuth } from './decide.ts';
+import { subjectOf, type WantedAuth } from './decide.ts';
 import { goingVerdict } from './going.ts';
-import { type EtcdUserObject, isGoing, userNameOf } from './object.ts';
+import { type EtcdUserObject, isGoing } from './object.ts';
 import type { Read } from './read.ts';
 import { secretsTaken } from './secrets-taken.ts';
-import { type Found, readyOf, statusOf } from './status.ts';
+import { readyOf, statusOf } from './status.ts';
 import { areUsersServed } from './users-served.ts';
+import { type Verdicts, verdictFor, whilePaused, wishes, withTaken } from './verdicts.ts';
 
 /** etcd as its user root. */
 export interface RootPort {
@@ -73,7 +74,7 @@ export class Users {
   /** When etcd was last seen, on the monotonic clock; at first, the start. */
   #goodAt = performance.now();
   /** By UID, as last found. */
-  #verdicts: ReadonlyMap<string, Found> = new Map();
+  #verdicts: Verdicts = new Map();
   /** By UID: what was written over which version, until the watch brings a newer one. */
   readonly #written = new Map<string, { readonly over: string; readonly text: string }>();
 
@@ -160,24 +161,24 @@ export class Users {
   #failed(users: readonly EtcdUserObject[], why: string): Outcome {
     const isNew = performance.now() - this.#goodAt < this.#options.settings.quorumLost;
     const message = `${userReasons.ClusterNotServing}: ${why}`;
-    const verdicts = isNew ? this.#verdicts : unknownFor(users, 'ClusterNotServing', message);
+    const verdicts = isNew ? this.#verdicts : verdictFor(users, 'unknown', 'ClusterNotServing', message);
     return { verdicts, why: `users cannot be managed: ${why}` };
   }
 
   async #find(users: readonly EtcdUserObject[]): Promise<Outcome> {
     const { spec, metadata } = this.#cluster;
-    if (metadata.deletionTimestamp !== undefined) return { verdicts: unknownFor(users, 'ClusterDeleting') };
-    if (spec.tls?.rootSecret === undefined) return { verdicts: refusedFor(users, 'RootCertificateMissing') };
+    if (metadata.deletionTimestamp !== undefined) return { verdicts: verdictFor(users, 'unknown', 'ClusterDeleting') };
+    if (spec.tls?.rootSecret === undefined) return { verdicts: verdictFor(users, 'refused', 'RootCertificateMissing') };
     const wrong = await this.#wrongCertificate();
     if (wrong !== undefined) {
       const refusal = { reason: 'RootCertificateUnusable', message: wrong } as const;
-      return { verdicts: refusedFor(users, refusal.reason, wrong), why: wrong, refusal };
+      return { verdicts: verdictFor(users, 'refused', refusal.reason, wrong), why: wrong, refusal };
     }
     const record = (await this.#records.read())?.doc;
     const hold = whyNot(record);
     if (hold !== undefined) {
       this.#notes.forget();
-      return { verdicts: unknownFor(users, 'ClusterNotServing', hold), why: hold };
+      return { verdicts: verdictFor(users, 'unknown', 'ClusterNotServing', hold), why: hold };
     }
     const wanted = this.#wanted(users, record);
     return this.#options.etcd.withLeader(record?.clusterId, async (etcd) => {
@@ -204,10 +205,11 @@ export class Users {
     const isServed = await areUsersServed(client);
     const hold = cluster ? (isServed ? whyNot(record?.doc) : crdGoing) : `EtcdCluster ${name} has changed`;
     const all = ours(users.items, this.#cluster)!;
-    if (!cluster || hold !== undefined) return { verdicts: unknownFor(all, 'ClusterNotServing', hold), why: hold! };
+    if (!cluster || hold !== undefined)
+      return { verdicts: verdictFor(all, 'unknown', 'ClusterNotServing', hold), why: hold! };
     this.#cluster = cluster;
     if (cluster.spec.paused || cluster.metadata.deletionTimestamp !== undefined || !cluster.spec.tls?.rootSecret)
-      return { verdicts: unknownFor(all, 'Pending'), why: `EtcdCluster ${name} has changed` };
+      return { verdicts: verdictFor(all, 'unknown', 'Pending'), why: `EtcdCluster ${name} has changed` };
     this.#last = undefined;
     const done = await apply({
       etcd,
@@ -300,8 +302,6 @@ const crdGoing =
 const deletedMessage = (users: readonly string[]): string =>
   `Deleted ${users.length === 1 ? '1 user' : `${users.length} users`} of etcd that no EtcdUser has: ${users.join(', ')}`;
 
-type Verdicts = ReadonlyMap<string, Found>;
-
 interface Outcome {
   readonly verdicts: Verdicts;
   /** What etcd has; undefined if it was not asked. */
@@ -331,56 +331,3 @@ function whyNot(record: RecordDoc | undefined): string | undefined {
     return 'a restore is in progress; users are left alone until it ends';
   return op?.kind === 'Delete' ? 'the cluster is being deleted; its users are not changed any more' : undefined;
 }
-
-function unknownFor(
-  users: readonly EtcdUserObject[],
-  reason: UserReason,
-  message: string = userReasons[reason],
-): Verdicts {
-  return new Map(users.map(({ metadata }) => [metadata.uid, { kind: 'unknown', reason, message }]));
-}
-
-function refusedFor(
-  users: readonly EtcdUserObject[],
-  reason: UserReason,
-  message: string = userReasons[reason],
-): Verdicts {
-  return new Map(users.map(({ metadata }) => [metadata.uid, { kind: 'refused', reason, message }]));
-}
-
-/** etcd has such a user, or soon has it, but nobody can be it. */
-const withTaken = (verdicts: Verdicts, taken: ReadonlyMap<string, string>): Verdicts =>
-  new Map(
-    [...verdicts].map(([uid, found]) => {
-      const message = found.kind === 'done' || found.kind === 'call' ? taken.get(uid) : undefined;
-      return [uid, message === undefined ? found : { kind: 'refused', reason: 'SecretTaken', message }];
-    }),
-  );
-
-/** What is as it should be stays ready. */
-const whilePaused = (verdicts: ReadonlyMap<string, Verdict>): Verdicts =>
-  new Map(
-    [...verdicts].map(([uid, found]) => [
-      uid,
-      found.kind === 'call' ? { kind: 'refused', reason: 'Paused', message: userReasons.Paused } : found,
-    ]),
-  );
-
-/**
- * The users that get a certificate; an existing user that no EtcdUser made never does. Undefined unless something is known of
- * every EtcdUser: nobody loses a certificate because a pass failed.
- */
-function wishes(users: readonly EtcdUserObject[], verdicts: Verdicts): UserWish[] | undefined {
-  const found: UserWish[] = [];
-  for (const user of users) {
-    const verdict = verdicts.get(user.metadata.uid);
-    if (!verdict || verdict.kind === 'unknown') return undefined;
-    const { certificateSecret: secret } = user.spec;
-    const isRefused = verdict.kind === 'refused' && othersName.has(verdict.reason);
-    const isAccepted = verdict.kind === 'done' || (verdict.kind === 'refused' && verdict.reason === 'AuthOff');
-    if (secret !== undefined && !isRefused) found.push({ secret, user: userNameOf(user), isAccepted });
-  }
-  return found;
-}
-
-const othersName: ReadonlySet<UserReason> = new Set(['NameReserved', 'NameTaken', 'ForeignUser']);

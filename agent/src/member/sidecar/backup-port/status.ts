@@ -11,14 +11,8 @@ export const Status = {
 } as const;
 
 /** A call that is not passed on. */
-export class Refused extends Error {
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.name = 'Refused';
-    this.code = code;
-  }
+export class Refused extends GrpcStatus {
+  override readonly name = 'Refused';
 }
 
 /** What to tell the caller: etcd's own status, or why etcd did not answer. */

@@ -1,0 +1,55 @@
+import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
+import type { UserWish } from '../certificates/wanted.ts';
+import type { Verdict } from './decide.ts';
+import { type EtcdUserObject, userNameOf } from './object.ts';
+import type { Found } from './status.ts';
+
+/** By UID of the EtcdUser. */
+export type Verdicts = ReadonlyMap<string, Found>;
+
+/** The same for all of them. */
+export function verdictFor(
+  users: readonly EtcdUserObject[],
+  kind: 'unknown' | 'refused',
+  reason: UserReason,
+  message: string = userReasons[reason],
+): Verdicts {
+  return new Map(users.map(({ metadata }) => [metadata.uid, { kind, reason, message }]));
+}
+
+/** etcd has such a user, or soon has it, but nobody can be it. */
+export const withTaken = (verdicts: Verdicts, taken: ReadonlyMap<string, string>): Verdicts =>
+  new Map(
+    [...verdicts].map(([uid, found]) => {
+      const message = found.kind === 'done' || found.kind === 'call' ? taken.get(uid) : undefined;
+      return [uid, message === undefined ? found : { kind: 'refused', reason: 'SecretTaken', message }];
+    }),
+  );
+
+/** What is as it should be stays ready. */
+export const whilePaused = (verdicts: ReadonlyMap<string, Verdict>): Verdicts =>
+  new Map(
+    [...verdicts].map(([uid, found]) => [
+      uid,
+      found.kind === 'call' ? { kind: 'refused', reason: 'Paused', message: userReasons.Paused } : found,
+    ]),
+  );
+
+/**
+ * The users that get a certificate; an existing user that no EtcdUser made never does. Undefined unless something is known of
+ * every EtcdUser: nobody loses a certificate because a pass failed.
+ */
+export function wishes(users: readonly EtcdUserObject[], verdicts: Verdicts): UserWish[] | undefined {
+  const found: UserWish[] = [];
+  for (const user of users) {
+    const verdict = verdicts.get(user.metadata.uid);
+    if (!verdict || verdict.kind === 'unknown') return undefined;
+    const { certificateSecret: secret } = user.spec;
+    const isRefused = verdict.kind === 'refused' && othersName.has(verdict.reason);
+    const isAccepted = verdict.kind === 'done' || (verdict.kind === 'refused' && verdict.reason === 'AuthOff');
+    if (secret !== undefined && !isRefused) found.push({ secret, user: userNameOf(user), isAccepted });
+  }
+  return found;
+}
+
+const othersName: ReadonlySet<UserReason> = new Set(['NameReserved', 'NameTaken', 'ForeignUser']);
