@@ -4,15 +4,19 @@ import { spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { order } from '../lib/ci-order.mjs';
 import { root } from '../lib/steps.mjs';
+import { endTestBed, startTestBed } from '../lib/test-bed.mjs';
 import { image } from '../lib/test-kubernetes.mjs';
 import { all, benches } from '../suites/suites.mjs';
 
-const kubernetes = Boolean(process.env.KUBECONFIG);
+const testBed = process.env.KUBECONFIG ? undefined : process.env.TESTBED;
+const kubernetes = Boolean(process.env.KUBECONFIG || testBed);
 /**
  * In minutes on a quiet machine. The estimates alone choose the steps, so that the same commit runs the same ones. A whole run took
  * 64 minutes for estimates of 60, so these make it end within 60.
  */
 const BUDGET = 56;
+/** Estimate of the start of the test bed. */
+const TEST_BED = 6;
 /** Minutes after which a slow machine begins no step that it cannot end in time. */
 const LATEST = 80;
 /** Minutes after which a step that still runs is ended and counts as failed, so that the result is always printed. */
@@ -27,10 +31,11 @@ const impossible = Object.entries(all).filter(([, suite]) => suite.kubernetes &&
 
 /** Each with its minutes, its subject and the words that follow `npm run`. */
 const optional = [
-  ...possible.map(([name, { minutes: estimate, subject, smoke }]) => ({
+  ...possible.map(([name, { minutes: estimate, subject, smoke, kubernetes: onKubernetes = false }]) => ({
     name,
     estimate,
     subject,
+    onKubernetes,
     args: ['suite', '--', name, ...(smoke === false ? [] : ['--smoke']), ...localPart(name)],
   })),
   ...Object.entries(benches).map(([name, { minutes: estimate, subject }]) => ({
@@ -51,6 +56,7 @@ const steps = [
         {
           name: 'control-plane on kubeadm',
           estimate: 5,
+          onKubernetes: true,
           args: ['suite', '--', 'control-plane', '--smoke', 'test/control-plane'],
         },
       ]
@@ -60,6 +66,12 @@ const steps = [
 /** The half of `control-plane` that needs no Kubernetes; the other half is a step of its own. */
 function localPart(name) {
   return name === 'control-plane' ? ['agent/test/control-plane'] : [];
+}
+
+/** Returns the names of the tests that failed, or the last lines of what failed without a test. */
+function reasons(output) {
+  const tests = new Set(output.match(/^ {2}● .+$/gm));
+  return tests.size > 0 ? [...tests].slice(0, 20) : output.trimEnd().split('\n').slice(-15);
 }
 
 /** Suites that passed the second time. */
@@ -135,20 +147,35 @@ async function again({ name, args, estimate }, first) {
   return { passed: first.passed + first.failed, failed: 0 };
 }
 
-const total = { passed: 0, failed: process.env.EXPECT_KUBERNETES ? 1 : 0 };
-const chosen = new Set();
-// The test bed has to start.
-let spent = kubernetes ? 6 : 0;
+const total = { passed: 0, failed: 0 };
+const chosen = [];
+let spent = 0;
 for (const step of steps) {
-  if (!step.always && spent + step.estimate > BUDGET) continue;
-  spent += step.estimate;
-  chosen.add(step);
+  // The test bed starts before the first step that needs it.
+  const start = testBed && step.onKubernetes && !chosen.some((each) => each.onKubernetes) ? TEST_BED : 0;
+  if (!step.always && spent + start + step.estimate > BUDGET) continue;
+  spent += start + step.estimate;
+  chosen.push(step);
 }
+// What measures on this machine goes before the test bed, which never rests.
+const inOrder = [...chosen.filter(({ onKubernetes }) => !onKubernetes), ...chosen.filter((step) => step.onKubernetes)];
 const late = [];
-for (const step of chosen) {
+/** What failed, for the end: the beginning of the output may be cut. */
+const failures = [];
+let running;
+process.once('exit', () => running !== undefined && endTestBed(testBed));
+for (const step of inOrder) {
   if (!step.always && minutes() + step.estimate > LATEST) {
     late.push(step);
     continue;
+  }
+  if (testBed && step.onKubernetes) {
+    running ??= startTestBed(testBed, (END - minutes()) * 60_000);
+    if (!running) {
+      total.failed++;
+      failures.push(`the test bed did not start: npm run ${step.args.join(' ')} was left out`);
+      continue;
+    }
   }
   const first = await run(step.args);
   // It has loaded the image into the nodes.
@@ -156,16 +183,18 @@ for (const step of chosen) {
   const { passed, failed } = first.failed > 0 ? await again(step, first) : first;
   total.passed += passed;
   total.failed += failed;
+  if (failed > 0) failures.push(`failed: npm run ${step.args.join(' ')}`, ...reasons(first.output));
 }
 for (const [name] of impossible)
   console.log(`left out, because KUBECONFIG names no Kubernetes: npm run suite -- ${name}`);
 if (!kubernetes)
   console.log('left out, because KUBECONFIG names no Kubernetes: npm run suite -- control-plane test/control-plane');
 for (const [name] of tooLong) console.log(`left out, because CI never runs it: npm run suite -- ${name}`);
-for (const step of steps.filter((each) => !chosen.has(each)))
+for (const step of steps.filter((each) => !chosen.includes(each)))
   console.log(`left out, because it does not fit into ${BUDGET} minutes: npm run ${step.args.join(' ')}`);
 for (const { args } of late)
   console.log(`left out, because this machine is slow and ${LATEST} minutes are over: npm run ${args.join(' ')}`);
+for (const line of failures) console.log(line);
 for (const path of flaky) console.log(`flaky: ${path} failed, and passed when it ran again`);
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed > 0 ? 1 : 0;

@@ -27,7 +27,9 @@ export const bundle = () => must(node('agent/build.mjs'));
 
 /** Puts programs for the tests into the cache: `etcd`, `versitygw`, `age`, `radosgw`, `sshd`. */
 export function provide(name, ...args) {
-  must(node(`scripts/provide/${name}.mjs`, args));
+  const install = () => node(`scripts/provide/${name}.mjs`, args);
+  // A registry may fail for a moment.
+  if (install() !== 0) must(install());
 }
 
 /** The servers that most suites start. */

@@ -78,3 +78,6 @@ export async function payloadsAlone(place: Place): Promise<string[]> {
  * Waits until existing leftovers are older than a millisecond by the clock of a server, which reports whole seconds.
  */
 export const untilOld = () => sleep(2_200);
+
+/** Waits until the name of a new snapshot shows that it is newer: names hold whole seconds, and within one nothing is swept. */
+export const nextSecond = () => sleep(1_000);

@@ -10,6 +10,7 @@ import {
   command,
   expectFailure,
   expectOnly,
+  nextSecond,
   payloadsAlone,
   start,
   succeed,
@@ -219,6 +220,7 @@ describe('a payload that goes in one request', () => {
     const args = (store: string) => backup(small, store);
     // Only snapshots before and after it prove that a leftover is not needed.
     const before = await succeed(args(place.store));
+    await nextSecond();
     const result = await kill(args, { match, when }, place, signal);
     if (signal === 'SIGTERM') expectFailure(result, 143, /^stopped by SIGTERM$/);
     expect(await wholeSnapshots(place)).toEqual([before.snapshot.id]);
