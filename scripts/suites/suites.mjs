@@ -116,7 +116,7 @@ export const all = {
     run: script('scripts/suites/security.mjs'),
   },
   chaos: {
-    about: 'random faults, drawn by a seed, on a cluster with TLS, backups and a client',
+    about: 'random faults, drawn by a seed, on a cluster with TLS, users, backups and a client',
     minutes: 4,
     kubernetes: true,
     subject: ['agent/src/controllers', 'agent/src/member', 'test/chaos'],

@@ -14,11 +14,11 @@ import type { Role } from './role';
 
 const three = [0, 1, 2];
 
-/** Target of the faults: a cluster with TLS, backups to S3, and a client that writes and watches continuously. */
+/** Target of the faults: a cluster with TLS and users, backups to S3, and a client that writes and watches continuously. */
 export class Stage {
   static async begin({ nodes }: { readonly nodes: boolean }): Promise<Stage> {
     const props = { version: EtcdVersion.of(versions[0]), quota: Size.mebibytes(quota) };
-    const { play, s3 } = await playWithNightly('chaos', { props });
+    const { play, s3 } = await playWithNightly('chaos', { props, users: true });
     const stage = new Stage(play, s3);
     if (nodes) await stage.nodes.gather();
     return stage;

@@ -8,7 +8,7 @@ let play: Play;
 /** Nodes that are off. */
 let dark: readonly string[] = [];
 beforeAll(async () => {
-  play = await Play.begin('all-nodes-off', { tls: true, clientOutlivesNode: true });
+  play = await Play.begin('all-nodes-off', { users: true, clientOutlivesNode: true });
 });
 afterAll(async () => {
   await allOn();

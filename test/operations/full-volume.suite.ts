@@ -12,7 +12,7 @@ const volume = { size: Size.gibibytes(2), storageClass: sizedStorageClass };
 let play: Play;
 let ballasts: Ballast[];
 beforeAll(async () => {
-  play = await Play.begin('full-volume', { tls: true, props: { volume } });
+  play = await Play.begin('full-volume', { users: true, props: { volume } });
   ballasts = await Promise.all(all.map((ordinal) => Ballast.beside(play.namespace, play.cluster, ordinal)));
 });
 afterAll(() => play?.end());

@@ -10,7 +10,7 @@ const quota = 16;
 
 let play: Play;
 beforeAll(async () => {
-  play = await Play.begin('no-space', { tls: true, props: { quota: Size.mebibytes(quota) } });
+  play = await Play.begin('no-space', { users: true, props: { quota: Size.mebibytes(quota) } });
 });
 afterAll(() => play?.end());
 

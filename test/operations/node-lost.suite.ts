@@ -13,7 +13,7 @@ let ordinal: number;
 let labels: Record<string, string> | undefined;
 
 beforeAll(async () => {
-  play = await Play.begin('node-lost', { tls: true });
+  play = await Play.begin('node-lost', { users: true });
   ({ node, ordinal } = await workerMember(play));
 });
 afterAll(async () => {

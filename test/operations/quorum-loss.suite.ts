@@ -11,7 +11,7 @@ const survivor = 0;
 let play: Play;
 let s3: S3;
 beforeAll(async () => {
-  ({ play, s3 } = await playWithNightly('quorum-loss'));
+  ({ play, s3 } = await playWithNightly('quorum-loss', { users: true }));
 });
 afterAll(() => play?.end());
 

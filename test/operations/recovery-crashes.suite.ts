@@ -8,7 +8,7 @@ import { majorityLossTold, recover } from './support/survivor-recovery';
 let play: Play;
 let s3: S3;
 beforeAll(async () => {
-  ({ play, s3 } = await playWithNightly('recovery-crashes'));
+  ({ play, s3 } = await playWithNightly('recovery-crashes', { users: true }));
   await crashFromNowOn(play, ({ cluster }) => addNightly(cluster, s3.store()));
 });
 afterAll(() => play?.end());

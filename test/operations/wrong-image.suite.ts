@@ -18,7 +18,7 @@ const own = '3.6.16';
 let play: Play;
 let ids: (string | undefined)[];
 beforeAll(async () => {
-  play = await Play.begin('wrong-image', { tls: true });
+  play = await Play.begin('wrong-image', { users: true });
   ids = await play.cluster.memberIds();
 });
 afterAll(() => play?.end());

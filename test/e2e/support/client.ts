@@ -43,6 +43,8 @@ export interface ClientOptions {
   readonly endpoints: readonly string[];
   /** With `ca.crt`, `tls.crt` and `tls.key`. */
   readonly tlsSecret?: string | undefined;
+  /** The same of root, for the verdict. Default: `tlsSecret`. */
+  readonly rootTlsSecret?: string | undefined;
   /** Its node may fail and return: the client continues with its journal. */
   readonly outlivesNode?: boolean | undefined;
   /** Labels of its pod. Default: none. */
@@ -92,11 +94,8 @@ async function bundle(): Promise<string> {
   return stdout;
 }
 
-function pod(name: string, { endpoints, tlsSecret, outlivesNode = false }: ClientOptions): Manifest {
-  const tls = { ca: '/tls/ca.crt', client: { cert: '/tls/tls.crt', key: '/tls/tls.key' } };
-  const target = { endpoints, ...(tlsSecret && { tls }) };
-  // The container then waits for the keys.
-  const items = ['ca.crt', 'tls.crt', 'tls.key'].map((key) => ({ key, path: key }));
+function pod(name: string, { endpoints, tlsSecret, rootTlsSecret, outlivesNode = false }: ClientOptions): Manifest {
+  const target = { endpoints, ...(tlsSecret && { tls: tlsOf('tls') }) };
   return podSpec({
     restartPolicy: outlivesNode ? 'Always' : 'Never',
     automountServiceAccountToken: false,
@@ -105,20 +104,34 @@ function pod(name: string, { endpoints, tlsSecret, outlivesNode = false }: Clien
         command: ['node', '/client/client.mjs'],
         env: [
           { name: 'CLIENT_TARGET', value: JSON.stringify(target) },
+          ...(rootTlsSecret ? [{ name: 'CLIENT_ROOT', value: JSON.stringify(tlsOf('root-tls')) }] : []),
           ...(outlivesNode ? [{ name: 'CLIENT_JOURNAL', value: '/journal/history' }] : []),
         ],
         readinessProbe: { httpGet: { path: '/facts', port: 8080 }, periodSeconds: 1 },
         volumeMounts: [
           { name: 'client', mountPath: '/client' },
           { name: 'journal', mountPath: '/journal' },
-          ...(tlsSecret ? [{ name: 'tls', mountPath: '/tls', readOnly: true }] : []),
+          ...(tlsSecret ? [tlsMount('tls')] : []),
+          ...(rootTlsSecret ? [tlsMount('root-tls')] : []),
         ],
       }),
     ],
     volumes: [
       { name: 'client', configMap: { name } },
       { name: 'journal', emptyDir: {} },
-      ...(tlsSecret ? [{ name: 'tls', secret: { secretName: tlsSecret, items } }] : []),
+      ...(tlsSecret ? [tlsVolume('tls', tlsSecret)] : []),
+      ...(rootTlsSecret ? [tlsVolume('root-tls', rootTlsSecret)] : []),
     ],
   });
 }
+
+const tlsOf = (volume: string) => ({
+  ca: `/${volume}/ca.crt`,
+  client: { cert: `/${volume}/tls.crt`, key: `/${volume}/tls.key` },
+});
+const tlsMount = (name: string) => ({ name, mountPath: `/${name}`, readOnly: true });
+/** The container waits until the Secret has these keys. */
+const tlsVolume = (name: string, secretName: string) => ({
+  name,
+  secret: { secretName, items: ['ca.crt', 'tls.crt', 'tls.key'].map((key) => ({ key, path: key })) },
+});

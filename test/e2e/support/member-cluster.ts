@@ -1,7 +1,8 @@
-import { App, Chart, Size } from 'cdk8s';
+import { App, Chart, JsonPatch, Size } from 'cdk8s';
 import {
   EtcdCluster,
   type EtcdClusterProps,
+  EtcdPermission,
   EtcdReconciler,
   type EtcdReconcilerProps,
   EtcdTls,
@@ -17,6 +18,7 @@ import { Client, type ClientOptions } from './client';
 import type { Namespace } from './namespace';
 import { agentImage } from './settings';
 
+const rootFiles = '/etc/etcd/tls/root';
 const image = { agentImage, imagePullPolicy: ImagePullPolicy.IF_NOT_PRESENT };
 
 /** Synthesized objects, to change or extend. */
@@ -31,6 +33,8 @@ export interface MemberClusterOptions {
   readonly name?: string;
   /** With certificates of the reconciler, or with Secrets that the test writes. Default: without TLS. */
   readonly tls?: boolean | 'secrets';
+  /** With certificates of the reconciler and authentication: the client is a user, and `etcdctl` is root. */
+  readonly users?: boolean;
   readonly props?: Partial<EtcdClusterProps>;
   readonly reconciler?: Partial<EtcdReconcilerProps>;
   readonly shape?: (parts: Parts) => void;
@@ -54,16 +58,19 @@ export class MemberCluster {
   readonly name: string;
   readonly #namespace: Namespace;
   readonly #tls: boolean | 'secrets';
+  readonly #users: boolean;
   #props: Partial<EtcdClusterProps>;
   #reconciler: Partial<EtcdReconcilerProps>;
   #shape: (parts: Parts) => void;
   #source: () => Promise<string>;
 
   private constructor(namespace: Namespace, options: MemberClusterOptions) {
-    const { name = 'orders', tls = false, props = {}, reconciler = {}, shape = () => {}, manifests } = options;
+    const { name = 'orders', users = false, tls = users, props = {}, reconciler = {} } = options;
+    const { shape = () => {}, manifests } = options;
     this.name = name;
     this.#namespace = namespace;
     this.#tls = tls;
+    this.#users = users;
     this.#props = props;
     this.#reconciler = reconciler;
     this.#shape = shape;
@@ -180,14 +187,15 @@ export class MemberCluster {
       `${this.#tls ? 'https' : 'http'}://${this.clientName(ordinal)}.${this.#namespace.name}.svc.cluster.local:2379`;
     return Client.start(inside, this.name, {
       endpoints: Array.from({ length: members }, (_, ordinal) => endpoint(ordinal)),
-      tlsSecret: this.#tls ? this.#secrets.client : undefined,
+      tlsSecret: this.#users ? `${this.name}-user-client` : this.#tls ? this.#secrets.client : undefined,
+      rootTlsSecret: this.#users ? this.#secrets.root : undefined,
       ...options,
     });
   }
 
   /** `input` is its standard input, for example a value to put. */
   async etcdctl(args: readonly string[], ordinal = 0, input?: string): Promise<string> {
-    const files = '/etc/etcd/tls/server';
+    const files = this.#users ? rootFiles : '/etc/etcd/tls/server';
     const tls = [
       ...['--endpoints=https://localhost:2379', `--cacert=${files}/ca.crt`],
       ...[`--cert=${files}/tls.crt`, `--key=${files}/tls.key`],
@@ -234,9 +242,17 @@ export class MemberCluster {
       ...image,
       ...this.#props,
     });
+    if (this.#users) addClient(cluster);
     this.#shape({ chart, reconciler, cluster });
     return app.synthYaml();
   }
+}
+
+/** Adds the user of the client, and gives the containers of etcd root's certificate, for `etcdctl`. */
+function addClient(cluster: EtcdCluster): void {
+  cluster.addUser('client', { can: [EtcdPermission.readWrite('w/')] });
+  const mount = { name: 'root-tls', mountPath: rootFiles, readOnly: true };
+  cluster.statefulSet.addJsonPatch(JsonPatch.add('/spec/template/spec/containers/0/volumeMounts/-', mount));
 }
 
 const isReady = ({ metadata, status }: Manifest): boolean =>

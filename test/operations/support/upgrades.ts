@@ -10,7 +10,7 @@ import { leaderOf, versionsOf } from './member-versions';
  * existing members.
  */
 export const playOn = (version: string, purpose: string, options: PlayOptions = {}): Promise<{ play: Play; s3: S3 }> =>
-  playWithNightly(purpose, { props: { version: EtcdVersion.of(version) }, known: 3, ...options });
+  playWithNightly(purpose, { props: { version: EtcdVersion.of(version) }, known: 3, users: true, ...options });
 
 export const applyVersion = (play: Play, version: string): Promise<string> =>
   play.cluster.apply({ version: EtcdVersion.of(version) });

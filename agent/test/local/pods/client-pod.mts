@@ -17,11 +17,14 @@ import { Writer } from '../../members/support/writer.ts';
 
 /**
  * A client of one cluster, in a pod of an end-to-end test: writes and watches continuously, and reports what it saw.
- * CLIENT_TARGET names the cluster, and CLIENT_JOURNAL the file with its history, which outlives the pod.
+ * CLIENT_TARGET names the cluster, CLIENT_ROOT the certificate of root if there are users, for the verdict, and CLIENT_JOURNAL the
+ * file with its history, which outlives the pod.
  * `/facts?since=MS` returns the results so far; `/judge?voters=N&losses=JSON` ends the client and returns the verdict.
  */
 const target: Target = JSON.parse(process.env.CLIENT_TARGET ?? '');
-const { CLIENT_JOURNAL: path } = process.env;
+const { CLIENT_JOURNAL: path, CLIENT_ROOT: root } = process.env;
+/** HashKV is for root alone. */
+const judged: Target = root ? { ...target, tls: JSON.parse(root) } : target;
 const writer = Writer.start({ target, clients: 2, pause: 50, journal: path ? new Journal(path) : undefined });
 const watcher = Watcher.start({ target, prefix: writer.prefix });
 const pressure = new CpuPressure();
@@ -52,7 +55,7 @@ async function judge(voters: number, losses: readonly Loss[]) {
     written: acknowledged(history.writes).length,
     wrong: [
       ...(watched ? [] : [`the watcher is at revision ${watcher.revision}`]),
-      ...(await dataIsThere(target, writer.prefix, history, losses, voters)),
+      ...(await dataIsThere(judged, writer.prefix, history, losses, voters)),
       ...revisionsRise(history),
       ...registersLinearize(history),
       ...watchedAll(history, watcher),
