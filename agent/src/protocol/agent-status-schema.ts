@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { describeIssue } from '../lib/input/schema-issue.ts';
 import type { AgentStatus, Identity } from './agent-status.ts';
-import { count, type Shape, text } from './schema-parts.ts';
+import { count, type Shape, schemes, text } from './schema-parts.ts';
 
 type Part<K extends keyof AgentStatus> = NonNullable<AgentStatus[K]>;
 
@@ -82,6 +82,7 @@ const status = z.looseObject({
   message: z.optional(text),
   podIp: z.optional(text),
   certificate: z.optional(z.looseObject({ notAfter: text } satisfies Shape<Part<'certificate'>>)),
+  transport: z.optional(z.looseObject({ ...schemes, hasCertificates: z.boolean() } satisfies Shape<Part<'transport'>>)),
   roots: z.optional(roots),
   leaves: z.optional(
     z.looseObject({ peer: z.optional(text), client: z.optional(text) } satisfies Shape<Part<'leaves'>>),

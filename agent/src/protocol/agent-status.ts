@@ -1,3 +1,5 @@
+import type { Schemes } from './record.ts';
+
 /** Response of the agent in a member's pod to GET /status. */
 export interface AgentStatus {
   v: 1;
@@ -17,6 +19,8 @@ export interface AgentStatus {
   podIp?: string;
   /** The certificate that expires first. */
   certificate?: { notAfter: string };
+  /** The schemes of the etcd that runs or is about to start. Unset while the gate does not know them. */
+  transport?: Schemes & { hasCertificates: boolean };
   /** Unset without TLS. */
   roots?: TrustedRoots;
   /** First 16 hex digits of the SHA-256 of the certificates on disk, which etcd reads at each connection. */

@@ -3,7 +3,7 @@ import { isTooDeep } from '../lib/input/depth.ts';
 import { describeIssue } from '../lib/input/schema-issue.ts';
 import { op } from './op-schema.ts';
 import type { RecordDoc } from './record.ts';
-import { byOrdinal, count, type Shape, text } from './schema-parts.ts';
+import { byOrdinal, count, type Shape, scheme, schemes, text } from './schema-parts.ts';
 
 export type RecordAnswer =
   | { readonly kind: 'record'; readonly doc: RecordDoc }
@@ -82,6 +82,9 @@ const record = z.looseObject({
   startRevision: z.optional(count),
   failure: z.optional(z.looseObject({ of: text, reason: text, message: text })),
   spaceClearedAt: z.optional(text),
+  transport: z.optional(
+    z.looseObject({ ...schemes, target: scheme, since: text } satisfies Shape<NonNullable<Doc['transport']>>),
+  ),
 } satisfies Shape<Doc>);
 
 const refused = (why: string): RecordAnswer => ({ kind: 'refused', reason: `the record is not usable: ${why}` });

@@ -38,6 +38,22 @@ export interface RecordDoc {
   failure?: Failure;
   /** When a ClearNoSpace last succeeded. */
   spaceClearedAt?: string;
+  /** How the next start of a member speaks. Unset: with TLS if its pod has certificates. */
+  transport?: Transport;
+}
+
+/** The schemes at which etcd listens. A member with certificates can call others by either. */
+export interface Schemes {
+  peers: Scheme;
+  clients: Scheme | 'both';
+}
+
+export type Scheme = 'http' | 'https';
+
+/** `since`: when the members were last asked to change to `target`. */
+export interface Transport extends Schemes {
+  target: Scheme;
+  since: string;
 }
 
 export interface Permit {

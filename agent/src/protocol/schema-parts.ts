@@ -8,3 +8,7 @@ export const byOrdinal = <T extends z.ZodMiniType>(value: T) => z.record(z.strin
 
 /** A schema for each field of T. The compiler reports a missing field and a schema of the wrong type. */
 export type Shape<T> = { readonly [K in keyof Required<T>]: z.ZodMiniType<T[K]> };
+
+export const scheme = z.enum(['http', 'https']);
+/** Fields of `Schemes`. */
+export const schemes = { peers: scheme, clients: z.enum(['http', 'both', 'https']) };

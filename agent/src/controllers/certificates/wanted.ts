@@ -63,6 +63,10 @@ export interface TlsSpec {
   readonly rootSecret?: string;
   /** Secret with the certificate of backups, for the backup port of the members' agents. */
   readonly backupSecret?: string;
+  /** The members give up TLS, and their certificates stay until all have. */
+  readonly disabling?: boolean;
+  /** For how long clients may use http while TLS is switched on, such as `24h`. */
+  readonly acceptPlaintextFor?: string;
   /** Undefined if another program writes the Secrets. */
   readonly managed?: {
     readonly peerAuthority: string;

@@ -173,7 +173,12 @@ export interface ClusterSpec {
   allowEvenSize: boolean;
   version: string;
   paused: boolean;
+  /** The pods have certificates. */
   tls: boolean;
+  /** The members are to give up TLS; the certificates stay until all have. */
+  disablingTls?: boolean;
+  /** For how long clients may use http beside https while TLS is switched on, ms. Default: a day. */
+  acceptPlaintextFor?: number;
   /** There is a Secret for the certificate of root. */
   rootTls?: boolean;
   /** `spec.auth`. */

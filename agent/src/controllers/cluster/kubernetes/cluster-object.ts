@@ -1,6 +1,7 @@
 import type { BackupPodStore } from '../../../../../src/lib/backup-pod.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
 import { group } from '../../../kube/paths.ts';
+import { tryDuration } from '../../../lib/input/duration.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import type { TlsSpec } from '../../certificates/wanted.ts';
 import { jobSettings } from '../jobs/job-settings.ts';
@@ -80,11 +81,14 @@ function specOf(spec: EtcdClusterSpec): ClusterSpec {
   const { size, version, origin, recovery, backup, pvcPolicy, storage } = spec;
   const schedule = backup?.schedule ?? backup?.schedules?.[0]?.name;
   const onDelete = pvcPolicy?.onDelete ?? 'Retain';
+  const acceptPlaintextFor = tryDuration(spec.tls?.acceptPlaintextFor ?? '');
   return {
     ...{ size, version, onDelete },
     allowEvenSize: spec.allowEvenSize ?? false,
     paused: spec.paused ?? false,
     tls: spec.tls !== undefined,
+    ...(spec.tls?.disabling && { disablingTls: true }),
+    ...(acceptPlaintextFor !== undefined && { acceptPlaintextFor }),
     ...(spec.tls?.rootSecret !== undefined && { rootTls: true }),
     ...(spec.auth !== undefined && { auth: spec.auth }),
     ...(spec.tls?.managed && {
