@@ -83,7 +83,11 @@ export interface Volume {
 }
 
 export interface PodObject extends KubeObject {
-  readonly spec?: { readonly nodeName?: string; readonly containers?: readonly Container[] };
+  readonly spec?: {
+    readonly nodeName?: string;
+    readonly containers?: readonly Container[];
+    readonly volumes?: readonly Volume[];
+  };
   readonly status?: {
     readonly phase?: string;
     readonly reason?: string;

@@ -67,8 +67,9 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
   /** Like `kubectl apply` of new manifests: does not wait for the cluster. */
   static async start(options: LocalClusterOptions = {}): Promise<LocalCluster> {
     const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'local-cluster-'));
-    const made = await newWorld(dir, options.tls === true, options.users);
+    const made = await newWorld(dir, options.tls !== false && options.tls !== undefined, options.users);
     const cluster = new LocalCluster(dir, made, options);
+    if (options.tls === 'later') cluster.clientsUse('http');
     cluster.#create(options);
     cluster.#kubelet.start(() => cluster.#jobs.tick());
     if (options.reconciler !== false) cluster.startReconciler();
@@ -84,7 +85,10 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
       ...{ name, namespace, generation: 1, finalizer: false, deleting: false, skipFinalBackup: false, status: {} },
       spec: { ...specOf(size, version, rest.tls === true), ...rest.spec },
     });
-    this.store.create<StatefulSetObject>('stateful-set', { replicas: 1, template: { version, settings, epoch: 0 } });
+    this.store.create<StatefulSetObject>('stateful-set', {
+      replicas: 1,
+      template: { version, settings, epoch: 0, tls: rest.tls === true },
+    });
   }
 
   #writeSettings(settings: Readonly<Record<string, unknown>>): void {
@@ -92,18 +96,24 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
   }
 
   /** Changes spec and template at once, like regenerated manifests. */
-  async apply({ spec, version, etcd }: Change): Promise<void> {
+  async apply({ spec, version, etcd, tls }: Change): Promise<void> {
     this.store.update<ClusterObject>('cluster', undefined, (old) => ({
       ...old,
       generation: old.generation + 1,
-      spec: { ...old.spec, ...spec, ...(version && { version }) },
+      spec: {
+        ...old.spec,
+        ...spec,
+        ...(version && { version }),
+        ...(tls && { tls: tls !== 'off', disablingTls: tls === 'disabling' }),
+      },
     }));
-    if (!version && !etcd) return;
+    if (!version && !etcd && !tls) return;
     const { template } = this.store.update<StatefulSetObject>('stateful-set', undefined, (old) => ({
       ...old,
       template: {
         ...old.template,
         ...(version && { version }),
+        ...(tls && { tls: tls !== 'off' }),
         ...(etcd && { settings: { ...old.template.settings, ...etcd } }),
       },
     }));

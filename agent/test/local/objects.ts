@@ -29,6 +29,8 @@ export interface Template {
   epoch: number;
   /** The annotation with the roots to load. */
   roots?: string;
+  /** Its pods mount certificates. */
+  tls?: boolean;
 }
 
 export interface StatefulSetObject {

@@ -9,7 +9,8 @@ export interface LocalClusterOptions {
   readonly version?: string;
   /** Default 3.6. */
   readonly minor?: Minor;
-  readonly tls?: boolean;
+  /** `later`: without, but there are certificates that `apply` may mount. */
+  readonly tls?: boolean | 'later';
   /**
    * Certificates of root, of backups and of the user `client`, and the agents' backup ports. With TLS only.
    * `LocalCluster.enableAuth` switches authentication on.
@@ -30,6 +31,8 @@ export interface LocalClusterOptions {
 
 export interface Change {
   readonly spec?: Partial<ClusterSpec>;
+  /** `disabling`: `EtcdTls.none()` with `from`; `off`: without. */
+  readonly tls?: 'on' | 'disabling' | 'off';
   readonly version?: string;
   readonly etcd?: Readonly<Record<string, unknown>>;
 }

@@ -10,14 +10,17 @@ import type {
   RecordStore,
   Workload,
 } from '../../src/controllers/cluster/port.ts';
+import type { AgentStatus } from '../../src/protocol/agent-status.ts';
 import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
 import { known } from '../../src/protocol/known.ts';
+import type { Scheme, Schemes } from '../../src/protocol/record.ts';
 import { get } from './get.ts';
 import {
   type ClaimObject,
   type ClusterObject,
   clusterOf,
   type PodObject,
+  podOf,
   podsOf,
   type RestoreObject,
   type StatefulSetObject,
@@ -37,10 +40,16 @@ export class LocalPort implements Port {
   readonly membership: Membership;
   readonly maintenance: Maintenance;
 
-  constructor(store: FileStore, world: WorldFile, etcd: Membership & Maintenance, jobs: Jobs) {
+  constructor(
+    store: FileStore,
+    world: WorldFile,
+    etcd: Membership & Maintenance,
+    jobs: Jobs,
+    transports: Transports = new Map(),
+  ) {
     this.records = reachable(store, new RecordFile(store));
     this.clusters = reachable(store, clusters(store, world));
-    this.workload = reachable(store, workload(store, world), ['agent']);
+    this.workload = reachable(store, workload(store, world, transports), ['agent']);
     this.jobs = reachable(store, jobs);
     this.membership = etcd;
     this.maintenance = etcd;
@@ -61,15 +70,27 @@ function reachable<T extends object>(store: FileStore, part: T, besides: readonl
   });
 }
 
-export const peerUrlOf = (world: WorldFile, ordinal: number): string =>
-  `${world.tls ? 'https' : 'http'}://127.0.0.1:${world.ports[ordinal]!.peer}`;
-export const clientUrlOf = (world: WorldFile, ordinal: number): string =>
-  `${world.tls ? 'https' : 'http'}://127.0.0.1:${world.ports[ordinal]!.client}`;
+export const schemeOf = (tls: unknown): Scheme => (tls ? 'https' : 'http');
+export const peerUrlOf = (world: WorldFile, ordinal: number, scheme = schemeOf(world.tls)): string =>
+  `${scheme}://127.0.0.1:${world.ports[ordinal]!.peer}`;
+export const clientUrlOf = (world: WorldFile, ordinal: number, scheme = schemeOf(world.tls)): string =>
+  `${scheme}://127.0.0.1:${world.ports[ordinal]!.client}`;
 /** URL that a backup asks. */
 export const backupUrlOf = (world: WorldFile, ordinal: number): string =>
   world.users ? `https://127.0.0.1:${world.users.ports[ordinal]!}` : clientUrlOf(world, ordinal);
-export const agentUrlOf = (world: WorldFile, ordinal: number, path: string): string =>
-  `${world.tls ? 'https' : 'http'}://127.0.0.1:${world.ports[ordinal]!.agent}${path}`;
+export const agentUrlOf = (world: WorldFile, ordinal: number, path: string, scheme = schemeOf(world.tls)): string =>
+  `${scheme}://127.0.0.1:${world.ports[ordinal]!.agent}${path}`;
+
+/** The schemes that agents have reported, by the uid of the pod. */
+export type Transports = Map<string, Schemes>;
+
+/** Client URLs of etcd in all pods, each by the scheme that it serves. */
+export function clientUrls(store: FileStore, world: WorldFile, transports: Transports): string[] {
+  const isWanted = clusterOf(store)?.spec.tls === true;
+  const isSafe = ({ uid, template }: PodObject & { uid: string }) =>
+    isWanted && template.tls === true && transports.get(uid)?.clients !== 'http';
+  return podsOf(store).map((pod) => clientUrlOf(world, pod.ordinal, schemeOf(isSafe(pod))));
+}
 
 const revisionOf = (template: Template): string =>
   createHash('sha256').update(JSON.stringify(template)).digest('hex').slice(0, 10);
@@ -109,14 +130,15 @@ function annotateTemplate(store: FileStore, basedOn: string, change: Partial<Tem
   }));
 }
 
-const workload = (store: FileStore, world: WorldFile): Workload => ({
+const workload = (store: FileStore, world: WorldFile, transports: Transports): Workload => ({
   statefulSet: async () => {
     const set = statefulSetOf(store);
     if (!set) return undefined;
     const { replicas, rv, template } = set;
     const updateRevision = revisionOf(template);
-    const { epoch: minEpoch, version, roots } = template;
-    return { replicas, rv, updateRevision, observed: true, minEpoch, version, ...(roots && { roots }) };
+    const { epoch: minEpoch, version, roots, tls } = template;
+    const tlsSecrets = tls ? { peer: 'peer', server: 'server' } : {};
+    return { replicas, rv, updateRevision, observed: true, minEpoch, version, tlsSecrets, ...(roots && { roots }) };
   },
   pods: async () =>
     podsOf(store).map(({ ordinal, uid, template, running, ready, deleting }) => {
@@ -124,11 +146,14 @@ const workload = (store: FileStore, world: WorldFile): Workload => ({
       return { ordinal, uid, revision: revisionOf(template), running, began: running, ready, deleting, resolves };
     }),
   claims: async () => store.list<ClaimObject>('claims'),
-  agent: async ({ ordinal }: Pod) => {
+  agent: async ({ ordinal, uid }: Pod) => {
     const ca = world.tls && (await readFile(world.tls.ca));
-    const { status, body } = await get(agentUrlOf(world, ordinal, '/status'), ca, 2_000);
+    const url = agentUrlOf(world, ordinal, '/status', schemeOf(podOf(store, ordinal)?.template.tls));
+    const { status, body } = await get(url, ca, 2_000);
     if (status !== 200) throw new Error(`the agent of pod ${ordinal} answers ${status}`);
-    return JSON.parse(body);
+    const answer: AgentStatus = JSON.parse(body);
+    if (answer.transport && answer.podUid === uid) transports.set(uid, answer.transport);
+    return answer;
   },
   scale: async (replicas, basedOn) => {
     store.update<StatefulSetObject>('stateful-set', basedOn, (old) => ({ ...old, replicas }));

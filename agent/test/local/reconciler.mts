@@ -7,9 +7,9 @@ import { EtcdPort } from '../../src/controllers/cluster/etcd/etcd-port.ts';
 import { runCluster } from '../../src/controllers/cluster/loop.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { LocalJobs } from './jobs/jobs.ts';
-import { podsOf, rootTlsOf, type WorldFile } from './objects.ts';
+import { rootTlsOf, type WorldFile } from './objects.ts';
 import { crashAt, pauseAt } from './pods/crash.ts';
-import { clientUrlOf, LocalPort } from './port.ts';
+import { clientUrls, LocalPort, type Transports } from './port.ts';
 import { FileStore } from './store.ts';
 
 /** The reconciler of one local cluster: `node reconciler.mts DIRECTORY`. */
@@ -21,8 +21,9 @@ const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => stop.abort());
 
 const tls = rootTlsOf(world);
+const transports: Transports = new Map();
 const etcd = new EtcdPort({
-  endpoints: () => podsOf(store).map(({ ordinal }) => clientUrlOf(world, ordinal)),
+  endpoints: () => clientUrls(store, world, transports),
   tls: async () =>
     tls && {
       ca: await readFile(tls.ca),
@@ -35,7 +36,7 @@ const etcd = new EtcdPort({
 const [pause, crash] = [pauseAt(dir), crashAt(dir, 'reconciler')];
 flushCompileCache();
 await runCluster({
-  port: new LocalPort(store, world, etcd, new LocalJobs(store)),
+  port: new LocalPort(store, world, etcd, new LocalJobs(store), transports),
   settings,
   holder: `${hostname()}-${process.pid}`,
   signal: stop.signal,

@@ -6,7 +6,7 @@ import type { ClusterSpec } from '../../src/controllers/cluster/observed.ts';
 import type { AgentStatus } from '../../src/protocol/agent-status.ts';
 import type { ClusterStatus, ReportedCondition } from '../../src/protocol/cluster-status.ts';
 import type { ConditionType } from '../../src/protocol/condition.ts';
-import type { RecordDoc } from '../../src/protocol/record.ts';
+import type { RecordDoc, Scheme } from '../../src/protocol/record.ts';
 import { minorOf } from '../../src/protocol/versions.ts';
 import type { TlsFiles } from '../harness/certificates.ts';
 import { etcdOf, type Minor } from '../harness/etcd-binaries.ts';
@@ -15,13 +15,14 @@ import { get } from './get.ts';
 import {
   type ClusterObject,
   clusterOf,
+  podOf,
   podsOf,
   type RestoreObject,
   rootTlsOf,
   statefulSetOf,
   type WorldFile,
 } from './objects.ts';
-import { agentUrlOf, clientUrlOf } from './port.ts';
+import { agentUrlOf, clientUrlOf, schemeOf } from './port.ts';
 import { RecordFile } from './record-file.ts';
 import { FileStore } from './store.ts';
 
@@ -33,17 +34,24 @@ export class ClusterView {
   readonly world: WorldFile;
   readonly store: FileStore;
   readonly recordFile: RecordFile;
+  #scheme: Scheme;
 
   constructor(dir: string, world: WorldFile) {
     this.dir = dir;
     this.world = world;
+    this.#scheme = schemeOf(world.tls);
     this.store = new FileStore(join(dir, 'api'));
     this.recordFile = new RecordFile(this.store);
   }
 
-  /** Client URLs of all ordinals, 0 to 6; fixed. */
+  /** Client URLs of all ordinals, 0 to 6, by the scheme that clients use. */
   get endpoints(): readonly string[] {
-    return this.world.ports.map((_, ordinal) => clientUrlOf(this.world, ordinal));
+    return this.world.ports.map((_, ordinal) => clientUrlOf(this.world, ordinal, this.#scheme));
+  }
+
+  /** From now on, for clients that ask for the endpoints at each connection. */
+  clientsUse(scheme: Scheme): void {
+    this.#scheme = scheme;
   }
 
   /** With root's certificate, if there are users. */
@@ -119,7 +127,8 @@ export class ClusterView {
 
   async agent(ordinal: number): Promise<AgentStatus> {
     const ca = this.tls && (await readFile(this.tls.ca));
-    return JSON.parse((await get(agentUrlOf(this.world, ordinal, '/status'), ca, 2_000)).body);
+    const url = agentUrlOf(this.world, ordinal, '/status', schemeOf(podOf(this.store, ordinal)?.template.tls));
+    return JSON.parse((await get(url, ca, 2_000)).body);
   }
 
   /** Everything that a person would look at first. */

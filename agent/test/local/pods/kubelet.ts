@@ -11,7 +11,7 @@ import {
   statefulSetOf,
   type WorldFile,
 } from '../objects.ts';
-import { agentUrlOf } from '../port.ts';
+import { agentUrlOf, schemeOf } from '../port.ts';
 import { Conflict, type FileStore, type Stored } from '../store.ts';
 import { LocalPod } from './pod.ts';
 
@@ -171,7 +171,8 @@ export class Kubelet {
     if (Date.now() - last < probeEvery || this.#store.unreachable) return;
     this.#probed.set(ordinal, Date.now());
     const ca = this.#world.tls && readFileSync(this.#world.tls.ca);
-    const answer = await get(agentUrlOf(this.#world, ordinal, '/readyz'), ca, 2_000).catch(() => undefined);
+    const url = agentUrlOf(this.#world, ordinal, '/readyz', schemeOf(object.template.tls));
+    const answer = await get(url, ca, 2_000).catch(() => undefined);
     const ready = answer?.status === 200;
     const now = podOf(this.#store, ordinal);
     if (now?.uid === uid && (now.ready !== ready || !now.running)) this.#change(now, { ready, running: true });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { minorOf } from '../../../src/protocol/versions.ts';
 import { cacheDirectory, etcdOf, etcdutl, type Minor } from '../../harness/etcd-binaries.ts';
 import type { Template, WorldFile } from '../objects.ts';
-import { clientUrlOf, peerUrlOf } from '../port.ts';
+import { clientUrlOf, peerUrlOf, schemeOf } from '../port.ts';
 import { Container, nodeCommand } from './container.ts';
 
 interface PodSpec {
@@ -94,10 +94,11 @@ function environment({ dir, world, ordinal, uid, template }: PodSpec): Record<st
   };
 }
 
-function memberFlags({ dir, world, ordinal, volume }: PodSpec): string[] {
-  const { name, ports, tls } = world;
+function memberFlags({ dir, world, ordinal, volume, template }: PodSpec): string[] {
+  const { name, ports } = world;
+  const { tls } = template;
   const { metrics, agent } = ports[ordinal]!;
-  const [peerUrl, clientUrl] = [peerUrlOf(world, ordinal), clientUrlOf(world, ordinal)];
+  const [peerUrl, clientUrl] = [peerUrlOf(world, ordinal, schemeOf(tls)), clientUrlOf(world, ordinal, schemeOf(tls))];
   return [
     ...[`--cluster=${name}`, `--data-dir=${volume}`, `--settings=${join(dir, 'settings.json')}`],
     ...[`--record=file://${join(dir, 'api/record.json')}`, `--peer-service=${name}-peers`],

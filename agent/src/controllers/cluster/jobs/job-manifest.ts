@@ -137,9 +137,10 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
   const { serviceAccountName, image } = request.restore ? jobSettings.of(request.restore.source) : (schedule ?? {});
   const { imagePullSecrets, nodeSelector, tolerations, priorityClassName } = template.spec;
   const { secretName } = backupAccess(cluster.spec.tls);
-  const tls: BackupPodTls | undefined = secretName
-    ? { files: { secretName } satisfies BackupPodFiles, clientCertificate: true }
-    : undefined;
+  const tls: BackupPodTls | undefined =
+    secretName !== undefined && isSafe(inputs)
+      ? { files: { secretName } satisfies BackupPodFiles, clientCertificate: true }
+      : undefined;
   return {
     cluster: cluster.metadata.name,
     endpoints: Object.values(inputs.endpoints),
@@ -159,6 +160,10 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
     activeDeadlineSeconds: 4 * hour,
   };
 }
+
+/** Before TLS is switched on, no member has certificates yet. */
+const isSafe = ({ endpoints }: JobInputs): boolean =>
+  Object.values(endpoints).every((endpoint) => endpoint.startsWith('https:'));
 
 export const small = { requests: { cpu: '100m', memory: '100Mi' }, limits: { cpu: '1', memory: '100Mi' } };
 /** Larger, because etcdutl maps the database into memory for a trial restore. */
@@ -190,13 +195,14 @@ function factsOf(inputs: JobInputs, request: JobRequest): JobFacts {
     storeOf: () => stores[0] ?? refuseWithoutStore(),
     backupOf: () => ({ ...backup!, store: stores[0]! }),
     identityFiles: () => [identityDirectory],
-    ...(cluster.spec.tls && {
-      clientTls: {
-        cacert: `${tlsDirectory}/ca.crt`,
-        cert: `${tlsDirectory}/tls.crt`,
-        key: `${tlsDirectory}/tls.key`,
-      },
-    }),
+    ...(cluster.spec.tls &&
+      isSafe(inputs) && {
+        clientTls: {
+          cacert: `${tlsDirectory}/ca.crt`,
+          cert: `${tlsDirectory}/tls.crt`,
+          key: `${tlsDirectory}/tls.key`,
+        },
+      }),
     // With a certificate of another name the restored etcd would shut the reconciler out.
     ...(inputs.rootCertificate && isRootCertificate(inputs.rootCertificate) && { hasRoot: true }),
     ...(peerSecretOf(template) && { peerTlsDir: peerTlsDirectory }),

@@ -11,6 +11,7 @@ import { keyOf, storesOf } from '../../backup/stores.ts';
 import type { JobRequest } from '../effect.ts';
 import type { ClusterContext } from '../kubernetes/cluster-context.ts';
 import type { EtcdClusterObject, Schedule } from '../kubernetes/cluster-object.ts';
+import type { BackupPort } from '../kubernetes/kubernetes-workload.ts';
 import { addressOf } from '../kubernetes/pod.ts';
 import type { Job, JobKind } from '../observed.ts';
 import type { Jobs } from '../port.ts';
@@ -38,7 +39,7 @@ export interface ServedSnapshot {
 /** The Jobs of a cluster's operations, and the state of their pods. */
 export class KubernetesJobs implements Jobs {
   readonly #context: ClusterContext;
-  readonly #ports: () => Promise<ReadonlyMap<number, number>>;
+  readonly #ports: () => Promise<ReadonlyMap<number, BackupPort>>;
   /** Jobs that cannot be created, by kind. They are reported as failed Jobs. */
   readonly #refused = new Map<JobKind, Job>();
   /** Uid of the Job whose missing proof has been logged. */
@@ -47,7 +48,7 @@ export class KubernetesJobs implements Jobs {
   #states: ReadonlyMap<JobKind, JobState> | undefined;
 
   /** `ports`: of the members, for a backup. */
-  constructor(context: ClusterContext, ports: () => Promise<ReadonlyMap<number, number>>) {
+  constructor(context: ClusterContext, ports: () => Promise<ReadonlyMap<number, BackupPort>>) {
     this.#context = context;
     this.#ports = ports;
   }
@@ -215,15 +216,16 @@ export class KubernetesJobs implements Jobs {
       const what = `the StatefulSet ${name}, from which Jobs are built, does not exist; apply the manifests of the cluster again`;
       throw new AgentError(ExitCode.usage, what);
     }
-    const scheme = cluster.spec.tls ? 'https' : 'http';
-    const there = [...(await this.#ports())];
+    const there = askedBy(request, await this.#ports());
     const host = (ordinal: number) => `${name}-${ordinal}.${name}-peers.${namespace}.svc.${domain}`;
     const backupName = request.restore?.source.backupName;
     const hasRoot = request.restore !== undefined && cluster.spec.tls?.rootSecret !== undefined;
     return {
       cluster,
       template,
-      endpoints: Object.fromEntries(there.map(([ordinal, port]) => [ordinal, `${scheme}://${host(ordinal)}:${port}`])),
+      endpoints: Object.fromEntries(
+        there.map(([ordinal, { scheme, port }]) => [ordinal, `${scheme}://${host(ordinal)}:${port}`]),
+      ),
       peerName: host(0),
       ...(hasRoot && { rootCertificate: (await this.#context.rootTls()).cert! }),
       ...(typeof backupName === 'string' && { backup: await this.#backup(backupName) }),
@@ -257,6 +259,14 @@ export class KubernetesJobs implements Jobs {
     const [cluster] = items.filter(({ metadata }) => metadata.name === spec.clusterName);
     return cluster?.spec.backup?.schedules?.find(({ name }) => name === spec.schedule);
   }
+}
+
+/** The members that a Job asks: one way to connect for all, so those with certificates while TLS is switched on. */
+function askedBy({ survivor }: JobRequest, ports: ReadonlyMap<number, BackupPort>): [number, BackupPort][] {
+  const all = [...ports];
+  if (survivor !== undefined) return all.filter(([ordinal]) => ordinal === survivor);
+  const safe = all.filter(([, { scheme }]) => scheme === 'https');
+  return safe.length > 0 ? safe : all;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { EventOf, Events } from '../../../kube/events.ts';
 import type { PodTemplate } from '../../../kube/objects.ts';
 import { groupVersion, type Paths } from '../../../kube/paths.ts';
 import type { Log } from '../../../lib/log.ts';
+import type { Scheme } from '../../../protocol/record.ts';
 import type { ClientMaterial, ClientTls } from '../../client-tls.ts';
 import type { Settings } from '../settings.ts';
 import type { EtcdClusterObject } from './cluster-object.ts';
@@ -92,10 +93,9 @@ export class ClusterContext {
     return `${this.name}-${ordinal}.${this.name}-peers.${this.namespace}.svc.${this.domain}`;
   }
 
-  /** URL of a member, by its IP address. */
-  urlOf(address: string, port: number): string {
-    const host = address.includes(':') ? `[${address}]` : address;
-    return `${this.#cluster?.spec.tls ? 'https' : 'http'}://${host}:${port}`;
+  /** URL of a pod, by its IP address. Default: as pods of the present template. */
+  urlOf(address: string, port: number, scheme: Scheme = this.#cluster?.spec.tls ? 'https' : 'http'): string {
+    return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
   }
 
   /**

@@ -1,4 +1,3 @@
-import { ports } from '../../../../../src/etcd/cluster-ports.ts';
 import type { OwnerReference } from '../../../kube/objects.ts';
 import { groupVersion } from '../../../kube/paths.ts';
 import type { RootPort } from '../../users/users.ts';
@@ -62,10 +61,8 @@ export class KubernetesPort implements Port {
       ...(authentication && { authentication }),
     });
     this.workload = new KubernetesWorkload(context);
-    const addresses = () => this.workload.addresses();
     this.jobs = new KubernetesJobs(context, () => this.workload.backupPorts());
-    const endpoints = async () =>
-      [...(await addresses()).values()].map((address) => context.urlOf(address, ports.client));
+    const endpoints = () => this.workload.clientUrls();
     this.maintenance = new EtcdPort({ endpoints, tls: () => context.tls(), settings });
     this.#root = new EtcdPort({ endpoints, tls: () => context.rootTls(), settings });
     this.membership = new MembershipWithEvents(this.maintenance, context);

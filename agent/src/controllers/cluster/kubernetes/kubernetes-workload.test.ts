@@ -68,6 +68,67 @@ test('an agent of another pod answers at the address: both pods are named', asyn
   );
 });
 
+describe('while TLS is switched on or off', () => {
+  const labels = { 'app.kubernetes.io/instance': 'orders', 'app.kubernetes.io/component': 'member' };
+  const tls = { clientSecret: 'orders-client-tls', backupSecret: 'orders-backup-tls' };
+  const certificates = [{ name: 'server-tls', secret: { secretName: 'orders-server-tls' } }];
+  const containers = [{ name: 'agent', ports: [{ name: 'backup', containerPort: 2382 }] }];
+
+  const put = (ordinal: number, spec: object) => {
+    const status = { podIP: `127.0.0.${ordinal + 1}` };
+    api.put(paths.of('pods', `orders-${ordinal}`), { metadata: { uid: `u${ordinal}`, labels }, spec, status });
+  };
+  /** Its agent reports the schemes of its etcd. */
+  const reports = async (ordinal: number, clients: 'http' | 'both' | 'https') => {
+    const transport = { peers: 'http', clients, hasCertificates: true };
+    await using server = await answering(JSON.stringify({ ...agent(ordinal), podUid: `u${ordinal}`, transport }));
+    const { urlOf } = cluster;
+    cluster.urlOf = () => server.url;
+    cluster.tls = async () => undefined;
+    await workload.agent((await workload.pods()).find((each) => each.ordinal === ordinal)!);
+    cluster.urlOf = urlOf;
+  };
+  const apply = (spec: object) => cluster.setCluster({ metadata: { name: 'orders' }, spec } as never);
+
+  test('each pod is asked as it is: with certificates by https, without by http', async () => {
+    apply({ tls });
+    put(0, {});
+    put(1, { volumes: certificates, containers });
+    await workload.pods();
+    expect(await workload.clientUrls()).toEqual(['http://127.0.0.1:2379', 'https://127.0.0.2:2379']);
+    expect(await workload.backupPorts()).toEqual(
+      new Map([
+        [0, { scheme: 'http', port: 2379 }],
+        [1, { scheme: 'https', port: 2382 }],
+      ]),
+    );
+  });
+
+  test('a pod that no longer serves clients by https is asked by http', async () => {
+    apply({ tls: { clientSecret: 'orders-client-tls' } });
+    put(1, { volumes: certificates });
+    await reports(1, 'both');
+    expect(await workload.clientUrls()).toEqual(['https://127.0.0.2:2379']);
+    await reports(1, 'http');
+    expect(await workload.clientUrls()).toEqual(['http://127.0.0.2:2379']);
+    // Another pod of that name starts again from what it mounts.
+    api.put(paths.of('pods', 'orders-1'), {
+      metadata: { uid: 'u9', labels },
+      spec: { volumes: certificates },
+      status: { podIP: '127.0.0.2' },
+    });
+    await workload.pods();
+    expect(await workload.clientUrls()).toEqual(['https://127.0.0.2:2379']);
+  });
+
+  test('once the manifests have no certificates, the last pods with some are asked by http', async () => {
+    apply({});
+    put(1, { volumes: certificates });
+    await workload.pods();
+    expect(await workload.clientUrls()).toEqual(['http://127.0.0.2:2379']);
+  });
+});
+
 describe('eviction', () => {
   const answers = (status: number, reason: string, message: string) => {
     api.fault = (_, response, path) => {

@@ -5,6 +5,7 @@ import { messageOf } from '../../../lib/errors.ts';
 import { getJson } from '../../../lib/http/http-get.ts';
 import type { AgentStatus } from '../../../protocol/agent-status.ts';
 import { agentStatusOf } from '../../../protocol/agent-status-schema.ts';
+import type { Scheme, Schemes } from '../../../protocol/record.ts';
 import { backupAccess, backupPortName } from '../jobs/backup-access.ts';
 import type { Claim, Pod, StatefulSet } from '../observed.ts';
 import { NotNow, type Workload } from '../port.ts';
@@ -12,15 +13,24 @@ import type { ClusterContext } from './cluster-context.ts';
 import { PeerNames } from './peer-name.ts';
 import { addressOf, claimAnnotations, claimOf, noAddress, ordinalOf, podOf } from './pod.ts';
 import { creationProblem, inWords, isSilent, podProblem } from './pod-problem.ts';
-import { epochAnnotation, missingPods, rootsAnnotation, statefulSetOf } from './stateful-set.ts';
+import { epochAnnotation, missingPods, rootsAnnotation, serverVolume, statefulSetOf } from './stateful-set.ts';
 
-/** IP address of a pod. */
+/** Where a pod is reached. */
 interface Address {
   readonly ordinal: number;
   readonly uid: string;
+  /** IP address. */
   readonly address: string;
+  /** It mounts certificates. While TLS is switched on or off, not every pod does. */
+  readonly hasCertificates: boolean;
   /** Its agent serves backups. */
   readonly servesBackups: boolean;
+}
+
+/** Where a backup asks a member. */
+export interface BackupPort {
+  readonly scheme: Scheme;
+  readonly port: number;
 }
 
 /** Pods, volume claims and the StatefulSet of one cluster. */
@@ -29,6 +39,8 @@ export class KubernetesWorkload implements Workload {
   readonly #names: PeerNames;
   #listing: Promise<readonly Address[]> = Promise.resolve([]);
   #last: readonly Address[] = [];
+  /** The schemes that agents have reported, by the uid of the pod. */
+  #transports: ReadonlyMap<string, Schemes> = new Map();
 
   constructor(context: ClusterContext) {
     this.#context = context;
@@ -47,20 +59,34 @@ export class KubernetesWorkload implements Workload {
     return this.#context.cache.get('pods', () => this.#pods(), canCache);
   }
 
-  /** Addresses by ordinal, from the current or the last list of pods. */
-  async addresses(): Promise<ReadonlyMap<number, string>> {
-    const found = await this.#listing.catch(() => this.#last);
-    return new Map(found.map(({ ordinal, address }) => [ordinal, address]));
+  /** Client URLs of etcd in all pods, from the current or the last list of pods. */
+  async clientUrls(): Promise<readonly string[]> {
+    return (await this.#addresses()).map((pod) =>
+      this.#context.urlOf(pod.address, ports.client, this.#schemeOfEtcd(pod)),
+    );
   }
 
   /**
    * Ports for a backup by ordinal. A pod of a template without the port for backups has none until it is restarted, and that may
    * wait for a backup.
    */
-  async backupPorts(): Promise<ReadonlyMap<number, number>> {
-    const found = await this.#listing.catch(() => this.#last);
+  async backupPorts(): Promise<ReadonlyMap<number, BackupPort>> {
     const { port } = backupAccess(this.#context.cluster?.spec.tls);
-    return new Map(found.map(({ ordinal, servesBackups }) => [ordinal, servesBackups ? port : ports.client]));
+    const portOf = (pod: Address): BackupPort =>
+      pod.servesBackups && port === ports.backup
+        ? { scheme: 'https', port }
+        : { scheme: this.#schemeOfEtcd(pod), port: ports.client };
+    return new Map((await this.#addresses()).map((pod) => [pod.ordinal, portOf(pod)]));
+  }
+
+  #addresses(): Promise<readonly Address[]> {
+    return this.#listing.catch(() => this.#last);
+  }
+
+  /** With certificates, etcd listens on https unless TLS is being switched off. */
+  #schemeOfEtcd({ uid, hasCertificates }: Address): Scheme {
+    const isPlain = !hasCertificates || this.#transports.get(uid)?.clients === 'http';
+    return isPlain || !this.#context.cluster?.spec.tls ? 'http' : 'https';
   }
 
   async claims(): Promise<Claim[]> {
@@ -76,13 +102,15 @@ export class KubernetesWorkload implements Workload {
   }
 
   async agent({ ordinal, uid }: Pod): Promise<AgentStatus> {
-    const address = this.#last.find((each) => each.uid === uid)?.address;
-    if (address === undefined) throw new Error(`pod ${this.#context.name}-${ordinal} has no address yet`);
+    const pod = this.#last.find((each) => each.uid === uid);
+    if (pod === undefined) throw new Error(`pod ${this.#context.name}-${ordinal} has no address yet`);
+    const { address, hasCertificates } = pod;
     const { settings } = this.#context;
-    const url = this.#context.urlOf(address, ports.agent);
-    const tls = await this.#context.tls();
+    const url = this.#context.urlOf(address, ports.agent, hasCertificates ? 'https' : 'http');
+    const tls = hasCertificates ? await this.#context.tls() : undefined;
     const answer = await getJson<unknown>(`${url}/status`, {
-      ...(tls && { ca: tls.ca, servername: tls.servername }),
+      // A cluster that has given up TLS names no authority: its last pods with certificates are believed as those without.
+      ...(tls ? { ca: tls.ca, servername: tls.servername } : { rejectUnauthorized: false }),
       signal: AbortSignal.timeout(settings.observeRpc),
     });
     const status = agentStatusOf(answer);
@@ -90,6 +118,7 @@ export class KubernetesWorkload implements Workload {
       const expected = `${this.#context.name}-${ordinal} (uid ${uid})`;
       throw new Error(`pod ${status.pod} (uid ${status.podUid}) answers at ${address}, not ${expected}; trying again`);
     }
+    if (status.transport) this.#transports = new Map([...this.#transports, [uid, status.transport]]);
     return status;
   }
 
@@ -186,6 +215,8 @@ export class KubernetesWorkload implements Workload {
     this.#listing.catch(() => {});
     const found = await listing;
     this.#last = await this.#listing;
+    const uids = new Set(this.#last.map(({ uid }) => uid));
+    this.#transports = new Map([...this.#transports].filter(([uid]) => uids.has(uid)));
     return Promise.all(found.map((pod) => this.#pod(pod)));
   }
 
@@ -202,7 +233,8 @@ export class KubernetesWorkload implements Workload {
     if (address === undefined) return [];
     const ports = (pod.spec?.containers ?? []).flatMap((container) => container.ports ?? []);
     const servesBackups = ports.some((port) => port.name === backupPortName);
-    return [{ ordinal: ordinalOf(name, this.#context.name)!, uid, address, servesBackups }];
+    const hasCertificates = pod.spec?.volumes?.some((volume) => volume.name === serverVolume) ?? false;
+    return [{ ordinal: ordinalOf(name, this.#context.name)!, uid, address, hasCertificates, servesBackups }];
   }
 
   async #pod(pod: PodObject): Promise<Pod> {

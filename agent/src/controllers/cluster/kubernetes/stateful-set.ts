@@ -6,6 +6,9 @@ import type { StatefulSet } from '../observed.ts';
 export const epochAnnotation = `${group}/epoch`;
 export const rootsAnnotation = `${group}/roots`;
 
+/** Name of the volume with the certificate of etcd's clients. */
+export const serverVolume = 'server-tls';
+
 export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): StatefulSet {
   const imageVersion = versionOfImage(spec.template.spec.containers.find(({ name }) => name === 'etcd')?.image ?? '');
   const annotations = spec.template.metadata?.annotations ?? {};
@@ -22,7 +25,7 @@ export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): St
     ...(imageVersion !== undefined && { imageVersion }),
     tlsSecrets: {
       ...secretBehind(spec.template, 'peer', 'peer-tls'),
-      ...secretBehind(spec.template, 'server', 'server-tls'),
+      ...secretBehind(spec.template, 'server', serverVolume),
     },
   };
 }
