@@ -384,9 +384,12 @@ describe('an EtcdUser that is being deleted, and held by a finalizer', () => {
     await until(() => ready('api')?.message.includes('EtcdUser later has the user api now'));
   });
 
+  const windowOpen = { peers: 'http', clients: 'both', target: 'https', since: '' } as const;
+
   test.each<[string, () => unknown, string]>([
     ['the cluster is paused', () => users.follow(putCluster({ paused: true })), 'spec.paused'],
     ['a restore is in progress', () => putRecord({ op: restoreOp('Restore') }), 'a restore is in progress'],
+    ['TLS is being switched on', () => putRecord({ transport: windowOpen }), 'until every client uses https'],
     ['etcd does not answer', () => Object.assign(etcd, { fault: new Error('no quorum') }), 'no quorum'],
   ])('says what it waits for: %s', async (_, hold, message) => {
     putRecord();

@@ -326,7 +326,10 @@ const wishOf = ({ spec, metadata }: EtcdClusterObject): string =>
 /** Why no user is changed now. */
 function whyNot(record: RecordDoc | undefined): string | undefined {
   if (!record?.seeded || record.phase !== 'Running') return 'the cluster does not serve yet';
-  const { op } = record;
+  const { op, transport } = record;
+  // Whoever calls by http has no certificate, so authentication would shut it out.
+  if (transport && transport.clients !== 'https')
+    return 'TLS is being switched on or off; users are left alone until every client uses https';
   if (op?.kind === 'Restore' || op?.kind === 'Recover')
     return 'a restore is in progress; users are left alone until it ends';
   return op?.kind === 'Delete' ? 'the cluster is being deleted; its users are not changed any more' : undefined;
