@@ -43,6 +43,8 @@ export interface ClientOptions {
   readonly endpoints: readonly string[];
   /** With `ca.crt`, `tls.crt` and `tls.key`. */
   readonly tlsSecret?: string | undefined;
+  /** That Secret may come later. */
+  readonly isTlsOptional?: boolean | undefined;
   /** The same of root, for the verdict. Default: `tlsSecret`. */
   readonly rootTlsSecret?: string | undefined;
   /** Its node may fail and return: the client continues with its journal. */
@@ -94,7 +96,8 @@ async function bundle(): Promise<string> {
   return stdout;
 }
 
-function pod(name: string, { endpoints, tlsSecret, rootTlsSecret, outlivesNode = false }: ClientOptions): Manifest {
+function pod(name: string, options: ClientOptions): Manifest {
+  const { endpoints, tlsSecret, isTlsOptional = false, rootTlsSecret, outlivesNode = false } = options;
   const target = { endpoints, ...(tlsSecret && { tls: tlsOf('tls') }) };
   return podSpec({
     restartPolicy: outlivesNode ? 'Always' : 'Never',
@@ -119,7 +122,7 @@ function pod(name: string, { endpoints, tlsSecret, rootTlsSecret, outlivesNode =
     volumes: [
       { name: 'client', configMap: { name } },
       { name: 'journal', emptyDir: {} },
-      ...(tlsSecret ? [tlsVolume('tls', tlsSecret)] : []),
+      ...(tlsSecret ? [isTlsOptional ? optional('tls', tlsSecret) : tlsVolume('tls', tlsSecret)] : []),
       ...(rootTlsSecret ? [tlsVolume('root-tls', rootTlsSecret)] : []),
     ],
   });
@@ -135,3 +138,4 @@ const tlsVolume = (name: string, secretName: string) => ({
   name,
   secret: { secretName, items: ['ca.crt', 'tls.crt', 'tls.key'].map((key) => ({ key, path: key })) },
 });
+const optional = (name: string, secretName: string) => ({ name, secret: { secretName, optional: true } });

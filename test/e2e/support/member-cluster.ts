@@ -31,8 +31,11 @@ export interface Parts {
 export interface MemberClusterOptions {
   /** Default `orders`. */
   readonly name?: string;
-  /** With certificates of the reconciler, or with Secrets that the test writes. Default: without TLS. */
-  readonly tls?: boolean | 'secrets';
+  /**
+   * With certificates of the reconciler, or with Secrets that the test writes; `later`: the test switches TLS on, and the client
+   * knows both schemes. Default: without TLS.
+   */
+  readonly tls?: boolean | 'secrets' | 'later';
   /** With certificates of the reconciler and authentication: the client is a user, and `etcdctl` is root. */
   readonly users?: boolean;
   readonly props?: Partial<EtcdClusterProps>;
@@ -57,7 +60,7 @@ export class MemberCluster {
 
   readonly name: string;
   readonly #namespace: Namespace;
-  readonly #tls: boolean | 'secrets';
+  readonly #tls: boolean | 'secrets' | 'later';
   readonly #users: boolean;
   #props: Partial<EtcdClusterProps>;
   #reconciler: Partial<EtcdReconcilerProps>;
@@ -183,10 +186,12 @@ export class MemberCluster {
 
   /** A client that knows the maximum number of members. */
   client({ inside = this.#namespace, ...options }: ClusterClientOptions = {}, members = 5): Promise<Client> {
-    const endpoint = (ordinal: number) =>
-      `${this.#tls ? 'https' : 'http'}://${this.clientName(ordinal)}.${this.#namespace.name}.svc.cluster.local:2379`;
+    const schemes = this.#tls === 'later' ? ['http', 'https'] : [this.#tls ? 'https' : 'http'];
+    const host = (ordinal: number) => `${this.clientName(ordinal)}.${this.#namespace.name}.svc.cluster.local:2379`;
+    const all = Array.from({ length: members }, (_, ordinal) => host(ordinal));
     return Client.start(inside, this.name, {
-      endpoints: Array.from({ length: members }, (_, ordinal) => endpoint(ordinal)),
+      endpoints: schemes.flatMap((scheme) => all.map((each) => `${scheme}://${each}`)),
+      isTlsOptional: this.#tls === 'later',
       tlsSecret: this.#users ? `${this.name}-user-client` : this.#tls ? this.#secrets.client : undefined,
       rootTlsSecret: this.#users ? this.#secrets.root : undefined,
       ...options,
@@ -201,7 +206,7 @@ export class MemberCluster {
       ...[`--cert=${files}/tls.crt`, `--key=${files}/tls.key`],
     ];
     const interactive = input === undefined ? [] : ['-i'];
-    const command = ['etcdctl', ...(this.#tls ? tls : []), ...args];
+    const command = ['etcdctl', ...(this.#tls && this.#tls !== 'later' ? tls : []), ...args];
     const exec = ['exec', ...interactive, this.pod(ordinal), '-c', 'etcd', '--', ...command];
     return (await this.#namespace.kubectl(exec, input)).stdout.trim();
   }
@@ -225,7 +230,7 @@ export class MemberCluster {
 
   #etcdTls(): EtcdTls {
     if (this.#tls === 'secrets') return EtcdTls.fromSecrets(this.#secrets);
-    return this.#tls ? EtcdTls.managed() : EtcdTls.none();
+    return this.#tls === true ? EtcdTls.managed() : EtcdTls.none();
   }
 
   #synthesized(): string {

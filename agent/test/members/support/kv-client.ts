@@ -93,7 +93,9 @@ export class KvClient {
   }
 
   async #dial(endpoint: string): Promise<GrpcChannel> {
-    return GrpcChannel.connect(endpoint, { dialTimeout, tls: await tlsOf(this.#target.tls) });
+    // A client that knows both schemes may get its certificate later.
+    const tls = endpoint.startsWith('https:') ? await tlsOf(this.#target.tls) : undefined;
+    return GrpcChannel.connect(endpoint, { dialTimeout, ...(tls && { tls }) });
   }
 
   #forget(endpoint: string, channel: Promise<GrpcChannel>): void {
