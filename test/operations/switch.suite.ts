@@ -37,7 +37,8 @@ test('then https alone', async () => {
   // kubelet updates the files of a Secret within about a minute.
   await play.namespace.kubectl(['annotate', 'pod', 'orders-client', 'cdk8s-etcd.dev/touched=now', '--overwrite']);
   await play.namespace.until('the certificate in the client’s pod', 180, async () => {
-    const { stdout } = await play.namespace.kubectl(['exec', 'orders-client', '--', 'ls', '/tls']);
+    const list = "process.stdout.write(require('node:fs').readdirSync('/tls').join())";
+    const { stdout } = await play.namespace.kubectl(['exec', 'orders-client', '--', 'node', '-e', list]);
     return stdout.includes('tls.crt') ? stdout : undefined;
   });
   await play.unnoticed('to https', 3, async () => {
