@@ -55,7 +55,7 @@ export const cluster = (change: Partial<ClusterSpec> = {}): Cluster => ({
 const member = (ordinal: number, change: Partial<Member> = {}): Member => ({
   id: idOf(ordinal),
   name: `c-${ordinal}`,
-  peerUrl: peerUrl(cluster(), ordinal),
+  peerUrls: [peerUrl(cluster(), ordinal, 'http')],
   isLearner: false,
   ...change,
 });

@@ -1,9 +1,10 @@
 import { bumpBeyond } from '../../../../backup/restore/bump-beyond.ts';
 import type { Permit, RecordDoc } from '../../../../protocol/record.ts';
 import type { Effect } from '../../effect.ts';
-import { peerUrl, podName } from '../../names.ts';
+import { podName } from '../../names.ts';
 import { agentAt, agentOf, podAt, requestOf, statefulSet } from '../../plan/observations.ts';
 import { rule, steps } from '../../plan/rule.ts';
+import { seedUrl } from '../../plan/transport.ts';
 import { imageFits } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
 import { timestamp, write } from '../../plan/write.ts';
@@ -29,7 +30,7 @@ function seedPermit(v: View, epoch: number, token: string): Permit {
     epoch,
     mode: 'restore',
     token,
-    initialCluster: `${podName(v.cluster, 0)}=${peerUrl(v.cluster, 0)}`,
+    initialCluster: `${podName(v.cluster, 0)}=${seedUrl(v)}`,
     restore: {
       id,
       source: { url, sha256, token: sourceToken },
