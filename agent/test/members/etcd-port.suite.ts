@@ -95,7 +95,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     const learner = await newcomer(minor, cluster);
     const port = portOf([cluster.endpoints[0]!, learner.clientUrl]);
     const { clusterId, members } = await port.members();
-    const first = { name: 'etcd-0', peerUrl: cluster.member(0).peerUrl, isLearner: false };
+    const first = { name: 'etcd-0', peerUrls: [cluster.member(0).peerUrl], isLearner: false };
     expect(members).toEqual([{ id: expect.stringMatching(/^[0-9a-f]{1,16}$/), ...first }]);
     const voter = members[0]!.id;
     expect(await port.status(voter)).toMatchObject({ clusterId, leader: voter, version: cluster.binaries.version });
@@ -104,16 +104,18 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     await expect(port.remove(voter)).rejects.toThrow(/not enough started members/);
 
     // Within one second the same request creates the same member id. Later only the URL is the same.
-    await port.addLearner(learner.peerUrl);
-    await expect(port.addLearner(learner.peerUrl)).rejects.toThrow(/member ID already exist|Peer URLs already exists/);
+    await port.addLearner([learner.peerUrl]);
+    await expect(port.addLearner([learner.peerUrl])).rejects.toThrow(
+      /member ID already exist|Peer URLs already exists/,
+    );
     await sleep(1_100);
-    await expect(port.addLearner(learner.peerUrl)).rejects.toThrow(/Peer URLs already exists/);
+    await expect(port.addLearner([learner.peerUrl])).rejects.toThrow(/Peer URLs already exists/);
     // One learner at a time.
-    await expect(port.addLearner('http://127.0.0.1:1')).rejects.toThrow(/too many learner members/);
+    await expect(port.addLearner(['http://127.0.0.1:1'])).rejects.toThrow(/too many learner members/);
     const listed = await port.members();
     expect(listed.members).toHaveLength(2);
     const unstarted = listed.members.find(({ name }) => name === '')!;
-    expect(unstarted).toMatchObject({ peerUrl: learner.peerUrl, isLearner: true });
+    expect(unstarted).toMatchObject({ peerUrls: [learner.peerUrl], isLearner: true });
     // A learner that is not in sync stays a learner, and the port must not treat the refusal as "done".
     await expect(port.promote(unstarted.id)).rejects.toThrow(/in sync with leader/);
     await expect(port.status(unstarted.id)).rejects.toThrow(/does not answer/);
@@ -127,7 +129,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
 
     // The same URL again is another member.
     await sleep(1_100);
-    await port.addLearner(learner.peerUrl);
+    await port.addLearner([learner.peerUrl]);
     await learner.spawn();
     const id = (await port.members()).members.find(({ isLearner }) => isLearner)!.id;
     expect(id).not.toBe(unstarted.id);
@@ -137,7 +139,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     expect((await port.members()).members.map(({ isLearner }) => isLearner)).toEqual([false, false]);
 
     // For some seconds after a promotion etcd considers the cluster unhealthy.
-    const refused = await whileRefused(/unhealthy cluster/, () => port.addLearner('http://127.0.0.1:1'));
+    const refused = await whileRefused(/unhealthy cluster/, () => port.addLearner(['http://127.0.0.1:1']));
     expect(refused).toBeLessThan(150);
   });
 
@@ -147,7 +149,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     const endpoints = [learner.clientUrl, ...cluster.endpoints];
     const port = portOf(endpoints);
     await port.members();
-    await whileRefused(/unhealthy cluster/, () => port.addLearner(learner.peerUrl));
+    await whileRefused(/unhealthy cluster/, () => port.addLearner([learner.peerUrl]));
     await learner.spawn();
     await until(async () => (await port.members()).members.some((m) => m.isLearner && m.name !== ''));
     const { members } = await port.members();
@@ -176,7 +178,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     await sleep(6_000);
     await cluster.member(2).kill();
     // With a voter down etcd refuses to add a member and to remove a healthy one.
-    await until(() => refusedAs(/unhealthy cluster/, port.addLearner('http://127.0.0.1:1')));
+    await until(() => refusedAs(/unhealthy cluster/, port.addLearner(['http://127.0.0.1:1'])));
     await until(() => refusedAs(/unhealthy cluster/, port.remove(ids[0]!)));
     // The killed member may have been the leader.
     await until(async () => (await port.members()).members.length === 3);
@@ -454,7 +456,7 @@ test.each(some(upgrades, upgrades.slice(-1)))(
       const learner = await newcomer(minor, cluster, `learner-${minor}`);
       const wide = portOf([...cluster.endpoints, learner.clientUrl]);
       await wide.members();
-      await whileRefused(/unhealthy cluster/, () => wide.addLearner(learner.peerUrl));
+      await whileRefused(/unhealthy cluster/, () => wide.addLearner([learner.peerUrl]));
       await learner.spawn();
       const { id } = (await wide.members()).members.find(({ isLearner }) => isLearner)!;
       await whileRefused(/in sync with leader/, () => wide.promote(id));

@@ -27,7 +27,7 @@ test('is unknown where a member may be missing', () => {
   expect(lacks({ pods: unknown('no answer') })).toEqual(unknown('no answer'));
   expect(lacks({ cluster: known(undefined) }).known).toBe(false);
   const foreign = new World(3).members(([first, ...rest]) => [
-    { ...first!, peerUrl: 'http://elsewhere:2380' },
+    { ...first!, peerUrls: ['http://elsewhere:2380'] },
     ...rest,
   ]);
   expect(memberReports(foreign.o)).toEqual(unknown('a member is at the address of no pod'));

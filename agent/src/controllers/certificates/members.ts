@@ -1,6 +1,6 @@
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import { known, unknown } from '../../protocol/known.ts';
-import { ordinalOfUrl, podName } from '../cluster/names.ts';
+import { ordinalOfMember, podName } from '../cluster/names.ts';
 import type { Observed } from '../cluster/observed.ts';
 import type { EndReport, MemberReports } from './rotation.ts';
 
@@ -10,7 +10,7 @@ export function memberReports({ cluster, members, pods, agents }: Observed): Mem
   if (!members.known) return unknown(members.why);
   if (!pods.known) return unknown(pods.why);
   const resource = cluster.v;
-  const ordinals = members.v.map(({ peerUrl }) => ordinalOfUrl(resource, peerUrl));
+  const ordinals = members.v.map(({ peerUrls }) => ordinalOfMember(resource, peerUrls));
   if (ordinals.includes(undefined)) return unknown('a member is at the address of no pod');
   const all = new Set([...(ordinals as number[]), ...pods.v.map(({ ordinal }) => ordinal)]);
   return known(

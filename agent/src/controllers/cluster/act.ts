@@ -28,7 +28,9 @@ export async function act(effect: Effect, port: Port): Promise<Omit<HashResult, 
     case 'DeleteClaim':
       return nothing(workload.deleteClaim(effect));
     case 'MemberAdd':
-      return nothing(membership.addLearner(effect.peerUrl));
+      return nothing(membership.addLearner(effect.peerUrls));
+    case 'MemberUpdate':
+      return nothing(membership.updatePeerUrls(effect.memberId, effect.peerUrls));
     case 'MemberRemove':
       return nothing(membership.remove(effect.memberId));
     case 'MemberPromote':

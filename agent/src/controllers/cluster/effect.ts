@@ -20,7 +20,9 @@ export type Effect =
   /** `basedOn`: only if the claim has not changed since it was observed. */
   | { kind: 'DeleteClaim'; ordinal: number; uid: string; basedOn?: string }
   /** Adds a learner. */
-  | { kind: 'MemberAdd'; ordinal: number; peerUrl: string }
+  | { kind: 'MemberAdd'; ordinal: number; peerUrls: readonly string[] }
+  /** Replaces the peer URLs of a member. */
+  | { kind: 'MemberUpdate'; memberId: string; peerUrls: readonly string[] }
   | { kind: 'MemberRemove'; memberId: string }
   | { kind: 'MemberPromote'; memberId: string }
   | { kind: 'MoveLeader'; leader: string; to: string }

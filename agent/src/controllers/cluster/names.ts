@@ -1,3 +1,4 @@
+import type { Scheme } from '../../protocol/record.ts';
 import type { Cluster } from './observed.ts';
 
 /** Ordinals that a cluster can have: sizes are 1 to 7. */
@@ -5,18 +6,27 @@ export const ordinals: readonly number[] = [0, 1, 2, 3, 4, 5, 6];
 
 export const podName = (cluster: Cluster, ordinal: number): string => `${cluster.name}-${ordinal}`;
 
-export function peerUrl(cluster: Cluster, ordinal: number): string {
-  const { name, namespace, domain, spec, peerUrls } = cluster;
-  if (peerUrls?.[ordinal] !== undefined) return peerUrls[ordinal];
+/** A URL without its scheme. A member has one address, and while TLS is switched on or off, a URL of either scheme for it. */
+const addressOf = (url: string): string => url.replace(/^https?:\/\//, '');
+
+function peerAddress({ name, namespace, domain, peerUrls }: Cluster, ordinal: number): string {
+  if (peerUrls?.[ordinal] !== undefined) return addressOf(peerUrls[ordinal]);
   if (domain === undefined)
     throw new Error(
       `the StatefulSet ${name}, which names the domain of the members, does not exist; apply the manifests of the cluster again`,
     );
-  return `${spec.tls ? 'https' : 'http'}://${podName(cluster, ordinal)}.${name}-peers.${namespace}.svc.${domain}:2380`;
+  return `${name}-${ordinal}.${name}-peers.${namespace}.svc.${domain}:2380`;
 }
 
-/** Returns the ordinal of a peer URL; undefined: the URL is not of this cluster. */
+export const peerUrl = (cluster: Cluster, ordinal: number, scheme: Scheme): string =>
+  `${scheme}://${peerAddress(cluster, ordinal)}`;
+
+/** Returns the ordinal of a peer URL of either scheme; undefined: the URL is not of this cluster. */
 export const ordinalOfUrl = (cluster: Cluster, url: string): number | undefined =>
   cluster.domain === undefined && cluster.peerUrls === undefined
     ? undefined
-    : ordinals.find((ordinal) => peerUrl(cluster, ordinal) === url);
+    : ordinals.find((ordinal) => peerAddress(cluster, ordinal) === addressOf(url));
+
+/** Returns the ordinal of a member; undefined: none of its URLs is of this cluster. */
+export const ordinalOfMember = (cluster: Cluster, peerUrls: readonly string[]): number | undefined =>
+  peerUrls.map((url) => ordinalOfUrl(cluster, url)).find((ordinal) => ordinal !== undefined);

@@ -3,6 +3,7 @@ import type { Permit, RecordDoc, RecordedMember } from '../../protocol/record.ts
 import { minorOf } from '../../protocol/versions.ts';
 import { listed } from './plan/member-view.ts';
 import { agentOf, podsOf, statefulSet } from './plan/observations.ts';
+import { transportAtBirth, transportSeen } from './plan/transport.ts';
 import type { View } from './plan/view.ts';
 import { timestamp } from './plan/write.ts';
 
@@ -35,6 +36,7 @@ export const firstRecord = (v: View): RecordDoc => ({
   tombstones: [],
   versions: { current: minorOf(v.spec.version), allowedMinors: [minorOf(v.spec.version)] },
   restores: [],
+  transport: transportAtBirth(v),
 });
 
 export const sealed = (v: View): Identity[] =>
@@ -161,6 +163,7 @@ export function rebuilt(v: View): RecordDoc {
     tombstones: tombstonesOf(v),
     versions: { current: minors[0]!, allowedMinors: minors, ...versionsSeen(v) },
     restores: restoresOf(v),
+    transport: transportSeen(v),
     ...(startRevision > 0 && { startRevision }),
     ...(lastRestoreId && { lastRestoreId }),
   };

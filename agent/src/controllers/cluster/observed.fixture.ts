@@ -1,6 +1,6 @@
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import { known, unknown } from '../../protocol/known.ts';
-import type { Op, RecordDoc, RecordedMember } from '../../protocol/record.ts';
+import type { Op, RecordDoc, RecordedMember, Transport } from '../../protocol/record.ts';
 import { parseRecord } from '../../protocol/record-schema.ts';
 import type { Effect } from './effect.ts';
 import { peerUrl } from './names.ts';
@@ -55,7 +55,7 @@ export const cluster = (change: Partial<ClusterSpec> = {}): Cluster => ({
 const member = (ordinal: number, change: Partial<Member> = {}): Member => ({
   id: idOf(ordinal),
   name: `c-${ordinal}`,
-  peerUrl: peerUrl(cluster(), ordinal),
+  peerUrls: [peerUrl(cluster(), ordinal, 'http')],
   isLearner: false,
   ...change,
 });
@@ -66,6 +66,9 @@ export const recordedMember = (ordinal: number): RecordedMember => ({
   epoch: 1,
   everVoter: true,
 });
+
+export const plaintext: Transport = { peers: 'http', clients: 'http', target: 'http', since: '2025-06-01T00:00:00Z' };
+export const encrypted: Transport = { ...plaintext, peers: 'https', clients: 'https', target: 'https' };
 
 export const record = (size = 3, change: Partial<RecordDoc> = {}): RecordDoc => ({
   v: 1,
@@ -82,6 +85,7 @@ export const record = (size = 3, change: Partial<RecordDoc> = {}): RecordDoc => 
   tombstones: [],
   versions: { current: '3.6', allowedMinors: ['3.6'], bornOn: '3.6.16', finalizedIndex: 0 },
   restores: [],
+  transport: plaintext,
   ...change,
 });
 
@@ -195,7 +199,7 @@ export class World {
 
   constructor(size = 3, change: Partial<ClusterSpec> = {}) {
     this.cluster = cluster({ size, ...change });
-    this.record = record(size);
+    this.record = record(size, { transport: change.tls ? encrypted : plaintext });
     const all = range(size);
     const ids = all.map(idOf);
     this.o = {
@@ -212,7 +216,9 @@ export class World {
       pods: known(all.map((i) => pod(i))),
       claims: known(all.map(claimOf)),
       agents: Object.fromEntries(all.map((i) => [i, known(agent(i))])),
-      members: known(all.map((i) => member(i))),
+      members: known(
+        all.map((i) => member(i, { peerUrls: [peerUrl(this.cluster, i, change.tls ? 'https' : 'http')] })),
+      ),
       status: Object.fromEntries(ids.map((id) => [id, known(status())])),
       alarms: known([]),
       jobs: known([]),

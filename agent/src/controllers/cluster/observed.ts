@@ -274,7 +274,7 @@ export interface Member {
   id: string;
   /** Empty if it never started. */
   name: string;
-  peerUrl: string;
+  peerUrls: readonly string[];
   isLearner: boolean;
 }
 

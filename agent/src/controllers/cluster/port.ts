@@ -84,7 +84,8 @@ export interface Jobs {
 export interface Membership {
   /** A linearizable read; clusterId comes from the header of the response. */
   members(): Promise<{ clusterId: string; members: Member[] }>;
-  addLearner(peerUrl: string): Promise<void>;
+  addLearner(peerUrls: readonly string[]): Promise<void>;
+  updatePeerUrls(memberId: string, peerUrls: readonly string[]): Promise<void>;
   remove(memberId: string): Promise<void>;
   promote(memberId: string): Promise<void>;
   moveLeader(leader: string, to: string): Promise<void>;

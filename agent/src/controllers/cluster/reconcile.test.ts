@@ -52,6 +52,7 @@ function portOf(world: World, calls: unknown[][], change: { clusterId?: string; 
     membership: {
       members: async () => ({ clusterId: change.clusterId ?? 'cluster-1', members: await value(o.members) }),
       addLearner: note('addLearner'),
+      updatePeerUrls: note('updatePeerUrls'),
       remove: note('remove'),
       promote: note('promote'),
       moveLeader: note('moveLeader'),

@@ -55,6 +55,8 @@ export interface Settings {
   users: number;
   /** Age from which a pass over the users no longer proves anything. */
   authOld: number;
+  /** For how long clients may use http beside https while TLS is switched on, unless the spec says so. */
+  acceptPlaintext: number;
   /** Lease grant and revoke pairs of one LeaseChurn. */
   churnPairs: number;
 }
@@ -94,5 +96,6 @@ export const defaultSettings: Settings = {
   certificatesOld: 15 * minute,
   users: 30 * second,
   authOld: 2 * minute,
+  acceptPlaintext: 24 * 60 * minute,
   churnPairs: 500,
 };

@@ -224,7 +224,7 @@ export function describe(effect: Effect): string {
       return `create Job ${effect.job.kind}`;
     default: {
       const { kind, ...rest } = effect as Effect & Record<string, unknown>;
-      const shown = Object.entries(rest).filter(([key]) => key !== 'basedOn' && key !== 'peerUrl');
+      const shown = Object.entries(rest).filter(([key]) => key !== 'basedOn' && key !== 'peerUrls');
       return `${kind} ${shown.map(([key, value]) => `${key} ${value}`).join(', ')}`;
     }
   }

@@ -9,6 +9,7 @@ import {
   memberAdd,
   memberPromote,
   memberRemove,
+  memberUpdate,
   moveLeader,
 } from './etcd.ts';
 import { clusterById, liveness, settled, withCluster } from './processes.ts';
@@ -50,6 +51,8 @@ export function apply(world: World, effect: Effect): Applied {
       const [next, id] = fresh(world, 'm');
       return membership(world, next, (c) => memberAdd(c, liveness(world, c), world.truth.rule, id, effect.ordinal));
     }
+    case 'MemberUpdate':
+      return membership(world, world, (c) => memberUpdate(c, liveness(world, c), effect.memberId));
     case 'MemberRemove':
       return membership(world, world, (c) => memberRemove(c, liveness(world, c), effect.memberId));
     case 'MemberPromote':

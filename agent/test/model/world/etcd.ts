@@ -94,6 +94,11 @@ export function memberRemove(cluster: Cluster, live: Liveness, id: string): Answ
   return { ok: true, cluster: { ...cluster, members: cluster.members.filter((m) => m.id !== id) } };
 }
 
+export function memberUpdate(cluster: Cluster, live: Liveness, id: string): Answer {
+  if (!canCommit(cluster, live)) return refused('timed out');
+  return cluster.members.some((m) => m.id === id) ? { ok: true, cluster } : refused('member not found');
+}
+
 export function memberPromote(cluster: Cluster, live: Liveness, id: string): Answer {
   if (!canCommit(cluster, live)) return refused('timed out');
   const member = cluster.members.find((m) => m.id === id);

@@ -53,10 +53,11 @@ export class MemoryPort implements Port {
       const members = this.#known(see(this.world).members);
       return { clusterId: askedCluster(this.world)!.id, members };
     },
-    addLearner: (url) => {
-      const ordinal = this.world.pods.findIndex((_, i) => peerUrl(i) === url);
-      return this.#apply({ kind: 'MemberAdd', ordinal, peerUrl: url });
+    addLearner: (peerUrls) => {
+      const ordinal = this.world.pods.findIndex((_, i) => peerUrls.includes(peerUrl(i)));
+      return this.#apply({ kind: 'MemberAdd', ordinal, peerUrls });
     },
+    updatePeerUrls: (memberId, peerUrls) => this.#apply({ kind: 'MemberUpdate', memberId, peerUrls }),
     remove: (memberId) => this.#apply({ kind: 'MemberRemove', memberId }),
     promote: (memberId) => this.#apply({ kind: 'MemberPromote', memberId }),
     moveLeader: (leader, to) => this.#apply({ kind: 'MoveLeader', leader, to }),

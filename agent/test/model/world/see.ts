@@ -275,7 +275,7 @@ function membersOf(cluster: Cluster, world: World): seen.Member[] {
   return cluster.members.map((m) => ({
     id: m.id,
     name: m.started ? `c-${m.ordinal}` : '',
-    peerUrl: urlOf(m, world),
+    peerUrls: [urlOf(m, world)],
     isLearner: m.learner,
   }));
 }

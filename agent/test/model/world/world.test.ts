@@ -90,7 +90,7 @@ test('an initial-cluster that is not the member list does not start', () => {
   const world = rest(lost);
   const id = world.record!.doc.members[1]!.memberId;
   const removed = apply(world, { kind: 'MemberRemove', memberId: id }).world;
-  const added = apply(removed, { kind: 'MemberAdd', ordinal: 1, peerUrl: '' }).world;
+  const added = apply(removed, { kind: 'MemberAdd', ordinal: 1, peerUrls: [] }).world;
   const { token, epoch } = added.record!.doc;
   const stale = { id: 'o#998', ordinal: 1, volumeId: world.volumes[1]!.volumeId!, epoch, mode: 'existing', token };
   const one = setRecord(added, { permits: { 1: { ...stale, initialCluster: 'c-0=http://x,c-1=http://y' } } });

@@ -22,19 +22,36 @@ export async function memberList(
 }
 
 function memberOf(message: Uint8Array): Member {
-  const member: Member = { id: '', name: '', peerUrl: '', isLearner: false };
+  const peerUrls: string[] = [];
+  const member: Member = { id: '', name: '', peerUrls, isLearner: false };
   for (const [field, value] of fieldsOf(message)) {
     if (field === 1) member.id = hexId(value);
     if (field === 2) member.name = text(value);
-    if (field === 3) member.peerUrl ||= text(value);
+    if (field === 3) peerUrls.push(text(value));
     if (field === 5) member.isLearner = numberOf(value) !== 0n;
   }
   return member;
 }
 
-export async function memberAddLearner(channel: GrpcChannel, peerUrl: string, options: CallOptions): Promise<void> {
+export async function memberAddLearner(
+  channel: GrpcChannel,
+  peerUrls: readonly string[],
+  options: CallOptions,
+): Promise<void> {
+  const urls = peerUrls.map((url) => encodeBytes(1, url));
   const learner = encodeInt(2, 1);
-  await channel.unary('Cluster/MemberAdd', Buffer.concat([encodeBytes(1, peerUrl), learner]), options);
+  await channel.unary('Cluster/MemberAdd', Buffer.concat([...urls, learner]), options);
+}
+
+/** Replaces the peer URLs of a member. */
+export async function memberUpdate(
+  channel: GrpcChannel,
+  memberId: string,
+  peerUrls: readonly string[],
+  options: CallOptions,
+): Promise<void> {
+  const urls = peerUrls.map((url) => encodeBytes(2, url));
+  await channel.unary('Cluster/MemberUpdate', Buffer.concat([encodeInt(1, idOf(memberId)), ...urls]), options);
 }
 
 export async function memberRemove(channel: GrpcChannel, memberId: string, options: CallOptions): Promise<void> {

@@ -62,9 +62,15 @@ export class EtcdPort implements Membership, Maintenance {
     return found;
   }
 
-  async addLearner(peerUrl: string): Promise<void> {
+  async addLearner(peerUrls: readonly string[]): Promise<void> {
     const { endpoint } = await this.#leader();
-    await this.#change(endpoint, (channel, options) => cluster.memberAddLearner(channel, peerUrl, options));
+    await this.#change(endpoint, (channel, options) => cluster.memberAddLearner(channel, peerUrls, options));
+  }
+
+  /** Sending it again changes nothing. */
+  async updatePeerUrls(memberId: string, peerUrls: readonly string[]): Promise<void> {
+    const { endpoint } = await this.#leader();
+    await this.#change(endpoint, (channel, options) => cluster.memberUpdate(channel, memberId, peerUrls, options));
   }
 
   async remove(memberId: string): Promise<void> {

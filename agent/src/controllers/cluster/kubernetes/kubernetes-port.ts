@@ -119,9 +119,19 @@ class MembershipWithEvents implements Membership {
     return this.#etcd.members();
   }
 
-  async addLearner(peerUrl: string): Promise<void> {
-    await this.#etcd.addLearner(peerUrl);
-    this.#context.emitEvent('Normal', 'LearnerAdded', `Added ${new URL(peerUrl).hostname.split('.')[0]} as a learner`);
+  async addLearner(peerUrls: readonly string[]): Promise<void> {
+    await this.#etcd.addLearner(peerUrls);
+    const [pod] = new URL(peerUrls[0]!).hostname.split('.');
+    this.#context.emitEvent('Normal', 'LearnerAdded', `Added ${pod} as a learner`);
+  }
+
+  async updatePeerUrls(memberId: string, peerUrls: readonly string[]): Promise<void> {
+    await this.#etcd.updatePeerUrls(memberId, peerUrls);
+    this.#context.emitEvent(
+      'Normal',
+      'PeerUrlsUpdated',
+      `Set the peer URLs of member ${memberId} to ${peerUrls.join(', ')}`,
+    );
   }
 
   async remove(memberId: string): Promise<void> {

@@ -2,10 +2,11 @@ import type { AgentStatus } from '../../../protocol/agent-status.ts';
 import type { Permit, RecordDoc } from '../../../protocol/record.ts';
 import { minorOf, minorsUp } from '../../../protocol/versions.ts';
 import type { Effect } from '../effect.ts';
-import { peerUrl, podName } from '../names.ts';
+import { podName } from '../names.ts';
 import { healthyVoters, isSeeded, memberAt, quorumOf, started, voters, wantedSize } from '../plan/facts.ts';
 import { agentAt, claimAt, podAt, requestOf, statusOf } from '../plan/observations.ts';
 import { implied, rule } from '../plan/rule.ts';
+import { seedUrl, transportAtBirth } from '../plan/transport.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { timestamp, write } from '../plan/write.ts';
@@ -31,7 +32,7 @@ const seedPermit = (v: View, volumeId: string): Permit => ({
   epoch: v.record.epoch + 1,
   mode: 'new',
   token: v.o.fresh.token,
-  initialCluster: `${podName(v.cluster, 0)}=${peerUrl(v.cluster, 0)}`,
+  initialCluster: `${podName(v.cluster, 0)}=${seedUrl(v, transportAtBirth(v))}`,
   issuedAt: timestamp(v),
 });
 
@@ -46,6 +47,7 @@ function seed(v: View): Effect {
     members: {},
     tombstones: [],
     versions: bornOn(agent.etcdBinary),
+    transport: transportAtBirth(v),
   });
 }
 
@@ -181,7 +183,7 @@ export const seedRules = [
     when: {
       'epoch not seeded': (v) => !isSeeded(v),
       'the seed runs another version than its template names': (v) => agentAt(v, 0)?.reason === 'VersionMismatch',
-      'not on the template': (v) => outdated(v, podAt(v, 0)!),
+      'not as the template and the record have it': (v) => outdated(v, podAt(v, 0)!),
     },
     requires: { 'the image has the version that the template names': imageFits },
     effect: (v) => ({ kind: 'DeletePod', ordinal: 0, uid: podAt(v, 0)!.uid }),

@@ -1,11 +1,13 @@
 import { idOf, World } from '../observed.fixture.ts';
 
 const url = 'http://10.0.0.9:2380';
-const foreign = { id: 'feed', name: 'by-hand', peerUrl: url };
+const foreign = { id: 'feed', name: 'by-hand', peerUrls: [url] };
 
 /** The members as they are where the cluster has another DNS domain. */
 const renamed = (world: World): World =>
-  world.members((list) => list.map((m) => ({ ...m, peerUrl: m.peerUrl.replace('cluster.local', 'corp.example') })));
+  world.members((list) =>
+    list.map((m) => ({ ...m, peerUrls: m.peerUrls.map((each) => each.replace('cluster.local', 'corp.example')) })),
+  );
 
 describe('a member at an address that is none of the pods', () => {
   test.each([true, false])('is left alone, and named (learner: %s)', (isLearner) => {

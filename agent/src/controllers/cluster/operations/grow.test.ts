@@ -23,7 +23,7 @@ describe('AddLearner', () => {
     expect(world.commit().effect).toEqual({
       kind: 'MemberAdd',
       ordinal: 3,
-      peerUrl: 'http://c-3.c-peers.n.svc.cluster.local:2380',
+      peerUrls: ['http://c-3.c-peers.n.svc.cluster.local:2380'],
     });
     const written = world.learner(3).written;
     expect(written?.op).toBeUndefined();

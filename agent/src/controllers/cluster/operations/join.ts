@@ -1,5 +1,4 @@
 import type { AddLearnerOp } from '../../../protocol/record.ts';
-import { peerUrl } from '../names.ts';
 import {
   allVotersHealthy,
   canAdd,
@@ -14,6 +13,7 @@ import {
 import type { MemberView, PlacedMember } from '../plan/member-view.ts';
 import { lasts, podAt, recorded, requestOf } from '../plan/observations.ts';
 import { implied, rule, steps } from '../plan/rule.ts';
+import { joiningUrls } from '../plan/transport.ts';
 import { mayJoin } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, write } from '../plan/write.ts';
@@ -60,12 +60,12 @@ export const addLearnerSteps = [
       does: 'MemberAdd',
       to: 'adding',
       requires: {
-        'no member has its URL': (v) => v.o.members.known && memberAt(v, v.op('AddLearner')!.ordinal) === undefined,
+        'no member has its address': (v) => v.o.members.known && memberAt(v, v.op('AddLearner')!.ordinal) === undefined,
         'it can be added': (v) => addable(v, v.op('AddLearner')!),
       },
       effect: (v) => {
         const { ordinal } = v.op('AddLearner')!;
-        return { kind: 'MemberAdd', ordinal, peerUrl: peerUrl(v.cluster, ordinal) };
+        return { kind: 'MemberAdd', ordinal, peerUrls: joiningUrls(v, ordinal) };
       },
     }),
     rule({

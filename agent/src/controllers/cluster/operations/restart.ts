@@ -4,14 +4,16 @@ import { answers, isSeeded, lagOf, learners, memberAt, quorumLostLong, safeResta
 import type { PlacedMember } from '../plan/member-view.ts';
 import { agentAt, lasts, podAt, podsOf, recorded, statefulSet, statusOf } from '../plan/observations.ts';
 import { implied, rule, steps } from '../plan/rule.ts';
+import { speaksOtherwise } from '../plan/transport.ts';
 import { imageFits, templateMayRun } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, write } from '../plan/write.ts';
 import { intendRemoval, leads, otherLeader } from './remove.ts';
 import { isMixed } from './scale.ts';
 
-// Pods follow the template one by one: broken ones first, then followers from the highest ordinal, the leader last.
-export const outdated = (v: View, pod: Pod): boolean => isOfAnother(v, pod) && !pod.deleting;
+// Pods follow the template, and the record's schemes, one by one: broken ones first, then followers from the highest ordinal, the leader last.
+export const outdated = (v: View, pod: Pod): boolean =>
+  (isOfAnother(v, pod) || speaksOtherwise(v, pod)) && !pod.deleting;
 
 /** Its successor would have another template. */
 export const isOfAnother = (v: View, pod: Pod): boolean => {
@@ -162,7 +164,10 @@ export const restartPod = rule<Pod>({
   from: 'running',
   to: 'restarting',
   each: next,
-  when: { 'not on the template': implied(onlyOutdated, outdated), 'volumes persist': (v) => !v.spec.ephemeral },
+  when: {
+    'not as the template and the record have it': implied(onlyOutdated, outdated),
+    'volumes persist': (v) => !v.spec.ephemeral,
+  },
   requires: {
     'its version is allowed': templateMayRun,
     'its version still starts on the data': mayGoBack,
@@ -198,7 +203,7 @@ export const replacePod = rule<Pod>({
   to: 'removing',
   each: next,
   when: {
-    'not on the template': implied(onlyOutdated, outdated),
+    'not as the template and the record have it': implied(onlyOutdated, outdated),
     'volumes do not persist': (v) => v.spec.ephemeral,
     'it is not the only voter': (v) => voters(v).length > 1,
   },
@@ -228,7 +233,7 @@ export const restartUnstarted = rule<Pod>({
   to: 'running',
   each: podsOf,
   when: {
-    'not on the template': outdated,
+    'not as the template and the record have it': outdated,
     'it does not start': (v, { began, ordinal }) => !began && lasts(v, v.o.since.silent?.[ordinal], v.s.stable),
   },
   requires: { 'the image has the version that the template names': imageFits },
@@ -242,7 +247,7 @@ export const restartUnborn = rule<Pod>({
   to: 'running',
   each: podsOf,
   when: {
-    'not on the template': outdated,
+    'not as the template and the record have it': outdated,
     'it never voted': neverVoted,
     'it is not ready': implied('only a voter’s pod is ready; a second check, by kubelet', (_, pod) => !pod.ready),
   },
@@ -256,7 +261,10 @@ export const restartBroken = rule<Pod>({
   from: 'running',
   to: 'running',
   each: podsOf,
-  when: { 'not on the template': outdated, 'quorum is lost': (v) => isSeeded(v) && quorumLostLong(v) },
+  when: {
+    'not as the template and the record have it': outdated,
+    'quorum is lost': (v) => isSeeded(v) && quorumLostLong(v),
+  },
   requires: {
     'volumes persist': (v) => !v.spec.ephemeral,
     'its version is allowed': templateMayRun,

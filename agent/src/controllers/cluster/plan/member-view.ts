@@ -1,6 +1,6 @@
 import type { AgentStatus } from '../../../protocol/agent-status.ts';
 import type { Permit, RecordedMember } from '../../../protocol/record.ts';
-import { ordinalOfUrl } from '../names.ts';
+import { ordinalOfMember } from '../names.ts';
 import type { Claim, Member, MemberStatus, Pod } from '../observed.ts';
 import { agentAt, claimAt, podAt, recorded, requestOf, statusOf } from './observations.ts';
 import type { View } from './view.ts';
@@ -9,19 +9,19 @@ import type { View } from './view.ts';
 export class MemberView implements Member {
   readonly id: string;
   readonly name: string;
-  readonly peerUrl: string;
+  readonly peerUrls: readonly string[];
   readonly isLearner: boolean;
   /** Ordinal of the pod at whose address it is; undefined: it is at the address of no pod, so nothing else is known of it. */
   readonly ordinal: number | undefined;
   readonly #view: View;
 
-  constructor(view: View, { id, name, peerUrl, isLearner }: Member) {
+  constructor(view: View, { id, name, peerUrls, isLearner }: Member) {
     this.#view = view;
     this.id = id;
     this.name = name;
-    this.peerUrl = peerUrl;
+    this.peerUrls = peerUrls;
     this.isLearner = isLearner;
-    this.ordinal = ordinalOfUrl(view.cluster, peerUrl);
+    this.ordinal = ordinalOfMember(view.cluster, peerUrls);
   }
 
   get status(): MemberStatus | undefined {

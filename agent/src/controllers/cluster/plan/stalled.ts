@@ -46,8 +46,8 @@ export function messageOf(v: View, hold: Reason): string {
   if (hold === 'VersionMismatch') return `${message}: ${strangers(v)}`;
   const foreign = hold === 'ForeignMember' ? foreignMember(v) : undefined;
   if (!foreign) return message;
-  const { id, peerUrl } = foreign;
-  return `member ${id} at ${peerUrl} ${message}; if it is not needed: etcdctl member remove ${id}`;
+  const { id, peerUrls } = foreign;
+  return `member ${id} at ${peerUrls.join(', ')} ${message}; if it is not needed: etcdctl member remove ${id}`;
 }
 
 const strangers = (v: View): string =>

@@ -55,6 +55,7 @@ import {
   raiseReplicas,
   shrink,
 } from '../operations/scale.ts';
+import { switchTransport } from '../operations/switch.ts';
 import { beginUpgrade, finalizeUpgrade, revertUpgrade, settle, upgradeSteps } from '../operations/upgrade.ts';
 import type { AnyRule } from './rule.ts';
 
@@ -152,6 +153,7 @@ export const rules: readonly AnyRule[] = [
   shrink,
   ...settle,
   ...beginUpgrade,
+  ...switchTransport,
   annotateRoots,
   restartPod,
   replacePod,

@@ -3,6 +3,7 @@ import { atLeast, compareVersions, minorOf, minorsUp } from '../../../protocol/v
 import { nameOf, voters } from './facts.ts';
 import type { MemberView } from './member-view.ts';
 import { agentAt, statefulSet } from './observations.ts';
+import { needsCertificates } from './transport.ts';
 import type { View } from './view.ts';
 
 export interface Problem {
@@ -37,7 +38,7 @@ export const imageDiffers = (v: View): boolean => {
   return sts?.imageVersion !== undefined && sts.imageVersion !== sts.version;
 };
 
-/** How the pods' certificates differ from `spec.tls`; undefined if they do not. A member with them could join no other. */
+/** How the pods' certificates differ from `spec.tls`; undefined if they do not. */
 export function tlsMismatch(v: View): string | undefined {
   const mounted = statefulSet(v)?.tlsSecrets;
   if (!mounted) return undefined;
@@ -49,8 +50,12 @@ export function tlsMismatch(v: View): string | undefined {
   return `mounts the Secrets ${mounted.peer} and ${mounted.server}, but spec.tls.managed names ${peer} and ${server}`;
 }
 
+/** The pods would have no certificates, and could reach no member. */
+export const lacksCertificates = (v: View): boolean => !v.spec.tls && needsCertificates(v);
+
 /** No pod may be made from the template. */
-export const templateDiffers = (v: View): boolean => imageDiffers(v) || tlsMismatch(v) !== undefined;
+export const templateDiffers = (v: View): boolean =>
+  imageDiffers(v) || tlsMismatch(v) !== undefined || lacksCertificates(v);
 
 /** Certain: false if the template was not read, because it may have changed. */
 export const imageFits = (v: View): boolean => statefulSet(v) !== undefined && !templateDiffers(v);

@@ -2,14 +2,22 @@ import { sizeProblem } from '../size.ts';
 import { isSeeded, isTombstoned, memberAt, quorumLostLong } from './facts.ts';
 import { statefulSet } from './observations.ts';
 import { survivor } from './survivors.ts';
+import { transportRefusal } from './transport.ts';
 import { imageDiffers, type Problem, tlsMismatch, upgradeRefusal, versionProblem } from './upgrade-path.ts';
 import type { View } from './view.ts';
 
 /** Requests of the spec that are not possible. Each is reported and changes nothing. */
 export function specProblems(v: View): Problem[] {
-  return [size(v), version(v), template(v), auth(v), ...replacements(v), ...recovery(v), ...finalBackup(v)].filter(
-    (found) => found !== undefined,
-  );
+  return [
+    size(v),
+    version(v),
+    template(v),
+    transport(v),
+    auth(v),
+    ...replacements(v),
+    ...recovery(v),
+    ...finalBackup(v),
+  ].filter((found) => found !== undefined);
 }
 
 /** The same for a cluster that has no record yet. */
@@ -42,13 +50,19 @@ function template(v: View): Problem | undefined {
   }
   const tls = tlsMismatch(v);
   if (tls !== undefined) {
-    const message = `the StatefulSet's template ${tls}: no member is added, restarted or restored on it, but a pod that is deleted comes back with it; TLS cannot be changed in place, so apply manifests with the earlier tls`;
+    const message = `the StatefulSet's template ${tls}: no member is added, restarted or restored on it, but a pod that is deleted comes back with it; apply the manifests again, with --force-conflicts`;
     return { reason: 'TemplateMismatch', message };
   }
   if (sts.version === v.spec.version) return undefined;
   const message = `version ${v.spec.version}, but the StatefulSet's template names ${sts.version}: apply both`;
   return { reason: 'TemplateMismatch', message };
 }
+
+/** Only after the question about the template: this one may have been applied without the EtcdCluster. */
+const transport = (v: View): Problem | undefined => {
+  const message = transportRefusal(v);
+  return message === undefined ? undefined : { reason: 'TlsRefused', message };
+};
 
 /** A request that was carried out stays in the spec; its member is tombstoned by then. */
 function replacements(v: View): Problem[] {

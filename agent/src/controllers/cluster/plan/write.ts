@@ -52,12 +52,12 @@ export function tombstone(v: View, ordinal: number, memberId: string, why: strin
 export const restored = (v: View, id: string, uid: string, specHash: string): RecordDoc['restores'] =>
   [...v.record.restores, { id, uid, specHash, at: timestamp(v) }].slice(-restoresKept);
 
-/** `initial-cluster` of a joining member: exactly the listed members. */
+/** `initial-cluster` of a joining member: exactly the listed members, with every URL that each has. */
 export const initialClusterOf = (v: View, members: readonly MemberView[]): string =>
   members
-    .map((member) => {
-      const ordinal = member.ordinal;
-      return `${ordinal === undefined ? member.name : podName(v.cluster, ordinal)}=${member.peerUrl}`;
+    .flatMap(({ ordinal, name, peerUrls }) => {
+      const known = ordinal === undefined ? name : podName(v.cluster, ordinal);
+      return peerUrls.map((url) => `${known}=${url}`);
     })
     .sort()
     .join(',');

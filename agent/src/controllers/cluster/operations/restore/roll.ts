@@ -23,7 +23,7 @@ export const rollSingle = rule<Pod>({
   to: 'backing up',
   each: podsOf,
   when: {
-    'not on the template': outdated,
+    'not as the template and the record have it': outdated,
     'volumes do not persist': (v) => v.spec.ephemeral,
     'it is the only voter': (v) => voters(v).length === 1,
     'it did not fail just now': (v) => !failedJustNow(v),

@@ -1,9 +1,10 @@
 import { bumpBeyond } from '../../../../backup/restore/bump-beyond.ts';
-import type { Permit, RecordDoc } from '../../../../protocol/record.ts';
+import type { Permit, RecordDoc, Transport } from '../../../../protocol/record.ts';
 import type { Effect } from '../../effect.ts';
-import { peerUrl, podName } from '../../names.ts';
+import { podName } from '../../names.ts';
 import { agentAt, agentOf, podAt, requestOf, statefulSet } from '../../plan/observations.ts';
 import { rule, steps } from '../../plan/rule.ts';
+import { seedUrl, transportAtBirth, transportOf } from '../../plan/transport.ts';
 import { imageFits } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
 import { timestamp, write } from '../../plan/write.ts';
@@ -29,7 +30,7 @@ function seedPermit(v: View, epoch: number, token: string): Permit {
     epoch,
     mode: 'restore',
     token,
-    initialCluster: `${podName(v.cluster, 0)}=${peerUrl(v.cluster, 0)}`,
+    initialCluster: `${podName(v.cluster, 0)}=${seedUrl(v, transportOfSeed(v))}`,
     restore: {
       id,
       source: { url, sha256, token: sourceToken },
@@ -39,13 +40,20 @@ function seedPermit(v: View, epoch: number, token: string): Permit {
   };
 }
 
-const seedVersions = (v: View): RecordDoc['versions'] => bornOn(agentAt(v, 0)!.etcdBinary);
+/** No client knows a cluster that is born from a backup, so it begins as the spec says. */
+const transportOfSeed = (v: View): Transport =>
+  args(v).id.startsWith('origin:') ? transportAtBirth(v) : transportOf(v);
+
+const seedTraits = (v: View): Pick<RecordDoc, 'versions' | 'transport'> => ({
+  versions: bornOn(agentAt(v, 0)!.etcdBinary),
+  transport: transportOfSeed(v),
+});
 
 /** Restores the same snapshot in a new epoch with its own token, after the seed lost its volume before it served. */
 function permitAnother(v: View): Effect {
   const epoch = v.record.epoch + 1;
   const { token } = v.o.fresh;
-  return write(v, { epoch, token, permits: { 0: seedPermit(v, epoch, token) }, versions: seedVersions(v) });
+  return write(v, { epoch, token, permits: { 0: seedPermit(v, epoch, token) }, ...seedTraits(v) });
 }
 
 const permitOfSeed = (v: View): Permit | undefined => v.record.permits[0];
@@ -92,7 +100,7 @@ export const seedSteps = [
           ...step(v, 'restore'),
           ...startOf(v),
           permits: { 0: seedPermit(v, v.record.epoch, v.record.token) },
-          versions: seedVersions(v),
+          ...seedTraits(v),
         }),
     }),
   ]),

@@ -1,0 +1,397 @@
+import type { AgentStatus } from '../../../protocol/agent-status.ts';
+import { known } from '../../../protocol/known.ts';
+import type { Transport } from '../../../protocol/record.ts';
+import { peerUrl } from '../names.ts';
+import { agent, asking, encrypted, idOf, now, plaintext, pod, status, World } from '../observed.fixture.ts';
+import type { AuthReport, ClusterSpec } from '../observed.ts';
+
+type Report = NonNullable<AgentStatus['transport']>;
+
+const mounted = { peer: 'peer', server: 'server' };
+const hour = 3_600_000;
+
+const on = { tls: true, disablingTls: false };
+const disabling = { tls: true, disablingTls: true };
+const off = { tls: false, disablingTls: false };
+
+/** The etcd of this ordinal was started so. */
+const speaks = (world: World, ordinal: number, transport: Report): World =>
+  world.agent(ordinal, agent(ordinal, { podUid: uidOf(world, ordinal), transport }));
+
+const uidOf = ({ o }: World, ordinal: number): string =>
+  (o.pods.known && o.pods.v.find((one) => one.ordinal === ordinal)?.uid) || '';
+
+const all = (world: World): number[] => (world.o.members.known ? world.o.members.v.map((_, i) => i) : []);
+const allSpeak = (world: World, transport: Report): World =>
+  all(world).reduce((made, i) => speaks(made, i, transport), world);
+
+const urls = (world: World): string[] =>
+  world.o.members.known
+    ? world.o.members.v.map(({ peerUrls }) => peerUrls.map((url) => url.split(':')[0]).join('+'))
+    : [];
+
+const withUrls = (world: World, ...schemes: ('http' | 'https')[]): World =>
+  world.members((members) =>
+    members.map((m, i) => ({ ...m, peerUrls: schemes.map((scheme) => peerUrl(world.cluster, i, scheme)) })),
+  );
+
+/** The manifests are applied; pods have the template of before. */
+const apply = (world: World, spec: Partial<ClusterSpec>): World =>
+  world.spec(spec).sts({ tlsSecrets: spec.tls ? mounted : {}, updateRevision: spec.tls ? 'tls' : 'r1' });
+
+const plain = (size = 3): World =>
+  allSpeak(new World(size), { peers: 'http', clients: 'http', hasCertificates: false }).sts({ tlsSecrets: {} });
+
+function safe(size = 3): World {
+  const world = new World(size, { tls: true }).sts({ tlsSecrets: mounted, updateRevision: 'tls' });
+  world.pods((pods) => pods.map((one) => ({ ...one, revision: 'tls' })));
+  return allSpeak(world, { peers: 'https', clients: 'https', hasCertificates: true });
+}
+
+/** What a gate of the present template and record starts. */
+function started({ cluster, record }: World): Report {
+  const { peers, clients } = record.transport!;
+  const hasCertificates = cluster.spec.tls;
+  return { peers, clients: hasCertificates || peers === 'https' ? clients : 'http', hasCertificates };
+}
+
+/** A pod is made again, and its member serves at once. */
+function restarted(world: World, ordinal: number): void {
+  const uid = `${uidOf(world, ordinal)}'`;
+  const revision = world.cluster.spec.tls ? 'tls' : 'r1';
+  world.pods((pods) => pods.map((one) => (one.ordinal === ordinal ? pod(ordinal, { uid, revision }) : one)));
+  speaks(world, ordinal, started(world));
+}
+
+/** Carries out what is decided, and says it. */
+function step(world: World): string | undefined {
+  const { effect, rule } = world.plan();
+  switch (effect?.kind) {
+    case 'WriteRecord': {
+      world.commit();
+      const { peers, clients } = world.record.transport!;
+      return rule?.startsWith('SwitchTransport') ? `${rule}: ${peers}, ${clients}` : '';
+    }
+    case 'MemberUpdate':
+      world.members((members) =>
+        members.map((m) => (m.id === effect.memberId ? { ...m, peerUrls: effect.peerUrls } : m)),
+      );
+      return `${effect.memberId}: ${effect.peerUrls.map((url) => url.split(':')[0]).join('+')}`;
+    case 'MoveLeader':
+      for (const id of Object.keys(world.o.status)) world.o.status[id] = known(status({ leader: effect.to }));
+      return `${effect.to} leads`;
+    case 'DeletePod':
+      restarted(world, effect.ordinal);
+      return `restart ${effect.ordinal}`;
+    case 'HashKV':
+      world.compared();
+      return '';
+    default:
+      return effect?.kind;
+  }
+}
+
+function run(world: World): string[] {
+  const found: string[] = [];
+  for (let n = 0; n < 100; n++) {
+    const said = step(world);
+    if (said === undefined) return found.filter((line) => line !== '');
+    found.push(said);
+  }
+  throw new Error(`does not end: ${found.join('\n')}`);
+}
+
+const roll = ['restart 2', 'restart 1', 'id-1 leads', 'restart 0'];
+const rollAgain = ['restart 2', 'restart 0', 'id-0 leads', 'restart 1'];
+const updates = (to: string): string[] => [0, 1, 2].map((i) => `${idOf(i)}: ${to}`);
+
+test('on: certificates, both URLs, TLS, https URLs; two rolls', () => {
+  const world = apply(plain(), { ...on, acceptPlaintextFor: 0 });
+  expect(run(world)).toEqual([
+    'SwitchTransport: http, both',
+    ...roll,
+    ...updates('http+https'),
+    'SwitchTransport.encrypt: https, https',
+    ...rollAgain,
+    ...updates('https'),
+  ]);
+  expect(world.record.transport).toMatchObject({ target: 'https', since: new Date(now).toISOString() });
+});
+
+test('off: both URLs, http with certificates, http URLs; without certificates when that is applied', () => {
+  const world = apply(safe(), disabling);
+  expect(run(world)).toEqual([
+    'SwitchTransport: https, https',
+    ...updates('http+https'),
+    'SwitchTransport.decrypt: http, both',
+    ...roll,
+    ...updates('http'),
+  ]);
+  expect(run(apply(world, off))).toEqual(['SwitchTransport.end: http, http', ...rollAgain]);
+  expect(world.plan().conditions.find(({ type }) => type === 'Ready')?.status).toBe('True');
+});
+
+test('one member, both ways', () => {
+  const world = apply(plain(1), { ...on, acceptPlaintextFor: 0 });
+  expect(run(world)).toEqual([
+    ...['SwitchTransport: http, both', 'restart 0', 'id-0: http+https'],
+    ...['SwitchTransport.encrypt: https, https', 'restart 0', 'id-0: https'],
+  ]);
+  expect(run(apply(world, disabling))).toEqual([
+    ...['SwitchTransport: https, https', 'id-0: http+https'],
+    ...['SwitchTransport.decrypt: http, both', 'restart 0', 'id-0: http'],
+  ]);
+  expect(run(apply(world, off))).toEqual(['SwitchTransport.end: http, http', 'restart 0']);
+});
+
+describe('taken back', () => {
+  /** Every number of steps after which the old spec is applied, up to the end. */
+  const lengths = Array.from({ length: 30 }, (_, n) => n);
+
+  test.each(lengths)('on, after %i steps: everything ends as it was', (n) => {
+    const world = apply(plain(), { ...on, acceptPlaintextFor: 0 });
+    for (let i = 0; i < n; i++) step(world);
+    run(apply(world, off));
+    if (world.reason('Accepted') === 'TlsRefused') {
+      run(apply(world, disabling));
+      run(apply(world, off));
+    }
+    expect(world.record.transport).toMatchObject({ peers: 'http', clients: 'http', target: 'http' });
+    expect(urls(world)).toEqual(['http', 'http', 'http']);
+    expect(world.plan().conditions.find(({ type }) => type === 'Ready')?.status).toBe('True');
+  });
+
+  test.each(lengths)('off, after %i steps: everything ends as it was', (n) => {
+    const world = apply(safe(), disabling);
+    for (let i = 0; i < n; i++) step(world);
+    run(apply(world, { ...on, acceptPlaintextFor: 0 }));
+    expect(world.record.transport).toMatchObject({ peers: 'https', clients: 'https', target: 'https' });
+    expect(urls(world)).toEqual(['https', 'https', 'https']);
+    expect(world.plan().conditions.find(({ type }) => type === 'Ready')?.status).toBe('True');
+  });
+});
+
+describe('the time for clients', () => {
+  const ago = (ms: number): Transport => ({
+    ...{ peers: 'http', clients: 'both', target: 'https' },
+    since: new Date(now - ms).toISOString(),
+  });
+  const waiting = (ms: number, change: Partial<ClusterSpec> = {}) => {
+    const world = apply(plain(), { ...on, ...change });
+    world.pods((pods) => pods.map((one) => ({ ...one, revision: 'tls' })));
+    return withUrls(allSpeak(world, { peers: 'http', clients: 'both', hasCertificates: true }), 'http', 'https').doc({
+      transport: ago(ms),
+    });
+  };
+
+  test('is a day, from the first step', () => {
+    expect(waiting(24 * hour - 1).effect).toBeUndefined();
+    expect(waiting(24 * hour).rule).toBe('SwitchTransport.encrypt');
+  });
+
+  test('or as long as the spec says', () => {
+    expect(waiting(hour - 1, { acceptPlaintextFor: hour }).effect).toBeUndefined();
+    expect(waiting(hour, { acceptPlaintextFor: hour }).rule).toBe('SwitchTransport.encrypt');
+  });
+
+  test('no longer, but not before every voter accepts either scheme, and has both URLs', () => {
+    const begun = (report: Partial<Report>) =>
+      speaks(waiting(24 * hour), 1, { peers: 'http', clients: 'both', hasCertificates: true, ...report });
+    expect(begun({ clients: 'http' }).rule).toBe('RestartPod');
+    expect(begun({ clients: 'http' }).pod(1, { deleting: true }).effect).toBeUndefined();
+    expect(waiting(24 * hour).agent(1, undefined).effect).toBeUndefined();
+    const single = waiting(24 * hour);
+    single.members((members) => members.map((m, i) => (i === 1 ? { ...m, peerUrls: [m.peerUrls[0]!] } : m)));
+    expect(single.effect).toMatchObject({ kind: 'MemberUpdate', memberId: idOf(1) });
+  });
+});
+
+describe('peer URLs', () => {
+  const both = (world: World) => withUrls(world, 'http', 'https');
+  /** On the way to TLS, which every member has. */
+  const trimming = () => both(safe());
+
+  test('wait until all voters are healthy', () => {
+    expect(trimming().effect).toMatchObject({ kind: 'MemberUpdate' });
+    expect(trimming().down(1).effect).toBeUndefined();
+  });
+
+  test('are not cut while a voter speaks the other scheme, or while that is unknown', () => {
+    const half = speaks(trimming(), 1, { peers: 'http', clients: 'both', hasCertificates: true });
+    expect(half.written?.op).toMatchObject({ kind: 'DeletePod', ordinal: 1 });
+    expect(trimming().agent(1, undefined).effect).toBeUndefined();
+  });
+
+  test('that a late call has cut under a member that no other can call: they return although it is not healthy', () => {
+    const world = both(apply(safe(), disabling)).doc({
+      transport: { ...encrypted, peers: 'http', clients: 'both', target: 'http' },
+    });
+    for (const i of [1, 2]) speaks(world, i, { peers: 'http', clients: 'both', hasCertificates: true });
+    world.members((members) =>
+      members.map((m, i) => (i === 2 ? { ...m, peerUrls: [peerUrl(world.cluster, 2, 'https')] } : m)),
+    );
+    expect(world.down(2).effect).toMatchObject({ kind: 'MemberUpdate', memberId: idOf(2) });
+    expect(both(world).effect).toBeUndefined();
+  });
+
+  test('a member that joins gets both while another has both, and its permit names all', () => {
+    const world = both(apply(plain(), { ...on, size: 4 }))
+      .sts({ replicas: 4 })
+      .joiner(3);
+    world.pods((pods) => pods.map((one) => ({ ...one, revision: 'tls' })));
+    for (const i of [0, 1, 2]) speaks(world, i, { peers: 'http', clients: 'both', hasCertificates: true });
+    world.doc({ transport: { ...plaintext, clients: 'both', target: 'https', since: new Date(now).toISOString() } });
+    const pair = [peerUrl(world.cluster, 3, 'http'), peerUrl(world.cluster, 3, 'https')];
+    expect(world.spec({ allowEvenSize: true }).commit().effect).toEqual({
+      ...{ kind: 'MemberAdd', ordinal: 3, peerUrls: pair },
+    });
+    const joined = world.learner(3, { id: 'id-3', peerUrls: pair });
+    const { initialCluster } = joined.written!.permits[3]!;
+    expect(initialCluster.split(',')).toEqual(
+      [0, 1, 2, 3].flatMap((i) => [
+        `c-${i}=${peerUrl(world.cluster, i, 'http')}`,
+        `c-${i}=${peerUrl(world.cluster, i, 'https')}`,
+      ]),
+    );
+  });
+
+  test('else the one of the scheme that the peers speak', () => {
+    const joins = (world: World) => {
+      world
+        .removed(2)
+        .joiner(2)
+        .pod(2, { revision: world.cluster.spec.tls ? 'tls' : 'r1' });
+      // The member that is gone, then the intent.
+      return world.commit().commit().effect;
+    };
+    expect(joins(safe())).toMatchObject({ peerUrls: ['https://c-2.c-peers.n.svc.cluster.local:2380'] });
+    expect(joins(plain())).toMatchObject({ peerUrls: ['http://c-2.c-peers.n.svc.cluster.local:2380'] });
+    const early = apply(plain(), on);
+    early.doc({ transport: { ...plaintext, clients: 'both', target: 'https' } });
+    expect(joins(early)).toMatchObject({ peerUrls: ['http://c-2.c-peers.n.svc.cluster.local:2380'] });
+  });
+});
+
+describe('refused', () => {
+  const users = (report: Partial<AuthReport>) => {
+    const world = safe();
+    const authentication: AuthReport = {
+      ...{ isWanted: false, removed: 0, seen: { isEnabled: false, hasUsers: false, age: 0 } },
+      ...report,
+    };
+    return apply(world.resource({ authentication }), disabling).resource({ spec: world.cluster.spec, authentication });
+  };
+
+  test('off, while there are users; and not begun while that is unknown', () => {
+    expect(users({}).rule).toBe('SwitchTransport');
+    for (const report of [{ isWanted: true }, { seen: { isEnabled: true, hasUsers: true, age: 0 } }]) {
+      expect(users(report).effect).toBeUndefined();
+      expect(users(report).reason('Accepted')).toBe('TlsRefused');
+      expect(users(report).message('Accepted')).toContain('while etcd has users');
+    }
+    const unseen = users({ seen: { isEnabled: false, hasUsers: false, age: 24 * hour } });
+    expect(unseen.effect).toBeUndefined();
+    expect(unseen.reason('Accepted')).toBe('SpecAccepted');
+    const half = users({ isWanted: true }).doc({ transport: { ...encrypted, target: 'http' } });
+    expect(withUrls(half, 'http', 'https').effect).toBeUndefined();
+  });
+
+  test('the certificates go while the members use them', () => {
+    const dropped = apply(safe(), off);
+    expect(dropped.effect).toBeUndefined();
+    expect(dropped.reason('Accepted')).toBe('TlsRefused');
+    expect(dropped.message('Accepted')).toContain('apply EtcdTls.none({ from: … }) first');
+    const half = withUrls(apply(safe(), off), 'http', 'https').doc({ transport: { ...plaintext, clients: 'both' } });
+    expect(half.reason('Accepted')).toBe('TlsRefused');
+    expect(half.effect).toBeUndefined();
+  });
+
+  test('etcd 3.4', () => {
+    const world = apply(plain(), { ...on, version: '3.4.37' }).doc({
+      versions: { current: '3.4', allowedMinors: ['3.4'] },
+    });
+    expect(world.message('Accepted')).toContain('upgrade to 3.5 first');
+    expect(world.rule).not.toBe('SwitchTransport');
+  });
+
+  test('the template has no certificates yet', () => {
+    const world = plain().spec(on);
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Accepted')).toBe('TemplateMismatch');
+  });
+});
+
+describe('a record that does not say how members speak', () => {
+  test('of an older release: as their URLs say', () => {
+    expect(plain().doc({ transport: undefined }).written?.transport).toMatchObject(rest(plaintext));
+    expect(safe().doc({ transport: undefined }).written?.transport).toMatchObject(rest(encrypted));
+    const late = apply(plain(), on).doc({ transport: undefined });
+    expect(late.written?.transport).toMatchObject({ peers: 'http', clients: 'both', target: 'http' });
+    expect(run(late.spec({ acceptPlaintextFor: 0 })).slice(0, 3)).toEqual([
+      ...['SwitchTransport.note: http, both', 'SwitchTransport: http, both', 'restart 2'],
+    ]);
+  });
+
+  const rest = ({ since: _, ...others }: Transport) => others;
+
+  test.each<[string, ('http' | 'https')[][], ('http' | 'https')[], Partial<ClusterSpec>, string]>([
+    ['http', [['http'], ['http'], ['http']], [], off, 'http'],
+    ['some have both, on', [['http', 'https'], ['http'], ['http']], [], on, 'http'],
+    ['some have both, off', [['http', 'https'], ['https'], ['https']], [], disabling, 'https'],
+    [
+      'all have both',
+      [
+        ['http', 'https'],
+        ['http', 'https'],
+        ['http', 'https'],
+      ],
+      ['http', 'http', 'http'],
+      on,
+      'http',
+    ],
+    ['all have both, rolled half-way', Array(3).fill(['http', 'https']), ['http', 'https', 'http'], on, 'https'],
+    [
+      'all have both, rolled back half-way',
+      Array(3).fill(['http', 'https']),
+      ['http', 'https', 'http'],
+      disabling,
+      'http',
+    ],
+  ])('rebuilt: %s', (_, schemes, peers, spec, wanted) => {
+    const world = apply(plain(), spec);
+    world.members((members) =>
+      members.map((m, i) => ({ ...m, peerUrls: schemes[i]!.map((scheme) => peerUrl(world.cluster, i, scheme)) })),
+    );
+    for (const [i, scheme] of peers.entries())
+      speaks(world, i, { peers: scheme, clients: 'both', hasCertificates: true });
+    world.set({ record: known(undefined) });
+    expect(world.written?.transport?.peers).toBe(wanted);
+    expect(world.written?.transport?.target).toBe(wanted);
+  });
+});
+
+describe('a seed', () => {
+  const unborn = (spec: Partial<ClusterSpec>) => {
+    const world = apply(new World(3), spec);
+    world.doc({ epoch: 0, seeded: false, phase: 'Seeding', clusterId: undefined, members: {} });
+    world.agent(0, asking(0, 'new-0', { volume: { ...asking(0).volume, volumeId: 'new-0' } }));
+    return world.set({ members: known([]) });
+  };
+
+  test('begins as the spec says now, whatever it said before', () => {
+    const { written } = unborn(on);
+    expect(written?.transport).toMatchObject({ peers: 'https', clients: 'https', target: 'https' });
+    expect(written?.permits[0]?.initialCluster).toMatch(/^c-0=https:/);
+    const plainly = unborn(off).doc({ transport: encrypted });
+    expect(plainly.written?.permits[0]?.initialCluster).toMatch(/^c-0=http:/);
+    expect(plainly.written?.transport).toMatchObject({ peers: 'http', clients: 'http', target: 'http' });
+  });
+});
+
+test('a pod whose gate waits is not restarted for what it would start', () => {
+  const world = plain()
+    .doc({ transport: { ...plaintext, clients: 'both' } })
+    .sts({ tlsSecrets: {} });
+  world.agent(1, agent(1, { gate: true, transport: { peers: 'https', clients: 'https', hasCertificates: true } }));
+  expect(world.rule).not.toBe('RestartPod');
+});

@@ -1,0 +1,106 @@
+import type { Scheme, Transport } from '../../../protocol/record.ts';
+import type { Effect } from '../effect.ts';
+import { allVotersHealthy, placed } from '../plan/facts.ts';
+import { listed, type PlacedMember } from '../plan/member-view.ts';
+import { lasts } from '../plan/observations.ts';
+import { rule, steps } from '../plan/rule.ts';
+import {
+  acceptsBoth,
+  allSpeak,
+  askedScheme,
+  hasBoth,
+  hasOnly,
+  isOutOfReach,
+  mayBeSwitched,
+  transportOf,
+  transportSeen,
+  urlsToSet,
+} from '../plan/transport.ts';
+import { imageFits } from '../plan/upgrade-path.ts';
+import type { View } from '../plan/view.ts';
+import { timestamp, write } from '../plan/write.ts';
+
+// TLS on and off while the cluster serves: the record says how the next start of a member speaks, RestartPod restarts the
+// members that speak otherwise, and during a roll every member has a peer URL of either scheme.
+
+const change = (v: View, next: Partial<Transport>): Effect => write(v, { transport: { ...transportOf(v), ...next } });
+
+/** The members are on their way from one scheme to the other. */
+const goes = (target: Scheme, peers: Scheme) => (v: View) =>
+  transportOf(v).target === target && askedScheme(v) === target && transportOf(v).peers === peers;
+
+const possible = { 'the template fits, and spec.tls can be followed': (v: View) => imageFits(v) && mayBeSwitched(v) };
+
+const windowIsOver = (v: View): boolean =>
+  lasts(v, Date.parse(transportOf(v).since), v.spec.acceptPlaintextFor ?? v.s.acceptPlaintext);
+
+export const switchTransport = [
+  rule({
+    // An older release wrote the record.
+    name: 'SwitchTransport.note',
+    does: 'WriteRecord',
+    from: 'running',
+    to: 'running',
+    when: { 'the record does not say how members speak': (v) => v.record.transport === undefined },
+    effect: (v) => write(v, { transport: transportSeen(v) }),
+  }),
+  rule({
+    name: 'SwitchTransport',
+    does: 'WriteRecord',
+    from: 'running',
+    to: 'switching',
+    when: { 'another scheme is asked for than last': (v) => transportOf(v).target !== askedScheme(v) },
+    requires: possible,
+    effect: (v) => {
+      const target = askedScheme(v);
+      const both = target === 'https' && transportOf(v).peers === 'http';
+      return change(v, { target, since: timestamp(v), ...(both && { clients: 'both' }) });
+    },
+  }),
+  ...steps({ from: 'switching' }, [
+    rule({
+      name: 'SwitchTransport.encrypt',
+      does: 'WriteRecord',
+      to: 'switching',
+      when: { 'TLS is asked for, peers speak http': goes('https', 'http') },
+      requires: {
+        ...possible,
+        'every voter accepts either scheme': (v) => allSpeak(v, acceptsBoth),
+        'every member has both URLs': (v) => listed(v).every(hasBoth),
+        'the time for clients is over': windowIsOver,
+      },
+      effect: (v) => change(v, { peers: 'https', clients: 'https' }),
+    }),
+    rule({
+      name: 'SwitchTransport.decrypt',
+      does: 'WriteRecord',
+      to: 'switching',
+      when: { 'no TLS is asked for, peers use it': goes('http', 'https') },
+      requires: { ...possible, 'every member has both URLs': (v) => listed(v).every(hasBoth) },
+      effect: (v) => change(v, { peers: 'http', clients: 'both' }),
+    }),
+    rule({
+      name: 'SwitchTransport.end',
+      does: 'WriteRecord',
+      to: 'running',
+      when: {
+        'no TLS is asked for, peers speak http': goes('http', 'http'),
+        'clients may use either scheme': (v) => transportOf(v).clients === 'both',
+        'there are no more certificates': (v) => !v.spec.tls,
+      },
+      requires: { ...possible, 'every member has an http URL only': (v) => listed(v).every((m) => hasOnly('http', m)) },
+      effect: (v) => change(v, { clients: 'http' }),
+    }),
+    rule<PlacedMember>({
+      name: 'UpdatePeerUrls',
+      does: 'MemberUpdate',
+      to: 'switching',
+      each: placed(listed),
+      when: { 'it is to have other peer URLs': (v, m) => urlsToSet(v, m) !== undefined },
+      requires: {
+        'all voters healthy, or no other member can call it': (v, m) => allVotersHealthy(v) || isOutOfReach(m),
+      },
+      effect: (v, m) => ({ kind: 'MemberUpdate', memberId: m.id, peerUrls: urlsToSet(v, m)! }),
+    }),
+  ]),
+];
