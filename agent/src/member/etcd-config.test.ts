@@ -62,14 +62,17 @@ test('the three forms differ in how a member finds its cluster, and in nothing e
   const read = async () => parse(await gate.read('etcd.yaml'));
   await permitConfig(gate.config, permit({ mode: 'new', initialCluster: 'somebody=else' }));
   const first = await read();
-  await permitConfig(gate.config, permit({ mode: 'existing', initialCluster: 'c-0=http://a:1,c-1=http://b:1' }));
+  await permitConfig(
+    gate.config,
+    permit({ mode: 'existing', initialCluster: 'c-0=http://127.0.0.1:2380,c-1=http://b:1' }),
+  );
   const joining = await read();
   await sealConfig(gate.config, { token: 'token-1' });
   const sealed = await read();
   const find = (config: Record<string, unknown>) => [config['initial-cluster-state'], config['initial-cluster']];
   expect([first, joining, sealed].map(find)).toEqual([
     ['new', 'c-0=http://127.0.0.1:2380'],
-    ['existing', 'c-0=http://a:1,c-1=http://b:1'],
+    ['existing', 'c-0=http://127.0.0.1:2380,c-1=http://b:1'],
     ['existing', 'c-0=http://127.0.0.1:2380'],
   ]);
   const same = { 'initial-cluster-state': 0, 'initial-cluster': 0 };

@@ -21,6 +21,8 @@ interface Form {
   readonly state: 'new' | 'existing';
   readonly cluster: string;
   readonly token: string;
+  /** Unset: the peer URL of the config. */
+  readonly advertised?: string;
 }
 
 const GIB = 2 ** 30;
@@ -32,6 +34,10 @@ export const configFile = (dataDir: string): string => join(dataDir, 'etcd.yaml'
 /** `<name>=<peer URL>` of this member. */
 export const selfOf = ({ pod, peerUrl }: MemberConfig): string => `${pod}=${peerUrl}`;
 
+/** This member's URLs in an `--initial-cluster`. A member that joins must advertise all of them, and no other. */
+export const ownUrls = ({ pod }: MemberConfig, initialCluster: string): string[] =>
+  initialCluster.split(',').flatMap((entry) => (entry.startsWith(`${pod}=`) ? entry.slice(pod.length + 1) : []));
+
 /** Writes etcd.yaml for a volume with a WAL. With this file an emptied data directory cannot start a new cluster. */
 export function sealConfig(config: MemberConfig, { token }: Pick<Identity, 'token'>): Promise<Written> {
   return write(config, { state: 'existing', cluster: selfOf(config), token });
@@ -40,7 +46,8 @@ export function sealConfig(config: MemberConfig, { token }: Pick<Identity, 'toke
 /** Writes etcd.yaml for the first start on an empty volume. */
 export function permitConfig(config: MemberConfig, { mode, token, initialCluster }: Permit): Promise<Written> {
   if (mode === 'new') return write(config, { state: 'new', cluster: selfOf(config), token });
-  return write(config, { state: 'existing', cluster: initialCluster, token });
+  const advertised = ownUrls(config, initialCluster).join(',') || undefined;
+  return write(config, { state: 'existing', cluster: initialCluster, token, advertised });
 }
 
 async function write(config: MemberConfig, form: Form): Promise<Written> {
@@ -90,26 +97,26 @@ export function etcdConfig(
   );
 }
 
-function memberSettings(config: MemberConfig, { state, cluster, token }: Form): Settings {
+function memberSettings(config: MemberConfig, { state, cluster, token, advertised }: Form): Settings {
   return {
     name: config.pod,
     'data-dir': etcdDirOf(config.dataDir),
     'listen-peer-urls': config.listenPeerUrl,
-    'listen-client-urls': config.listenClientUrl,
+    'listen-client-urls': config.listenClientUrls.join(','),
     'listen-metrics-urls': config.metricsUrl,
-    'initial-advertise-peer-urls': config.peerUrl,
+    'initial-advertise-peer-urls': advertised ?? config.peerUrl,
     'advertise-client-urls': config.clientUrl,
     'initial-cluster-state': state,
     'initial-cluster': cluster,
     'initial-cluster-token': token,
     'strict-reconfig-check': true,
     'max-learners': 1,
-    ...(config.peerTlsDir !== undefined && { 'peer-transport-security': transport(config.peerTlsDir) }),
-    ...(config.serverTlsDir !== undefined && { 'client-transport-security': transport(config.serverTlsDir) }),
+    ...(config.peerTlsDir !== undefined && { 'peer-transport-security': transportSecurity(config.peerTlsDir) }),
+    ...(config.serverTlsDir !== undefined && { 'client-transport-security': transportSecurity(config.serverTlsDir) }),
   };
 }
 
-const transport = (directory: string) => ({
+const transportSecurity = (directory: string) => ({
   'cert-file': join(directory, 'tls.crt'),
   'key-file': join(directory, 'tls.key'),
   'trusted-ca-file': join(directory, 'ca.crt'),

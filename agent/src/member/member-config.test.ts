@@ -18,7 +18,7 @@ test('the flags and variables of a pod are sufficient', () => {
     peerUrl: 'http://orders-2.orders-peers.shop.svc.cluster.local:2380',
     clientUrl: 'http://orders-2-client.shop.svc.cluster.local:2379',
     listenPeerUrl: 'http://0.0.0.0:2380',
-    listenClientUrl: 'http://0.0.0.0:2379',
+    listenClientUrls: ['http://0.0.0.0:2379'],
     metricsUrl: 'http://0.0.0.0:2381',
     listen: { host: '0.0.0.0', port: 8080 },
     poll: 3000,
@@ -27,13 +27,22 @@ test('the flags and variables of a pod are sufficient', () => {
 
 test('with TLS directories the URLs are https, except for the metrics', () => {
   const config = parse({ 'peer-tls-dir': '/p', 'server-tls-dir': '/s' });
-  expect([config.peerUrl, config.listenPeerUrl, config.clientUrl, config.listenClientUrl]).toEqual([
+  expect([config.peerUrl, config.listenPeerUrl, config.clientUrl, ...config.listenClientUrls]).toEqual([
     'https://orders-2.orders-peers.shop.svc.cluster.local:2380',
     'https://0.0.0.0:2380',
     'https://orders-2-client.shop.svc.cluster.local:2379',
     'https://0.0.0.0:2379',
   ]);
   expect(config.metricsUrl).toBe('http://0.0.0.0:2381');
+});
+
+test('a URL that is given keeps host and port, and gets the scheme of the pod', () => {
+  const urls = { 'peer-url': 'http://a:1', 'listen-client-url': 'http://0.0.0.0:2' };
+  expect(parse({ ...urls, 'peer-tls-dir': '/p', 'server-tls-dir': '/s' })).toMatchObject({
+    peerUrl: 'https://a:1',
+    listenClientUrls: ['https://0.0.0.0:2'],
+  });
+  expect(parse({ 'client-url': 'https://a:1' })).toMatchObject({ clientUrl: 'http://a:1' });
 });
 
 test('serve needs no scratch directory, and polls less often', () => {
@@ -79,7 +88,12 @@ test.each([
     {},
     "--peer-url: 'c-0:2380' is not a URL of scheme, host and port, such as http://10.0.0.1:2379",
   ],
-  [{ 'peer-url': 'https://a:1' }, {}, "--peer-url: 'https://a:1' must use http with the given TLS directories"],
+  [
+    { 'peer-url': 'unix://a:1' },
+    {},
+    "--peer-url: 'unix://a:1' is not a URL of scheme, host and port, such as http://10.0.0.1:2379",
+  ],
+  [{ 'metrics-url': 'https://a:1' }, {}, "--metrics-url: 'https://a:1' must use http"],
   [{ cluster: '' }, {}, '--cluster: name the EtcdCluster'],
   [
     {},

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { clientServiceName } from '../../../src/etcd/client-service-name.ts';
 import { AgentError, ExitCode } from '../lib/errors.ts';
 import { tryDuration } from '../lib/input/duration.ts';
+import type { Scheme } from '../protocol/record.ts';
 
 /** Configuration of a member's pod, the same for gate and sidecar. */
 export interface MemberConfig {
@@ -24,10 +25,12 @@ export interface MemberConfig {
   readonly settingsFile: string;
   /** Name of the ConfigMap with the record, or file:///path/record.json. */
   readonly record: string;
+  /** These URLs begin with https if the pod has certificates. The record can change that, see transport.ts. */
   readonly peerUrl: string;
   readonly clientUrl: string;
   readonly listenPeerUrl: string;
-  readonly listenClientUrl: string;
+  /** At most one URL of each scheme, http first. */
+  readonly listenClientUrls: readonly string[];
   readonly metricsUrl: string;
   /** Address of GET /status. */
   readonly listen: { readonly host: string; readonly port: number };
@@ -87,10 +90,26 @@ export const memberFlags: readonly MemberFlag[] = [
   flag('backup-listen', 'host:port', 'address at which backups ask this member (default: none)', 'serve'),
   flag('backup-user', 'name', 'common name of the certificate of backups, the only one served there', 'serve'),
   flag('listen', 'host:port', 'address of GET /status (default: 0.0.0.0:8080)'),
-  flag('peer-url', 'url', 'URL at which other members reach this one (default: its name in the Service of the peers)'),
-  flag('client-url', 'url', 'URL at which clients reach this member (default: the Service <pod>-client)'),
-  flag('listen-peer-url', 'url', 'URL on which etcd listens for members (default: port 2380)'),
-  flag('listen-client-url', 'url', 'URL on which etcd listens for clients (default: port 2379)'),
+  flag(
+    'peer-url',
+    'url',
+    'URL at which other members reach this one; its scheme does not count (default: its name in the Service of the peers)',
+  ),
+  flag(
+    'client-url',
+    'url',
+    'URL at which clients reach this member; its scheme does not count (default: the Service <pod>-client)',
+  ),
+  flag(
+    'listen-peer-url',
+    'url',
+    'URL on which etcd listens for members; its scheme does not count (default: port 2380)',
+  ),
+  flag(
+    'listen-client-url',
+    'url',
+    'URL on which etcd listens for clients; its scheme does not count (default: port 2379)',
+  ),
   flag('metrics-url', 'url', 'URL on which etcd serves probes and metrics (default: http://0.0.0.0:2381)'),
   flag('poll', 'duration', 'interval between two observations (default: 3s, serve 30s)'),
   flag('record-timeout', 'duration', 'time-out of one read of the record (default: 2s)'),
@@ -147,8 +166,8 @@ function readConfig(command: MemberCommand, from: Reader): MemberConfig {
     peerUrl: from.url('peer-url', peerScheme, `${pod}.${peerService}.${domain}:2380`),
     clientUrl: from.url('client-url', clientScheme, `${clientServiceName(pod)}.${domain}:2379`),
     listenPeerUrl: from.url('listen-peer-url', peerScheme, '0.0.0.0:2380'),
-    listenClientUrl: from.url('listen-client-url', clientScheme, '0.0.0.0:2379'),
-    metricsUrl: from.url('metrics-url', 'http', '0.0.0.0:2381'),
+    listenClientUrls: [from.url('listen-client-url', clientScheme, '0.0.0.0:2379')],
+    metricsUrl: from.plainUrl('metrics-url', '0.0.0.0:2381'),
     listen: from.address('listen', '0.0.0.0:8080'),
     ...(peerTlsDir !== undefined && { peerTlsDir }),
     ...(serverTlsDir !== undefined && { serverTlsDir }),
@@ -232,16 +251,23 @@ class Reader {
     );
   }
 
-  url(name: string, scheme: 'http' | 'https', byDefault: string): string {
+  /** A given URL keeps its host and port only. */
+  url(name: string, scheme: Scheme, byDefault: string): string {
     const value = this.optional(name) ?? `${scheme}://${byDefault}`;
     const url = URL.parse(value);
-    if (!url?.hostname || !url.port || url.pathname !== '/' || url.search || url.hash || url.username)
-      return this.#wrong(
-        `--${name}: '${value}' is not a URL of scheme, host and port, such as ${scheme}://10.0.0.1:2379`,
-        '',
-      );
-    if (url.protocol === `${scheme}:`) return url.origin;
-    return this.#wrong(`--${name}: '${value}' must use ${scheme} with the given TLS directories`, '');
+    const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
+    if (isWeb && url.port && url.pathname === '/' && !url.search && !url.hash && !url.username)
+      return `${scheme}://${url.host}`;
+    return this.#wrong(
+      `--${name}: '${value}' is not a URL of scheme, host and port, such as ${scheme}://10.0.0.1:2379`,
+      '',
+    );
+  }
+
+  plainUrl(name: string, byDefault: string): string {
+    const url = this.url(name, 'http', byDefault);
+    const given = this.optional(name);
+    return given?.startsWith('https:') ? this.#wrong(`--${name}: '${given}' must use http`, url) : url;
   }
 
   address(name: string, byDefault: string): { host: string; port: number } {

@@ -62,7 +62,7 @@ class World implements AsyncDisposable {
       const config = {
         ...{
           clientUrl: member.advertisedUrl,
-          listenClientUrl: member.clientUrl,
+          listenClientUrls: [member.clientUrl],
           dataDir: member.dataDir,
           serverTlsDir,
         },

@@ -6,10 +6,12 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { clusterIdHeader } from '../../src/backup/restore/fetch-source.ts';
 import { walIdentity } from '../../src/etcd/offline/wal.ts';
 import { identity, permit, volumeIdOf } from '../../src/member/gate/gate.fixture.ts';
 import { writeIdentity } from '../../src/member/identity.ts';
 import type { Permit } from '../../src/protocol/record.ts';
+import { createCertificates } from '../harness/certificates.ts';
 import { availableMinors, etcdOf, etcdutl, type Minor } from '../harness/etcd-binaries.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
 import { Bench } from './support/gate-process.ts';
@@ -120,7 +122,9 @@ describe.each(some(minors, minors.slice(-1)))('etcd %s', (minor) => {
 
 /** Serves a snapshot like the restore Job. */
 async function source(file: string, token: string) {
+  const askedFor: unknown[] = [];
   const server = createServer(async (request, response) => {
+    askedFor.push(request.headers[clusterIdHeader]);
     if (request.headers.authorization !== `Bearer ${token}`) return response.writeHead(401).end();
     const body = await readFile(file);
     return response.writeHead(200, { 'content-length': body.length }).end(body);
@@ -128,7 +132,7 @@ async function source(file: string, token: string) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
-  return { url: `http://127.0.0.1:${port}/snapshot`, [Symbol.dispose]: () => server.close() };
+  return { url: `http://127.0.0.1:${port}/snapshot`, askedFor, [Symbol.dispose]: () => server.close() };
 }
 
 const sha256 = async (file: string): Promise<string> =>
@@ -223,6 +227,20 @@ describe('restore', () => {
     ]);
     expect(await bench.gateEnd()).toBe(0);
     await serves(old);
+  });
+
+  test('with certificates, and with the scheme that the record gives to the peers', async () => {
+    using snapshot = await source(file, 'secret');
+    const old = await fenced();
+    await using bench = old.bench;
+    bench.mount(await createCertificates(join(bench.gate.dir, 'made')));
+    const transport = { peers: 'http', clients: 'both', target: 'https', since: '' } as const;
+    await bench.permit(await restorePermit(old.volumeId, snapshot.url), { transport });
+    expect(await bench.runGate()).toBe(0);
+    await serves(old);
+    const { members } = JSON.parse(await bench.client.etcdctl('member', 'list', '-w', 'json'));
+    expect(members).toMatchObject([{ peerURLs: [bench.peerUrl] }]);
+    expect(snapshot.askedFor).toEqual([(await walIdentity(etcdDir(bench)))!.clusterId]);
   });
 
   test('a second gate finds the restore done', async () => {

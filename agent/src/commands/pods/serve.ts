@@ -6,6 +6,7 @@ import { serve } from '../../member/sidecar/serve.ts';
 import { initialStatus } from '../../member/sidecar/serve-status.ts';
 import { StatusServer } from '../../member/status-server.ts';
 import type { AtStep } from '../../member/steps.ts';
+import { startedTransport, withTransport } from '../../member/transport.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 
@@ -21,7 +22,10 @@ export async function runWith(
   let backups: BackupPort | undefined;
   try {
     const { backup, serverTlsDir } = config;
-    if (backup && serverTlsDir) backups = await BackupPort.listen({ ...config, backup, serverTlsDir }, log);
+    if (backup && serverTlsDir) {
+      const running = withTransport(config, await startedTransport(config));
+      backups = await BackupPort.listen({ ...running, backup, serverTlsDir }, log);
+    }
     await serve(config, { record: openRecordSource(config), server, log, signal, at });
   } finally {
     await backups?.close();

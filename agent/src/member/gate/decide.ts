@@ -23,7 +23,8 @@ export interface GateFacts {
 
 /** The gate's next action. Only `start`, `permit` and `restore` lead to a start of etcd. */
 export type Decision =
-  | { readonly do: 'start'; readonly identity: Identity }
+  /** `doc`: the newest record that is known, if there is one. */
+  | { readonly do: 'start'; readonly identity: Identity; readonly doc: RecordDoc | undefined }
   /** The restored data are in place, but the gate was stopped before it wrote their identity. */
   | { readonly do: 'completeRestore'; readonly restored: RestoreMarker }
   | { readonly do: 'quarantine'; readonly epoch: number; readonly why: string }
@@ -127,7 +128,7 @@ function withData(facts: GateFacts, identity: Identity): Decision {
     snapIndex: volume.snapIndex,
     allowed: known?.versions,
   });
-  return refusal ? { do: 'refuse', why: refusal } : { do: 'start', identity };
+  return refusal ? { do: 'refuse', why: refusal } : { do: 'start', identity, doc: known };
 }
 
 const hasTombstone = (doc: RecordDoc, memberId: string | undefined): boolean =>

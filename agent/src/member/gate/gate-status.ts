@@ -12,6 +12,7 @@ export interface GateView {
   /** Unset until the volume could be read. */
   readonly volume?: VolumeFacts;
   readonly recordRev?: number;
+  readonly transport?: AgentStatus['transport'];
   readonly salvage?: Salvage;
 }
 
@@ -20,7 +21,8 @@ const unread: AgentStatus['volume'] = { walPresent: false, freeBytes: 0, totalBy
 
 const requesting: readonly AgentStatus['state'][] = ['WaitPermit', 'Preparing', 'Restoring', 'Starting'];
 
-export function gateStatus(config: MemberConfig, { state, why, volume, recordRev, salvage }: GateView): AgentStatus {
+export function gateStatus(config: MemberConfig, view: GateView): AgentStatus {
+  const { state, why, volume, recordRev, transport, salvage } = view;
   return {
     v: 1,
     pod: config.pod,
@@ -34,6 +36,7 @@ export function gateStatus(config: MemberConfig, { state, why, volume, recordRev
     volume: volume ? volumeStatus(volume) : unread,
     ...(volume && requesting.includes(state) && requestOf(volume)),
     ...(recordRev !== undefined && { recordRev }),
+    ...(transport && { transport }),
     minEpoch: config.minEpoch,
     ...(salvage && { salvage: { ...salvage, url: salvageUrl(config) } }),
   };

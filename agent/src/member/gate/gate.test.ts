@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { issueRoot } from '../../controllers/certificates/issue.ts';
-import type { Permit, RecordDoc } from '../../protocol/record.ts';
+import type { Permit, RecordDoc, Transport } from '../../protocol/record.ts';
 import type { GateStep } from '../steps.ts';
 import { permit, recordDoc, TestGate, volumeIdOf } from './gate.fixture.ts';
 
@@ -66,6 +66,27 @@ describe('an empty volume', () => {
     expect(JSON.parse(await gate.read('identity.json'))).toMatchObject({ memberId: 'abc', mode: 'existing' });
   });
 
+  test('joins with all of its URLs in the list of its permit', async () => {
+    await using gate = await TestGate.make();
+    gate.start();
+    const both = (pod: string, port: number) =>
+      ['http', 'https'].map((scheme) => `${pod}=${scheme}://127.0.0.1:${port}`);
+    const list = [...both('c-0', 2380), ...both('c-1', 3380)].join();
+    const join = { mode: 'existing', memberId: 'abc' } as const;
+    await permitted(gate, { ...join, initialCluster: 'c-0=https://127.0.0.1:2380,c-1=http://127.0.0.1:3380' });
+    const { message } = await gate.until(({ reason }) => reason === 'NameNotResolved');
+    expect(message).toBe(
+      "the permit's initial-cluster does not list c-0=http://127.0.0.1:2380; waiting for another permit",
+    );
+    await permitted(gate, { ...join, initialCluster: list });
+    expect(await gate.end()).toBe('started');
+    expect(await configOf(gate)).toMatchObject({
+      'initial-cluster': `"${list}"`,
+      'initial-advertise-peer-urls': '"http://127.0.0.1:2380,https://127.0.0.1:2380"',
+      'listen-peer-urls': '"http://0.0.0.0:2380"',
+    });
+  });
+
   test('does not join while its own name resolves to another address', async () => {
     await using gate = await TestGate.make();
     gate.env.POD_IP = '10.9.9.9';
@@ -120,6 +141,68 @@ describe('a volume with data', () => {
     await gate.run();
     expect(Object.values(await gate.tree())).not.toContain('rest');
     expect(await gate.tree()).toMatchObject({ 'etcd/member/snap/db': 'database' });
+  });
+});
+
+describe('a pod with certificates', () => {
+  const transport: Transport = { peers: 'http', clients: 'both', target: 'https', since: '2026-11-21T22:00:00.000Z' };
+
+  async function withCertificates(): Promise<TestGate> {
+    const gate = await TestGate.make();
+    const { cert } = await issueRoot('c root', Date.now());
+    for (const name of ['tls.crt', 'tls.key', 'ca.crt']) await gate.file(`../tls/${name}`, cert);
+    Object.assign(gate.args, { 'peer-tls-dir': join(gate.dir, 'tls'), 'server-tls-dir': join(gate.dir, 'tls') });
+    return gate;
+  }
+
+  const halfWay = {
+    'listen-peer-urls': '"http://0.0.0.0:2380"',
+    'initial-advertise-peer-urls': '"http://127.0.0.1:2380"',
+    'listen-client-urls': '"http://0.0.0.0:2379,https://0.0.0.0:2379"',
+    'advertise-client-urls': '"http://127.0.0.1:2379"',
+  };
+  const complete = {
+    'listen-peer-urls': '"https://0.0.0.0:2380"',
+    'initial-advertise-peer-urls': '"https://127.0.0.1:2380"',
+    'listen-client-urls': '"https://0.0.0.0:2379"',
+    'advertise-client-urls': '"https://127.0.0.1:2379"',
+  };
+
+  test('begins a cluster as the record says, with its certificates loaded', async () => {
+    await using gate = await withCertificates();
+    gate.start();
+    await permitted(gate, {}, { transport });
+    expect(await gate.end()).toBe('started');
+    expect(await configOf(gate)).toMatchObject({ ...halfWay, 'initial-cluster': '"c-0=http://127.0.0.1:2380"' });
+    expect(await gate.read('etcd.yaml')).toMatch(/^client-transport-security:\n[\s\S]*^peer-transport-security:\n/m);
+    expect(gate.server.status()).toMatchObject({
+      transport: { peers: 'http', clients: 'both', hasCertificates: true },
+    });
+  });
+
+  test('starts again as the record says, or as the one that the volume has seen last', async () => {
+    await using gate = await withCertificates();
+    await gate.sealed();
+    await gate.record(recordDoc({ transport }));
+    expect(await gate.run()).toBe('started');
+    expect(await configOf(gate)).toMatchObject(halfWay);
+    for (const unusable of ['gone', recordDoc({ rev: 4 }), { v: 2 }]) {
+      await gate.record(unusable);
+      expect(await gate.run()).toBe('started');
+      expect(await configOf(gate)).toMatchObject(halfWay);
+    }
+    await gate.record(recordDoc({ rev: 6, transport: { ...transport, peers: 'https', clients: 'https' } }));
+    expect(await gate.run()).toBe('started');
+    expect(await configOf(gate)).toMatchObject(complete);
+  });
+
+  test('speaks https with a record that says nothing', async () => {
+    await using gate = await withCertificates();
+    await gate.sealed();
+    await gate.record(recordDoc());
+    expect(await gate.run()).toBe('started');
+    expect(await configOf(gate)).toMatchObject(complete);
+    expect(gate.server.status().transport).toEqual({ peers: 'https', clients: 'https', hasCertificates: true });
   });
 });
 
@@ -231,6 +314,16 @@ describe('refused, with the reason in /status and nothing changed', () => {
       },
     ],
     [
+      'Refused',
+      'ConfigRefused',
+      'peers with https, and no certificates',
+      async (gate) => {
+        await gate.sealed();
+        const since = '2026-11-21T22:00:00.000Z';
+        await gate.record(recordDoc({ transport: { peers: 'https', clients: 'https', target: 'https', since } }));
+      },
+    ],
+    [
       'Failed',
       'ConfigRefused',
       'settings with a mistake',
@@ -250,6 +343,7 @@ describe('refused, with the reason in /status and nothing changed', () => {
     expect(status).toMatchObject({ reason, message: expect.stringMatching(/.{20}/) });
     // A request without a WAL is evidence of a lost volume.
     expect(status.request).toBeUndefined();
+    expect(status.transport === undefined).toBe(state === 'Refused');
     await gate.stop();
     expect(await gate.tree()).toEqual(before);
   });

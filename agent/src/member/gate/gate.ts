@@ -17,6 +17,7 @@ import { cacheRecord, readCache } from '../record/record-cache.ts';
 import type { RecordSource } from '../record/record-source.ts';
 import type { StatusServer } from '../status-server.ts';
 import type { AtStep } from '../steps.ts';
+import { transportOf, withTransport } from '../transport.ts';
 import { RootMemory } from '../trusted-roots.ts';
 import type { Refusal } from '../version-rule.ts';
 import { etcdDirOf, orphansOf, readVolume, type VolumeFacts } from '../volume.ts';
@@ -94,7 +95,7 @@ class Gate {
     const cache = await readCache(dataDir);
     const record = await this.#readRecord();
     const recordRev = Math.max(cache?.rev ?? 0, record.kind === 'record' ? record.doc.rev : 0) || undefined;
-    this.#view = { ...this.#view, volume, recordRev };
+    this.#view = { ...this.#view, volume, recordRev, transport: undefined };
     return { cluster, ordinal, minEpoch, etcdVersion, volume, record, cache };
   }
 
@@ -140,21 +141,32 @@ class Gate {
         await writeIdentity(dataDir, await restoredIdentity(dataDir, decision.restored));
         await this.#at('identity.restored');
         return 'again';
-      case 'restore':
-        return this.#restore(decision.permit, decision.doc, facts);
-      case 'permit':
-        return this.#permit(decision.permit, decision.doc, facts);
       case 'salvage':
         return this.#salvage(decision.permit, decision.identity);
+      case 'restore':
+      case 'permit':
       case 'start':
-        return this.#start(decision.identity, facts);
+        return this.#prepare(decision, facts);
     }
   }
 
-  async #permit(permit: Permit, doc: RecordDoc, facts: GateFacts): Promise<Next> {
-    const { dataDir, ordinal, etcdVersion } = this.#config;
+  /** Prepares a start of etcd, which speaks as the record says. */
+  async #prepare(decision: Extract<Decision, { do: 'restore' | 'permit' | 'start' }>, facts: GateFacts): Promise<Next> {
+    const transport = transportOf(this.#config, decision.doc?.transport);
+    if ('reason' in transport) return this.#wait('Refused', transport);
+    this.#view = { ...this.#view, transport };
+    const config = withTransport(this.#config, transport);
+    if (decision.do === 'start') return this.#start(config, decision.identity, facts);
+    const { permit, doc } = decision;
+    return decision.do === 'restore'
+      ? this.#restore(config, permit, doc, facts)
+      : this.#permit(config, permit, doc, facts);
+  }
+
+  async #permit(config: MemberConfig, permit: Permit, doc: RecordDoc, facts: GateFacts): Promise<Next> {
+    const { dataDir, ordinal, etcdVersion } = config;
     this.#view = { ...this.#view, state: 'Preparing', why: undefined };
-    const problem = permit.mode === 'existing' && (await joinProblem(this.#config, permit.initialCluster));
+    const problem = permit.mode === 'existing' && (await joinProblem(config, permit.initialCluster));
     if (problem) return this.#wait('Preparing', { reason: 'NameNotResolved', message: problem });
     const missing = await this.#missingFile();
     if (missing) return this.#wait('Preparing', missing);
@@ -167,17 +179,17 @@ class Gate {
       ...{ state: 'permitted', lastVersion: etcdVersion, runs: 0 },
     });
     await this.#at('identity.permitted');
-    this.#logEdit(await permitConfig(this.#config, permit));
+    this.#logEdit(await permitConfig(config, permit));
     await this.#at('config.permitted');
     this.#show({ ...this.#view, state: 'Starting', why: undefined });
     return 'done';
   }
 
-  async #restore(permit: Permit, doc: RecordDoc, facts: GateFacts): Promise<Next> {
+  async #restore(config: MemberConfig, permit: Permit, doc: RecordDoc, facts: GateFacts): Promise<Next> {
     this.#show({ ...this.#view, state: 'Restoring', why: undefined });
     await this.#keepRecord(facts);
     try {
-      await restoreVolume(this.#config, permit, doc, { signal: this.#deps.signal, at: this.#at });
+      await restoreVolume(config, permit, doc, { signal: this.#deps.signal, at: this.#at });
       return 'again';
     } catch (error) {
       this.#deps.signal.throwIfAborted();
@@ -217,8 +229,8 @@ class Gate {
     await emptyScratch(this.#config);
   }
 
-  async #start(identity: Identity, facts: GateFacts): Promise<Next> {
-    const { dataDir, etcdVersion } = this.#config;
+  async #start(config: MemberConfig, identity: Identity, facts: GateFacts): Promise<Next> {
+    const { dataDir, etcdVersion } = config;
     const missing = await this.#missingFile();
     if (missing) return this.#wait('Preparing', missing);
     await this.#keepRecord(facts);
@@ -230,7 +242,7 @@ class Gate {
       if (isNeeded || problemOf(error).reason !== 'DiskFull') throw error;
     });
     await this.#at('identity.started');
-    this.#logEdit(await sealConfig(this.#config, identity));
+    this.#logEdit(await sealConfig(config, identity));
     await this.#at('config.sealed');
     this.#show({ ...this.#view, state: 'Starting', why: undefined });
     return 'done';

@@ -1,15 +1,15 @@
 import { lookup } from 'node:dns/promises';
 import { codeOf } from '../../lib/errors.ts';
-import { selfOf } from '../etcd-config.ts';
+import { ownUrls, selfOf } from '../etcd-config.ts';
 import type { MemberConfig } from '../member-config.ts';
 
 /**
  * Returns why a new member cannot join with this `--initial-cluster` yet, or undefined if it can. etcd would exit if a name
- * does not resolve, and if the list does not contain this member with exactly its own name and URL.
+ * does not resolve, and if the list does not contain this member with exactly its own name and URLs, of which etcd listens at one.
  */
 export async function joinProblem(config: MemberConfig, initialCluster: string): Promise<string | undefined> {
   const members = initialCluster.split(',');
-  if (!members.includes(selfOf(config)))
+  if (!ownUrls(config, initialCluster).includes(config.peerUrl))
     return `the permit's initial-cluster does not list ${selfOf(config)}; waiting for another permit`;
   const own = new URL(config.peerUrl).hostname;
   const hosts = new Set(members.flatMap((member) => URL.parse(member.slice(member.indexOf('=') + 1))?.hostname ?? []));

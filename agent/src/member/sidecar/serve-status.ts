@@ -4,6 +4,7 @@ import type { AgentReason } from '../../protocol/agent-reasons.ts';
 import type { AgentStatus, TrustedRoots } from '../../protocol/agent-status.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
 import type { MemberConfig } from '../member-config.ts';
+import type { MemberTransport } from '../transport.ts';
 import type { Refusal } from '../version-rule.ts';
 import { type VolumeFacts, volumeStatus } from '../volume.ts';
 import type { EtcdMetrics } from './etcd-metrics.ts';
@@ -29,6 +30,7 @@ export interface ServeFacts {
   readonly roots?: TrustedRoots;
   readonly leaves?: AgentStatus['leaves'];
   readonly revocationLists?: AgentStatus['revocationLists'];
+  readonly transport: MemberTransport;
   readonly problems: readonly string[];
 }
 
@@ -50,7 +52,7 @@ const podStatus = ({ pod, podUid, podIp, ordinal, etcdVersion, minEpoch }: Membe
 });
 
 export function serveStatus(config: MemberConfig, facts: ServeFacts): AgentStatus {
-  const { finding, volume, record, notAfter, roots, leaves, revocationLists } = facts;
+  const { finding, volume, record, notAfter, roots, leaves, revocationLists, transport } = facts;
   const etcd = etcdStatus(facts);
   const why = whyOf(config, facts, etcd?.up === true);
   const request = requestOf(volume);
@@ -62,6 +64,7 @@ export function serveStatus(config: MemberConfig, facts: ServeFacts): AgentStatu
     ...(roots && { roots }),
     ...(leaves && { leaves }),
     ...(revocationLists && { revocationLists }),
+    transport,
     volume: volumeStatus(volume),
     ...(request && { request }),
     ...(record && { recordRev: record.rev, ...pastIn(record, volume) }),

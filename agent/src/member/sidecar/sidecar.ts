@@ -18,6 +18,7 @@ import type { RecordSource } from '../record/record-source.ts';
 import { listsOf } from '../revocation-lists.ts';
 import type { Readiness } from '../status-server.ts';
 import type { AtStep } from '../steps.ts';
+import { type MemberTransport, startedTransport, withTransport } from '../transport.ts';
 import { leavesOf, RootMemory } from '../trusted-roots.ts';
 import { etcdDirOf, readVolume, type VolumeFacts } from '../volume.ts';
 import type { EtcdMetrics } from './etcd-metrics.ts';
@@ -62,6 +63,7 @@ export class Sidecar {
   readonly #problems: LogOnce;
   readonly #files: MemberFiles;
   readonly #roots: RootMemory;
+  readonly #transport: MemberTransport;
   #finding: Finding = { state: 'Init', verified: false };
   #walSeen = false;
   #isSteady = false;
@@ -74,6 +76,7 @@ export class Sidecar {
     { record, log, at, signal }: SidecarDeps,
     cache: RecordDoc | undefined,
     roots: RootMemory,
+    transport: MemberTransport,
   ) {
     this.#config = config;
     this.#log = log;
@@ -86,10 +89,13 @@ export class Sidecar {
     this.#problems = new LogOnce(log);
     this.#files = new MemberFiles(config, this.#problems);
     this.#roots = roots;
+    this.#transport = transport;
   }
 
-  static async open(config: MemberConfig, deps: SidecarDeps): Promise<Sidecar> {
-    return new Sidecar(config, deps, await readCache(config.dataDir), await RootMemory.open(config));
+  static async open(given: MemberConfig, deps: SidecarDeps): Promise<Sidecar> {
+    const transport = await startedTransport(given);
+    const config = withTransport(given, transport);
+    return new Sidecar(config, deps, await readCache(config.dataDir), await RootMemory.open(config), transport);
   }
 
   /** True if the member runs and the sidecar waits for nothing. */
@@ -125,11 +131,12 @@ export class Sidecar {
 
   /** Query etcd before reading the files: content that is unchanged afterwards is the content that etcd read. */
   async #seeRoots(): Promise<void> {
-    const { listenClientUrl, peerTlsDir, serverTlsDir } = this.#config;
+    const { listenClientUrls, peerTlsDir, serverTlsDir } = this.#config;
     if ((peerTlsDir ?? serverTlsDir) === undefined) return;
     const metrics = await this.#etcd.metrics(1_000);
     const isUnknown = metrics !== undefined && !this.#roots.knows(metrics.upSince);
-    const isServing = isUnknown && (serverTlsDir === undefined || (await servesTls(listenClientUrl, serverTlsDir)));
+    const url = listenClientUrls.find((each) => each.startsWith('https:'));
+    const isServing = isUnknown && (!url || !serverTlsDir || (await servesTls(url, serverTlsDir)));
     const written = this.#roots.look(metrics && { upSince: metrics.upSince, isServing });
     this.#problems.report('roots.json', await written.then(() => undefined, messageOf));
   }
@@ -256,6 +263,7 @@ export class Sidecar {
     ]);
     return serveStatus(this.#config, {
       ...{ volume, wal, etcd, notAfter, roots, leaves, revocationLists, finding: this.#finding },
+      transport: this.#transport,
       record: this.#record.newest,
       recordProblem: this.#record.problem,
       problems: this.#problems.all,

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordDoc, TestGate } from '../../../src/member/gate/gate.fixture.ts';
 import type { AgentStatus } from '../../../src/protocol/agent-status.ts';
 import type { Permit, RecordDoc } from '../../../src/protocol/record.ts';
+import type { TlsFiles } from '../../harness/certificates.ts';
 import { cacheDirectory, etcdOf, etcdutl, type Minor } from '../../harness/etcd-binaries.ts';
 import { EtcdClient } from '../../harness/etcd-client.ts';
 import { freePorts } from '../../harness/free-ports.ts';
@@ -24,6 +25,7 @@ export class Bench implements AsyncDisposable {
   readonly peerUrl: string;
   readonly client: EtcdClient;
   readonly #statusUrl: string;
+  readonly #healthUrl: string;
   #gate: ChildProcess | undefined;
   #etcd: ServerProcess | undefined;
 
@@ -33,6 +35,7 @@ export class Bench implements AsyncDisposable {
     this.minor = minor;
     this.peerUrl = peer;
     this.#statusUrl = `${listen}/status`;
+    this.#healthUrl = `${metrics}/health`;
     const binaries = etcdOf(minor);
     this.client = new EtcdClient(binaries, [client!], undefined);
     Object.assign(gate.args, { 'peer-url': peer, 'listen-peer-url': peer, 'metrics-url': metrics });
@@ -47,6 +50,15 @@ export class Bench implements AsyncDisposable {
     const gate = await TestGate.make();
     gate.env.POD_NAME = `c-${ordinal}`;
     return new Bench(gate, minor, await freePorts(4));
+  }
+
+  /** Mounts a certificate, for connections between members and of clients. Then `status` cannot read the gate's any more. */
+  mount({ ca, server: { cert, key } }: TlsFiles): void {
+    const directory = join(this.gate.dir, 'tls');
+    mkdirSync(directory);
+    for (const [file, name] of [[ca, 'ca.crt'] as const, [cert, 'tls.crt'] as const, [key, 'tls.key'] as const])
+      copyFileSync(file, join(directory, name));
+    Object.assign(this.gate.args, { 'peer-tls-dir': directory, 'server-tls-dir': directory });
   }
 
   /** Formats this member like its own permits. */
@@ -124,8 +136,7 @@ export class Bench implements AsyncDisposable {
     const config = join(this.gate.data, 'etcd.yaml');
     const etcd = await ServerProcess.spawn('etcd', etcdOf(minor).etcd, [`--config-file=${config}`], log);
     this.#etcd = etcd;
-    const health = `${this.client.endpoints[0]}/health`;
-    await etcd.until(async () => (await get(health, undefined, 2_000)).status === 200);
+    await etcd.until(async () => (await get(this.#healthUrl, undefined, 2_000)).status === 200);
     return etcd;
   }
 

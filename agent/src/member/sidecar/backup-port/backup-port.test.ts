@@ -61,7 +61,8 @@ afterAll(() => rm(directory, { recursive: true }));
 
 async function listen(limits: Partial<Limits> = {}, url = etcd.url): Promise<void> {
   const backup = { listen: { host: '127.0.0.1', port: 0 }, user: 'db-backup', rootTlsDir: rootTlsDir() };
-  const config = { clientUrl: url, listenClientUrl: url, dataDir: directory, serverTlsDir: serverTlsDir(), backup };
+  const listenClientUrls = [url.replace('https:', 'http:'), url];
+  const config = { clientUrl: url, listenClientUrls, dataDir: directory, serverTlsDir: serverTlsDir(), backup };
   port = await BackupPort.listen(config, log, limits);
 }
 

@@ -24,7 +24,7 @@ import { Places } from './places.ts';
 import { readRequest } from './request.ts';
 import { Refused, Status, statusOf } from './status.ts';
 
-export type BackupPortConfig = Pick<MemberConfig, 'clientUrl' | 'listenClientUrl' | 'dataDir'> & {
+export type BackupPortConfig = Pick<MemberConfig, 'clientUrl' | 'listenClientUrls' | 'dataDir'> & {
   readonly serverTlsDir: string;
   readonly backup: BackupConfig;
 };

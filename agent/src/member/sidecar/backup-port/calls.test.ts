@@ -94,6 +94,8 @@ test('the URLs of a member list lead to the backup ports, and everything else st
     encodeBytes(2, member('a', 'https://a.ns.svc:2379')),
     encodeBytes(2, member('b', 'https://[fd00::1]:2379', 'https://b:999', 'no url')),
     encodeBytes(2, member('c')),
+    // While TLS is switched, etcd's port for clients has both schemes, and that of backups has not.
+    encodeBytes(2, member('d', 'http://d.ns.svc:2379')),
   ]);
   const found = withBackupUrls(list, { client: '2379', backup: 2382 });
   expect([...fieldsOf(found)].flatMap(([field, value]) => (field === 1 ? [hex(bytesOf(value))] : []))).toEqual([
@@ -104,6 +106,7 @@ test('the URLs of a member list lead to the backup ports, and everything else st
     hex(member('a', 'https://a.ns.svc:2382')),
     hex(member('b', 'https://[fd00::1]:2382')),
     hex(member('c')),
+    hex(member('d', 'https://d.ns.svc:2382')),
   ]);
-  expect(members.map((each) => text([...fieldsOf(Buffer.from(each, 'hex'))][1]![1]))).toEqual(['a', 'b', 'c']);
+  expect(members.map((each) => text([...fieldsOf(Buffer.from(each, 'hex'))][1]![1]))).toEqual([...'abcd']);
 });

@@ -115,6 +115,7 @@ export function withBackupUrls(
 function backupUrl(text: string, ports: { readonly client: string; readonly backup: number }): Buffer | undefined {
   const url = URL.parse(text);
   if (url?.port !== ports.client) return undefined;
+  url.protocol = 'https:';
   url.port = String(ports.backup);
   return Buffer.from(url.origin);
 }

@@ -6,8 +6,8 @@ import { loadTlsDirectory } from '../../../etcd/tls.ts';
 const dialTimeout = 5_000;
 
 interface Etcd {
-  /** URL on which etcd listens for clients. */
-  readonly listenClientUrl: string;
+  /** URLs on which etcd listens for clients. The last one has TLS, if any has. */
+  readonly listenClientUrls: readonly string[];
   /** URL with a name that etcd's certificate contains. */
   readonly clientUrl: string;
   readonly rootTlsDir: string;
@@ -15,12 +15,12 @@ interface Etcd {
 
 /** Connects to the etcd of this pod as its user root, with the certificate that the directory holds now. */
 export async function connectAsRoot(
-  { listenClientUrl, clientUrl, rootTlsDir }: Etcd,
+  { listenClientUrls, clientUrl, rootTlsDir }: Etcd,
   signal: AbortSignal,
 ): Promise<GrpcChannel> {
   const tls = await loadTlsDirectory('--root-tls-dir', rootTlsDir);
   const { hostname } = new URL(clientUrl);
   const servername = isIP(hostname.replace(/^\[|\]$/g, '')) ? {} : { servername: hostname };
-  const url = listenClientUrl.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  const url = listenClientUrls.at(-1)!.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   return GrpcChannel.connect(url, { tls: { ...tls, ...servername }, dialTimeout, signal });
 }
