@@ -126,7 +126,7 @@ export interface EtcdClusterSpec {
   readonly paused?: boolean;
 
   /**
-   * TLS for clients and between members. Without it, both use plain http. Cannot be added or removed later.
+   * TLS for clients and between members. Without it, both use plain http. It can be added later. To remove it, first set disabling.
    *
    * @schema EtcdClusterSpec#tls
    */
@@ -224,7 +224,7 @@ export function toJson_EtcdClusterSpec(obj: EtcdClusterSpec | undefined): Record
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * TLS for clients and between members. Without it, both use plain http. Cannot be added or removed later.
+ * TLS for clients and between members. Without it, both use plain http. It can be added later. To remove it, first set disabling.
  *
  * @schema EtcdClusterSpecTls
  */
@@ -251,6 +251,20 @@ export interface EtcdClusterSpecTls {
   readonly backupSecret?: string;
 
   /**
+   * Switches TLS off. The members keep their certificates until all of them speak http; then remove tls.
+   *
+   * @schema EtcdClusterSpecTls#disabling
+   */
+  readonly disabling?: boolean;
+
+  /**
+   * While TLS is switched on: for how long clients may use http beside https, from the first step on. Default: 24h.
+   *
+   * @schema EtcdClusterSpecTls#acceptPlaintextFor
+   */
+  readonly acceptPlaintextFor?: string;
+
+  /**
    * Lets the reconciler issue the certificates. Without it, something else writes the Secrets. The Secrets must exist: the reconciler only fills them.
    *
    * @schema EtcdClusterSpecTls#managed
@@ -268,6 +282,8 @@ export function toJson_EtcdClusterSpecTls(obj: EtcdClusterSpecTls | undefined): 
     'clientSecret': obj.clientSecret,
     'rootSecret': obj.rootSecret,
     'backupSecret': obj.backupSecret,
+    'disabling': obj.disabling,
+    'acceptPlaintextFor': obj.acceptPlaintextFor,
     'managed': toJson_EtcdClusterSpecTlsManaged(obj.managed),
   };
   // filter undefined values

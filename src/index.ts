@@ -57,7 +57,15 @@ export { SftpCredentials, type SftpSecretKeys } from './stores/sftp-credentials'
 export type { SftpStoreProps } from './stores/sftp-store';
 export { CaBundle } from './tls/ca-bundle';
 export { EtcdClientTls, type EtcdClientTlsKeys } from './tls/etcd-client-tls';
-export { type CertManagerTlsProps, EtcdTls, type ManagedTlsProps, type TlsSecrets } from './tls/etcd-tls';
+export {
+  type CertManagerTlsProps,
+  EtcdTls,
+  type ManagedTlsProps,
+  type NoTlsProps,
+  type SecretsTlsProps,
+  type TlsSecrets,
+  type TlsSwitchOptions,
+} from './tls/etcd-tls';
 export { IssuerKind } from './tls/issuer-kind';
 export { EtcdPermission } from './users/etcd-permission';
 export { EtcdUser } from './users/etcd-user';

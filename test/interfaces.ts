@@ -49,6 +49,9 @@ const pairOf = (tls: Any) => ((tls.root ?? tls.backup) ? { root: 'r', backup: 'b
 const to = (store: BackupStore): object => ({ store });
 const s3Props = { bucket: 'backups', region: 'r', credentials: S3Credentials.fromSecret('s3') };
 
+const fromSecrets: Make = (chart, tls) =>
+  cluster(chart, { tls: EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c', ...pairOf(tls), ...tls }) });
+
 /** Puts the properties of each interface into an app, with otherwise valid properties. */
 export const drivers: Readonly<Record<string, Make>> = {
   EtcdClusterProps: cluster,
@@ -64,9 +67,11 @@ export const drivers: Readonly<Record<string, Make>> = {
   EtcdResourcesProps: (chart, resources) => cluster(chart, { resources: EtcdResources.of(resources) }),
   EtcdTuningProps: (chart, tuning) => cluster(chart, { tuning: EtcdTuning.of(tuning) }),
   ManagedTlsProps: (chart, tls) => cluster(chart, { tls: EtcdTls.managed(tls) }),
+  TlsSwitchOptions: (chart, tls) => cluster(chart, { tls: EtcdTls.managed(tls) }),
+  NoTlsProps: (chart, tls) => cluster(chart, { tls: EtcdTls.none(tls) }),
   CertManagerTlsProps: (chart, tls) => cluster(chart, { tls: EtcdTls.certManager({ issuer: 'ca', ...tls }) }),
-  TlsSecrets: (chart, tls) =>
-    cluster(chart, { tls: EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c', ...pairOf(tls), ...tls }) }),
+  TlsSecrets: fromSecrets,
+  SecretsTlsProps: fromSecrets,
   NetworkPeer: (chart, peer) => cluster(chart, { networkAccess: NetworkAccess.from({ podLabels: {}, ...peer }) }),
   NetworkEgress: (chart, egress) => cluster(chart, { egress: { apiServer: [{ cidr: '10.0.0.1/32' }], ...egress } }),
   NetworkDestination: (chart, destination) =>

@@ -13,6 +13,7 @@ import {
   secretName,
   text,
   time,
+  timespan,
   timeZone,
 } from './schema.mjs';
 import { restoreFields, restoreRules } from './source.mjs';
@@ -156,7 +157,7 @@ const replace = object('The rules for replacing members.', {
 });
 
 const tls = object(
-  'TLS for clients and between members. Without it, both use plain http. Cannot be added or removed later.',
+  'TLS for clients and between members. Without it, both use plain http. It can be added later. To remove it, first set disabling.',
   {
     'clientSecret!': secretName(
       'The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too.',
@@ -166,6 +167,12 @@ const tls = object(
     ),
     backupSecret: secretName(
       'The Secret with a client certificate whose common name is <cluster>-backup, for backups.',
+    ),
+    disabling: flag(
+      'Switches TLS off. The members keep their certificates until all of them speak http; then remove tls.',
+    ),
+    acceptPlaintextFor: timespan(
+      'While TLS is switched on: for how long clients may use http beside https, from the first step on. Default: 24h.',
     ),
     managed: object(
       'Lets the reconciler issue the certificates. Without it, something else writes the Secrets. The Secrets must exist: the reconciler only fills them.',
@@ -273,13 +280,13 @@ const spec = object(
       { fieldPath: '.size' },
     ],
     [
-      'has(self.tls) == has(oldSelf.tls)',
-      'tls cannot be changed in place: create a new EtcdCluster with the desired tls, and with spec.origin from a backup of this one',
-      { fieldPath: '.tls', reason: 'FieldValueForbidden' },
-    ],
-    [
       '!has(self.auth) || !self.auth || (has(self.tls) && has(self.tls.rootSecret))',
       'auth: true needs the certificate of root: give tls.rootSecret and tls.backupSecret, or remove auth',
+      { fieldPath: '.auth' },
+    ],
+    [
+      '!has(self.auth) || !self.auth || !has(self.tls) || !has(self.tls.disabling) || !self.tls.disabling',
+      'auth: true needs TLS, which tls.disabling switches off: set auth: false, and remove disabling until authentication is off in etcd',
       { fieldPath: '.auth' },
     ],
     [

@@ -64,6 +64,17 @@ export const clusterName = (description) =>
     "is not a valid name of an EtcdCluster: use lower-case letters, digits and '-', beginning with a letter and ending with a letter or digit",
   );
 
+/** A duration that may be zero. */
+export const timespan = (description) =>
+  text(
+    description,
+    32,
+    rules([
+      "self.matches(r'^([0-9]+([.][0-9]+)?(ms|s|m|h|d|w))+$')",
+      'is not a valid duration: write 30m, 24h or 7d, or 0s for none',
+    ]),
+  );
+
 export const duration = (description) =>
   text(
     description,

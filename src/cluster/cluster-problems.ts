@@ -84,7 +84,9 @@ function reservedNameProblem(what: string, name: string): string | undefined {
 
 function authProblems({ auth, tls }: ResolvedCluster): string[] {
   const problem = auth ? rootProblem(tls) : undefined;
-  return problem === undefined ? [] : [`auth: ${problem}, or remove auth`];
+  if (problem === undefined) return [];
+  // To remove auth does not switch it off.
+  return [`auth: ${problem}${tls.disabling ? '' : ', or remove auth'}`];
 }
 
 function policyProblems({ onShrink, onDelete, onNoSpace }: ResolvedCluster): string[] {

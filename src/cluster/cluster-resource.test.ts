@@ -1,4 +1,4 @@
-import { Cron, Size } from 'cdk8s';
+import { Cron, Duration, Size } from 'cdk8s';
 import { cluster, objectOf, templateOf, userSecrets } from '../../test/clusters';
 import { checkSchema } from '../../test/kubernetes';
 import { s3 } from '../../test/synth';
@@ -52,6 +52,17 @@ describe('the custom resource', () => {
       ...names,
       ...props,
       clusterDomain: 'k8s.example',
+    });
+  });
+
+  test('says that TLS is switched off, and for how long clients may use http when it is switched on', () => {
+    const tls = { clientSecret: 'orders-client', rootSecret: 'orders-root', backupSecret: 'orders-backup' };
+    const from = EtcdTls.fromSecrets({ ...userSecrets, acceptPlaintextFor: Duration.hours(0) });
+    expect(specOf(cluster({ tls: from })).tls).toEqual({ ...tls, acceptPlaintextFor: '0s' });
+    expect(specOf(cluster({ tls: EtcdTls.none({ from }) })).tls).toEqual({
+      ...tls,
+      acceptPlaintextFor: '0s',
+      disabling: true,
     });
   });
 

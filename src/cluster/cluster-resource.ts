@@ -29,11 +29,14 @@ export function clusterResource(cluster: ResolvedCluster, schedules: readonly Ba
   };
 }
 
-function tlsSpec({ tls: { managed }, clusterDomain }: ResolvedCluster, secrets: TlsSecrets): object {
+function tlsSpec({ tls, clusterDomain }: ResolvedCluster, secrets: TlsSecrets): object {
+  const { managed, disabling, acceptPlaintextFor } = tls;
   return {
     clientSecret: secrets.client,
     rootSecret: secrets.root,
     backupSecret: secrets.backup,
+    disabling,
+    acceptPlaintextFor,
     managed: managed && { ...managed, peerSecret: secrets.peer, serverSecret: secrets.server, clusterDomain },
   };
 }

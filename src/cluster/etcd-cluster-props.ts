@@ -95,8 +95,8 @@ export interface EtcdClusterProps {
   // biome-ignore lint/suspicious/noExplicitAny: jsii has no `unknown`
   readonly settings?: { readonly [key: string]: any };
   /**
-   * Selects TLS for clients and between members. It cannot be switched on or off later: create a new cluster from a
-   * backup instead.
+   * Selects TLS for clients and between members. It can be switched on and off while the cluster serves, but the
+   * certificates cannot come from another source while it is on.
    * @default EtcdTls.managed(): the reconciler issues the certificates
    */
   readonly tls?: EtcdTls;

@@ -124,6 +124,39 @@ test.each([
   expect(subject.backupTls?._pod().files.secretName).toBe(secretName);
 });
 
+describe('while TLS is switched off', () => {
+  const sources: [string, EtcdTls][] = [
+    ['managed', EtcdTls.managed()],
+    ['certManager', EtcdTls.certManager({ issuer: 'ca' })],
+    ['fromSecrets', EtcdTls.fromSecrets(tlsSecrets)],
+    ['fromSecrets, for users', EtcdTls.fromSecrets(userSecrets)],
+  ];
+
+  test.each(sources)('%s: every object stays, apart from the resource of the cluster', (_, from) => {
+    const manifests = (tls: EtcdTls) => {
+      const subject = cluster({ tls }, 'shop');
+      subject.addBackupSchedule('nightly', nightly);
+      return manifestsOf(subject).map((each) =>
+        each.kind === 'EtcdCluster'
+          ? { ...each, spec: { ...each.spec, tls: { ...each.spec.tls, disabling: true } } }
+          : each,
+      );
+    };
+    expect(manifests(EtcdTls.none({ from }))).toEqual(manifests(from));
+  });
+
+  test.each(sources)('%s: clients are led to http, and backups keep their certificate', (_, from) => {
+    const [before, after] = [from, EtcdTls.none({ from })].map((tls) => cluster({ size: 1, tls }, 'shop'));
+    expect(after).toMatchObject({
+      clientEndpoints: ['http://orders-0-client.shop.svc.cluster.local:2379'],
+      clientTls: undefined,
+      clientTlsSecretName: undefined,
+    });
+    expect(after!.backupEndpoints).toEqual(before!.backupEndpoints);
+    expect(after!.backupTls).toEqual(before!.backupTls);
+  });
+});
+
 test('every object is there to be patched, under a stable id', () => {
   const subject = cluster({}, 'shop');
   const certificates = ['Peer', 'Server', 'Client', 'Root', 'Backup'].map((id) => [

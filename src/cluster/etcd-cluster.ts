@@ -28,7 +28,13 @@ import {
 import { clusterLabels, jobSelector } from './manifests/cluster-labels';
 import { type ClusterManifest, clusterManifests, memberServices, tlsSecrets } from './manifests/cluster-manifests';
 import { recoveryIdentityProblems } from './quorum-recovery';
-import { backupEndpoints, clientEndpoints, type ResolvedCluster, resolveCluster } from './resolve-cluster';
+import {
+  backupEndpoints,
+  clientEndpoints,
+  clientSecret,
+  type ResolvedCluster,
+  resolveCluster,
+} from './resolve-cluster';
 
 /**
  * Renders an etcd cluster with all objects that its members need, except for the CRDs (`EtcdCrds`).
@@ -82,9 +88,12 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   readonly clientEndpoints: string[];
   /** Holds the TCP port for clients. */
   readonly clientPort: number = ports.client;
-  /** Names the Secret with a client certificate (`ca.crt`, `tls.crt`, `tls.key`). It is undefined without TLS. */
+  /**
+   * Names the Secret with a client certificate (`ca.crt`, `tls.crt`, `tls.key`). It is undefined without TLS, also while
+   * TLS is switched off.
+   */
   readonly clientTlsSecretName?: string;
-  /** Gives clients their TLS settings. They are undefined without TLS. */
+  /** Gives clients their TLS settings. They are undefined without TLS, also while TLS is switched off. */
   readonly clientTls?: EtcdClientTls;
   /**
    * Lists the URL of each member for backups. Without a certificate for backups, these are the URLs for clients.
@@ -157,8 +166,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.size = cluster.size;
     this.version = cluster.images.version;
     this.clientEndpoints = clientEndpoints(cluster);
-    this.clientTlsSecretName = tls.secrets?.client;
-    this.clientTls = tls.secrets && EtcdClientTls.fromSecret(tls.secrets.client);
+    const client = clientSecret(cluster);
+    this.clientTlsSecretName = client;
+    this.clientTls = client === undefined ? undefined : EtcdClientTls.fromSecret(client);
     this.backupEndpoints = backupEndpoints(cluster);
     this.backupTls = tls.secrets && EtcdClientTls.fromSecret(tls.secrets.backup ?? tls.secrets.client);
     this.serviceAccountName = name;

@@ -143,19 +143,30 @@ export function resolveCluster(cluster: Construct, props: EtcdClusterProps): Res
  * are valid only within the cluster's namespace.
  */
 export function clientEndpoints(cluster: ResolvedCluster): string[] {
-  return endpoints(cluster, ports.client);
+  return endpoints(cluster, clientSecret(cluster), ports.client);
+}
+
+/** Returns the name of the Secret with a certificate for clients. Undefined if they use http, or are to move to it. */
+export function clientSecret({ tls }: ResolvedCluster): string | undefined {
+  return tls.disabling ? undefined : tls.secrets?.client;
 }
 
 /**
  * Returns the URL of each member for backups. With a certificate for backups that is the agent's port, which etcd's
- * authentication does not close.
+ * authentication does not close. While TLS is switched off, backups use their certificate as long as the members have
+ * theirs.
  */
 export function backupEndpoints(cluster: ResolvedCluster): string[] {
-  return endpoints(cluster, cluster.tls.secrets?.backup === undefined ? ports.client : ports.backup);
+  const { backup, client } = cluster.tls.secrets ?? {};
+  return endpoints(cluster, backup ?? client, backup === undefined ? ports.client : ports.backup);
 }
 
-function endpoints({ names, size, namespace, clusterDomain, tls }: ResolvedCluster, port: number): string[] {
-  const scheme = tls.secrets ? 'https' : 'http';
+function endpoints(
+  { names, size, namespace, clusterDomain }: ResolvedCluster,
+  secret: string | undefined,
+  port: number,
+): string[] {
+  const scheme = secret === undefined ? 'http' : 'https';
   const domain = namespace === undefined ? '' : `.${namespace}.svc.${clusterDomain}`;
   return names.clientServices.slice(0, size).map((service) => `${scheme}://${service}${domain}:${port}`);
 }

@@ -3,7 +3,7 @@ import type { Duration } from 'cdk8s';
 const goUnits = { h: 3_600_000, m: 60_000, s: 1_000 } as const;
 const agentUnits = { d: 86_400_000, ...goUnits } as const;
 
-/** Returns a duration as the agent reads it: `30d`, `90m`, `1500ms`. */
+/** Returns a duration as the agent reads it: `30d`, `90m`, `1500ms`, `0s`. */
 export function durationText(duration: Duration): string {
   return inUnits(duration, agentUnits);
 }
@@ -15,6 +15,7 @@ export function goDuration(duration: Duration): string {
 
 function inUnits(duration: Duration, units: Readonly<Record<string, number>>): string {
   const amount = milliseconds(duration);
+  if (amount === 0) return '0s';
   for (const [unit, size] of Object.entries(units)) {
     if (amount >= size && amount % size === 0) return `${amount / size}${unit}`;
   }

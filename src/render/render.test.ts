@@ -251,6 +251,26 @@ describe('what a chart made of an EtcdCluster is made of that resource alone', (
         orders.addUser('api', { can: [EtcdPermission.readWrite('/api/')] });
       },
     ],
+    [
+      'a cluster that TLS is switched off in',
+      (chart) => {
+        const from = EtcdTls.managed({ acceptPlaintextFor: Duration.hours(0), serverNames: ['etcd.example.com'] });
+        const orders = new EtcdCluster(chart, 'orders', { tls: EtcdTls.none({ from }), clusterDomain: 'k8s.example' });
+        orders.addBackupSchedule('hourly', {
+          schedule: Cron.hourly(),
+          store: BackupStore.filesystem({ claimName: 'c' }),
+        });
+      },
+    ],
+    [
+      'a cluster that is switched to Secrets of others',
+      (chart) => {
+        const tls = { peer: 'orders-peer-tls', server: 'orders-server-tls', client: 'c' };
+        new EtcdCluster(chart, 'orders', {
+          tls: EtcdTls.fromSecrets({ ...tls, acceptPlaintextFor: Duration.minutes(90) }),
+        });
+      },
+    ],
     ['no users, for good', (chart) => new EtcdCluster(chart, 'orders', { auth: false })],
     [
       'a backup that only checks the server, to an NFS export',
@@ -508,6 +528,21 @@ describe('errors', () => {
       'a client Secret that would be another one',
       cluster({ tls: { clientSecret: 'client', managed: {} } }),
       "spec.tls.clientSecret: 'client' is not the name of this Secret; write orders-client-tls, or leave the field out",
+    ],
+    [
+      'a time that is none',
+      cluster({ tls: { clientSecret: 'c', acceptPlaintextFor: 'a day' } }),
+      "spec.tls.acceptPlaintextFor: 'a day' is not a valid duration; write it like 90s, 1h30m or 30d",
+    ],
+    [
+      'a word for disabling',
+      cluster({ tls: { clientSecret: 'c', disabling: 'maybe' } }),
+      'spec.tls.disabling: is a string, not true or false; correct it',
+    ],
+    [
+      'users while TLS is switched off',
+      cluster({ tls: { clientSecret: 'c', rootSecret: 'r', backupSecret: 'b', disabling: true }, auth: true }),
+      'auth: users are identified by their certificates, but TLS is being switched off',
     ],
     ['TLS without a client certificate', cluster({ tls: {} }), 'spec.tls.clientSecret: is missing; add it'],
     [

@@ -1,5 +1,5 @@
 import { Duration } from 'cdk8s';
-import { type CertManagerTlsProps, EtcdTls, IssuerKind } from '..';
+import { type CertManagerTlsProps, EtcdTls, IssuerKind, type NoTlsProps } from '..';
 
 const orders = { name: 'orders', namespace: 'shop', clusterDomain: 'cluster.local' };
 
@@ -15,6 +15,85 @@ const [peer, server, client, root, backup] = certificatesOf({ issuer: 'ca' });
 test('without TLS there is nothing', () => {
   expect(EtcdTls.none().enabled).toBe(false);
   expect(EtcdTls.none()._bind(orders)).toEqual({ certificates: [], problems: [] });
+});
+
+describe('TLS is switched off', () => {
+  const sources: [string, EtcdTls][] = [
+    ['managed', EtcdTls.managed({ serverNames: ['etcd.example.com'] })],
+    ['certManager', EtcdTls.certManager({ issuer: 'ca' })],
+    ['fromSecrets', EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c' })],
+  ];
+
+  test.each(sources)('and what %s made stays', (_, from) => {
+    const tls = EtcdTls.none({ from });
+    expect(tls.enabled).toBe(false);
+    const { userCertificate: _before, ...before } = from._bind(orders);
+    const { userCertificate: _after, ...after } = tls._bind(orders);
+    expect(after).toEqual({ ...before, disabling: true });
+  });
+
+  const noCertificates =
+    'tls: from: EtcdTls.none has no certificates; give the EtcdTls that the cluster had before, such as EtcdTls.managed()';
+
+  test.each<[string, EtcdTls, string]>([
+    ['from none', EtcdTls.none({ from: EtcdTls.none() }), noCertificates],
+    ['twice', EtcdTls.none({ from: EtcdTls.none({ from: EtcdTls.managed() }) }), noCertificates],
+    [
+      'from something with a mistake',
+      EtcdTls.none({ from: EtcdTls.managed({ rootRotation: 'now!' }) }),
+      "tls: rootRotation: 'now!' is not valid",
+    ],
+    [
+      'in JavaScript, without from',
+      EtcdTls.none(EtcdTls.managed() as NoTlsProps),
+      'tls: EtcdTls.none takes properties; write EtcdTls.none({ from: … })',
+    ],
+  ])('%s: one line', (_, tls, message) => {
+    expect(tls._bind(orders).problems).toEqual([expect.stringContaining(message)]);
+  });
+
+  test('what is not given changes nothing', () => {
+    expect(EtcdTls.none({ from: undefined })._bind(orders)).toEqual(EtcdTls.none()._bind(orders));
+  });
+});
+
+describe('the time in which clients may still use http', () => {
+  const accepted = (acceptPlaintextFor: Duration) =>
+    [
+      EtcdTls.managed({ acceptPlaintextFor }),
+      EtcdTls.certManager({ issuer: 'ca', acceptPlaintextFor }),
+      EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c', acceptPlaintextFor }),
+    ].map((tls) => tls._bind(orders));
+
+  test.each([
+    [Duration.days(2), '2d'],
+    [Duration.minutes(90), '90m'],
+    [Duration.millis(1500), '1500ms'],
+    [Duration.hours(0), '0s'],
+  ])('%s', (duration, text) => {
+    for (const { acceptPlaintextFor, problems } of accepted(duration)) {
+      expect([acceptPlaintextFor, problems]).toEqual([text, []]);
+    }
+  });
+
+  test('is not among the Secrets', () => {
+    for (const { secrets } of accepted(Duration.days(2))) expect(secrets).not.toHaveProperty('acceptPlaintextFor');
+  });
+
+  test.each([
+    [Duration.millis(0.5), '0.5ms'],
+    [Duration.hours(Number.NaN), 'NaNms'],
+  ])('a mistake is one line: %s', (duration, text) => {
+    for (const { problems } of accepted(duration)) {
+      expect(problems).toEqual([
+        `tls: acceptPlaintextFor: ${text} is not a whole number of milliseconds; give another one, such as Duration.hours(24)`,
+      ]);
+    }
+  });
+
+  test('a negative one does not exist', () => {
+    expect(() => accepted(Duration.hours(-1))).toThrow('Duration amounts cannot be negative');
+  });
 });
 
 test('Secrets of others are taken by their names', () => {

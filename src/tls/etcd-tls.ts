@@ -3,7 +3,7 @@ import type { Duration } from 'cdk8s';
 import { durationText, milliseconds } from '../lib/duration';
 import { hostNameProblem, nameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
-import { certManagerTypes, managedTlsTypes, tlsSecretsTypes } from '../validation/property-types';
+import { certManagerTypes, managedTlsTypes, noTlsTypes, tlsSecretsTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import {
   type CertificateManifest,
@@ -15,8 +15,29 @@ import {
 } from './certificates';
 import { IssuerKind } from './issuer-kind';
 
+/** Decides how a running cluster without TLS is switched to TLS. It has no effect on other clusters. */
+export interface TlsSwitchOptions {
+  /**
+   * Sets for how long clients may use http beside https while TLS is switched on, counted from the first step. A
+   * duration of zero ends that time as soon as every member accepts https.
+   * @default Duration.days(1)
+   */
+  readonly acceptPlaintextFor?: Duration;
+}
+
+/** Configures `EtcdTls.none`. */
+export interface NoTlsProps {
+  /**
+   * Names the `EtcdTls` that the cluster has until now, to switch TLS off in a running cluster. The members keep its
+   * certificates until all of them speak http. Leave it out as soon as clients no longer use https: the condition
+   * TransportReady says when the members accept http.
+   * @default - the members have no certificates
+   */
+  readonly from?: EtcdTls;
+}
+
 /** Configures `EtcdTls.managed`. */
-export interface ManagedTlsProps {
+export interface ManagedTlsProps extends TlsSwitchOptions {
   /**
    * Adds DNS names and IP addresses to the certificates that members present to clients, for example those of a load
    * balancer. The names of the cluster's Services, `localhost`, `127.0.0.1` and `::1` are always included. The
@@ -48,7 +69,7 @@ export interface ManagedTlsProps {
 }
 
 /** Selects the issuers of a cluster's certificates, and how long these are valid, for `EtcdTls.certManager`. */
-export interface CertManagerTlsProps {
+export interface CertManagerTlsProps extends TlsSwitchOptions {
   /**
    * Names the Issuer or ClusterIssuer of all certificates. If `peerIssuer` is given, it issues the server and client
    * certificates only. It must be a private certificate authority (`ca`, Vault, …) that writes its own certificate to
@@ -116,6 +137,9 @@ export interface TlsSecrets {
   readonly backup?: string;
 }
 
+/** Configures `EtcdTls.fromSecrets`. */
+export interface SecretsTlsProps extends TlsSecrets, TlsSwitchOptions {}
+
 /** The Secrets and Certificates of one cluster, and the problems with its TLS properties. */
 export interface TlsBinding {
   /** Undefined without TLS. */
@@ -126,6 +150,10 @@ export interface TlsBinding {
   readonly userCertificate?: (secretName: string, userName: string) => CertificateManifest;
   /** Set if the reconciler writes the Secrets. */
   readonly managed?: ManagedTls;
+  /** True while TLS is switched off: clients are to use http, but the members and backups still need certificates. */
+  readonly disabling?: boolean;
+  /** For how long clients may use http while TLS is switched on, as the agent reads it. */
+  readonly acceptPlaintextFor?: string;
   readonly problems: readonly string[];
 }
 
@@ -143,8 +171,9 @@ export interface ManagedTls {
 
 /**
  * Describes the TLS of a cluster, both for its clients, which must present a certificate too, and between its members.
- * It cannot be changed later, except for the properties of `managed` and `certManager`: create a new cluster from a
- * backup instead.
+ *
+ * TLS can be switched on and off while the cluster serves: give another `EtcdTls`, and to switch it off
+ * `EtcdTls.none({ from })`. Another source of certificates needs a new cluster from a backup.
  */
 export class EtcdTls {
   /**
@@ -161,7 +190,7 @@ export class EtcdTls {
       EtcdTls.prototype,
       props,
       managedTlsTypes,
-      () => new EtcdTls(true, (cluster) => managedBinding(props, cluster)),
+      () => new EtcdTls(true, (cluster) => switchedOn(managedBinding(props, cluster), props)),
     );
   }
 
@@ -174,23 +203,32 @@ export class EtcdTls {
       EtcdTls.prototype,
       props,
       certManagerTypes,
-      () => new EtcdTls(true, (cluster) => certManagerBinding(props, cluster)),
+      () => new EtcdTls(true, (cluster) => switchedOn(certManagerBinding(props, cluster), props)),
     );
   }
 
   /** Uses existing Secrets. You must renew the certificates in them. */
-  static fromSecrets(secrets: TlsSecrets): EtcdTls {
+  static fromSecrets(secrets: SecretsTlsProps): EtcdTls {
     return buildIfValid(
       EtcdTls.prototype,
       secrets,
       tlsSecretsTypes,
-      () => new EtcdTls(true, () => ({ secrets, certificates: [], problems: secretsProblems(secrets) })),
+      () => new EtcdTls(true, () => switchedOn(secretsBinding(secrets), secrets)),
     );
   }
 
-  /** Uses no TLS: clients and members use plain http, and anyone who reaches a member can read and write everything. */
-  static none(): EtcdTls {
-    return new EtcdTls(false, () => ({ certificates: [], problems: [] }));
+  /**
+   * Uses no TLS: clients and members use plain http, and anyone who reaches a member can read and write everything.
+   *
+   * A cluster that has TLS needs `from` first. Otherwise the reconciler restarts no member, and says so.
+   */
+  static none(props: NoTlsProps = {}): EtcdTls {
+    return buildIfValid(
+      EtcdTls.prototype,
+      props,
+      noTlsTypes,
+      () => new EtcdTls(false, (cluster) => noTlsBinding(props, cluster)),
+    );
   }
 
   private constructor(
@@ -203,6 +241,40 @@ export class EtcdTls {
   _bind(cluster: TlsCluster): TlsBinding {
     return this.bind(cluster);
   }
+}
+
+function noTlsBinding(props: NoTlsProps, cluster: TlsCluster): TlsBinding {
+  const without = (...problems: string[]) => ({ certificates: [], problems });
+  // Only JavaScript can pass an EtcdTls as its own properties.
+  if ('_bind' in props) return without('tls: EtcdTls.none takes properties; write EtcdTls.none({ from: … })');
+  const from = props.from?._bind(cluster);
+  if (!from) return without();
+  if (from.secrets && !from.disabling) return { ...from, disabling: true };
+  return without(
+    'tls: from: EtcdTls.none has no certificates; give the EtcdTls that the cluster had before, such as EtcdTls.managed()',
+  );
+}
+
+function switchedOn(binding: TlsBinding, { acceptPlaintextFor: accept }: TlsSwitchOptions): TlsBinding {
+  if (!accept) return binding;
+  const text = durationText(accept);
+  return {
+    ...binding,
+    acceptPlaintextFor: text,
+    problems: [
+      ...binding.problems,
+      ...(Number.isSafeInteger(milliseconds(accept))
+        ? []
+        : [
+            `tls: acceptPlaintextFor: ${text} is not a whole number of milliseconds; give another one, such as Duration.hours(24)`,
+          ]),
+    ],
+  };
+}
+
+function secretsBinding({ peer, server, client, root, backup }: TlsSecrets): TlsBinding {
+  const secrets = { peer, server, client, root, backup };
+  return { secrets, certificates: [], problems: secretsProblems(secrets) };
 }
 
 function secretsProblems({ peer, server, client, root, backup }: TlsSecrets): string[] {

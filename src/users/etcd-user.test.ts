@@ -176,7 +176,7 @@ describe('a cluster that cannot have users', () => {
     [
       'without TLS',
       { tls: EtcdTls.none() },
-      'users are identified by their certificates, but the cluster has no TLS; create one with TLS',
+      'users are identified by their certificates, but the cluster has no TLS; switch it on',
     ],
     [
       'without a certificate of root',
@@ -187,6 +187,24 @@ describe('a cluster that cannot have users', () => {
     expect(problemsOf(withUser(props).user)).toEqual([`cluster: 'orders' cannot have users: ${problem}`]);
     expect(cluster({ ...props, auth: true }).node.validate()).toEqual([`auth: ${problem}, or remove auth`]);
     expect(cluster({ ...props, auth: false }).node.validate()).toEqual([]);
+  });
+
+  test('while TLS is switched off', () => {
+    const props = { tls: EtcdTls.none({ from: EtcdTls.managed() }) };
+    const problem =
+      "users are identified by their certificates, but TLS is being switched off (EtcdTls.none({ from }), in YAML tls.disabling); remove the users, set auth: false, and keep TLS until etcd's authentication is off";
+    expect(problemsOf(withUser(props).user)).toEqual([`cluster: 'orders' cannot have users: ${problem}`]);
+    expect(cluster({ ...props, auth: true }).node.validate()).toEqual([`auth: ${problem}`]);
+    expect(cluster({ ...props, auth: false }).node.validate()).toEqual([]);
+    const chart = new Chart(Testing.app(), 'shop');
+    const elsewhere = EtcdCluster.fromAttributes(chart, 'orders', {
+      clusterName: 'orders',
+      clientEndpoints: ['http://orders-0-client:2379'],
+      ...props,
+    });
+    expect(problemsOf(new EtcdUser(chart, 'api', { cluster: elsewhere, can }))).toEqual([
+      `cluster: 'orders' cannot have users: ${problem}`,
+    ]);
   });
 
   test('with authentication switched off', () => {

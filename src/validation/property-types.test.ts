@@ -97,6 +97,32 @@ test('a schedule of a cluster without a store', () => {
   );
 });
 
+test.each<[string, Props, RegExp]>([
+  [
+    'a word for an EtcdTls',
+    { from: 'managed' },
+    /^shop\/orders: tls: from: 'managed' is not an EtcdTls; write for example [^\n]*$/,
+  ],
+  [
+    'another property',
+    { form: EtcdTls.managed() },
+    /^shop\/orders: tls: form: is not a property; write from, or remove it$/,
+  ],
+  [
+    'a mistake further in',
+    { from: EtcdTls.managed({ names: [] } as Props) },
+    /^shop\/orders: tls: from: names: is not a [^\n]*$/,
+  ],
+])('TLS is switched off with %s', (_, props, message) => {
+  expect(() => cluster({ tls: EtcdTls.none(props) })).toThrow(message);
+});
+
+test.each([-1, '24h'])('a time that is no Duration: %p', (time: Props) => {
+  expect(() => cluster({ tls: EtcdTls.managed({ acceptPlaintextFor: time }) })).toThrow(
+    /^shop\/orders: tls: acceptPlaintextFor: .* is not a Duration; write for example Duration.minutes\(5\), or leave it out$/,
+  );
+});
+
 test('an existing etcd cluster without endpoints', () => {
   expect(() => EtcdCluster.fromEndpoints(chart(), 'theirs', undefined as Props)).toThrow(
     /^shop\/theirs: clientEndpoints: undefined is not a list; write it in brackets, \[…\]$/,

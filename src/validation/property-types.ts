@@ -312,7 +312,10 @@ export const tuningTypes: PropertyTypes = {
 };
 export const periodicTypes: PropertyTypes = { retention: required(duration) };
 
+const acceptPlaintextFor = duration;
+export const noTlsTypes: PropertyTypes = { from: etcdTls };
 export const certManagerTypes: PropertyTypes = {
+  acceptPlaintextFor,
   issuer: text,
   issuerKind: anything,
   peerIssuer: text,
@@ -321,6 +324,7 @@ export const certManagerTypes: PropertyTypes = {
   renewBefore: duration,
 };
 export const managedTlsTypes: PropertyTypes = {
+  acceptPlaintextFor,
   serverNames: list(text),
   intermediateRotation: text,
   rootRotation: text,
@@ -328,6 +332,7 @@ export const managedTlsTypes: PropertyTypes = {
 };
 const secret = required(withExample(text, "the name of a Secret, such as 'orders-client'"));
 export const tlsSecretsTypes: PropertyTypes = {
+  acceptPlaintextFor,
   peer: secret,
   server: secret,
   client: secret,

@@ -118,6 +118,11 @@ const clusters: readonly Case[] = [
       'auth: true needs the certificate of root: give tls.rootSecret and tls.backupSecret',
     ],
   ),
+  [
+    'users while TLS is switched off',
+    cluster({ auth: true, tls: { clientSecret: 'a', rootSecret: 'b', backupSecret: 'c', disabling: true } }),
+    'auth: true needs TLS, which tls.disabling switches off: set auth: false',
+  ],
   ['Delete without a schedule', cluster({ pvcPolicy: { onDelete: 'Delete' } }), noSchedule],
   ['Delete with no schedules', cluster({ pvcPolicy: { onDelete: 'Delete' }, backup: { schedules: [] } }), noSchedule],
   ['a final backup without a schedule', cluster({ finalBackup: { required: true } }), noSchedule],

@@ -39,6 +39,7 @@ export const badTexts: Readonly<Record<string, readonly string[]>> = {
     '',
   ],
   'is not a valid duration above zero: write 90s, 5m, 24h or 30d': ['5', '0s', '1.s', '-5s', '5 m', 'PT5M', ''],
+  'is not a valid duration: write 30m, 24h or 7d, or 0s for none': ['5', '1.s', '-5s', '5 m', 'PT5M', ''],
   'is not an IANA time zone: write it like Europe/Berlin': ['europe/berlin', '+01:00', ''],
   'is not a valid snapshot id: write it like etcd-snapshot-20261121-023807-3f9c2a': ['a/b', 'x.db', ''],
   'is not a valid SHA-256: write its 64 hexadecimal digits': ['a'.repeat(63), 'A'.repeat(64), ''],

@@ -24,6 +24,7 @@ beforeAll(async () => {
     named('plain', {}),
     named('secure', { tls: { clientSecret: 'secure-client' } }),
     named('managed', { tls: { clientSecret: 'managed-client', managed } }),
+    named('disabling', { tls: { clientSecret: 'a', rootSecret: 'b', backupSecret: 'c', disabling: true } }),
     named('restored', { origin: { source: { store: bucket, key: 'a' } } }),
     named('volatile', { storage: { size: '4Gi', ephemeral: true } }),
     named('durable', { storage: { size: '4Gi' }, backup: { schedules } }),
@@ -51,12 +52,11 @@ const origin = { source: { backupName: 'a' } };
 
 test.each<[string, string, Manifest, string]>([
   [
-    'TLS on',
-    'plain',
-    { tls: { clientSecret: 'a' } },
-    `tls cannot be changed in place: ${newCluster} with the desired tls`,
+    'users while TLS is switched off',
+    'disabling',
+    { auth: true },
+    'auth: true needs TLS, which tls.disabling switches off',
   ],
-  ['TLS off', 'secure', { tls: null }, `tls cannot be changed in place: ${newCluster} with the desired tls`],
   [
     'managed certificates on',
     'secure',
@@ -87,6 +87,11 @@ test.each<[string, string, Manifest]>([
   ['storage not named', 'durable', { storage: null }],
   ['a recovery', 'durable', { recovery: { id: 'a', acceptDataLoss: true } }],
   ['a deletion with its volumes', 'durable', { pvcPolicy: { onDelete: 'Delete' } }],
+  ['TLS on', 'plain', { tls: { clientSecret: 'a', acceptPlaintextFor: '0s' } }],
+  ['TLS on no more, before any member has it', 'secure', { tls: null }],
+  ['TLS off', 'secure', { tls: { disabling: true } }],
+  ['TLS off no more', 'disabling', { tls: { disabling: null } }],
+  ['no certificates any more', 'disabling', { tls: null }],
   ['another client certificate', 'secure', { tls: { clientSecret: 'b' } }],
   ['users', 'secure', { auth: true, tls: { rootSecret: 'b', backupSecret: 'c' } }],
   ['users of managed certificates', 'managed', { auth: true, tls: { rootSecret: 'b', backupSecret: 'c' } }],

@@ -173,6 +173,13 @@ const others: Readonly<Record<string, Manifest>> = {
       },
     },
   }),
+  'a cluster that is switched to TLS, and clients must follow at once': cluster({
+    tls: { clientSecret: 'orders-client', acceptPlaintextFor: '0s' },
+  }),
+  'a cluster that TLS is switched off in': cluster({
+    auth: false,
+    tls: { clientSecret: 'orders-client', disabling: true, acceptPlaintextFor: '1h30m' },
+  }),
   'a cluster with users': cluster({
     auth: true,
     tls: { clientSecret: 'orders-client', rootSecret: 'orders-root', backupSecret: 'orders-backup' },

@@ -101,6 +101,8 @@ const egress = { apiServer: [{ cidr: '10.0.0.1/32' }] };
 const named = EtcdClientTls.fromSecret('other');
 const auth = EtcdAuth.fromSecret('root');
 const hundredDays = Duration.days(100);
+const switching = { acceptPlaintextFor: Duration.hours(7) };
+const tlsSecrets = { peer: 'p2', server: 's2', client: 'c2', root: 'r2', backup: 'b2' };
 
 const pod = {
   imagePullPolicy: ImagePullPolicy.ALWAYS,
@@ -214,13 +216,17 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     snapshotCount: 12_345,
     autoCompaction: AutoCompaction.periodic(Duration.hours(7)),
   },
+  TlsSwitchOptions: switching,
+  NoTlsProps: { from: EtcdTls.managed() },
   ManagedTlsProps: {
+    ...switching,
     serverNames: ['etcd.example.com'],
     intermediateRotation: '2026-11-21',
     rootRotation: '2026-11-21',
     intermediateRevocation: '2026-11-21',
   },
   CertManagerTlsProps: {
+    ...switching,
     issuer: 'other',
     issuerKind: IssuerKind.CLUSTER_ISSUER,
     peerIssuer: 'other',
@@ -228,7 +234,8 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     duration: hundredDays,
     renewBefore: Duration.days(7),
   },
-  TlsSecrets: { peer: 'p2', server: 's2', client: 'c2', root: 'r2', backup: 'b2' },
+  TlsSecrets: tlsSecrets,
+  SecretsTlsProps: { ...tlsSecrets, ...switching },
   NetworkPeer: peer,
   NetworkEgress: {
     apiServer: [{ cidr: '10.0.0.2/32' }],

@@ -71,7 +71,7 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
     "timeZone: 'Europe/Atlantis' is not an IANA time zone; write it like Europe/Berlin",
   ],
   [{ startingDeadline: Duration.seconds(10) }, 'startingDeadline: 10s skips runs'],
-  [{ startingDeadline: Duration.seconds(0) }, 'startingDeadline: 0ms skips runs'],
+  [{ startingDeadline: Duration.seconds(0) }, 'startingDeadline: 0s skips runs'],
   [
     { startingDeadline: Duration.millis(20_500) },
     'startingDeadline: 20500ms is not a whole number of seconds; round it',

@@ -1,3 +1,4 @@
+import type { Duration } from 'cdk8s';
 import { DeletionPolicy, NoSpacePolicy, ReplacePolicy, type ReplaceRequest } from '../../cluster/cluster-policies';
 import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
 import type { EtcdVolume } from '../../cluster/etcd-volume';
@@ -8,7 +9,7 @@ import type { Document } from '../documents';
 import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
 import type { PlannedCluster } from '../plan';
-import { parseBytes, sizeOf } from '../units';
+import { durationField, parseBytes, sizeOf } from '../units';
 import { ownOrigin } from './origin';
 import { ownSchedules } from './schedule';
 
@@ -49,7 +50,8 @@ export function ownCluster(document: Document): PlannedCluster {
   };
 }
 
-function tls({ name, spec, report }: Document): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'> {
+function tls(document: Document): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'> {
+  const { spec, report } = document;
   const fields = spec.object('tls');
   if (!fields) {
     report.note(
@@ -58,8 +60,14 @@ function tls({ name, spec, report }: Document): Pick<EtcdClusterProps, 'tls' | '
     );
     return { tls: EtcdTls.none() };
   }
+  const from = certificates(document, fields);
+  return fields.boolean('disabling') ? { ...from, tls: EtcdTls.none({ from: from.tls }) } : from;
+}
+
+function certificates({ name, report }: Document, fields: Fields): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'> {
+  const acceptPlaintextFor = durationField(fields, 'acceptPlaintextFor');
   const managed = fields.object('managed');
-  if (managed) return managedTls(name, fields, managed);
+  if (managed) return managedTls(name, fields, managed, acceptPlaintextFor);
   const client = fields.required('clientSecret');
   const { peer, server } = tlsSecretNames(name);
   report.note(
@@ -67,12 +75,17 @@ function tls({ name, spec, report }: Document): Pick<EtcdClusterProps, 'tls' | '
     `the members read their certificates from the Secrets ${peer} and ${server}, which you must create; cert-manager Certificates can be rendered only from TypeScript`,
   );
   const [root, backup] = [fields.text('rootSecret'), fields.text('backupSecret')];
-  return { tls: EtcdTls.fromSecrets({ peer, server, client, root, backup }) };
+  return { tls: EtcdTls.fromSecrets({ peer, server, client, root, backup, acceptPlaintextFor }) };
 }
 
 const leafSecrets: readonly LeafSecret[] = ['clientSecret', 'rootSecret', 'backupSecret'];
 
-function managedTls(name: string, tls: Fields, fields: Fields): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'> {
+function managedTls(
+  name: string,
+  tls: Fields,
+  fields: Fields,
+  acceptPlaintextFor: Duration | undefined,
+): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'> {
   const secrets = managedSecretNames(name);
   for (const [key, secret] of Object.entries(secrets)) {
     const of = leafSecrets.some((leaf) => leaf === key) ? tls : fields;
@@ -87,6 +100,7 @@ function managedTls(name: string, tls: Fields, fields: Fields): Pick<EtcdCluster
       intermediateRotation: fields.text('intermediateRotation'),
       rootRotation: fields.text('rootRotation'),
       intermediateRevocation: fields.text('intermediateRevocation'),
+      acceptPlaintextFor,
     }),
   };
 }
