@@ -12,8 +12,10 @@ export interface Applied {
   readonly verdicts: Decision['verdicts'];
   /** Authentication is to be on. */
   readonly isOn: boolean;
-  /** The calls that were made. */
+  /** The calls that changed something. */
   readonly calls: readonly AuthCall[];
+  /** Why etcd refused others, each of one user. */
+  readonly refused: readonly string[];
 }
 
 export interface ApplyOptions {
@@ -47,14 +49,15 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
       await at(`before ${call.kind}`);
       const why = await send(etcd, call);
       await at(`after ${call.kind}`);
-      calls.push(call);
-      if (why === undefined) facts = after(facts, call);
-      else failed.set(subjectOf(call)!, why);
+      if (why === undefined) {
+        calls.push(call);
+        facts = after(facts, call);
+      } else failed.set(subjectOf(call)!, why);
       decision = decide(facts, wanted, failed);
     }
     if (calls.length === before || round === rounds) {
       const { verdicts, isOn } = decision;
-      return { read, verdicts, isOn, calls };
+      return { read, verdicts, isOn, calls, refused: [...failed.values()] };
     }
     read = await readAuth(etcd, namesOf(wanted));
   }

@@ -16,7 +16,15 @@ import { Users } from './users.ts';
 // What a pass over users reports for the condition AuthReady.
 
 const paths = new Paths('shop');
-const log = createLog(new Writable({ write: (_chunk, _encoding, done) => done() }));
+const logged: string[] = [];
+const log = createLog(
+  new Writable({
+    write: (chunk, _encoding, done) => {
+      logged.push(String(chunk));
+      done();
+    },
+  }),
+);
 const tls = { clientSecret: 'orders-client-tls', rootSecret: 'orders-root-tls', backupSecret: 'orders-backup-tls' };
 
 let pem: Buffer;
@@ -44,6 +52,7 @@ beforeEach(async () => {
   running = Promise.resolve();
   isCurrent = true;
   events = [];
+  logged.length = 0;
   changes = 0;
 });
 afterEach(async () => {
@@ -170,6 +179,22 @@ test('the users of a snapshot that no EtcdUser has are deleted: only root is lef
   // The next passes remember it.
   await sleep(150);
   expect(users.report()?.removed).toBe(2);
+});
+
+test('a user whom etcd does not let go counts as there, and the log says why, once', async () => {
+  etcd.isEnabled = true;
+  etcd.users.set('root', new Set(['root']));
+  etcd.users.set('api', new Set([mark('api')]));
+  etcd.roles.set(mark('api'), new Map());
+  etcd.refused = 'UserDelete';
+  start({});
+  await until(() => logged.some((line) => line.includes('etcd refuses')));
+  const passes = () => etcd.calls.filter((call) => call === 'UserDelete').length;
+  const before = passes();
+  await until(() => passes() > before);
+  expect(logged.filter((line) => line.includes('etcd refuses'))).toEqual([expect.stringContaining('api: refused')]);
+  expect(events.filter((event) => event.startsWith('UsersDeleted'))).toEqual([]);
+  expect(users.report()?.removed).toBe(0);
 });
 
 test('etcd 3.4: no user is made, and authentication stays off', async () => {

@@ -74,6 +74,8 @@ export class Users {
   /** When etcd was last seen, on the monotonic clock; at first, the start. */
   #goodAt = performance.now();
   /** By UID, as last found. */
+  /** What etcd refused in the newest pass that changed something. */
+  #refused: readonly string[] = [];
   #verdicts: Verdicts = new Map();
   /** By UID: what was written over which version, until the watch brings a newer one. */
   readonly #written = new Map<string, { readonly over: string; readonly text: string }>();
@@ -219,6 +221,7 @@ export class Users {
     this.#last = done.read;
     this.#notes.saw(done.read, done.isOn);
     this.#tell(done.calls);
+    this.#warn(done.refused);
     const isLeft = [...done.verdicts.values()].some(({ kind }) => kind === 'call');
     return {
       verdicts: done.verdicts,
@@ -257,6 +260,12 @@ export class Users {
       if (call.kind === 'AuthDisable')
         emit({ type: 'Normal', reason: 'AuthenticationDisabled', message: 'Switched authentication off' });
     }
+  }
+
+  /** Nobody else says so of a user without an EtcdUser. Each pass tries again, so it is logged once. */
+  #warn(refused: readonly string[]): void {
+    for (const why of refused) if (!this.#refused.includes(why)) this.#options.log.warn(`etcd refuses ${why}`);
+    this.#refused = refused;
   }
 
   async #report(users: readonly EtcdUserObject[]): Promise<void> {
