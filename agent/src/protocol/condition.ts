@@ -10,6 +10,7 @@ export const conditionTypes = [
   'Alarm',
   'BackupHealthy',
   'CertificatesReady',
+  'TransportReady',
   'AuthReady',
   'Accepted',
 ] as const;

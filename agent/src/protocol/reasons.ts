@@ -95,6 +95,11 @@ export const reasons = {
   Expired: 'a certificate has expired',
   ClockDiffers: 'the clocks of the reconciler and the API server differ; no certificate is made or renewed',
   NotYetValid: 'a certificate is not valid yet; a clock differs',
+  // TLS on and off
+  Tls: 'members and clients use TLS',
+  Plaintext: 'members and clients use http',
+  SwitchingTransport: 'TLS is being switched on or off',
+  PlaintextAccepted: 'clients may use http beside https',
   // Authentication
   AuthenticationOn: 'authentication is on in etcd',
   AuthenticationOff:

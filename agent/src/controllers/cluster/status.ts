@@ -203,6 +203,7 @@ const telling: readonly Telling[] = [
   { type: 'Degraded', status: 'True', phase: 'Degraded' },
   { type: 'Available', status: 'False' },
   { type: 'CertificatesReady', status: 'False', reasons: certificateTroubles, phase: 'Ready', beside: 'Ready' },
+  { type: 'TransportReady', status: 'False', reasons: ['PlaintextAccepted'], phase: 'Ready', beside: 'Ready' },
   { type: 'AuthReady', status: 'False', phase: 'Ready', beside: 'Ready' },
   {
     type: 'BackupHealthy',

@@ -11,12 +11,21 @@ const bad: Partial<Record<ConditionType, 'True' | 'False'>> = {
   Alarm: 'True',
   BackupHealthy: 'False',
   CertificatesReady: 'False',
+  TransportReady: 'False',
   AuthReady: 'False',
   Accepted: 'False',
 };
 
 /** Reasons that need no attention, because they belong to normal operations. No Event reports their beginning or end. */
-const expected: readonly string[] = ['Bootstrapping', 'NoSchedule', 'Restoring', 'Starting', 'NoReadyPod', 'Issuing'];
+const expected: readonly string[] = [
+  'Bootstrapping',
+  'NoSchedule',
+  'Restoring',
+  'Starting',
+  'NoReadyPod',
+  'Issuing',
+  'SwitchingTransport',
+];
 
 /** Returns the Events for a change of status: conditions that became bad or good again, and operations that began. */
 export function conditionEvents(before: Partial<ClusterStatus> | undefined, now: ClusterStatus): EventOf[] {

@@ -144,6 +144,66 @@ test('one member, both ways', () => {
   expect(run(apply(world, off))).toEqual(['SwitchTransport.end: http, http', 'restart 0']);
 });
 
+describe('what the status says', () => {
+  const said = (world: World): string => {
+    const { status, reason, message } = world.plan().conditions.find(({ type }) => type === 'TransportReady')!;
+    return `${status} ${reason}: ${message}`;
+  };
+  /** Each thing that is said on the way, once. */
+  const allSaid = (world: World): string[] => {
+    const found = [said(world)];
+    while (step(world) !== undefined) found.push(said(world));
+    return [...new Set(found)];
+  };
+  const counted = (from: number, how: string, what: string) =>
+    [0, 1, 2]
+      .slice(from)
+      .map((n) => `False SwitchingTransport: TLS is being switched ${how}: ${n} of 3 members ${what}`);
+  const both = 'have peer URLs of both schemes';
+
+  test('on: each step with its members, and when http ends', () => {
+    const world = apply(plain(), on);
+    const end = new Date(now + 24 * hour).toISOString();
+    expect(allSaid(world)).toEqual([
+      'False SwitchingTransport: TLS is being switched on: it begins',
+      ...counted(0, 'on: step 1 of 4', 'have certificates, and accept http and https from clients'),
+      ...counted(0, 'on: step 2 of 4', both),
+      `False PlaintextAccepted: clients may use http and https until ${end}, then https only; to end this now, set acceptPlaintextFor to zero`,
+    ]);
+    expect(world.plan().conditions.find(({ type }) => type === 'Ready')?.status).toBe('True');
+    expect(allSaid(world.spec({ acceptPlaintextFor: 0 }))).toEqual([
+      ...counted(0, 'on: step 3 of 4', 'use TLS'),
+      ...counted(0, 'on: step 4 of 4', 'have no peer URL but that of https'),
+      'True Tls: members and clients use TLS',
+    ]);
+    expect(said(world.agent(1, undefined))).toBe('True Tls: members and clients use TLS');
+  });
+
+  test('off: the same, and what ends http beside https', () => {
+    const world = apply(safe(), disabling);
+    expect(allSaid(world).slice(1)).toEqual([
+      ...counted(0, 'off: step 1 of 4', both),
+      ...counted(0, 'off: step 2 of 4', 'use http among themselves'),
+      ...counted(0, 'off: step 3 of 4', 'have no peer URL but that of http'),
+      'False PlaintextAccepted: clients may use http and https; when all use http, apply EtcdTls.none() without `from`, which takes the certificates away',
+    ]);
+    expect(allSaid(apply(world, off))).toEqual([
+      ...counted(0, 'off: step 4 of 4', 'use http without certificates'),
+      'True Plaintext: members and clients use http',
+    ]);
+  });
+
+  test('that it is not followed, or not begun', () => {
+    expect(said(apply(safe(), off))).toMatch(/^False TlsRefused: .*apply EtcdTls.none\({ from: … }\) first/);
+    expect(said(plain().spec(on))).toBe(
+      'False SwitchingTransport: TLS is being switched on: it has not begun, because the StatefulSet’s template has no TLS, but spec.tls is set',
+    );
+    expect(plain().spec(on).reason('Progressing')).toBe('Idle');
+    expect(apply(plain(), on).reason('Progressing')).toBe('RollingRestart');
+    expect(said(plain().noQuorum())).toMatch(/^Unknown StateUnknown: /);
+  });
+});
+
 describe('taken back', () => {
   /** Every number of steps after which the old spec is applied, up to the end. */
   const lengths = Array.from({ length: 30 }, (_, n) => n);
@@ -292,6 +352,7 @@ describe('refused', () => {
     const unseen = users({ seen: { isEnabled: false, hasUsers: false, age: 24 * hour } });
     expect(unseen.effect).toBeUndefined();
     expect(unseen.reason('Accepted')).toBe('SpecAccepted');
+    expect(unseen.message('TransportReady')).toContain('it is not known yet whether etcd has users');
     const half = users({ isWanted: true }).doc({ transport: { ...encrypted, target: 'http' } });
     expect(withUrls(half, 'http', 'https').effect).toBeUndefined();
   });

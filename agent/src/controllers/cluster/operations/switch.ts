@@ -2,12 +2,12 @@ import type { Scheme, Transport } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
 import { allVotersHealthy, placed } from '../plan/facts.ts';
 import { listed, type PlacedMember } from '../plan/member-view.ts';
-import { lasts } from '../plan/observations.ts';
 import { rule, steps } from '../plan/rule.ts';
 import {
   acceptsBoth,
   allSpeak,
   askedScheme,
+  endOfPlaintext,
   hasBoth,
   hasOnly,
   isOutOfReach,
@@ -30,9 +30,6 @@ const goes = (target: Scheme, peers: Scheme) => (v: View) =>
   transportOf(v).target === target && askedScheme(v) === target && transportOf(v).peers === peers;
 
 const possible = { 'the template fits, and spec.tls can be followed': (v: View) => imageFits(v) && mayBeSwitched(v) };
-
-const windowIsOver = (v: View): boolean =>
-  lasts(v, Date.parse(transportOf(v).since), v.spec.acceptPlaintextFor ?? v.s.acceptPlaintext);
 
 export const switchTransport = [
   rule({
@@ -67,7 +64,7 @@ export const switchTransport = [
         ...possible,
         'every voter accepts either scheme': (v) => allSpeak(v, acceptsBoth),
         'every member has both URLs': (v) => listed(v).every(hasBoth),
-        'the time for clients is over': windowIsOver,
+        'the time for clients is over': (v) => v.now >= endOfPlaintext(v),
       },
       effect: (v) => change(v, { peers: 'https', clients: 'https' }),
     }),

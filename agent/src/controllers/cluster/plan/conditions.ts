@@ -35,6 +35,8 @@ import {
 import type { MemberView } from './member-view.ts';
 import { podsOf, statefulSet, statusOf } from './observations.ts';
 import { messageOf, stalledReason, whyDeletionWaits } from './stalled.ts';
+import { mayBeSwitched } from './transport.ts';
+import { switchStep, transport } from './transport-ready.ts';
 import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem } from './upgrade-path.ts';
 import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
 import type { View } from './view.ts';
@@ -64,6 +66,7 @@ export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
     alarm(v),
     ...backups(v),
     ...certificates(v),
+    transport(v),
     ...authentication(v),
     accepted(specProblems(v)),
   ];
@@ -106,6 +109,7 @@ function unborn(v: View, hold: Reason | undefined): Condition[] {
     notRunning(v) ?? nothing('Degraded'),
     nothing('QuorumLost'),
     nothing('Alarm'),
+    nothing('TransportReady'),
   ];
 }
 
@@ -151,6 +155,8 @@ function lacking(v: View): string | undefined {
   if (!sts?.observed) return 'the StatefulSet controller has not seen the newest template yet';
   const old = podsOf(v).find((pod) => pod.revision !== sts.updateRevision);
   if (old) return `pod ${podName(v.cluster, old.ordinal)} has another template`;
+  const step = switchStep(v);
+  if (step !== undefined) return step;
   const other = voters(v).find(({ id }) => statusOf(v, id)?.version !== version);
   return other && `${nameOf(v, other)} runs ${statusOf(v, other.id)?.version}, the spec names ${version}`;
 }
@@ -187,7 +193,8 @@ function progressing(v: View, isStalled: boolean): Condition {
     );
   if (versions.current === '3.6' && isSettling(v)) return is('Progressing', true, 'FlushingRaftLog');
   if (!isStalled && isFollowed(v) && podsOf(v).some((pod) => outdated(v, pod))) return underWay(v, 'RollingRestart');
-  return is('Progressing', false, 'Idle');
+  const step = imageFits(v) && mayBeSwitched(v) ? switchStep(v) : undefined;
+  return step === undefined ? is('Progressing', false, 'Idle') : is('Progressing', true, 'SwitchingTransport', step);
 }
 
 /** Pods are not restarted on a template that is refused. */

@@ -82,6 +82,10 @@ const isUnborn = ({ record: { seeded, phase, op } }: View): boolean =>
 export const needsCertificates = (v: View): boolean =>
   !isUnborn(v) && (transportOf(v).peers === 'https' || reports(v).some((report) => report?.peers === 'https'));
 
+/** When clients may no longer use http, while TLS is switched on, ms. */
+export const endOfPlaintext = (v: View): number =>
+  Date.parse(transportOf(v).since) + (v.spec.acceptPlaintextFor ?? v.s.acceptPlaintext);
+
 /** The schemes that each member's peer URLs should have; undefined: this is not known, or it is too early for a change. */
 function schemesWanted(v: View): readonly Scheme[] | undefined {
   const { peers, target } = transportOf(v);

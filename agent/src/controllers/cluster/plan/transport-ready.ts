@@ -1,0 +1,97 @@
+import { type Condition, is, unknown } from '../../../protocol/condition.ts';
+import { voters } from './facts.ts';
+import { listed } from './member-view.ts';
+import {
+  acceptsBoth,
+  askedScheme,
+  endOfPlaintext,
+  hasBoth,
+  hasOnly,
+  mayBeSwitched,
+  reports,
+  speaksOtherwise,
+  transportOf,
+  transportRefusal,
+} from './transport.ts';
+import { tlsMismatch } from './upgrade-path.ts';
+import type { View } from './view.ts';
+
+const type = 'TransportReady';
+
+/** Whether members and clients speak as the spec says, and what a switch waits for. */
+export function transport(v: View): Condition {
+  const refusal = transportRefusal(v);
+  if (refusal !== undefined) return is(type, false, 'TlsRefused', refusal);
+  if (!v.record.seeded) return unknown(type, v.record.phase === 'Restoring' ? 'Restoring' : 'Bootstrapping');
+  if (!v.o.members.known) return unknown(type, 'StateUnknown', `the members are not known: ${v.o.members.why}`);
+  const step = switchStep(v);
+  if (step !== undefined) return is(type, false, 'SwitchingTransport', step);
+  const open = whoMayUseHttp(v);
+  if (open !== undefined) return is(type, false, 'PlaintextAccepted', open);
+  return is(type, true, askedScheme(v) === 'https' ? 'Tls' : 'Plaintext');
+}
+
+/** The step of a switch, and how many members have taken it; undefined: none is in progress, or it waits for clients. */
+export const switchStep = (v: View): string | undefined => {
+  const step = askedScheme(v) === 'https' ? stepOn(v) : stepOff(v);
+  return step && `TLS is being switched ${askedScheme(v) === 'https' ? 'on' : 'off'}: ${step}`;
+};
+
+function stepOn(v: View): string | undefined {
+  const { peers, target } = transportOf(v);
+  if (target !== 'https') return notBegun(v);
+  if (peers === 'https') return rolled(v, 'step 3 of 4', 'use TLS') ?? cut(v, 'step 4 of 4');
+  const ready = reports(v).filter((report) => report && acceptsBoth(report)).length;
+  const first = counted(v, ready, 'step 1 of 4', 'have certificates, and accept http and https from clients');
+  return first ?? doubled(v, 'step 2 of 4') ?? (isOver(v) ? `step 3 of 4: ${ofAll(v, 0)} use TLS` : undefined);
+}
+
+function stepOff(v: View): string | undefined {
+  const { peers, clients, target } = transportOf(v);
+  if (target !== 'http') return notBegun(v);
+  if (peers === 'https') return doubled(v, 'step 1 of 4') ?? `step 2 of 4: ${ofAll(v, 0)} use http among themselves`;
+  if (v.spec.tls) return rolled(v, 'step 2 of 4', 'use http among themselves') ?? cut(v, 'step 3 of 4');
+  const last = { step: 'step 4 of 4', what: 'use http without certificates' };
+  if (clients === 'both') return cut(v, 'step 3 of 4') ?? `${last.step}: ${ofAll(v, 0)} ${last.what}`;
+  return rolled(v, last.step, last.what);
+}
+
+function notBegun(v: View): string {
+  const mismatch = tlsMismatch(v);
+  if (mismatch) return `it has not begun, because the StatefulSet’s template ${mismatch}`;
+  return mayBeSwitched(v) ? 'it begins' : 'it has not begun, because it is not known yet whether etcd has users';
+}
+
+const isOver = (v: View): boolean => v.now >= endOfPlaintext(v);
+
+const ofAll = (v: View, there: number): string => `${there} of ${voters(v).length} members`;
+
+const counted = (v: View, there: number, step: string, what: string): string | undefined =>
+  there === voters(v).length ? undefined : `${step}: ${ofAll(v, there)} ${what}`;
+
+const doubled = (v: View, step: string): string | undefined =>
+  counted(v, voters(v).filter(hasBoth).length, step, 'have peer URLs of both schemes');
+
+/** Where every member has the URL of one scheme only, all had reported that they use it. */
+function rolled(v: View, step: string, what: string): string | undefined {
+  const isDone = listed(v).every((member) => hasOnly(transportOf(v).target, member));
+  const other = voters(v).filter(({ ordinal = -1, agent }) =>
+    isDone && !agent?.transport ? false : !agent?.transport || speaksOtherwise(v, { ordinal }),
+  );
+  return counted(v, voters(v).length - other.length, step, what);
+}
+
+function cut(v: View, step: string): string | undefined {
+  const { target } = transportOf(v);
+  const there = voters(v).filter((member) => hasOnly(target, member)).length;
+  return counted(v, there, step, `have no peer URL but that of ${target}`);
+}
+
+function whoMayUseHttp(v: View): string | undefined {
+  const { clients, target } = transportOf(v);
+  if (clients !== 'both') return undefined;
+  if (target === 'http')
+    return 'clients may use http and https; when all use http, apply EtcdTls.none() without `from`, which takes the certificates away';
+  const end = new Date(endOfPlaintext(v)).toISOString();
+  return `clients may use http and https until ${end}, then https only; to end this now, set acceptPlaintextFor to zero`;
+}
