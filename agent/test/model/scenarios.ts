@@ -10,6 +10,7 @@ import { replacements } from './scenarios/replace.ts';
 import { resizes } from './scenarios/resize.ts';
 import { restarts } from './scenarios/restart.ts';
 import { restores } from './scenarios/restore.ts';
+import { switches } from './scenarios/switch.ts';
 import { tornReads } from './scenarios/torn.ts';
 import { upgrades } from './scenarios/upgrade.ts';
 import { withBudget } from './world/begin.ts';
@@ -27,6 +28,7 @@ const plots = [
   ...lostRecords,
   ...tornReads,
   ...images,
+  ...switches,
 ];
 
 export const scenarioNames: readonly string[] = plots.map((plot) => plot.name);

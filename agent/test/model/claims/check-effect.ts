@@ -7,6 +7,7 @@ import { clusterById, isUp, liveness } from '../world/processes.ts';
 import { A_LITTLE, NOW } from '../world/see.ts';
 import type { World } from '../world/world.ts';
 import { checkRecord } from './check-record.ts';
+import { checkPeerUrls, hasUrls, needsCertificates, speaksOtherwise } from './check-transport.ts';
 import { allUp, checkRemove, current, isDraining, mayStart, opOf, ownBackups, serves } from './truth.ts';
 
 /**
@@ -34,6 +35,8 @@ export function checkEffect(world: World, effect: Effect, observed: Observed): s
       return checkRemove(world, effect.memberId, observed.since.holder === NOW);
     case 'MemberAdd':
       return checkAdd(world, effect.ordinal);
+    case 'MemberUpdate':
+      return checkPeerUrls(world, effect.memberId, effect.peerUrls, young);
     case 'MemberPromote':
       return opOf(world, 'Promote')?.memberId === effect.memberId
         ? undefined
@@ -120,6 +123,8 @@ function isIdle(world: World, effect: Effect): boolean {
       return world.record !== undefined && substance(effect.doc) === substance(world.record.doc);
     case 'ScaleTo':
       return world.sts?.replicas === effect.replicas;
+    case 'MemberUpdate':
+      return hasUrls(world, effect.memberId, effect.peerUrls);
     case 'AnnotateEpoch':
       return world.sts?.minEpoch === effect.epoch;
     case 'AnnotateRoots':
@@ -228,7 +233,9 @@ function checkDeletePod(world: World, ordinal: number, young: boolean): string |
         pod.change !== sts.change ||
         pod.minEpoch !== sts.minEpoch ||
         pod.roots !== sts.roots ||
+        pod.tls !== sts.tls ||
         pod.image ||
+        speaksOtherwise(world, pod) ||
         pod.broken !== sts.broken));
   const { op: now } = record?.doc ?? {};
   if (!member && !asked && !isDraining(world) && ordinal >= (spec?.size ?? 0))
@@ -239,6 +246,7 @@ function checkDeletePod(world: World, ordinal: number, young: boolean): string |
   if (member && !member.learner && spec?.ephemeral && isUp(pod))
     return 'an ephemeral member is deleted before its removal';
   if (!member || member.learner || isDraining(world)) return undefined;
+  if (needsCertificates(world) && !sts?.tls) return 'a member is restarted without the certificates that it needs';
   const named = record?.doc.op && 'ordinal' in record.doc.op && record.doc.op.ordinal === ordinal;
   if (!named && record && !mayStart(world, record.doc)) return 'a voter’s pod is deleted for a version that is refused';
   if (!isUp(pod) && !named && (serves(world) || spec?.ephemeral)) return 'a voter’s pod is deleted without an op';

@@ -88,7 +88,7 @@ function checkAddOp(world: World, { ordinal, volumeId }: OpOf<'AddLearner'>): st
   if (cluster?.members.some((m) => m.learner)) return 'a learner is to be added beside a learner';
   if (cluster?.members.some((m) => m.ordinal === ordinal)) return 'a member is to be added where one is';
   if (!volumeId || world.volumes[ordinal]?.volumeId !== volumeId) return 'a member is to be added for no volume';
-  if (cluster && !memberAdd(cluster, liveness(world, cluster), world.truth.rule, 'new', ordinal).ok)
+  if (cluster && !memberAdd(cluster, liveness(world, cluster), world.truth.rule, { id: 'new', ordinal }).ok)
     return 'a member is to be added that etcd would refuse';
   return ordinal < (world.spec?.size ?? 0) ? undefined : 'a member is to be added that nobody wants';
 }

@@ -3,6 +3,7 @@ import { votersOf } from '../world/etcd.ts';
 import { hearsNothingOf, isUp } from '../world/processes.ts';
 import type { World } from '../world/world.ts';
 import { checkOp, checkUpgradeOp } from './check-op.ts';
+import { checkTransport } from './check-transport.ts';
 import { allUp, current, ownBackups, serves, shortMinor } from './truth.ts';
 
 /** Checks what is written into the record. */
@@ -21,7 +22,8 @@ export function checkRecord(world: World, doc: RecordDoc, young: boolean, justFa
     checkRecovered(world, before, doc) ??
     checkFailure(world, before, doc) ??
     checkPermits(world, before, doc) ??
-    checkVersions(world, before, doc, young)
+    checkVersions(world, before, doc, young) ??
+    checkTransport(world, before, doc)
   );
 }
 

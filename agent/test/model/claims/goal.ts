@@ -1,10 +1,11 @@
 import type { Planner } from '../explore/passes.ts';
 import { minorOf } from '../world/change.ts';
-import { type EtcdMember, quorum, votersOf } from '../world/etcd.ts';
+import { type EtcdMember, quorum, schemesOf, votersOf } from '../world/etcd.ts';
 import { clusterById, isUp, liveness } from '../world/processes.ts';
 import { see } from '../world/see.ts';
 import { isCrowdedOut } from '../world/steps.ts';
 import type { Job, World } from '../world/world.ts';
+import { askedScheme, needsCertificates, speaksOtherwise } from './check-transport.ts';
 import { needsFinalBackup } from './truth.ts';
 
 /** What is wrong with the end of a fair run; undefined: it is as wanted, or in a documented state that the conditions name. */
@@ -56,6 +57,7 @@ export function notWanted(world: World): string | undefined {
   if (sts.broken) return BROKEN;
   if (sts.replicas !== spec.size) return `replicas ${sts.replicas}, size ${spec.size}`;
   if (sts.minEpoch !== doc.minEpoch) return 'epoch annotation';
+  if ((sts.tls === true) !== (spec.tls !== undefined)) return 'certificates';
   if (cluster.members.length !== spec.size) return `${cluster.members.length} members, size ${spec.size}`;
   const live = liveness(world, cluster);
   for (const member of cluster.members) {
@@ -67,6 +69,7 @@ export function notWanted(world: World): string | undefined {
       pod.change !== sts.change ||
       pod.minEpoch !== sts.minEpoch ||
       pod.roots !== sts.roots ||
+      pod.tls !== sts.tls ||
       pod.image ||
       pod.broken
     )
@@ -74,6 +77,8 @@ export function notWanted(world: World): string | undefined {
     if (pod.loaded !== world.roots) return `member ${member.ordinal} has not loaded the next root`;
     if (pod.terminating) return 'a pod is terminating';
   }
+  const between = notSwitched(world);
+  if (between) return between;
   if (cluster.noSpace) return 'NOSPACE';
   if (cluster.corrupt || cluster.members.some((m) => m.id === cluster.differs)) return 'CORRUPT';
   if (spec.onShrink === 'Delete' && world.claims.some((c, i) => c && i >= spec.size)) return 'a claim too many';
@@ -82,6 +87,24 @@ export function notWanted(world: World): string | undefined {
   if (isSplit(world)) return SPLIT;
   const open = world.restores.find((r) => !r.phase);
   return open && `EtcdRestore ${open.name} is open`;
+}
+
+/** The schemes are not as asked for. While clients may use http beside https, the members wait. */
+function notSwitched(world: World): string | undefined {
+  const { record, spec } = world;
+  const { peers, clients, target } = record!.doc.transport!;
+  const asked = askedScheme(world);
+  if (target !== asked) return 'the other scheme is still the target';
+  const waits = spec?.acceptPlaintext && asked === 'https' && peers === 'http' && clients === 'both';
+  if (peers !== asked && !waits) return `members use ${peers}`;
+  if (clients === 'both' && !spec?.tls) return 'clients may use https without certificates';
+  for (const member of clusterById(world, record!.doc.clusterId)!.members) {
+    const pod = world.pods[member.ordinal];
+    if (pod && speaksOtherwise(world, pod)) return `member ${member.ordinal} speaks otherwise`;
+    const urls = schemesOf(member).join('+');
+    if (urls !== (waits ? 'http+https' : asked)) return `member ${member.ordinal} has the peer URLs ${urls}`;
+  }
+  return undefined;
 }
 
 /** Why only a person can end a deletion: the final backup must be skipped, or a node must come back. */
@@ -104,6 +127,7 @@ function excuse(world: World): string | undefined {
   const doc = world.record?.doc;
   if (!world.sts) return NO_MANIFESTS;
   if (!doc) return 'the record is lost';
+  const cluster = clusterById(world, doc.clusterId);
   if (isSplit(world)) return SPLIT;
   if (world.jobs.some((j) => j.state === 'Failed' && failsForGood(world, j))) return 'a Job fails';
   if (world.jobs.some((j) => j.stuck && j.op === doc.op?.id)) return 'the pod of a Job does not start';
@@ -118,8 +142,9 @@ function excuse(world: World): string | undefined {
   if (world.pods.some((p) => p?.state === 'refused')) return 'a gate refuses';
   if (world.volumes.some((v) => v?.identity && v.identity.clusterUid !== doc.clusterUid))
     return 'data of another record';
+  if (!spec?.tls && cluster && needsCertificates(world)) return 'the certificates are still needed';
+  if (world.users && doc.transport?.peers === 'https' && spec?.tls !== 'on') return 'users are in the way';
   if (doc.failure) return 'something failed, to be tried again later';
-  const cluster = clusterById(world, doc.clusterId);
   if (world.renamed || cluster?.members.some((m) => m.ordinal < 0)) return NO_POD;
   if (cluster?.noSpace && (world.tight || world.spec?.report || doc.spaceClearedAt))
     return 'space is for a human to make';

@@ -1,11 +1,12 @@
 import { hasQuorum, votersOf } from '../world/etcd.ts';
-import { isUp, liveness } from '../world/processes.ts';
+import { cutOff, isUp, liveness } from '../world/processes.ts';
 import type { World } from '../world/world.ts';
+import { current } from './truth.ts';
 
 /** Returns the first invariant of a state that is broken. */
 export function broken(world: World): string | undefined {
   if (world.truth.violation) return world.truth.violation;
-  return twoClusters(world) ?? sharedMember(world) ?? twoLearners(world);
+  return twoClusters(world) ?? sharedMember(world) ?? twoLearners(world) ?? separated(world);
 }
 
 /** Two clusters take writes at once. */
@@ -20,6 +21,13 @@ function twoClusters(world: World): string | undefined {
 function sharedMember(world: World): string | undefined {
   const ids = world.volumes.flatMap((v, i) => (v?.wal && isUp(world.pods[i]) ? [v.wal.member] : []));
   return new Set(ids).size < ids.length ? 'OneVolumePerMember: a member id runs on two volumes' : undefined;
+}
+
+/** Schemes or certificates keep a voter that runs from another one. A late call may have cut its URLs. */
+function separated(world: World): string | undefined {
+  const cluster = current(world);
+  const found = cluster && !world.truth.cut ? cutOff(world, cluster) : undefined;
+  return found && `QuorumKept: members ${found[0].ordinal} and ${found[1].ordinal} run and cannot reach each other`;
 }
 
 function twoLearners(world: World): string | undefined {

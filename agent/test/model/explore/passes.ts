@@ -184,7 +184,8 @@ export function lateCall(world: World): Step[] {
   const { late = [] } = world;
   return late.map((effect) => {
     const left = late.filter((other) => other !== effect);
-    const { world: next, error } = apply({ ...world, late: left.length > 0 ? left : undefined }, effect);
+    const truth = effect.kind === 'MemberUpdate' ? { ...world.truth, cut: true as const } : world.truth;
+    const { world: next, error } = apply({ ...world, truth, late: left.length > 0 ? left : undefined }, effect);
     const text = `the late call of the old holder arrives: ${describe(effect)}`;
     return { text: error ? `${text} — refused: ${error}` : text, next };
   });
@@ -208,15 +209,18 @@ function remembered(world: World, effect: Effect): World {
   return { ...world, memory: { ...world.memory, done: [...world.memory.done, effect.done] } };
 }
 
+const schemesIn = (effect: Effect): string =>
+  'peerUrls' in effect ? effect.peerUrls.map((url) => url.slice(0, url.indexOf(':'))).join('+') : '';
+
 export function describe(effect: Effect): string {
   switch (effect.kind) {
     case 'WriteRecord': {
-      const { op, epoch, phase, seeded, permits } = effect.doc;
+      const { op, epoch, phase, seeded, permits, transport } = effect.doc;
       const opText = op
         ? ` op ${op.kind}${'step' in op ? `.${op.step}` : ''}${'ordinal' in op ? ` ${op.ordinal}` : ''},`
         : '';
       const permitText = Object.values(permits).map((p) => `${p.mode}→${p.ordinal}`);
-      return `the record is written:${opText} epoch ${epoch}, ${phase}${seeded ? ', seeded' : ''}, permits ${permitText.join(' ') || 'none'}`;
+      return `the record is written:${opText} epoch ${epoch}, ${phase}${seeded ? ', seeded' : ''}, permits ${permitText.join(' ') || 'none'}, peers ${transport?.peers}, clients ${transport?.clients}`;
     }
     case 'ScaleTo':
       return `scale to ${effect.replicas}`;
@@ -224,8 +228,11 @@ export function describe(effect: Effect): string {
       return `create Job ${effect.job.kind}`;
     default: {
       const { kind, ...rest } = effect as Effect & Record<string, unknown>;
-      const shown = Object.entries(rest).filter(([key]) => key !== 'basedOn' && key !== 'peerUrls');
-      return `${kind} ${shown.map(([key, value]) => `${key} ${value}`).join(', ')}`;
+      const shown = Object.entries({ ...rest, ...('peerUrls' in rest && { peerUrls: schemesIn(effect) }) });
+      return `${kind} ${shown
+        .filter(([key]) => key !== 'basedOn')
+        .map(([key, value]) => `${key} ${value}`)
+        .join(', ')}`;
     }
   }
 }

@@ -49,10 +49,11 @@ export function apply(world: World, effect: Effect): Applied {
     }
     case 'MemberAdd': {
       const [next, id] = fresh(world, 'm');
-      return membership(world, next, (c) => memberAdd(c, liveness(world, c), world.truth.rule, id, effect.ordinal));
+      const added = { id, ...effect };
+      return membership(world, next, (c) => memberAdd(c, liveness(world, c), world.truth.rule, added));
     }
     case 'MemberUpdate':
-      return membership(world, world, (c) => memberUpdate(c, liveness(world, c), effect.memberId));
+      return membership(world, world, (c) => memberUpdate(c, liveness(world, c), effect.memberId, effect.peerUrls));
     case 'MemberRemove':
       return membership(world, world, (c) => memberRemove(c, liveness(world, c), effect.memberId));
     case 'MemberPromote':

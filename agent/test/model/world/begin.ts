@@ -23,7 +23,7 @@ export function nothingYet({ size, version = '3.5.35', room = size, rule = 'quor
   return {
     seq: 10,
     spec: { uid: 'e#1', rv: 'r#2', size, version, force: [], schedule: true, ...spec },
-    sts: { replicas: 1, rv: 'r#3', version, change: 0, minEpoch: 0, seenMinEpoch: 0 },
+    sts: { replicas: 1, rv: 'r#3', version, change: 0, minEpoch: 0, seenMinEpoch: 0, ...(spec?.tls && { tls: true }) },
     pods: none,
     claims: none,
     volumes: none,

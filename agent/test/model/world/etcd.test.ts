@@ -23,7 +23,7 @@ const errorOf = (answer: ReturnType<typeof memberAdd>): string => (answer.ok ? '
 
 describe('MemberAdd of a learner', () => {
   const add = (cluster: Cluster, live: Liveness, rule: 'allConnected' | 'quorumConnected'): string =>
-    errorOf(memberAdd(cluster, live, rule, 'm#7', 6));
+    errorOf(memberAdd(cluster, live, rule, { id: 'm#7', ordinal: 6 }));
 
   test.each([
     ['one of three dead, both rule sets', 3, up(0, 1), 'unhealthy cluster', 'unhealthy cluster'],
@@ -40,7 +40,9 @@ describe('MemberAdd of a learner', () => {
 
   test('the same URL again; a second learner', () => {
     const pending = clusterOf(2, 'unstarted');
-    expect(errorOf(memberAdd(pending, up(0, 1), 'quorumConnected', 'm#7', 2))).toBe('Peer URLs already exists');
+    expect(errorOf(memberAdd(pending, up(0, 1), 'quorumConnected', { id: 'm#7', ordinal: 2 }))).toBe(
+      'Peer URLs already exists',
+    );
     expect(add(pending, up(0, 1), 'quorumConnected')).toBe('too many learner members in cluster');
   });
 });

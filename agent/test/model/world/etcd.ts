@@ -6,6 +6,8 @@ export interface EtcdMember {
   readonly learner: boolean;
   /** It has published its name, so it has run. */
   readonly started: boolean;
+  /** The schemes of its peer URLs. Default: http. */
+  readonly urls?: 'http+https' | 'https';
 }
 
 export interface Cluster {
@@ -68,7 +70,20 @@ export function canCommit(cluster: Cluster, live: Liveness): boolean {
   return hasQuorum(cluster, live) && count(voters, live.upToDate) >= quorum(voters.length);
 }
 
-export function memberAdd(cluster: Cluster, live: Liveness, rule: AddRule, id: string, ordinal: number): Answer {
+export const schemesOf = ({ urls }: EtcdMember): string[] => (urls ?? 'http').split('+');
+
+/** The schemes of these URLs; undefined: http. */
+function urlsOf(peerUrls: readonly string[]): Pick<EtcdMember, 'urls'> {
+  const schemes = peerUrls.map((url) => url.slice(0, url.indexOf(':'))).join('+');
+  return schemes === 'https' || schemes === 'http+https' ? { urls: schemes } : { urls: undefined };
+}
+
+export function memberAdd(
+  cluster: Cluster,
+  live: Liveness,
+  rule: AddRule,
+  { id, ordinal, peerUrls = [] }: { id: string; ordinal: number; peerUrls?: readonly string[] },
+): Answer {
   if (!canCommit(cluster, live)) return refused('timed out');
   const voters = votersOf(cluster);
   const connected = count(voters, live.running);
@@ -76,7 +91,7 @@ export function memberAdd(cluster: Cluster, live: Liveness, rule: AddRule, id: s
   if (connected < enough) return refused('unhealthy cluster');
   if (cluster.members.some((m) => m.ordinal === ordinal)) return refused('Peer URLs already exists');
   if (cluster.members.some((m) => m.learner)) return refused('too many learner members in cluster');
-  const added: EtcdMember = { id, ordinal, learner: true, started: false };
+  const added: EtcdMember = { id, ordinal, learner: true, started: false, ...urlsOf(peerUrls) };
   return { ok: true, cluster: { ...cluster, members: [...cluster.members, added] } };
 }
 
@@ -94,9 +109,11 @@ export function memberRemove(cluster: Cluster, live: Liveness, id: string): Answ
   return { ok: true, cluster: { ...cluster, members: cluster.members.filter((m) => m.id !== id) } };
 }
 
-export function memberUpdate(cluster: Cluster, live: Liveness, id: string): Answer {
+export function memberUpdate(cluster: Cluster, live: Liveness, id: string, peerUrls: readonly string[]): Answer {
   if (!canCommit(cluster, live)) return refused('timed out');
-  return cluster.members.some((m) => m.id === id) ? { ok: true, cluster } : refused('member not found');
+  if (!cluster.members.some((m) => m.id === id)) return refused('member not found');
+  const members = cluster.members.map((m) => (m.id === id ? { ...m, ...urlsOf(peerUrls) } : m));
+  return { ok: true, cluster: { ...cluster, members } };
 }
 
 export function memberPromote(cluster: Cluster, live: Liveness, id: string): Answer {

@@ -331,6 +331,23 @@ export const replaceRoots: Edit = {
   apply: (_, world) => (world.roots ? undefined : { roots: 'next' }),
 };
 
+/** The manifests are applied with another tls; undefined: `EtcdTls.none()`. */
+export const setTls = (tls: Spec['tls'], acceptPlaintext?: 'long'): Edit => ({
+  text: `tls is ${tls ?? 'off'}${acceptPlaintext ? ', and clients may use http for long' : ''}`,
+  apply: (spec, world) =>
+    !world.sts || (spec.tls === tls && spec.acceptPlaintext === acceptPlaintext)
+      ? undefined
+      : {
+          spec: { ...spec, tls, acceptPlaintext },
+          sts: { ...world.sts, tls: tls ? true : undefined, image: undefined, broken: undefined },
+        },
+});
+
+export const deleteUsers: Edit = {
+  text: 'the EtcdUsers are deleted',
+  apply: (_, world) => (world.users ? { users: undefined } : undefined),
+};
+
 export const pause: Edit = {
   text: 'paused is switched',
   apply: (spec) => ({ spec: { ...spec, paused: spec.paused ? undefined : true } }),

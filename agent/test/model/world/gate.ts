@@ -1,7 +1,7 @@
-import type { Permit, RecordDoc } from '../../../src/protocol/record.ts';
+import type { Permit, RecordDoc, Schemes } from '../../../src/protocol/record.ts';
 import { fresh, minorOf, violated, withPod, withVolume } from './change.ts';
-import { type Cluster, INDEX_UNIT } from './etcd.ts';
-import { clusterById, isUp, settled, startEtcd, withCluster } from './processes.ts';
+import { type Cluster, type EtcdMember, INDEX_UNIT, schemesOf } from './etcd.ts';
+import { calls, clusterById, isUp, plaintext, settled, startEtcd, withCluster } from './processes.ts';
 import type { Identity, Pod, Volume, World } from './world.ts';
 
 /** The gate: what the init container of a pod decides, and the start of etcd after it. */
@@ -28,8 +28,23 @@ function withWal(world: World, i: number, pod: Pod, volume: Volume, doc: RecordD
     return refuse(world, i, pod, 'VersionRefused');
   const refusal = versionRefusal(pod, identity, volume, doc);
   if (refusal) return refuse(world, i, pod, refusal);
-  return startEtcd(withVolume(world, i, { ...volume, identity: { ...identity, version: pod.version } }), i);
+  const speaks = speaksNext(pod, volume, doc);
+  if (!speaks) return refuse(world, i, pod, 'ConfigRefused');
+  const told = { ...volume, transport: stored(doc?.transport ?? volume.transport) };
+  const next = withVolume(world, i, { ...told, identity: { ...identity, version: pod.version } });
+  return startEtcd(withPod(next, i, { ...pod, speaks: stored(speaks) }), i);
 }
+
+/** How etcd is started; undefined: it is to use TLS, for which the pod lacks certificates. */
+function speaksNext({ tls }: Pod, { transport }: Volume, doc: RecordDoc | undefined): Schemes | undefined {
+  const { peers, clients } = doc?.transport ?? transport ?? plaintext;
+  if (tls) return { peers, clients };
+  return peers === 'https' ? undefined : plaintext;
+}
+
+/** Plain http is the default, so that a world without TLS does not mention it. */
+const stored = ({ peers, clients }: Schemes = plaintext): Schemes | undefined =>
+  clients === 'http' ? undefined : { peers, clients };
 
 function isStale(doc: RecordDoc, identity: Identity): boolean {
   return identity.epoch < doc.epoch || doc.tombstones.some((t) => t.memberId === identity.memberId);
@@ -79,6 +94,9 @@ function use(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc, 
 
 /** Begins a cluster. Its ids depend only on URL and token. */
 function begin(world: World, i: number, volume: Volume, doc: RecordDoc, permit: Permit, log: number): World {
+  const speaks = speaksNext(world.pods[i]!, volume, doc);
+  if (!speaks) return refuse(world, i, world.pods[i]!, 'ConfigRefused');
+  const isHttps = permit.initialCluster.includes('=https:');
   const id = `c${permit.token.slice(1)}`;
   const member = `s${permit.token.slice(1)}`;
   const pod = world.pods[i]!;
@@ -86,13 +104,14 @@ function begin(world: World, i: number, volume: Volume, doc: RecordDoc, permit: 
   let next = world;
   if (clusterById(world, id))
     next = violated(next, 'FreshTokenPerEpoch: a token is used twice: same ids over different data');
+  if (isHttps !== (speaks.peers === 'https')) next = violated(next, 'a seed has the peer URL of another scheme');
   if (i !== 0) next = violated(next, 'OneSeedPerEpoch: another ordinal than 0 is the seed');
   const epoch = `${doc.clusterUid} ${permit.epoch}`;
   if (world.truth.began.includes(epoch)) next = violated(next, 'OneSeedPerEpoch: two clusters begin in one epoch');
   const cluster: Cluster = {
     id,
     epoch: permit.epoch,
-    members: [{ id: member, ordinal: i, learner: false, started: true }],
+    members: [{ id: member, ordinal: i, learner: false, started: true, ...(isHttps && { urls: 'https' as const }) }],
     log,
     minor,
     index: 100,
@@ -107,11 +126,13 @@ function begin(world: World, i: number, volume: Volume, doc: RecordDoc, permit: 
 
 function join(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc, permit: Permit): World | undefined {
   const cluster = clusterById(world, doc.clusterId);
-  const peer = cluster?.members.some((m) => m.ordinal !== i && isRunning(world, m.id));
+  if (!speaksNext(pod, volume, doc)) return refuse(world, i, pod, 'ConfigRefused');
+  const peer = cluster?.members.some((m) => m.ordinal !== i && isCalled(world, pod, m));
   if (!cluster || !peer) return undefined;
   const self = cluster.members.find((m) => m.ordinal === i);
-  const named = [...permit.initialCluster.matchAll(/-(\d+)=/g)].map((m) => Number(m[1]));
-  const exact = named.length === cluster.members.length && cluster.members.every((m) => named.includes(m.ordinal));
+  const named = [...permit.initialCluster.matchAll(/-(\d+)=(https?):/g)].map((m) => `${m[1]} ${m[2]}`);
+  const listed = cluster.members.flatMap((m) => schemesOf(m).map((scheme) => `${m.ordinal} ${scheme}`));
+  const exact = named.toSorted().join() === listed.toSorted().join();
   if (!self || !exact) {
     const reason = `initial-cluster ${named.toSorted().join()}`;
     return pod.state === 'down' && pod.reason === reason
@@ -130,8 +151,9 @@ function joinAgain(world: World, i: number, pod: Pod, volume: Volume): World {
   return permit?.mode === 'existing' ? (join(world, i, pod, volume, doc, permit) ?? world) : world;
 }
 
-const isRunning = (world: World, member: string): boolean =>
-  world.volumes.some((v, i) => v?.wal?.member === member && isUp(world.pods[i]));
+/** The member runs, and this pod can call it. */
+const isCalled = ({ pods, volumes }: World, from: Pod, member: EtcdMember): boolean =>
+  volumes.some((v, i) => v?.wal?.member === member.id && isUp(pods[i]) && calls(from, pods[i], member));
 
 function started(
   world: World,
@@ -159,7 +181,9 @@ function started(
   const cluster = clusterById(world, clusterId)!;
   const snapIndex = permit.mode === 'restore' ? cluster.index : snapshotSent(world, cluster);
   const wal = { cluster: clusterId, member: memberId, at, snapIndex };
-  return settled(startEtcd(withVolume(withCluster(world, cluster), i, { ...volume, identity, wal }), i));
+  const told = { ...volume, identity, wal, transport: stored(doc.transport) };
+  const next = withVolume(withCluster(world, cluster), i, told);
+  return settled(startEtcd(withPod(next, i, { ...pod, speaks: stored(speaksNext(pod, volume, doc)) }), i));
 }
 
 /** A leader that no longer has the old log sends its snapshot. */

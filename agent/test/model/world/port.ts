@@ -2,7 +2,7 @@ import type { Effect } from '../../../src/controllers/cluster/effect.ts';
 import type { Port } from '../../../src/controllers/cluster/port.ts';
 import type { Known } from '../../../src/protocol/known.ts';
 import { apply, askedCluster } from './apply.ts';
-import { peerUrl, see } from './see.ts';
+import { peerAddress, see } from './see.ts';
 import type { World } from './world.ts';
 
 /** The reconciler's port on an abstract world in memory. Every effect replaces `world`. */
@@ -54,7 +54,7 @@ export class MemoryPort implements Port {
       return { clusterId: askedCluster(this.world)!.id, members };
     },
     addLearner: (peerUrls) => {
-      const ordinal = this.world.pods.findIndex((_, i) => peerUrls.includes(peerUrl(i)));
+      const ordinal = this.world.pods.findIndex((_, i) => peerUrls[0]?.endsWith(`//${peerAddress(i)}`));
       return this.#apply({ kind: 'MemberAdd', ordinal, peerUrls });
     },
     updatePeerUrls: (memberId, peerUrls) => this.#apply({ kind: 'MemberUpdate', memberId, peerUrls }),

@@ -1,6 +1,16 @@
+import type { Schemes } from '../../../src/protocol/record.ts';
 import { minorOf, violated, withPod, withVolume } from './change.ts';
-import { type Cluster, canCommit, hasQuorum, type Liveness, quorum, votersOf } from './etcd.ts';
-import type { Pod, Volume, World } from './world.ts';
+import {
+  type Cluster,
+  canCommit,
+  type EtcdMember,
+  hasQuorum,
+  type Liveness,
+  quorum,
+  schemesOf,
+  votersOf,
+} from './etcd.ts';
+import type { Pod, Volume, Wal, World } from './world.ts';
 
 /** etcd processes: who runs, who leads, and what a start, a stop and a catch-up do. */
 
@@ -9,12 +19,59 @@ export const hearsNothingOf = (pod: Pod | null | undefined): boolean => pod?.cut
 
 export const isUp = (pod: Pod | null | undefined): pod is Pod => pod?.state === 'run' && !pod.cut;
 
+export const plaintext: Schemes = { peers: 'http', clients: 'http' };
+export const speaksOf = ({ speaks = plaintext }: Pod): Schemes => speaks;
+
+/** An etcd that runs, and what the others know of it. */
+interface Process {
+  readonly pod: Pod;
+  readonly wal: Wal;
+  readonly member: EtcdMember | undefined;
+}
+
+const processesOf = (world: World, cluster: Cluster): Process[] =>
+  world.pods.flatMap((pod, i) => {
+    const wal = isUp(pod) ? world.volumes[i]?.wal : undefined;
+    if (wal?.cluster !== cluster.id) return [];
+    return [{ pod: pod!, wal, member: cluster.members.find(({ id }) => id === wal.member) }];
+  });
+
+/** One of its peer URLs has the scheme at which it listens, and whoever calls by https has certificates. */
+export function calls(from: Pod, to: Pod, member: EtcdMember): boolean {
+  const { peers } = speaksOf(to);
+  return schemesOf(member).includes(peers) && (peers === 'http' || from.tls === true);
+}
+
+const reaches = (a: Process, b: Process): boolean =>
+  a === b ||
+  (a.member !== undefined && b.member !== undefined && calls(a.pod, b.pod, b.member) && calls(b.pod, a.pod, a.member));
+
+/** The voters that run and cannot reach each other. */
+export function cutOff(world: World, cluster: Cluster): [EtcdMember, EtcdMember] | undefined {
+  const voters = processesOf(world, cluster).filter(({ member }) => member?.learner === false);
+  for (const a of voters) {
+    const b = voters.find((other) => !reaches(a, other));
+    if (b) return [a.member!, b.member!];
+  }
+  return undefined;
+}
+
+/** The processes that a leader reaches which reaches the most voters. */
+function together(processes: readonly Process[]): readonly Process[] {
+  const isPlain = ({ pod, member }: Process): boolean => !pod.speaks && !member?.urls;
+  if (processes.every(isPlain)) return processes;
+  const groups = processes
+    .filter(({ member }) => member?.learner === false)
+    .map((leader) => processes.filter((other) => reaches(leader, other)));
+  const size = (group: readonly Process[]) => group.filter(({ member }) => member?.learner === false).length;
+  return groups.toSorted((a, b) => size(b) - size(a))[0] ?? processes;
+}
+
+/** A process that the leader does not reach does not count. */
 export function liveness(world: World, cluster: Cluster): Liveness {
   const running = new Set<string>();
   const upToDate = new Set<string>();
-  for (let i = 0; i < world.pods.length; i++) {
-    const wal = isUp(world.pods[i]) ? world.volumes[i]?.wal : undefined;
-    if (wal?.cluster !== cluster.id) continue;
+  for (const { wal } of together(processesOf(world, cluster))) {
     running.add(wal.member);
     if (wal.at === cluster.log) upToDate.add(wal.member);
   }
@@ -53,6 +110,7 @@ export function catchUp(world: World, i: number): World | undefined {
   if (!isUp(world.pods[i]) || !volume?.wal) return undefined;
   const cluster = clusterById(world, volume.wal.cluster)!;
   if (volume.wal.at === cluster.log || !cluster.leader) return undefined;
+  if (!liveness(world, cluster).running.has(volume.wal.member)) return undefined;
   return withVolume(world, i, { ...volume, wal: { ...volume.wal, at: cluster.log } });
 }
 
@@ -61,8 +119,9 @@ export function write(world: World): World | undefined {
   const cluster = world.clusters.find((c) => !c.corrupt && canCommit(c, liveness(world, c)) && reachable(world, c));
   if (!cluster) return undefined;
   const log = cluster.log + 1;
+  const { upToDate } = liveness(world, cluster);
   const volumes = world.volumes.map((volume, i): Volume | null => {
-    const takes = isUp(world.pods[i]) && volume?.wal?.cluster === cluster.id && volume.wal.at === cluster.log;
+    const takes = volume?.wal?.cluster === cluster.id && upToDate.has(volume.wal.member) && isUp(world.pods[i]);
     return takes ? { ...volume, wal: { ...volume.wal!, at: log } } : volume;
   });
   return withCluster({ ...world, volumes }, { ...cluster, log });
@@ -96,7 +155,7 @@ function settledCluster(world: World, cluster: Cluster): World {
       next = withPod(next, i, { ...pod, state: 'down', reason: 'removed' });
   }
   const live = liveness(next, cluster);
-  if (hasQuorum(cluster, live)) next = answering(next, cluster);
+  if (hasQuorum(cluster, live)) next = answering(next, cluster, live);
   const voters = votersOf(cluster);
   const behind = voters.filter((m) => live.running.has(m.id) && !live.upToDate.has(m.id));
   if (behind.length >= quorum(voters.length))
@@ -107,11 +166,12 @@ function settledCluster(world: World, cluster: Cluster): World {
   return withCluster(next, { ...cluster, leader, minor });
 }
 
-function answering(world: World, cluster: Cluster): World {
+function answering(world: World, cluster: Cluster, live: Liveness): World {
   let next = world;
   for (let i = 0; i < world.pods.length; i++) {
     const pod = world.pods[i];
-    if (pod?.mute && world.volumes[i]?.wal?.cluster === cluster.id)
+    const wal = world.volumes[i]?.wal;
+    if (pod?.mute && wal?.cluster === cluster.id && live.running.has(wal.member))
       next = withPod(next, i, { ...pod, mute: undefined });
   }
   return next;

@@ -1,9 +1,10 @@
 import type * as seen from '../../../src/controllers/cluster/observed.ts';
 import type { AgentStatus } from '../../../src/protocol/agent-status.ts';
 import { type Known, known, unknown } from '../../../src/protocol/known.ts';
+import { settings } from '../settings.ts';
 import { askedCluster } from './apply.ts';
-import { type Cluster, type EtcdMember, hasQuorum, INDEX_UNIT, raftIndex } from './etcd.ts';
-import { clusterById, isUp, liveness, reachable } from './processes.ts';
+import { type Cluster, type EtcdMember, hasQuorum, INDEX_UNIT, raftIndex, schemesOf } from './etcd.ts';
+import { clusterById, isUp, liveness, reachable, speaksOf } from './processes.ts';
 import { failsAgain } from './steps.ts';
 import type { Pod, Spec, Volume, World } from './world.ts';
 
@@ -54,11 +55,14 @@ export function see(world: World, { young = false }: Sight = {}): seen.Observed 
 }
 
 const DOMAIN = 'cluster.local';
-const urlIn = (domain: string, i: number): string => `http://c-${i}.c-peers.n.svc.${domain}:2380`;
-export const peerUrl = (i: number): string => urlIn(DOMAIN, i);
+const addressIn = (domain: string, i: number): string => `c-${i}.c-peers.n.svc.${domain}:2380`;
+export const peerAddress = (i: number): string => addressIn(DOMAIN, i);
 /** A member that was added by hand is at no ordinal. */
-const urlOf = ({ ordinal }: EtcdMember, { renamed }: World): string =>
-  ordinal < 0 ? 'http://10.0.0.9:2380' : urlIn(renamed ? 'old.example' : DOMAIN, ordinal);
+const urlsOf = (member: EtcdMember, { renamed }: World): string[] => {
+  const { ordinal } = member;
+  const address = ordinal < 0 ? '10.0.0.9:2380' : addressIn(renamed ? 'old.example' : DOMAIN, ordinal);
+  return schemesOf(member).map((scheme) => `${scheme}://${address}`);
+};
 
 export function specOf(spec: Spec): seen.ClusterSpec {
   return {
@@ -66,7 +70,9 @@ export function specOf(spec: Spec): seen.ClusterSpec {
     allowEvenSize: spec.size % 2 === 0,
     version: spec.version,
     paused: spec.paused === true,
-    tls: false,
+    tls: spec.tls !== undefined,
+    disablingTls: spec.tls === 'disabling',
+    acceptPlaintextFor: spec.acceptPlaintext ? settings.acceptPlaintext : 0,
     ephemeral: spec.ephemeral === true,
     replace: {
       policy: spec.manual ? 'Manual' : 'OnVolumeLoss',
@@ -99,8 +105,15 @@ function clusterOf(world: World): seen.Cluster | undefined {
     spec: specOf(spec),
     status: { epoch: world.statusEpoch },
     ...(world.roots && { certificates: certificatesOf(world) }),
+    ...(world.users && { authentication: USERS }),
   };
 }
+
+const USERS: seen.AuthReport = {
+  isWanted: true,
+  removed: 0,
+  seen: { isEnabled: true, hasUsers: true, age: 0 },
+};
 
 /** As if each member reported what it has loaded even while its etcd is down. */
 function certificatesOf({ pods, roots }: World): seen.CertificateReport {
@@ -109,10 +122,10 @@ function certificatesOf({ pods, roots }: World): seen.CertificateReport {
   return { ...nothing, now: NOW, looked: { at: NOW, age: 0 }, goodAge: 0, ...(isBehind && { rootsToLoad: roots }) };
 }
 
-type Template = Pick<Pod, 'version' | 'change' | 'minEpoch' | 'roots' | 'image' | 'broken'>;
+type Template = Pick<Pod, 'version' | 'change' | 'minEpoch' | 'roots' | 'image' | 'broken' | 'tls'>;
 
-const revisionOf = ({ version, change, minEpoch, roots, image, broken }: Template): string =>
-  `${version}/${change}/${minEpoch}/${roots ?? ''}/${image ?? ''}/${broken ?? ''}`;
+const revisionOf = ({ version, change, minEpoch, roots, image, broken, tls }: Template): string =>
+  `${version}/${change}/${minEpoch}/${roots ?? ''}/${image ?? ''}/${broken ?? ''}/${tls ?? ''}`;
 
 function statefulSetOf({ sts }: World): seen.StatefulSet | undefined {
   if (!sts) return undefined;
@@ -125,6 +138,7 @@ function statefulSetOf({ sts }: World): seen.StatefulSet | undefined {
     ...(sts.roots && { roots: sts.roots }),
     version: sts.version,
     imageVersion: sts.image ?? sts.version,
+    tlsSecrets: sts.tls ? { peer: 'peer', server: 'server' } : {},
   };
 }
 
@@ -156,7 +170,13 @@ function isReady(world: World, i: number): boolean {
   if (!isUp(world.pods[i]) || world.pods[i].image || !cluster || !hasQuorum(cluster, liveness(world, cluster)))
     return false;
   const member = cluster.members.find((m) => m.id === world.volumes[i]!.wal!.member);
-  return member?.learner === false && reachable(world, cluster);
+  return member?.learner === false && isConnected(world, i) && reachable(world, cluster);
+}
+
+/** Its etcd belongs to those that the leader reaches. */
+function isConnected(world: World, i: number): boolean {
+  const { wal } = world.volumes[i]!;
+  return liveness(world, clusterById(world, wal!.cluster)!).running.has(wal!.member);
 }
 
 function claimsOf(world: World): seen.Claim[] {
@@ -189,6 +209,8 @@ const asks = (pod: Pod, volume: Volume): boolean => !volume.wal && (pod.state ==
 
 /** etcd has another version than its template names. */
 const isMismatch = (pod: Pod): boolean => pod.state === 'run' && pod.image !== undefined;
+
+const isPastGate = ({ state }: Pod): boolean => state === 'run' || state === 'stopped' || state === 'down';
 
 function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
   if (pod.cut || pod.state === 'new') return unknown('no answer');
@@ -230,6 +252,7 @@ function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
     },
     request: asks(pod, volume) && volume.volumeId ? { volumeId: volume.volumeId } : undefined,
     minEpoch: pod.minEpoch,
+    ...(isPastGate(pod) && { transport: { ...speaksOf(pod), hasCertificates: pod.tls === true } }),
     ...(identity && pastOf(world)),
     recordRev: world.record && world.record.doc.rev + (world.putBack ? 1 : 0),
     salvage:
@@ -255,7 +278,7 @@ function etcdOf(world: World, i: number, pod: Pod): AgentStatus['etcd'] {
     up: pod.state === 'run',
     memberId: wal!.member,
     clusterId: wal!.cluster,
-    hasLeader: leads,
+    hasLeader: leads && (pod.state !== 'run' || isConnected(world, i)),
     isLeader: cluster.leader === wal!.member,
     isLearner: cluster.members.find((m) => m.id === wal!.member)?.learner === true,
     // A member that was cut off has raised its term, and has fewer entries.
@@ -275,7 +298,7 @@ function membersOf(cluster: Cluster, world: World): seen.Member[] {
   return cluster.members.map((m) => ({
     id: m.id,
     name: m.started ? `c-${m.ordinal}` : '',
-    peerUrls: [urlOf(m, world)],
+    peerUrls: urlsOf(m, world),
     isLearner: m.learner,
   }));
 }
@@ -301,7 +324,7 @@ function memberStatus(world: World, id: string): Known<seen.MemberStatus> {
   return known({
     clusterId: cluster.id,
     version: world.pods[i]!.image ?? world.pods[i]!.version,
-    leader: cluster.leader ?? '',
+    leader: isConnected(world, i) ? (cluster.leader ?? '') : '',
     raftTerm: 1,
     raftIndex: raftIndex(cluster, cluster.log),
     appliedIndex: raftIndex(cluster, wal.at),

@@ -55,6 +55,7 @@ export function podCreated(world: World, i: number, api: boolean): World | undef
     loaded: world.roots,
     image: sts.image,
     broken: sts.broken,
+    tls: sts.tls,
     state: 'new' as const,
   };
   const created = withPod(named, i, pod);

@@ -1,6 +1,6 @@
 import type { Effect } from '../../../src/controllers/cluster/effect.ts';
 import type { JobKind } from '../../../src/controllers/cluster/observed.ts';
-import type { RecordDoc } from '../../../src/protocol/record.ts';
+import type { RecordDoc, Schemes } from '../../../src/protocol/record.ts';
 import type { AddRule, Cluster } from './etcd.ts';
 
 /**
@@ -21,9 +21,11 @@ import type { AddRule, Cluster } from './etcd.ts';
  * - clients of a seed before it is seeded: their Services lead to no member that is not ready;
  * - reads of the record that a gate misses, except for one per `noApi` fault;
  * - the domain of the member names, except that it may differ between cluster and members (`renamed`);
- * - TLS and whether members accept each other: roots are only names that a pod reads when it is created, and no restart of
- *   etcd alone loads them; every `ca.crt` changes at once;
- * - auth, downgrades, and sizes other than "room" and "no room".
+ * - the certificates: a pod that mounts them has them, and members accept each other's. Roots are only names that a pod reads
+ *   when it is created, and no restart of etcd alone loads them; every `ca.crt` changes at once;
+ * - a member that can call another which cannot call it: the two count as cut off from each other;
+ * - clients that use one scheme only, and what authentication does;
+ * - downgrades, and sizes other than "room" and "no room".
  */
 export interface World {
   /** Number of the next id. */
@@ -66,6 +68,8 @@ export interface World {
   readonly putBack?: true;
   /** What the agents have cached of the lost record. */
   readonly read?: { readonly epoch: number; readonly restores: readonly string[] };
+  /** etcd has users, and its authentication is on. */
+  readonly users?: true;
   /** Freed space is filled again at once. */
   readonly greedy?: true;
   readonly budget: Budget;
@@ -89,6 +93,10 @@ export interface Spec {
   readonly size: number;
   readonly version: string;
   readonly paused?: true;
+  /** The pods have certificates. `disabling`: to give up TLS. */
+  readonly tls?: 'on' | 'disabling';
+  /** For how long clients may use http while TLS is switched on. Default: no longer. */
+  readonly acceptPlaintext?: 'long';
   readonly ephemeral?: true;
   readonly manual?: true;
   readonly force: readonly { ordinal: number; memberId: string; discardVolume?: boolean }[];
@@ -125,6 +133,8 @@ export interface StatefulSet {
   readonly image?: string;
   /** Its pods do not start, for example because the image does not exist. */
   readonly broken?: true;
+  /** Its pods mount certificates. */
+  readonly tls?: true;
 }
 
 export interface Pod {
@@ -138,6 +148,9 @@ export interface Pod {
   /** The image version of the template from which it was created. */
   readonly image?: string;
   readonly broken?: true;
+  readonly tls?: true;
+  /** How the gate has started its etcd. Default: http. */
+  readonly speaks?: Schemes;
   /** `new`: before the gate's first pass. `down`: the etcd container exits and restarts without progress. */
   readonly state: 'new' | 'wait' | 'run' | 'stopped' | 'refused' | 'down';
   readonly reason?: string;
@@ -177,6 +190,8 @@ export interface Volume {
   readonly volumeId?: string;
   readonly identity?: Identity;
   readonly wal?: Wal;
+  /** As the record said when etcd was last started here: what a gate goes by that cannot read it. Default: http. */
+  readonly transport?: Schemes;
 }
 
 export interface Wal {
@@ -247,6 +262,8 @@ export interface Truth {
   readonly served: readonly string[];
   /** Restores from which a cluster began. */
   readonly restored: readonly string[];
+  /** A late call has set the peer URLs of a member. */
+  readonly cut?: true;
   /** An invariant that a step has broken. */
   readonly violation?: string;
 }

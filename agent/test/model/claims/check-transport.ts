@@ -1,0 +1,96 @@
+import type { RecordDoc, Scheme, Transport } from '../../../src/protocol/record.ts';
+import { type EtcdMember, schemesOf, votersOf } from '../world/etcd.ts';
+import { isUp, speaksOf } from '../world/processes.ts';
+import type { Pod, World } from '../world/world.ts';
+import { allUp, current } from './truth.ts';
+
+/** Checks how TLS is switched on and off. */
+
+export const askedScheme = ({ spec }: World): Scheme => (spec?.tls === 'on' ? 'https' : 'http');
+
+const podOf = (world: World, { id }: EtcdMember): Pod | undefined => {
+  const at = world.volumes.findIndex((volume, i) => volume?.wal?.member === id && isUp(world.pods[i]));
+  return world.pods[at] ?? undefined;
+};
+
+const schemesIn = (peerUrls: readonly string[]): string[] => peerUrls.map((url) => url.slice(0, url.indexOf(':')));
+
+export function hasUrls(world: World, memberId: string, peerUrls: readonly string[]): boolean {
+  const member = current(world)?.members.find(({ id }) => id === memberId);
+  return member !== undefined && schemesOf(member).join() === schemesIn(peerUrls).join();
+}
+
+/** The record would start its etcd otherwise. Without certificates, clients can only use http. */
+export function speaksOtherwise({ record }: World, pod: Pod): boolean {
+  if (!record?.doc.transport) return false;
+  const { peers, clients } = record.doc.transport;
+  const is = speaksOf(pod);
+  return is.peers !== peers || is.clients !== (pod.tls || peers === 'https' ? clients : 'http');
+}
+
+/** A member of the cluster uses TLS among the members, or is to. */
+export function needsCertificates(world: World): boolean {
+  const cluster = current(world);
+  const voters = cluster ? votersOf(cluster) : [];
+  return world.record?.doc.transport?.peers === 'https' || voters.some((m) => speaks(world, m) === 'https');
+}
+
+const speaks = (world: World, member: EtcdMember): Scheme | undefined => {
+  const pod = podOf(world, member);
+  return pod && speaksOf(pod).peers;
+};
+
+export function checkPeerUrls(
+  world: World,
+  memberId: string,
+  peerUrls: readonly string[],
+  young: boolean,
+): string | undefined {
+  const { doc } = world.record!;
+  if (doc.op) return 'OneOperation: peer URLs change beside an op';
+  const cluster = current(world);
+  const member = cluster?.members.find(({ id }) => id === memberId);
+  if (!cluster || !member || member.ordinal < 0) return 'the peer URLs of no member of ours change';
+  const own = speaks(world, member);
+  const schemes = schemesIn(peerUrls);
+  if (own && !schemes.includes(own)) return 'QuorumKept: a member loses the peer URL at which it listens';
+  const { peers, target } = doc.transport!;
+  if (schemes.length === 1 && (schemes[0] !== peers || peers !== target))
+    return 'QuorumKept: a member loses the peer URL of the scheme at which it starts next';
+  const voters = votersOf(cluster);
+  if (schemes.includes('https') && voters.some((m) => podOf(world, m)?.tls !== true))
+    return 'a member gets a peer URL that others cannot call';
+  const isOutOfReach = own !== undefined && !schemesOf(member).includes(own);
+  return (allUp(world) && !young) || isOutOfReach ? undefined : 'peer URLs change while a voter is down';
+}
+
+export function checkTransport(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
+  const [was, is] = [before.transport, doc.transport];
+  if (!is) return 'the record forgets how members speak';
+  if (!was || JSON.stringify(was) === JSON.stringify(is)) return undefined;
+  // A new epoch has no members yet.
+  if (!before.seeded) return is.peers === is.target ? undefined : 'a seed begins half-way';
+  if (before.op) return 'OneOperation: the schemes change beside an op';
+  if (is.target !== askedScheme(world)) return 'a scheme is the target that nobody asks for';
+  if (was.peers !== is.peers && is.target !== is.peers) return 'members are to use a scheme that nobody asks for';
+  const { sts, spec } = world;
+  if (spec?.tls && !sts?.tls) return 'the schemes change before the template has the certificates';
+  if (!spec?.tls && needsCertificates(world)) return 'the certificates are given up while members need them';
+  const isGivenUp = was.peers === 'https' && is.target === 'http';
+  if (isGivenUp && world.users) return 'TLS is given up while there are users';
+  return was.peers === is.peers ? checkClients(world, was, is) : checkPeers(world, is);
+}
+
+function checkPeers(world: World, { peers, clients }: Transport): string | undefined {
+  const cluster = current(world)!;
+  if (!cluster.members.every((m) => schemesOf(m).length === 2)) return 'members change the scheme without both URLs';
+  if (peers === 'http') return clients === 'both' ? undefined : 'clients lose https with the members';
+  if (world.spec?.acceptPlaintext) return 'clients lose http before their time is over';
+  const accepts = (m: EtcdMember): boolean => podOf(world, m)?.speaks?.clients === 'both';
+  return votersOf(cluster).every(accepts) ? undefined : 'clients lose http before every member accepts https';
+}
+
+function checkClients({ spec }: World, was: Transport, is: Transport): string | undefined {
+  if (is.clients === was.clients || is.clients === 'both') return undefined;
+  return is.clients === 'http' && !spec?.tls ? undefined : 'clients lose a scheme without a change of the members';
+}
