@@ -375,7 +375,7 @@ const status = object('The state that the reconciler observes. Fields whose valu
   ),
   members: list('The state of each member.', member, 0, 16, mapBy('ordinal')),
   conditions: conditions(
-    'Available, Ready, Progressing, Degraded, QuorumLost, Stalled, Alarm, BackupHealthy, CertificatesReady, AuthReady, Accepted',
+    'Available, Ready, Progressing, Degraded, QuorumLost, Stalled, Alarm, BackupHealthy, CertificatesReady, TransportReady, AuthReady, Accepted',
   ),
 });
 
