@@ -3,6 +3,7 @@ import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
 import {
   choice,
   duration,
+  durationOrZero,
   flag,
   integer,
   list,
@@ -13,7 +14,6 @@ import {
   secretName,
   text,
   time,
-  timespan,
   timeZone,
 } from './schema.mjs';
 import { restoreFields, restoreRules } from './source.mjs';
@@ -171,7 +171,7 @@ const tls = object(
     disabling: flag(
       'Switches TLS off. The members keep their certificates until all of them speak http; then remove tls.',
     ),
-    acceptPlaintextFor: timespan(
+    acceptPlaintextFor: durationOrZero(
       'While TLS is switched on: for how long clients may use http beside https, from the first step on. Default: 24h.',
     ),
     managed: object(
@@ -375,7 +375,7 @@ const status = object('The state that the reconciler observes. Fields whose valu
   ),
   members: list('The state of each member.', member, 0, 16, mapBy('ordinal')),
   conditions: conditions(
-    'Available, Ready, Progressing, Degraded, QuorumLost, Stalled, Alarm, BackupHealthy, CertificatesReady, AuthReady, Accepted',
+    'Available, Ready, Progressing, Degraded, QuorumLost, Stalled, Alarm, BackupHealthy, CertificatesReady, TransportReady, AuthReady, Accepted',
   ),
 });
 

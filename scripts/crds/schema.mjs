@@ -65,7 +65,7 @@ export const clusterName = (description) =>
   );
 
 /** A duration that may be zero. */
-export const timespan = (description) =>
+export const durationOrZero = (description) =>
   text(
     description,
     32,

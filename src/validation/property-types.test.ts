@@ -117,7 +117,7 @@ test.each<[string, Props, RegExp]>([
   expect(() => cluster({ tls: EtcdTls.none(props) })).toThrow(message);
 });
 
-test.each([-1, '24h'])('a time that is no Duration: %p', (time: Props) => {
+test.each([-1, '24h'])('a time that is not a Duration: %p', (time: Props) => {
   expect(() => cluster({ tls: EtcdTls.managed({ acceptPlaintextFor: time }) })).toThrow(
     /^shop\/orders: tls: acceptPlaintextFor: .* is not a Duration; write for example Duration.minutes\(5\), or leave it out$/,
   );
