@@ -15,7 +15,8 @@ const podOf = (world: World, { id }: EtcdMember): Pod | undefined => {
 
 const schemesIn = (peerUrls: readonly string[]): string[] => peerUrls.map((url) => url.slice(0, url.indexOf(':')));
 
-export function hasUrls(world: World, memberId: string, peerUrls: readonly string[]): boolean {
+export function hasUrls(world: World, memberId: string, peerUrls: readonly string[] | undefined): boolean {
+  if (!peerUrls) return true;
   const member = current(world)?.members.find(({ id }) => id === memberId);
   return member !== undefined && schemesOf(member).join() === schemesIn(peerUrls).join();
 }
@@ -75,6 +76,7 @@ export function checkTransport(world: World, before: RecordDoc, doc: RecordDoc):
   if (was.peers !== is.peers && is.target !== is.peers) return 'members are to use a scheme that nobody asks for';
   const { sts, spec } = world;
   if (spec?.tls && !sts?.tls) return 'the schemes change before the template has the certificates';
+  if (!spec?.tls && sts?.tls) return 'the schemes change before the template has lost the certificates';
   if (!spec?.tls && needsCertificates(world)) return 'the certificates are given up while members need them';
   const isGivenUp = was.peers === 'https' && is.target === 'http';
   if (isGivenUp && world.users) return 'TLS is given up while there are users';

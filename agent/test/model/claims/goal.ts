@@ -142,6 +142,7 @@ function excuse(world: World): string | undefined {
   if (world.pods.some((p) => p?.state === 'refused')) return 'a gate refuses';
   if (world.volumes.some((v) => v?.identity && v.identity.clusterUid !== doc.clusterUid))
     return 'data of another record';
+  if ((world.sts.tls === true) !== (spec?.tls !== undefined)) return 'the template has other certificates';
   if (!spec?.tls && cluster && needsCertificates(world)) return 'the certificates are still needed';
   if (world.users && doc.transport?.peers === 'https' && spec?.tls !== 'on') return 'users are in the way';
   if (doc.failure) return 'something failed, to be tried again later';

@@ -210,7 +210,7 @@ function remembered(world: World, effect: Effect): World {
 }
 
 const schemesIn = (effect: Effect): string =>
-  'peerUrls' in effect ? effect.peerUrls.map((url) => url.slice(0, url.indexOf(':'))).join('+') : '';
+  'peerUrls' in effect && effect.peerUrls ? effect.peerUrls.map((url) => url.slice(0, url.indexOf(':'))).join('+') : '';
 
 export function describe(effect: Effect): string {
   switch (effect.kind) {

@@ -73,7 +73,7 @@ export function canCommit(cluster: Cluster, live: Liveness): boolean {
 export const schemesOf = ({ urls }: EtcdMember): string[] => (urls ?? 'http').split('+');
 
 /** The schemes of these URLs; undefined: http. */
-function urlsOf(peerUrls: readonly string[]): Pick<EtcdMember, 'urls'> {
+function urlsOf(peerUrls: readonly string[] = []): Pick<EtcdMember, 'urls'> {
   const schemes = peerUrls.map((url) => url.slice(0, url.indexOf(':'))).join('+');
   return schemes === 'https' || schemes === 'http+https' ? { urls: schemes } : { urls: undefined };
 }

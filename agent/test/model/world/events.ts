@@ -343,6 +343,12 @@ export const setTls = (tls: Spec['tls'], acceptPlaintext?: 'long'): Edit => ({
         },
 });
 
+/** The StatefulSet is applied, the EtcdCluster is not. */
+export const setTemplateTls = (tls: true | undefined): Edit => ({
+  text: `the template ${tls ? 'gets' : 'loses'} its certificates, the EtcdCluster has its tls`,
+  apply: (_, world) => (world.sts && world.sts.tls !== tls ? { sts: { ...world.sts, tls } } : undefined),
+});
+
 export const deleteUsers: Edit = {
   text: 'the EtcdUsers are deleted',
   apply: (_, world) => (world.users ? { users: undefined } : undefined),

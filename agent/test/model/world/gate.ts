@@ -87,7 +87,9 @@ function use(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc, 
   if (permit.mode === 'existing') return join(world, i, pod, volume, doc, permit);
   if (permit.mode === 'restore') {
     const job = world.jobs.find((j) => j.kind === 'restore' && j.serving && j.uid === permit.restore?.source.url);
-    return job && begin(world, i, volume, doc, permit, 1 + job.snapshot!.writes);
+    const isOpen = permit.restore!.source.token === '' && !pod.tls;
+    const next = isOpen ? violated(world, 'a snapshot has neither a token nor certificates to guard it') : world;
+    return job && begin(next, i, volume, doc, permit, 1 + job.snapshot!.writes);
   }
   return undefined;
 }
@@ -126,7 +128,8 @@ function begin(world: World, i: number, volume: Volume, doc: RecordDoc, permit: 
 
 function join(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc, permit: Permit): World | undefined {
   const cluster = clusterById(world, doc.clusterId);
-  if (!speaksNext(pod, volume, doc)) return refuse(world, i, pod, 'ConfigRefused');
+  const speaks = speaksNext(pod, volume, doc);
+  if (!speaks) return refuse(world, i, pod, 'ConfigRefused');
   const peer = cluster?.members.some((m) => m.ordinal !== i && isCalled(world, pod, m));
   if (!cluster || !peer) return undefined;
   const self = cluster.members.find((m) => m.ordinal === i);
@@ -137,7 +140,7 @@ function join(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc,
     const reason = `initial-cluster ${named.toSorted().join()}`;
     return pod.state === 'down' && pod.reason === reason
       ? undefined
-      : withPod(world, i, { ...pod, state: 'down', reason });
+      : withPod(world, i, { ...pod, state: 'down', reason, speaks: stored(speaks) });
   }
   const next = self.started ? violated(world, 'OneVolumePerMember: a member id starts on a second volume') : world;
   return started(next, i, volume, doc, permit, cluster.id, self.id, 0);

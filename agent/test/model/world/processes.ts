@@ -46,11 +46,12 @@ const reaches = (a: Process, b: Process): boolean =>
   a === b ||
   (a.member !== undefined && b.member !== undefined && calls(a.pod, b.pod, b.member) && calls(b.pod, a.pod, a.member));
 
-/** The voters that run and cannot reach each other. */
+/** The voters that run and cannot reach each other, although they have certificates where that is needed. */
 export function cutOff(world: World, cluster: Cluster): [EtcdMember, EtcdMember] | undefined {
   const voters = processesOf(world, cluster).filter(({ member }) => member?.learner === false);
+  const lacks = (a: Process, b: Process) => !a.pod.tls && speaksOf(b.pod).peers === 'https';
   for (const a of voters) {
-    const b = voters.find((other) => !reaches(a, other));
+    const b = voters.find((other) => !reaches(a, other) && !lacks(a, other) && !lacks(other, a));
     if (b) return [a.member!, b.member!];
   }
   return undefined;

@@ -367,6 +367,30 @@ describe('refused', () => {
     expect(half.effect).toBeUndefined();
   });
 
+  test('the certificates go while one member may use them, as its agent does not answer', () => {
+    const rolled = allSpeak(apply(safe(), off), { peers: 'http', clients: 'both', hasCertificates: true });
+    const world = withUrls(rolled, 'http', 'https').doc({ transport: { ...plaintext, clients: 'both' } });
+    expect(world.rule).toBe('SwitchTransport.end');
+    world.agent(1, undefined);
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Accepted')).toBe('TlsRefused');
+    expect(withUrls(world, 'http').reason('Accepted')).not.toBe('TlsRefused');
+    expect(withUrls(world, 'http', 'https').noQuorum().reason('Accepted')).toBe('TlsRefused');
+  });
+
+  test('the certificates go while they guard the snapshot of a restore', () => {
+    const op = (sourceToken: string) => ({
+      ...{ id: 'o', holder: '', startedAt: '', kind: 'Restore' as const, step: 'verify' as const },
+      args: {
+        ...{ id: 'r', uid: 'r', specHash: '', sourceToken },
+        ...{ safetyBackup: false, ignoreUnreachablePods: false },
+      },
+    });
+    const world = apply(plain(), off);
+    expect(world.op(op('secret')).reason('Accepted')).toBe('SpecAccepted');
+    expect(world.op(op('')).reason('Accepted')).toBe('TlsRefused');
+  });
+
   test('etcd 3.4', () => {
     const world = apply(plain(), { ...on, version: '3.4.37' }).doc({
       versions: { current: '3.4', allowedMinors: ['3.4'] },

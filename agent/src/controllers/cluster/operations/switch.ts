@@ -2,14 +2,13 @@ import type { Scheme, Transport } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
 import { allVotersHealthy, placed } from '../plan/facts.ts';
 import { listed, type PlacedMember } from '../plan/member-view.ts';
-import { rule, steps } from '../plan/rule.ts';
+import { implied, rule, steps } from '../plan/rule.ts';
 import {
   acceptsBoth,
   allSpeak,
   askedScheme,
   endOfPlaintext,
   hasBoth,
-  hasOnly,
   isOutOfReach,
   mayBeSwitched,
   transportOf,
@@ -81,11 +80,14 @@ export const switchTransport = [
       does: 'WriteRecord',
       to: 'running',
       when: {
-        'no TLS is asked for, peers speak http': goes('http', 'http'),
+        'no TLS is asked for, peers speak http': implied(
+          'SwitchTransport, above, comes first, and clients may use either scheme only while peers speak http',
+          goes('http', 'http'),
+        ),
         'clients may use either scheme': (v) => transportOf(v).clients === 'both',
         'there are no more certificates': (v) => !v.spec.tls,
       },
-      requires: { ...possible, 'every member has an http URL only': (v) => listed(v).every((m) => hasOnly('http', m)) },
+      requires: possible,
       effect: (v) => change(v, { clients: 'http' }),
     }),
     rule<PlacedMember>({

@@ -52,8 +52,8 @@ function stepOff(v: View): string | undefined {
   if (peers === 'https') return doubled(v, 'step 1 of 4') ?? `step 2 of 4: ${ofAll(v, 0)} use http among themselves`;
   if (v.spec.tls) return rolled(v, 'step 2 of 4', 'use http among themselves') ?? cut(v, 'step 3 of 4');
   const last = { step: 'step 4 of 4', what: 'use http without certificates' };
-  if (clients === 'both') return cut(v, 'step 3 of 4') ?? `${last.step}: ${ofAll(v, 0)} ${last.what}`;
-  return rolled(v, last.step, last.what);
+  if (clients === 'both') return `${last.step}: ${ofAll(v, 0)} ${last.what}`;
+  return rolled(v, last.step, last.what) ?? cut(v, 'step 3 of 4');
 }
 
 function notBegun(v: View): string {

@@ -1,5 +1,5 @@
 import type { AgentStatus } from '../../../protocol/agent-status.ts';
-import type { Scheme, Schemes, Transport } from '../../../protocol/record.ts';
+import type { RecordDoc, Scheme, Schemes, Transport } from '../../../protocol/record.ts';
 import { peerUrl } from '../names.ts';
 import type { Pod } from '../observed.ts';
 import { voters } from './facts.ts';
@@ -78,9 +78,27 @@ export const acceptsBoth = ({ peers, clients, hasCertificates }: Report): boolea
 const isUnborn = ({ record: { seeded, phase, op } }: View): boolean =>
   !seeded && (phase === 'Seeding' || (op?.kind === 'Restore' && op.args.id.startsWith('origin:')));
 
+/** Its snapshot has no token, because certificates guard it. */
+const isGuardedByTls = ({ op }: RecordDoc): boolean =>
+  (op?.kind === 'Restore' || op?.kind === 'Recover') && op.args.sourceToken === '';
+
 /** The members use TLS among themselves, or are to: without certificates a member reaches none of them. */
 export const needsCertificates = (v: View): boolean =>
-  !isUnborn(v) && (transportOf(v).peers === 'https' || reports(v).some((report) => report?.peers === 'https'));
+  isGuardedByTls(v.record) || (!isUnborn(v) && (transportOf(v).peers === 'https' || mayUseTls(v)));
+
+/** A member uses TLS, or may: its agent does not answer, and it may not have been restarted since the record said so. */
+function mayUseTls(v: View): boolean {
+  const speaks = (ordinal: number) => agentAt(v, ordinal)?.transport?.peers;
+  // Without a quorum: only while clients may use either scheme, members may have either.
+  if (!v.o.members.known)
+    return (
+      transportOf(v).clients === 'both' && Object.keys(v.record.members).some((at) => speaks(Number(at)) !== 'http')
+    );
+  return voters(v).some(({ agent, peerUrls }) => {
+    const peers = agent?.transport?.peers;
+    return peers === 'https' || (peers === undefined && has('https', peerUrls));
+  });
+}
 
 /** When clients may no longer use http, while TLS is switched on, ms. */
 export const endOfPlaintext = (v: View): number =>
@@ -138,7 +156,7 @@ const isFollowed = (v: View): boolean => {
 /** Why `spec.tls` is not followed until it is changed; undefined: it is. */
 export function transportRefusal(v: View): string | undefined {
   if (!v.spec.tls && needsCertificates(v))
-    return 'spec.tls is missing, but the members use TLS among themselves, for which they need their certificates; apply EtcdTls.none({ from: … }) first, with the tls that the cluster had';
+    return 'spec.tls is missing, but the members need their certificates, for TLS among themselves or for a restore; apply EtcdTls.none({ from: … }) first, with the tls that the cluster had (in YAML: tls.disabling: true)';
   if (isUnborn(v) || isFollowed(v)) return undefined;
   if (v.record.versions.allowedMinors.includes('3.4'))
     return 'TLS cannot be switched on or off with etcd 3.4, which does not serve http and https on one port; upgrade to 3.5 first';
