@@ -116,7 +116,9 @@ export async function storeSnapshot(
           manifest: { ...rest, object: { ...object, ...put }, ...spans.get(target) },
           extra: extra?.bytes,
         };
-        run.outcome = await commit(target, stored, request, within);
+        run.outcome = await commit(target, stored, request, within, (committed) => {
+          run.committed = committed;
+        });
         const rests = waiting.get(target);
         const { verified } = run.outcome;
         if (rests && !request.key && verified && verified !== 'stream') {
