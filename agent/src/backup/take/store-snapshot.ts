@@ -210,7 +210,7 @@ function fromBefore(
   const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
   for (const { target, context } of runs) {
     const { entries = [] } = prepared.get(target) ?? {};
-    for (const warning of warningsFor(entries, request, origin, lineage))
+    for (const warning of warningsFor(entries, target, request, origin, lineage))
       context.log.warn({ store: target.store.url }, warning);
   }
   return {
