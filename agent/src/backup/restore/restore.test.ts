@@ -747,7 +747,7 @@ describe('the command restore data-dir', () => {
           expect(await of(n, saved.manifest.id, '--initial-cluster-token=one')).toMatchObject({ exitCode: 0 });
       });
 
-      test('all members are told the same token, also after another backup, and become one cluster', async () => {
+      test('the same token is named to all members, also after another backup, and they become one cluster', async () => {
         const first = await unnamed(0, '--again');
         expect(first.token).toMatch(/=restored-/);
         expect(first.text).toContain(`its token is new, the same for all members that are restored from`);
