@@ -25,7 +25,7 @@ import type { CommandResult } from './cli/result.ts';
 import { adoptAllHint, adoptable, adoptCommand, adoptHint } from './shared/adopt-hint.ts';
 import { adoptContext } from './shared/adopt-key.ts';
 import { answeringOf } from './shared/answering.ts';
-import { type Elsewhere, elsewhere, isTooDeep } from './shared/elsewhere.ts';
+import { type Elsewhere, elsewhere, refuseTooDeep } from './shared/elsewhere.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
 import { withStore } from './shared/store-run.ts';
 
@@ -62,9 +62,7 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
     const { cluster, store } = opened;
     // Which files have no manifest yet is known only from all manifests.
     const entries = settings.args.length === 0 ? await opened.readAll() : await answeringOf(opened, context);
-    if (settings.args.length > 0 && entries.length === 0 && (await isTooDeep(opened, context))) {
-      throw new AgentError(ExitCode.nothingThere, `nothing to adopt in ${store.url}`);
-    }
+    await refuseTooDeep(opened, entries, context);
     const silent =
       settings.args.length === 0 ? silentText(silentAmong(entries).filter(({ manifest }) => !manifest)) : undefined;
     if (silent) {

@@ -68,6 +68,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     const now = await timeAt(opened.store, { signal });
     const checked: Checked[] = [];
     await verifyEach(chosen, { level, identities, undecryptable }, opened, context, checked);
+    const deleted = chosen.filter(({ id }) => !checked.some(({ finding }) => finding.id === id));
     checked.push(...lost.map((entry) => broken(entry, level)));
     const hinting = { now, settings, entries: await answeringOf(opened, context) };
     const findings = checked.map(({ finding }) => finding);
@@ -76,13 +77,14 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     return {
       exitCode: failed ? ExitCode.verificationFailed : inconclusive ? ExitCode.inconclusive : ExitCode.done,
       text: [
-        ...(part && checked.length + superseded.length + going.length === 0
+        ...(part && chosen.length + lost.length + superseded.length + going.length === 0
           ? [`no snapshot is in part ${part.number} of ${part.of}`]
           : []),
         ...checked.map(
           ({ finding: { id, outcome, detail = '' }, entry }) =>
             `${id}: ${outcome}: ${withoutId(detail, id)}${entry ? adoptHint(opened, entry, hinting) : ''}`,
         ),
+        ...deleted.map(({ id }) => `${id}: not verified: it was deleted meanwhile`),
         ...superseded.map(({ id, problem }) => `${id}: not verified: ${problem}; later snapshots supersede it`),
         ...going.map(({ id, problem }) => `${id}: not verified: ${problem}`),
       ].join('\n'),

@@ -52,6 +52,20 @@ test('without problems: a line for each item, and nothing is left in the store',
   expect(await readdir(store)).toEqual([]);
 });
 
+test('a clock that gives no valid time is called so', async () => {
+  const { now } = FilesystemStore.prototype;
+  FilesystemStore.prototype.now = async () => new Date(Number.NaN);
+  const result = await check(withEtcd()).finally(() => {
+    FilesystemStore.prototype.now = now;
+  });
+  expect(of('clock', result)).toMatchObject([
+    {
+      outcome: 'failed',
+      detail: `file://${store}: the time of the store or of this machine is not valid: retention would delete nothing; set the clocks`,
+    },
+  ]);
+});
+
 test('a directory that did not exist is created, with a warning', async () => {
   await rm(store, { recursive: true });
   expect(of('store', await check(withEtcd()))).toMatchObject([

@@ -62,6 +62,17 @@ test('a part without a snapshot is called so', async () => {
   expect(texts).not.toContain('');
 });
 
+test.each([[], ['--subset=1/1']])(
+  'snapshots that are all deleted meanwhile are named (%j)',
+  async (...flags: string[]) => {
+    await rm(join(path, `orders/${second}.json`));
+    await rm(join(path, `orders/${second}.db`));
+    deleteBefore('get', `orders/${first}.db`);
+    const { exitCode, text } = await run('verify', ...flags);
+    expect({ exitCode, text }).toEqual({ exitCode: 0, text: `${first}: not verified: it was deleted meanwhile` });
+  },
+);
+
 test.each([
   ['before it is read', 'put', `orders/${second}.verify.json`],
   ['before its payload is read', 'get', `orders/${first}.db`],

@@ -1,9 +1,11 @@
 // Advice of commands that find nothing, or not the requested snapshot: the advised command works as printed.
-import { mkdir, mkdtemp, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSnapshotId } from '../../src/backup/catalog/snapshot-id.ts';
 import { ExitCode } from '../../src/lib/errors.ts';
+import { unlessAborted } from '../../src/lib/limits/unless-aborted.ts';
+import { FilesystemStore } from '../../src/store/filesystem/filesystem-store.ts';
 import { seal } from '../mutations/mutate.ts';
 import { runHere } from '../support/in-process.ts';
 import { manifestOf } from '../support/manifest-of.ts';
@@ -452,11 +454,85 @@ describe('a store path that ends with the folder of the cluster', () => {
     await saysSo(...readers, 'adopt nightly.db');
   });
 
-  test('is too deep if its files have yet to be adopted', async () => {
+  const guess =
+    /[;:] it has a file that looks like a snapshot without a folder, and its path ends with orders; if that is one of orders, its path is too deep: pass --store=/;
+
+  test.each([
+    ['list', 0],
+    ['prune --retention=last=1', 0],
+    ['adopt', 0],
+    ['status', ExitCode.nothingThere],
+    ['show', ExitCode.nothingThere],
+  ])(
+    'may be too deep if its files have yet to be adopted, and they may also be of another program (%s)',
+    async (command, exitCode) => {
+      await mkdir(join(path, 'orders'));
+      await writeFile(join(path, 'orders/nightly.db'), 'no snapshot');
+      const { text, ...result } = await at(join(path, 'orders'), command, '--cluster=orders');
+      expect({ exitCode: result.exitCode, flags: passed(text) }).toEqual({ exitCode, flags: right() });
+      expect(text).toMatch(guess);
+      expect(text).not.toMatch(/etcd-agent adopt|nightly/);
+    },
+  );
+
+  test('may be too deep for a file that is named for adopt: it is read, with a warning', async () => {
     await mkdir(join(path, 'orders'));
     await writeFile(join(path, 'orders/nightly.db'), 'no snapshot');
-    await saysSo('list', 'status', 'show', 'prune --retention=last=1', 'adopt');
+    const { text, log } = await at(join(path, 'orders'), 'adopt nightly.db', '--cluster=orders');
+    expect(text).toMatch(/nightly\.db.*does not end in the sha256/);
+    expect(log).toContainEqual(expect.stringMatching(guess));
   });
+});
+
+test('a store path that ends with a namespace is too deep for adopt, also if the folder has files', async () => {
+  await put(older, 'prod/orders');
+  await writeFile(join(path, 'prod/orders/other.db'), 'no snapshot');
+  for (const command of ['adopt', 'adopt orders/other.db']) {
+    const { exitCode, text } = await at(join(path, 'prod'), command, '--cluster=orders');
+    expect({ exitCode, flags: passed(text) }).toEqual({
+      exitCode: ExitCode.nothingThere,
+      flags: [`--store=file://${path}`, '--cluster=orders', '--namespace=prod'],
+    });
+  }
+});
+
+describe('a manifest in the root of a store whose path does not end with its folder', () => {
+  beforeEach(async () => {
+    await put(older);
+    for (const name of await readdir(join(path, 'orders'))) await rename(join(path, 'orders', name), join(path, name));
+    await mkdir(join(path, 'other'));
+    await writeFile(join(path, 'other/nightly.db'), 'no snapshot');
+  });
+
+  test('does not keep a named file from being adopted', async () => {
+    const { text, log } = await at(path, 'adopt other/nightly.db', '--cluster=payments');
+    expect(text).toMatch(/nightly\.db.*does not end in the sha256/);
+    expect(log).toContainEqual(
+      expect.stringMatching(/^file:\S+: it has snapshots of orders without a folder; if the store begins inside /),
+    );
+  });
+
+  test('does not make the path too deep', async () => {
+    const { text } = await at(path, 'list', '--cluster=payments');
+    expect(text).not.toContain('too deep');
+  });
+});
+
+test('a file of another program that does not answer does not keep a named file from being adopted', async () => {
+  await mkdir(join(path, 'x'));
+  await writeFile(join(path, 'x/a.db'), 'no snapshot');
+  await writeFile(join(path, 'conf.json'), '{}');
+  const { get } = FilesystemStore.prototype;
+  FilesystemStore.prototype.get = async function (this: FilesystemStore, key, options) {
+    if (key === 'conf.json') return unlessAborted(new Promise<never>(() => {}), options?.signal);
+    return get.call(this, key, options);
+  };
+  try {
+    const { text } = await at(path, 'adopt x/a.db', '--cluster=orders', '--timeout=6s');
+    expect(text).toMatch(/a\.db.*does not end in the sha256/);
+  } finally {
+    FilesystemStore.prototype.get = get;
+  }
 });
 
 describe.each(['orders', 'prod/orders'])('a store path that is too high for %s', (folder) => {

@@ -9,7 +9,7 @@ import { isOf, linesOf, ownerOf } from '../catalog/identity/identity.ts';
 import { otherFoldersHint } from '../catalog/identity/locate.ts';
 import { listNames } from '../catalog/names.ts';
 import { inFuture } from '../catalog/select.ts';
-import { MAX_CLOCK_DIFFERENCE } from '../retention/clock-difference.ts';
+import { MAX_CLOCK_DIFFERENCE, NOT_VALID } from '../retention/clock-difference.ts';
 import { newCanary } from '../retention/sweep.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
 
@@ -110,7 +110,8 @@ async function checkClock(store: Store, signal: AbortSignal): Promise<Finding> {
   const off = formatAge(Math.abs(difference));
   if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE)
     return ok('clock', `${store.url}: within ${off} of this machine's clock`);
-  const how = `${off} ${difference > 0 ? 'ahead of' : 'behind'} this machine's clock`;
+  const far = `${off} ${difference > 0 ? 'ahead of' : 'behind'} this machine's clock`;
+  const how = Number.isNaN(difference) ? NOT_VALID : far;
   return failed('clock', ExitCode.refused, `${store.url}: ${how}: retention would delete nothing; set the clocks`);
 }
 

@@ -545,7 +545,12 @@ describe('the command restore data-dir', () => {
     await writeFile(join(folder, key), snapshot);
     await put({ ...manifest, object: { ...manifest.object, key } });
     for (const unnamed of [[], [id]]) {
-      const { exitCode, text } = await run(...ofTwo, `--object-key=${key}`, ...unnamed);
+      const { exitCode, text } = await run(
+        ...ofTwo,
+        '--initial-cluster-token=keyed',
+        `--object-key=${key}`,
+        ...unnamed,
+      );
       expect(exitCode).toBe(ExitCode.usage);
       const command = named.exec(text)![1]!;
       expect(command).toMatch(
@@ -712,7 +717,7 @@ describe('the command restore data-dir', () => {
         const { exitCode, text } = await of(n, '--initial-cluster-token=one');
         expect(exitCode).toBe(ExitCode.usage);
         const [, command = ''] =
-          /^all 2 members must be restored from one snapshot, and this restore began with \S+: name it, such as `etcd-agent ([^`]+)`$/.exec(
+          /^all 2 members must be restored from one snapshot, and this restore began with \S+: name it, such as `etcd-agent ([^`]+)`; its token is the given one: if another member was told to take a new one, pass that one to all members$/.exec(
             text,
           ) ?? [];
         expect(command.split(' ').slice(0, 3)).toEqual(['restore', 'data-dir', id]);
@@ -722,6 +727,50 @@ describe('the command restore data-dir', () => {
       expect((await of(1, '--initial-cluster-token=two')).text).toContain(
         `such as \`etcd-agent restore data-dir ${newer} `,
       );
+    });
+
+    describe('without an id, after the restore of some members has begun', () => {
+      const all = [0, 1, 2].map((n) => `m${n}=http://127.0.0.1:${n + 1}`);
+      const of = (n: number, ...more: string[]) =>
+        asked(
+          ...[`--data-dir=${join(place, `data${n}`)}`, `--name=m${n}`, `--initial-cluster=${all.join(',')}`],
+          ...[`--initial-advertise-peer-urls=${all[n]!.slice(3)}`, ...more],
+        );
+      const unnamed = async (n: number, ...more: string[]) => {
+        const { exitCode, text } = await of(n, '--initial-cluster-token=one', ...more);
+        expect(exitCode).toBe(ExitCode.usage);
+        const typed = /`etcd-agent ([^`]+)`/.exec(text)![1]!.split(' ');
+        return { text, typed, token: typed.find((each) => each.startsWith('--initial-cluster-token=')) };
+      };
+      beforeEach(async () => {
+        for (const n of [0, 1])
+          expect(await of(n, saved.manifest.id, '--initial-cluster-token=one')).toMatchObject({ exitCode: 0 });
+      });
+
+      test('the same token is named to all members, also after another backup, and they become one cluster', async () => {
+        const first = await unnamed(0, '--again');
+        expect(first.token).toMatch(/=restored-/);
+        expect(first.text).toContain(`its token is new, the same for all members that are restored from`);
+        expect((await unnamed(2)).text).toContain('if another member was told to take a new one, pass that one');
+        await putNewer();
+        expect((await unnamed(1, '--again')).token).toBe(first.token);
+        const { clusterId } = (await runHere(...first.typed)).data;
+        const third = await unnamed(2);
+        expect(third.text).toContain('; its token is the one with which another member was restored again');
+        for (const { typed } of [await unnamed(1, '--again'), third])
+          expect(await runHere(...typed)).toMatchObject({ exitCode: 0, data: { clusterId } });
+      });
+
+      test('a member that was restored again as another cluster does not count as restored', async () => {
+        const { id } = saved.manifest;
+        expect(await of(0, id, '--initial-cluster-token=other', '--again')).toMatchObject({ exitCode: 0 });
+        const { exitCode, text } = await of(2, id, '--initial-cluster-token=one');
+        expect(exitCode).toBe(0);
+        expect(text).not.toContain('all 3 members are restored');
+        expect(text).toContain(
+          'which has a note of only 1 of these 2 so far, and one that m0 was restored again as another cluster, then',
+        );
+      });
     });
 
     test('a single member with its own token is not restored as the same cluster again', async () => {

@@ -5,11 +5,13 @@ import type { CallOptions, Store } from '../../store/store.ts';
 /** Milliseconds that the store's clock may differ from this machine's clock. */
 export const MAX_CLOCK_DIFFERENCE = 5 * 60_000;
 
+export const NOT_VALID = 'the time of the store or of this machine is not valid';
+
 /** Says how far the store's clock is from ours. Undefined if both agree. */
 export function clockDifference(theirs: Date, ours: Date): string | undefined {
   const difference = theirs.getTime() - ours.getTime();
   if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE) return undefined;
-  if (Number.isNaN(difference)) return 'the time of the store or of this machine is not valid';
+  if (Number.isNaN(difference)) return NOT_VALID;
   return `the store's clock is ${formatAge(Math.abs(difference))} ${difference > 0 ? 'ahead of' : 'behind'} ours`;
 }
 

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path/posix';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { inStep, isTimeout } from '../../lib/limits/run-limit.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Store } from '../../store/store.ts';
 import { checkManifest, exactManifestKey, manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
@@ -12,7 +13,7 @@ import type { Level, Manifest } from '../catalog/manifest.ts';
 import { putExtra } from '../payload/extra.ts';
 import { verifySnapshot } from '../payload/verify.ts';
 import { clockForRetention, prune } from '../retention/prune.ts';
-import { DEADLINE, discard } from './discard.ts';
+import { BRIEF, DEADLINE, discard } from './discard.ts';
 import { commitExactKey, moveToKey, whereItIs } from './exact-key.ts';
 import type { RunContext, StoreRequest, Target, TargetOutcome } from './request.ts';
 
@@ -25,13 +26,14 @@ export interface Stored {
 
 /**
  * Verifies the stored payload, then writes the manifest, then applies retention. If retention fails, the snapshot
- * stays.
+ * stays. `onCommitted` is called with the key of the payload once the manifest is written.
  */
 export async function commit(
   target: Target,
   { manifest, extra }: Stored,
   request: StoreRequest,
   context: RunContext,
+  onCommitted: (key: string) => void,
 ): Promise<TargetOutcome> {
   const { store, retention } = target;
   const { progress, signal } = context;
@@ -62,11 +64,12 @@ export async function commit(
     throw error;
   });
   const outcome = { store: store.url, key: key ?? manifest.object.key, verified: verified?.level };
+  if (!key) await refuseGone(store, committed, folderOf(request));
+  onCommitted(committed.object.key);
   if (key) {
     progress.phase('key', `storing it under ${key}`);
     return { ...outcome, ...(await finishKey(store, committed, key, request, context)) };
   }
-  await refuseGone(store, committed, folderOf(request), context);
   if (!retention) return outcome;
   progress.phase('retention', 'applying retention');
   try {
@@ -76,20 +79,27 @@ export async function commit(
   }
 }
 
-/** Throws if the payload is not there any more: a manifest without it would report a snapshot that does not exist. */
-async function refuseGone(store: Store, manifest: Manifest, folder: string, { signal }: RunContext): Promise<void> {
+/**
+ * Throws if the payload is not there any more: a manifest without it would report a snapshot that does not exist. What was read
+ * back just now is there unless the store says otherwise. The snapshot is committed, so the end of the run does not end the question.
+ */
+async function refuseGone(store: Store, manifest: Manifest, folder: string): Promise<void> {
   const { id, object } = manifest;
-  const found = await store.stat(object.key, { signal }).catch(() => {
-    signal.throwIfAborted();
-    // What was read back just now is there.
-    return { size: object.sizeBytes };
-  });
+  const within = AbortSignal.timeout(BRIEF);
+  const found = await unlessAborted(store.stat(object.key, { signal: within }), within).catch(() => ({
+    size: object.sizeBytes,
+  }));
   if (found?.size === object.sizeBytes) return;
-  await withdraw(store, manifestKey(folder, id), manifest, { signal: AbortSignal.timeout(DEADLINE) }).catch(() => {});
+  const key = manifestKey(folder, id);
+  const limit = AbortSignal.timeout(DEADLINE);
+  const left = await unlessAborted(withdraw(store, key, manifest, { signal: limit }), limit).then(
+    () => '',
+    (error) => `; its manifest ${key} is left, because it could not be removed (${messageOf(error)}): delete it`,
+  );
   const what = found ? `was replaced: it has ${found.size} bytes, not ${object.sizeBytes}` : 'was deleted';
   throw new AgentError(
     ExitCode.verificationFailed,
-    `${store.url}: ${object.key} ${what} while the backup was writing its manifest; find out what else writes or deletes there, and take another backup`,
+    `${store.url}: ${object.key} ${what} while the backup was writing its manifest${left}; find out what else writes or deletes there, and take another backup`,
   );
 }
 

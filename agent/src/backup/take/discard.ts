@@ -10,7 +10,7 @@ export async function discard(store: Store, key: string): Promise<void> {
 }
 
 /** Milliseconds for a question that a run asks beside its cleanup, which may use up its deadline. */
-const BRIEF = 3_000;
+export const BRIEF = 3_000;
 
 /** Whether the store is known not to have the object. */
 export async function isAbsent(store: Store, key: string, limit = BRIEF): Promise<boolean> {

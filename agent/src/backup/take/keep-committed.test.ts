@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { backupRequest, silent } from '../../../test/support/backup-request.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { putJson } from '../catalog/catalog.ts';
 import { takeBackup } from './take.ts';
@@ -117,6 +118,64 @@ test.each<[string, (path: string) => Promise<unknown>]>([
     const left = await readdir(join(root, 'store'), { recursive: true });
     expect(left.filter((name) => name.endsWith('.json'))).toEqual([]);
   },
+);
+
+test('a manifest that cannot be removed again is named', async () => {
+  const store = new Meddled({ path: join(root, 'store') });
+  const { get } = store;
+  store.meddle = async (path) => {
+    await rm(path);
+    store.get = (key, ...more) =>
+      key.endsWith('.json') ? Promise.reject(new Error('no answer')) : get.call(store, key, ...more);
+  };
+  const taken = takeBackup(backupRequest(etcd, root, [store]), silent);
+  const [, key] = await taken.then(
+    () => [],
+    ({ message }) =>
+      /; its manifest (\S+) is left, because it could not be removed \(no answer\): delete it; /.exec(message)!,
+  );
+  expect(await readdir(join(root, 'store'), { recursive: true })).toContain(key);
+});
+
+/** Does not answer any more for the payload once the manifest is written. */
+class HangingAfterwards extends FilesystemStore {
+  onManifest = () => {};
+  #hangs = false;
+  override async put(...args: Parameters<FilesystemStore['put']>) {
+    const put = await super.put(...args);
+    this.#hangs ||= args[0].endsWith('.json');
+    if (this.#hangs) this.onManifest();
+    return put;
+  }
+  override async stat(...[key, options]: Parameters<FilesystemStore['stat']>) {
+    if (this.#hangs && key.endsWith('.db')) return unlessAborted(new Promise<never>(() => {}), options?.signal);
+    return super.stat(key, options);
+  }
+}
+
+test('a store that hangs after the manifest does not make a failure of a committed backup', async () => {
+  const store = new HangingAfterwards({ path: join(root, 'store') });
+  expect(await takeBackup(backupRequest(etcd, root, [store]), silent)).toMatchObject({
+    targets: [{ verified: 'read' }],
+  });
+}, 20_000);
+
+test.each([undefined, { last: 1 }])(
+  'a backup that is stopped after its manifest says what it has stored (retention: %j)',
+  async (retention) => {
+    const store = new HangingAfterwards({ path: join(root, 'store') });
+    const controller = new AbortController();
+    store.onManifest = () => controller.abort(new AgentError(ExitCode.terminated, 'stopped by SIGTERM'));
+    const targets = [{ store, ...(retention && { retention }) }];
+    const taken = takeBackup({ ...backupRequest(etcd, root, []), targets }, { ...silent, signal: controller.signal });
+    await expect(taken).rejects.toMatchObject({
+      exitCode: ExitCode.terminated,
+      message: expect.stringMatching(
+        /^stopped by SIGTERM; before that, the snapshot was stored: orders\/etcd-snapshot-\S+\.db in file:\S+\/store$/,
+      ),
+    });
+  },
+  20_000,
 );
 
 test('a name of the user that another run took meanwhile keeps the manifest of that run', async () => {

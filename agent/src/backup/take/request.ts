@@ -16,8 +16,11 @@ export interface Target {
   readonly retention?: RetentionSpec;
   /** Returns flags with which another command finds the snapshots of this store. */
   readonly flags?: (named: NamedCluster) => string;
-  /** Says where the store begins that these snapshots were written to, to follow a sentence about this one. */
-  readonly placed?: (misplaced: Misplaced) => string;
+  /**
+   * Says where the store begins that these snapshots were written to, to follow a sentence about this one. Undefined if the path of
+   * this one does not lead there.
+   */
+  readonly placed?: (misplaced: Misplaced) => string | undefined;
 }
 
 /** Where and how a snapshot is stored. */

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -84,6 +84,39 @@ test.each([
     );
   },
 );
+
+test('a backup warns if its store begins in a namespace, so that its folder is that of another cluster', async () => {
+  await backup('--cluster=orders', '--namespace=prod');
+  for (let n = 0; n < 2; n++) {
+    const deep = [`--store=file://${path}/prod`, `--endpoints=${etcd.endpoints}`, '--cluster=orders'];
+    const { exitCode, log } = await runHere('backup', ...deep);
+    expect({ exitCode, log }).toEqual({
+      exitCode: 0,
+      log: [
+        `the store begins inside the folder of a cluster; it has snapshots of prod/orders in the folder orders, so its path is too deep: pass --store=file://${path} --cluster=orders --namespace=prod`,
+      ],
+    });
+  }
+});
+
+test('a backup warns if its store begins above the one with the snapshots of this etcd', async () => {
+  await runHere('backup', `--store=file://${path}/etcd`, `--endpoints=${etcd.endpoints}`, '--cluster=orders');
+  const { exitCode, log } = await backup('--cluster=orders');
+  expect({ exitCode, log }).toEqual({
+    exitCode: 0,
+    log: [
+      `orders has no snapshots yet in file://${path}; it has snapshots of orders in the folder etcd/orders, so its path is too high: pass --store=file://${path}/etcd --cluster=orders --namespace=`,
+    ],
+  });
+});
+
+test('snapshots that were copied into the root of the store by hand say nothing of its path', async () => {
+  await backup('--cluster=orders');
+  for (const name of await readdir(join(path, 'orders'))) await copyFile(join(path, 'orders', name), join(path, name));
+  expect((await backup('--cluster=order')).log).toEqual([
+    expect.stringMatching(/^order has no snapshots yet, but orders has some of this etcd/),
+  ]);
+});
 
 test('the folder of another etcd, and a store that lists only its own folder, cause no warning', async () => {
   await using other = await EtcdCluster.start({ size: 1 });

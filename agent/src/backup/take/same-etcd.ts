@@ -1,10 +1,10 @@
 import { candidatesOf } from '../catalog/candidate.ts';
 import type { Entry } from '../catalog/catalog.ts';
-import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
+import { folderOf, type NamedCluster, tooDeepAmong } from '../catalog/identity/folder.ts';
 import { isOf, linesOf } from '../catalog/identity/identity.ts';
 import { sameEtcdElsewhere } from '../catalog/identity/locate.ts';
 import { fallText, higherBefore, type Reached } from '../catalog/revision-fall.ts';
-import type { Origin, StoreRequest } from './request.ts';
+import type { Origin, StoreRequest, Target } from './request.ts';
 import type { TargetRun } from './target-run.ts';
 
 const UNKNOWN = 'unknown';
@@ -65,9 +65,17 @@ function fallWarning(entries: readonly Entry[], named: NamedCluster, now: Reache
   return before && fallText(before, now, ' now');
 }
 
+/** Returns a warning for a backup into a store that begins inside the folder of a cluster, by the snapshots in its own folder. */
+function tooDeepWarning(entries: readonly Entry[], named: NamedCluster, placed: Target['placed']): string | undefined {
+  const misplaced = tooDeepAmong(entries, named);
+  const where = misplaced && placed?.(misplaced);
+  return where && `the store begins inside the folder of a cluster${where}`;
+}
+
 /** Returns what the snapshots in a store say against this backup. */
 export function warningsFor(
   entries: readonly Entry[],
+  { placed }: Target,
   request: StoreRequest,
   { source: { clusterId }, revision }: Origin,
   lineage: readonly string[],
@@ -75,6 +83,7 @@ export function warningsFor(
   const ofFolder = [
     otherEtcdWarning(entries, request, clusterId, lineage),
     plaintextWarning(entries, request, request.recipients ?? []),
+    tooDeepWarning(entries, request, placed),
   ];
   const fall = fallWarning(entries, request, { clusterId, revision, createdAt: new Date() });
   return [...(request.key ? [] : ofFolder), fall].filter((warning) => warning !== undefined);
@@ -85,7 +94,7 @@ const AFTERWARDS = 1_000;
 
 /**
  * Runs the work, and meanwhile looks in the stores of these runs for another folder with snapshots of the same etcd, or for
- * signs that the path of the store is too deep, and warns of it. Never changes the result of the work.
+ * signs that the path of the store is another one, and warns of it. Never changes the result of the work.
  */
 export async function warningOfSameEtcd<T>(
   runs: readonly TargetRun[],

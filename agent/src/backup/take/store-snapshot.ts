@@ -116,7 +116,9 @@ export async function storeSnapshot(
           manifest: { ...rest, object: { ...object, ...put }, ...spans.get(target) },
           extra: extra?.bytes,
         };
-        run.outcome = await commit(target, stored, request, within);
+        run.outcome = await commit(target, stored, request, within, (committed) => {
+          run.committed = committed;
+        });
         const rests = waiting.get(target);
         const { verified } = run.outcome;
         if (rests && !request.key && verified && verified !== 'stream') {
@@ -208,7 +210,7 @@ function fromBefore(
   const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
   for (const { target, context } of runs) {
     const { entries = [] } = prepared.get(target) ?? {};
-    for (const warning of warningsFor(entries, request, origin, lineage))
+    for (const warning of warningsFor(entries, target, request, origin, lineage))
       context.log.warn({ store: target.store.url }, warning);
   }
   return {

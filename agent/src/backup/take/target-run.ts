@@ -8,7 +8,9 @@ export class TargetRun {
   readonly target: Target;
   readonly context: RunContext;
   failure: AgentError | undefined;
-  /** Set when the snapshot is committed in the store. */
+  /** Key of the payload, set once the snapshot has its manifest. */
+  committed: string | undefined;
+  /** Set when all work on the committed snapshot has ended. */
   outcome: TargetOutcome | undefined;
 
   constructor(target: Target, context: RunContext) {
@@ -68,6 +70,15 @@ function sharedProgress(progress: Progress, last: Last, run: number): Progress {
   };
 }
 
+/** The reason of the signal. What is stored by then is a whole snapshot, and is named. */
+function namingStored(runs: readonly TargetRun[], signal: AbortSignal): unknown {
+  const error = namingLate(runs, signal);
+  const stored = runs.flatMap(({ committed, target }) => (committed ? [`${committed} in ${target.store.url}`] : []));
+  if (stored.length === 0 || !(error instanceof AgentError)) return error;
+  const text = `${messageOf(error)}; before that, the snapshot was stored: ${stored.join(', ')}`;
+  return new AgentError(error.exitCode, text, { cause: error });
+}
+
 /** The reason of the signal. A time-out also names the stores whose work it has ended, and their step if it is one. */
 function namingLate(runs: readonly TargetRun[], signal: AbortSignal): unknown {
   const { reason } = signal;
@@ -86,6 +97,6 @@ function namingLate(runs: readonly TargetRun[], signal: AbortSignal): unknown {
  */
 export function checkRuns(runs: readonly TargetRun[], signal: AbortSignal): void {
   const stored = runs.some(({ outcome }) => outcome);
-  if (signal.aborted && !(stored && isTimeout(signal))) throw namingLate(runs, signal);
+  if (signal.aborted && !(stored && isTimeout(signal))) throw namingStored(runs, signal);
   if (runs.every(({ failure }) => failure)) throw runs[0]!.failure;
 }

@@ -1,5 +1,13 @@
 import { resolve } from 'node:path';
-import { type Entry, isMemberNote, looseNoteKey, manifestKey, restoreNoteKey } from '../../backup/catalog/catalog.ts';
+import {
+  type Entry,
+  isMemberNote,
+  looseNoteKey,
+  manifestKey,
+  orNothing,
+  readDocument,
+  restoreNoteKey,
+} from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import type { DataDirResult } from '../../backup/restore/restore.ts';
 import { type DataDirRequest, type Marker, readMarker } from '../../backup/restore/restore-marker.ts';
@@ -111,36 +119,67 @@ export async function begunWith(
   if (clusterId === undefined) return undefined;
   const marker = await readMarker(resolve(dataDir)).catch(() => undefined);
   if (marker?.clusterId === clusterId) return marker.id;
+  return (await notesOf(entry, clusterId, opened, context))[0]?.id;
+}
+
+/** Whether the store has a note that a cluster of this id was restored. False if it does not say so in time. */
+export const isNoted = async (...of: Parameters<typeof notesOf>): Promise<boolean> => (await notesOf(...of)).length > 0;
+
+async function notesOf(entry: Entry, clusterId: string, opened: OpenedStore, context: CommandContext) {
   const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
   try {
     const [key] = await noteKeys(entry, opened, clusterId, context);
-    return (await unlessAborted(notesBeside(opened.store, key, signal), signal))[0]?.id;
+    return await unlessAborted(notesBeside(opened.store, key, signal), signal);
   } catch {
     context.signal.throwIfAborted();
-    return undefined;
+    return [];
   }
 }
 
-/** Number of other members of which the store has a note. Undefined if it does not say so. */
+/** The other members of which the store has a note. */
+export interface NotedOthers {
+  readonly count: number;
+  /** Names of members that were restored again since then, from the same snapshot as members of another cluster. They do not count. */
+  readonly again: readonly string[];
+}
+
+/** Finds the notes of the other members. Undefined if the store does not say so. */
 export async function notedOthers(
   { name, initialCluster }: DataDirRequest,
   { clusterId = '', token = '' }: DataDirResult,
   entry: ReadEntry,
   opened: OpenedStore,
   context: CommandContext,
-): Promise<number | undefined> {
+): Promise<NotedOthers | undefined> {
   const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
+  const { store } = opened;
   try {
     const [key] = await noteKeys(entry, opened, clusterId, context);
     const keys: string[] = [];
-    for await (const { key: each } of opened.store.list(memberNotes(key), { signal })) keys.push(each);
+    for await (const { key: each } of store.list(ofAnyCluster(key), { signal })) keys.push(each);
+    const isOwn = (each: string) => each.startsWith(memberNotes(key));
+    const foreign = keys.filter((each) => isAnyMemberNote(each) && !isOwn(each));
+    const read = (each: string) => orNothing(readDocument(store, each, { signal }));
+    const since = await Promise.all(foreign.map(read));
     const others = [...(idsOf(initialCluster, token)?.memberIds ?? [])].filter(([member]) => member !== name);
-    return others.filter(([, id]) => keys.some((each) => isMemberNote(each, clusterId, id))).length;
+    const noted = others.flatMap(([member, id]) => {
+      const own = keys.find((each) => isMemberNote(each, clusterId, id));
+      return own === undefined ? [] : [{ member, own }];
+    });
+    const again: string[] = [];
+    for (const { member, own } of foreign.length > 0 ? noted : []) {
+      const at = timeOf(await read(own));
+      if (since.some((note) => note?.name === member && timeOf(note) >= at)) again.push(member);
+    }
+    return { count: noted.length - again.length, again };
   } catch {
     return undefined;
   }
 }
 
+const timeOf = (note: Record<string, unknown> | undefined): number => Date.parse(String(note?.at));
+const ofAnyCluster = (noteKey: string) => noteKey.replace(/[0-9a-f]+\.json$/, '');
+const isAnyMemberNote = (key: string) => /\.restored-[0-9a-f]+-[0-9a-f]+\.json$/.test(key);
 const memberNotes = (noteKey: string) => noteKey.replace(/\.json$/, '-');
 
 /** Removes notes of this run, unless another member was restored since and relies on them. */

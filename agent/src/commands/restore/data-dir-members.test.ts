@@ -140,7 +140,9 @@ test('without an id and with the token of the present data: the suggested comman
   const inPlace = [`--data-dir=${dataDir}`, `--etcdutl=${etcdutl()}`];
   const { exitCode, text } = await runHere('restore', 'data-dir', ...inStore, ...inPlace, ...flags);
   expect(exitCode).toBe(ExitCode.usage);
-  expect(text).toContain(`; its token is new, the same for all members, because ${dataDir} already holds the cluster`);
+  expect(text).toContain(
+    `; its token is new, the same for all members that are restored from ${id}, because ${dataDir} already holds the cluster`,
+  );
   const [typed] = /(?<=`etcd-agent )restore data-dir [^`]*/.exec(text)!;
   expect(typed).toContain(`restore data-dir ${id} `);
   expect(typed).toMatch(/ --initial-cluster-token=restored-\w{16} /);

@@ -6,13 +6,13 @@ import { badness } from '../../backup/catalog/select.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
 import { behindLink } from '../../backup/restore/data-dir-place.ts';
 import { requireNamedSnapshot } from '../../backup/restore/named-snapshot.ts';
-import { type DataDirResult, holdsCluster, leftWithoutStore, restoreDataDir } from '../../backup/restore/restore.ts';
+import { type DataDirResult, leftWithoutStore, restoreDataDir } from '../../backup/restore/restore.ts';
 import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, markNoted, readMarker } from '../../backup/restore/restore-marker.ts';
 import { nextToken } from '../../backup/restore/token.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
-import { clusterIdOf, membersOf } from '../../etcd/offline/cluster-id.ts';
+import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import type { StoredMember } from '../../etcd/offline/database-check.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
@@ -34,9 +34,20 @@ import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-f
 import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 import { bumpFor } from './data-dir-bump.ts';
-import { begunWith, claim, NOTE_LIMIT, notedOthers, noteKeys, noteOf, type ReadEntry } from './data-dir-claim.ts';
+import {
+  begunWith,
+  claim,
+  isNoted,
+  NOTE_LIMIT,
+  type NotedOthers,
+  notedOthers,
+  noteKeys,
+  noteOf,
+  type ReadEntry,
+} from './data-dir-claim.ts';
 import { refuseLone, refuseOtherMember } from './data-dir-members.ts';
 import { checkPeers, urlsOf } from './data-dir-peers.ts';
+import { tokenToName } from './data-dir-token.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => restore({ ...context, signal }, grow));
 
@@ -64,10 +75,14 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const passed = await passedOverFor(opened, entry, context);
     const missing = missingName(settings, manifest);
     if (several && missing !== undefined) {
-      const begun = missing === id ? await begunWith(entry, request, opened, context) : undefined;
-      const [named, holding] = await renewed(request, id, begun);
-      requireNamedSnapshot(members, commandFor(named, opened, settings)(entry, begun ?? missing), {
-        ...{ begunWith: begun, holding },
+      const begun = await begunWith(entry, request, opened, context);
+      const begunAs = missing === id ? begun : undefined;
+      const { token, text } = await tokenToName(request, { named: begunAs ?? id, begun }, (clusterId) =>
+        isNoted(entry, clusterId, opened, context),
+      );
+      const named = { ...request, ...(token !== undefined && { initialClusterToken: token }) };
+      requireNamedSnapshot(members, commandFor(named, opened, settings)(entry, begunAs ?? missing), {
+        ...{ begunWith: begunAs, token: text },
       });
     }
     const { storageVersion, version } = manifest.source;
@@ -99,22 +114,6 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
       ...(result.id === id && { passed }),
     });
   });
-}
-
-/**
- * Returns the request with a new token if the present data are those of the cluster that the given one makes, and their
- * directory. The data of the restore that has begun stay.
- */
-async function renewed(
-  request: DataDirRequest,
-  id: string,
-  begun: string | undefined,
-): Promise<[DataDirRequest, string?]> {
-  const { dataDir, initialCluster, initialClusterToken: token, repeat } = request;
-  if (token === undefined || !(await holdsCluster(dataDir, clusterIdOf(initialCluster, token)))) return [request];
-  const marker = await readMarker(dataDir).catch(() => undefined);
-  if (marker && marker.id === begun && repeat !== 'again') return [request];
-  return [{ ...request, initialClusterToken: nextToken(id, token) }, dataDir];
 }
 
 /** Refuses to replace the data of another cluster, also if the store does not give out what may connect the two. */
@@ -214,21 +213,20 @@ const ended = (
 
 interface Ended {
   readonly store?: string;
-  /** Number of other members that the store knows to be restored. */
-  readonly others?: number;
+  readonly others?: NotedOthers;
   readonly passed?: readonly PassedOver[];
 }
 
 function restoredLines(
   request: DataDirRequest,
   result: DataDirResult & { readonly token: string },
-  others: number | undefined,
+  others: NotedOthers | undefined,
 ): string[] {
   const { dataDir, name, initialCluster, initialAdvertisePeerUrls } = request;
   const { id, clusterId, memberId, token, revision, movedAside } = result;
   const members = membersOf(initialCluster).size;
   const first =
-    others === members - 1
+    others?.count === members - 1
       ? `all ${members} members are restored:`
       : `restore the other members from ${id} with --initial-cluster-token=${quoted(token)}${notedText(others, members)}, then`;
   const settings = [
@@ -246,10 +244,14 @@ function restoredLines(
 }
 
 /** Shows that the other members were restored from another store, where nothing compared them with this one. */
-const notedText = (others: number | undefined, members: number): string =>
-  others === undefined
-    ? ''
-    : ` from this store too, which has ${others === 0 ? 'no note of them yet' : `a note of only ${others} of these ${members - 1} so far`}`;
+const notedText = (others: NotedOthers | undefined, members: number): string => {
+  if (others === undefined) return '';
+  const { count, again } = others;
+  const noted = count === 0 ? 'no note of them yet' : `a note of only ${count} of these ${members - 1} so far`;
+  const one = again.length === 1 ? 'one' : 'some';
+  const were = again.length === 1 ? 'was' : 'were';
+  return ` from this store too, which has ${noted}${again.length === 0 ? '' : `, and ${one} that ${again.join(', ')} ${were} restored again as another cluster`}`;
+};
 
 /** Writes the note that the restoring run could not write. A failure never keeps a healthy etcd from starting. */
 async function noteLater(request: DataDirRequest, context: CommandContext): Promise<void> {

@@ -1,10 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { folderOf, type Misplaced, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
+import type { Entry } from '../../backup/catalog/catalog.ts';
+import { folderOf, type Misplaced, type NamedCluster, tooDeepAmong } from '../../backup/catalog/identity/folder.ts';
 import { entriesAsked, isOf } from '../../backup/catalog/identity/identity.ts';
 import { limited, otherFoldersHint } from '../../backup/catalog/identity/locate.ts';
 import { lookAround } from '../../backup/catalog/identity/misplaced.ts';
 import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { isTimeout } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
@@ -39,9 +41,8 @@ export async function elsewhere(
   const unfinished = await unfinishedHint(opened.store, opened.spec, folderOf(opened), signal);
   if (unfinished) return { text: unfinished, isFound: false };
   const { misplaced, names, hasFolder, exactKey, loose } = await lookAround(opened.store, opened, { signal });
-  if (misplaced && (!hasFolder || misplaced.folder === folderOf(opened))) {
-    return found(misplacedText(misplaced, opened.spec));
-  }
+  const where = misplaced && misplacedText(misplaced, opened.spec);
+  if (where && (!hasFolder || misplaced.folder === folderOf(opened))) return found(where);
   const others = await otherFoldersHint(opened.store, opened, { signal });
   if (others) return found(others);
   if (exactKey !== undefined) return { text: exactKeyText(exactKey), isFound: false };
@@ -49,8 +50,7 @@ export async function elsewhere(
   const higher = await higherHint(opened.spec, opened);
   if (higher) return found(higher);
   if (loose?.length) {
-    const deep = looseTooDeepText(opened, loose);
-    return deep ? found(deep) : { text: looseText(opened, loose, settings), isFound: false };
+    return { text: looseTooDeepText(opened, loose) ?? looseText(opened, loose, settings), isFound: false };
   }
   const text = `; it has no folder ${folderOf(opened)}, and ${otherFiles(names)}: check --store, or take a first backup`;
   return { text, isFound: false };
@@ -65,20 +65,50 @@ const exactKeyText = (key: string) =>
 const looseCount = ({ length }: readonly string[]) =>
   length === 1 ? 'a file that looks like a snapshot' : `${length} files that look like snapshots`;
 
-/** Says that the files lie in the folder of the cluster, by the path of the store. Adopted here, no list would have them. */
+/**
+ * Says that the files may lie in the folder of the cluster, by the path of the store: adopted here, no list would have them. They
+ * may also be of another program.
+ */
 function looseTooDeepText(opened: OpenedStore, keys: readonly string[]): string | undefined {
   const folder = folderOf(opened);
   const moved = above(opened.spec, folder);
   return (
     moved &&
-    `; it has ${looseCount(keys)} without a folder, and its path ends with ${folder}, so its path is too deep: pass ${flagsAt(moved, opened)}`
+    `; it has ${looseCount(keys)} without a folder, and its path ends with ${folder}; if ${keys.length === 1 ? 'that is one' : 'they are those'} of ${folder}, its path is too deep: pass ${flagsAt(moved, opened)}`
   );
 }
 
-/** Whether the store begins inside the folder of a cluster. */
-export async function isTooDeep(opened: OpenedStore, { signal }: CommandContext): Promise<boolean> {
-  const { misplaced, hasFolder } = await lookAround(opened.store, opened, { signal });
-  return misplaced?.above !== undefined && !hasFolder;
+/** The store of a command that adopts begins inside the folder of a cluster. Says which is right. */
+export class TooDeepError extends AgentError {}
+
+/**
+ * Refuses to adopt in a store that begins inside the folder of a cluster: no list of the right store would have what is adopted.
+ * If that is not certain, warns.
+ */
+export async function refuseTooDeep(
+  opened: OpenedStore,
+  entries: readonly Entry[],
+  { settings, signal, log }: Pick<CommandContext, 'settings' | 'signal' | 'log'>,
+): Promise<void> {
+  const { store, spec } = opened;
+  const refuse = (where: string) => {
+    throw new TooDeepError(ExitCode.nothingThere, `nothing to adopt in ${store.url}${where}`);
+  };
+  const among = tooDeepAmong(entries, opened);
+  const own = among && misplacedText(among, spec);
+  if (own) refuse(own);
+  // Without names, only files in the folder are adopted, and the result says what lies elsewhere.
+  if (settings.args.length === 0 || entries.length > 0) return;
+  const { misplaced, hasFolder, loose = [] } = await lookAround(store, opened, { signal, limit: HINT_LIMIT });
+  if (hasFolder) return;
+  const isInRoot = (key: string) => !key.replace(/^\/+/, '').includes('/');
+  const where = misplaced?.above !== undefined && misplacedText(misplaced, spec);
+  if (where && settings.args.some(isInRoot)) refuse(where);
+  const isLoose = settings.args.some((key) => loose.includes(key.replace(/^\/+/, '')));
+  const guess = isLoose ? looseTooDeepText(opened, loose) : undefined;
+  const stray = misplaced?.folder === '' ? `; it has ${strayText(misplaced)}` : undefined;
+  const warning = where || guess || (stray && `${stray}; if the store begins inside that folder, check --store`);
+  if (warning) log.warn(warning.replace(';', `${store.url}:`));
 }
 
 /** Says how files become snapshots that lie in no folder. */
@@ -93,7 +123,8 @@ function looseText(opened: OpenedStore, keys: readonly string[], settings: Setti
 /** Says what a store has in which no cluster has a snapshot. */
 export async function noClusterHint(store: Store, spec: StoreSpec, signal: AbortSignal): Promise<Elsewhere> {
   const { misplaced, names, exactKey } = await lookAround(store, { cluster: '' }, { signal });
-  if (misplaced) return { text: misplacedText(misplaced, spec), isFound: true };
+  const where = misplaced && misplacedText(misplaced, spec);
+  if (where) return { text: where, isFound: true };
   if (exactKey !== undefined) return { text: exactKeyText(exactKey), isFound: false };
   const unfinished = await unfinishedHint(store, spec, '', signal);
   return { text: unfinished || (names ? `; ${otherFiles(names)}` : ''), isFound: false };
@@ -137,13 +168,17 @@ async function clusterIdsHint(opened: OpenedStore): Promise<string> {
 
 const flagsAt = (spec: StoreSpec, named: NamedCluster) => sameStore({ ...named, spec, store: { url: storeUrl(spec) } });
 
-export function misplacedText(misplaced: Misplaced, spec: StoreSpec): string {
-  const { folder, above: missing, below: more } = misplaced;
+const strayText = ({ folder, ...named }: Misplaced): string =>
+  `snapshots of ${folderOf(named)} ${folder === '' ? 'without a folder' : `in the folder ${folder}`}`;
+
+/** Undefined if the path of the store does not lead there: then they were copied by hand. */
+export function misplacedText(misplaced: Misplaced, spec: StoreSpec): string | undefined {
+  const { above: missing, below: more } = misplaced;
   const moved = missing === undefined ? below(spec, more!) : above(spec, missing);
-  const what = `snapshots of ${folderOf(misplaced)}`;
-  const where = folder === '' ? 'without a folder' : `in the folder ${folder}`;
+  // The path of a store of commands is not known.
+  if (!moved && !spec.command) return undefined;
   const how = `its path is too ${missing === undefined ? 'high' : 'deep'}`;
-  return `; it has ${what} ${where}, so ${how}: ${moved ? `pass ${flagsAt(moved, misplaced)}` : 'check --store'}`;
+  return `; it has ${strayText(misplaced)}, so ${how}: ${moved ? `pass ${flagsAt(moved, misplaced)}` : 'check --store'}`;
 }
 
 /** Folders above a store that are looked into. */

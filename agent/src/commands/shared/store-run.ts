@@ -36,7 +36,7 @@ import type { Settings } from '../cli/settings.ts';
 import { adoptCommand, adoptHint } from './adopt-hint.ts';
 import { adoptableHint } from './adoptable-hint.ts';
 import { answeringOf, HINT_LIMIT } from './answering.ts';
-import { besideHint, elsewhere, misplacedText } from './elsewhere.ts';
+import { besideHint, elsewhere, misplacedText, TooDeepError } from './elsewhere.ts';
 import { another } from './instead.ts';
 import type { OpenedStore } from './opened-store.ts';
 import { sameIdentities, sameStore, sameTools, withListFlags } from './same-store.ts';
@@ -74,6 +74,7 @@ async function withElsewhere(error: unknown, opened: OpenedStore, context: Comma
     if (hint) throw new AgentError(error.exitCode, `${error.message}${hint}`);
   }
   if (!(error instanceof AgentError) || error.exitCode !== ExitCode.nothingThere) throw error;
+  if (error instanceof TooDeepError) throw error;
   const hint = await nothingHint(error, opened, context);
   // The list of a cluster that is not meant leads nowhere.
   const message = hint ? error.message.replace('; see `etcd-agent list`', '') : withListFlags(error.message, opened);

@@ -1,5 +1,5 @@
 import { usageError } from '../../../lib/errors.ts';
-import type { Manifest } from '../manifest.ts';
+import { isValidKey } from '../keys.ts';
 
 const CLUSTER = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -43,16 +43,36 @@ export interface Misplaced extends NamedCluster {
   readonly above?: string;
 }
 
-/** Compares the folder in which a manifest lies with the cluster that it names. */
+/** What a manifest says of its place. */
+interface Placed {
+  readonly object: { readonly key: string };
+  readonly cluster: { readonly name: string; readonly namespace?: string | undefined };
+}
+
+/**
+ * Compares the folder in which a manifest lies with the cluster that it names. Names that no flag accepts say nothing: the
+ * manifest may be forged, and what is found becomes a part of a command.
+ */
 export function misplacedManifest(
   folder: string,
-  { object, cluster: { name: cluster, namespace } }: Pick<Manifest, 'object' | 'cluster'>,
+  { object, cluster: { name: cluster, namespace } }: Placed,
 ): Misplaced | undefined {
   const own = folderOf({ cluster, namespace });
+  if (!isCluster(cluster) || !(namespace === undefined || isNamespace(namespace))) return undefined;
+  if (folder !== '' && !isValidKey(folder)) return undefined;
   // A snapshot under an exact key lies wherever the user wants it.
   if (!object.key.startsWith(`${own}/`)) return undefined;
   const common = { folder, cluster, namespace };
   if (folder.endsWith(`/${own}`)) return { ...common, below: folder.slice(0, -own.length - 1) };
   if (folder === '') return { ...common, above: own };
   return own.endsWith(`/${folder}`) ? { ...common, above: own.slice(0, -folder.length - 1) } : undefined;
+}
+
+/** A snapshot in the folder of a cluster that belongs to another one, whose folder ends so: the store begins too deep. */
+export function tooDeepAmong(
+  entries: readonly { readonly manifest?: Placed | undefined }[],
+  named: NamedCluster,
+): Misplaced | undefined {
+  const found = entries.map(({ manifest }) => manifest && misplacedManifest(folderOf(named), manifest));
+  return found.find((misplaced) => misplaced?.above !== undefined);
 }

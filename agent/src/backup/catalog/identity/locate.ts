@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
+import { waitLimit } from '../../../lib/limits/answer-limit.ts';
 import { isTimeout } from '../../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../../lib/limits/unless-aborted.ts';
 import { callCounter } from '../../../lib/memory.ts';
@@ -145,8 +146,11 @@ const EACH_KIND = 4;
 const NEXT = 500;
 
 interface SameEtcdOptions extends HintOptions {
-  /** Says where the store begins that the snapshots were written to, to follow a sentence about this one. */
-  readonly placed?: ((misplaced: Misplaced) => string) | undefined;
+  /**
+   * Says where the store begins that the snapshots were written to, to follow a sentence about this one. Undefined if the path of
+   * this one does not lead there.
+   */
+  readonly placed?: ((misplaced: Misplaced) => string | undefined) | undefined;
 }
 
 /**
@@ -166,7 +170,8 @@ export async function sameEtcdElsewhere(
   const isNamesake = ({ cluster }: Folder) => Number(cluster === wanted.cluster);
   let folders: Folder[] = [];
   const same = new Set<Folder>();
-  let deep: Misplaced | undefined;
+  let deep: string | undefined;
+  let high: string | undefined;
   const find = async () => {
     // A hint must not use up the patience with the store, which the backup needs.
     const asked = (await store.unlimited?.()) ?? store;
@@ -180,20 +185,24 @@ export async function sameEtcdElsewhere(
         const found = await newestOf(asked, other, within);
         const misplaced = found && misplacedManifest(other.folder, found);
         const isSame = found?.source.clusterId === clusterId;
-        if (misplaced?.above !== undefined && (isSame || misplaced.cluster === wanted.cluster)) deep ??= misplaced;
+        const where = misplaced && placed?.(misplaced);
+        const isDeep = misplaced?.above !== undefined && (isSame || misplaced.cluster === wanted.cluster);
+        if (where && isDeep) deep ??= where;
+        else if (where && isSame && misplaced.below !== undefined) high ??= where;
         else if (isSame && other !== root) same.add(other);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
   };
   await unlessAborted(find(), within).catch(() => {});
-  if (deep && placed) return `${own} has no snapshots yet in ${store.url}${placed(deep)}`;
+  const none = `${own} has no snapshots yet`;
+  if (deep) return `${none} in ${store.url}${deep}`;
   // An earlier mistake may have left a few in a third folder.
   const [other, ...more] = folders.filter((each) => same.has(each)).sort((a, b) => b.count - a.count);
-  if (!other) return undefined;
+  if (!other) return high && `${none} in ${store.url}${high}`;
   const also =
     more.length > 0 ? `, and so ${more.length === 1 ? 'has' : 'have'} ${more.map(described).join(', ')}` : '';
-  return `${own} has no snapshots yet, but ${other.folder} has some of this etcd (cluster id ${clusterId})${also}; if that is its folder, pass ${flagsOf(other)}`;
+  return `${none}, but ${other.folder} has some of this etcd (cluster id ${clusterId})${also}; if that is its folder, pass ${flagsOf(other)}`;
 }
 
 /** The newest manifest of a folder that names its etcd, as far as this can be read in time. */
@@ -216,8 +225,9 @@ async function newestOf(store: Store, { folder, newest }: Folder, within: AbortS
   return (await Promise.all(begun)).find((found) => found !== undefined);
 }
 
+/** With `--timeout`, a hint takes only a part of the time that is left. */
 export const limited = (signal: AbortSignal | undefined, limit: number): AbortSignal =>
-  AbortSignal.any([AbortSignal.timeout(limit), ...(signal ? [signal] : [])]);
+  AbortSignal.any([waitLimit(limit, signal), ...(signal ? [signal] : [])]);
 
 /** The cluster in whose folder an object lies. Undefined if no cluster can have this folder. */
 function ownerOfKey(key: string): NamedCluster | undefined {
