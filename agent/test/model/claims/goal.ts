@@ -4,7 +4,7 @@ import { type EtcdMember, quorum, schemesOf, votersOf } from '../world/etcd.ts';
 import { clusterById, isUp, liveness } from '../world/processes.ts';
 import { see } from '../world/see.ts';
 import { isCrowdedOut } from '../world/steps.ts';
-import type { Job, World } from '../world/world.ts';
+import type { Job, Pod, World } from '../world/world.ts';
 import { askedScheme, hasWrongTemplate, speaksOtherwise } from './check-transport.ts';
 import { needsFinalBackup } from './truth.ts';
 
@@ -139,7 +139,9 @@ function excuse(world: World): string | undefined {
   if (world.store.some((s) => s.replaced)) return 'the snapshot is another one';
   if (world.sts && world.spec?.version !== world.sts.version) return TWO_VERSIONS;
   if (refusedVersion(world)) return 'the version asked for is refused';
-  if (world.pods.some((p) => p?.state === 'refused')) return 'a gate refuses';
+  // A pod of the present template would have the certificates that it lacks.
+  const isHelped = (pod: Pod): boolean => pod.reason === 'ConfigRefused' && pod.tls !== world.sts?.tls;
+  if (world.pods.some((p) => p?.state === 'refused' && !isHelped(p))) return 'a gate refuses';
   if (world.volumes.some((v) => v?.identity && v.identity.clusterUid !== doc.clusterUid))
     return 'data of another record';
   if (hasWrongTemplate(world)) return 'the template has other certificates than are needed';
