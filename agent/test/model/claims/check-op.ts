@@ -2,6 +2,7 @@ import type { RecordDoc } from '../../../src/protocol/record.ts';
 import { memberAdd, votersOf } from '../world/etcd.ts';
 import { hearsNothingOf, isUp, liveness } from '../world/processes.ts';
 import type { World } from '../world/world.ts';
+import { hasWrongTemplate } from './check-transport.ts';
 import {
   allUp,
   checkLoss,
@@ -173,7 +174,8 @@ function checkDropped(world: World, was: OpOf<'Restore' | 'Recover'>): string | 
       : undefined;
   }
   const open = world.restores.some((r) => r.uid === was.args.uid && !r.phase);
-  const cannotGoOn = was.step === 'fence' && (world.sts?.image !== undefined || hearsNothingOf(world.pods[0]));
+  const isKept = world.sts?.image || hasWrongTemplate(world) || hearsNothingOf(world.pods[0]);
+  const cannotGoOn = was.step === 'fence' && isKept;
   return open && !cannotGoOn && !world.spec?.deleting ? 'a restore is dropped that nobody took back' : undefined;
 }
 

@@ -3,7 +3,7 @@ import { votersOf } from '../world/etcd.ts';
 import { hearsNothingOf, isUp } from '../world/processes.ts';
 import type { World } from '../world/world.ts';
 import { checkOp, checkUpgradeOp } from './check-op.ts';
-import { checkTransport } from './check-transport.ts';
+import { checkTransport, hasWrongTemplate } from './check-transport.ts';
 import { allUp, current, ownBackups, serves, shortMinor } from './truth.ts';
 
 /** Checks what is written into the record. */
@@ -97,7 +97,7 @@ function checkFailure(world: World, before: RecordDoc, doc: RecordDoc): string |
     return failed ? undefined : 'a recovery is called failed that did not fail';
   }
   if (doc.failure.of.startsWith('Restore roll:')) {
-    const cannotGoOn = world.sts?.image !== undefined || hearsNothingOf(world.pods[0]);
+    const cannotGoOn = world.sts?.image || hasWrongTemplate(world) || hearsNothingOf(world.pods[0]);
     const failed = cannotGoOn || world.jobs.some((j) => j.state === 'Failed') || !world.spec?.schedule;
     return failed ? undefined : 'a roll is called failed that did not fail';
   }

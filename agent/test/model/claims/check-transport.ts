@@ -29,12 +29,21 @@ export function speaksOtherwise({ record }: World, pod: Pod): boolean {
   return is.peers !== peers || is.clients !== (pod.tls || peers === 'https' ? clients : 'http');
 }
 
-/** A member of the cluster uses TLS among the members, or is to. */
+/** A member of the cluster uses TLS among the members, or is to; or only certificates guard the snapshot of a restore. */
 export function needsCertificates(world: World): boolean {
+  const op = world.record?.doc.op;
+  if (op && 'args' in op && op.args.sourceToken === '') return true;
   const cluster = current(world);
   const voters = cluster ? votersOf(cluster) : [];
   return world.record?.doc.transport?.peers === 'https' || voters.some((m) => speaks(world, m) === 'https');
 }
+
+/** No pod may be made: the template and the spec differ, or pods would lack the certificates that they need. */
+export const hasWrongTemplate = (world: World): boolean => {
+  const { sts, spec } = world;
+  const isTls = spec?.tls !== undefined;
+  return (sts?.tls === true) !== isTls || (!isTls && needsCertificates(world));
+};
 
 const speaks = (world: World, member: EtcdMember): Scheme | undefined => {
   const pod = podOf(world, member);

@@ -4,8 +4,8 @@ import { type EtcdMember, quorum, schemesOf, votersOf } from '../world/etcd.ts';
 import { clusterById, isUp, liveness } from '../world/processes.ts';
 import { see } from '../world/see.ts';
 import { isCrowdedOut } from '../world/steps.ts';
-import type { Job, World } from '../world/world.ts';
-import { askedScheme, needsCertificates, speaksOtherwise } from './check-transport.ts';
+import type { Job, Pod, World } from '../world/world.ts';
+import { askedScheme, hasWrongTemplate, speaksOtherwise } from './check-transport.ts';
 import { needsFinalBackup } from './truth.ts';
 
 /** What is wrong with the end of a fair run; undefined: it is as wanted, or in a documented state that the conditions name. */
@@ -139,11 +139,12 @@ function excuse(world: World): string | undefined {
   if (world.store.some((s) => s.replaced)) return 'the snapshot is another one';
   if (world.sts && world.spec?.version !== world.sts.version) return TWO_VERSIONS;
   if (refusedVersion(world)) return 'the version asked for is refused';
-  if (world.pods.some((p) => p?.state === 'refused')) return 'a gate refuses';
+  // A pod of the present template would have the certificates that it lacks.
+  const isHelped = (pod: Pod): boolean => pod.reason === 'ConfigRefused' && pod.tls !== world.sts?.tls;
+  if (world.pods.some((p) => p?.state === 'refused' && !isHelped(p))) return 'a gate refuses';
   if (world.volumes.some((v) => v?.identity && v.identity.clusterUid !== doc.clusterUid))
     return 'data of another record';
-  if ((world.sts.tls === true) !== (spec?.tls !== undefined)) return 'the template has other certificates';
-  if (!spec?.tls && cluster && needsCertificates(world)) return 'the certificates are still needed';
+  if (hasWrongTemplate(world)) return 'the template has other certificates than are needed';
   if (world.users && doc.transport?.peers === 'https' && spec?.tls !== 'on') return 'users are in the way';
   if (doc.failure) return 'something failed, to be tried again later';
   if (world.renamed || cluster?.members.some((m) => m.ordinal < 0)) return NO_POD;

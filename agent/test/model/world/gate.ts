@@ -87,7 +87,7 @@ function use(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc, 
   if (permit.mode === 'existing') return join(world, i, pod, volume, doc, permit);
   if (permit.mode === 'restore') {
     const job = world.jobs.find((j) => j.kind === 'restore' && j.serving && j.uid === permit.restore?.source.url);
-    const isOpen = permit.restore!.source.token === '' && !pod.tls;
+    const isOpen = permit.restore!.source.token === '' && !pod.tls && speaksNext(pod, volume, doc) !== undefined;
     const next = isOpen ? violated(world, 'a snapshot has neither a token nor certificates to guard it') : world;
     return job && begin(next, i, volume, doc, permit, 1 + job.snapshot!.writes);
   }

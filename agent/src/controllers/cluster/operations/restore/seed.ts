@@ -9,6 +9,7 @@ import { imageFits } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
 import { timestamp, write } from '../../plan/write.ts';
 import { bornOn } from '../bootstrap.ts';
+import { isOfAnother } from '../restart.ts';
 import { args, at, sameSnapshot, serving, step } from './operation.ts';
 
 // Seed and restore: start one pod, permit its volume, restore the verified snapshot.
@@ -60,6 +61,10 @@ const permitOfSeed = (v: View): Permit | undefined => v.record.permits[0];
 
 const seedAtMinEpoch = (v: View): boolean => agentOf(v, 0)?.minEpoch === v.record.minEpoch;
 
+/** Pods that wait to be born from a backup are not drained, so theirs may be an old template, without certificates. */
+const isSeedCurrent = (v: View): boolean =>
+  seedAtMinEpoch(v) && statefulSet(v)?.observed === true && !isOfAnother(v, podAt(v, 0)!);
+
 export const seedSteps = [
   rule({
     name: 'SeedPod',
@@ -80,7 +85,8 @@ export const seedSteps = [
       to: 'seeding',
       when: {
         'its agent is known': (v) => agentOf(v, 0) !== undefined,
-        'it was made from a stale template': (v) => !seedAtMinEpoch(v) && !podAt(v, 0)!.deleting,
+        'it was made from a stale template': (v) =>
+          (!seedAtMinEpoch(v) || isOfAnother(v, podAt(v, 0)!)) && !podAt(v, 0)!.deleting,
       },
       requires: { 'the image has the version that the template names': imageFits },
       effect: (v) => ({ kind: 'DeletePod', ordinal: 0, uid: podAt(v, 0)!.uid }),
@@ -92,7 +98,7 @@ export const seedSteps = [
       requires: {
         'the image has the version that the template names': imageFits,
         'seed requests a permit': (v) => requestOf(v, 0) !== undefined,
-        'its minEpoch is the record’s': seedAtMinEpoch,
+        'it is of the present template, with the record’s minEpoch': isSeedCurrent,
         'the verified snapshot is being served': sameSnapshot,
       },
       effect: (v) =>
