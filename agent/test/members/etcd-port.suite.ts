@@ -143,6 +143,28 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     expect(refused).toBeLessThan(150);
   });
 
+  test('peer URLs: a member gets a second one and loses it; the same request again changes nothing', async () => {
+    const cluster = await startCluster({ minor, size: 3 });
+    const port = portOf(cluster.endpoints);
+    const ids = await idsOf(port, cluster);
+    const urlsOf = async (id: string) => (await port.members()).members.find((m) => m.id === id)!.peerUrls;
+    const [http] = await urlsOf(ids[1]!);
+    const both = [http!, http!.replace('http:', 'https:')];
+    await port.updatePeerUrls(ids[1]!, both);
+    await port.updatePeerUrls(ids[1]!, both);
+    expect(await urlsOf(ids[1]!)).toEqual(both);
+    // Both are taken: a member that joins may have neither.
+    await whileRefused(/unhealthy cluster/, () =>
+      port.addLearner([both[1]!]).catch((error: Error) => {
+        if (!error.message.includes('Peer URLs already exists')) throw error;
+      }),
+    );
+    expect((await port.members()).members).toHaveLength(3);
+    await port.updatePeerUrls(ids[1]!, [http!]);
+    expect(await urlsOf(ids[1]!)).toEqual([http]);
+    await expect(port.updatePeerUrls('123456789abcdef0', both)).rejects.toThrow(/member not found/);
+  });
+
   test('a learner neither leads nor answers: it is never asked for the members, and never becomes the leader', async () => {
     const cluster = await startCluster({ minor, size: 3 });
     const learner = await newcomer(minor, cluster);

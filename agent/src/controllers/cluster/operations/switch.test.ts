@@ -201,6 +201,8 @@ describe('what the status says', () => {
     expect(plain().spec(on).reason('Progressing')).toBe('Idle');
     expect(apply(plain(), on).reason('Progressing')).toBe('RollingRestart');
     expect(said(plain().noQuorum())).toMatch(/^Unknown StateUnknown: /);
+    const blind = withUrls(apply(safe(), disabling), 'http', 'https').noQuorum();
+    expect(blind.doc({ transport: { ...encrypted, target: 'http' } }).reason('Progressing')).toBe('Idle');
   });
 });
 
@@ -471,6 +473,26 @@ describe('a seed', () => {
     expect(plainly.written?.permits[0]?.initialCluster).toMatch(/^c-0=http:/);
     expect(plainly.written?.transport).toMatchObject({ peers: 'http', clients: 'http', target: 'http' });
   });
+});
+
+test('a seed that is born from a backup, whose pod is older than the certificates, is made again before its permit', () => {
+  const serving = { url: 'https://10.0.0.1', sha256: 'sha', sizeBytes: 1, revision: 5 };
+  const args = {
+    ...{ id: 'origin:uid-1', uid: 'cr-1', specHash: '', source: {}, sourceToken: '', lastRevision: 0 },
+    ...{ safetyBackup: false, ignoreUnreachablePods: false, verified: { sha256: 'sha', sizeBytes: 1, revision: 5 } },
+  };
+  const world = apply(new World(1), on).joiner(0);
+  world.doc({ seeded: false, phase: 'Restoring', clusterId: undefined, members: {} });
+  world.op({ id: 'o', holder: '', startedAt: '', kind: 'Restore', step: 'seed', args });
+  world.set({
+    members: known([]),
+    jobs: known([{ kind: 'restore', uid: 'j', op: 'o', state: 'Running', deleting: false, serving }]),
+  });
+  expect(world.rule).toBe('SeedPod.again');
+  expect(world.pod(0, { deleting: true }).effect).toBeUndefined();
+  world.pod(0, { revision: 'tls', deleting: false });
+  expect(world.written?.permits[0]?.initialCluster).toMatch(/^c-0=https:/);
+  expect(world.written?.transport).toMatchObject({ peers: 'https', clients: 'https', target: 'https' });
 });
 
 test('a pod whose gate waits is not restarted for what it would start', () => {

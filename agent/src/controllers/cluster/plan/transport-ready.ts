@@ -33,6 +33,7 @@ export function transport(v: View): Condition {
 
 /** The step of a switch, and how many members have taken it; undefined: none is in progress, or it waits for clients. */
 export const switchStep = (v: View): string | undefined => {
+  if (!v.o.members.known) return undefined;
   const step = askedScheme(v) === 'https' ? stepOn(v) : stepOff(v);
   return step && `TLS is being switched ${askedScheme(v) === 'https' ? 'on' : 'off'}: ${step}`;
 };
