@@ -83,7 +83,11 @@ export interface Volume {
 }
 
 export interface PodObject extends KubeObject {
-  readonly spec?: { readonly nodeName?: string; readonly containers?: readonly Container[] };
+  readonly spec?: {
+    readonly nodeName?: string;
+    readonly initContainers?: readonly Container[];
+    readonly containers?: readonly Container[];
+  };
   readonly status?: {
     readonly phase?: string;
     readonly reason?: string;

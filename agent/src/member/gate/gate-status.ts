@@ -12,7 +12,7 @@ export interface GateView {
   /** Unset until the volume could be read. */
   readonly volume?: VolumeFacts;
   readonly recordRev?: number;
-  readonly salvage?: Salvage;
+  readonly salvage?: Salvage & { readonly permitId: string };
 }
 
 /** Reported before the volume has been read. Without a `request` this does not count as evidence of a lost volume. */

@@ -68,6 +68,19 @@ test('an agent of another pod answers at the address: both pods are named', asyn
   );
 });
 
+test('the backup port is that of the sidecar, which is among the init containers', async () => {
+  const labels = { 'app.kubernetes.io/instance': 'orders', 'app.kubernetes.io/component': 'member' };
+  const initContainers = [{ name: 'gate' }, { name: 'agent', ports: [{ name: 'backup', containerPort: 2382 }] }];
+  api.put(pod, {
+    metadata: { uid: 'u1', labels },
+    spec: { initContainers, containers: [{ name: 'etcd' }] },
+    status: { podIP: '127.0.0.1' },
+  });
+  cluster.setCluster({ metadata: {}, spec: { tls: { clientSecret: 'c', backupSecret: 'b' } } } as never);
+  await workload.pods();
+  expect([...(await workload.backupPorts())]).toEqual([[1, 2382]]);
+});
+
 describe('eviction', () => {
   const answers = (status: number, reason: string, message: string) => {
     api.fault = (_, response, path) => {
