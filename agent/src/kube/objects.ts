@@ -85,6 +85,7 @@ export interface Volume {
 export interface PodObject extends KubeObject {
   readonly spec?: {
     readonly nodeName?: string;
+    readonly initContainers?: readonly Container[];
     readonly containers?: readonly Container[];
     readonly volumes?: readonly Volume[];
   };

@@ -60,6 +60,7 @@ const root = z.looseObject({
 const roots = z.looseObject({ peer: z.optional(root), client: z.optional(root) } satisfies Shape<Part<'roots'>>);
 
 const salvage = z.looseObject({
+  permitId: text,
   sha256: text,
   sizeBytes: count,
   revision: count,

@@ -47,7 +47,16 @@ export interface AgentStatus {
   /** History in that record, if the record belongs to the cluster whose data this volume holds. */
   recordPast?: { restores: readonly string[]; startRevision?: number };
   minEpoch: number;
-  salvage?: { sha256: string; sizeBytes: number; revision: number; lastIndex: number; commit: number; url: string };
+  /** `permitId`: for which it was made. Two snapshots of the same data differ. */
+  salvage?: {
+    permitId: string;
+    sha256: string;
+    sizeBytes: number;
+    revision: number;
+    lastIndex: number;
+    commit: number;
+    url: string;
+  };
   etcd?: {
     up: boolean;
     memberId: string;

@@ -13,7 +13,7 @@ export interface GateView {
   readonly volume?: VolumeFacts;
   readonly recordRev?: number;
   readonly transport?: AgentStatus['transport'];
-  readonly salvage?: Salvage;
+  readonly salvage?: Salvage & { readonly permitId: string };
 }
 
 /** Reported before the volume has been read. Without a `request` this does not count as evidence of a lost volume. */

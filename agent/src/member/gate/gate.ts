@@ -217,7 +217,7 @@ class Gate {
       }
     }
     server.salvage = { file: salvageFile(this.#config), tokenSha256: sha256(token) };
-    this.#view = { ...this.#view, salvage: this.#salvaged.made };
+    this.#view = { ...this.#view, salvage: { ...this.#salvaged.made, permitId: permit.id } };
     return this.#wait('Stalled', { reason: 'Salvage', message: 'serving a snapshot of the data' });
   }
 

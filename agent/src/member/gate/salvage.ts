@@ -18,7 +18,7 @@ import type { AtStep } from '../steps.ts';
 import { etcdDirOf } from '../volume.ts';
 import type { RootCertificate } from './root-certificate.ts';
 
-export type Salvage = Omit<NonNullable<AgentStatus['salvage']>, 'url'>;
+export type Salvage = Omit<NonNullable<AgentStatus['salvage']>, 'url' | 'permitId'>;
 type Saved = Pick<Salvage, 'sha256' | 'sizeBytes' | 'revision'>;
 
 interface SalvageOptions {

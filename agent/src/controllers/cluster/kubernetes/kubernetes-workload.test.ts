@@ -72,7 +72,7 @@ describe('while TLS is switched on or off', () => {
   const labels = { 'app.kubernetes.io/instance': 'orders', 'app.kubernetes.io/component': 'member' };
   const tls = { clientSecret: 'orders-client-tls', backupSecret: 'orders-backup-tls' };
   const certificates = [{ name: 'server-tls', secret: { secretName: 'orders-server-tls' } }];
-  const containers = [{ name: 'agent', ports: [{ name: 'backup', containerPort: 2382 }] }];
+  const initContainers = [{ name: 'agent', ports: [{ name: 'backup', containerPort: 2382 }] }];
 
   const put = (ordinal: number, spec: object) => {
     const status = { podIP: `127.0.0.${ordinal + 1}` };
@@ -93,7 +93,7 @@ describe('while TLS is switched on or off', () => {
   test('each pod is asked as it is: with certificates by https, without by http', async () => {
     apply({ tls });
     put(0, {});
-    put(1, { volumes: certificates, containers });
+    put(1, { volumes: certificates, initContainers });
     await workload.pods();
     expect(await workload.clientUrls()).toEqual(['http://127.0.0.1:2379', 'https://127.0.0.2:2379']);
     expect(await workload.backupPorts()).toEqual(
@@ -127,6 +127,17 @@ describe('while TLS is switched on or off', () => {
     await workload.pods();
     expect(await workload.clientUrls()).toEqual(['http://127.0.0.2:2379']);
   });
+test('the backup port is that of the sidecar, which is among the init containers', async () => {
+  const labels = { 'app.kubernetes.io/instance': 'orders', 'app.kubernetes.io/component': 'member' };
+  const initContainers = [{ name: 'gate' }, { name: 'agent', ports: [{ name: 'backup', containerPort: 2382 }] }];
+  api.put(pod, {
+    metadata: { uid: 'u1', labels },
+    spec: { initContainers, containers: [{ name: 'etcd' }] },
+    status: { podIP: '127.0.0.1' },
+  });
+  cluster.setCluster({ metadata: {}, spec: { tls: { clientSecret: 'c', backupSecret: 'b' } } } as never);
+  await workload.pods();
+  expect([...(await workload.backupPorts())]).toEqual([[1, { scheme: 'https', port: 2382 }]]);
 });
 
 describe('eviction', () => {

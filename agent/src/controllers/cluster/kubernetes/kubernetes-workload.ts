@@ -231,7 +231,8 @@ export class KubernetesWorkload implements Workload {
     const address = addressOf(pod);
     const { name, uid } = pod.metadata;
     if (address === undefined) return [];
-    const ports = (pod.spec?.containers ?? []).flatMap((container) => container.ports ?? []);
+    // The agent is a sidecar, which Kubernetes lists among the init containers.
+    const ports = (pod.spec?.initContainers ?? []).flatMap((container) => container.ports ?? []);
     const servesBackups = ports.some((port) => port.name === backupPortName);
     const hasCertificates = pod.spec?.volumes?.some((volume) => volume.name === serverVolume) ?? false;
     return [{ ordinal: ordinalOf(name, this.#context.name)!, uid, address, hasCertificates, servesBackups }];

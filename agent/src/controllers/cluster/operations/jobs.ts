@@ -38,8 +38,10 @@ function restoreJob(v: View, { id, args, startedAt }: RestoreOp): JobRequest {
 }
 
 function salvageJob(v: View, { id, args }: RestoreOp): JobRequest[] {
-  const salvage = agentAt(v, args.survivor!.ordinal)?.salvage;
-  if (!salvage) return [];
+  const { ordinal } = args.survivor!;
+  const salvage = agentAt(v, ordinal)?.salvage;
+  // After a second try the gate may still serve the snapshot of the first, which it is about to replace.
+  if (!salvage || salvage.permitId !== v.record.permits[ordinal]?.id) return [];
   const { url, sha256 } = salvage;
   const { clusterId } = v.record;
   const source = { url, sha256, token: args.salvageToken!, ...(clusterId && { clusterId }) };

@@ -69,7 +69,7 @@ const cases: [string, JobKind, Op, (world: World) => void][] = [
         ...gate,
         gate: true,
         state: 'Stalled',
-        salvage: { sha256: 's', sizeBytes: 1, revision: 1, lastIndex: 1, commit: 1, url: 'x' },
+        salvage: { permitId: 'p', sha256: 's', sizeBytes: 1, revision: 1, lastIndex: 1, commit: 1, url: 'x' },
       });
       w.doc({
         permits: {
