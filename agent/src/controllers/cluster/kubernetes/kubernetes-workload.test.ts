@@ -127,6 +127,8 @@ describe('while TLS is switched on or off', () => {
     await workload.pods();
     expect(await workload.clientUrls()).toEqual(['http://127.0.0.2:2379']);
   });
+});
+
 test('the backup port is that of the sidecar, which is among the init containers', async () => {
   const labels = { 'app.kubernetes.io/instance': 'orders', 'app.kubernetes.io/component': 'member' };
   const initContainers = [{ name: 'gate' }, { name: 'agent', ports: [{ name: 'backup', containerPort: 2382 }] }];
