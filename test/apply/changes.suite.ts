@@ -103,6 +103,36 @@ test.each<[string, string, Manifest]>([
   expect((await patch(name, spec)).refusals).toEqual([]);
 });
 
+describe('TLS on no more', () => {
+  const drop = { tls: null };
+  const create = async (name: string, reason: string, tls: Manifest = {}) => {
+    const path = pathOf('etcdclusters');
+    expect((await api.create(path, cluster({ tls: { clientSecret: 'a', ...tls } }, name))).refusals).toEqual([]);
+    const condition = { type: 'TransportReady', status: 'True', reason, message: '', lastTransitionTime: then };
+    const conditions = [{ ...condition, type: 'Ready', reason: 'Ready' }, condition];
+    const body = JSON.stringify({ status: { conditions } });
+    await namespace.kubectl(['patch', `etcdcluster/${name}`, '--subresource=status', '--type=merge', '-p', body]);
+  };
+
+  test('is refused while the members use it, and the answer says what to apply instead', async () => {
+    await create('encrypted', 'Tls');
+    expect((await patch('encrypted', drop)).refusals).toEqual([expect.stringMatching(dropped)]);
+    expect((await patch('encrypted', { tls: { disabling: true } })).refusals).toEqual([]);
+    expect((await patch('encrypted', { paused: true })).refusals).toEqual([]);
+  });
+
+  test.each([
+    ['before clients must use it', 'on-half', 'PlaintextAccepted', {}],
+    ['once it is being switched off', 'off-half', 'Tls', { disabling: true }],
+  ])('is taken %s', async (_, name, reason, tls) => {
+    await create(name, reason, tls);
+    expect((await patch(name, drop)).refusals).toEqual([]);
+  });
+});
+
+const then = '2026-01-01T00:00:00Z';
+const dropped = /^spec\.tls: .*members use their certificates.*EtcdTls\.none\(\{ from: … \}\).*tls\.disabling: true/;
+
 test.each([
   [
     'etcdbackups',

@@ -82,6 +82,7 @@ function start(spec: Partial<EtcdClusterSpec>, names: readonly string[] = [], re
       changes++;
     },
   });
+  users.see({ record: { known: true, v: undefined }, members: { known: true, v: [] } });
   running = users.run(stop.signal);
 }
 

@@ -82,7 +82,10 @@ function putUser(name: string, ...more: Parameters<typeof user> extends [unknown
   });
 }
 
-function start(cluster: EtcdClusterObject, settings: { quorumLost?: number } = {}): void {
+function start(
+  cluster: EtcdClusterObject,
+  { isAsked = true, ...settings }: { quorumLost?: number; isAsked?: boolean } = {},
+): void {
   users = new Users(cluster, {
     ...{ client, paths, name: 'orders', etcd, log, emit: () => {} },
     at: () => {
@@ -98,7 +101,27 @@ function start(cluster: EtcdClusterObject, settings: { quorumLost?: number } = {
       ofUser: () => certificate,
     },
   });
+  if (isAsked) see('https');
   running = users.run(stop.signal);
+}
+
+/** The members have peer URLs of these schemes. */
+function see(...schemes: string[]): void {
+  const doc = api.object<{ data: Record<string, string> }>(paths.of('configmaps', 'orders-record'))?.data[
+    'record.json'
+  ];
+  const peerUrls = schemes.map((scheme) => `${scheme}://orders-0.orders-peers:2380`);
+  const member = { id: '1', name: 'orders-0', isLearner: false };
+  users.see({
+    record: { known: true, v: doc === undefined ? undefined : { doc: JSON.parse(doc), rv: '1' } },
+    members: {
+      known: true,
+      v: [
+        { ...member, peerUrls: ['https://orders-1.orders-peers:2380'] },
+        { ...member, peerUrls },
+      ],
+    },
+  });
 }
 
 const ready = (name: string) =>
@@ -224,6 +247,46 @@ describe('changes nothing, and says so', () => {
     start(putCluster(spec));
     await reason('api', wanted);
     await sleep(100);
+    expect(etcd.changes).toEqual([]);
+  });
+
+  describe('until each member accepts https alone', () => {
+    const on = { peers: 'https', clients: 'https', target: 'https', since: '' } as const;
+
+    test.each([
+      ['the record says so, and one may not have restarted', { transport: on }],
+      ['an older release wrote the record', {}],
+    ])('%s', async (_, record) => {
+      putRecord(record);
+      putUser('api');
+      start(putCluster());
+      see('http', 'https');
+      await reason('api', 'ClusterNotServing');
+      expect(ready('api')?.message).toContain('until every client uses https');
+      expect(etcd.changes).toEqual([]);
+      expect(users.report()?.seen).toMatchObject({ isEnabled: false });
+      // Without a quorum nothing new is known.
+      users.see({ record: { known: false, why: 'x' }, members: { known: false, why: 'no quorum' } });
+      await sleep(100);
+      expect(etcd.changes).toEqual([]);
+      see('https');
+      await reason('api', 'UserReady');
+    });
+
+    test('but while TLS is switched off, which needs users gone, they are changed', async () => {
+      putRecord({ transport: { ...on, target: 'http' } });
+      putUser('api');
+      start(putCluster());
+      see('http', 'https');
+      await reason('api', 'UserReady');
+    });
+  });
+
+  test('before the members have been asked', async () => {
+    putRecord();
+    putUser('api');
+    start(putCluster(), { isAsked: false });
+    await reason('api', 'ClusterNotServing');
     expect(etcd.changes).toEqual([]);
   });
 

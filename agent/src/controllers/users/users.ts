@@ -15,7 +15,7 @@ import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { RecordConfigMap } from '../cluster/kubernetes/record-config-map.ts';
 import { pause } from '../cluster/loop.ts';
-import type { AuthReport, Observed } from '../cluster/observed.ts';
+import type { AuthReport, Member, Observed } from '../cluster/observed.ts';
 import type { AtPoint } from '../cluster/reconcile.ts';
 import type { Settings } from '../cluster/settings.ts';
 import { commonNameOf, root } from '../root-certificate.ts';
@@ -28,7 +28,7 @@ import type { Read } from './read.ts';
 import { secretsTaken } from './secrets-taken.ts';
 import { readyOf, statusOf } from './status.ts';
 import { areUsersServed } from './users-served.ts';
-import { type Verdicts, verdictFor, whilePaused, wishes, withTaken } from './verdicts.ts';
+import { paused, type Verdicts, verdictFor, wishes, withheld, withTaken } from './verdicts.ts';
 
 /** etcd as its user root. */
 export interface RootPort {
@@ -69,6 +69,8 @@ export class Users {
   readonly #problems: LogOnce;
   #cluster: EtcdClusterObject;
   #hold: string | undefined;
+  /** Why etcd is only looked at. */
+  #halfWay: string | undefined = notSeen;
   #last: Read | undefined;
   readonly #notes = new AuthNotes();
   /** When etcd was last seen, on the monotonic clock; at first, the start. */
@@ -101,10 +103,12 @@ export class Users {
   }
 
   /** What a pass over the cluster has observed. */
-  see({ record }: Pick<Observed, 'record'>): void {
+  see({ record, members }: Pick<Observed, 'record' | 'members'>): void {
     const hold = record.known ? whyNot(record.v?.doc) : record.why;
-    if (hold === this.#hold) return;
+    const halfWay = record.known && members.known ? whyOnlyLook(record.v?.doc, members.v) : this.#halfWay;
+    if (hold === this.#hold && halfWay === this.#halfWay) return;
     this.#hold = hold;
+    this.#halfWay = halfWay;
     this.#wake.now();
   }
 
@@ -189,8 +193,8 @@ export class Users {
       this.#notes.saw(seen.read, seen.isOn);
       this.#goodAt = performance.now();
       if (!seen.call) return { verdicts: seen.verdicts, read: seen.read };
-      if (spec.paused) return { verdicts: whilePaused(seen.verdicts), read: seen.read, isPaused: true };
-      return this.#apply(etcd);
+      if (spec.paused) return { verdicts: withheld(seen.verdicts, paused), read: seen.read, isPaused: true };
+      return this.#halfWay === undefined ? this.#apply(etcd) : held(seen, this.#halfWay);
     });
   }
 
@@ -305,6 +309,15 @@ export class Users {
   }
 }
 
+const notSeen = 'the members have not been asked yet how they speak';
+
+/** The switch of TLS may depend on what etcd has, so it is looked at meanwhile. */
+const held = ({ verdicts, read }: Awaited<ReturnType<typeof look>>, why: string): Outcome => ({
+  verdicts: withheld(verdicts, { kind: 'unknown', reason: 'ClusterNotServing', message: why }),
+  read,
+  why,
+});
+
 const crdGoing =
   'the custom resource EtcdUser is being deleted; its users in etcd are left alone until the CRD is applied again';
 
@@ -332,13 +345,21 @@ const ours = (
 const wishOf = ({ spec, metadata }: EtcdClusterObject): string =>
   JSON.stringify([spec.auth, spec.tls, spec.paused, metadata.deletionTimestamp]);
 
+const switching = 'TLS is being switched on or off; users are left alone until every client uses https';
+
+/** A member loses its http URL when every member has restarted, and until then one may accept http from clients. */
+const whyOnlyLook = (record: RecordDoc | undefined, members: readonly Member[]): string | undefined =>
+  record?.transport?.target !== 'http' &&
+  members.some(({ peerUrls }) => peerUrls.some((url) => url.startsWith('http:')))
+    ? switching
+    : undefined;
+
 /** Why no user is changed now. */
 function whyNot(record: RecordDoc | undefined): string | undefined {
   if (!record?.seeded || record.phase !== 'Running') return 'the cluster does not serve yet';
   const { op, transport } = record;
   // Whoever calls by http has no certificate, so authentication would shut it out.
-  if (transport && transport.clients !== 'https')
-    return 'TLS is being switched on or off; users are left alone until every client uses https';
+  if (transport && transport.clients !== 'https') return switching;
   if (op?.kind === 'Restore' || op?.kind === 'Recover')
     return 'a restore is in progress; users are left alone until it ends';
   return op?.kind === 'Delete' ? 'the cluster is being deleted; its users are not changed any more' : undefined;

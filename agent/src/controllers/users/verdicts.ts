@@ -26,14 +26,11 @@ export const withTaken = (verdicts: Verdicts, taken: ReadonlyMap<string, string>
     }),
   );
 
-/** What is as it should be stays ready. */
-export const whilePaused = (verdicts: ReadonlyMap<string, Verdict>): Verdicts =>
-  new Map(
-    [...verdicts].map(([uid, found]) => [
-      uid,
-      found.kind === 'call' ? { kind: 'refused', reason: 'Paused', message: userReasons.Paused } : found,
-    ]),
-  );
+/** While nothing may be changed: what is as it should be stays ready. */
+export const withheld = (verdicts: ReadonlyMap<string, Verdict>, instead: Found): Verdicts =>
+  new Map([...verdicts].map(([uid, found]) => [uid, found.kind === 'call' ? instead : found]));
+
+export const paused: Found = { kind: 'refused', reason: 'Paused', message: userReasons.Paused };
 
 /**
  * The users that get a certificate; an existing user that no EtcdUser made never does. Undefined unless something is known of

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
 import { hmacHeader, hmacOf } from '../../../backup/payload/response-hmac.ts';
 import { ApiClient } from '../../../kube/api-client.ts';
 import { Troubles } from '../../../kube/event-reader.ts';
 import { Paths } from '../../../kube/paths.ts';
+import { issueRoot } from '../../certificates/issue.ts';
 import { ClientTls } from '../../client-tls.ts';
 import { ClusterContext } from '../kubernetes/cluster-context.ts';
 import { FakeApi } from '../kubernetes/fake-api.fixture.ts';
@@ -44,11 +46,12 @@ const labels = { 'app.kubernetes.io/name': 'etcd-backup', 'app.kubernetes.io/par
 
 const tokenSha256 = 'ab'.repeat(32);
 
-function job(kind: string, condition?: string): void {
+function job(kind: string, condition?: string, volumes: object[] = []): void {
   const conditions = condition === undefined ? [] : [{ type: condition, status: 'True' }];
+  const containers = [{ args: ['restore', 'serve', `--token-sha256=${tokenSha256}`] }];
   api.put(paths.of('jobs', `orders-${kind}`), {
     metadata: { uid: kind, labels, annotations: { [opAnnotation]: 'o1' } },
-    spec: { template: { spec: { containers: [{ args: ['restore', 'serve', `--token-sha256=${tokenSha256}`] }] } } },
+    spec: { template: { spec: { containers, volumes } } },
     status: { conditions },
   } as never);
 }
@@ -101,11 +104,14 @@ test('its pod has ended without a snapshot: it failed, and is not repeated', asy
 const answer = JSON.stringify({ v: 1, state: 'Serving', ...snapshot });
 const running = { phase: 'Running', podIP: '127.0.0.77', containerStatuses: [{ name: 'job', state: { running: {} } }] };
 
-async function served(proof?: string, body = answer): Promise<AsyncDisposable> {
-  const server = createServer((_, response) => {
+async function served(proof?: string, body = answer, scheme = 'http'): Promise<AsyncDisposable> {
+  const respond: RequestListener = (_, response) => {
     if (proof !== undefined) response.setHeader(hmacHeader, proof);
     response.end(body);
-  }).listen(ports.agent, '127.0.0.77');
+  };
+  const server =
+    scheme === 'http' ? createServer(respond) : createTlsServer(await issueRoot('orders', Date.now()), respond);
+  server.listen(ports.agent, '127.0.0.77');
   await once(server, 'listening');
   return {
     async [Symbol.asyncDispose]() {
@@ -138,6 +144,25 @@ test('it serves, and reports the snapshots that it passed over', async () => {
   pod('restore', running);
   expect(await jobs.jobs()).toMatchObject([{ serving: { revision: snapshot.revision, highestRevision: 1e9 + 9 } }]);
   expect(jobs.served).toMatchObject({ id: 's1', passedOver });
+});
+
+describe('the scheme is that of the Job, whatever spec.tls is by now', () => {
+  const peerTls = { name: 'peer-tls', secret: { secretName: 'orders-peer-tls' } };
+  const tls = { clientSecret: 'orders-client-tls' };
+
+  test.each([
+    ['http', 'without certificates, and TLS is switched on', [], { tls }],
+    ['http', 'without certificates', [], {}],
+    ['https', 'with certificates, and spec.tls is gone', [peerTls], {}],
+    ['https', 'with certificates', [peerTls], { tls }],
+  ])('%s: it was made %s', async (scheme, _, volumes, spec) => {
+    await using _server = await served(hmacOf(answer, tokenSha256), answer, scheme);
+    context.setCluster({ metadata: { name: 'orders', namespace: 'shop', uid: 'c' }, spec } as never);
+    job('restore', undefined, volumes);
+    pod('restore', running);
+    const url = `${scheme}://127.0.0.77:${ports.agent}/snapshot`;
+    expect(await jobs.jobs()).toMatchObject([{ serving: { url } }]);
+  });
 });
 
 const emitted: unknown[] = [];

@@ -5,6 +5,7 @@ import { unlessMissing } from '../../../kube/api-error.ts';
 import type { JobObject, KubeObject, PodObject } from '../../../kube/objects.ts';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
 import { getJson } from '../../../lib/http/http-get.ts';
+import type { Scheme } from '../../../protocol/record.ts';
 import { type EtcdBackupObject, folderOf, whyNotRestored } from '../../backup/object.ts';
 import { hasEnded, type PodState, podState, podsOf, silentPart } from '../../backup/pod-state.ts';
 import { keyOf, storesOf } from '../../backup/stores.ts';
@@ -13,6 +14,7 @@ import type { ClusterContext } from '../kubernetes/cluster-context.ts';
 import type { EtcdClusterObject, Schedule } from '../kubernetes/cluster-object.ts';
 import type { BackupPort } from '../kubernetes/kubernetes-workload.ts';
 import { addressOf } from '../kubernetes/pod.ts';
+import { peerSecretOf } from '../kubernetes/stateful-set.ts';
 import type { Job, JobKind } from '../observed.ts';
 import type { Jobs } from '../port.ts';
 import { type JobInputs, jobManifest, opAnnotation, type StoredBackup } from './job-manifest.ts';
@@ -169,7 +171,7 @@ export class KubernetesJobs implements Jobs {
       .map(addressOf)
       .find((found) => found !== undefined);
     if (address === undefined) return undefined;
-    const url = this.#context.urlOf(address, ports.agent);
+    const url = this.#context.urlOf(address, ports.agent, schemeOf(job));
     try {
       const status = await getJson<NonNullable<Job['serving']> & Omit<ServedSnapshot, 'op'> & { state: string }>(
         `${url}/status`,
@@ -260,6 +262,9 @@ export class KubernetesJobs implements Jobs {
     return cluster?.spec.backup?.schedules?.find(({ name }) => name === spec.schedule);
   }
 }
+
+/** The Job serves as its pod was made, while `spec.tls` may have changed since. */
+const schemeOf = ({ spec }: JobObject): Scheme => (spec?.template && peerSecretOf(spec.template) ? 'https' : 'http');
 
 /** The members that a Job asks: one way to connect for all, so those with certificates while TLS is switched on. */
 function askedBy({ survivor }: JobRequest, ports: ReadonlyMap<number, BackupPort>): [number, BackupPort][] {

@@ -93,8 +93,8 @@ export class ClusterContext {
     return `${this.name}-${ordinal}.${this.name}-peers.${this.namespace}.svc.${this.domain}`;
   }
 
-  /** URL of a pod, by its IP address. Default: as pods of the present template. */
-  urlOf(address: string, port: number, scheme: Scheme = this.#cluster?.spec.tls ? 'https' : 'http'): string {
+  /** URL of a pod, by its IP address. */
+  urlOf(address: string, port: number, scheme: Scheme): string {
     return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
   }
 
