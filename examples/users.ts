@@ -11,6 +11,7 @@ etcd.addUser('report', { can: [EtcdPermission.read('/api/'), EtcdPermission.read
 
 const labels = { 'app.kubernetes.io/name': 'shop-api' };
 const tlsFile = (name: string) => `/etc/etcd-client/${name}`;
+const items = ['ca.crt', 'tls.crt', 'tls.key'].map((key) => ({ key, path: key }));
 new ApiObject(chart, 'Deployment', {
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -49,7 +50,8 @@ new ApiObject(chart, 'Deployment', {
             volumeMounts: [{ name: 'etcd-client', mountPath: '/etc/etcd-client', readOnly: true }],
           },
         ],
-        volumes: [{ name: 'etcd-client', secret: { secretName: api.secretName, defaultMode: 0o440 } }],
+        // With items, the pod waits until the certificate is there.
+        volumes: [{ name: 'etcd-client', secret: { secretName: api.secretName, items, defaultMode: 0o440 } }],
       },
     },
   },

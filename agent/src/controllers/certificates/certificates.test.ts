@@ -109,7 +109,7 @@ test('fills the five Secrets in order, with one event each, and then does nothin
   expect(points).toEqual(order.flatMap((what) => [`before Issue${what}`, `after Issue${what}`]));
   expect(events.map(({ reason }) => reason)).toEqual(Array(5).fill('CertificateIssued'));
   expect(events[2]!.message).toMatch(
-    /^Wrote a certificate into Secret orders-peer-tls, valid until \S+Z: it is empty$/,
+    /^Wrote a certificate into Secret orders-peer-tls, valid until \S+Z: it was empty$/,
   );
   const before = gets();
   await sleep(300);

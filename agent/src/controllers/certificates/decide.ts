@@ -271,7 +271,7 @@ function judgeEmpty(
   if (lostRoot !== undefined && !isAskedFor)
     return { problem: { reason: 'AuthorityLost', message: emptied(secret, lostRoot) } };
   if (leaves.some((name) => facts[name]!.kind !== 'empty')) return {};
-  const write = { make: 'authority' as const, of, secret, why: 'it is empty' };
+  const write = { make: 'authority' as const, of, secret, why: 'it was empty' };
   return { write, problem: issuing(write) };
 }
 
@@ -343,7 +343,7 @@ function judgeLeaf(of: LeafName, rotation: Rotation): Judgement {
       ...certificateOf(secret, found, false),
       problem: foreign(secret, wanted.authorities[issuerOf(of)], isUser(of)),
     };
-  const why = isFilled ? (unfit(found, of, wanted, now) ?? renewal(found, authority, now)) : 'it is empty';
+  const why = isFilled ? (unfit(found, of, wanted, now) ?? renewal(found, authority, now)) : 'it was empty';
   const { root, intermediate } = signerOf(authority);
   const canSign = !('why' in intermediate) && isValid(intermediate, now) && isValid(root, now);
   const mayIssue = !isUser(of) || isAccepted(of, found, wanted);
