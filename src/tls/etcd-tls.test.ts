@@ -91,6 +91,17 @@ describe('the time in which clients may still use http', () => {
     }
   });
 
+  test('at most a year', () => {
+    for (const { problems } of accepted(Duration.days(365))) expect(problems).toEqual([]);
+    for (const { problems } of accepted(Duration.hours(8761))) {
+      expect(problems).toEqual([
+        expect.stringMatching(
+          /^tls: acceptPlaintextFor: 8761h is longer than a year; give at most Duration.days\(365\)$/,
+        ),
+      ]);
+    }
+  });
+
   test('a negative one does not exist', () => {
     expect(() => accepted(Duration.hours(-1))).toThrow('Duration amounts cannot be negative');
   });

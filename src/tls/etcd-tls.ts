@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Duration } from 'cdk8s';
+import { Duration } from 'cdk8s';
 import { durationText, milliseconds } from '../lib/duration';
 import { hostNameProblem, nameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
@@ -19,7 +19,7 @@ import { IssuerKind } from './issuer-kind';
 export interface TlsSwitchOptions {
   /**
    * Sets for how long clients may use http beside https while TLS is switched on, counted from the first step. A
-   * duration of zero ends that time as soon as every member accepts https.
+   * duration of zero ends that time as soon as every member accepts https. At most a year.
    * @default Duration.days(1)
    */
   readonly acceptPlaintextFor?: Duration;
@@ -255,20 +255,23 @@ function noTlsBinding(props: NoTlsProps, cluster: TlsCluster): TlsBinding {
   );
 }
 
+const longestPlaintext = Duration.days(365);
+
+function plaintextProblem(accept: Duration): string | undefined {
+  const what = `tls: acceptPlaintextFor: ${durationText(accept)} is`;
+  if (!Number.isSafeInteger(milliseconds(accept)))
+    return `${what} not a whole number of milliseconds; give another one, such as Duration.hours(24)`;
+  if (milliseconds(accept) > milliseconds(longestPlaintext))
+    return `${what} longer than a year; give at most Duration.days(365)`;
+  return undefined;
+}
+
 function switchedOn(binding: TlsBinding, { acceptPlaintextFor: accept }: TlsSwitchOptions): TlsBinding {
   if (!accept) return binding;
-  const text = durationText(accept);
   return {
     ...binding,
-    acceptPlaintextFor: text,
-    problems: [
-      ...binding.problems,
-      ...(Number.isSafeInteger(milliseconds(accept))
-        ? []
-        : [
-            `tls: acceptPlaintextFor: ${text} is not a whole number of milliseconds; give another one, such as Duration.hours(24)`,
-          ]),
-    ],
+    acceptPlaintextFor: durationText(accept),
+    problems: problemsOf(...binding.problems, plaintextProblem(accept)),
   };
 }
 

@@ -57,6 +57,8 @@ export interface Settings {
   authOld: number;
   /** For how long clients may use http beside https while TLS is switched on, unless the spec says so. */
   acceptPlaintext: number;
+  /** The longest that the spec may say. */
+  acceptPlaintextMost: number;
   /** Lease grant and revoke pairs of one LeaseChurn. */
   churnPairs: number;
 }
@@ -97,5 +99,6 @@ export const defaultSettings: Settings = {
   users: 30 * second,
   authOld: 2 * minute,
   acceptPlaintext: 24 * 60 * minute,
+  acceptPlaintextMost: 365 * 24 * 60 * minute,
   churnPairs: 500,
 };

@@ -6,7 +6,7 @@ import { podName } from '../names.ts';
 import { healthyVoters, isSeeded, memberAt, quorumOf, started, voters, wantedSize } from '../plan/facts.ts';
 import { agentAt, claimAt, podAt, requestOf, statusOf } from '../plan/observations.ts';
 import { implied, rule } from '../plan/rule.ts';
-import { seedUrl, transportAtBirth } from '../plan/transport.ts';
+import { askedScheme, isUnborn, seedUrl, transportAtBirth, transportOf } from '../plan/transport.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { timestamp, write } from '../plan/write.ts';
@@ -25,6 +25,8 @@ export const bornOn = (version: string): RecordDoc['versions'] => ({
   ...(minorOf(version) !== '3.4' && minorOf(version) !== '3.5' && { finalizedIndex: 0 }),
 });
 
+const seedCluster = (v: View): string => `${podName(v.cluster, 0)}=${seedUrl(v, transportAtBirth(v))}`;
+
 const seedPermit = (v: View, volumeId: string): Permit => ({
   id: v.o.fresh.id,
   ordinal: 0,
@@ -32,7 +34,7 @@ const seedPermit = (v: View, volumeId: string): Permit => ({
   epoch: v.record.epoch + 1,
   mode: 'new',
   token: v.o.fresh.token,
-  initialCluster: `${podName(v.cluster, 0)}=${seedUrl(v, transportAtBirth(v))}`,
+  initialCluster: seedCluster(v),
   issuedAt: timestamp(v),
 });
 
@@ -126,6 +128,19 @@ function followVersion(v: View): Effect {
   return write(v, { versions: volume.walPresent ? moved : bornOn(etcdBinary) });
 }
 
+/** The pod of the seed has no certificates any more, which its permit needs. Without other members, it may speak otherwise. */
+const seedLacksCertificates = (v: View): boolean => {
+  const agent = agentAt(v, 0);
+  const isRefused = agent?.state === 'Refused' && agent.reason === 'ConfigRefused';
+  return isRefused && isUnborn(v) && transportOf(v).peers === 'https' && askedScheme(v) === 'http';
+};
+
+function followTransport(v: View): Effect {
+  const { permits } = v.record;
+  const permit = permits[0] && { ...permits[0], initialCluster: seedCluster(v) };
+  return write(v, { transport: transportAtBirth(v), ...(permit && { permits: { ...permits, 0: permit } }) });
+}
+
 /** The first member of an epoch, until it is seen to serve. */
 export const seedRules = [
   rule({
@@ -141,6 +156,15 @@ export const seedRules = [
       },
     },
     effect: followVersion,
+  }),
+  rule({
+    name: 'SeedTransport',
+    does: 'WriteRecord',
+    from: ['seeding', 'restoring'],
+    to: 'seeding',
+    when: { 'epoch not seeded, and its gate has no certificates for its permit': seedLacksCertificates },
+    requires: { 'the image has the version that the template names': imageFits },
+    effect: followTransport,
   }),
   rule({
     name: 'MarkSeeded.annotate',

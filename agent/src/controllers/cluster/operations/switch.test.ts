@@ -1,5 +1,5 @@
 import type { AgentStatus } from '../../../protocol/agent-status.ts';
-import { known } from '../../../protocol/known.ts';
+import { known, unknown } from '../../../protocol/known.ts';
 import type { Transport } from '../../../protocol/record.ts';
 import { peerUrl } from '../names.ts';
 import { agent, asking, encrypted, idOf, now, plaintext, pod, status, World } from '../observed.fixture.ts';
@@ -256,9 +256,27 @@ describe('the time for clients', () => {
     expect(waiting(hour, { acceptPlaintextFor: hour }).rule).toBe('SwitchTransport.encrypt');
   });
 
+  test('at most a year, whatever the spec says', () => {
+    const end = new Date(now + 365 * 24 * hour).toISOString();
+    for (const acceptPlaintextFor of [366 * 24 * hour, 1e17, Number.POSITIVE_INFINITY])
+      expect(waiting(0, { acceptPlaintextFor }).message('TransportReady')).toContain(`until ${end}`);
+  });
+
+  test.each(['2099-01-01T00:00:00Z', 'yesterday', ''])('begins now if the record says since %j', (since) => {
+    const world = waiting(0, { acceptPlaintextFor: hour }).doc({ transport: { ...ago(0), since } });
+    expect(world.message('TransportReady')).toContain(new Date(now + hour).toISOString());
+    expect(world.rule).toBe('SwitchTransport.note');
+    expect(world.written?.transport).toEqual(ago(0));
+    expect(world.commit().effect).toBeUndefined();
+    expect(world.spec({ acceptPlaintextFor: 0 }).rule).toBe('SwitchTransport.encrypt');
+  });
+
   test('no longer, but not before every voter accepts either scheme, and has both URLs', () => {
     const begun = (report: Partial<Report>) =>
       speaks(waiting(24 * hour), 1, { peers: 'http', clients: 'both', hasCertificates: true, ...report });
+    expect(waiting(24 * hour).down(1).effect).toBeUndefined();
+    const upgrade = { current: '3.5', allowedMinors: ['3.5', '3.6'], bornOn: '3.5.35' };
+    expect(waiting(24 * hour).doc({ versions: upgrade }).rule).not.toBe('SwitchTransport.encrypt');
     expect(begun({ clients: 'http' }).rule).toBe('RestartPod');
     expect(begun({ clients: 'http' }).pod(1, { deleting: true }).effect).toBeUndefined();
     expect(waiting(24 * hour).agent(1, undefined).effect).toBeUndefined();
@@ -293,6 +311,9 @@ describe('peer URLs', () => {
       members.map((m, i) => (i === 2 ? { ...m, peerUrls: [peerUrl(world.cluster, 2, 'https')] } : m)),
     );
     expect(world.down(2).effect).toMatchObject({ kind: 'MemberUpdate', memberId: idOf(2) });
+    const silent = world.o.agents[1];
+    expect(world.agent(1, undefined).effect).toMatchObject({ kind: 'MemberUpdate', memberId: idOf(2) });
+    world.o.agents[1] = silent!;
     expect(both(world).effect).toBeUndefined();
   });
 
@@ -349,7 +370,7 @@ describe('refused', () => {
     for (const report of [{ isWanted: true }, { seen: { isEnabled: true, hasUsers: true, age: 0 } }]) {
       expect(users(report).effect).toBeUndefined();
       expect(users(report).reason('Accepted')).toBe('TlsRefused');
-      expect(users(report).message('Accepted')).toContain('while etcd has users');
+      expect(users(report).message('Accepted')).toContain('while authentication is on');
     }
     const unseen = users({ seen: { isEnabled: false, hasUsers: false, age: 24 * hour } });
     expect(unseen.effect).toBeUndefined();
@@ -401,6 +422,32 @@ describe('refused', () => {
     expect(world.rule).not.toBe('SwitchTransport');
   });
 
+  test('the end of off, while there are users; and not taken while that is unknown', () => {
+    const ending = (authentication: AuthReport) => {
+      const world = withUrls(apply(safe(), off), 'http').doc({ transport: { ...plaintext, clients: 'both' } });
+      return allSpeak(world, { peers: 'http', clients: 'both', hasCertificates: true }).resource({ authentication });
+    };
+    const seen = { isEnabled: false, hasUsers: false, age: 0 };
+    expect(ending({ isWanted: false, removed: 0, seen }).rule).toBe('SwitchTransport.end');
+    for (const world of [
+      ending({ isWanted: true, removed: 0, seen }),
+      ending({ isWanted: false, removed: 0, seen: { ...seen, isEnabled: true } }),
+    ]) {
+      expect(world.rule).not.toBe('SwitchTransport.end');
+      expect(world.reason('TransportReady')).toBe('TlsRefused');
+    }
+    expect(ending({ isWanted: false, removed: 0 }).rule).not.toBe('SwitchTransport.end');
+  });
+
+  test.each(['peer', 'server'] as const)('the template has only the %s certificate', (only) => {
+    const world = plain()
+      .spec(on)
+      .sts({ tlsSecrets: { [only]: only } });
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Accepted')).toBe('TemplateMismatch');
+    expect(world.message('Accepted')).toContain(`mounts no ${only === 'peer' ? 'server' : 'peer'} certificate`);
+  });
+
   test('the template has no certificates yet', () => {
     const world = plain().spec(on);
     expect(world.effect).toBeUndefined();
@@ -417,6 +464,16 @@ describe('a record that does not say how members speak', () => {
     expect(run(late.spec({ acceptPlaintextFor: 0 })).slice(0, 3)).toEqual([
       ...['SwitchTransport.note: http, both', 'SwitchTransport: http, both', 'restart 2'],
     ]);
+  });
+
+  test('it is written before all holds, as the agents report if the members are not known', () => {
+    const blind = (world: World) => world.noQuorum().doc({ transport: undefined });
+    expect(blind(apply(safe(), off)).written?.transport).toMatchObject(rest(encrypted));
+    expect(blind(apply(plain(), on)).written?.transport).toMatchObject({ peers: 'http', target: 'http' });
+    expect(blind(new World(3)).rule).not.toBe('SwitchTransport.note');
+    expect(blind(speaks(plain(), 1, { peers: 'https', clients: 'https', hasCertificates: true })).rule).not.toBe(
+      'SwitchTransport.note',
+    );
   });
 
   const rest = ({ since: _, ...others }: Transport) => others;
@@ -493,6 +550,54 @@ test('a seed that is born from a backup, whose pod is older than the certificate
   world.pod(0, { revision: 'tls', deleting: false });
   expect(world.written?.permits[0]?.initialCluster).toMatch(/^c-0=https:/);
   expect(world.written?.transport).toMatchObject({ peers: 'https', clients: 'https', target: 'https' });
+});
+
+test('a seed that is permitted with TLS, and is to have none after all, begins without', () => {
+  const world = apply(new World(3, { tls: true }), off);
+  const permit = { id: 'p', ordinal: 0, volumeId: 'new-0', epoch: 1, mode: 'new' as const, token: 't', issuedAt: '' };
+  world.doc({ seeded: false, phase: 'Seeding', clusterId: undefined, members: {} });
+  world.doc({ permits: { 0: { ...permit, initialCluster: 'c-0=https://c-0.c-peers.n.svc.cluster.local:2380' } } });
+  world.set({ members: unknown('nobody'), status: {} });
+  world.agent(0, asking(0, 'new-0', { state: 'Refused', reason: 'VersionRefused' }));
+  expect(world.rule).not.toBe('SeedTransport');
+  world.agent(0, asking(0, 'new-0', { state: 'Refused', reason: 'ConfigRefused' }));
+  expect(world.rule).toBe('SeedTransport');
+  expect(world.written?.transport).toEqual({ ...plaintext, since: new Date(now).toISOString() });
+  expect(world.written?.permits[0]).toEqual({
+    ...permit,
+    initialCluster: 'c-0=http://c-0.c-peers.n.svc.cluster.local:2380',
+  });
+  expect(world.commit().rule).not.toBe('SeedTransport');
+});
+
+test('members that do not serve, or an upgrade: a switch does not begin, but can be taken back', () => {
+  const upgrade = { current: '3.5', allowedMinors: ['3.5', '3.6'], bornOn: '3.5.35' };
+  expect(apply(plain(), on).rule).toBe('SwitchTransport');
+  expect(apply(plain(), on).down(2).rule).not.toBe('SwitchTransport');
+  expect(apply(plain(), on).doc({ versions: upgrade }).rule).not.toBe('SwitchTransport');
+  const both = { ...encrypted, target: 'http' as const };
+  const decrypting = () => withUrls(apply(safe(), disabling), 'http', 'https').doc({ transport: both });
+  expect(decrypting().rule).toBe('SwitchTransport.decrypt');
+  expect(decrypting().down(2).effect).toBeUndefined();
+  expect(decrypting().doc({ versions: upgrade }).rule).not.toBe('SwitchTransport.decrypt');
+  // The first member that was restarted with TLS does not serve.
+  const broken = withUrls(apply(safe(), disabling), 'http', 'https').down(2);
+  for (const i of [0, 1]) speaks(broken, i, { peers: 'http', clients: 'both', hasCertificates: true });
+  expect(run(broken).slice(0, 3)).toEqual([
+    'SwitchTransport: https, https',
+    'SwitchTransport.decrypt: http, both',
+    'restart 2',
+  ]);
+});
+
+test('a learner that accepts http is named until it is restarted', () => {
+  const world = safe().learner(3, { name: 'c-3', peerUrls: [peerUrl(safe().cluster, 3, 'https')] });
+  world.pods((pods) => [...pods, pod(3, { revision: 'tls', ready: false })]);
+  world.agent(3, agent(3, { transport: { peers: 'http', clients: 'both', hasCertificates: true } }));
+  expect(world.reason('TransportReady')).toBe('SwitchingTransport');
+  expect(world.message('TransportReady')).toContain('member id-3 (c-3), a learner, has yet to be restarted');
+  world.agent(3, agent(3, { transport: { peers: 'https', clients: 'https', hasCertificates: true } }));
+  expect(world.reason('TransportReady')).toBe('Tls');
 });
 
 test('a pod whose gate waits is not restarted for what it would start', () => {

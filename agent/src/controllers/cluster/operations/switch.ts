@@ -1,6 +1,6 @@
 import type { Scheme, Transport } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
-import { allVotersHealthy, placed } from '../plan/facts.ts';
+import { allVotersHealthy, isSeeded, placed, voters } from '../plan/facts.ts';
 import { listed, type PlacedMember } from '../plan/member-view.ts';
 import { implied, rule, steps } from '../plan/rule.ts';
 import {
@@ -9,10 +9,12 @@ import {
   askedScheme,
   endOfPlaintext,
   hasBoth,
+  isDated,
   isOutOfReach,
   mayBeSwitched,
+  peersSeen,
+  speaksOtherwise,
   transportOf,
-  transportSeen,
   urlsToSet,
 } from '../plan/transport.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
@@ -30,23 +32,37 @@ const goes = (target: Scheme, peers: Scheme) => (v: View) =>
 
 const possible = { 'the template fits, and spec.tls can be followed': (v: View) => imageFits(v) && mayBeSwitched(v) };
 
+const noUpgrade = (v: View): boolean => v.record.versions.allowedMinors.length === 1;
+const isCalm = (v: View): boolean => allVotersHealthy(v) && noUpgrade(v);
+
+/** A switch that has begun can be taken back although a member that it restarted does not serve. */
+const hasBegun = (v: View): boolean => transportOf(v).clients === 'both' || listed(v).some(hasBoth);
+const isHalfRolled = (v: View): boolean => voters(v).some(({ ordinal = -1 }) => speaksOtherwise(v, { ordinal }));
+
+/** Among the bookkeeping: a pod that is made anew without it would speak as its template says. */
+export const noteTransport = rule({
+  name: 'SwitchTransport.note',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'running',
+  when: {
+    'the record does not say how members speak, and since when': (v) => isSeeded(v) && !isDated(v),
+    'it was seen how they speak': (v) => v.record.transport !== undefined || peersSeen(v) !== undefined,
+  },
+  effect: (v) => write(v, { transport: { ...transportOf(v), since: timestamp(v) } }),
+});
+
 export const switchTransport = [
-  rule({
-    // An older release wrote the record.
-    name: 'SwitchTransport.note',
-    does: 'WriteRecord',
-    from: 'running',
-    to: 'running',
-    when: { 'the record does not say how members speak': (v) => v.record.transport === undefined },
-    effect: (v) => write(v, { transport: transportSeen(v) }),
-  }),
   rule({
     name: 'SwitchTransport',
     does: 'WriteRecord',
     from: 'running',
     to: 'switching',
     when: { 'another scheme is asked for than last': (v) => transportOf(v).target !== askedScheme(v) },
-    requires: possible,
+    requires: {
+      ...possible,
+      'all voters healthy and no upgrade half done, or a switch is taken back': (v) => isCalm(v) || hasBegun(v),
+    },
     effect: (v) => {
       const target = askedScheme(v);
       const both = target === 'https' && transportOf(v).peers === 'http';
@@ -63,6 +79,8 @@ export const switchTransport = [
         ...possible,
         'every voter accepts either scheme': (v) => allSpeak(v, acceptsBoth),
         'every member has both URLs': (v) => listed(v).every(hasBoth),
+        'all voters healthy': allVotersHealthy,
+        'no upgrade half done': noUpgrade,
         'the time for clients is over': (v) => v.now >= endOfPlaintext(v),
       },
       effect: (v) => change(v, { peers: 'https', clients: 'https' }),
@@ -72,7 +90,11 @@ export const switchTransport = [
       does: 'WriteRecord',
       to: 'switching',
       when: { 'no TLS is asked for, peers use it': goes('http', 'https') },
-      requires: { ...possible, 'every member has both URLs': (v) => listed(v).every(hasBoth) },
+      requires: {
+        ...possible,
+        'every member has both URLs': (v) => listed(v).every(hasBoth),
+        'all voters healthy and no upgrade half done, or a roll is taken back': (v) => isCalm(v) || isHalfRolled(v),
+      },
       effect: (v) => change(v, { peers: 'http', clients: 'both' }),
     }),
     rule({

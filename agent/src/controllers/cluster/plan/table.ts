@@ -55,7 +55,7 @@ import {
   raiseReplicas,
   shrink,
 } from '../operations/scale.ts';
-import { switchTransport } from '../operations/switch.ts';
+import { noteTransport, switchTransport } from '../operations/switch.ts';
 import { beginUpgrade, finalizeUpgrade, revertUpgrade, settle, upgradeSteps } from '../operations/upgrade.ts';
 import type { AnyRule } from './rule.ts';
 
@@ -73,6 +73,7 @@ export const rulesWithoutRecord: readonly AnyRule[] = [
 /** Brings observations into the record, and the record into the template, whatever operation is in flight. */
 const bookkeeping: readonly AnyRule[] = [
   ...seedRules,
+  noteTransport,
   recordVoter,
   adoptMember,
   issuePermit,

@@ -1,6 +1,6 @@
 import { type Condition, is, unknown } from '../../../protocol/condition.ts';
-import { voters } from './facts.ts';
-import { listed } from './member-view.ts';
+import { learners, nameOf, voters } from './facts.ts';
+import { isPlaced, listed } from './member-view.ts';
 import {
   acceptsBoth,
   askedScheme,
@@ -34,7 +34,7 @@ export function transport(v: View): Condition {
 /** The step of a switch, and how many members have taken it; undefined: none is in progress, or it waits for clients. */
 export const switchStep = (v: View): string | undefined => {
   if (!v.o.members.known) return undefined;
-  const step = askedScheme(v) === 'https' ? stepOn(v) : stepOff(v);
+  const step = (askedScheme(v) === 'https' ? stepOn(v) : stepOff(v)) ?? learnerBehind(v);
   return step && `TLS is being switched ${askedScheme(v) === 'https' ? 'on' : 'off'}: ${step}`;
 };
 
@@ -57,9 +57,18 @@ function stepOff(v: View): string | undefined {
   return rolled(v, last.step, last.what) ?? cut(v, 'step 3 of 4');
 }
 
+/** It is restarted before it votes, but accepts clients until then. */
+function learnerBehind(v: View): string | undefined {
+  const learner = learners(v)
+    .filter(isPlaced)
+    .find((member) => speaksOtherwise(v, member));
+  return learner && `${nameOf(v, learner)}, a learner, has yet to be restarted`;
+}
+
 function notBegun(v: View): string {
   const mismatch = tlsMismatch(v);
   if (mismatch) return `it has not begun, because the StatefulSet’s template ${mismatch}`;
+  if (transportRefusal(v) !== undefined) return 'it is refused: see the condition TransportReady';
   return mayBeSwitched(v) ? 'it begins' : 'it has not begun, because it is not known yet whether etcd has users';
 }
 

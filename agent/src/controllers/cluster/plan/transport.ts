@@ -4,7 +4,7 @@ import { peerUrl } from '../names.ts';
 import type { Pod } from '../observed.ts';
 import { voters } from './facts.ts';
 import { listed, type MemberView, type PlacedMember } from './member-view.ts';
-import { agentAt, agentOf } from './observations.ts';
+import { agentAt, agentOf, podsOf } from './observations.ts';
 import type { View } from './view.ts';
 import { timestamp } from './write.ts';
 
@@ -26,19 +26,28 @@ export const transportOf = (v: View): Transport => v.record.transport ?? transpo
 
 /** Read off the members, where no record says it: that of an older release, or a lost one. */
 export function transportSeen(v: View): Transport {
-  const peers = peersSeen(v);
+  const peers = peersSeen(v) ?? askedScheme(v);
   const clients = peers === 'http' && v.spec.tls ? 'both' : peers;
   return { peers, clients, target: peers, since: timestamp(v) };
 }
 
-/** With both URLs known each member can reach each, whichever is chosen. */
-function peersSeen(v: View): Scheme {
+/** How members were seen to speak with each other; undefined: nothing is known of it. */
+export function peersSeen(v: View): Scheme | undefined {
+  if (!v.o.members.known) return peersReported(v);
   const members = listed(v);
   if (members.some(({ peerUrls }) => !has('https', peerUrls))) return 'http';
   if (members.some(({ peerUrls }) => !has('http', peerUrls))) return 'https';
   const asked = askedScheme(v);
   const speaks = members.flatMap(({ ordinal = -1 }) => agentOf(v, ordinal)?.transport?.peers ?? []);
-  return speaks.length === 0 || speaks.includes(asked) ? asked : speaks[0]!;
+  // With both URLs each member can reach each, whichever is chosen.
+  return speaks.includes(asked) ? asked : speaks[0];
+}
+
+/** Without a list of members: all etcds that run were started so. */
+function peersReported(v: View): Scheme | undefined {
+  const agents = podsOf(v).map(({ ordinal }) => agentOf(v, ordinal));
+  const speak = new Set(agents.flatMap((agent) => (agent?.transport && !agent.gate ? agent.transport.peers : [])));
+  return speak.size === 1 ? [...speak][0] : undefined;
 }
 
 const has = (scheme: Scheme, peerUrls: readonly string[]): boolean =>
@@ -75,7 +84,7 @@ export const acceptsBoth = ({ peers, clients, hasCertificates }: Report): boolea
   peers === 'http' && clients === 'both' && hasCertificates;
 
 /** No member has served yet: the next seed begins as the spec says. */
-const isUnborn = ({ record: { seeded, phase, op } }: View): boolean =>
+export const isUnborn = ({ record: { seeded, phase, op } }: View): boolean =>
   !seeded && (phase === 'Seeding' || (op?.kind === 'Restore' && op.args.id.startsWith('origin:')));
 
 /** Its snapshot has no token, because certificates guard it. */
@@ -100,9 +109,14 @@ function mayUseTls(v: View): boolean {
   });
 }
 
-/** When clients may no longer use http, while TLS is switched on, ms. */
-export const endOfPlaintext = (v: View): number =>
-  Date.parse(transportOf(v).since) + (v.spec.acceptPlaintextFor ?? v.s.acceptPlaintext);
+/** The record says when the present target was set, and that is not in the future. */
+export const isDated = (v: View): boolean => Date.parse(v.record.transport?.since ?? '') <= v.now;
+
+/** When clients may no longer use http, while TLS is switched on, ms. Without a usable beginning, the time begins now. */
+export const endOfPlaintext = (v: View): number => {
+  const begin = isDated(v) ? Date.parse(transportOf(v).since) : v.now;
+  return begin + Math.min(v.spec.acceptPlaintextFor ?? v.s.acceptPlaintext, v.s.acceptPlaintextMost);
+};
 
 /** The schemes that each member's peer URLs should have; undefined: this is not known, or it is too early for a change. */
 function schemesWanted(v: View): readonly Scheme[] | undefined {
@@ -114,8 +128,10 @@ function schemesWanted(v: View): readonly Scheme[] | undefined {
 }
 
 /** The peer URLs that the member should have, if they differ from those that it has. */
-export function urlsToSet(v: View, { ordinal, peerUrls }: PlacedMember): string[] | undefined {
-  const schemes = schemesWanted(v);
+export function urlsToSet(v: View, member: PlacedMember): string[] | undefined {
+  const { ordinal, peerUrls } = member;
+  // Whatever other agents report: until it has the URL at which it listens, it cannot serve.
+  const schemes = schemesWanted(v) ?? (isOutOfReach(member) ? bothSchemes : undefined);
   const wanted = schemes && peerUrlsOf(v, ordinal, schemes);
   return wanted && wanted.join() !== peerUrls.toSorted().join() ? wanted : undefined;
 }
@@ -145,12 +161,15 @@ function mayGoWithoutUsers({ cluster, spec, s }: View): boolean | undefined {
   return isKnown || undefined;
 }
 
-/** Clients are to use http, and now cannot. */
-const givesUpTls = (v: View): boolean => askedScheme(v) === 'http' && transportOf(v).peers === 'https';
+/** TLS is to go, and clients can still use it. */
+const givesUpTls = (v: View): boolean => {
+  const { peers, clients, target } = transportOf(v);
+  return askedScheme(v) === 'http' && (peers === 'https' || (target === 'http' && clients === 'both'));
+};
 
 const isFollowed = (v: View): boolean => {
   const { peers, target } = transportOf(v);
-  return target === askedScheme(v) && peers === target;
+  return target === askedScheme(v) && peers === target && !givesUpTls(v);
 };
 
 /** Why `spec.tls` is not followed until it is changed; undefined: it is. */
@@ -161,7 +180,7 @@ export function transportRefusal(v: View): string | undefined {
   if (v.record.versions.allowedMinors.includes('3.4'))
     return 'TLS cannot be switched on or off with etcd 3.4, which does not serve http and https on one port; upgrade to 3.5 first';
   if (givesUpTls(v) && mayGoWithoutUsers(v) === false)
-    return 'TLS cannot be switched off while etcd has users: without TLS nobody can prove who they are; delete the EtcdUsers, or set spec.auth to false, and wait until AuthReady says AuthenticationOff';
+    return 'TLS cannot be switched off while authentication is on or asked for: without TLS nobody can prove who they are; delete the EtcdUsers, set spec.auth to false, and wait until AuthReady says AuthenticationOff';
   return undefined;
 }
 

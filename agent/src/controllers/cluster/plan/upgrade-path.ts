@@ -43,8 +43,10 @@ export function tlsMismatch(v: View): string | undefined {
   const mounted = statefulSet(v)?.tlsSecrets;
   if (!mounted) return undefined;
   const { tls, tlsSecrets } = v.spec;
-  const isMounted = mounted.peer !== undefined || mounted.server !== undefined;
-  if (isMounted !== tls) return isMounted ? 'has TLS, but spec.tls is missing' : 'has no TLS, but spec.tls is set';
+  const missing = (['peer', 'server'] as const).filter((of) => mounted[of] === undefined);
+  if (!tls) return missing.length < 2 ? 'has TLS, but spec.tls is missing' : undefined;
+  if (missing.length === 2) return 'has no TLS, but spec.tls is set';
+  if (missing.length === 1) return `mounts no ${missing[0]} certificate, but spec.tls is set`;
   if (!tlsSecrets || (mounted.peer === tlsSecrets.peer && mounted.server === tlsSecrets.server)) return undefined;
   const { peer, server } = tlsSecrets;
   return `mounts the Secrets ${mounted.peer} and ${mounted.server}, but spec.tls.managed names ${peer} and ${server}`;
