@@ -1,5 +1,5 @@
 // Backups through the members' agents, with etcd's authentication on and off. Nobody has root's certificate but the agents.
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -8,7 +8,7 @@ import { encodeBytes, encodeInt } from '../../src/etcd/protobuf.ts';
 import { loadTls } from '../../src/etcd/tls.ts';
 import { BackupPort } from '../../src/member/sidecar/backup-port/backup-port.ts';
 import { type AgentResult, runAgent } from '../harness/agent.ts';
-import { type Certificates, createCertificates, type KeyPair } from '../harness/certificates.ts';
+import { type Certificates, createCertificates, type KeyPair, mountPair } from '../harness/certificates.ts';
 import { enableCertificateAuth } from '../harness/etcd-auth.ts';
 import { availableMinors, etcdOf, type Minor, missingMinors } from '../harness/etcd-binaries.ts';
 import { EtcdClient } from '../harness/etcd-client.ts';
@@ -26,14 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-async function mount(name: string, { cert, key }: KeyPair): Promise<string> {
-  const directory = join(root, name);
-  await mkdir(directory, { recursive: true });
-  await copyFile(cert, join(directory, 'tls.crt'));
-  await copyFile(key, join(directory, 'tls.key'));
-  await copyFile(certificates.ca, join(directory, 'ca.crt'));
-  return directory;
-}
+const mount = (name: string, pair: KeyPair) => mountPair(join(root, name), certificates.ca, pair);
 
 /** Three members whose URLs for clients lead nowhere, so that only their backup ports can be used. */
 class World implements AsyncDisposable {

@@ -1,5 +1,5 @@
 import { webcrypto } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
 
@@ -66,6 +66,15 @@ export async function createCertificates(directory: string): Promise<Certificate
       };
     },
   };
+}
+
+/** Creates a directory with the files of a mounted Secret. Returns it. */
+export async function mountPair(directory: string, ca: string, { cert, key }: KeyPair): Promise<string> {
+  await mkdir(directory, { recursive: true });
+  await copyFile(ca, join(directory, 'ca.crt'));
+  await copyFile(cert, join(directory, 'tls.crt'));
+  await copyFile(key, join(directory, 'tls.key'));
+  return directory;
 }
 
 interface Authority {

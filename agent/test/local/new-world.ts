@@ -1,9 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { copyFile, mkdir, rename, symlink } from 'node:fs/promises';
+import { rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClusterSpec } from '../../src/controllers/cluster/observed.ts';
 import { defaultSettings, type Settings } from '../../src/controllers/cluster/settings.ts';
-import { type Certificates, createCertificates, type KeyPair, type TlsFiles } from '../harness/certificates.ts';
+import {
+  type Certificates,
+  createCertificates,
+  type KeyPair,
+  mountPair,
+  type TlsFiles,
+} from '../harness/certificates.ts';
 import { freePorts } from '../harness/free-ports.ts';
 import type { Ports, WorldFile } from './objects.ts';
 
@@ -97,12 +103,8 @@ let mounts = 0;
 export async function mountCertificates(dir: string, made: TlsFiles, users: UserPairs | false): Promise<void> {
   mounts++;
   const pairs = { peer: made.server, server: made.server, client: made.client, ...users };
-  for (const [secret, { cert, key }] of Object.entries(pairs)) {
-    const target = join(dir, 'tls', `${secret}-${mounts}`);
-    await mkdir(target);
-    await copyFile(made.ca, join(target, 'ca.crt'));
-    await copyFile(cert, join(target, 'tls.crt'));
-    await copyFile(key, join(target, 'tls.key'));
+  for (const [secret, pair] of Object.entries(pairs)) {
+    const target = await mountPair(join(dir, 'tls', `${secret}-${mounts}`), made.ca, pair);
     await symlink(target, `${target}.link`);
     await rename(`${target}.link`, join(dir, 'tls', secret));
   }

@@ -1,12 +1,12 @@
 // The agent beside a member, in the memory of its container, while backups of a large database go through it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runAgent } from '../harness/agent.ts';
-import { type Certificates, createCertificates, type KeyPair } from '../harness/certificates.ts';
+import { type Certificates, createCertificates, type KeyPair, mountPair } from '../harness/certificates.ts';
 import { enableCertificateAuth } from '../harness/etcd-auth.ts';
 import { newestEtcd } from '../harness/etcd-binaries.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
@@ -38,14 +38,7 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-async function mount(name: string, { cert, key }: KeyPair): Promise<string> {
-  const directory = join(root, name);
-  await mkdir(directory, { recursive: true });
-  await copyFile(cert, join(directory, 'tls.crt'));
-  await copyFile(key, join(directory, 'tls.key'));
-  await copyFile(certificates.ca, join(directory, 'ca.crt'));
-  return directory;
-}
+const mount = (name: string, pair: KeyPair) => mountPair(join(root, name), certificates.ca, pair);
 
 async function start(group: Cgroup, backupPort: number): Promise<ChildProcess> {
   const [peer, metrics, agent] = await freePorts(3);

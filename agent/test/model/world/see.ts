@@ -260,14 +260,12 @@ function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
         ? {
             // Abstraction: a gate follows another permit at once. The unit tests of recovery have one that has yet to.
             permitId: world.record?.doc.permits[i]?.id ?? '',
-            ...{
-              sha256: wal.member,
-              sizeBytes: 100,
-              revision: wal.at,
-              lastIndex: wal.at,
-              commit: wal.at,
-              url: pod.uid,
-            },
+            sha256: wal.member,
+            sizeBytes: 100,
+            revision: wal.at,
+            lastIndex: wal.at,
+            commit: wal.at,
+            url: pod.uid,
           }
         : undefined,
     etcd: wal && (pod.state === 'run' || pod.state === 'down') ? etcdOf(world, i, pod) : undefined,

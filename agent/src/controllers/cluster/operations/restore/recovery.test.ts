@@ -28,6 +28,21 @@ test('the survivor that answers is backed up as it is, and that backup is restor
   expect(world.written?.op).toMatchObject({ step: 'verify', args: { source: { snapshotId: 'snap' }, sha256: 'sha' } });
 });
 
+const salvaged = {
+  ...{ sha256: 'x', sizeBytes: 1, revision: 1, lastIndex: 9, commit: 8 },
+  url: 'https://10.0.0.3:8080/salvage',
+};
+
+/** The gate of pod 2 serves the snapshot that it has made for this permit. */
+const serving = (world: ReturnType<typeof lost>, permitId: string) =>
+  world.pod(2, { uid: 'pod-2b' }).agent(
+    2,
+    agent(2, {
+      ...{ podUid: 'pod-2b', gate: true, state: 'Stalled', etcd: undefined },
+      salvage: { ...salvaged, permitId },
+    }),
+  );
+
 test('one that does not answer is salvaged from its volume', () => {
   const world = lost().down(2).commit();
   expect(world.record.op).toMatchObject({ step: 'salvage' });
@@ -38,45 +53,20 @@ test('one that does not answer is salvaged from its volume', () => {
     salvage: { token: 'fresh-secret' },
   });
   expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 2, uid: 'pod-2' });
-  const salvage = {
-    permitId: world.record.permits[2]!.id,
-    sha256: 'x',
-    sizeBytes: 1,
-    revision: 1,
-    lastIndex: 9,
-    commit: 8,
-    url: 'https://10.0.0.3:8080/salvage',
-  };
-  world
-    .pod(2, { uid: 'pod-2b' })
-    .agent(2, agent(2, { podUid: 'pod-2b', gate: true, state: 'Stalled', etcd: undefined, salvage }));
-  expect(world.effect).toMatchObject({
+  expect(serving(world, world.record.permits[2]!.id).effect).toMatchObject({
     kind: 'CreateJob',
-    job: { kind: 'salvage', salvage: { url: salvage.url, token: 'fresh-secret', clusterId: 'cluster-1' } },
+    job: { kind: 'salvage', salvage: { url: salvaged.url, token: 'fresh-secret', clusterId: 'cluster-1' } },
   });
 });
 
 test('a gate that still serves the snapshot of the try before is waited for: another one differs', () => {
   const world = lost().down(2).commit();
   world.commit();
-  const made = {
-    sha256: 'x',
-    sizeBytes: 1,
-    revision: 1,
-    lastIndex: 9,
-    commit: 8,
-    url: 'https://10.0.0.3:8080/salvage',
-  };
-  const serves = (permitId: string) =>
-    world.pod(2, { uid: 'pod-2b' }).agent(
-      2,
-      agent(2, {
-        ...{ podUid: 'pod-2b', gate: true, state: 'Stalled', etcd: undefined },
-        salvage: { ...made, permitId },
-      }),
-    );
-  expect(serves('that of before').effect).toBeUndefined();
-  expect(serves(world.record.permits[2]!.id).effect).toMatchObject({ kind: 'CreateJob', job: { kind: 'salvage' } });
+  expect(serving(world, 'that of before').effect).toBeUndefined();
+  expect(serving(world, world.record.permits[2]!.id).effect).toMatchObject({
+    kind: 'CreateJob',
+    job: { kind: 'salvage' },
+  });
 });
 
 test('with TLS no token is written into the record, which more people may read than Secrets', () => {
