@@ -61,6 +61,7 @@ export function checkPeerUrls(
   const cluster = current(world);
   const member = cluster?.members.find(({ id }) => id === memberId);
   if (!cluster || !member || member.ordinal < 0) return 'the peer URLs of no member of ours change';
+  if (member.learner) return 'the peer URLs of a learner change, which older etcds then list as a voter';
   const own = speaks(world, member);
   const schemes = schemesIn(peerUrls);
   if (own && !schemes.includes(own)) return 'QuorumKept: a member loses the peer URL at which it listens';

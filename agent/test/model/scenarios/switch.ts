@@ -177,6 +177,15 @@ export const switches: readonly Plot[] = [
     faults: ['podLost'],
   },
   {
+    name: 'TLS on in 1, while it grows',
+    from: after(plain(1, 3), edited(resize(3)), ({ clusters }) =>
+      clusters.at(-1)!.members.some(({ learner }) => learner),
+    ),
+    budget: { edits: 2, faults: 1 },
+    edits: [on, disabling],
+    faults: ['podLost'],
+  },
+  {
     name: 'TLS on in ephemeral 3',
     from: of({ size: 3, spec: { ephemeral: true } }),
     budget: { edits: 2, faults: 1 },

@@ -338,6 +338,27 @@ describe('peer URLs', () => {
     );
   });
 
+  // etcd before 3.5.31 and 3.6.12 then lists it as a voter, while raft still has a learner.
+  test('of a learner stay until it votes; those of voters change, and peers wait for it', () => {
+    const world = withUrls(apply(plain(), { ...on, size: 5, acceptPlaintextFor: 0 }), 'http', 'https');
+    world.pods((pods) =>
+      [...pods, pod(3, { revision: 'tls', ready: false })].map((one) => ({ ...one, revision: 'tls' })),
+    );
+    for (const i of [0, 1, 2]) speaks(world, i, { peers: 'http', clients: 'both', hasCertificates: true });
+    world.doc({ transport: { ...plaintext, clients: 'both', target: 'https' } });
+    world.learner(3).sts({ replicas: 4 }).agent(3, undefined);
+    expect(world.effect).toBeUndefined();
+    expect(world.message('TransportReady')).toContain(
+      'step 2 of 4: member id-3 (c-3), a learner, has to become a voter first',
+    );
+    world.members((members) => members.map((m, i) => (i === 1 ? { ...m, peerUrls: m.peerUrls.slice(0, 1) } : m)));
+    expect(world.effect).toMatchObject({ kind: 'MemberUpdate', memberId: idOf(1) });
+    const promoted = withUrls(world, 'http', 'https').members((members) =>
+      members.map((m) => ({ ...m, isLearner: false })),
+    );
+    expect(promoted.members((members) => members.slice(0, 3)).rule).toBe('SwitchTransport.encrypt');
+  });
+
   test('else the one of the scheme that the peers speak', () => {
     const joins = (world: World) => {
       world

@@ -116,7 +116,8 @@ export const switchTransport = [
       name: 'UpdatePeerUrls',
       does: 'MemberUpdate',
       to: 'switching',
-      each: placed(listed),
+      // etcd before 3.5.31 and 3.6.12 lists a learner as a voter afterwards, although raft still has a learner.
+      each: placed(voters),
       when: { 'it is to have other peer URLs': (v, m) => urlsToSet(v, m) !== undefined },
       requires: {
         'all voters healthy, or no other member can call it': (v, m) => allVotersHealthy(v) || isOutOfReach(m),

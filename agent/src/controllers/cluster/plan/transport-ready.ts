@@ -79,8 +79,11 @@ const ofAll = (v: View, there: number): string => `${there} of ${voters(v).lengt
 const counted = (v: View, there: number, step: string, what: string): string | undefined =>
   there === voters(v).length ? undefined : `${step}: ${ofAll(v, there)} ${what}`;
 
-const doubled = (v: View, step: string): string | undefined =>
-  counted(v, voters(v).filter(hasBoth).length, step, 'have peer URLs of both schemes');
+function doubled(v: View, step: string): string | undefined {
+  const learner = learners(v).find((member) => !hasBoth(member));
+  const all = counted(v, voters(v).filter(hasBoth).length, step, 'have peer URLs of both schemes');
+  return all ?? (learner && `${step}: ${nameOf(v, learner)}, a learner, has to become a voter first`);
+}
 
 /** Where every member has the URL of one scheme only, all had reported that they use it. */
 function rolled(v: View, step: string, what: string): string | undefined {
