@@ -68,7 +68,7 @@ export async function plainSnapshot(
 function refuseUnserved(id: string, { authEnabled, corruptAlarm }: Switches, { acceptsAuth = false }: Expected): void {
   if (authEnabled && !acceptsAuth) {
     throw refused(
-      `${id} has authentication enabled, and the cluster has no certificate with the common name root for its reconciler (spec.tls.rootSecret); give it one, or restore it by hand (restore data-dir), run \`etcdctl auth disable\` there, and restore a snapshot of the result`,
+      `${id} has authentication enabled, and the cluster has no certificate with the common name root for its reconciler (spec.tls.rootSecret), or its clients may use http while TLS is switched on or off; give it one, wait until TransportReady has the reason Tls, or restore it by hand (restore data-dir), run \`etcdctl auth disable\` there, and restore a snapshot of the result`,
     );
   }
   if (corruptAlarm) {

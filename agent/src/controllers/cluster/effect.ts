@@ -67,6 +67,8 @@ export interface JobRequest {
     minor: string;
     /** Empty with TLS. */
     token: string;
+    /** A snapshot with authentication is refused. */
+    refusesAuth?: true;
   };
   /** salvage: where the gate serves its copy, and the cluster id, which the copy itself does not contain. */
   salvage?: { url: string; token: string; sha256: string; clusterId?: string };

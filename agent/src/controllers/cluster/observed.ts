@@ -105,7 +105,7 @@ export interface Cluster {
   backups?: ClusterBackups;
   /** Unset if another program writes the certificates. */
   certificates?: CertificateReport;
-  /** Unset without a certificate of root and without a wish for authentication. */
+  /** Unset without a certificate of root, unless authentication is asked for or was seen on. */
   authentication?: AuthReport;
 }
 

@@ -12,6 +12,8 @@ export interface Applied {
   readonly verdicts: Decision['verdicts'];
   /** Authentication is to be on. */
   readonly isOn: boolean;
+  /** The next call may not be made now. */
+  readonly isHeld: boolean;
   /** The calls that changed something. */
   readonly calls: readonly AuthCall[];
   /** Why etcd refused others, each of one user. */
@@ -21,6 +23,8 @@ export interface Applied {
 export interface ApplyOptions {
   readonly etcd: EtcdCall;
   readonly wanted: WantedAuth;
+  /** The calls that may be made now. Default: all. */
+  readonly lets?: (call: AuthCall) => boolean;
   /** What an earlier pass has read. */
   readonly last?: Read | undefined;
   /** Called before and after each call; throws if it may not be made. */
@@ -28,7 +32,11 @@ export interface ApplyOptions {
 }
 
 /** What etcd has and should have, without a change. */
-export async function look({ etcd, wanted, last }: Omit<ApplyOptions, 'at'>): Promise<Decision & { read: Read }> {
+export async function look({
+  etcd,
+  wanted,
+  last,
+}: Omit<ApplyOptions, 'at' | 'lets'>): Promise<Decision & { read: Read }> {
   const read = await readAuth(etcd, namesOf(wanted), last);
   return { read, ...decide(read.facts, wanted) };
 }
@@ -37,7 +45,7 @@ export const namesOf = ({ users }: WantedAuth): string[] => [...new Set(users.ma
 
 /** Makes one call after the other until etcd has what it should have. Then it is read again: something else may write too. */
 export async function apply(options: ApplyOptions): Promise<Applied> {
-  const { etcd, wanted, at } = options;
+  const { etcd, wanted, at, lets = () => true } = options;
   const calls: AuthCall[] = [];
   const failed = new Map<string, string>();
   let read = await readAuth(etcd, namesOf(wanted), options.last);
@@ -45,7 +53,7 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
     const before = calls.length;
     let { facts } = read;
     let decision = decide(facts, wanted, failed);
-    for (let { call } = decision; call; { call } = decision) {
+    for (let { call } = decision; call && lets(call); { call } = decision) {
       await at(`before ${call.kind}`);
       const why = await send(etcd, call);
       await at(`after ${call.kind}`);
@@ -56,8 +64,9 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
       decision = decide(facts, wanted, failed);
     }
     if (calls.length === before || round === rounds) {
-      const { verdicts, isOn } = decision;
-      return { read, verdicts, isOn, calls, refused: [...failed.values()] };
+      const { verdicts, isOn, call } = decision;
+      const isHeld = call !== undefined && !lets(call);
+      return { read, verdicts, isOn, isHeld, calls, refused: [...failed.values()] };
     }
     read = await readAuth(etcd, namesOf(wanted));
   }

@@ -57,7 +57,7 @@ export class AuthNotes {
     return this.#text !== before;
   }
 
-  /** Undefined if nothing is to be said: there is neither a certificate of root nor a wish. */
+  /** Undefined if nothing is to be said: there is no certificate of root, no wish, and authentication was not seen on. */
   report(): AuthReport | undefined {
     if (!this.#report || !this.#seen) return this.#report;
     const { tick, ...seen } = this.#seen;
@@ -69,7 +69,7 @@ export class AuthNotes {
     const isWanted = auth ?? this.#isWanted ?? users > 0;
     const removed = this.#removed.size;
     if (tls?.rootSecret === undefined)
-      return isWanted
+      return isWanted || this.#seen?.isEnabled
         ? { isWanted, removed, refusal: { reason: 'AuthRefused', message: reasons.AuthRefused } }
         : undefined;
     const cause = why ?? (paused ? 'spec.paused is true, so nothing is changed' : whyRefused(verdicts));

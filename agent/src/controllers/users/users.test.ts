@@ -12,7 +12,7 @@ import { FakeApi } from '../cluster/kubernetes/fake-api.fixture.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';
 import type { EtcdUserObject } from './object.ts';
 import { OrphanUsers } from './orphan-users.ts';
-import { pemOf, user } from './users.fixture.ts';
+import { mark, pemOf, user } from './users.fixture.ts';
 import { Users } from './users.ts';
 
 const paths = new Paths('shop');
@@ -273,12 +273,49 @@ describe('changes nothing, and says so', () => {
       await reason('api', 'UserReady');
     });
 
+    const off = { ...on, target: 'http' } as const;
+    const both = { ...off, peers: 'http', clients: 'both' } as const;
+
     test('but while TLS is switched off, which needs users gone, they are changed', async () => {
-      putRecord({ transport: { ...on, target: 'http' } });
+      etcd.users.set('gone', new Set([mark('gone')]));
+      etcd.roles.set(mark('gone'), new Map());
+      putRecord({ transport: off });
       putUser('api');
       start(putCluster());
       see('http', 'https');
-      await reason('api', 'UserReady');
+      await until(() => etcd.roles.has(mark('api')) && !etcd.users.has('gone'));
+      await reason('api', 'ClusterNotServing');
+      expect(etcd.changes).not.toContain('AuthEnable');
+      expect(users.report()?.why).toContain('TLS is being switched');
+    });
+
+    test('also authentication that is on is seen meanwhile, and switched off if that is asked for', async () => {
+      etcd.isEnabled = true;
+      etcd.users.set('root', new Set(['root']));
+      etcd.users.set('gone', new Set([mark('gone')]));
+      etcd.roles.set(mark('gone'), new Map());
+      putRecord({ transport: both });
+      start(putCluster());
+      see('http', 'https');
+      await until(() => users.report()?.seen?.isEnabled);
+      expect(etcd.changes).toEqual([]);
+      users.follow(putCluster({ auth: false }));
+      await until(() => users.report()?.seen?.isEnabled === false);
+      expect(etcd.changes).toEqual(['AuthDisable']);
+    });
+
+    test('authentication that was on is remembered without a certificate of root', async () => {
+      etcd.isEnabled = true;
+      putRecord({ transport: both });
+      start(putCluster({ paused: true }));
+      await until(() => users.report()?.seen?.isEnabled);
+      users.follow(putCluster({ tls: undefined }));
+      await until(() => users.report()?.refusal);
+      expect(users.report()).toMatchObject({
+        isWanted: true,
+        seen: { isEnabled: true },
+        refusal: { reason: 'AuthRefused' },
+      });
     });
   });
 

@@ -11,6 +11,7 @@ import type { RecordDoc } from '../../protocol/record.ts';
 import { userReasons } from '../../protocol/user-reasons.ts';
 import type { UserCertificate } from '../certificates/decide.ts';
 import type { UserWish } from '../certificates/wanted.ts';
+import type { AuthCall } from '../cluster/etcd/auth-calls.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { RecordConfigMap } from '../cluster/kubernetes/record-config-map.ts';
@@ -21,7 +22,7 @@ import type { Settings } from '../cluster/settings.ts';
 import { commonNameOf, root } from '../root-certificate.ts';
 import { type Applied, apply, look } from './apply.ts';
 import { AuthNotes } from './auth-notes.ts';
-import { subjectOf, type WantedAuth } from './decide.ts';
+import { subjectOf, type Verdict, type WantedAuth } from './decide.ts';
 import { goingVerdict } from './going.ts';
 import { type EtcdUserObject, isGoing } from './object.ts';
 import type { Read } from './read.ts';
@@ -69,8 +70,9 @@ export class Users {
   readonly #problems: LogOnce;
   #cluster: EtcdClusterObject;
   #hold: string | undefined;
-  /** Why etcd is only looked at. */
-  #halfWay: string | undefined = notSeen;
+  /** As last listed; undefined at first. */
+  #members: readonly Member[] | undefined;
+  #halfWay: HalfWay | undefined = unasked;
   #last: Read | undefined;
   readonly #notes = new AuthNotes();
   /** When etcd was last seen, on the monotonic clock; at first, the start. */
@@ -105,7 +107,8 @@ export class Users {
   /** What a pass over the cluster has observed. */
   see({ record, members }: Pick<Observed, 'record' | 'members'>): void {
     const hold = record.known ? whyNot(record.v?.doc) : record.why;
-    const halfWay = record.known && members.known ? whyOnlyLook(record.v?.doc, members.v) : this.#halfWay;
+    if (members.known) this.#members = members.v;
+    const halfWay = record.known ? halfWayOf(record.v?.doc, this.#members) : this.#halfWay;
     if (hold === this.#hold && halfWay === this.#halfWay) return;
     this.#hold = hold;
     this.#halfWay = halfWay;
@@ -194,7 +197,8 @@ export class Users {
       this.#goodAt = performance.now();
       if (!seen.call) return { verdicts: seen.verdicts, read: seen.read };
       if (spec.paused) return { verdicts: withheld(seen.verdicts, paused), read: seen.read, isPaused: true };
-      return this.#halfWay === undefined ? this.#apply(etcd) : held(seen, this.#halfWay);
+      const halfWay = halfWayOf(record, this.#members);
+      return halfWay?.lets(seen.call) === false ? held(seen, halfWay) : this.#apply(etcd);
     });
   }
 
@@ -217,15 +221,18 @@ export class Users {
     if (cluster.spec.paused || cluster.metadata.deletionTimestamp !== undefined || !cluster.spec.tls?.rootSecret)
       return { verdicts: verdictFor(all, 'unknown', 'Pending'), why: `EtcdCluster ${name} has changed` };
     this.#last = undefined;
+    const halfWay = halfWayOf(record?.doc, this.#members);
     const done = await apply({
       etcd,
       wanted: this.#wanted(all, record?.doc),
+      ...(halfWay && { lets: halfWay.lets }),
       at: async (point) => this.#options.at(point),
     });
     this.#last = done.read;
     this.#notes.saw(done.read, done.isOn);
     this.#tell(done.calls);
     this.#warn(done.refused);
+    if (halfWay && done.isHeld) return held(done, halfWay);
     const isLeft = [...done.verdicts.values()].some(({ kind }) => kind === 'call');
     return {
       verdicts: done.verdicts,
@@ -309,10 +316,30 @@ export class Users {
   }
 }
 
-const notSeen = 'the members have not been asked yet how they speak';
+/** Not every change is made now. etcd is looked at all the same, because the switch of TLS may depend on what it has. */
+interface HalfWay {
+  readonly why: string;
+  readonly lets: (call: AuthCall) => boolean;
+}
 
-/** The switch of TLS may depend on what etcd has, so it is looked at meanwhile. */
-const held = ({ verdicts, read }: Awaited<ReturnType<typeof look>>, why: string): Outcome => ({
+const unasked: HalfWay = { why: 'the members have not been asked yet how they speak', lets: () => false };
+
+/** Whoever calls by http is no user of etcd, so with authentication it would be shut out. */
+const switching: HalfWay = {
+  why: 'TLS is being switched on or off; users are left alone until every client uses https',
+  lets: ({ kind }) => kind === 'AuthDisable',
+};
+
+/** Users have to go before http is accepted. */
+const leaving: HalfWay = {
+  why: 'TLS is being switched off, so authentication is not switched on',
+  lets: ({ kind }) => kind !== 'AuthEnable',
+};
+
+const held = (
+  { verdicts, read }: { readonly verdicts: ReadonlyMap<string, Verdict>; readonly read: Read },
+  { why }: HalfWay,
+): Outcome => ({
   verdicts: withheld(verdicts, { kind: 'unknown', reason: 'ClusterNotServing', message: why }),
   read,
   why,
@@ -345,21 +372,19 @@ const ours = (
 const wishOf = ({ spec, metadata }: EtcdClusterObject): string =>
   JSON.stringify([spec.auth, spec.tls, spec.paused, metadata.deletionTimestamp]);
 
-const switching = 'TLS is being switched on or off; users are left alone until every client uses https';
-
 /** A member loses its http URL when every member has restarted, and until then one may accept http from clients. */
-const whyOnlyLook = (record: RecordDoc | undefined, members: readonly Member[]): string | undefined =>
-  record?.transport?.target !== 'http' &&
-  members.some(({ peerUrls }) => peerUrls.some((url) => url.startsWith('http:')))
-    ? switching
-    : undefined;
+function halfWayOf(record: RecordDoc | undefined, members: readonly Member[] | undefined): HalfWay | undefined {
+  if (!members) return unasked;
+  const { clients, target } = record?.transport ?? {};
+  if (clients !== undefined && clients !== 'https') return switching;
+  if (target === 'http') return leaving;
+  return members.some(({ peerUrls }) => peerUrls.some((url) => url.startsWith('http:'))) ? switching : undefined;
+}
 
 /** Why no user is changed now. */
 function whyNot(record: RecordDoc | undefined): string | undefined {
   if (!record?.seeded || record.phase !== 'Running') return 'the cluster does not serve yet';
-  const { op, transport } = record;
-  // Whoever calls by http has no certificate, so authentication would shut it out.
-  if (transport && transport.clients !== 'https') return switching;
+  const { op } = record;
   if (op?.kind === 'Restore' || op?.kind === 'Recover')
     return 'a restore is in progress; users are left alone until it ends';
   return op?.kind === 'Delete' ? 'the cluster is being deleted; its users are not changed any more' : undefined;

@@ -74,6 +74,11 @@ test('with a certificate of backups it is that of every Job; with that of root a
     return { ...secured, rootCertificate: Buffer.from(cert) };
   };
   expect(argsOf(await named('root'))).toContain('--accept-authentication');
+  const refused = manifest(
+    { kind: 'restore', op: 'op1', restore: { ...restore, refusesAuth: true } },
+    await named('root'),
+  );
+  expect(refused.spec.template.spec.containers[0].args).not.toContain('--accept-authentication');
   // The reconciler could not enter the restored etcd.
   expect(argsOf(await named('orders-client'))).not.toContain('--accept-authentication');
   expect(argsOf({ ...secured, rootCertificate: Buffer.from('x') })).not.toContain('--accept-authentication');

@@ -204,7 +204,9 @@ function factsOf(inputs: JobInputs, request: JobRequest): JobFacts {
         },
       }),
     // With a certificate of another name the restored etcd would shut the reconciler out.
-    ...(inputs.rootCertificate && isRootCertificate(inputs.rootCertificate) && { hasRoot: true }),
+    ...(!request.restore?.refusesAuth &&
+      inputs.rootCertificate &&
+      isRootCertificate(inputs.rootCertificate) && { hasRoot: true }),
     ...(peerSecretOf(template) && { peerTlsDir: peerTlsDirectory }),
     serverName: inputs.peerName,
   };

@@ -5,6 +5,7 @@ import type { Job, JobKind } from '../observed.ts';
 import { jobOf } from '../plan/facts.ts';
 import { agentAt, lasts, statefulSet } from '../plan/observations.ts';
 import { rule } from '../plan/rule.ts';
+import { isUnborn, transportAtBirth, transportOf } from '../plan/transport.ts';
 import type { View } from '../plan/view.ts';
 
 // The Jobs that the operation needs now. A Job of another operation under the same name is deleted first.
@@ -20,7 +21,15 @@ export function notLater(source: RestoreSource, time: number): RestoreSource {
   return isLater ? { ...source, latestVerifiedBefore: new Date(time).toISOString() } : source;
 }
 
-function restoreJob(v: View, { id, args, startedAt }: RestoreOp): JobRequest {
+/** Authentication in a snapshot would shut out the clients that use http. What the cluster itself has saved was on before. */
+const shutsClientsOut = (v: View, { kind, args }: RestoreOp): boolean =>
+  v.spec.tls &&
+  kind === 'Restore' &&
+  !args.id.startsWith('roll:') &&
+  (isUnborn(v) ? transportAtBirth(v) : transportOf(v)).clients !== 'https';
+
+function restoreJob(v: View, op: RestoreOp): JobRequest {
+  const { id, args, startedAt } = op;
   const { source, identitySecret, sha256, expectedRevision, sourceToken } = args;
   return {
     kind: 'restore',
@@ -33,6 +42,7 @@ function restoreJob(v: View, { id, args, startedAt }: RestoreOp): JobRequest {
       ...(expectedRevision !== undefined && { expectedRevision }),
       minor: minorOf(statefulSet(v)?.version ?? v.spec.version),
       token: sourceToken,
+      ...(shutsClientsOut(v, op) && { refusesAuth: true as const }),
     },
   };
 }

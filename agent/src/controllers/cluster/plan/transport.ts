@@ -180,7 +180,7 @@ export function transportRefusal(v: View): string | undefined {
   if (v.record.versions.allowedMinors.includes('3.4'))
     return 'TLS cannot be switched on or off with etcd 3.4, which does not serve http and https on one port; upgrade to 3.5 first';
   if (givesUpTls(v) && mayGoWithoutUsers(v) === false)
-    return 'TLS cannot be switched off while authentication is on or asked for: without TLS nobody can prove who they are; delete the EtcdUsers, set spec.auth to false, and wait until AuthReady says AuthenticationOff';
+    return 'TLS cannot be switched off while authentication is on or asked for: without TLS nobody can prove who they are; with EtcdTls.none({ from: … }) or the tls that the cluster had, delete the EtcdUsers, set spec.auth to false, and wait until AuthReady says AuthenticationOff';
   return undefined;
 }
 

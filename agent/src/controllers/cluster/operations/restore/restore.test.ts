@@ -1,6 +1,6 @@
 import { known, unknown } from '../../../../protocol/known.ts';
 import type { Op, RecordDoc } from '../../../../protocol/record.ts';
-import { agent, asking, idOf, longAgo, now, pod, status, World } from '../../observed.fixture.ts';
+import { agent, asking, encrypted, idOf, longAgo, now, pod, status, World } from '../../observed.fixture.ts';
 import type { Job, RestoreRequest } from '../../observed.ts';
 import { plan } from '../../plan/plan.ts';
 import { defaultSettings } from '../../settings.ts';
@@ -160,6 +160,16 @@ describe('in place', () => {
         restore: { source: { backupName: 'b' }, minor: '3.6', token: 'fresh-secret' },
       },
     });
+  });
+
+  test('verify: while clients may use http, authentication is not restored, because it would shut them out', () => {
+    const schemes = (transport: RecordDoc['transport'], of: Partial<RestoreRequest> = {}) =>
+      asked(of).spec({ tls: true, rootTls: true }).doc({ transport }).commit().effect;
+    const refuses = { job: { restore: { refusesAuth: true } } };
+    const both = { ...encrypted, peers: 'http', clients: 'both' } as const;
+    expect(schemes({ ...both, target: 'http' })).toMatchObject(refuses);
+    expect(schemes(both)).toMatchObject(refuses);
+    expect(schemes(encrypted)).not.toMatchObject(refuses);
   });
 
   test('verify: a snapshot that does not verify changes nothing, and the EtcdRestore reports it', () => {
