@@ -83,7 +83,12 @@ const record = z.looseObject({
   failure: z.optional(z.looseObject({ of: text, reason: text, message: text })),
   spaceClearedAt: z.optional(text),
   transport: z.optional(
-    z.looseObject({ ...schemes, target: scheme, since: text } satisfies Shape<NonNullable<Doc['transport']>>),
+    z.looseObject({
+      ...schemes,
+      target: scheme,
+      since: z.optional(text),
+      hadTls: z.optional(z.literal(true)),
+    } satisfies Shape<NonNullable<Doc['transport']>>),
   ),
 } satisfies Shape<Doc>);
 

@@ -50,10 +50,13 @@ export interface Schemes {
 
 export type Scheme = 'http' | 'https';
 
-/** `since`: when the members were last asked to change to `target`. */
+/** How the members are to speak in the end, and now. */
 export interface Transport extends Schemes {
   target: Scheme;
-  since: string;
+  /** While TLS is switched on: since when clients may use either scheme at every member. */
+  since?: string;
+  /** While `peers` is http: a member that has not been restarted since may use https with others. */
+  hadTls?: true;
 }
 
 export interface Permit {

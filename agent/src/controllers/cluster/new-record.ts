@@ -163,7 +163,7 @@ export function rebuilt(v: View): RecordDoc {
     tombstones: tombstonesOf(v),
     versions: { current: minors[0]!, allowedMinors: minors, ...versionsSeen(v) },
     restores: restoresOf(v),
-    transport: transportSeen(v),
+    transport: transportSeen(v, minors),
     ...(startRevision > 0 && { startRevision }),
     ...(lastRestoreId && { lastRestoreId }),
   };

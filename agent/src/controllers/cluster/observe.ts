@@ -73,7 +73,7 @@ export async function read(
   ]);
   return {
     ...{ cluster, record, statefulSet, pods, claims, agents, members: ours, status, alarms },
-    ...{ jobs: jobList, restores, holder, fresh },
+    ...{ jobs: jobList, restores, holder, fresh, date: Date.now() },
     ...recalled(memory),
   };
 }

@@ -67,7 +67,7 @@ export const recordedMember = (ordinal: number): RecordedMember => ({
   everVoter: true,
 });
 
-export const plaintext: Transport = { peers: 'http', clients: 'http', target: 'http', since: '2025-06-01T00:00:00Z' };
+export const plaintext: Transport = { peers: 'http', clients: 'http', target: 'http' };
 export const encrypted: Transport = { ...plaintext, peers: 'https', clients: 'https', target: 'https' };
 
 export const record = (size = 3, change: Partial<RecordDoc> = {}): RecordDoc => ({

@@ -33,6 +33,8 @@ export interface Observed {
   error?: string;
   holder: string;
   fresh: Fresh;
+  /** Wall clock, ms, for what people wait for. The monotonic clock of plan() keeps an error that it had at the start. */
+  date?: number;
 }
 
 export interface Refusal {

@@ -6,7 +6,7 @@ import { podName } from '../names.ts';
 import { healthyVoters, isSeeded, memberAt, quorumOf, started, voters, wantedSize } from '../plan/facts.ts';
 import { agentAt, claimAt, podAt, requestOf, statusOf } from '../plan/observations.ts';
 import { implied, rule } from '../plan/rule.ts';
-import { askedScheme, isUnborn, seedUrl, transportAtBirth, transportOf } from '../plan/transport.ts';
+import { askedScheme, isGuardedByTls, isUnborn, seedUrl, transportAtBirth, transportOf } from '../plan/transport.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { timestamp, write } from '../plan/write.ts';
@@ -132,6 +132,8 @@ function followVersion(v: View): Effect {
 const seedLacksCertificates = (v: View): boolean => {
   const agent = agentAt(v, 0);
   const isRefused = agent?.state === 'Refused' && agent.reason === 'ConfigRefused';
+  // A pod without certificates could not fetch such a snapshot: SeedPod.certificates makes it anew.
+  if (isGuardedByTls(v.record)) return false;
   return isRefused && isUnborn(v) && transportOf(v).peers === 'https' && askedScheme(v) === 'http';
 };
 

@@ -2,7 +2,7 @@ import type { AgentStatus } from '../../../protocol/agent-status.ts';
 import { known, unknown } from '../../../protocol/known.ts';
 import type { Transport } from '../../../protocol/record.ts';
 import { peerUrl } from '../names.ts';
-import { agent, asking, encrypted, idOf, now, plaintext, pod, status, World } from '../observed.fixture.ts';
+import { agent, asking, encrypted, idOf, longAgo, now, plaintext, pod, status, World } from '../observed.fixture.ts';
 import type { AuthReport, ClusterSpec } from '../observed.ts';
 
 type Report = NonNullable<AgentStatus['transport']>;
@@ -115,7 +115,7 @@ test('on: certificates, both URLs, TLS, https URLs; two rolls', () => {
     ...rollAgain,
     ...updates('https'),
   ]);
-  expect(world.record.transport).toMatchObject({ target: 'https', since: new Date(now).toISOString() });
+  expect(world.record.transport).toEqual({ peers: 'https', clients: 'https', target: 'https' });
 });
 
 test('off: both URLs, http with certificates, http URLs; without certificates when that is applied', () => {
@@ -155,24 +155,26 @@ describe('what the status says', () => {
     while (step(world) !== undefined) found.push(said(world));
     return [...new Set(found)];
   };
-  const counted = (from: number, how: string, what: string) =>
+  const counted = (from: number, how: string, what: string, open = '') =>
     [0, 1, 2]
       .slice(from)
-      .map((n) => `False SwitchingTransport: TLS is being switched ${how}: ${n} of 3 members ${what}`);
+      .map((n) => `False SwitchingTransport: TLS is being switched ${how}: ${n} of 3 members ${what}${open}`);
   const both = 'have peer URLs of both schemes';
 
   test('on: each step with its members, and when http ends', () => {
     const world = apply(plain(), on);
+    const later = 'clients may use http and https for 24 h after step 2';
     const end = new Date(now + 24 * hour).toISOString();
     expect(allSaid(world)).toEqual([
       'False SwitchingTransport: TLS is being switched on: it begins',
-      ...counted(0, 'on: step 1 of 4', 'have certificates, and accept http and https from clients'),
-      ...counted(0, 'on: step 2 of 4', both),
+      ...counted(0, 'on: step 1 of 4', 'have certificates, and accept http and https from clients', `; ${later}`),
+      ...counted(0, 'on: step 2 of 4', both, `; ${later}`),
+      `False PlaintextAccepted: ${later}`,
       `False PlaintextAccepted: clients may use http and https until ${end}, then https only; to end this now, set acceptPlaintextFor to zero`,
     ]);
     expect(world.plan().conditions.find(({ type }) => type === 'Ready')?.status).toBe('True');
     expect(allSaid(world.spec({ acceptPlaintextFor: 0 }))).toEqual([
-      ...counted(0, 'on: step 3 of 4', 'use TLS'),
+      ...counted(0, 'on: step 3 of 4', 'use TLS', '; members that have not restarted still accept http'),
       ...counted(0, 'on: step 4 of 4', 'have no peer URL but that of https'),
       'True Tls: members and clients use TLS',
     ]);
@@ -181,10 +183,12 @@ describe('what the status says', () => {
 
   test('off: the same, and what ends http beside https', () => {
     const world = apply(safe(), disabling);
+    const some = '; members that have restarted accept http and https from clients';
     expect(allSaid(world).slice(1)).toEqual([
       ...counted(0, 'off: step 1 of 4', both),
-      ...counted(0, 'off: step 2 of 4', 'use http among themselves'),
-      ...counted(0, 'off: step 3 of 4', 'have no peer URL but that of http'),
+      ...counted(0, 'off: step 2 of 4', 'use http among themselves').slice(0, 1),
+      ...counted(0, 'off: step 2 of 4', 'use http among themselves', some),
+      ...counted(0, 'off: step 3 of 4', 'have no peer URL but that of http', some),
       'False PlaintextAccepted: clients may use http and https; when all use http, apply EtcdTls.none() without `from`, which takes the certificates away',
     ]);
     expect(allSaid(apply(world, off))).toEqual([
@@ -246,7 +250,23 @@ describe('the time for clients', () => {
     });
   };
 
-  test('is a day, from the first step', () => {
+  test('counts from the moment when every member accepts both schemes, and has both URLs', () => {
+    const world = apply(plain(), { ...on, acceptPlaintextFor: hour });
+    expect(run(world).at(-1)).toBe('SwitchTransport.open: http, both');
+    expect(world.record.transport).toMatchObject({ since: new Date(now).toISOString() });
+    for (const unready of [
+      (ready: World) => speaks(ready, 1, { peers: 'http', clients: 'http', hasCertificates: true }),
+      (ready: World) => withUrls(ready, 'http'),
+    ]) {
+      const { since: _, ...undated } = ago(0);
+      expect(waiting(0).doc({ transport: undated }).rule).toBe('SwitchTransport.open');
+      const early = unready(waiting(0).doc({ transport: undated }));
+      expect(early.rule).not.toBe('SwitchTransport.open');
+      expect(early.message('TransportReady')).toContain('for 24 h after step 2');
+    }
+  });
+
+  test('is a day', () => {
     expect(waiting(24 * hour - 1).effect).toBeUndefined();
     expect(waiting(24 * hour).rule).toBe('SwitchTransport.encrypt');
   });
@@ -264,11 +284,28 @@ describe('the time for clients', () => {
 
   test.each(['2099-01-01T00:00:00Z', 'yesterday', ''])('begins now if the record says since %j', (since) => {
     const world = waiting(0, { acceptPlaintextFor: hour }).doc({ transport: { ...ago(0), since } });
-    expect(world.message('TransportReady')).toContain(new Date(now + hour).toISOString());
-    expect(world.rule).toBe('SwitchTransport.note');
+    expect(world.rule).toBe('SwitchTransport.open');
     expect(world.written?.transport).toEqual(ago(0));
     expect(world.commit().effect).toBeUndefined();
+    expect(world.message('TransportReady')).toContain(new Date(now + hour).toISOString());
     expect(world.spec({ acceptPlaintextFor: 0 }).rule).toBe('SwitchTransport.encrypt');
+  });
+
+  test('is not shortened by a clock that was wrong for a while', () => {
+    const world = waiting(0);
+    const behind = new Date(now - 20 * hour).getTime();
+    expect(world.set({ date: behind }).effect).toBeUndefined();
+    expect(world.message('TransportReady')).toContain(`until ${new Date(behind + 24 * hour).toISOString()}`);
+    expect(world.set({ date: now + 23 * hour }).effect).toBeUndefined();
+    expect(world.set({ date: now + 24 * hour }).rule).toBe('SwitchTransport.encrypt');
+  });
+
+  test('is read off the wall clock, whatever the clock said when the reconciler started', () => {
+    const { since: _, ...undated } = ago(0);
+    const world = waiting(0)
+      .doc({ transport: undated })
+      .set({ date: now + hour });
+    expect(world.written?.transport?.since).toBe(new Date(now + hour).toISOString());
   });
 
   test('no longer, but not before every voter accepts either scheme, and has both URLs', () => {
@@ -290,6 +327,27 @@ describe('peer URLs', () => {
   const both = (world: World) => withUrls(world, 'http', 'https');
   /** On the way to TLS, which every member has. */
   const trimming = () => both(safe());
+
+  test('of a person’s own stay, unless they are of the scheme that goes', () => {
+    const foreign = (world: World, url: string) =>
+      world.members((members) => members.map((m, i) => (i === 1 ? { ...m, peerUrls: [...m.peerUrls, url] } : m)));
+    for (const world of [plain(), safe()])
+      for (const url of ['http://10.0.0.5:2380', 'https://10.0.0.5:2380'])
+        expect(foreign(withUrls(world, world.cluster.spec.tls ? 'https' : 'http'), url).effect?.kind).toBe(
+          url.startsWith(world.cluster.spec.tls ? 'https:' : 'http:') ? undefined : 'MemberUpdate',
+        );
+    const doubling = apply(plain(), on).doc({ transport: { ...plaintext, clients: 'both', target: 'https' } });
+    doubling.pods((pods) => pods.map((one) => ({ ...one, revision: 'tls' })));
+    allSpeak(doubling, { peers: 'http', clients: 'both', hasCertificates: true }).members(([first, ...others]) => [
+      { ...first!, peerUrls: [...first!.peerUrls, 'http://10.0.0.5:2380'] },
+      ...others,
+    ]);
+    expect(doubling.effect).toMatchObject({
+      memberId: idOf(0),
+      peerUrls: [peerUrl(doubling.cluster, 0, 'http'), peerUrl(doubling.cluster, 0, 'https'), 'http://10.0.0.5:2380'],
+    });
+    expect(foreign(trimming(), 'https://10.0.0.5:2380').effect).toMatchObject({ memberId: idOf(0) });
+  });
 
   test('wait until all voters are healthy', () => {
     expect(trimming().effect).toMatchObject({ kind: 'MemberUpdate' });
@@ -413,13 +471,50 @@ describe('refused', () => {
 
   test('the certificates go while one member may use them, as its agent does not answer', () => {
     const rolled = allSpeak(apply(safe(), off), { peers: 'http', clients: 'both', hasCertificates: true });
-    const world = withUrls(rolled, 'http', 'https').doc({ transport: { ...plaintext, clients: 'both' } });
+    const world = withUrls(rolled, 'http', 'https').doc({ transport: { ...plaintext, clients: 'both', hadTls: true } });
     expect(world.rule).toBe('SwitchTransport.end');
     world.agent(1, undefined);
     expect(world.effect).toBeUndefined();
     expect(world.reason('Accepted')).toBe('TlsRefused');
     expect(withUrls(world, 'http').reason('Accepted')).not.toBe('TlsRefused');
     expect(withUrls(world, 'http', 'https').noQuorum().reason('Accepted')).toBe('TlsRefused');
+  });
+
+  describe('not, while no member has used TLS yet', () => {
+    /** The pod of this ordinal does not start, because its Secrets are missing. */
+    const stuck = (world: World, ordinal: number) => {
+      world.down(ordinal).agent(ordinal, undefined).o.since.silent = { [ordinal]: longAgo };
+      return world.pod(ordinal, { revision: 'tls', began: false, running: false, ready: false });
+    };
+    const switching = (size: number) =>
+      apply(plain(size), on).doc({ transport: { ...plaintext, clients: 'both', target: 'https' } });
+
+    test('one member', () => {
+      const world = apply(stuck(switching(1), 0).noQuorum(), off);
+      expect(world.reason('Accepted')).toBe('SpecAccepted');
+      expect(world.effect).toMatchObject({ kind: 'DeletePod', ordinal: 0 });
+    });
+
+    test('three members, which have both URLs', () => {
+      const world = withUrls(
+        allSpeak(switching(3), { peers: 'http', clients: 'both', hasCertificates: true }),
+        'http',
+        'https',
+      );
+      apply(stuck(world, 2), off);
+      expect(world.reason('Accepted')).toBe('SpecAccepted');
+      expect(world.effect).toMatchObject({ kind: 'DeletePod', ordinal: 2 });
+    });
+
+    test('it is remembered from the first use until no member has an https URL', () => {
+      const world = apply(safe(), disabling);
+      while (world.record.transport?.peers === 'https') step(world);
+      expect(world.record.transport).toMatchObject({ peers: 'http', hadTls: true });
+      run(world);
+      step(apply(world, on));
+      expect(world.record.transport).toMatchObject({ target: 'https', peers: 'http' });
+      expect(world.record.transport).not.toHaveProperty('hadTls');
+    });
   });
 
   test('the certificates go while they guard the snapshot of a restore', () => {
@@ -469,6 +564,21 @@ describe('refused', () => {
     expect(world.message('Accepted')).toContain(`mounts no ${only === 'peer' ? 'server' : 'peer'} certificate`);
   });
 
+  test('begins only when the certificates are there', () => {
+    const tlsSecrets = { peer: 'peer', server: 'server' };
+    const certificates = (...secrets: string[]) => {
+      const world = apply(plain(1), { ...on, tlsSecrets });
+      const found = secrets.map((secret) => ({ secret, notAfter: '', span: { notBefore: 0, notAfter: 0 } }));
+      const report = { now, secrets, certificates: found, authorities: [], unread: [], problems: [] };
+      return world.resource({ spec: world.cluster.spec, certificates: report });
+    };
+    expect(certificates('peer', 'server').rule).toBe('SwitchTransport');
+    expect(certificates('peer').effect).toBeUndefined();
+    expect(certificates('server').message('TransportReady')).toContain(
+      'it has not begun, because the Secret peer has no certificate yet',
+    );
+  });
+
   test('the template has no certificates yet', () => {
     const world = plain().spec(on);
     expect(world.effect).toBeUndefined();
@@ -477,6 +587,23 @@ describe('refused', () => {
 });
 
 describe('a record that does not say how members speak', () => {
+  test('of etcd 3.4, which cannot serve both schemes: http', () => {
+    const world = apply(plain(), on).doc({
+      transport: undefined,
+      versions: { current: '3.4', allowedMinors: ['3.4'] },
+    });
+    expect(world.written?.transport).toEqual(plaintext);
+  });
+
+  test('rebuilt: a member with an https URL may still use it', () => {
+    const rebuilt = (world: World) => world.set({ record: known(undefined) }).written?.transport;
+    expect(rebuilt(withUrls(apply(plain(), disabling), 'http', 'https'))).toMatchObject({
+      peers: 'http',
+      hadTls: true,
+    });
+    expect(rebuilt(plain())).not.toHaveProperty('hadTls');
+  });
+
   test('of an older release: as their URLs say', () => {
     expect(plain().doc({ transport: undefined }).written?.transport).toMatchObject(rest(plaintext));
     expect(safe().doc({ transport: undefined }).written?.transport).toMatchObject(rest(encrypted));
@@ -583,7 +710,7 @@ test('a seed that is permitted with TLS, and is to have none after all, begins w
   expect(world.rule).not.toBe('SeedTransport');
   world.agent(0, asking(0, 'new-0', { state: 'Refused', reason: 'ConfigRefused' }));
   expect(world.rule).toBe('SeedTransport');
-  expect(world.written?.transport).toEqual({ ...plaintext, since: new Date(now).toISOString() });
+  expect(world.written?.transport).toEqual(plaintext);
   expect(world.written?.permits[0]).toEqual({
     ...permit,
     initialCluster: 'c-0=http://c-0.c-peers.n.svc.cluster.local:2380',
@@ -610,6 +737,90 @@ test('members that do not serve, or an upgrade: a switch does not begin, but can
     'restart 2',
   ]);
 });
+
+test('what keeps a switch from beginning is said', () => {
+  const why = (change: (world: World) => World) => {
+    const world = change(apply(plain(), on));
+    expect(world.rule).not.toBe('SwitchTransport');
+    return world.message('TransportReady');
+  };
+  const upgrade = { current: '3.5', allowedMinors: ['3.5', '3.6'], bornOn: '3.5.35' };
+  expect(why((world) => world.down(2))).toContain('it has not begun, because not every member is healthy');
+  expect(why((world) => world.doc({ versions: upgrade }))).toContain(
+    'it has not begun, because an upgrade is half done',
+  );
+  const refused = why((world) => world.spec({ version: '3.8.1' }).sts({ version: '3.8.1' }));
+  expect(refused).toContain('it has not begun, because version 3.8.1 of the template may not run');
+  expect(why((world) => world.op({ ...{ id: 'o', holder: '', startedAt: '' }, kind: 'Upgrade', to: '3.7' }))).toContain(
+    'it has not begun, because an operation is in flight',
+  );
+  expect(why((world) => world.spec({ paused: true }))).toContain('it has not begun, because spec.paused is true');
+});
+
+test('who may use http is said beside every step', () => {
+  const until = /; clients may use http and https until 2026-/;
+  const open = { ...plaintext, clients: 'both', target: 'https', since: new Date(now).toISOString() } as const;
+  const world = withUrls(apply(plain(), on), 'http', 'https').doc({ transport: open });
+  allSpeak(world, { peers: 'http', clients: 'both', hasCertificates: true }).agent(2, undefined);
+  expect(world.message('TransportReady')).toMatch(
+    /step 1 of 4: 2 of 3 members .*; clients may use http and https until 2026-/,
+  );
+  const rolling = withUrls(safe(), 'http', 'https');
+  speaks(rolling, 1, { peers: 'http', clients: 'both', hasCertificates: true });
+  expect(rolling.message('TransportReady')).toMatch(
+    /step 3 of 4: 2 of 3 .*; members that have not restarted still accept http$/,
+  );
+  const back = withUrls(apply(safe(), disabling), 'http', 'https').doc({
+    transport: { ...plaintext, clients: 'both', target: 'http' },
+  });
+  expect(back.message('TransportReady')).toMatch(
+    /step 2 of 4: 0 of 3 .*; members that have restarted accept http and https from clients$/,
+  );
+  expect(back.message('TransportReady')).not.toMatch(until);
+});
+
+test('switching TLS off is progress in every step', () => {
+  const world = withUrls(apply(safe(), disabling), 'http', 'https');
+  world.doc({ transport: { ...plaintext, clients: 'both' } });
+  allSpeak(world, { peers: 'http', clients: 'both', hasCertificates: true });
+  world.resource({ spec: world.cluster.spec, authentication: { isWanted: false, removed: 0 } });
+  expect(world.effect).toMatchObject({ kind: 'MemberUpdate' });
+  expect(world.reason('Progressing')).toBe('SwitchingTransport');
+});
+
+// A pod that comes back from a template without certificates waits for them, and nothing else makes it anew.
+test.each(['monday', 'origin:cr-1'])(
+  'the seed of restore %s, made without certificates, is made again with them',
+  (id) => {
+    const args = {
+      ...{ id, uid: 'cr-1', specHash: '', source: {}, sourceToken: '', lastRevision: 0 },
+      ...{ safetyBackup: false, ignoreUnreachablePods: false, verified: { sha256: 'sha', sizeBytes: 1, revision: 5 } },
+    };
+    const volume = { volumeId: 'new-0', walPresent: false, freeBytes: 1, totalBytes: 1, quarantineCount: 0 };
+    const restoring = (spec: Partial<ClusterSpec>) => {
+      const world = apply(new World(1, { tls: true }), spec).joiner(0);
+      world.doc({ seeded: false, phase: 'Restoring', clusterId: undefined, members: {} });
+      world.op({ id: 'o', holder: '', startedAt: '', kind: 'Restore', step: 'restore', args });
+      world.set({ members: unknown('nobody'), status: {} });
+      return world.agent(0, asking(0, 'new-0', { state: 'Refused', reason: 'ConfigRefused', volume }));
+    };
+    for (const spec of [on, disabling]) {
+      expect(restoring(spec).rule).toBe('SeedPod.certificates');
+      expect(restoring(spec).pod(0, { deleting: true }).rule).not.toBe('SeedPod.certificates');
+      expect(restoring(spec).pod(0, { revision: 'tls' }).rule).not.toBe('SeedPod.certificates');
+      expect(
+        restoring(spec).agent(0, asking(0, 'new-0', { state: 'Refused', reason: 'VersionRefused', volume })).rule,
+      ).not.toBe('SeedPod.certificates');
+      const withData = asking(0, 'new-0', {
+        state: 'Refused',
+        reason: 'ConfigRefused',
+        volume: { ...volume, walPresent: true },
+      });
+      expect(restoring(spec).agent(0, withData).rule).not.toBe('SeedPod.certificates');
+    }
+    expect(restoring(off).effect?.kind).not.toBe('DeletePod');
+  },
+);
 
 test('a learner that accepts http is named until it is restarted', () => {
   const world = safe().learner(3, { name: 'c-3', peerUrls: [peerUrl(safe().cluster, 3, 'https')] });

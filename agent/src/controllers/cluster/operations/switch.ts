@@ -7,24 +7,26 @@ import {
   acceptsBoth,
   allSpeak,
   askedScheme,
+  changed,
   endOfPlaintext,
+  hasBegun,
   hasBoth,
-  isDated,
   isOutOfReach,
   mayBeSwitched,
+  openSince,
   peersSeen,
   speaksOtherwise,
   transportOf,
   urlsToSet,
 } from '../plan/transport.ts';
-import { imageFits } from '../plan/upgrade-path.ts';
+import { imageFits, restlessness } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
-import { timestamp, write } from '../plan/write.ts';
+import { write } from '../plan/write.ts';
 
 // TLS on and off while the cluster serves: the record says how the next start of a member speaks, RestartPod restarts the
 // members that speak otherwise, and during a roll every member has a peer URL of either scheme.
 
-const change = (v: View, next: Partial<Transport>): Effect => write(v, { transport: { ...transportOf(v), ...next } });
+const change = (v: View, next: Partial<Transport>): Effect => write(v, { transport: changed(v, next) });
 
 /** The members are on their way from one scheme to the other. */
 const goes = (target: Scheme, peers: Scheme) => (v: View) =>
@@ -32,12 +34,13 @@ const goes = (target: Scheme, peers: Scheme) => (v: View) =>
 
 const possible = { 'the template fits, and spec.tls can be followed': (v: View) => imageFits(v) && mayBeSwitched(v) };
 
-const noUpgrade = (v: View): boolean => v.record.versions.allowedMinors.length === 1;
-const isCalm = (v: View): boolean => allVotersHealthy(v) && noUpgrade(v);
-
-/** A switch that has begun can be taken back although a member that it restarted does not serve. */
-const hasBegun = (v: View): boolean => transportOf(v).clients === 'both' || listed(v).some(hasBoth);
+const isCalm = (v: View): boolean => restlessness(v) === undefined;
 const isHalfRolled = (v: View): boolean => voters(v).some(({ ordinal = -1 }) => speaksOtherwise(v, { ordinal }));
+
+const open = {
+  'every voter accepts either scheme': (v: View) => allSpeak(v, acceptsBoth),
+  'every member has both URLs': (v: View) => listed(v).every(hasBoth),
+};
 
 /** Among the bookkeeping: a pod that is made anew without it would speak as its template says. */
 export const noteTransport = rule({
@@ -46,10 +49,10 @@ export const noteTransport = rule({
   from: 'running',
   to: 'running',
   when: {
-    'the record does not say how members speak, and since when': (v) => isSeeded(v) && !isDated(v),
-    'it was seen how they speak': (v) => v.record.transport !== undefined || peersSeen(v) !== undefined,
+    'the record does not say how members speak': (v) => isSeeded(v) && v.record.transport === undefined,
+    'it was seen how they speak': (v) => peersSeen(v) !== undefined,
   },
-  effect: (v) => write(v, { transport: { ...transportOf(v), since: timestamp(v) } }),
+  effect: (v) => write(v, { transport: transportOf(v) }),
 });
 
 export const switchTransport = [
@@ -61,12 +64,12 @@ export const switchTransport = [
     when: { 'another scheme is asked for than last': (v) => transportOf(v).target !== askedScheme(v) },
     requires: {
       ...possible,
-      'all voters healthy and no upgrade half done, or a switch is taken back': (v) => isCalm(v) || hasBegun(v),
+      'the members can restart, or a switch is taken back': (v) => isCalm(v) || hasBegun(v),
     },
     effect: (v) => {
       const target = askedScheme(v);
       const both = target === 'https' && transportOf(v).peers === 'http';
-      return change(v, { target, since: timestamp(v), ...(both && { clients: 'both' }) });
+      return change(v, { target, ...(both && { clients: 'both' }) });
     },
   }),
   ...steps({ from: 'switching' }, [
@@ -77,13 +80,22 @@ export const switchTransport = [
       when: { 'TLS is asked for, peers speak http': goes('https', 'http') },
       requires: {
         ...possible,
-        'every voter accepts either scheme': (v) => allSpeak(v, acceptsBoth),
-        'every member has both URLs': (v) => listed(v).every(hasBoth),
-        'all voters healthy': allVotersHealthy,
-        'no upgrade half done': noUpgrade,
-        'the time for clients is over': (v) => v.now >= endOfPlaintext(v),
+        ...open,
+        'the members can restart': isCalm,
+        'the time for clients is over': (v) => v.date >= endOfPlaintext(v),
       },
       effect: (v) => change(v, { peers: 'https', clients: 'https' }),
+    }),
+    rule({
+      name: 'SwitchTransport.open',
+      does: 'WriteRecord',
+      to: 'switching',
+      when: {
+        'TLS is asked for, peers speak http': goes('https', 'http'),
+        'the record does not say since when clients may use either scheme': (v) => openSince(v) === undefined,
+      },
+      requires: open,
+      effect: (v) => write(v, { transport: { ...transportOf(v), since: new Date(v.date).toISOString() } }),
     }),
     rule({
       name: 'SwitchTransport.decrypt',
@@ -93,7 +105,7 @@ export const switchTransport = [
       requires: {
         ...possible,
         'every member has both URLs': (v) => listed(v).every(hasBoth),
-        'all voters healthy and no upgrade half done, or a roll is taken back': (v) => isCalm(v) || isHalfRolled(v),
+        'the members can restart, or a roll is taken back': (v) => isCalm(v) || isHalfRolled(v),
       },
       effect: (v) => change(v, { peers: 'http', clients: 'both' }),
     }),

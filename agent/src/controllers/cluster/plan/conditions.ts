@@ -35,8 +35,8 @@ import {
 import type { MemberView } from './member-view.ts';
 import { podsOf, statefulSet, statusOf } from './observations.ts';
 import { messageOf, stalledReason, whyDeletionWaits } from './stalled.ts';
-import { mayBeSwitched } from './transport.ts';
-import { switchStep, transport } from './transport-ready.ts';
+import { transportRefusal } from './transport.ts';
+import { switchStep, transport, whyNotBegun } from './transport-ready.ts';
 import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem } from './upgrade-path.ts';
 import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
 import type { View } from './view.ts';
@@ -193,7 +193,8 @@ function progressing(v: View, isStalled: boolean): Condition {
     );
   if (versions.current === '3.6' && isSettling(v)) return is('Progressing', true, 'FlushingRaftLog');
   if (!isStalled && isFollowed(v) && podsOf(v).some((pod) => outdated(v, pod))) return underWay(v, 'RollingRestart');
-  const step = imageFits(v) && mayBeSwitched(v) ? switchStep(v) : undefined;
+  const goesOn = imageFits(v) && transportRefusal(v) === undefined && whyNotBegun(v) === undefined;
+  const step = goesOn ? switchStep(v) : undefined;
   return step === undefined ? is('Progressing', false, 'Idle') : is('Progressing', true, 'SwitchingTransport', step);
 }
 

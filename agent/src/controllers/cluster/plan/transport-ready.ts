@@ -5,15 +5,19 @@ import {
   acceptsBoth,
   askedScheme,
   endOfPlaintext,
+  hasBegun,
   hasBoth,
   hasOnly,
   mayBeSwitched,
+  missingCertificate,
+  openSince,
   reports,
   speaksOtherwise,
+  timeForClients,
   transportOf,
   transportRefusal,
 } from './transport.ts';
-import { tlsMismatch } from './upgrade-path.ts';
+import { restlessness, tlsMismatch } from './upgrade-path.ts';
 import type { View } from './view.ts';
 
 const type = 'TransportReady';
@@ -25,7 +29,8 @@ export function transport(v: View): Condition {
   if (!v.record.seeded) return unknown(type, v.record.phase === 'Restoring' ? 'Restoring' : 'Bootstrapping');
   if (!v.o.members.known) return unknown(type, 'StateUnknown', `the members are not known: ${v.o.members.why}`);
   const step = switchStep(v);
-  if (step !== undefined) return is(type, false, 'SwitchingTransport', step);
+  if (step !== undefined)
+    return is(type, false, 'SwitchingTransport', [step, whoMayUseHttpMeanwhile(v)].filter(Boolean).join('; '));
   const open = whoMayUseHttp(v);
   if (open !== undefined) return is(type, false, 'PlaintextAccepted', open);
   return is(type, true, askedScheme(v) === 'https' ? 'Tls' : 'Plaintext');
@@ -66,13 +71,25 @@ function learnerBehind(v: View): string | undefined {
 }
 
 function notBegun(v: View): string {
-  const mismatch = tlsMismatch(v);
-  if (mismatch) return `it has not begun, because the StatefulSet’s template ${mismatch}`;
   if (transportRefusal(v) !== undefined) return 'it is refused: see the condition TransportReady';
-  return mayBeSwitched(v) ? 'it begins' : 'it has not begun, because it is not known yet whether etcd has users';
+  const why = whyNotBegun(v);
+  return why === undefined ? 'it begins' : `it has not begun, because ${why}`;
 }
 
-const isOver = (v: View): boolean => v.now >= endOfPlaintext(v);
+/** Undefined: it begins now, or has begun. */
+export function whyNotBegun(v: View): string | undefined {
+  if (transportOf(v).target === askedScheme(v)) return undefined;
+  const mismatch = tlsMismatch(v);
+  if (mismatch) return `the StatefulSet’s template ${mismatch}`;
+  if (v.spec.paused) return 'spec.paused is true';
+  if (v.record.op) return 'an operation is in flight';
+  const missing = missingCertificate(v);
+  if (missing !== undefined) return `the Secret ${missing} has no certificate yet`;
+  if (!mayBeSwitched(v)) return 'it is not known yet whether etcd has users';
+  return hasBegun(v) ? undefined : restlessness(v);
+}
+
+const isOver = (v: View): boolean => v.date >= endOfPlaintext(v);
 
 const ofAll = (v: View, there: number): string => `${there} of ${voters(v).length} members`;
 
@@ -100,11 +117,24 @@ function cut(v: View, step: string): string | undefined {
   return counted(v, there, step, `have no peer URL but that of ${target}`);
 }
 
+/** The same in a step, in which members may differ. */
+function whoMayUseHttpMeanwhile(v: View): string | undefined {
+  const { peers, clients, target } = transportOf(v);
+  if (!v.spec.tls) return undefined;
+  if (target === 'http')
+    return clients === 'both' ? 'members that have restarted accept http and https from clients' : undefined;
+  if (peers === 'http' && !isOver(v)) return whoMayUseHttp(v);
+  const isRolling = voters(v).some(({ ordinal = -1 }) => speaksOtherwise(v, { ordinal }));
+  return peers === 'http' || isRolling ? 'members that have not restarted still accept http' : undefined;
+}
+
 function whoMayUseHttp(v: View): string | undefined {
   const { clients, target } = transportOf(v);
   if (clients !== 'both') return undefined;
   if (target === 'http')
     return 'clients may use http and https; when all use http, apply EtcdTls.none() without `from`, which takes the certificates away';
+  if (openSince(v) === undefined)
+    return `clients may use http and https for ${timeForClients(v) / 3_600_000} h after step 2`;
   const end = new Date(endOfPlaintext(v)).toISOString();
   return `clients may use http and https until ${end}, then https only; to end this now, set acceptPlaintextFor to zero`;
 }

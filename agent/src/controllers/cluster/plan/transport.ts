@@ -6,7 +6,6 @@ import { voters } from './facts.ts';
 import { listed, type MemberView, type PlacedMember } from './member-view.ts';
 import { agentAt, agentOf, podsOf } from './observations.ts';
 import type { View } from './view.ts';
-import { timestamp } from './write.ts';
 
 // How the members speak, and how they are to: docs/contributing/protocol.md, "TLS on and off".
 
@@ -18,17 +17,19 @@ export const askedScheme = ({ spec }: View): Scheme => (spec.tls && !spec.disabl
 /** Of a cluster without members, which begins as the spec says. */
 export function transportAtBirth(v: View): Transport {
   const asked = askedScheme(v);
-  return { peers: asked, clients: asked, target: asked, since: timestamp(v) };
+  return { peers: asked, clients: asked, target: asked };
 }
 
 /** How the next start of a member speaks. */
-export const transportOf = (v: View): Transport => v.record.transport ?? transportSeen(v);
+export const transportOf = (v: View): Transport =>
+  v.record.transport ?? transportSeen(v, v.record.versions.allowedMinors);
 
 /** Read off the members, where no record says it: that of an older release, or a lost one. */
-export function transportSeen(v: View): Transport {
+export function transportSeen(v: View, minors: readonly string[]): Transport {
   const peers = peersSeen(v) ?? askedScheme(v);
-  const clients = peers === 'http' && v.spec.tls ? 'both' : peers;
-  return { peers, clients, target: peers, since: timestamp(v) };
+  if (peers === 'https') return { peers, clients: peers, target: peers };
+  const clients = v.spec.tls && !is34(minors) ? 'both' : peers;
+  return { peers, clients, target: peers, ...(listed(v).some(hasHttps) && { hadTls: true }) };
 }
 
 /** How members were seen to speak with each other; undefined: nothing is known of it. */
@@ -53,6 +54,7 @@ function peersReported(v: View): Scheme | undefined {
 const has = (scheme: Scheme, peerUrls: readonly string[]): boolean =>
   peerUrls.some((url) => url.startsWith(`${scheme}:`));
 
+const hasHttps = ({ peerUrls }: MemberView): boolean => has('https', peerUrls);
 export const hasBoth = ({ peerUrls }: MemberView): boolean => has('http', peerUrls) && has('https', peerUrls);
 
 /** Every peer URL of the member has this scheme. */
@@ -63,6 +65,9 @@ export const hasOnly = (scheme: Scheme, { peerUrls }: MemberView): boolean =>
 export const seedUrl = (v: View, { peers }: Schemes = transportOf(v)): string => peerUrl(v.cluster, 0, peers);
 
 const bothSchemes: readonly Scheme[] = ['http', 'https'];
+
+/** This etcd does not serve both schemes on one port. */
+const is34 = (minors: readonly string[]): boolean => minors.includes('3.4');
 
 /** In the order in which etcd keeps them. */
 const peerUrlsOf = (v: View, ordinal: number, schemes: readonly Scheme[]): string[] =>
@@ -88,7 +93,7 @@ export const isUnborn = ({ record: { seeded, phase, op } }: View): boolean =>
   !seeded && (phase === 'Seeding' || (op?.kind === 'Restore' && op.args.id.startsWith('origin:')));
 
 /** Its snapshot has no token, because certificates guard it. */
-const isGuardedByTls = ({ op }: RecordDoc): boolean =>
+export const isGuardedByTls = ({ op }: RecordDoc): boolean =>
   (op?.kind === 'Restore' || op?.kind === 'Recover') && op.args.sourceToken === '';
 
 /** The members use TLS among themselves, or are to: without certificates a member reaches none of them. */
@@ -98,25 +103,42 @@ export const needsCertificates = (v: View): boolean =>
 /** A member uses TLS, or may: its agent does not answer, and it may not have been restarted since the record said so. */
 function mayUseTls(v: View): boolean {
   const speaks = (ordinal: number) => agentAt(v, ordinal)?.transport?.peers;
+  const { clients, hadTls = false } = transportOf(v);
   // Without a quorum: only while clients may use either scheme, members may have either.
   if (!v.o.members.known)
-    return (
-      transportOf(v).clients === 'both' && Object.keys(v.record.members).some((at) => speaks(Number(at)) !== 'http')
-    );
+    return hadTls && clients === 'both' && Object.keys(v.record.members).some((at) => speaks(Number(at)) !== 'http');
   return voters(v).some(({ agent, peerUrls }) => {
     const peers = agent?.transport?.peers;
-    return peers === 'https' || (peers === undefined && has('https', peerUrls));
+    return peers === 'https' || (peers === undefined && hadTls && has('https', peerUrls));
   });
 }
 
-/** The record says when the present target was set, and that is not in the future. */
-export const isDated = (v: View): boolean => Date.parse(v.record.transport?.since ?? '') <= v.now;
+/** The record with other schemes. */
+export function changed(v: View, next: Partial<Transport>): Transport {
+  const { since: _, hadTls, ...was } = transportOf(v);
+  const mayUse = next.peers === undefined ? hadTls && listed(v).some(hasHttps) : next.peers === 'http';
+  return { ...was, ...next, ...(mayUse && { hadTls: true }) };
+}
 
-/** When clients may no longer use http, while TLS is switched on, ms. Without a usable beginning, the time begins now. */
-export const endOfPlaintext = (v: View): number => {
-  const begin = isDated(v) ? Date.parse(transportOf(v).since) : v.now;
-  return begin + Math.min(v.spec.acceptPlaintextFor ?? v.s.acceptPlaintext, v.s.acceptPlaintextMost);
-};
+/** How long clients may use http beside https while TLS is switched on, ms. */
+export const timeForClients = ({ spec, s }: View): number =>
+  Math.min(spec.acceptPlaintextFor ?? s.acceptPlaintext, s.acceptPlaintextMost);
+
+/** Since when clients may use either scheme. A time that no clock could be so wrong to write is none. */
+export function openSince(v: View): number | undefined {
+  const since = Date.parse(v.record.transport?.since ?? '');
+  return since <= v.date + v.s.acceptPlaintextMost ? since : undefined;
+}
+
+/** When clients may no longer use http, while TLS is switched on, ms. A time in the future counts as now. */
+export const endOfPlaintext = (v: View): number => Math.min(openSince(v) ?? v.date, v.date) + timeForClients(v);
+
+/** The Secret without which no pod would start; undefined: there is none, or another program writes the certificates. */
+export function missingCertificate({ cluster: { certificates }, spec }: View): string | undefined {
+  const { peer, server } = spec.tlsSecrets ?? {};
+  const found = certificates?.certificates.map(({ secret }) => secret);
+  return [peer, server].find((secret) => secret !== undefined && found?.includes(secret) === false);
+}
 
 /** The schemes that each member's peer URLs should have; undefined: this is not known, or it is too early for a change. */
 function schemesWanted(v: View): readonly Scheme[] | undefined {
@@ -132,8 +154,12 @@ export function urlsToSet(v: View, member: PlacedMember): string[] | undefined {
   const { ordinal, peerUrls } = member;
   // Whatever other agents report: until it has the URL at which it listens, it cannot serve.
   const schemes = schemesWanted(v) ?? (isOutOfReach(member) ? bothSchemes : undefined);
-  const wanted = schemes && peerUrlsOf(v, ordinal, schemes);
-  return wanted && wanted.join() !== peerUrls.toSorted().join() ? wanted : undefined;
+  if (!schemes) return undefined;
+  const both = peerUrlsOf(v, ordinal, bothSchemes);
+  // A URL that a person gave it stays, unless it is of the scheme that goes.
+  const others = peerUrls.filter((url) => !both.includes(url) && schemes.some((scheme) => has(scheme, [url])));
+  const wanted = [...peerUrlsOf(v, ordinal, schemes), ...others];
+  return wanted.toSorted().join() === peerUrls.toSorted().join() ? undefined : wanted;
 }
 
 /** Its etcd listens at a scheme that none of its peer URLs has, so no other member can call it. */
@@ -172,12 +198,15 @@ const isFollowed = (v: View): boolean => {
   return target === askedScheme(v) && peers === target && !givesUpTls(v);
 };
 
+/** A switch that has begun can be taken back although a member that it restarted does not serve. */
+export const hasBegun = (v: View): boolean => transportOf(v).clients === 'both' || listed(v).some(hasBoth);
+
 /** Why `spec.tls` is not followed until it is changed; undefined: it is. */
 export function transportRefusal(v: View): string | undefined {
   if (!v.spec.tls && needsCertificates(v))
     return 'spec.tls is missing, but the members need their certificates, for TLS among themselves or for a restore; apply EtcdTls.none({ from: … }) first, with the tls that the cluster had (in YAML: tls.disabling: true)';
   if (isUnborn(v) || isFollowed(v)) return undefined;
-  if (v.record.versions.allowedMinors.includes('3.4'))
+  if (is34(v.record.versions.allowedMinors))
     return 'TLS cannot be switched on or off with etcd 3.4, which does not serve http and https on one port; upgrade to 3.5 first';
   if (givesUpTls(v) && mayGoWithoutUsers(v) === false)
     return 'TLS cannot be switched off while authentication is on or asked for: without TLS nobody can prove who they are; with EtcdTls.none({ from: … }) or the tls that the cluster had, delete the EtcdUsers, set spec.auth to false, and wait until AuthReady says AuthenticationOff';

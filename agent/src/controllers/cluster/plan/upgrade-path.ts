@@ -1,9 +1,9 @@
 import type { Reason } from '../../../protocol/reasons.ts';
 import { atLeast, compareVersions, minorOf, minorsUp } from '../../../protocol/versions.ts';
-import { nameOf, voters } from './facts.ts';
+import { allVotersHealthy, nameOf, voters } from './facts.ts';
 import type { MemberView } from './member-view.ts';
 import { agentAt, statefulSet } from './observations.ts';
-import { needsCertificates } from './transport.ts';
+import { missingCertificate, needsCertificates } from './transport.ts';
 import type { View } from './view.ts';
 
 export interface Problem {
@@ -60,14 +60,22 @@ export const templateDiffers = (v: View): boolean =>
   imageDiffers(v) || tlsMismatch(v) !== undefined || lacksCertificates(v);
 
 /** Certain: false if the template was not read, because it may have changed. */
-export const imageFits = (v: View): boolean => statefulSet(v) !== undefined && !templateDiffers(v);
+export const imageFits = (v: View): boolean =>
+  statefulSet(v) !== undefined && !templateDiffers(v) && missingCertificate(v) === undefined;
 
 /** The gate of a pod from the present template would let etcd start. */
 export const templateMayRun = (v: View): boolean => {
   const version = statefulSet(v)?.version;
-  if (version === undefined || versionProblem(version) || templateDiffers(v)) return false;
+  if (version === undefined || versionProblem(version) || !imageFits(v)) return false;
   return v.record.versions.allowedMinors.includes(minorOf(version));
 };
+
+/** Why members are not restarted for another scheme now; undefined: nothing keeps them from it. */
+export function restlessness(v: View): string | undefined {
+  if (!allVotersHealthy(v)) return 'not every member is healthy';
+  if (v.record.versions.allowedMinors.length > 1) return 'an upgrade is half done';
+  return templateMayRun(v) ? undefined : `version ${statefulSet(v)?.version} of the template may not run yet`;
+}
 
 /** etcd's own cluster version: the lowest that any member has run since all were present. */
 export const clusterVersionIs = (v: View, minor: string): boolean =>

@@ -16,6 +16,11 @@ export class View {
     this.s = settings;
   }
 
+  /** The wall clock, ms. */
+  get date(): number {
+    return this.o.date ?? this.now;
+  }
+
   /** Only for rules that are tried with a record. */
   get record(): RecordDoc {
     const { record } = this.o;

@@ -65,6 +65,13 @@ const seedAtMinEpoch = (v: View): boolean => agentOf(v, 0)?.minEpoch === v.recor
 const isSeedCurrent = (v: View): boolean =>
   seedAtMinEpoch(v) && statefulSet(v)?.observed === true && !isOfAnother(v, podAt(v, 0)!);
 
+/** Its pod has no certificates, with which it would fetch the snapshot, and another one would have them. */
+const seedLacksCertificates = (v: View): boolean => {
+  const agent = agentAt(v, 0);
+  const isRefused = agent?.state === 'Refused' && agent.reason === 'ConfigRefused' && !agent.volume.walPresent;
+  return isRefused && isOfAnother(v, podAt(v, 0)!) && !podAt(v, 0)!.deleting;
+};
+
 export const seedSteps = [
   rule({
     name: 'SeedPod',
@@ -111,6 +118,13 @@ export const seedSteps = [
     }),
   ]),
   ...steps({ when: { 'step restore': (v) => at(v, 'restore') !== undefined }, from: 'restoring', to: 'restoring' }, [
+    rule({
+      name: 'SeedPod.certificates',
+      does: 'DeletePod',
+      when: { 'its gate lacks certificates, and its template is stale': seedLacksCertificates },
+      requires: { 'the image has the version that the template names': imageFits },
+      effect: (v) => ({ kind: 'DeletePod', ordinal: 0, uid: podAt(v, 0)!.uid }),
+    }),
     rule({
       name: 'RestorePermit.another',
       does: 'WriteRecord',
