@@ -34,6 +34,7 @@ export const exceptions: Readonly<Record<string, string>> = {
   PruneClaim: chance,
   'Job.replace': chance,
   'SeedPod.again': 'a StatefulSet controller that is behind: only Kubernetes shows it',
+  'SeedPod.certificates': 'a pod of a template without certificates: only Kubernetes makes one during a restore',
   'Restore.withdrawn': chance,
   'Restore.failed': chance,
   'Restore.noSpace': sick,

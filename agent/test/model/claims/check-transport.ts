@@ -102,7 +102,8 @@ function checkPeers(world: World, { peers, clients }: Transport): string | undef
   return votersOf(cluster).every(accepts) ? undefined : 'clients lose http before every member accepts https';
 }
 
-function checkClients({ spec }: World, was: Transport, is: Transport): string | undefined {
+function checkClients({ spec, users }: World, was: Transport, is: Transport): string | undefined {
+  if (is.clients === 'http' && was.clients !== 'http' && users) return 'TLS is given up while there are users';
   if (is.clients === was.clients || is.clients === 'both') return undefined;
   return is.clients === 'http' && !spec?.tls ? undefined : 'clients lose a scheme without a change of the members';
 }

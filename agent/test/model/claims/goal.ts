@@ -145,7 +145,7 @@ function excuse(world: World): string | undefined {
   if (world.volumes.some((v) => v?.identity && v.identity.clusterUid !== doc.clusterUid))
     return 'data of another record';
   if (hasWrongTemplate(world)) return 'the template has other certificates than are needed';
-  if (world.users && doc.transport?.peers === 'https' && spec?.tls !== 'on') return 'users are in the way';
+  if (world.users && doc.transport?.clients !== 'http' && spec?.tls !== 'on') return 'users are in the way';
   if (doc.failure) return 'something failed, to be tried again later';
   if (world.renamed || cluster?.members.some((m) => m.ordinal < 0)) return NO_POD;
   if (cluster?.noSpace && (world.tight || world.spec?.report || doc.spaceClearedAt))

@@ -2,6 +2,7 @@ import type { Planner } from '../explore/passes.ts';
 import {
   changeTemplate,
   deleteUsers,
+  enableAuth,
   remove,
   resize,
   restore,
@@ -30,6 +31,7 @@ const speaking = ({ pods }: World, scheme: 'http' | 'https'): number =>
 /** On the way to TLS: of three members, one has both URLs; all have both; one uses TLS; one has lost its http URL. */
 const doubling = after(plain(3), edited(on), (w) => withUrls(w, 'http+https') === 1);
 const doubled = after(plain(3), edited(on), (w) => withUrls(w, 'http+https') === 3);
+const doubledForLong = after(plain(3), edited(setTls('on', 'long')), (w) => withUrls(w, 'http+https') === 3);
 const encrypting = after(plain(3), edited(on), (w) => peers(w) === 'https' && speaking(w, 'https') === 1);
 const trimming = after(plain(3), edited(on), (w) => withUrls(w, 'https') === 1);
 /** On the way back: one uses http again; one has lost its https URL. */
@@ -164,6 +166,27 @@ export const switches: readonly Plot[] = [
     budget: { edits: 3, faults: 1 },
     edits: [disabling, deleteUsers, off],
     faults: ['podLost'],
+  },
+  {
+    name: 'TLS off in 3, authentication switched on meanwhile',
+    from: disabled(safe(3)),
+    budget: { edits: 3 },
+    edits: [enableAuth, deleteUsers, off],
+  },
+  // Pods of a template whose Secrets are missing do not start.
+  {
+    name: 'TLS on in 1, whose Secrets are missing',
+    from: plain(1),
+    budget: { edits: 2, faults: 1 },
+    edits: [on, off],
+    faults: ['brokenTemplate'],
+  },
+  {
+    name: 'TLS on in 3, all have both URLs, whose Secrets are missing',
+    from: doubledForLong,
+    budget: { edits: 1, faults: 2 },
+    edits: [off],
+    faults: ['brokenTemplate', 'podLost'],
   },
   {
     name: 'TLS on in 3, a volume lost while all have both URLs, and its learner added',

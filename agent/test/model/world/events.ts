@@ -354,6 +354,11 @@ export const deleteUsers: Edit = {
   apply: (_, world) => (world.users ? { users: undefined } : undefined),
 };
 
+export const enableAuth: Edit = {
+  text: 'etcdctl auth enable',
+  apply: (_, world) => (world.users ? undefined : { users: true }),
+};
+
 export const pause: Edit = {
   text: 'paused is switched',
   apply: (spec) => ({ spec: { ...spec, paused: spec.paused ? undefined : true } }),
