@@ -15,6 +15,7 @@ const library = [
   'etcd',
   'tls',
   'stores',
+  'monitoring',
   'backup',
   'users',
   'reconciler',

@@ -122,6 +122,16 @@ export const all = {
     subject: ['agent/src/controllers', 'agent/src/member', 'test/chaos'],
     run: script('scripts/suites/chaos.mjs'),
   },
+  alerts: {
+    about: 'every alert fires, alone, and resolves, by promtool',
+    minutes: 1,
+    smoke: false,
+    subject: ['src/monitoring', 'test/alerts'],
+    run: ({ args }) => {
+      provide('prometheus');
+      return suites(args.length > 0 ? args : ['test/alerts']);
+    },
+  },
   retention: {
     about: '100,000 random histories against the rules of retention',
     minutes: 1,

@@ -58,6 +58,17 @@ const origin: PropertyTypes = {
   image: text,
 };
 
+export const scrapeTypes: PropertyTypes = { interval: duration, tls: boolean };
+
+export const alertsTypes: PropertyTypes = { except: list(text), labels: stringMap, runbookUrl: text };
+
+export const monitoringTypes: PropertyTypes = {
+  scrape: instance('an EtcdScrape', '_kind', 'for example EtcdScrape.serviceMonitors()'),
+  scraper: networkAccess,
+  alerts: instance('an EtcdAlerts', '_groups', 'for example EtcdAlerts.all()'),
+  labels: object,
+};
+
 export const clusterTypes: PropertyTypes = {
   ...pod,
   name: text,

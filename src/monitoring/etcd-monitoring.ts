@@ -1,0 +1,149 @@
+import { ApiObject, Yaml } from 'cdk8s';
+import { Construct } from 'constructs';
+import { ports } from '../etcd/cluster-ports';
+import { labelProblems } from '../lib/labels';
+import { namesakeProblems, takeName } from '../lib/name-registry';
+import { NetworkAccess, policyPorts } from '../lib/network-access';
+import { EtcdAlerts } from './etcd-alerts';
+import type { MonitoringOptions } from './etcd-monitoring-props';
+import { EtcdScrape } from './etcd-scrape';
+import { clusterLabel, type MonitoredCluster, memberMonitor, reconcilerMonitor } from './service-monitors';
+
+const api = 'monitoring.coreos.com/v1';
+
+/** Selects every pod of a Prometheus that the operator or a common chart runs, in any namespace. */
+const anyPrometheus = () =>
+  NetworkAccess.from({ podLabels: { 'app.kubernetes.io/name': 'prometheus' }, namespaceLabels: {} });
+
+/** Shows an `EtcdCluster` to Prometheus: what to scrape, who may connect, and which alerts there are. */
+export class EtcdMonitoring extends Construct {
+  /** These ServiceMonitors select the members and the reconciler. The list is empty with another `scrape`. */
+  readonly serviceMonitors: ApiObject[];
+  /** These Services have annotations for Prometheus. The list is empty with another `scrape`. */
+  readonly services: ApiObject[];
+  /** These NetworkPolicies let Prometheus connect to the members and to the reconciler. */
+  readonly networkPolicies: ApiObject[];
+  /**
+   * This PrometheusRule, or ConfigMap without the Prometheus operator, holds the alerts. It is undefined with
+   * `EtcdAlerts.none()`.
+   */
+  readonly alerts?: ApiObject;
+  private readonly taken: { readonly kind: string; readonly name: string }[] = [];
+
+  /** @internal */
+  constructor(
+    scope: Construct,
+    id: string,
+    private readonly cluster: MonitoredCluster,
+    private readonly options: MonitoringOptions,
+  ) {
+    super(scope, id);
+    const { scrape = EtcdScrape.serviceMonitors(), scraper = anyPrometheus(), alerts = EtcdAlerts.all() } = options;
+    this.serviceMonitors = scrape._kind === 'ServiceMonitors' ? this.createServiceMonitors(scrape) : [];
+    this.services = scrape._kind === 'Annotations' ? this.createServices() : [];
+    this.networkPolicies = this.createPolicies(scraper);
+    this.alerts = this.createAlerts(alerts, scrape);
+    this.node.addValidation({ validate: () => this.problems(scrape, scraper, alerts) });
+  }
+
+  private createServiceMonitors(scrape: EtcdScrape): ApiObject[] {
+    const { name } = this.cluster;
+    return [
+      this.object('MemberMonitor', api, 'ServiceMonitor', name, { spec: memberMonitor(this.cluster, scrape) }),
+      this.object('ReconcilerMonitor', api, 'ServiceMonitor', `${name}-reconciler`, {
+        spec: reconcilerMonitor(this.cluster, scrape),
+      }),
+    ];
+  }
+
+  /** By convention, Prometheus scrapes one port of a Service. */
+  private createServices(): ApiObject[] {
+    const { name, memberSelector } = this.cluster;
+    const service = (id: string, suffix: string, port: number, selector: object) =>
+      this.object(
+        id,
+        'v1',
+        'Service',
+        `${name}-${suffix}`,
+        {
+          spec: {
+            clusterIP: 'None',
+            publishNotReadyAddresses: true,
+            selector,
+            ports: [{ name: 'metrics', port, targetPort: port, protocol: 'TCP' }],
+          },
+        },
+        {
+          annotations: {
+            'prometheus.io/scrape': 'true',
+            'prometheus.io/port': String(port),
+            'prometheus.io/path': '/metrics',
+          },
+          // Such a Prometheus copies the labels of the Service to what it scrapes.
+          labels: { [clusterLabel]: name },
+        },
+      );
+    return [
+      service('MemberService', 'metrics', ports.metrics, memberSelector),
+      service('AgentService', 'agent-metrics', ports.agent, memberSelector),
+    ];
+  }
+
+  private createPolicies(scraper: NetworkAccess): ApiObject[] {
+    const { name, memberSelector } = this.cluster;
+    const peers = scraper._peers();
+    // An empty `from` would allow every client.
+    if (peers !== 'any' && peers.length === 0) return [];
+    const policy = (id: string, suffix: string, matchLabels: object, numbers: readonly number[]) => {
+      const rule = { ports: policyPorts(numbers), ...(peers === 'any' ? {} : { from: peers }) };
+      const spec = { podSelector: { matchLabels }, policyTypes: ['Ingress'], ingress: [rule] };
+      return this.object(id, 'networking.k8s.io/v1', 'NetworkPolicy', `${name}-${suffix}`, { spec });
+    };
+    return [
+      policy('MemberPolicy', 'metrics', memberSelector, [ports.metrics, ports.agent]),
+      policy('ReconcilerPolicy', 'reconciler-metrics', { 'app.kubernetes.io/name': 'etcd-reconciler' }, [ports.agent]),
+    ];
+  }
+
+  private createAlerts(alerts: EtcdAlerts, scrape: EtcdScrape): ApiObject | undefined {
+    const { name: cluster, namespace } = this.cluster;
+    const groups = alerts._groups({ cluster, namespace });
+    if (!groups || groups.length === 0) return undefined;
+    if (scrape._kind === 'ServiceMonitors') {
+      return this.object('Alerts', api, 'PrometheusRule', cluster, { spec: { groups } });
+    }
+    const data = { [`etcd-${cluster}.rules.yaml`]: Yaml.stringify({ groups }) };
+    return this.object('Alerts', 'v1', 'ConfigMap', `${cluster}-alerts`, { data });
+  }
+
+  private object(
+    id: string,
+    apiVersion: string,
+    kind: string,
+    name: string,
+    content: object,
+    { annotations, labels }: { annotations?: Record<string, string>; labels?: Record<string, string> } = {},
+  ): ApiObject {
+    takeName(this, kind, name);
+    this.taken.push({ kind, name });
+    return new ApiObject(this, id, {
+      apiVersion,
+      kind,
+      metadata: { name, annotations, labels: { ...this.cluster.labels, ...this.options.labels, ...labels } },
+      ...content,
+    });
+  }
+
+  private problems(scrape: EtcdScrape, scraper: NetworkAccess, alerts: EtcdAlerts): string[] {
+    return [
+      ...scrape._problems(),
+      ...(scrape._tls && this.cluster.clientSecret === undefined
+        ? ['scrape: tls: the cluster has no certificate for clients; leave tls out']
+        : []),
+      ...scraper._problems('scraper'),
+      ...alerts._problems(),
+      ...labelProblems('labels', this.options.labels),
+      ...this.taken.flatMap(({ kind, name }) => namesakeProblems(this, kind, kind, name)),
+    ];
+  }
+}
