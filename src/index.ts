@@ -40,7 +40,7 @@ export type { NetworkDestination, NetworkEgress } from './lib/network-egress';
 export type { Toleration } from './lib/toleration';
 export { EtcdAlerts, type EtcdAlertsOptions } from './monitoring/etcd-alerts';
 export { EtcdMonitoring } from './monitoring/etcd-monitoring';
-export type { MonitoringOptions } from './monitoring/etcd-monitoring-props';
+export type { EtcdMonitoringProps, MonitoringOptions } from './monitoring/etcd-monitoring-props';
 export { EtcdScrape, type ServiceMonitorOptions } from './monitoring/etcd-scrape';
 export { EtcdReconciler } from './reconciler/etcd-reconciler';
 export type {

@@ -14,6 +14,7 @@ import {
   EtcdBackupSchedule,
   EtcdClientTls,
   EtcdCluster,
+  EtcdMonitoring,
   EtcdReconciler,
   EtcdResources,
   EtcdRestore,
@@ -68,6 +69,8 @@ export const drivers: Readonly<Record<string, Make>> = {
   ReplaceRequest: (chart, request) =>
     cluster(chart, { replace: ReplacePolicy.manual({ ordinal: 0, memberId: 'ab', ...request }) }),
   MonitoringOptions: monitoring,
+  EtcdMonitoringProps: (chart, props) =>
+    new EtcdMonitoring(chart, 'subject', { cluster: new EtcdCluster(chart, 'orders'), ...props }),
   EtcdAlertsOptions: (chart, alerts) => monitoring(chart, { alerts: EtcdAlerts.of(alerts) }),
   ServiceMonitorOptions: (chart, scrape) => monitoring(chart, { scrape: EtcdScrape.serviceMonitors(scrape) }),
   EtcdResourcesProps: (chart, resources) => cluster(chart, { resources: EtcdResources.of(resources) }),

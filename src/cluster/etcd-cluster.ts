@@ -10,7 +10,7 @@ import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { EtcdMonitoring } from '../monitoring/etcd-monitoring';
 import type { MonitoringOptions } from '../monitoring/etcd-monitoring-props';
-import type { MonitoredCluster } from '../monitoring/service-monitors';
+import type { MonitoredCluster } from '../monitoring/monitored-cluster';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { EtcdUser } from '../users/etcd-user';
 import type { EtcdUserOptions } from '../users/etcd-user-props';
@@ -34,7 +34,7 @@ import {
   ExistingEtcdCluster,
   ImportedEtcdCluster,
 } from './external-etcd-cluster';
-import { clusterLabels, jobSelector, memberSelector } from './manifests/cluster-labels';
+import { clusterLabels, jobSelector, monitored } from './manifests/cluster-labels';
 import { type ClusterManifest, clusterManifests, memberServices, tlsSecrets } from './manifests/cluster-manifests';
 import { recoveryIdentityProblems } from './quorum-recovery';
 import {
@@ -263,23 +263,19 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   }
 
   /**
-   * Shows the cluster and its reconciler to Prometheus: what to scrape, who may connect, and which alerts there are.
+   * Adds what Prometheus needs to monitor the cluster and its reconciler: what to scrape, who may connect, and alerts.
    *
    * @param options What differs from the defaults.
    */
   addMonitoring(options: MonitoringOptions = {}): EtcdMonitoring {
     requireTypes(futureConstruct(this, 'Monitoring'), options, monitoringTypes);
-    const { cluster } = this;
-    const { name, namespace, names } = cluster;
-    const monitored: MonitoredCluster = {
-      name,
-      namespace,
-      peerService: names.peerService,
-      memberSelector: memberSelector(name),
-      labels: clusterLabels(cluster),
-      clientSecret: clientSecret(cluster),
-    };
-    return new EtcdMonitoring(this, 'Monitoring', monitored, options);
+    return new EtcdMonitoring(this, 'Monitoring', { ...options, cluster: this });
+  }
+
+  /** @internal */
+  _monitored(): MonitoredCluster {
+    const { cluster, clientTls } = this;
+    return { ...monitored(cluster.name, cluster.namespace), labels: clusterLabels(cluster), clientTls };
   }
 
   /** @internal */

@@ -9,7 +9,7 @@ import { alertsOnReconciler } from './alerts/reconciler-alerts';
 /** Configures `EtcdAlerts.of`. */
 export interface EtcdAlertsOptions {
   /**
-   * Leaves these alerts out, by their names, such as `EtcdSpecRefused`.
+   * Lists alerts to leave out, by their names, such as `EtcdSpecRefused`.
    * @default - none
    */
   readonly except?: string[];

@@ -1,3 +1,4 @@
+import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import type { NetworkAccess } from '../lib/network-access';
 import type { EtcdAlerts } from './etcd-alerts';
 import type { EtcdScrape } from './etcd-scrape';
@@ -25,4 +26,10 @@ export interface MonitoringOptions {
    * @default - only the standard labels, `app.kubernetes.io/…`
    */
   readonly labels?: { readonly [name: string]: string };
+}
+
+/** Configures an `EtcdMonitoring`. */
+export interface EtcdMonitoringProps extends MonitoringOptions {
+  /** Refers to the cluster: an `EtcdCluster`, or `EtcdCluster.fromAttributes` for one that another app creates. */
+  readonly cluster: IEtcdCluster;
 }

@@ -1,5 +1,14 @@
 import { App, Chart, Duration, Testing } from 'cdk8s';
-import { EtcdAlerts, EtcdCluster, EtcdScrape, EtcdTls, type MonitoringOptions, NetworkAccess } from '../index';
+import {
+  EtcdAlerts,
+  EtcdClientTls,
+  EtcdCluster,
+  EtcdMonitoring,
+  EtcdScrape,
+  EtcdTls,
+  type MonitoringOptions,
+  NetworkAccess,
+} from '../index';
 
 interface Manifest {
   readonly kind: string;
@@ -136,4 +145,29 @@ test('a second call is refused', () => {
   const etcd = new EtcdCluster(new Chart(new App(), 'chart'), 'orders');
   etcd.addMonitoring();
   expect(() => etcd.addMonitoring()).toThrow('Monitoring');
+});
+
+test('a cluster of another app, with other keys in its Secret', () => {
+  const chart = new Chart(new App(), 'chart');
+  const cluster = EtcdCluster.fromAttributes(chart, 'theirs', {
+    clusterName: 'orders',
+    clientEndpoints: ['https://orders:2379'],
+    clientTls: EtcdClientTls.fromSecret('mine', { caKey: 'ca.pem', certKey: 'cert.pem', keyKey: 'key.pem' }),
+  });
+  new EtcdMonitoring(chart, 'Monitoring', { cluster, scrape: EtcdScrape.serviceMonitors({ tls: true }) });
+  const [monitor] = Testing.synth(chart);
+  expect(monitor.spec.endpoints[0].tlsConfig).toEqual({
+    serverName: 'orders',
+    ca: { secret: { name: 'mine', key: 'ca.pem' } },
+    cert: { secret: { name: 'mine', key: 'cert.pem' } },
+    keySecret: { name: 'mine', key: 'key.pem' },
+  });
+});
+
+test('an existing etcd is refused', () => {
+  const chart = new Chart(new App(), 'chart');
+  const cluster = EtcdCluster.fromEndpoints(chart, 'legacy', ['http://etcd:2379']);
+  expect(() => new EtcdMonitoring(chart, 'Monitoring', { cluster })).toThrow(
+    "chart/Monitoring: cluster: 'legacy' is an existing etcd",
+  );
 });

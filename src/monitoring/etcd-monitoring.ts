@@ -4,10 +4,14 @@ import { ports } from '../etcd/cluster-ports';
 import { labelProblems } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { NetworkAccess, policyPorts } from '../lib/network-access';
+import { requireFreeId } from '../validation/construct-id';
+import { etcdMonitoringTypes } from '../validation/property-types';
+import { requireTypes } from '../validation/type-checks';
 import { EtcdAlerts } from './etcd-alerts';
-import type { MonitoringOptions } from './etcd-monitoring-props';
+import type { EtcdMonitoringProps } from './etcd-monitoring-props';
 import { EtcdScrape } from './etcd-scrape';
-import { clusterLabel, type MonitoredCluster, memberMonitor, reconcilerMonitor } from './service-monitors';
+import { hasMetrics, type MonitoredCluster } from './monitored-cluster';
+import { clusterLabel, memberMonitor, reconcilerMonitor } from './service-monitors';
 
 const api = 'monitoring.coreos.com/v1';
 
@@ -15,35 +19,65 @@ const api = 'monitoring.coreos.com/v1';
 const anyPrometheus = () =>
   NetworkAccess.from({ podLabels: { 'app.kubernetes.io/name': 'prometheus' }, namespaceLabels: {} });
 
-/** Shows an `EtcdCluster` to Prometheus: what to scrape, who may connect, and which alerts there are. */
+/**
+ * Adds what Prometheus needs to monitor an `EtcdCluster`: what to scrape, who may connect, and alerts.
+ *
+ * `cluster.addMonitoring` does the same. Use this class for a cluster that another app creates.
+ */
 export class EtcdMonitoring extends Construct {
-  /** These ServiceMonitors select the members and the reconciler. The list is empty with another `scrape`. */
+  /** Lists the ServiceMonitors of the members and of the reconciler. The list is empty with another `scrape`. */
   readonly serviceMonitors: ApiObject[];
-  /** These Services have annotations for Prometheus. The list is empty with another `scrape`. */
+  /** Lists the Services with annotations for Prometheus. The list is empty with another `scrape`. */
   readonly services: ApiObject[];
-  /** These NetworkPolicies let Prometheus connect to the members and to the reconciler. */
+  /** Lists the NetworkPolicies that let Prometheus connect to the members and to the reconciler. */
   readonly networkPolicies: ApiObject[];
   /**
-   * This PrometheusRule, or ConfigMap without the Prometheus operator, holds the alerts. It is undefined with
+   * Holds the alerts: a PrometheusRule, or a ConfigMap without the Prometheus operator. It is undefined with
    * `EtcdAlerts.none()`.
    */
   readonly alerts?: ApiObject;
   private readonly taken: { readonly kind: string; readonly name: string }[] = [];
 
-  /** @internal */
-  constructor(
-    scope: Construct,
-    id: string,
-    private readonly cluster: MonitoredCluster,
-    private readonly options: MonitoringOptions,
-  ) {
-    super(scope, id);
-    const { scrape = EtcdScrape.serviceMonitors(), scraper = anyPrometheus(), alerts = EtcdAlerts.all() } = options;
+  private readonly cluster: MonitoredCluster;
+  private readonly labels: { readonly [name: string]: string };
+
+  /**
+   * Creates the objects for Prometheus.
+   *
+   * @param scope The chart, or a construct inside of one.
+   * @param id An id that is unique within `scope`.
+   * @param props The cluster, and what differs from the defaults.
+   * @throws if `cluster` is not an `EtcdCluster`
+   */
+  constructor(scope: Construct, id: string, props: EtcdMonitoringProps) {
+    super(scope, requireFreeId(scope, id));
+    requireTypes(this, props, etcdMonitoringTypes);
+    const {
+      cluster,
+      scrape = EtcdScrape.serviceMonitors(),
+      scraper = anyPrometheus(),
+      alerts = EtcdAlerts.all(),
+    } = props;
+    if (!hasMetrics(cluster)) {
+      throw new Error(
+        `${this.node.path}: cluster: '${cluster.clusterName}' is an existing etcd; give an EtcdCluster, or EtcdCluster.fromAttributes()`,
+      );
+    }
+    this.cluster = cluster._monitored();
+    this.labels = { ...this.cluster.labels, ...props.labels };
     this.serviceMonitors = scrape._kind === 'ServiceMonitors' ? this.createServiceMonitors(scrape) : [];
     this.services = scrape._kind === 'Annotations' ? this.createServices() : [];
     this.networkPolicies = this.createPolicies(scraper);
     this.alerts = this.createAlerts(alerts, scrape);
-    this.node.addValidation({ validate: () => this.problems(scrape, scraper, alerts) });
+    this.node.addValidation({
+      validate: () => [
+        ...this.scrapeProblems(scrape),
+        ...scraper._problems('scraper'),
+        ...alerts._problems(),
+        ...labelProblems('labels', props.labels),
+        ...this.taken.flatMap(({ kind, name }) => namesakeProblems(this, kind, kind, name)),
+      ],
+    });
   }
 
   private createServiceMonitors(scrape: EtcdScrape): ApiObject[] {
@@ -129,21 +163,16 @@ export class EtcdMonitoring extends Construct {
     return new ApiObject(this, id, {
       apiVersion,
       kind,
-      metadata: { name, annotations, labels: { ...this.cluster.labels, ...this.options.labels, ...labels } },
+      metadata: { name, annotations, labels: { ...this.labels, ...labels } },
       ...content,
     });
   }
 
-  private problems(scrape: EtcdScrape, scraper: NetworkAccess, alerts: EtcdAlerts): string[] {
+  private scrapeProblems(scrape: EtcdScrape): string[] {
+    const lacksCertificate = scrape._tls && this.cluster.clientTls === undefined;
     return [
       ...scrape._problems(),
-      ...(scrape._tls && this.cluster.clientSecret === undefined
-        ? ['scrape: tls: the cluster has no certificate for clients; leave tls out']
-        : []),
-      ...scraper._problems('scraper'),
-      ...alerts._problems(),
-      ...labelProblems('labels', this.options.labels),
-      ...this.taken.flatMap(({ kind, name }) => namesakeProblems(this, kind, kind, name)),
+      ...(lacksCertificate ? ['scrape: tls: the cluster has no certificate for clients; leave tls out'] : []),
     ];
   }
 }

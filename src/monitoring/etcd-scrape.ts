@@ -12,8 +12,8 @@ export interface ServiceMonitorOptions {
    */
   readonly interval?: Duration;
   /**
-   * Scrapes etcd over https, on the port for clients and with the client certificate of the cluster, instead of over
-   * http on port 2381. Prometheus then holds a certificate with which it could also read data, unless etcd has users;
+   * Lets Prometheus scrape etcd over https, on the port for clients and with the client certificate of the cluster,
+   * instead of over http on port 2381. Prometheus then holds a certificate with which it could also read data, unless etcd has users;
    * port 2381 serves metrics and health only.
    * @default false
    */

@@ -3,33 +3,24 @@ import type {
   ServiceMonitorSpecEndpoints,
 } from '../../imports/servicemonitor-monitoring.coreos.com';
 import type { PlainData } from '../lib/plain-data';
+import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { EtcdScrape } from './etcd-scrape';
+import type { MonitoredCluster } from './monitored-cluster';
 
 type Spec = PlainData<ServiceMonitorSpec>;
 type Endpoint = PlainData<ServiceMonitorSpecEndpoints>;
 type Relabeling = NonNullable<Endpoint['relabelings']>[number];
-
-/** What Prometheus needs to know of a cluster. */
-export interface MonitoredCluster {
-  readonly name: string;
-  readonly namespace?: string;
-  readonly peerService: string;
-  readonly memberSelector: Readonly<Record<string, string>>;
-  readonly labels: Readonly<Record<string, string>>;
-  /** Secret with a certificate for clients. Undefined if they use http. */
-  readonly clientSecret?: string;
-}
 
 /** The label with the name of the etcd cluster. `cluster` often names the Kubernetes cluster instead. */
 export const clusterLabel = 'etcd_cluster';
 
 /** Returns the ServiceMonitorSpec of the members: of etcd, and of the agent beside it. */
 export function memberMonitor(cluster: MonitoredCluster, scrape: EtcdScrape): Spec {
-  const { name, peerService, clientSecret } = cluster;
+  const { name, peerService, clientTls } = cluster;
   const relabelings = [onlyService(peerService), label(clusterLabel, name)];
   const endpoint = (port: string): Endpoint => ({ port, interval: scrape._interval(), relabelings });
   const tls: Partial<Endpoint> =
-    scrape._tls && clientSecret !== undefined ? { scheme: 'https', tlsConfig: tlsConfig(name, clientSecret) } : {};
+    scrape._tls && clientTls ? { scheme: 'https', tlsConfig: tlsConfig(name, clientTls) } : {};
   return {
     selector: { matchLabels: { 'app.kubernetes.io/name': 'etcd', 'app.kubernetes.io/instance': name } },
     endpoints: [{ ...endpoint(scrape._tls ? 'client' : 'metrics'), ...tls }, endpoint('agent')],
@@ -67,12 +58,19 @@ function onlyService(name: string): Relabeling {
 
 const label = (targetLabel: string, replacement: string): Relabeling => ({ targetLabel, replacement });
 
-function tlsConfig(serverName: string, name: string): Endpoint['tlsConfig'] {
-  const key = (file: string) => ({ name, key: file });
+/** The name of the client Service is in the certificate of every member. */
+function tlsConfig(serverName: string, clientTls: EtcdClientTls): Endpoint['tlsConfig'] {
+  const { files, clientCertificate } = clientTls._pod();
+  const { secretName, configMapName, items = [] } = files;
+  const key = (path: string) => items.find((item) => item.path === path)?.key ?? path;
+  const secret = (path: string) => ({ name: secretName!, key: key(path) });
+  const ca =
+    configMapName === undefined
+      ? { secret: secret('ca.crt') }
+      : { configMap: { name: configMapName, key: key('ca.crt') } };
   return {
     serverName,
-    ca: { secret: key('ca.crt') },
-    cert: { secret: key('tls.crt') },
-    keySecret: key('tls.key'),
+    ca,
+    ...(clientCertificate && { cert: { secret: secret('tls.crt') }, keySecret: secret('tls.key') }),
   };
 }

@@ -69,6 +69,8 @@ export const monitoringTypes: PropertyTypes = {
   labels: object,
 };
 
+export const etcdMonitoringTypes: PropertyTypes = { ...monitoringTypes, cluster: required(cluster) };
+
 export const clusterTypes: PropertyTypes = {
   ...pod,
   name: text,
