@@ -14,6 +14,7 @@ import {
   EtcdBackupSchedule,
   EtcdClientTls,
   EtcdCluster,
+  EtcdDashboard,
   EtcdMonitoring,
   EtcdReconciler,
   EtcdResources,
@@ -72,6 +73,7 @@ export const drivers: Readonly<Record<string, Make>> = {
   EtcdMonitoringProps: (chart, props) =>
     new EtcdMonitoring(chart, 'subject', { cluster: new EtcdCluster(chart, 'orders'), ...props }),
   EtcdAlertsOptions: (chart, alerts) => monitoring(chart, { alerts: EtcdAlerts.of(alerts) }),
+  DashboardOptions: (chart, dashboard) => monitoring(chart, { dashboard: EtcdDashboard.configMap(dashboard) }),
   ServiceMonitorOptions: (chart, scrape) => monitoring(chart, { scrape: EtcdScrape.serviceMonitors(scrape) }),
   EtcdResourcesProps: (chart, resources) => cluster(chart, { resources: EtcdResources.of(resources) }),
   EtcdTuningProps: (chart, tuning) => cluster(chart, { tuning: EtcdTuning.of(tuning) }),

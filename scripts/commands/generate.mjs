@@ -1,8 +1,9 @@
-// `npm run generate`: writes every file that is made from the source: crds/ and imports/, API.md, the pages of the command line
-// and of the reconciler's rules, and dist/.
+// `npm run generate`: writes every file that is made from the source: crds/ and imports/, the dashboard, API.md, the pages of
+// the command line and of the reconciler's rules, and dist/.
 import { build, bundle, jest, must, node, status } from '../lib/steps.mjs';
 
 must(node('scripts/generate/crds.mjs'));
+must(node('scripts/generate/dashboard.mjs'));
 must(node('scripts/generate/api.mjs'));
 bundle();
 must(node('scripts/generate/command-line.mjs'));

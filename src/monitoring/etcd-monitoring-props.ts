@@ -1,6 +1,7 @@
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import type { NetworkAccess } from '../lib/network-access';
 import type { EtcdAlerts } from './etcd-alerts';
+import type { EtcdDashboard } from './etcd-dashboard';
 import type { EtcdScrape } from './etcd-scrape';
 
 /** Configures `addMonitoring`. */
@@ -20,6 +21,11 @@ export interface MonitoringOptions {
    * @default EtcdAlerts.all()
    */
   readonly alerts?: EtcdAlerts;
+  /**
+   * Decides how Grafana gets a dashboard of the cluster.
+   * @default EtcdDashboard.configMap()
+   */
+  readonly dashboard?: EtcdDashboard;
   /**
    * Adds labels to the ServiceMonitors and the PrometheusRule. Prometheus often selects them by a label, for example by
    * `release: kube-prometheus-stack`.

@@ -3,6 +3,7 @@ import {
   EtcdAlerts,
   EtcdClientTls,
   EtcdCluster,
+  EtcdDashboard,
   EtcdMonitoring,
   EtcdScrape,
   EtcdTls,
@@ -46,6 +47,7 @@ test('the defaults are ServiceMonitors, alerts, and policies that let a Promethe
     'NetworkPolicy orders-metrics',
     'NetworkPolicy orders-reconciler-metrics',
     'PrometheusRule orders',
+    'ConfigMap orders-dashboard',
   ]);
   const [, , members, reconciler] = manifests;
   const from = [{ namespaceSelector: {}, podSelector: { matchLabels: { 'app.kubernetes.io/name': 'prometheus' } } }];
@@ -101,9 +103,19 @@ test('without the operator: annotated Services, one for each port, and the alert
 
 test('nothing but the access', () => {
   const scraper = NetworkAccess.from({ namespace: 'monitoring' });
-  const manifests = monitored({ scrape: EtcdScrape.none(), alerts: EtcdAlerts.none(), scraper });
+  const manifests = monitored({
+    scrape: EtcdScrape.none(),
+    alerts: EtcdAlerts.none(),
+    dashboard: EtcdDashboard.none(),
+    scraper,
+  });
   expect(manifests.map(({ kind }) => kind)).toEqual(['NetworkPolicy', 'NetworkPolicy']);
-  const none = { scrape: EtcdScrape.none(), alerts: EtcdAlerts.none(), scraper: NetworkAccess.nobody() };
+  const none = {
+    scrape: EtcdScrape.none(),
+    alerts: EtcdAlerts.none(),
+    dashboard: EtcdDashboard.none(),
+    scraper: NetworkAccess.nobody(),
+  };
   expect(monitored(none)).toEqual([]);
 });
 
@@ -115,7 +127,9 @@ test('labels are on every object, and those of alerts on every alert', () => {
   });
   const manifests = monitored({ labels: { release: 'kube-prometheus-stack' }, alerts });
   for (const { metadata } of manifests) expect(metadata.labels).toMatchObject({ release: 'kube-prometheus-stack' });
-  const rules = manifests.at(-1)!.spec.groups.flatMap(({ rules }: { rules: object[] }) => rules);
+  const rules = manifests
+    .find(({ kind }) => kind === 'PrometheusRule')!
+    .spec.groups.flatMap(({ rules }: { rules: object[] }) => rules);
   expect(rules.length).toBeGreaterThan(15);
   for (const rule of rules) {
     expect(rule).toMatchObject({
@@ -170,4 +184,23 @@ test('an existing etcd is refused', () => {
   expect(() => new EtcdMonitoring(chart, 'Monitoring', { cluster })).toThrow(
     "chart/Monitoring: cluster: 'legacy' is an existing etcd",
   );
+});
+
+test('a dashboard of its own for each cluster, with the label by which Grafana finds it', () => {
+  const [shop] = monitored({ dashboard: EtcdDashboard.configMap({ annotations: { grafana_folder: 'etcd' } }) }).slice(
+    -1,
+  );
+  expect(shop!.metadata).toMatchObject({ labels: { grafana_dashboard: '1' }, annotations: { grafana_folder: 'etcd' } });
+  const model = JSON.parse(shop!.data['etcd-orders.json']);
+  expect(model).toMatchObject({ title: 'etcd orders (shop)', uid: expect.stringMatching(/^etcd-[0-9a-f]{12}$/) });
+  expect(model.templating.list.map((each: Manifest) => [each.name, each.current?.value])).toEqual([
+    ['datasource', undefined],
+    ['namespace', 'shop'],
+    ['etcd_cluster', 'orders'],
+  ]);
+  const chart = new Chart(new App(), 'chart');
+  for (const name of ['orders', 'carts']) new EtcdCluster(chart, name).addMonitoring();
+  const models = Testing.synth(chart).filter(({ metadata }) => metadata.name.endsWith('-dashboard'));
+  const ids = models.flatMap(({ data }) => Object.values<string>(data).map((text) => JSON.parse(text).uid));
+  expect(new Set([...ids, model.uid]).size).toBe(3);
 });

@@ -8,10 +8,13 @@ import { requireFreeId } from '../validation/construct-id';
 import { etcdMonitoringTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { EtcdAlerts } from './etcd-alerts';
+import { EtcdDashboard } from './etcd-dashboard';
 import type { EtcdMonitoringProps } from './etcd-monitoring-props';
 import { EtcdScrape } from './etcd-scrape';
 import { hasMetrics, type MonitoredCluster } from './monitored-cluster';
 import { clusterLabel, memberMonitor, reconcilerMonitor } from './service-monitors';
+
+type Labels = { readonly [name: string]: string };
 
 const api = 'monitoring.coreos.com/v1';
 
@@ -36,6 +39,8 @@ export class EtcdMonitoring extends Construct {
    * `EtcdAlerts.none()`.
    */
   readonly alerts?: ApiObject;
+  /** Holds the dashboard for Grafana: a ConfigMap. It is undefined with `EtcdDashboard.none()`. */
+  readonly dashboard?: ApiObject;
   private readonly taken: { readonly kind: string; readonly name: string }[] = [];
 
   private readonly cluster: MonitoredCluster;
@@ -57,6 +62,7 @@ export class EtcdMonitoring extends Construct {
       scrape = EtcdScrape.serviceMonitors(),
       scraper = anyPrometheus(),
       alerts = EtcdAlerts.all(),
+      dashboard = EtcdDashboard.configMap(),
     } = props;
     if (!hasMetrics(cluster)) {
       throw new Error(
@@ -69,11 +75,13 @@ export class EtcdMonitoring extends Construct {
     this.services = scrape._kind === 'Annotations' ? this.createServices() : [];
     this.networkPolicies = this.createPolicies(scraper);
     this.alerts = this.createAlerts(alerts, scrape);
+    this.dashboard = this.createDashboard(dashboard);
     this.node.addValidation({
       validate: () => [
         ...this.scrapeProblems(scrape),
         ...scraper._problems('scraper'),
         ...alerts._problems(),
+        ...dashboard._problems(),
         ...labelProblems('labels', props.labels),
         ...this.taken.flatMap(({ kind, name }) => namesakeProblems(this, kind, kind, name)),
       ],
@@ -150,13 +158,21 @@ export class EtcdMonitoring extends Construct {
     return this.object('Alerts', 'v1', 'ConfigMap', `${cluster}-alerts`, { data });
   }
 
+  private createDashboard(dashboard: EtcdDashboard): ApiObject | undefined {
+    const { name: cluster, namespace } = this.cluster;
+    const found = dashboard._configMap({ cluster, namespace });
+    if (!found) return undefined;
+    const { data, ...metadata } = found;
+    return this.object('Dashboard', 'v1', 'ConfigMap', `${cluster}-dashboard`, { data }, metadata);
+  }
+
   private object(
     id: string,
     apiVersion: string,
     kind: string,
     name: string,
     content: object,
-    { annotations, labels }: { annotations?: Record<string, string>; labels?: Record<string, string> } = {},
+    { annotations, labels }: { readonly annotations?: Labels; readonly labels?: Labels } = {},
   ): ApiObject {
     takeName(this, kind, name);
     this.taken.push({ kind, name });

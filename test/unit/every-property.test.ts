@@ -14,6 +14,7 @@ import {
   EtcdBackup,
   EtcdClientTls,
   EtcdCluster,
+  EtcdDashboard,
   EtcdMonitoring,
   EtcdPermission,
   EtcdReconciler,
@@ -103,6 +104,7 @@ const monitoringOptions = {
   scrape: EtcdScrape.annotations(),
   scraper: NetworkAccess.from({ namespace: 'monitoring' }),
   alerts: EtcdAlerts.none(),
+  dashboard: EtcdDashboard.none(),
   labels,
 };
 const tolerations = [{ key: 'etcd', operator: 'Exists' }];
@@ -415,6 +417,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   MonitoringOptions: monitoringOptions,
   EtcdMonitoringProps: { ...monitoringOptions, cluster: beside({}, 'other', monitoringOf) },
   EtcdAlertsOptions: { except: ['EtcdSpecRefused'], labels, runbookUrl: 'https://wiki.example.com/etcd' },
+  DashboardOptions: { labels, annotations: { grafana_folder: 'etcd' } },
   ServiceMonitorOptions: { interval: Duration.seconds(15), tls: true },
   EtcdUserOptions: userOptions,
   EtcdUserProps: { ...userOptions, cluster: beside({}, 'other', userOf) },
