@@ -123,13 +123,13 @@ export const all = {
     run: script('scripts/suites/chaos.mjs'),
   },
   alerts: {
-    about: 'every alert fires, alone, and resolves, by promtool',
-    minutes: 1,
+    about: 'every alert fires, alone, and resolves, by promtool; the dashboard on a real Prometheus and etcd',
+    minutes: 2,
     smoke: false,
-    subject: ['src/monitoring', 'test/alerts'],
+    subject: ['src/monitoring', 'test/alerts', 'agent/test/monitoring'],
     run: ({ args }) => {
-      provide('prometheus');
-      return suites(args.length > 0 ? args : ['test/alerts']);
+      for (const name of ['etcd', 'prometheus']) provide(name);
+      return suites(args.length > 0 ? args : ['test/alerts', 'agent/test/monitoring']);
     },
   },
   retention: {

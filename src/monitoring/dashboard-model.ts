@@ -5,6 +5,7 @@ export const dashboardModel = (): DashboardModel => JSON.parse(text);
 
 interface DashboardModel {
   readonly templating: { readonly list: readonly { readonly name: string }[] };
+  readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[];
 }
 
 const text = `{
