@@ -115,8 +115,10 @@ test('reports missing manifests in status, events and metrics, and only once', a
   expect(api.asked(status('orders'))).toBe(written);
   expect(api.asked(`POST ${paths.of('events')}`)).toBe(told);
   expect((await get('/metrics')).body).toContain(
-    'etcd_cluster_condition{cluster="orders",condition="Stalled",reason="ManifestsMissing"} 1',
+    'etcd_cluster_condition{cluster="orders",condition="Stalled",status="True",reason="ManifestsMissing"} 1',
   );
+  api.delete(paths.of('etcdclusters', 'orders'));
+  await until(async () => !(await get('/metrics')).body.includes('cluster="orders"'));
 });
 
 test('reports them also if the Roles are missing with the manifests', async () => {
@@ -182,7 +184,9 @@ describe('certificates of a cluster', () => {
       return answer.body.includes(expiry) && answer.body;
     });
     expect(body).toContain('etcd_reconciler_actions_done_total{cluster="orders",action="IssuePeerAuthority"} 1');
-    expect(body).toContain('etcd_cluster_condition{cluster="orders",condition="CertificatesReady",reason="Cert');
+    expect(body).toContain(
+      'etcd_cluster_condition{cluster="orders",condition="CertificatesReady",status="True",reason="Cert',
+    );
     const isIssued = (each: unknown) => (each as { reason?: string } | undefined)?.reason === 'CertificateIssued';
     await until(() => api.bodies.filter(isIssued).length === 5);
   });

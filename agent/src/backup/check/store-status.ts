@@ -1,4 +1,5 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import type { Sample } from '../../lib/metrics/sample.ts';
 import { formatAge } from '../../lib/terminal/format-age.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { clockOf } from '../../store/clock.ts';
@@ -11,7 +12,7 @@ import { listNames } from '../catalog/names.ts';
 import { isOlder, type PassedOver, passedOver, passedOverNote } from '../catalog/passed-over.ts';
 import { laterOf, newestVerified, noneVerified, type WayOut } from '../catalog/select.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';
-import { type Sample, storeSamples } from '../metrics/samples.ts';
+import { storeSamples } from '../metrics/samples.ts';
 import { clockDifference } from '../retention/clock-difference.ts';
 
 export interface StoreStatus {
