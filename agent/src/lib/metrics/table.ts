@@ -302,7 +302,7 @@ export const metrics = {
     type: 'gauge',
     labels: ['namespace', 'cluster'],
     from: exporter,
-    help: 'Highest revision of etcd that one of --endpoints reported when etcd was last asked. Absent if none answered.',
+    help: 'Highest revision that a member of etcd reported when etcd was last asked. Absent if none of --endpoints answered.',
   },
   etcd_backup_database_size_bytes: {
     type: 'gauge',
