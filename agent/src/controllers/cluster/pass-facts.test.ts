@@ -7,7 +7,7 @@ import { clusterStatus } from './status.ts';
 const factsOf = (world: World) => passFacts(world.o, now, defaultSettings);
 const op = { id: 'op', holder: 'me', startedAt: '2026-11-22T02:00:00Z', kind: 'Upgrade', to: '3.7' } as const;
 
-test('the operation is the one of the record; none, and unknown, are told apart', () => {
+test('the operation is the one of the record; none differs from unknown', () => {
   expect(factsOf(new World().doc({ op })).operation).toMatchObject({ kind: 'Upgrade', startedAt: op.startedAt });
   expect(factsOf(new World()).operation).toBeNull();
   expect(factsOf(new World().set({ record: known(undefined) }))).toEqual({ operation: null, members: [] });
