@@ -19,6 +19,7 @@ const checks = {
   'dist/': () => node('scripts/check/dist.mjs'),
   'API.md': () => node('scripts/generate/api.mjs', ['--check']),
   'the page of the command line': () => node('scripts/generate/command-line.mjs', ['--check']),
+  'the page of the metrics': () => node('scripts/generate/metrics.mjs', ['--check']),
 };
 const failed = Object.entries(checks)
   .filter(([, run]) => run() !== 0)
