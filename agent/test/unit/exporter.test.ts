@@ -217,7 +217,9 @@ test('the revision of an etcd is exported while the etcd answers', async () => {
   } finally {
     await etcd[Symbol.asyncDispose]();
   }
-  expect(await exporter.until('etcd_backup_etcd_up{etcd_cluster="orders"} 0')).not.toContain('etcd_backup_etcd_revision{');
+  expect(await exporter.until('etcd_backup_etcd_up{etcd_cluster="orders"} 0')).not.toContain(
+    'etcd_backup_etcd_revision{',
+  );
 });
 
 test('a mistake ends the exporter at once', async () => {
