@@ -16,7 +16,7 @@ const library = [
   'tls',
   'stores',
   'backup',
-  'users',
+  ['users', 'monitoring'],
   'reconciler',
   'cluster',
   'control-plane',

@@ -38,6 +38,11 @@ export { ImagePullPolicy } from './lib/image-pull-policy';
 export { NetworkAccess, type NetworkPeer } from './lib/network-access';
 export type { NetworkDestination, NetworkEgress } from './lib/network-egress';
 export type { Toleration } from './lib/toleration';
+export { EtcdAlerts, type EtcdAlertsOptions } from './monitoring/etcd-alerts';
+export { type DashboardOptions, EtcdDashboard } from './monitoring/etcd-dashboard';
+export { EtcdMonitoring } from './monitoring/etcd-monitoring';
+export type { EtcdMonitoringProps, MonitoringOptions } from './monitoring/etcd-monitoring-props';
+export { EtcdScrape, type ServiceMonitorOptions } from './monitoring/etcd-scrape';
 export { EtcdReconciler } from './reconciler/etcd-reconciler';
 export type {
   EtcdReconcilerProps,

@@ -8,14 +8,18 @@ import {
   BackupStore,
   ControlPlaneEtcdBackup,
   Encryption,
+  EtcdAlerts,
   EtcdAuth,
   EtcdBackup,
   EtcdBackupSchedule,
   EtcdClientTls,
   EtcdCluster,
+  EtcdDashboard,
+  EtcdMonitoring,
   EtcdReconciler,
   EtcdResources,
   EtcdRestore,
+  EtcdScrape,
   EtcdTls,
   EtcdTuning,
   EtcdUser,
@@ -44,6 +48,7 @@ const restore = (chart: Chart, props: Any) => {
 };
 const controlPlane = (chart: Chart, props: Any) =>
   new ControlPlaneEtcdBackup(chart, 'subject', { cluster: 'prod', ...nightly, createNamespace: false, ...props });
+const monitoring = (chart: Chart, options: Any) => cluster(chart, {}).addMonitoring(options);
 /** Both or none are given. */
 const pairOf = (tls: Any) => ((tls.root ?? tls.backup) ? { root: 'r', backup: 'b' } : {});
 const to = (store: BackupStore): object => ({ store });
@@ -64,6 +69,12 @@ export const drivers: Readonly<Record<string, Make>> = {
   },
   ReplaceRequest: (chart, request) =>
     cluster(chart, { replace: ReplacePolicy.manual({ ordinal: 0, memberId: 'ab', ...request }) }),
+  MonitoringOptions: monitoring,
+  EtcdMonitoringProps: (chart, props) =>
+    new EtcdMonitoring(chart, 'subject', { cluster: new EtcdCluster(chart, 'orders'), ...props }),
+  EtcdAlertsOptions: (chart, alerts) => monitoring(chart, { alerts: EtcdAlerts.of(alerts) }),
+  DashboardOptions: (chart, dashboard) => monitoring(chart, { dashboard: EtcdDashboard.configMap(dashboard) }),
+  ServiceMonitorOptions: (chart, scrape) => monitoring(chart, { scrape: EtcdScrape.serviceMonitors(scrape) }),
   EtcdResourcesProps: (chart, resources) => cluster(chart, { resources: EtcdResources.of(resources) }),
   EtcdTuningProps: (chart, tuning) => cluster(chart, { tuning: EtcdTuning.of(tuning) }),
   ManagedTlsProps: (chart, tls) => cluster(chart, { tls: EtcdTls.managed(tls) }),

@@ -8,7 +8,7 @@ import { importClasses } from '../crds/import-classes.mjs';
 const root = join(import.meta.dirname, '../..');
 const fresh = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-imports-'));
 try {
-  importClasses(fresh);
+  await importClasses(fresh);
   const stale = [
     ...differences('crds', new Map(crdFiles()), contents(join(root, 'crds'))),
     ...differences('imports', contents(fresh), contents(join(root, 'imports'))),

@@ -15,9 +15,11 @@ const checks = {
   style: () => status('textlint', pages),
   'style of comments': () => node('scripts/check/comments.mjs'),
   'crds/ and imports/': () => node('scripts/check/imports.mjs'),
+  'the dashboard': () => node('scripts/generate/dashboard.mjs', ['--check']),
   'dist/': () => node('scripts/check/dist.mjs'),
   'API.md': () => node('scripts/generate/api.mjs', ['--check']),
   'the page of the command line': () => node('scripts/generate/command-line.mjs', ['--check']),
+  'the page of the metrics': () => node('scripts/generate/metrics.mjs', ['--check']),
 };
 const failed = Object.entries(checks)
   .filter(([, run]) => run() !== 0)

@@ -1,11 +1,13 @@
-// `npm run generate`: writes every file that is made from the source: crds/ and imports/, API.md, the pages of the command line
-// and of the reconciler's rules, and dist/.
+// `npm run generate`: writes every file that is made from the source: crds/ and imports/, the dashboard, API.md, the pages of
+// the command line, of the metrics and of the reconciler's rules, and dist/.
 import { build, bundle, jest, must, node, status } from '../lib/steps.mjs';
 
 must(node('scripts/generate/crds.mjs'));
+must(node('scripts/generate/dashboard.mjs'));
 must(node('scripts/generate/api.mjs'));
 bundle();
 must(node('scripts/generate/command-line.mjs'));
+must(node('scripts/generate/metrics.mjs'));
 must(jest(['agent/test/reconcile-docs/state-machine.test.ts'], { UPDATE_DOCS: '1' }));
 build();
 must(status('cdk8s', ['synth', '--check-upgrade=false']));

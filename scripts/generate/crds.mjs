@@ -6,4 +6,4 @@ import { importClasses } from '../crds/import-classes.mjs';
 
 const root = join(import.meta.dirname, '../..');
 for (const [name, content] of crdFiles()) writeFileSync(join(root, 'crds', name), content);
-importClasses(join(root, 'imports'));
+await importClasses(join(root, 'imports'));

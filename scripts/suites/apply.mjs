@@ -1,7 +1,7 @@
 // `npm run suite -- apply`: the custom resources and the manifests on the Kubernetes that KUBECONFIG names.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { certManagerCrds } from '../lib/cert-manager.mjs';
+import { certManagerCrds } from '../lib/foreign-crds.mjs';
 
 const root = join(import.meta.dirname, '../..');
 

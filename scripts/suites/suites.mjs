@@ -122,6 +122,16 @@ export const all = {
     subject: ['agent/src/controllers', 'agent/src/member', 'test/chaos'],
     run: script('scripts/suites/chaos.mjs'),
   },
+  alerts: {
+    about: 'every alert fires, alone, and resolves, by promtool; the dashboard on a real Prometheus and etcd',
+    minutes: 2,
+    smoke: false,
+    subject: ['src/monitoring', 'test/alerts', 'agent/test/monitoring'],
+    run: ({ args }) => {
+      for (const name of ['etcd', 'prometheus']) provide(name);
+      return suites(args.length > 0 ? args : ['test/alerts', 'agent/test/monitoring']);
+    },
+  },
   retention: {
     about: '100,000 random histories against the rules of retention',
     minutes: 1,

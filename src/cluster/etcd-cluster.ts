@@ -8,12 +8,21 @@ import type { EtcdVersion } from '../etcd/etcd-version';
 import { isAttached } from '../lib/construct-tree';
 import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
+import { EtcdMonitoring } from '../monitoring/etcd-monitoring';
+import type { MonitoringOptions } from '../monitoring/etcd-monitoring-props';
+import type { MonitoredCluster } from '../monitoring/monitored-cluster';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { EtcdUser } from '../users/etcd-user';
 import type { EtcdUserOptions } from '../users/etcd-user-props';
 import type { UserAccess } from '../users/user-access';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
-import { clusterTypes, endpointsTypes, scheduleOptionsTypes, userOptionsTypes } from '../validation/property-types';
+import {
+  clusterTypes,
+  endpointsTypes,
+  monitoringTypes,
+  scheduleOptionsTypes,
+  userOptionsTypes,
+} from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { clusterProblems } from './cluster-problems';
 import { ClusterReconciler } from './cluster-reconciler';
@@ -25,7 +34,7 @@ import {
   ExistingEtcdCluster,
   ImportedEtcdCluster,
 } from './external-etcd-cluster';
-import { clusterLabels, jobSelector } from './manifests/cluster-labels';
+import { clusterLabels, jobSelector, monitored } from './manifests/cluster-labels';
 import { type ClusterManifest, clusterManifests, memberServices, tlsSecrets } from './manifests/cluster-manifests';
 import { recoveryIdentityProblems } from './quorum-recovery';
 import {
@@ -251,6 +260,22 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   addUser(id: string, options: EtcdUserOptions): EtcdUser {
     requireTypes(futureConstruct(this, id), options, userOptionsTypes);
     return new EtcdUser(this, id, { ...options, cluster: this, labels: { ...this.cluster.labels, ...options.labels } });
+  }
+
+  /**
+   * Adds what Prometheus needs to monitor the cluster and its reconciler: what to scrape, who may connect, and alerts.
+   *
+   * @param options What differs from the defaults.
+   */
+  addMonitoring(options: MonitoringOptions = {}): EtcdMonitoring {
+    requireTypes(futureConstruct(this, 'Monitoring'), options, monitoringTypes);
+    return new EtcdMonitoring(this, 'Monitoring', { ...options, cluster: this });
+  }
+
+  /** @internal */
+  _monitored(): MonitoredCluster {
+    const { cluster, clientTls } = this;
+    return { ...monitored(cluster.name, cluster.namespace), labels: clusterLabels(cluster), clientTls };
   }
 
   /** @internal */

@@ -6,6 +6,7 @@ import type { ExistingEtcd } from '../backup/etcd-cluster-checks';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import { defaultClusterDomain } from '../lib/defaults';
+import type { ClusterWithMetrics, MonitoredCluster } from '../monitoring/monitored-cluster';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
@@ -17,7 +18,7 @@ import { clusterNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { attributesTypes, scheduleOptionsTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
-import { jobSelector } from './manifests/cluster-labels';
+import { jobSelector, monitored } from './manifests/cluster-labels';
 
 /** Configures `EtcdCluster.fromEndpoints`. */
 export interface EtcdEndpointsOptions {
@@ -101,7 +102,7 @@ abstract class KnownEtcdCluster extends Construct implements IEtcdCluster {
 }
 
 /** An `EtcdCluster` that another app creates. */
-export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWithUsers {
+export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWithUsers, ClusterWithMetrics {
   private readonly attributes: EtcdClusterAttributes;
 
   constructor(scope: Construct, id: string, attributes: EtcdClusterAttributes) {
@@ -121,6 +122,11 @@ export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWith
       // The cluster's NetworkPolicy selects the pods by these labels.
       labels: { ...options.labels, ...jobSelector(cluster) },
     });
+  }
+
+  /** @internal */
+  _monitored(): MonitoredCluster {
+    return { ...monitored(this.clusterName, Chart.of(this).namespace), clientTls: this.clientTls };
   }
 
   /** @internal */

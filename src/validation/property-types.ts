@@ -58,6 +58,22 @@ const origin: PropertyTypes = {
   image: text,
 };
 
+export const scrapeTypes: PropertyTypes = { interval: duration, tls: boolean };
+
+export const alertsTypes: PropertyTypes = { except: list(text), labels: stringMap, runbookUrl: text };
+
+export const dashboardTypes: PropertyTypes = { labels: stringMap, annotations: stringMap };
+
+export const monitoringTypes: PropertyTypes = {
+  scrape: instance('an EtcdScrape', '_kind', 'for example EtcdScrape.serviceMonitors()'),
+  scraper: networkAccess,
+  dashboard: instance('an EtcdDashboard', '_configMap', 'for example EtcdDashboard.configMap()'),
+  alerts: instance('an EtcdAlerts', '_groups', 'for example EtcdAlerts.all()'),
+  labels: object,
+};
+
+export const etcdMonitoringTypes: PropertyTypes = { ...monitoringTypes, cluster: required(cluster) };
+
 export const clusterTypes: PropertyTypes = {
   ...pod,
   name: text,

@@ -222,7 +222,7 @@ slowTest('the records and the cluster show a schedule that fails, until a run su
     return found?.reason === 'LastBackupFailed' ? found : undefined;
   });
   expect(condition.message).toMatch(/^broken: Job orders-broken-\d+: s3:\/\/not-there/);
-  expect(await metrics()).toMatch(/^etcd_cluster_backup_run_failed\{cluster="orders",schedule="broken"\} 1$/m);
+  expect(await metrics()).toMatch(/^etcd_cluster_backup_run_failed\{etcd_cluster="orders",schedule="broken"\} 1$/m);
   play.cluster.reshape(everyMinute);
   await play.cluster.apply();
   await play.namespace.kubectl(['delete', 'cronjob', 'orders-broken']);
@@ -251,8 +251,8 @@ test('retention works, the number of records is bounded, and the metrics show it
   expect(verified.snapshots).toEqual([expect.objectContaining({ outcome: 'verified', level: 'open' })]);
   const text = await metrics();
   expect(text).toMatch(/^etcd_reconciler_backups\{phase="Failed"\} [1-9]/m);
-  expect(text).toMatch(/^etcd_cluster_backup_run_failed\{cluster="orders",schedule="minutely"\} 0$/m);
-  expect(text).toMatch(/^etcd_cluster_last_backup_timestamp_seconds\{cluster="orders"\} \d+/m);
+  expect(text).toMatch(/^etcd_cluster_backup_run_failed\{etcd_cluster="orders",schedule="minutely"\} 0$/m);
+  expect(text).toMatch(/^etcd_cluster_last_backup_timestamp_seconds\{etcd_cluster="orders"\} \d+/m);
 });
 
 test('nothing that was acknowledged is lost, and it is one cluster', () => play.ends(3));

@@ -9,14 +9,18 @@ import {
   ControlPlaneEtcdBackup,
   DeletionPolicy,
   Encryption,
+  EtcdAlerts,
   EtcdAuth,
   EtcdBackup,
   EtcdClientTls,
   EtcdCluster,
+  EtcdDashboard,
+  EtcdMonitoring,
   EtcdPermission,
   EtcdReconciler,
   EtcdResources,
   EtcdRestore,
+  EtcdScrape,
   EtcdSpread,
   EtcdTls,
   EtcdTuning,
@@ -71,6 +75,8 @@ const restoreOf: Make = (chart, { cluster: name }) => {
 };
 const userOf: Make = (chart, { cluster: name }) =>
   new EtcdUser(chart, 'user', { cluster: new EtcdCluster(chart, name ?? 'orders'), can: [] });
+const monitoringOf: Make = (chart, { cluster: name }) =>
+  new EtcdMonitoring(chart, 'monitoring', { cluster: new EtcdCluster(chart, name ?? 'orders') });
 /** An imported cluster shows in its users. */
 const userOfImported: Make = (chart, attributes) => {
   const cluster = drivers.EtcdClusterAttributes!(chart, { clientEndpoints: ['https://a:2379'], ...attributes }) as Any;
@@ -94,6 +100,13 @@ const seenBySchedule =
 const byItsSchedule: readonly string[] = ['EtcdEndpointsOptions', 'EtcdClusterAttributes'];
 
 const labels = { 'example.com/team': 'shop' };
+const monitoringOptions = {
+  scrape: EtcdScrape.annotations(),
+  scraper: NetworkAccess.from({ namespace: 'monitoring' }),
+  alerts: EtcdAlerts.none(),
+  dashboard: EtcdDashboard.none(),
+  labels,
+};
 const tolerations = [{ key: 'etcd', operator: 'Exists' }];
 const encryption = Encryption.age({ recipients: ['age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthxh'] });
 const volume = BackupStore.filesystem({ claimName: 'c' });
@@ -401,6 +414,11 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     tls: beside({ clientTls: named }, EtcdTls.certManager({ issuer: 'ca' }), userOfImported),
     reconciler: beside({ clientTls: named }, EtcdReconciler.external({ name: 'other' }), userOfImported),
   },
+  MonitoringOptions: monitoringOptions,
+  EtcdMonitoringProps: { ...monitoringOptions, cluster: beside({}, 'other', monitoringOf) },
+  EtcdAlertsOptions: { except: ['EtcdSpecRefused'], labels, runbookUrl: 'https://wiki.example.com/etcd' },
+  DashboardOptions: { labels, annotations: { grafana_folder: 'etcd' } },
+  ServiceMonitorOptions: { interval: Duration.seconds(15), tls: true },
   EtcdUserOptions: userOptions,
   EtcdUserProps: { ...userOptions, cluster: beside({}, 'other', userOf) },
 };

@@ -11,6 +11,7 @@ export const commands: Record<CommandName, () => Promise<{ run: Command }>> = {
   copy: () => import('./copy.ts'),
   check: () => import('./check.ts'),
   status: () => import('./status.ts'),
+  exporter: () => import('./exporter/exporter.ts'),
   pin: () => import('./pin.ts').then(({ pin }) => ({ run: pin })),
   unpin: () => import('./pin.ts').then(({ unpin }) => ({ run: unpin })),
   adopt: () => import('./adopt.ts'),

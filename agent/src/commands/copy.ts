@@ -10,9 +10,10 @@ import { type CopyOutcome, copyOtherNotes, isWithheld } from '../backup/copy/cop
 import { copyEach } from '../backup/copy/copy-each.ts';
 import { otherEtcdWarning } from '../backup/copy/other-etcd.ts';
 import { ifStillThere } from '../backup/copy/still-there.ts';
-import { clusterLabels, gauge, storeSamples } from '../backup/metrics/samples.ts';
+import { clusterLabels, storeSamples } from '../backup/metrics/samples.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
 import { namingStore, withTimeout } from '../lib/limits/run-limit.ts';
+import { sample } from '../lib/metrics/sample.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import { timeAt } from '../store/clock.ts';
@@ -158,8 +159,8 @@ function describe(
       snapshots: outcomes,
     },
     metrics: [
-      gauge('etcd_backup_last_run_copied_snapshots', labels, counts.copied),
-      gauge('etcd_backup_last_run_failed_snapshots', labels, counts.failed + counts.refused),
+      sample('etcd_backup_last_run_copied_snapshots', labels, counts.copied),
+      sample('etcd_backup_last_run_failed_snapshots', labels, counts.failed + counts.refused),
       ...metrics,
     ],
   };

@@ -38,7 +38,7 @@ async function status(
     data: {
       ...(failed.length > 0 && { error: failed.map(({ detail }) => detail).join('; ') }),
       ...wanted,
-      stores: stores.map(({ metrics: _, ...store }) => store),
+      stores: stores.map(({ metrics: _, unread: __, ...store }) => store),
     },
     metrics: stores.flatMap(({ metrics }) => metrics),
   };

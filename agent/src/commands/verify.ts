@@ -15,7 +15,7 @@ import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { type Level, levels } from '../backup/catalog/manifest.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
 import { AWAY, isUnreachable, Turns } from '../backup/catalog/silence.ts';
-import { clusterLabels, gauge, type Sample, storeSamples } from '../backup/metrics/samples.ts';
+import { clusterLabels, storeSamples } from '../backup/metrics/samples.ts';
 import { NoIdentityError } from '../backup/payload/encryption.ts';
 import { checkDecryptable } from '../backup/payload/read-payload.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
@@ -23,6 +23,7 @@ import { datedOf, successorOf, takenBy } from '../backup/retention/superseded.ts
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
 import { moreTime, withTimeout } from '../lib/limits/run-limit.ts';
+import { type Sample, sample } from '../lib/metrics/sample.ts';
 import { timeAt } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
@@ -149,7 +150,7 @@ async function verifySamples(
   const now = new Date();
   const line = lineOf(entries, { now, clusterName: cluster, namespace }, opened);
   return [
-    gauge('etcd_backup_last_run_failed_snapshots', labels, failed.length),
+    sample('etcd_backup_last_run_failed_snapshots', labels, failed.length),
     ...storeSamples(opened, store.url, newestOfLine(entries, opened, line, now)),
   ];
 }

@@ -1,18 +1,7 @@
-import { escaped } from '../backup/metrics/textfile.ts';
-import type { ClusterStatus } from '../protocol/cluster-status.ts';
+import { processSamples, type Sample, sample, samples, seconds } from '../lib/metrics/sample.ts';
+import type { ClusterStatus, ReportedMember } from '../protocol/cluster-status.ts';
 import type { BackupMetrics } from './backup/metrics.ts';
-
-type Labels = Readonly<Record<string, string>>;
-
-interface ClusterCounts {
-  status: Partial<ClusterStatus>;
-  passes: number;
-  /** ms. */
-  lastPass: number;
-  /** Counts by name of the action. */
-  begun: Map<string, number>;
-  done: Map<string, number>;
-}
+import type { PassFacts } from './cluster/pass-facts.ts';
 
 /** State of one informer. */
 export interface InformerState {
@@ -21,170 +10,149 @@ export interface InformerState {
   readonly lists: number;
 }
 
-/** Metrics of the reconciler, for Prometheus. */
+/** Metrics of the reconciler. */
 export class ReconcilerMetrics {
   leader = false;
-  readonly #clusters = new Map<string, ClusterCounts>();
+  readonly #clusters = new Map<string, ClusterMetrics>();
 
-  passed(cluster: string): void {
-    const of = this.#of(cluster);
-    of.passes++;
-    of.lastPass = Date.now();
-  }
-
-  observed(cluster: string, status: Partial<ClusterStatus>): void {
-    this.#of(cluster).status = status;
-  }
-
-  /** `point`: `before` or `after`, and the name of an action. */
-  acted(cluster: string, point: string): void {
-    const [when, action] = point.split(' ', 2) as [string, string];
-    const counts = when === 'before' ? this.#of(cluster).begun : this.#of(cluster).done;
-    counts.set(action, (counts.get(action) ?? 0) + 1);
+  /** Begins anew for a cluster. What an earlier runner of it still reports, or one of a forgotten cluster, does not count. */
+  begin(cluster: string): ClusterMetrics {
+    const metrics = new ClusterMetrics();
+    this.#clusters.set(cluster, metrics);
+    return metrics;
   }
 
   forget(cluster: string): void {
     this.#clusters.delete(cluster);
   }
 
-  text(informers: readonly InformerState[], backups: BackupMetrics): string {
-    const families: Family[] = [
-      family('etcd_reconciler_leader', 'gauge', '1 if this reconciler holds the Lease.', [[{}, Number(this.leader)]]),
-      family('etcd_reconciler_synced', 'gauge', '1 if all objects of the kind are known.', [
-        ...informers.map(({ resource, synced }): Value => [{ resource }, Number(synced)]),
-      ]),
-      family('etcd_reconciler_lists_total', 'counter', 'Number of full lists of a kind.', [
-        ...informers.map(({ resource, lists }): Value => [{ resource }, lists]),
-      ]),
-      ...this.#work(),
-      ...this.#states(),
-      ...backupFamilies(backups),
-      family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [[{}, process.memoryUsage.rss()]]),
-      family('process_cpu_seconds_total', 'counter', 'CPU time.', [[{}, cpuSeconds()]]),
-    ];
-    return families
-      .filter(([, , , values]) => values.length > 0)
-      .map(printed)
-      .join('');
-  }
-
-  #work(): Family[] {
-    const all = [...this.#clusters];
-    const counts = (which: 'begun' | 'done') =>
-      all.flatMap(([cluster, of]) => [...of[which]].map(([action, count]): Value => [{ cluster, action }, count]));
+  samples(informers: readonly InformerState[], { phases, runs }: BackupMetrics): Sample[] {
     return [
-      family('etcd_reconciler_passes_total', 'counter', 'Number of passes over a cluster.', [
-        ...all.map(([cluster, { passes }]): Value => [{ cluster }, passes]),
+      sample('etcd_reconciler_leader', {}, Number(this.leader)),
+      ...informers.flatMap(({ resource, synced, lists }) => [
+        sample('etcd_reconciler_synced', { resource }, Number(synced)),
+        sample('etcd_reconciler_lists_total', { resource }, lists),
       ]),
-      family('etcd_reconciler_last_pass_timestamp_seconds', 'gauge', 'Time of the last pass over a cluster.', [
-        ...all
-          .filter(([, { lastPass }]) => lastPass > 0)
-          .map(([cluster, of]): Value => [{ cluster }, of.lastPass / 1000]),
-      ]),
-      family('etcd_reconciler_actions_total', 'counter', 'Number of actions that were started.', counts('begun')),
-      family('etcd_reconciler_actions_done_total', 'counter', 'Number of actions that succeeded.', counts('done')),
+      ...phases.map(([phase, count]) => sample('etcd_reconciler_backups', { phase }, count)),
+      ...[...this.#clusters].flatMap(([cluster, metrics]) => metrics.samples(cluster)),
+      // An EtcdBackup may outlive its cluster.
+      ...runs.filter(({ cluster }) => this.#clusters.has(cluster)).flatMap(runSamples),
+      ...processSamples(),
     ];
-  }
-
-  #states(): Family[] {
-    const gauge = (name: string, help: string, of: (status: Partial<ClusterStatus>) => number | undefined): Family =>
-      family(
-        name,
-        'gauge',
-        help,
-        [...this.#clusters].flatMap(([cluster, { status }]) => {
-          const value = of(status);
-          return value === undefined ? [] : [[{ cluster }, value] as const];
-        }),
-      );
-    const conditions = [...this.#clusters].flatMap(([cluster, { status }]) =>
-      (status.conditions ?? []).map(
-        ({ type, status, reason }): Value => [{ cluster, condition: type, reason }, status === 'True' ? 1 : 0],
-      ),
-    );
-    return [
-      gauge('etcd_cluster_pods', 'Number of pods that the cluster should have now.', ({ size }) => size),
-      gauge('etcd_cluster_voters', 'Number of voting members.', ({ voters }) => voters),
-      gauge(
-        'etcd_cluster_ready_voters',
-        'Number of voting members that are healthy and have a ready pod.',
-        ({ readyVoters }) => readyVoters,
-      ),
-      gauge('etcd_cluster_epoch', 'Epoch: number of bootstraps and restores of the cluster.', ({ epoch }) => epoch),
-      gauge('etcd_cluster_last_backup_timestamp_seconds', 'Time of the newest verified backup.', ({ lastBackup }) =>
-        lastBackup ? Date.parse(lastBackup.at) / 1000 : undefined,
-      ),
-      family(
-        'etcd_cluster_certificate_expiry_timestamp_seconds',
-        'gauge',
-        'End of the certificate in a Secret that the reconciler writes.',
-        [...this.#clusters].flatMap(([cluster, { status }]) =>
-          (status.certificates ?? []).map(
-            ({ secret, notAfter }): Value => [{ cluster, secret }, Date.parse(notAfter) / 1000],
-          ),
-        ),
-      ),
-      family('etcd_cluster_condition', 'gauge', 'Conditions of the EtcdCluster: 1 for True.', conditions),
-    ];
-  }
-
-  #of(cluster: string): ClusterCounts {
-    const found = this.#clusters.get(cluster);
-    if (found) return found;
-    const made: ClusterCounts = { status: {}, passes: 0, lastPass: 0, begun: new Map(), done: new Map() };
-    this.#clusters.set(cluster, made);
-    return made;
   }
 }
 
-type Value = readonly [labels: Labels, value: number];
-type Family = readonly [name: string, type: 'gauge' | 'counter', help: string, values: readonly Value[]];
+/** Metrics of one cluster. */
+export class ClusterMetrics {
+  /** As last read or written. */
+  status: Partial<ClusterStatus> = {};
+  #passes = 0;
+  /** ms. */
+  #lastPass: number | undefined;
+  /** Counts by name of the action. */
+  readonly #begun = new Map<string, number>();
+  readonly #done = new Map<string, number>();
+  #operation: PassFacts['operation'];
+  #members: readonly ReportedMember[] = [];
 
-const family = (name: string, type: Family[1], help: string, values: readonly Value[]): Family => [
-  name,
-  type,
-  help,
-  values,
-];
+  passed(): void {
+    this.#passes++;
+    this.#lastPass = Date.now();
+  }
 
-function backupFamilies({ phases, runs }: BackupMetrics): Family[] {
-  type Run = BackupMetrics['runs'][number];
-  const ofRuns = (name: string, help: string, value: (run: Run) => number | undefined): Family => {
-    const values = runs.map((run) => [{ cluster: run.cluster, schedule: run.schedule }, value(run)] as const);
-    const known = values.filter((each): each is typeof each & Value => each[1] !== undefined);
-    return family(name, 'gauge', help, known);
-  };
+  observed({ operation, members }: PassFacts): void {
+    // Only the reconciler changes the record: what is in progress stays so while the record cannot be read.
+    if (operation !== undefined) this.#operation = operation;
+    this.#members = members;
+  }
+
+  /** `point`: `before` or `after`, and the name of an action. */
+  acted(point: string): void {
+    const [when, action] = point.split(' ', 2) as [string, string];
+    const counts = when === 'before' ? this.#begun : this.#done;
+    counts.set(action, (counts.get(action) ?? 0) + 1);
+  }
+
+  samples(cluster: string): Sample[] {
+    const lastPass = this.#lastPass === undefined ? undefined : this.#lastPass / 1000;
+    return [
+      sample('etcd_reconciler_passes_total', { etcd_cluster: cluster }, this.#passes),
+      ...samples('etcd_reconciler_last_pass_timestamp_seconds', { etcd_cluster: cluster }, lastPass),
+      ...[...this.#begun].map(([action, count]) =>
+        sample('etcd_reconciler_actions_total', { etcd_cluster: cluster, action }, count),
+      ),
+      ...[...this.#done].map(([action, count]) =>
+        sample('etcd_reconciler_actions_done_total', { etcd_cluster: cluster, action }, count),
+      ),
+      ...this.#operationSamples(cluster),
+      ...this.#members.flatMap((member) => memberSamples(cluster, member)),
+      ...statusSamples(cluster, this.status),
+    ];
+  }
+
+  #operationSamples(cluster: string): Sample[] {
+    if (!this.#operation) return [];
+    const { kind: operation, startedAt } = this.#operation;
+    return samples(
+      'etcd_cluster_operation_start_timestamp_seconds',
+      { etcd_cluster: cluster, operation },
+      seconds(startedAt),
+    );
+  }
+}
+
+function statusSamples(cluster: string, status: Partial<ClusterStatus>): Sample[] {
+  const { phase, reason = '', size, voters, readyVoters, epoch, certificates = [], conditions = [] } = status;
   return [
-    family('etcd_reconciler_backups', 'gauge', 'Number of EtcdBackups by phase.', [
-      ...phases.map(([phase, count]): Value => [{ phase }, count]),
+    ...(phase === undefined ? [] : [sample('etcd_cluster_phase', { etcd_cluster: cluster, phase, reason }, 1)]),
+    ...conditions.map(({ type: condition, status, reason }) =>
+      sample('etcd_cluster_condition', { etcd_cluster: cluster, condition, status, reason }, 1),
+    ),
+    ...samples('etcd_cluster_pods', { etcd_cluster: cluster }, size),
+    ...samples('etcd_cluster_voters', { etcd_cluster: cluster }, voters),
+    ...samples('etcd_cluster_ready_voters', { etcd_cluster: cluster }, readyVoters),
+    ...samples('etcd_cluster_epoch', { etcd_cluster: cluster }, epoch),
+    ...lastBackupSamples(cluster, status.lastBackup),
+    ...certificates.flatMap(({ secret, notAfter, renewAt = '' }) => [
+      ...samples(
+        'etcd_cluster_certificate_expiry_timestamp_seconds',
+        { etcd_cluster: cluster, secret },
+        seconds(notAfter),
+      ),
+      ...samples(
+        'etcd_cluster_certificate_renewal_timestamp_seconds',
+        { etcd_cluster: cluster, secret },
+        seconds(renewAt),
+      ),
     ]),
-    ofRuns('etcd_cluster_backup_run_failed', '1 if the newest run of the schedule failed.', ({ failed }) =>
-      Number(failed),
-    ),
-    ofRuns(
-      'etcd_cluster_backup_run_timestamp_seconds',
-      'End of the newest run of the schedule.',
-      ({ endedAt }) => endedAt,
-    ),
-    ofRuns(
-      'etcd_cluster_backup_size_bytes',
-      'Size of the newest snapshot of the schedule.',
-      ({ sizeBytes }) => sizeBytes,
-    ),
   ];
 }
 
-function printed([name, type, help, values]: Family): string {
-  const lines = values.map(([labels, value]) => `${name}${braces(labels)} ${value}\n`).join('');
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines}`;
+const lastBackupSamples = (cluster: string, backup: ClusterStatus['lastBackup']): Sample[] =>
+  backup === undefined
+    ? []
+    : [
+        ...samples('etcd_cluster_last_backup_timestamp_seconds', { etcd_cluster: cluster }, seconds(backup.at)),
+        ...samples('etcd_cluster_last_backup_revision', { etcd_cluster: cluster }, backup.revision),
+        ...samples('etcd_cluster_last_backup_size_bytes', { etcd_cluster: cluster }, backup.sizeBytes),
+      ];
+
+function memberSamples(cluster: string, member: ReportedMember): Sample[] {
+  const { pod, memberId = '', role = '', version = '', healthy, lag, dbSize } = member;
+  return [
+    sample('etcd_cluster_member_info', { etcd_cluster: cluster, pod, member_id: memberId, role, version }, 1),
+    sample('etcd_cluster_member_healthy', { etcd_cluster: cluster, pod }, Number(healthy)),
+    ...samples('etcd_cluster_member_lag_entries', { etcd_cluster: cluster, pod }, lag),
+    ...samples('etcd_cluster_member_database_size_bytes', { etcd_cluster: cluster, pod }, dbSize),
+  ];
 }
 
-function braces(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${escaped(value)}"`);
-  return pairs.length > 0 ? `{${pairs.join(',')}}` : '';
-}
-
-function cpuSeconds(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6;
+function runSamples({ cluster, schedule, failed, endedAt, seconds: took, sizeBytes }: BackupMetrics['runs'][number]) {
+  const labels = { etcd_cluster: cluster, schedule };
+  return [
+    sample('etcd_cluster_backup_run_failed', labels, Number(failed)),
+    sample('etcd_cluster_backup_run_timestamp_seconds', labels, endedAt),
+    ...samples('etcd_cluster_backup_run_duration_seconds', labels, took),
+    ...samples('etcd_cluster_backup_size_bytes', labels, sizeBytes),
+  ];
 }

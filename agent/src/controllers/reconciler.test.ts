@@ -115,8 +115,10 @@ test('reports missing manifests in status, events and metrics, and only once', a
   expect(api.asked(status('orders'))).toBe(written);
   expect(api.asked(`POST ${paths.of('events')}`)).toBe(told);
   expect((await get('/metrics')).body).toContain(
-    'etcd_cluster_condition{cluster="orders",condition="Stalled",reason="ManifestsMissing"} 1',
+    'etcd_cluster_condition{etcd_cluster="orders",condition="Stalled",status="True",reason="ManifestsMissing"} 1',
   );
+  api.delete(paths.of('etcdclusters', 'orders'));
+  await until(async () => !(await get('/metrics')).body.includes('cluster="orders"'));
 });
 
 test('reports them also if the Roles are missing with the manifests', async () => {
@@ -176,13 +178,15 @@ describe('certificates of a cluster', () => {
     await until(() => condition()?.status === 'True');
     expect(told()?.certificates?.map(({ secret }) => secret)).toEqual(secrets);
     const [first] = told()!.certificates!;
-    const expiry = `etcd_cluster_certificate_expiry_timestamp_seconds{cluster="orders",secret="peer-ca"} ${Date.parse(first!.notAfter) / 1000}`;
+    const expiry = `etcd_cluster_certificate_expiry_timestamp_seconds{etcd_cluster="orders",secret="peer-ca"} ${Date.parse(first!.notAfter) / 1000}`;
     const body = await until(async () => {
       const answer = await get('/metrics');
       return answer.body.includes(expiry) && answer.body;
     });
-    expect(body).toContain('etcd_reconciler_actions_done_total{cluster="orders",action="IssuePeerAuthority"} 1');
-    expect(body).toContain('etcd_cluster_condition{cluster="orders",condition="CertificatesReady",reason="Cert');
+    expect(body).toContain('etcd_reconciler_actions_done_total{etcd_cluster="orders",action="IssuePeerAuthority"} 1');
+    expect(body).toContain(
+      'etcd_cluster_condition{etcd_cluster="orders",condition="CertificatesReady",status="True",reason="Cert',
+    );
     const isIssued = (each: unknown) => (each as { reason?: string } | undefined)?.reason === 'CertificateIssued';
     await until(() => api.bodies.filter(isIssued).length === 5);
   });
@@ -426,10 +430,12 @@ describe('backups', () => {
       verified: 'read',
     });
     const { body } = await get('/metrics');
-    expect(body).toContain('etcd_cluster_backup_run_failed{cluster="orders",schedule="hourly"} 1');
-    expect(body).toContain('etcd_cluster_backup_run_failed{cluster="orders",schedule="nightly"} 0');
+    expect(body).toContain('etcd_cluster_backup_run_failed{etcd_cluster="orders",schedule="hourly"} 1');
+    expect(body).toContain('etcd_cluster_backup_run_failed{etcd_cluster="orders",schedule="nightly"} 0');
     expect(body).toContain('etcd_reconciler_backups{phase="Failed"} 1');
-    expect(body).toContain(`etcd_cluster_last_backup_timestamp_seconds{cluster="orders"} ${Date.parse(ran) / 1000}`);
+    expect(body).toContain(
+      `etcd_cluster_last_backup_timestamp_seconds{etcd_cluster="orders"} ${Date.parse(ran) / 1000}`,
+    );
     expect(found('of-somebody-else-29380001')).toBeUndefined();
     expect(api.asked(`POST ${paths.of('etcdbackups')}`)).toBe(2);
     expect(api.asked(`POST ${paths.of('jobs')}`)).toBe(0);

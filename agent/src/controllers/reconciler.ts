@@ -11,6 +11,7 @@ import { messageOf } from '../lib/errors.ts';
 import { HttpListener, send } from '../lib/http/http-listener.ts';
 import type { ListenAddress } from '../lib/http/listen-address.ts';
 import type { Log } from '../lib/log.ts';
+import { sendMetrics } from '../lib/metrics/render.ts';
 import { WorkQueue } from '../lib/queue.ts';
 import { clusterBackups } from './backup/cluster-backups.ts';
 import { BackupController } from './backup/controller.ts';
@@ -211,6 +212,7 @@ export class Reconciler {
     const { name } = cluster.metadata;
     const [client, paths, events] = [this.#client, this.#paths, this.#events];
     const own = log.child({ cluster: name });
+    const metrics = this.#metrics.begin(name);
     own.info('managing this cluster');
     return new ClusterRunner(cluster, {
       ...{ client, paths, namespace, name, settings, events, holder, shutdown: this.#shutdown, turn: this.#queue.run },
@@ -224,12 +226,13 @@ export class Reconciler {
       backups: (now) => clusterBackups(now, this.#backups.all),
       log: own,
       onStatus: (status, how) => {
-        if (how === 'read') this.#metrics.passed(name);
-        this.#metrics.observed(name, status);
+        if (how === 'read') metrics.passed();
+        metrics.status = status;
       },
+      onFacts: (facts) => metrics.observed(facts),
       at: async (point) => {
         await this.#mayAct(point);
-        this.#metrics.acted(name, point);
+        metrics.acted(point);
       },
     });
   }
@@ -277,8 +280,8 @@ export class Reconciler {
         return problems.length > 0 ? send(response, 503, problems.join('')) : send(response, 200, 'ok\n');
       }
       case '/metrics': {
-        const text = this.#metrics.text(this.#watches.states, backupMetrics(this.#backups.all));
-        return send(response, 200, text, 'text/plain; version=0.0.4; charset=utf-8');
+        const samples = this.#metrics.samples(this.#watches.states, backupMetrics(this.#backups.all));
+        return sendMetrics(response, samples);
       }
       default:
         return send(response, 404, 'not found; available: /livez, /readyz and /metrics\n');

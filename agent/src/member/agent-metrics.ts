@@ -1,9 +1,16 @@
-import { escaped } from '../backup/metrics/textfile.ts';
+import { type Sample, sample, samples } from '../lib/metrics/sample.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
 
 const states: readonly AgentStatus['state'][] = [
   ...(['Init', 'WaitPermit', 'Preparing', 'Restoring', 'Starting', 'Running', 'Stalled', 'Refused', 'Failed'] as const),
 ];
+
+/** When the certificates on disk end, ms, as far as they exist and can be read. */
+export interface CertificateTimes {
+  readonly peer?: number | undefined;
+  readonly server?: number | undefined;
+  readonly client?: number | undefined;
+}
 
 /** Times that /status does not contain. */
 export interface AgentTimes {
@@ -11,56 +18,30 @@ export interface AgentTimes {
   readonly recordReadAt?: number;
   /** Since when the volume has been waiting for a permit, ms. */
   readonly waitingSince?: number;
+  readonly certificates?: CertificateTimes;
   readonly now: number;
 }
 
-type Row = readonly [name: string, help: string, values: readonly Value[]];
-type Value = readonly [labels: Readonly<Record<string, string>>, value: number];
-
-/** Renders the agent's gauges for Prometheus. etcd serves its own metrics. */
-export function agentMetrics(status: AgentStatus, times: AgentTimes): string {
-  return rows(status, times)
-    .filter(([, , values]) => values.length > 0)
-    .map(([name, help, values]) => {
-      const lines = values.map(([labels, value]) => `${name}${braces(labels)} ${value}\n`).join('');
-      return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines}`;
-    })
-    .join('');
-}
-
-function rows(status: AgentStatus, { recordReadAt, waitingSince, now }: AgentTimes): Row[] {
-  const { volume, recordRev, certificate, etcd, reason } = status;
+/** The agent's metrics. etcd serves its own. */
+export function agentSamples(status: AgentStatus, times: AgentTimes): Sample[] {
+  const { volume, recordRev, etcd, reason, agentVersion, etcdBinary } = status;
+  const { recordReadAt, waitingSince, certificates = {}, now } = times;
   const since = (time: number | undefined) => (time === undefined ? undefined : (now - time) / 1000);
-  const expiry = certificate && Date.parse(certificate.notAfter) / 1000;
-  const up = etcd && Number(etcd.up);
-  const state = states.map((each): Value => [{ state: each }, Number(each === status.state)]);
   return [
-    ['etcd_agent_info', 'Always 1.', [[{ version: status.agentVersion, etcd: status.etcdBinary }, 1]]],
-    ['etcd_agent_state', 'State of the agent: 1 for the current state.', state],
-    [
-      'etcd_agent_reason',
-      'Reason why the agent cannot continue: 1 for the current reason.',
-      reason === undefined ? [] : [[{ reason }, 1]],
-    ],
-    ['etcd_agent_epoch', 'Epoch of the data.', one(volume.identity?.epoch)],
-    ['etcd_agent_record_revision', 'Revision of the newest record seen.', one(recordRev)],
-    ['etcd_agent_record_age_seconds', 'Time since the record was last read.', one(since(recordReadAt))],
-    [
-      'etcd_agent_permit_wait_seconds',
-      'How long the volume has been waiting for a permit; 0 if it is not waiting.',
-      one(since(waitingSince) ?? 0),
-    ],
-    ['etcd_agent_etcd_up', 'Whether etcd answers on its metrics port.', one(up)],
-    ['etcd_agent_volume_free_bytes', 'Free space of the volume.', one(volume.freeBytes)],
-    ['etcd_agent_volume_size_bytes', 'Size of the volume.', one(volume.totalBytes)],
-    ['etcd_agent_quarantine_directories', 'Number of directories in quarantine/.', one(volume.quarantineCount)],
-    ['etcd_agent_certificate_expiry_timestamp_seconds', 'Earliest expiry of a certificate.', one(expiry)],
+    sample('etcd_agent_info', { version: agentVersion, etcd: etcdBinary }, 1),
+    ...states.map((state) => sample('etcd_agent_state', { state }, Number(state === status.state))),
+    ...(reason === undefined ? [] : [sample('etcd_agent_reason', { reason }, 1)]),
+    ...samples('etcd_agent_epoch', {}, volume.identity?.epoch),
+    ...samples('etcd_agent_record_revision', {}, recordRev),
+    ...samples('etcd_agent_record_age_seconds', {}, since(recordReadAt)),
+    sample('etcd_agent_permit_wait_seconds', {}, since(waitingSince) ?? 0),
+    ...samples('etcd_agent_etcd_up', {}, etcd && Number(etcd.up)),
+    sample('etcd_agent_volume_free_bytes', {}, volume.freeBytes),
+    sample('etcd_agent_volume_size_bytes', {}, volume.totalBytes),
+    sample('etcd_agent_quarantine_directories', {}, volume.quarantineCount),
+    ...(['peer', 'server', 'client'] as const).flatMap((certificate) => {
+      const end = certificates[certificate];
+      return samples('etcd_agent_certificate_expiry_timestamp_seconds', { certificate }, end && end / 1000);
+    }),
   ];
-}
-
-const one = (value: number | undefined): Value[] => (value === undefined ? [] : [[{}, value]]);
-
-function braces(labels: Value[0]): string {
-  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${escaped(value)}"`);
-  return pairs.length > 0 ? `{${pairs.join(',')}}` : '';
 }

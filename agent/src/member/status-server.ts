@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { refusalOf } from '../lib/http/bearer.ts';
 import { HttpListener, type ListenOptions, send, sendFile } from '../lib/http/http-listener.ts';
 import type { Log } from '../lib/log.ts';
+import { sendMetrics } from '../lib/metrics/render.ts';
+import type { Sample } from '../lib/metrics/sample.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
-import { agentMetrics } from './agent-metrics.ts';
+import { agentSamples } from './agent-metrics.ts';
 
 export interface Readiness {
   readonly ready: boolean;
@@ -31,7 +33,7 @@ export class StatusServer {
   /** Called for each request. */
   status: () => AgentStatus | Promise<AgentStatus>;
   ready: () => Readiness | Promise<Readiness> = () => ({ ready: false, why: 'etcd is not running yet' });
-  metrics: () => string | Promise<string> = async () => agentMetrics(await this.status(), { now: Date.now() });
+  metrics: () => Promise<readonly Sample[]> = async () => agentSamples(await this.status(), { now: Date.now() });
   salvage?: GuardedFile;
   readonly #listener: HttpListener;
   readonly #isTls: boolean;
@@ -73,7 +75,7 @@ export class StatusServer {
       case '/livez':
         return send(response, 200, 'ok\n');
       case '/metrics':
-        return send(response, 200, await this.metrics(), 'text/plain; version=0.0.4; charset=utf-8');
+        return sendMetrics(response, await this.metrics());
       case '/salvage':
         return this.#sendFile(request, response);
       default:

@@ -1,7 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentMetrics } from '../member/agent-metrics.ts';
-import { initialStatus } from '../member/sidecar/serve-status.ts';
 import { agentReasons } from './agent-reasons.ts';
 
 const page = readFileSync(new URL('../../../docs/clusters/member-pods.md', import.meta.url), 'utf8');
@@ -19,18 +17,4 @@ test('each reason is used somewhere', () => {
   );
   const source = names.map((name) => readFileSync(join(member, name), 'utf8')).join('\n');
   expect(agentReasons.filter((reason) => !source.includes(`'${reason}'`))).toEqual([]);
-});
-
-test('docs/clusters/member-pods.md has every metric, and no other', () => {
-  const config = { pod: 'db-0', podUid: 'u', podIp: '', ordinal: 0, etcdVersion: '3.6.1', minEpoch: 0 };
-  const status = {
-    ...initialStatus(config as Parameters<typeof initialStatus>[0]),
-    ...{ reason: 'NoRecord', recordRev: 1, certificate: { notAfter: '2026-01-01T00:00:00Z' } },
-    etcd: { up: true } as never,
-    volume: { walPresent: true, freeBytes: 1, totalBytes: 2, quarantineCount: 0, identity: { epoch: 1 } as never },
-  };
-  const exposed = agentMetrics(status, { now: 9, recordReadAt: 1, waitingSince: 1 });
-  const names = Array.from(exposed.matchAll(/^# TYPE (\w+) gauge$/gm), ([, name]) => name!);
-  const documented = Array.from(section('Metrics').matchAll(/`(etcd_agent_\w+)`/g), ([, name]) => name!);
-  expect([...new Set(documented)].sort()).toEqual(names.toSorted());
 });

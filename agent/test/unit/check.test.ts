@@ -168,16 +168,16 @@ test('a backup reports its times and sizes, as JSON and as metrics, and a failed
     'manifest',
     'retention',
   ]);
-  const labels = `{cluster="orders",store="file://${store}"}`;
+  const labels = `{etcd_cluster="orders",store="file://${store}"}`;
   const verifiedAt = { [`etcd_backup_last_verified_timestamp_seconds${labels}`]: Date.parse(createdAt) / 1000 };
   expect(await metrics()).toMatchObject({
     ...verifiedAt,
     [`etcd_backup_last_snapshot_size_bytes${labels}`]: sizeBytes,
     [`etcd_backup_last_snapshot_stored_bytes${labels}`]: storedBytes,
-    'etcd_backup_database_size_bytes{cluster="orders"}': dbSize,
+    'etcd_backup_database_size_bytes{etcd_cluster="orders"}': dbSize,
     [`etcd_backup_snapshots${labels}`]: 1,
-    'etcd_backup_last_run_exit_code{command="backup",cluster="orders"}': 0,
-    'etcd_backup_last_run_phase_duration_seconds{command="backup",cluster="orders",phase="stream"}':
+    'etcd_backup_last_run_exit_code{command="backup",etcd_cluster="orders"}': 0,
+    'etcd_backup_last_run_phase_duration_seconds{command="backup",etcd_cluster="orders",phase="stream"}':
       result.phases.stream,
   });
 
@@ -186,7 +186,7 @@ test('a backup reports its times and sizes, as JSON and as metrics, and a failed
   expect(failed.code).toBe(ExitCode.etcdUnavailable);
   expect(await metrics()).toMatchObject({
     ...verifiedAt,
-    'etcd_backup_last_run_exit_code{command="backup",cluster="orders"}': ExitCode.etcdUnavailable,
+    'etcd_backup_last_run_exit_code{command="backup",etcd_cluster="orders"}': ExitCode.etcdUnavailable,
   });
   expect(await readFile(file, 'utf8')).not.toMatch(/phase="stream"/);
 });

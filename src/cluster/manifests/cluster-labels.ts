@@ -1,3 +1,5 @@
+import { clusterNames } from '../../etcd/cluster-names';
+import type { MonitoredCluster } from '../../monitoring/monitored-cluster';
 import type { ResolvedCluster } from '../resolve-cluster';
 
 type Labels = Readonly<Record<string, string>>;
@@ -28,6 +30,18 @@ export function clusterLabels({ name, labels }: ResolvedCluster): Labels {
 /** Returns the labels of a cluster's members. */
 export function memberLabels(cluster: ResolvedCluster): Labels {
   return { ...clusterLabels(cluster), ...memberSelector(cluster.name) };
+}
+
+/** What Prometheus needs to know of a cluster, by its name. */
+export function monitored(name: string, namespace: string | undefined): MonitoredCluster {
+  const { peerService } = clusterNames(name);
+  return {
+    name,
+    namespace,
+    peerService,
+    memberSelector: memberSelector(name),
+    labels: { ...identity(name), 'app.kubernetes.io/part-of': name, 'app.kubernetes.io/managed-by': 'cdk8s' },
+  };
 }
 
 function identity(cluster: string): Labels {

@@ -1,4 +1,5 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import type { Sample } from '../../lib/metrics/sample.ts';
 import { formatAge } from '../../lib/terminal/format-age.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { clockOf } from '../../store/clock.ts';
@@ -8,10 +9,10 @@ import { folderOf } from '../catalog/identity/folder.ts';
 import { isOf, type Wanted } from '../catalog/identity/identity.ts';
 import { restoredFromIt } from '../catalog/identity/lineage.ts';
 import { listNames } from '../catalog/names.ts';
-import { isOlder, type PassedOver, passedOver, passedOverNote } from '../catalog/passed-over.ts';
+import { isOlder, mayBeFrom, type PassedOver, passedOver, passedOverNote, timeOf } from '../catalog/passed-over.ts';
 import { laterOf, newestVerified, noneVerified, type WayOut } from '../catalog/select.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';
-import { type Sample, storeSamples } from '../metrics/samples.ts';
+import { storeSamples } from '../metrics/samples.ts';
 import { clockDifference } from '../retention/clock-difference.ts';
 
 export interface StoreStatus {
@@ -29,6 +30,8 @@ export interface StoreStatus {
   readonly passedOver?: readonly PassedOver[];
   /** Seconds that the store's clock is ahead of ours. */
   readonly clockSeconds?: number;
+  /** Problem of a snapshot that cannot be read, and that may be newer and verified. */
+  readonly unread?: string;
   readonly metrics: readonly Sample[];
 }
 
@@ -52,9 +55,11 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   const dating = laterOf(ours, theirs);
   const found = newestVerified(entries, request, store.url, { now: dating });
   const { newest, future } = found;
+  const unread = unreadAmong(entries, request, newest);
   const common = {
     store: store.url,
     ...(theirs && { clockSeconds: Math.round((theirs.getTime() - ours.getTime()) / 1000) }),
+    ...(unread !== undefined && { unread }),
     metrics: storeSamples(request, store.url, found),
   };
   const difference = theirs && clockDifference(theirs, ours);
@@ -100,6 +105,18 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
     sizeBytes: content.sizeBytes,
     ...(passed.length > 0 && { passedOver: passed }),
   };
+}
+
+/** Nothing is known of these snapshots but that they exist, so they may be newer verified ones. */
+function unreadAmong(entries: readonly Entry[], wanted: Wanted, newest: Entry | undefined): string | undefined {
+  const from = newest ? timeOf(newest) : Number.NEGATIVE_INFINITY;
+  const one = entries.find(
+    (entry) =>
+      ['newer', 'refused', 'unreachable'].includes(entry.unread ?? '') &&
+      (!entry.manifest || isOf(wanted, entry)) &&
+      mayBeFrom(entry, from),
+  );
+  return one && `${one.id}: ${one.problem}`;
 }
 
 /** Says what to do if no snapshot is new enough. */

@@ -66,6 +66,8 @@ const configSchema = z.strictObject({
   output: text,
   metricsFile: text,
   maxAge: text,
+  interval: text,
+  listen: text,
   snapshot: text,
   objectKey: text,
   sha256: z.optional(digits),

@@ -1,6 +1,7 @@
 import type { NamedCluster } from '../../backup/catalog/identity/folder.ts';
-import { clusterLabels, gauge } from '../../backup/metrics/samples.ts';
+import { clusterLabels } from '../../backup/metrics/samples.ts';
 import { writeMetrics } from '../../backup/metrics/textfile.ts';
+import { sample } from '../../lib/metrics/sample.ts';
 import type { CommandResult } from './result.ts';
 
 export interface Run {
@@ -16,11 +17,11 @@ export function writeRun(file: string, { command, named, result, phases }: Run):
   const labels = { command, ...clusterLabels(named) };
   const ended = Math.round(Date.now()) / 1000;
   const samples = [
-    gauge('etcd_backup_last_run_timestamp_seconds', labels, ended),
-    gauge('etcd_backup_last_run_exit_code', labels, result.exitCode),
-    gauge('etcd_backup_last_run_duration_seconds', labels, Math.round(process.uptime() * 1000) / 1000),
+    sample('etcd_backup_last_run_timestamp_seconds', labels, ended),
+    sample('etcd_backup_last_run_exit_code', labels, result.exitCode),
+    sample('etcd_backup_last_run_duration_seconds', labels, Math.round(process.uptime() * 1000) / 1000),
     ...Object.entries(phases).map(([phase, value]) =>
-      gauge('etcd_backup_last_run_phase_duration_seconds', { ...labels, phase }, value),
+      sample('etcd_backup_last_run_phase_duration_seconds', { ...labels, phase }, value),
     ),
     ...(result.metrics ?? []),
   ];

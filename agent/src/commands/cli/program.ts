@@ -46,6 +46,7 @@ export const commandNames = [
   'copy',
   'check',
   'status',
+  'exporter',
   'pin',
   'unpin',
   'adopt',
@@ -204,6 +205,13 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     option('--max-age <duration>', 'fail if the newest verified snapshot is older, for example 26h'),
     metricsOption,
     timeoutOption,
+  ]);
+  add(program, 'exporter', 'serve Prometheus metrics of the stores, and read the stores again and again', '', [
+    ...readOptions,
+    ...etcdOptions,
+    option('--interval <duration>', 'time from one read of a store to the next').default('5m'),
+    option('--timeout <duration>', 'time limit for one read of a store').default('2m'),
+    option('--listen <host:port>', 'address that answers GET /livez, /readyz and /metrics').default('0.0.0.0:8080'),
   ]);
   add(program, 'pin', 'protect snapshots from retention', '<ids...>', [...storeOptions, timeoutOption]);
   add(program, 'unpin', 'let retention manage these snapshots again', '<ids...>', [...storeOptions, timeoutOption]);

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import type { Sample } from '../../backup/metrics/samples.ts';
+import type { Sample } from '../../lib/metrics/sample.ts';
 import type { CommandName } from './program.ts';
 
 export const RESULT_SCHEMA = 'cdk8s-etcd/result/v1';

@@ -1,14 +1,8 @@
 import type { Manifest } from '../../backup/catalog/manifest.ts';
-import {
-  clusterLabels,
-  gauge,
-  retentionSamples,
-  type Sample,
-  seconds,
-  sizeSamples,
-} from '../../backup/metrics/samples.ts';
+import { clusterLabels, retentionSamples, sizeSamples } from '../../backup/metrics/samples.ts';
 import type { BackupOutcome, TargetOutcome } from '../../backup/take/request.ts';
 import { ExitCode } from '../../lib/errors.ts';
+import { type Sample, sample, samples, seconds } from '../../lib/metrics/sample.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import type { CommandResult } from '../cli/result.ts';
@@ -89,21 +83,20 @@ function samplesOf(
 ): Sample[] {
   const labelled = clusterLabels({ cluster: cluster.name, namespace: cluster.namespace });
   const { dbSize, dbSizeInUse } = source;
-  const database = labelled;
   return [
-    ...(dbSize === undefined ? [] : [gauge('etcd_backup_database_size_bytes', database, dbSize)]),
-    ...(dbSizeInUse === undefined ? [] : [gauge('etcd_backup_database_in_use_bytes', database, dbSizeInUse)]),
+    ...samples('etcd_backup_database_size_bytes', labelled, dbSize),
+    ...samples('etcd_backup_database_in_use_bytes', labelled, dbSizeInUse),
     ...targets.flatMap((target) => {
       const labels = { ...labelled, store: target.store };
       const { deleted, deferred = 0, kept } = target;
       return [
         ...(countsAsVerified(target)
           ? [
-              gauge('etcd_backup_last_verified_timestamp_seconds', labels, seconds(createdAt)),
+              sample('etcd_backup_last_verified_timestamp_seconds', labels, seconds(createdAt)),
               ...sizeSamples(labels, { content, object }),
             ]
           : []),
-        ...(kept === undefined ? [] : [gauge('etcd_backup_snapshots', labels, kept)]),
+        ...samples('etcd_backup_snapshots', labels, kept),
         ...(deleted
           ? retentionSamples(
               'backup',

@@ -11,6 +11,8 @@ export interface BackupMetrics {
     readonly failed: boolean;
     /** Seconds since 1970. */
     readonly endedAt: number;
+    /** Undefined if its start is not known. */
+    readonly seconds?: number;
     /** Size of the newest snapshot. */
     readonly sizeBytes?: number;
   }[];
@@ -23,8 +25,11 @@ export function backupMetrics(all: readonly EtcdBackupObject[]): BackupMetrics {
     const { clusterName: cluster = '', schedule = '' } = spec;
     const key = `${cluster} ${schedule}`;
     const sizeBytes = status?.sizeBytes ?? runs.get(key)?.sizeBytes;
+    const endedAt = endOf({ status }) / 1000;
+    const seconds = endedAt - Date.parse(status?.startTime ?? '') / 1000;
     runs.set(key, {
-      ...{ cluster, schedule, failed: status?.phase === 'Failed', endedAt: endOf({ status }) / 1000 },
+      ...{ cluster, schedule, failed: status?.phase === 'Failed', endedAt },
+      ...(seconds >= 0 && { seconds }),
       ...(sizeBytes !== undefined && { sizeBytes }),
     });
   }

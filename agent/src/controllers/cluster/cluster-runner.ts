@@ -13,6 +13,7 @@ import type { EtcdClusterObject } from './kubernetes/cluster-object.ts';
 import { KubernetesPort, type PortOptions } from './kubernetes/kubernetes-port.ts';
 import { runCluster } from './loop.ts';
 import type { Observed } from './observed.ts';
+import { type PassFacts, passFacts } from './pass-facts.ts';
 import type { AtPoint } from './reconcile.ts';
 
 export type RunnerOptions = Omit<PortOptions, 'certificates' | 'authentication' | 'log'> & {
@@ -21,6 +22,7 @@ export type RunnerOptions = Omit<PortOptions, 'certificates' | 'authentication' 
   readonly clusters: () => readonly EtcdClusterObject[];
   readonly holder: string;
   readonly at: AtPoint;
+  readonly onFacts: (facts: PassFacts) => void;
   readonly turn: WorkQueue['run'];
   /** The same for the passes over certificates, and over users, so that they delay no pass. */
   readonly certificatesTurn: WorkQueue['run'];
@@ -115,7 +117,8 @@ export class ClusterRunner {
     const { settings, holder, log, at, turn } = this.#options;
     const { signal } = this.#stop;
     try {
-      const onObserved = (observed: Observed) => {
+      const onObserved = (observed: Observed, now: number) => {
+        this.#options.onFacts(passFacts(observed, now, settings));
         this.#certificates.see(memberReports(observed));
         this.#users.see(observed);
       };

@@ -21,8 +21,8 @@ export interface ClusterRun {
   wake?: (signal: AbortSignal) => Promise<unknown>;
   /** Runs a pass when its turn comes, where there are many clusters. */
   turn?: WorkQueue['run'];
-  /** Called with what each pass has observed. */
-  onObserved?: (observed: Observed) => void;
+  /** Called with what each pass has observed, and when. */
+  onObserved?: (observed: Observed, now: number) => void;
 }
 
 /** Reconciles one cluster, pass after pass, until the signal is aborted. */
@@ -49,7 +49,7 @@ async function look(run: ClusterRun, { memory, said }: Kept, isUrgent: boolean):
   const turn = run.turn ?? ((work) => work());
   const done = await turn(async () => (signal.aborted ? undefined : attempt(run, memory)), isUrgent);
   if (!done) return { memory, said, wait: settings.backoffMin };
-  run.onObserved?.(done.observed);
+  run.onObserved?.(done.observed, done.now);
   const now = tell(run, done, said);
   await report(run, done);
   const { effect, requeueMs } = done.plan;

@@ -46,7 +46,7 @@ export function clusterStatus(
     size: statefulSet(view)?.replicas,
     certificates: certificatesOf(cluster.v),
     ...(record && observed.members.known ? memberFacts(view) : {}),
-    members: record ? members(view) : [],
+    members: record ? membersOf(view).map(roughlySo(settings)) : [],
     conditions: conditions.map((condition) => dated(condition, status.conditions, now, generation)),
   });
 }
@@ -118,7 +118,8 @@ function memberFacts(v: View): Partial<ClusterStatus> {
 const podOf = (v: View, { ordinal }: MemberView): string | undefined =>
   ordinal === undefined ? undefined : podName(v.cluster, ordinal);
 
-function members(v: View): ReportedMember[] {
+/** The members, with exact numbers. */
+export function membersOf(v: View): ReportedMember[] {
   const ordinals = [
     ...Object.keys(v.record.members).map(Number),
     ...podsOf(v).map(({ ordinal }) => ordinal),
@@ -138,8 +139,9 @@ function reported(v: View, ordinal: number): ReportedMember {
     role: member && roleOf(v, member),
     version: status?.version,
     healthy: memberId !== undefined && answers(v, memberId),
-    dbSize: status && roughly(status.dbSize),
-    lag: status && memberId !== undefined ? lagAbove(lagOf(v, memberId), v.s.restartLag) : undefined,
+    dbSize: status?.dbSize,
+    // Without the list of members, nobody knows how far the others are.
+    lag: status && memberId !== undefined && v.o.members.known ? Math.max(0, lagOf(v, memberId)) : undefined,
     loaded: loadedBy(v, ordinal),
     reason: reasonOf(v, ordinal, memberId),
   });
@@ -170,9 +172,17 @@ function reasonOf(v: View, ordinal: number, memberId: string | undefined): strin
 
 const mebibyte = 1024 * 1024;
 
-/** Rounded: an exact size would be written in each pass. */
-const roughly = (bytes: number): number => Math.ceil(bytes / mebibyte) * mebibyte;
-const lagAbove = (lag: number, small: number): number => (lag > small ? lag : 0);
+/** Rounded: exact numbers would be written in each pass. */
+const roughlySo =
+  ({ restartLag }: Settings) =>
+  (member: ReportedMember): ReportedMember => {
+    const { dbSize, lag } = member;
+    return withoutUndefined({
+      ...member,
+      dbSize: dbSize === undefined ? undefined : Math.ceil(dbSize / mebibyte) * mebibyte,
+      lag: lag !== undefined && lag <= restartLag ? 0 : lag,
+    });
+  };
 
 interface Telling {
   type: ConditionType;

@@ -5,10 +5,11 @@ import { WalTail } from '../../etcd/offline/wal-state.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { LogOnce } from '../../lib/log-once.ts';
+import type { Sample } from '../../lib/metrics/sample.ts';
 import type { AgentReason } from '../../protocol/agent-reasons.ts';
 import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
-import { agentMetrics } from '../agent-metrics.ts';
+import { agentSamples, type CertificateTimes } from '../agent-metrics.ts';
 import { missingCertificate } from '../certificate-files.ts';
 import { configFile, quotaProblem } from '../etcd-config.ts';
 import { damagedIdentity, noIdentity } from '../identity.ts';
@@ -248,12 +249,12 @@ export class Sidecar {
   }
 
   async #status(): Promise<AgentStatus> {
-    const { dataDir, peerTlsDir, serverTlsDir, backup } = this.#config;
-    const [volume, wal, etcd, notAfter] = await Promise.all([
+    const { dataDir } = this.#config;
+    const [volume, wal, etcd, certificates] = await Promise.all([
       readVolume(dataDir),
       this.#wal.state().catch(() => undefined),
       this.#etcd.metrics(500),
-      firstExpiry([peerTlsDir, serverTlsDir, backup?.rootTlsDir]),
+      certificateTimes(this.#config),
     ]);
     const etcdYaml = await readFile(configFile(dataDir), 'utf8').catch(() => '');
     const [roots, leaves, revocationLists] = await Promise.all([
@@ -262,7 +263,7 @@ export class Sidecar {
       listsOf(this.#config, etcdYaml),
     ]);
     return serveStatus(this.#config, {
-      ...{ volume, wal, etcd, notAfter, roots, leaves, revocationLists, finding: this.#finding },
+      ...{ volume, wal, etcd, notAfter: firstOf(certificates), roots, leaves, revocationLists, finding: this.#finding },
       transport: this.#transport,
       record: this.#record.newest,
       recordProblem: this.#record.problem,
@@ -270,19 +271,26 @@ export class Sidecar {
     });
   }
 
-  async metrics(): Promise<string> {
-    const times = { recordReadAt: this.#record.readAt, waitingSince: this.#waitingSince, now: Date.now() };
-    return agentMetrics(await this.status(), times);
+  async metrics(): Promise<Sample[]> {
+    const [status, certificates] = await Promise.all([this.status(), certificateTimes(this.#config)]);
+    const times = { recordReadAt: this.#record.readAt, waitingSince: this.#waitingSince, certificates };
+    return agentSamples(status, { ...times, now: Date.now() });
   }
 }
 
-/** Returns the earliest expiry of the pod's certificates, or undefined without TLS or if none can be read. */
-async function firstExpiry(directories: readonly (string | undefined)[]): Promise<string | undefined> {
-  const given = directories.filter((directory) => directory !== undefined);
-  const times = await Promise.all(
-    given.map((directory) => expiryOf(join(directory, 'tls.crt')).catch(() => undefined)),
-  );
-  const first = Math.min(...times.filter((time) => time !== undefined));
+type TlsDirectories = Pick<MemberConfig, 'peerTlsDir' | 'serverTlsDir' | 'backup'>;
+
+/** Reads when the pod's certificates end. One that cannot be read is left out. */
+async function certificateTimes({ peerTlsDir, serverTlsDir, backup }: TlsDirectories): Promise<CertificateTimes> {
+  const [peer, server, client] = await Promise.all([peerTlsDir, serverTlsDir, backup?.rootTlsDir].map(expiryIn));
+  return { peer, server, client };
+}
+
+const expiryIn = async (directory: string | undefined): Promise<number | undefined> =>
+  directory === undefined ? undefined : expiryOf(join(directory, 'tls.crt')).catch(() => undefined);
+
+function firstOf(times: CertificateTimes): string | undefined {
+  const first = Math.min(...Object.values(times).filter((time) => time !== undefined));
   return Number.isFinite(first) ? new Date(first).toISOString() : undefined;
 }
 

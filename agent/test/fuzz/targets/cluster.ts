@@ -6,7 +6,7 @@ import { asking, now, World } from '../../../src/controllers/cluster/observed.fi
 import { defaultSettings } from '../../../src/controllers/cluster/settings.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import type { JobObject, PodObject } from '../../../src/kube/objects.ts';
-import { agentMetrics } from '../../../src/member/agent-metrics.ts';
+import { agentSamples } from '../../../src/member/agent-metrics.ts';
 import { parseIdentity } from '../../../src/member/identity.ts';
 import { agentStatusOf } from '../../../src/protocol/agent-status-schema.ts';
 import { known } from '../../../src/protocol/known.ts';
@@ -28,7 +28,7 @@ function reason(text: string): typeof refused {
 /** Replaces the answer of the first pod, of a pod that waits, and of a pod that is not a member. */
 function planWith(answer: unknown): void {
   const status = agentStatusOf(answer);
-  agentMetrics(status, { now });
+  agentSamples(status, { now });
   for (const world of [new World(3), new World(3).volumeLost(1), new World(3).joiner(3), new World(3).noQuorum()]) {
     for (const ordinal of [0, 1, 3]) {
       world.o.agents[ordinal] = known({ ...status, ordinal, podUid: `pod-${ordinal}` });

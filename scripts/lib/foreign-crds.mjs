@@ -1,0 +1,41 @@
+// CustomResourceDefinitions of other projects, from their Go modules. test/tools/ pins the versions.
+import { cp, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cacheDirectory, fillDirectory } from './cache.mjs';
+import { run } from './run.mjs';
+
+const tools = join(import.meta.dirname, '../../test/tools');
+
+/** Returns a directory with cert-manager's CustomResourceDefinitions; throws if they are unavailable. */
+export const certManagerCrds = () =>
+  crds({
+    tool: 'cert-manager',
+    module: 'github.com/cert-manager/cert-manager',
+    folder: 'deploy/crds',
+    files: ['certificates', 'issuers', 'clusterissuers'].map((plural) => `cert-manager.io_${plural}.yaml`),
+  });
+
+/** Returns a directory with CustomResourceDefinitions of the Prometheus operator; throws if they are unavailable. */
+export const prometheusOperatorCrds = () =>
+  crds({
+    tool: 'prometheus-operator',
+    module: 'github.com/prometheus-operator/prometheus-operator',
+    folder: 'example/prometheus-operator-crd',
+    files: ['servicemonitors', 'prometheusrules'].map((plural) => `monitoring.coreos.com_${plural}.yaml`),
+  });
+
+async function crds({ tool, module, folder, files }) {
+  const directory = join(cacheDirectory, `${tool}-crds`);
+  const found = await readdir(directory).catch(() => []);
+  if (files.some((file) => !found.includes(file))) {
+    await fillDirectory(directory, (fresh) => fill(fresh, { tool, module, folder, files }));
+  }
+  return directory;
+}
+
+async function fill(fresh, { tool, module, folder, files }) {
+  const env = { ...process.env, GOWORK: 'off', GOFLAGS: '-mod=readonly' };
+  const args = ['mod', 'download', '-json', module];
+  const { Dir } = JSON.parse(await run('go', args, { cwd: join(tools, tool), env, timeout: 300_000 }));
+  for (const file of files) await cp(join(Dir, folder, file), join(fresh, file));
+}

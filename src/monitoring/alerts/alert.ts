@@ -1,0 +1,30 @@
+/** The series of one etcd cluster, in PromQL. */
+export interface AlertScope {
+  /** Name of the cluster. */
+  readonly cluster: string;
+  /** Undefined if the chart has none: the rules then select the clusters of this name in all namespaces. */
+  readonly namespace?: string;
+}
+
+/** An alerting rule. */
+export interface Alert {
+  readonly name: string;
+  readonly severity: 'critical' | 'warning';
+  /** PromQL. */
+  readonly expr: string;
+  /** How long `expr` has to hold, such as `5m`. */
+  readonly for: string;
+  /** What to do, in one sentence. It may contain Prometheus' templates. */
+  readonly summary: string;
+  /** Page and anchor below docs/operations/. It may contain Prometheus' templates. Default: its heading in alerts.md. */
+  readonly runbook?: string;
+}
+
+/** Returns a selector of a metric, such as `etcd_server_has_leader{namespace="shop",etcd_cluster="orders"}`. */
+export function series(metric: string, scope: AlertScope, ...more: readonly string[]): string {
+  return `${metric}{${[...scopeMatchers(scope), ...more].join(',')}}`;
+}
+
+function scopeMatchers({ cluster, namespace }: AlertScope): string[] {
+  return [...(namespace === undefined ? [] : [`namespace="${namespace}"`]), `etcd_cluster="${cluster}"`];
+}

@@ -1,0 +1,33 @@
+import { type Alert, type AlertScope, series } from './alert';
+
+/** Returns the alerts on the reconciler of a cluster: without it, the conditions of the cluster are of the past. */
+export function alertsOnReconciler(scope: AlertScope): Alert[] {
+  const of = (metric: string, ...more: string[]) => series(metric, scope, ...more);
+  const lastPass = of('etcd_reconciler_last_pass_timestamp_seconds');
+  return [
+    {
+      name: 'EtcdReconcilerDown',
+      severity: 'critical',
+      // Only the reconciler that holds the Lease has a time of a pass.
+      expr: `absent(${lastPass}) or time() - max by (namespace, etcd_cluster) (${lastPass}) > 600`,
+      for: '10m',
+      summary:
+        'No reconciler has looked after the cluster for ten minutes. Members serve, but nothing is repaired. Check its pod, its Lease and its log.',
+    },
+    {
+      name: 'EtcdOperationStuck',
+      severity: 'warning',
+      expr: `time() - ${of('etcd_cluster_operation_start_timestamp_seconds')} > 3600`,
+      for: '1m',
+      summary:
+        'The operation {{ $labels.operation }} has been in flight for {{ $value | humanizeDuration }}. See in the status what it waits for.',
+    },
+    {
+      name: 'EtcdMetricsMissing',
+      severity: 'critical',
+      expr: `absent(${of('etcd_server_has_leader')})`,
+      for: '15m',
+      summary: 'Prometheus has no metrics of any member. Check the scrape target, and who may connect to port 2381.',
+    },
+  ];
+}

@@ -1,0 +1,68 @@
+import type { Duration } from 'cdk8s';
+import { durationText, secondsProblem } from '../lib/duration';
+import { problemsOf } from '../validation/problems';
+import { scrapeTypes } from '../validation/property-types';
+import { buildIfValid } from '../validation/type-checks';
+
+/** Configures `EtcdScrape.serviceMonitors`. */
+export interface ServiceMonitorOptions {
+  /**
+   * Sets the time between two scrapes, in whole seconds.
+   * @default - the default of Prometheus
+   */
+  readonly interval?: Duration;
+  /**
+   * Lets Prometheus scrape etcd over https, on the port for clients and with the client certificate of the cluster,
+   * instead of over http on port 2381. Prometheus then holds a certificate with which it could also read data, unless etcd has users;
+   * port 2381 serves metrics and health only.
+   * @default false
+   */
+  readonly tls?: boolean;
+}
+
+/** Decides how Prometheus finds the metrics. */
+export class EtcdScrape {
+  /** Adds ServiceMonitors, for the Prometheus operator. */
+  static serviceMonitors(options: ServiceMonitorOptions = {}): EtcdScrape {
+    return buildIfValid(
+      EtcdScrape.prototype,
+      options,
+      scrapeTypes,
+      () => new EtcdScrape('ServiceMonitors', options.interval, options.tls),
+    );
+  }
+
+  /**
+   * Adds the annotations `prometheus.io/scrape`, `prometheus.io/port` and `prometheus.io/path` to Services of their own,
+   * for a Prometheus without the operator that scrapes the endpoints of annotated Services.
+   */
+  static annotations(): EtcdScrape {
+    return new EtcdScrape('Annotations');
+  }
+
+  /** Adds nothing, because something else configures Prometheus. The scraper may still connect. */
+  static none(): EtcdScrape {
+    return new EtcdScrape('None');
+  }
+
+  private constructor(
+    /** @internal */
+    readonly _kind: 'ServiceMonitors' | 'Annotations' | 'None',
+    private readonly interval?: Duration,
+    /** @internal */
+    readonly _tls = false,
+  ) {}
+
+  /**
+   * The time between two scrapes, as Prometheus reads it.
+   * @internal
+   */
+  _interval(): string | undefined {
+    return this.interval && durationText(this.interval);
+  }
+
+  /** @internal */
+  _problems(): string[] {
+    return problemsOf(secondsProblem('scrape: interval', this.interval));
+  }
+}

@@ -1,0 +1,21 @@
+import type { IEtcdCluster } from '../backup/i-etcd-cluster';
+import type { EtcdClientTls } from '../tls/etcd-client-tls';
+
+/** What Prometheus needs to know of a cluster. */
+export interface MonitoredCluster {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly peerService: string;
+  readonly memberSelector: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  /** How clients use TLS. Undefined if they use http. */
+  readonly clientTls?: EtcdClientTls;
+}
+
+/** An `EtcdCluster`, of this app or of another one. Another copy of this library may have created it. */
+export interface ClusterWithMetrics extends IEtcdCluster {
+  /** @internal */
+  _monitored(): MonitoredCluster;
+}
+
+export const hasMetrics = (cluster: IEtcdCluster): cluster is ClusterWithMetrics => '_monitored' in cluster;

@@ -1,0 +1,215 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Chart, Testing } from 'cdk8s';
+import { stringify } from 'yaml';
+import { EtcdCluster } from '../../src';
+import { becomes, type Faulty, histogram, notation, ofPod, own, type Span, secondsOf, timeline } from './scenario';
+
+interface Rule {
+  readonly alert: string;
+  readonly for: string;
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'etcd-alerts-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const groups = ruleGroups();
+const rules = groups.flatMap(({ rules }) => rules);
+
+function ruleGroups(): { readonly rules: readonly Rule[] }[] {
+  const chart = new Chart(new App(), 'chart', { namespace: 'shop' });
+  new EtcdCluster(chart, 'orders').addMonitoring();
+  return Testing.synth(chart).find(({ kind }) => kind === 'PrometheusRule').spec.groups;
+}
+
+function promtool(...args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync('promtool', args, { cwd: directory, encoding: 'utf8' });
+  if (error) throw error;
+  return status === 0 ? '' : `${stdout}${stderr}`;
+}
+
+/** Returns what promtool reports: empty if exactly these alerts fire in these minutes. */
+function fires(faults: Readonly<Record<string, Faulty>>, span: Span, expected: ReadonlyMap<number, readonly string[]>) {
+  const test = {
+    rule_files: ['rules.yaml'],
+    evaluation_interval: '1m',
+    tests: [
+      {
+        interval: '1m',
+        input_series: [...timeline(faults, span)].map(([series, values]) => ({ series, values: notation(values) })),
+        promql_expr_test: [...expected].map(([minute, names]) => ({
+          expr: 'count by (alertname) (ALERTS{alertstate="firing", namespace="shop", etcd_cluster="orders"})',
+          eval_time: `${minute}m`,
+          exp_samples: names.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: 1 })),
+        })),
+      },
+    ],
+  };
+  writeFileSync(join(directory, 'rules.yaml'), stringify({ groups }));
+  writeFileSync(join(directory, 'test.yaml'), stringify(test));
+  return promtool('test', 'rules', 'test.yaml');
+}
+
+const runbook = readFileSync(join(__dirname, '../../docs/operations/runbook.md'), 'utf8');
+
+const start = 30;
+
+/** The alert fires when the fault has lasted for its time, alone, and not before; and it resolves. */
+function checkAlert(name: string, faults: Readonly<Record<string, Faulty>>, delay = 0, after = 0): void {
+  const { for: lasts } = rules.find(({ alert }) => alert === name)!;
+  const wait = minutesOf(lasts) + delay;
+  const to = start + wait + 10;
+  const span = { from: start, to, end: to + after + 10 };
+  expect(
+    fires(
+      faults,
+      span,
+      new Map([
+        [start - 1, []],
+        [start + wait - 2, []],
+        [start + wait + 2, [name]],
+        [to + after + 5, []],
+      ]),
+    ),
+  ).toBe('');
+}
+
+const minutesOf = (text: string): number => Number.parseInt(text, 10) * (text.endsWith('h') ? 60 : 1);
+
+test('Prometheus accepts the rules', () => {
+  writeFileSync(join(directory, 'rules.yaml'), stringify({ groups }));
+  expect(promtool('check', 'rules', 'rules.yaml')).toBe('');
+});
+
+test('a healthy cluster raises no alert in two hours', () => {
+  const minutes = [...Array(24).keys()].map((each) => each * 5);
+  expect(fires({}, { from: 0, to: 0, end: 120 }, new Map(minutes.map((minute) => [minute, []])))).toBe('');
+});
+
+test('the test world reports an alert that fires without being expected', () => {
+  const span = { from: 0, to: 60, end: 60 };
+  expect(fires(becomes('QuorumLost', 'True', 'QuorumLost'), span, new Map([[30, []]]))).toContain('EtcdQuorumLost');
+});
+
+const onConditions: readonly (readonly [alert: string, condition: string, status: string, reason: string])[] = [
+  ['EtcdQuorumLost', 'QuorumLost', 'True', 'MajorityDown'],
+  ['EtcdUnavailable', 'Available', 'False', 'NoReadyPod'],
+  ['EtcdNotFormed', 'Available', 'False', 'Bootstrapping'],
+  ['EtcdNotFormed', 'Available', 'False', 'Restoring'],
+  ['EtcdStateUnknown', 'Available', 'Unknown', 'StateUnknown'],
+  ['EtcdDegraded', 'Degraded', 'True', 'MemberDown'],
+  ['EtcdStalled', 'Stalled', 'True', 'RecordLost'],
+  ['EtcdAlarm', 'Alarm', 'True', 'NoSpace'],
+  ['EtcdSpecRefused', 'Accepted', 'False', 'DowngradeRefused'],
+  ['EtcdBackupUnhealthy', 'BackupHealthy', 'False', 'LastBackupFailed'],
+  ['EtcdBackupUnhealthy', 'BackupHealthy', 'False', 'BackupOverdue'],
+  ['EtcdBackupDoesNotStart', 'BackupHealthy', 'False', 'BackupPending'],
+  ['EtcdCertificatesNotReady', 'CertificatesReady', 'False', 'AuthorityLost'],
+  ['EtcdCertificatesNotReady', 'CertificatesReady', 'Unknown', 'StateUnknown'],
+  ['EtcdRootExpires', 'CertificatesReady', 'False', 'RootExpiring'],
+  ['EtcdAuthNotReady', 'AuthReady', 'False', 'OnlyRoot'],
+  ['EtcdTransportNotReady', 'TransportReady', 'False', 'SwitchingTransport'],
+  ['EtcdPlaintextAccepted', 'TransportReady', 'False', 'PlaintextAccepted'],
+];
+
+test.each(onConditions)('%s: %s %s, %s', (alert, condition, status, reason) => {
+  expect(runbook).toContain(`\n### ${reason}\n`);
+  checkAlert(alert, becomes(condition, status, reason));
+});
+
+test('a lost quorum is one alert, not two', () => {
+  checkAlert('EtcdQuorumLost', {
+    ...becomes('QuorumLost', 'True', 'QuorumLost'),
+    ...becomes('Available', 'False', 'QuorumLost'),
+  });
+});
+
+test('a full database is one alert, not two', () => {
+  checkAlert('EtcdAlarm', { ...becomes('Alarm', 'True', 'NoSpace'), ...becomes('Available', 'False', 'NoSpace') });
+});
+
+test.each([
+  ['a member restarts as planned', becomes('Degraded', 'True', 'Starting')],
+  ['a root is being replaced', becomes('CertificatesReady', 'False', 'RotatingRoot')],
+  ['a cluster has no backup schedule', becomes('BackupHealthy', 'False', 'NoSchedule')],
+  ['the cluster grows', becomes('Progressing', 'True', 'Growing')],
+])('no alert while %s', (_, faults) => {
+  expect(fires(faults, { from: 10, to: 400, end: 420 }, new Map([100, 399, 410].map((minute) => [minute, []])))).toBe(
+    '',
+  );
+});
+
+const day = 86400;
+const expiry = (ordinal: number) => ofPod('etcd_agent_certificate_expiry_timestamp_seconds', ordinal);
+
+const onMembers: readonly (readonly [string, Readonly<Record<string, Faulty>>, { delay?: number; after?: number }])[] =
+  [
+    ['EtcdDatabaseAlmostFull', { [ofPod('etcd_mvcc_db_total_size_in_bytes', 1)]: { well: 500e6, fault: 1.7e9 } }, {}],
+    ['EtcdVolumeAlmostFull', { [ofPod('etcd_agent_volume_free_bytes', 1)]: { well: 6e9, fault: 0.7e9 } }, {}],
+    ['EtcdMemberWaits', { [ofPod('etcd_agent_permit_wait_seconds', 1)]: { well: 0, fault: 1000 } }, {}],
+    ['EtcdCertificateExpires', { [expiry(2)]: { well: 60 * day, fault: 13 * day } }, {}],
+    ['EtcdDiskSlow', histogram('etcd_disk_wal_fsync_duration_seconds', 0, 0.008, 1.024), { delay: 1, after: 5 }],
+    ['EtcdDiskSlow', histogram('etcd_disk_backend_commit_duration_seconds', 0, 0.016, 1.024), { delay: 1, after: 5 }],
+  ];
+
+test.each(onMembers)('%s', (alert, faults, { delay, after }) => checkAlert(alert, faults, delay, after));
+
+test('EtcdLeaderChanges: an election is not an alert, one after the other is', () => {
+  const changes = (every: number) => ({
+    [ofPod('etcd_server_leader_changes_seen_total', 0)]: {
+      well: 2,
+      fault: (minute: number) => 2 + Math.floor((minute - 30) / every),
+    },
+  });
+  const span = { from: 30, to: 120, end: 120 };
+  expect(
+    fires(
+      changes(1),
+      span,
+      new Map([
+        [29, []],
+        [32, []],
+        [55, ['EtcdLeaderChanges']],
+      ]),
+    ),
+  ).toBe('');
+  expect(
+    fires(
+      changes(5),
+      span,
+      new Map([
+        [60, []],
+        [110, []],
+      ]),
+    ),
+  ).toBe('');
+});
+
+test('EtcdReconcilerDown: without a pass, and without a reconciler', () => {
+  const pass = own('etcd_reconciler_last_pass_timestamp_seconds');
+  const stuck = { [pass]: { well: secondsOf, fault: () => secondsOf(start) } };
+  checkAlert('EtcdReconcilerDown', stuck, 10);
+  checkAlert('EtcdReconcilerDown', { [pass]: { well: secondsOf } });
+});
+
+test('EtcdOperationStuck', () => {
+  const operation = own('etcd_cluster_operation_start_timestamp_seconds', 'operation="Upgrade"');
+  checkAlert('EtcdOperationStuck', { [operation]: { fault: secondsOf(start) } }, 60);
+});
+
+test('EtcdMetricsMissing: not while one of the members is scraped', () => {
+  const gone = (ordinals: readonly number[]) =>
+    Object.fromEntries(ordinals.map((ordinal) => [ofPod('etcd_server_has_leader', ordinal), { well: 1 }]));
+  checkAlert('EtcdMetricsMissing', gone([0, 1, 2]));
+  const span = { from: 30, to: 120, end: 120 };
+  expect(fires(gone([0, 1]), span, new Map([[119, []]]))).toBe('');
+});
+
+test('every alert has a test above', () => {
+  const tested = new Set(
+    [...readFileSync(__filename, 'utf8').matchAll(/'(Etcd[A-Z]\w+)[':]/g)].map(([, name]) => name),
+  );
+  expect(rules.filter(({ alert }) => !tested.has(alert))).toEqual([]);
+});
