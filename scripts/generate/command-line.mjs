@@ -20,11 +20,16 @@ ${leaves(program)
   .join('\n')}`;
 
 write('docs/reference/command-line.md', () => content);
-const [begin, end] = ['<!-- Written by `npm run generate` from agent/src/plugin/. -->', '<!-- End of what `npm run generate` writes. -->'];
+const [begin, end] = [
+  '<!-- Written by `npm run generate` from agent/src/plugin/. -->',
+  '<!-- End of what `npm run generate` writes. -->',
+];
 const plugin = buildPlugin(async () => {});
 write('docs/reference/kubectl-etcd.md', (page) => {
   const [before, rest = ''] = page.split(begin);
-  const verbs = leaves(plugin, 'kubectl etcd').map((leaf) => section(leaf, '###')).join('\n');
+  const verbs = leaves(plugin, 'kubectl etcd')
+    .map((leaf) => section(leaf, '###'))
+    .join('\n');
   return `${before}${begin}\n\n${flags(plugin.options)}\n${verbs}\n${end}${rest.split(end)[1]}`;
 });
 

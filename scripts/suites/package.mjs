@@ -60,7 +60,8 @@ try {
 function install() {
   const packed = JSON.parse(run('npm', ['pack', '--json', '--silent', `--pack-destination=${directory}`], root));
   const [{ filename, files }] = Array.isArray(packed) ? packed : Object.values(packed);
-  const belongs = /^(lib\/(src|imports)\/.*\.(js|d\.ts)|lib\/kubectl-etcd|crds\/\w+\.yaml|package\.json|README\.md|LICENSE)$/;
+  const belongs =
+    /^(lib\/(src|imports)\/.*\.(js|d\.ts)|lib\/kubectl-etcd|crds\/\w+\.yaml|package\.json|README\.md|LICENSE)$/;
   const odd = files.map(({ path }) => path).filter((name) => !belongs.test(name));
   ok(odd.length === 0, `these do not belong into the package: ${odd.join(', ')}`);
   writeFileSync(at('package.json'), JSON.stringify({ private: true }));

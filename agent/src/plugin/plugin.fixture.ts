@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Duplex, PassThrough } from 'node:stream';
 import { FakeApi, failure } from '../controllers/cluster/kubernetes/fake-api.fixture.ts';
+import '../kube/kube-config-access.ts'; // Loaded before the first test, because loading takes long.
 import { Paths } from '../kube/paths.ts';
 import type { ClusterStatus, ReportedCondition } from '../protocol/cluster-status.ts';
 import { run } from './run.ts';
@@ -20,6 +21,7 @@ export interface Circumstances {
   readonly answers?: readonly string[];
   readonly isTTY?: boolean;
   readonly signal?: AbortSignal;
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
@@ -81,13 +83,16 @@ export class PluginTest implements AsyncDisposable {
     );
   }
 
-  async runWords(words: readonly string[], { answers, isTTY = false, signal }: Circumstances = {}): Promise<Ended> {
+  async runWords(
+    words: readonly string[],
+    { answers, isTTY = false, signal, env = {} }: Circumstances = {},
+  ): Promise<Ended> {
     const [stdout, stderr] = [sink(isTTY), sink(isTTY)];
     const exit = await run(words, {
       stdout: stdout.stream,
       stderr: stderr.stream,
       stdin: answers ? person(answers) : new PassThrough(),
-      env: {},
+      env,
       signal: signal ?? new AbortController().signal,
     });
     return { exit, out: stdout.text(), err: stderr.text() };

@@ -21,12 +21,13 @@ export async function run(argv: readonly string[], streams: Streams): Promise<Ex
   const end = argv.indexOf('--');
   const [words, rest] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)];
   const call = async (verb: Verb, args: readonly string[], flags: Readonly<Record<string, unknown>>): Promise<void> => {
-    exit = await verb.run({ args, flags, rest, terminal, connect: () => connect(flags) });
+    exit = await verb.run({ args, flags, rest, program, terminal, connect: () => connect(flags) });
   };
+  // Errors of usage are reported with all others.
+  const output = { writeOut: (text: string) => void streams.stdout.write(text), outputError: () => {} };
+  const program = buildProgram(call, output);
   try {
-    // Errors of usage are reported with all others.
-    const output = { writeOut: (text: string) => void streams.stdout.write(text), outputError: () => {} };
-    await buildProgram(call, output).parseAsync([...words], { from: 'user' });
+    await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
     // Every failure after Ctrl-C is a consequence of it.
     if (streams.signal.aborted) exit = Exit.interrupted;

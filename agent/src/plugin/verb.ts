@@ -1,4 +1,4 @@
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Exit } from './exit.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -20,6 +20,8 @@ export interface Call {
   /** What follows `--`. */
   readonly rest: readonly string[];
   readonly terminal: Terminal;
+  /** The command line itself. */
+  readonly program: Command;
   /** Reads the kubeconfig. Does not call the API server yet. */
   connect(): Promise<Session>;
 }
