@@ -131,7 +131,7 @@ describe('ctl', () => {
     );
   });
 
-  test('without a command, or in a pod that is no member, it runs nothing', async () => {
+  test('without a command, or in a pod of something else, it runs nothing', async () => {
     expect(await plugin.run('ctl')).toMatchObject({ exit: 2, err: expect.stringContaining('after --') });
     const words = ['ctl', '-m', 'web-0', `--kubeconfig=${await plugin.kubeconfig()}`, '--', 'version'];
     expect(await plugin.runWords(words)).toMatchObject({ exit: 3, err: expect.stringContaining("no member 'web-0'") });

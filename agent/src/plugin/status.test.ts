@@ -143,10 +143,10 @@ describe('status', () => {
     });
   });
 
-  test('a message cannot move the cursor, and a terminal gets colours', async () => {
+  test('a message cannot move the cursor, and a terminal gets colors', async () => {
     plugin.putCluster('orders', { message: 'evil \x1b[2J\nmessage' });
     const { out } = await plugin.run('status', { isTTY: true });
-    expect(out).toContain('\x1b[32morders in shop: Ready (UpToDate)\x1b[0m');
+    expect(out).toContain(`\x1b[32m${'orders in shop: Ready (UpToDate)'}\x1b[0m`);
     expect(out).toContain('evil [2J message');
     expect(out).not.toContain('\x1b[2J');
   });

@@ -12,14 +12,14 @@ export interface Streams {
 
 export type Out = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
-type Colour = 'red' | 'green' | 'yellow' | 'bold' | 'dim';
+type Color = 'red' | 'green' | 'yellow' | 'bold' | 'dim';
 
-const codes: Readonly<Record<Colour, number>> = { red: 31, green: 32, yellow: 33, bold: 1, dim: 2 };
+const codes: Readonly<Record<Color, number>> = { red: 31, green: 32, yellow: 33, bold: 1, dim: 2 };
 
 const eraseLine = '\r\x1b[K';
 const clearScreen = '\x1b[H\x1b[2J\x1b[3J';
 
-/** Writes for people. Colours and moving lines are only for terminals. */
+/** Writes for people. Colors and moving lines are only for terminals. */
 export class Terminal {
   readonly streams: Streams;
   #isDrawn = false;
@@ -62,9 +62,9 @@ export class Terminal {
     if (this.#moves(this.streams.stdout)) this.streams.stdout.write(clearScreen);
   }
 
-  colour(text: string, colour: Colour | undefined): string {
-    const isPlain = colour === undefined || this.streams.env.NO_COLOR || !this.#moves(this.streams.stdout);
-    return isPlain ? text : `\x1b[${codes[colour]}m${text}\x1b[0m`;
+  color(text: string, color: Color | undefined): string {
+    const isPlain = color === undefined || this.streams.env.NO_COLOR || !this.#moves(this.streams.stdout);
+    return isPlain ? text : `\x1b[${codes[color]}m${text}\x1b[0m`;
   }
 
   /** Asks, unless the user has agreed with `--yes`. */

@@ -53,12 +53,12 @@ function head(view: StatusView, now: number, terminal: Terminal): string {
   const version = `etcd ${view.version ?? '?'}${view.wantedVersion && view.wantedVersion !== view.version ? `, ${view.wantedVersion} requested` : ''}`;
   const facts = `${counted}, ${version}, leader ${view.leader ?? 'unknown'}, observed ${view.observedAt ? `${ageOf(view.observedAt, now)} ago` : 'never'}`;
   const title = view.current
-    ? terminal.colour(wrap(`${name}: ${state}`, width), view.healthy ? 'green' : 'red')
-    : terminal.colour(wrap(`${name}: ${oldness(view, now)}`, width), 'red');
+    ? terminal.color(wrap(`${name}: ${state}`, width), view.healthy ? 'green' : 'red')
+    : terminal.color(wrap(`${name}: ${oldness(view, now)}`, width), 'red');
   return [
     title,
     ...(view.current ? [] : [`  ${state}`]),
-    ...(view.paused ? [terminal.colour('  Paused: nothing is changed until kubectl etcd resume', 'yellow')] : []),
+    ...(view.paused ? [terminal.color('  Paused: nothing is changed until kubectl etcd resume', 'yellow')] : []),
     ...(view.message ? [wrap(view.message, width, '  ')] : []),
     wrap(facts, width, '  '),
   ].join('\n');
@@ -89,8 +89,8 @@ function membersTable(members: readonly MemberView[], terminal: Terminal): strin
     ['MEMBER', 'ROLE', 'VERSION', 'DB', 'LAG', 'VOLUME', 'NODE', 'STATE'],
     rows.map((row) => row.map(plain)),
   ).split('\n');
-  const coloured = lines.map((line, index) => terminal.colour(line, members[index]?.healthy ? undefined : 'red'));
-  return [terminal.colour(header, 'dim'), ...coloured].join('\n');
+  const colored = lines.map((line, index) => terminal.color(line, members[index]?.healthy ? undefined : 'red'));
+  return [terminal.color(header, 'dim'), ...colored].join('\n');
 }
 
 function operation({ operation: op, current }: StatusView, now: number): string[] {
@@ -139,6 +139,6 @@ export function certificate({ secret, notAfter, renewAt }: StatusView['certifica
 const day = (time: string): string => plain(time).slice(0, 10);
 
 const section = (title: string, items: readonly string[], terminal: Terminal): string =>
-  items.length > 0 ? [terminal.colour(title, 'bold'), ...items].join('\n') : '';
+  items.length > 0 ? [terminal.color(title, 'bold'), ...items].join('\n') : '';
 
 const hanging = (text: string, width: number): string => wrap(text, width - 2, '    ').replace(/^ {4}/, '  ');

@@ -14,7 +14,7 @@ export const explain: Verb = {
   async run({ args: [reason = ''], terminal }) {
     const found = explanations(reason, terminal.width);
     if (found.length === 0) throw new PluginError(Exit.notFound, `there is no reason '${reason}'${similar(reason)}`);
-    terminal.print(found.map(({ title, text }) => `${terminal.colour(title, 'bold')}\n${text}`).join('\n\n'));
+    terminal.print(found.map(({ title, text }) => `${terminal.color(title, 'bold')}\n${text}`).join('\n\n'));
     return Exit.done;
   },
 };
