@@ -24,7 +24,7 @@ test.each(['AnotherRuns', 'StoreRefused', 'NotSeen'])('%s, a reason of an EtcdBa
 
 test('explain needs no API server, and takes a reason in any case', async () => {
   await using plugin = await PluginTest.start();
-  const ended = await plugin.runWords(['explain', 'memberdown']);
+  const ended = await plugin.runWords(['explain', 'memberDown']);
   expect(ended.exit).toBe(0);
   expect(ended.out).toMatch(/^MemberDown, of an EtcdCluster\n {2}A member does not answer\. The message names/);
   expect(ended.out).not.toMatch(/\]\(|`/);

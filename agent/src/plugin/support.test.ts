@@ -137,7 +137,13 @@ describe('report', () => {
       [
         {
           name: 'etcd',
-          args: [`--store=sftp://user:${inUrl}@host/x`, `--password=${inArgs}`, '--cluster=orders'],
+          args: [
+            `--store=sftp://user:${inUrl}@host/x`,
+            `--password=${inArgs}`,
+            '--cluster=orders',
+            '--api-token',
+            secrets[15],
+          ],
           env: [
             { name: 'TOKEN', value: inEnv },
             { name: 'ETCD_VERSION', value: '3.6.16' },

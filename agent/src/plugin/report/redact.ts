@@ -9,7 +9,7 @@ const keptAnnotations =
 const keptVariables: ReadonlySet<unknown> = new Set(['ETCD_VERSION', 'MIN_EPOCH']);
 
 /** Fields whose values are secret, by their names. The name of a Secret is none. */
-const secretField = /token|password|passphrase|privatekey|accesskey|secretkey|authorization/i;
+const secretField = /token|password|passphrase|private-?key|access-?key|secret-?key|authorization/i;
 
 /** Texts that are secret wherever they are. What is in the first group stays. */
 const secretTexts: readonly RegExp[] = [
@@ -32,10 +32,15 @@ export function redactText(text: string, known: readonly string[] = []): string 
   );
 }
 
+/** A flag whose value is the next argument. */
+const isSecretFlag = (before: unknown): boolean =>
+  typeof before === 'string' && /^--?[\w-]*(token|password|secret|key)[\w-]*$/i.test(before);
+
 /** Removes secrets from an object of the API server, or from a part of one. */
 export function redact(value: unknown, known: readonly string[] = []): unknown {
   if (typeof value === 'string') return redactText(value, known);
-  if (Array.isArray(value)) return value.map((each) => redact(each, known));
+  if (Array.isArray(value))
+    return value.map((each, index) => (isSecretFlag(value[index - 1]) ? leftOut : redact(each, known)));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
