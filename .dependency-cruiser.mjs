@@ -7,7 +7,7 @@ const agent = [
   'member',
   'control-plane',
   'controllers',
-  'commands',
+  ['commands', 'plugin'],
 ];
 const library = [
   'validation',
@@ -97,6 +97,12 @@ export default {
       severity: 'error',
       from: { path: '^agent/src/control-plane' },
       to: { path: '^agent/src/member' },
+    },
+    {
+      name: 'the-plugin-knows-only-the-api-server',
+      severity: 'error',
+      from: { path: '^agent/src/plugin', pathNot: isTest },
+      to: { path: '^agent/src/', pathNot: '^agent/src/(plugin|lib|protocol|kube)/' },
     },
     ...everyRoom('agent/src', agent, ['cli.ts']),
     ...everyRoom('src', library, ['cli.ts', 'main.ts']),

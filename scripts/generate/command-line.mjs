@@ -1,11 +1,10 @@
-// Writes docs/reference/command-line.md from the agent's own definition of its commands. With --check it writes
-// nothing, and fails if the page is out of date.
+// Writes docs/reference/command-line.md, and the verbs in docs/reference/kubectl-etcd.md, from the definitions of the
+// programs themselves. With --check it writes nothing, and fails if a page is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildProgram } from '../../agent/src/commands/cli/program.ts';
+import { buildProgram as buildPlugin } from '../../agent/src/plugin/program.ts';
 import { root } from '../lib/steps.mjs';
-
-const page = join(root, 'docs/reference/command-line.md');
 
 const program = buildProgram(async () => {});
 const content = `# Command line of the agent
@@ -16,12 +15,34 @@ The image's entry point is \`etcd-agent\`; from a checkout, write \`npm run -s a
 environment variable, and most are fields of the \`--config\` file: [agent.md](agent.md) describes both, the results and the
 logs. [exit-codes.md](exit-codes.md) lists the exit codes.
 
-${leaves(program).map(section).join('\n')}`;
+${leaves(program)
+  .map((leaf) => section(leaf))
+  .join('\n')}`;
 
-if (!process.argv.includes('--check')) writeFileSync(page, content);
-else if (readFileSync(page, { encoding: 'utf8' }) !== content) {
-  console.error('docs/reference/command-line.md is out of date: run npm run generate');
-  process.exitCode = 1;
+write('docs/reference/command-line.md', () => content);
+const [begin, end] = [
+  '<!-- Written by `npm run generate` from agent/src/plugin/. -->',
+  '<!-- End of what `npm run generate` writes. -->',
+];
+const plugin = buildPlugin(async () => {});
+write('docs/reference/kubectl-etcd.md', (page) => {
+  const [before, rest = ''] = page.split(begin);
+  const verbs = leaves(plugin, 'kubectl etcd')
+    .map((leaf) => section(leaf, '###'))
+    .join('\n');
+  return `${before}${begin}\n\n${flags(plugin.options)}\n${verbs}\n${end}${rest.split(end)[1]}`;
+});
+
+/** Writes a page that is made from what it was, or checks it. */
+function write(name, make) {
+  const file = join(root, name);
+  const before = readFileSync(file, { encoding: 'utf8' });
+  const after = make(before);
+  if (!process.argv.includes('--check')) writeFileSync(file, after);
+  else if (before !== after) {
+    console.error(`${name} is out of date: run npm run generate`);
+    process.exitCode = 1;
+  }
 }
 
 /** The executable commands, each with its full name. */
@@ -32,15 +53,19 @@ function leaves(command, name = 'etcd-agent') {
   });
 }
 
-function section({ command, name }) {
+function section({ command, name }, heading = '##') {
   const args = command.registeredArguments.map((argument) => {
     const label = `${argument.name()}${argument.variadic ? '...' : ''}`;
     return argument.required ? ` <${label}>` : ` [${label}]`;
   });
   const options = command.options.filter(({ hidden }) => !hidden);
+  const table = options.length > 0 ? flags(options) : 'It takes no flags.\n';
+  return `${heading} ${name}${args.join('')}\n\n${sentence(command.description())}\n\n${table}`;
+}
+
+function flags(options) {
   const rows = options.map((option) => `| \`${option.flags.replaceAll('|', '\\|')}\` | ${describe(option)} |`);
-  const table = rows.length > 0 ? `| flag | meaning |\n| --- | --- |\n${rows.join('\n')}\n` : 'It takes no flags.\n';
-  return `## ${name}${args.join('')}\n\n${sentence(command.description())}\n\n${table}`;
+  return `| flag | meaning |\n| --- | --- |\n${rows.join('\n')}\n`;
 }
 
 function describe({ description, argChoices, defaultValue }) {

@@ -25,6 +25,9 @@ export const build = () => must(status('tsc', ['-p', 'tsconfig.build.json']));
 /** Bundles the agent into agent/lib/. */
 export const bundle = () => must(node('agent/build.mjs'));
 
+/** Bundles kubectl-etcd into lib/. */
+export const plugin = () => must(node('agent/build-plugin.mjs'));
+
 /** Puts programs for the tests into the cache: `etcd`, `versitygw`, `age`, `radosgw`, `sshd`. */
 export function provide(name, ...args) {
   const install = () => node(`scripts/provide/${name}.mjs`, args);

@@ -49,6 +49,7 @@ try {
   for (const example of examples) tryExample(example.replace('.ts', ''));
   tryTyped();
   tryRender();
+  tryPlugin();
 } catch (error) {
   console.error(`package: ${error.message}`);
   process.exitCode = 1;
@@ -59,7 +60,8 @@ try {
 function install() {
   const packed = JSON.parse(run('npm', ['pack', '--json', '--silent', `--pack-destination=${directory}`], root));
   const [{ filename, files }] = Array.isArray(packed) ? packed : Object.values(packed);
-  const belongs = /^(lib\/(src|imports)\/.*\.(js|d\.ts)|crds\/\w+\.yaml|package\.json|README\.md|LICENSE)$/;
+  const belongs =
+    /^(lib\/(src|imports)\/.*\.(js|d\.ts)|lib\/kubectl-etcd|crds\/\w+\.yaml|package\.json|README\.md|LICENSE)$/;
   const odd = files.map(({ path }) => path).filter((name) => !belongs.test(name));
   ok(odd.length === 0, `these do not belong into the package: ${odd.join(', ')}`);
   writeFileSync(at('package.json'), JSON.stringify({ private: true }));
@@ -135,6 +137,12 @@ function tryRender() {
   const kinds = parseAllDocuments(yaml).map((document) => document.toJS().kind);
   for (const kind of ['EtcdCluster', 'StatefulSet']) ok(kinds.includes(kind), `render: no ${kind}`);
   say(`npx cdk8s-etcd render: ${kinds.length} objects`);
+}
+
+function tryPlugin() {
+  const help = run('npx', ['--no', 'kubectl-etcd', '--help']);
+  ok(help.includes('status [options] [name]'), 'kubectl-etcd --help does not list its verbs');
+  say('npx kubectl-etcd: its help');
 }
 
 /** Output of an app, by file. */

@@ -1,5 +1,5 @@
 // Every slow suite by its name: what `npm run suite` lists and runs, and `npm run ci` chooses from.
-import { build, bundle, node, provide, servers, suites } from '../lib/steps.mjs';
+import { build, bundle, node, plugin, provide, servers, suites } from '../lib/steps.mjs';
 
 const isPath = (word) => word.includes('/');
 
@@ -93,6 +93,17 @@ export const all = {
     kubernetes: true,
     subject: ['src', 'crds', 'scripts/crds', 'test/apply'],
     run: script('scripts/suites/apply.mjs'),
+  },
+  plugin: {
+    about: 'kubectl etcd against a real API server',
+    minutes: 1,
+    smoke: false,
+    kubernetes: true,
+    subject: ['agent/src/plugin', 'agent/src/kube', 'agent/build-plugin.mjs', 'crds', 'test/plugin'],
+    run: ({ args }) => {
+      plugin();
+      return node('scripts/suites/apply.mjs', args.length > 0 ? args : ['test/plugin']);
+    },
   },
   e2e: {
     about: 'the image at work on Kubernetes',

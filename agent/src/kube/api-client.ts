@@ -57,20 +57,29 @@ const maxFreeSockets = 16;
 /** Accept header that requests only metadata. */
 const partial = (kind: string) => `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
 
-/** Client for the few Kubernetes API calls of the reconciler. Every call has a time limit. No call is retried. */
+/** Client for the few Kubernetes API calls that we need. Every call has a time limit. No call is retried. */
 export class ApiClient {
   readonly #access: ApiAccess;
   readonly #timeout: number;
+  readonly #name: string;
   readonly #agent: HttpAgent | HttpsAgent;
   /** Time of the newest answer, by the server's clock and by our monotonic clock. */
   #answered: { readonly date: number; readonly tick: number } | undefined;
 
-  /** `timeout`: time limit of a call in milliseconds. A watch has its own limit. */
-  constructor(access: ApiAccess, timeout: number) {
+  /**
+   * `timeout`: time limit of a call in milliseconds. A watch has its own limit. `name`: owner of the fields that are
+   * written, also sent as user agent.
+   */
+  constructor(access: ApiAccess, timeout: number, name: string = fieldManager) {
     this.#access = access;
     this.#timeout = timeout;
+    this.#name = name;
     const options = { keepAlive: true, scheduling: 'lifo', maxFreeSockets } as const;
     this.#agent = access.server.protocol === 'http:' ? new HttpAgent(options) : new HttpsAgent(options);
+  }
+
+  get server(): URL {
+    return this.#access.server;
   }
 
   async get<T extends KubeObject>(path: string, query?: Query): Promise<T> {
@@ -111,23 +120,27 @@ export class ApiClient {
   }
 
   create<T>(path: string, body: unknown): Promise<T> {
-    return this.#call('POST', path, { query: { fieldManager }, body });
+    return this.#call('POST', path, { query: { fieldManager: this.#name }, body });
   }
 
   /** Replaces an object. The API server refuses if `metadata.resourceVersion` of the body is not the stored one. */
   replace<T>(path: string, body: KubeObject): Promise<T> {
-    return this.#call('PUT', path, { query: { fieldManager }, body });
+    return this.#call('PUT', path, { query: { fieldManager: this.#name }, body });
   }
 
   merge<T>(path: string, body: unknown): Promise<T> {
-    return this.#call('PATCH', path, { query: { fieldManager }, body, contentType: 'application/merge-patch+json' });
+    return this.#call('PATCH', path, {
+      query: { fieldManager: this.#name },
+      body,
+      contentType: 'application/merge-patch+json',
+    });
   }
 
   /**
    * Applies an object server-side: removes fields that this manager no longer sets, and keeps fields of other owners.
    */
   apply<T>(path: string, body: unknown): Promise<T> {
-    const query = { fieldManager, force: 'true' };
+    const query = { fieldManager: this.#name, force: 'true' };
     return this.#call('PATCH', path, { query, body, contentType: 'application/apply-patch+yaml' });
   }
 
@@ -163,6 +176,11 @@ export class ApiClient {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Yields the lines of a text, such as a log. Has no time limit: a log that is followed may be silent for long. */
+  async *lines(path: string, query: Query, signal: AbortSignal): AsyncGenerator<string> {
+    yield* lines(await this.#send('GET', path, { query, signal, accept: '*/*' }));
   }
 
   /**
@@ -206,7 +224,7 @@ export class ApiClient {
       headers: {
         ...headers,
         accept: call.accept ?? 'application/json',
-        'user-agent': fieldManager,
+        'user-agent': this.#name,
         ...bodyHeaders(call, body),
       },
       ...(call.signal && { signal: call.signal }),
@@ -254,9 +272,9 @@ function bodyHeaders({ contentType = 'application/json' }: Call, body: Buffer | 
 }
 
 function answerOf(sent: ClientRequest, body: Buffer | undefined): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  sent.once('response', resolve).on('error', reject).end(body);
-  return promise;
+  return new Promise((resolve, reject) => {
+    sent.once('response', resolve).on('error', reject).end(body);
+  });
 }
 
 async function* lines(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {

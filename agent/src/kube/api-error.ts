@@ -5,19 +5,22 @@ export class ApiError extends Error {
   readonly status: number;
   /** Reason in Kubernetes' terms, for example AlreadyExists. */
   readonly reason: string;
+  /** What the API server said, on one line, without the request. */
+  readonly said: string;
 
-  constructor(status: number, reason: string, message: string) {
+  constructor(status: number, reason: string, message: string, said: string = message) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
     this.reason = reason;
+    this.said = said;
   }
 
   /** Creates an error from the body of an answer: a Status, or any text that a proxy sends. */
   static of(status: number, request: string, body: string): ApiError {
     const { reason = '', message = '' } = parse(body);
-    const text = message || `HTTP status ${status} from the API server`;
-    return new ApiError(status, reason, `${request}: ${oneLine(text)}${hint(status)}`);
+    const said = oneLine(message || `HTTP status ${status} from the API server`);
+    return new ApiError(status, reason, `${request}: ${said}${hint(status)}`, said);
   }
 }
 

@@ -12,10 +12,16 @@ export class Paths {
 
   /** Path of all objects of a resource, or of the named object. */
   of(resource: keyof typeof apis, ...name: string[]): string {
-    const api = apis[resource];
-    const root = api === 'v1' ? '/api/v1' : `/apis/${api}`;
-    return [`${root}/namespaces/${this.#namespace}/${resource}`, ...name.map(encodeURIComponent)].join('/');
+    return [`${rootOf(resource)}/namespaces/${this.#namespace}/${resource}`, ...name.map(encodeURIComponent)].join('/');
   }
+}
+
+/** Path of all objects of a resource in all namespaces. */
+export const everywhere = (resource: keyof typeof apis): string => `${rootOf(resource)}/${resource}`;
+
+function rootOf(resource: keyof typeof apis): string {
+  const api = apis[resource];
+  return api === 'v1' ? '/api/v1' : `/apis/${api}`;
 }
 
 export const group = 'cdk8s-etcd.dev';

@@ -43,3 +43,33 @@ export const unknown = (type: ConditionType, reason: Reason, message: string = r
   reason,
   message,
 });
+
+/** The status of a condition that needs attention. */
+const bad: Partial<Record<ConditionType, 'True' | 'False'>> = {
+  Available: 'False',
+  Degraded: 'True',
+  QuorumLost: 'True',
+  Stalled: 'True',
+  Alarm: 'True',
+  BackupHealthy: 'False',
+  CertificatesReady: 'False',
+  TransportReady: 'False',
+  AuthReady: 'False',
+  Accepted: 'False',
+};
+
+/** Reasons that need no attention, because they belong to normal operations. No Event reports their beginning or end. */
+const expected: readonly string[] = [
+  'Bootstrapping',
+  'NoSchedule',
+  'Restoring',
+  'Starting',
+  'NoReadyPod',
+  'Issuing',
+  'SwitchingTransport',
+];
+
+export const isBad = ({ type, status }: Condition): boolean => bad[type] === status;
+
+/** Whether the reason belongs to normal operations. */
+export const isExpected = ({ reason }: Condition): boolean => expected.includes(reason);

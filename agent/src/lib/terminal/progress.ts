@@ -131,7 +131,7 @@ function fitted(text: string, share: number, speed: string, time: string, width:
   return `${cut(text, width - numbers.length - 1)} ${numbers}`;
 }
 
-const bar = (share: number, length: number): string =>
+export const bar = (share: number, length: number): string =>
   '█'.repeat(Math.round(Math.min(1, share) * length)).padEnd(length, '░');
 
 const cut = (text: string, length: number): string =>

@@ -1,31 +1,6 @@
 import type { EventOf } from '../../../kube/events.ts';
 import type { ClusterStatus, ReportedCondition } from '../../../protocol/cluster-status.ts';
-import type { ConditionType } from '../../../protocol/condition.ts';
-
-/** The status of a condition that needs attention. */
-const bad: Partial<Record<ConditionType, 'True' | 'False'>> = {
-  Available: 'False',
-  Degraded: 'True',
-  QuorumLost: 'True',
-  Stalled: 'True',
-  Alarm: 'True',
-  BackupHealthy: 'False',
-  CertificatesReady: 'False',
-  TransportReady: 'False',
-  AuthReady: 'False',
-  Accepted: 'False',
-};
-
-/** Reasons that need no attention, because they belong to normal operations. No Event reports their beginning or end. */
-const expected: readonly string[] = [
-  'Bootstrapping',
-  'NoSchedule',
-  'Restoring',
-  'Starting',
-  'NoReadyPod',
-  'Issuing',
-  'SwitchingTransport',
-];
+import { isBad, isExpected } from '../../../protocol/condition.ts';
 
 /** Returns the Events for a change of status: conditions that became bad or good again, and operations that began. */
 export function conditionEvents(before: Partial<ClusterStatus> | undefined, now: ClusterStatus): EventOf[] {
@@ -44,7 +19,3 @@ function eventOf(old: ReportedCondition | undefined, now: ReportedCondition): Ev
     return { type: 'Normal', reason, message };
   return undefined;
 }
-
-const isBad = ({ type, status }: ReportedCondition): boolean => bad[type] === status;
-
-const isExpected = ({ reason }: ReportedCondition): boolean => expected.includes(reason);

@@ -191,7 +191,17 @@ export class FakeApi implements AsyncDisposable {
 }
 
 const collections = [
-  ...['configmaps', 'events', 'persistentvolumeclaims', 'pods', 'statefulsets', 'jobs', 'leases'],
+  ...[
+    'configmaps',
+    'events',
+    'persistentvolumeclaims',
+    'pods',
+    'statefulsets',
+    'jobs',
+    'leases',
+    'secrets',
+    'deployments',
+  ],
   ...['etcdclusters', 'etcdbackups', 'etcdrestores', 'etcdusers'],
 ];
 

@@ -1,0 +1,33 @@
+// Bundles kubectl-etcd into lib/kubectl-etcd: one file without dependencies, which the npm package contains.
+import { chmod, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+const here = import.meta.dirname;
+const out = join(here, '../lib/kubectl-etcd');
+const page = (path) => readFile(join(here, '../docs', path), 'utf8');
+const { version } = JSON.parse(await readFile(join(here, 'package.json'), 'utf8'));
+await build({
+  entryPoints: [join(here, 'src/plugin/kubectl-etcd.ts')],
+  outfile: out,
+  bundle: true,
+  // The file has no extension, so every Node takes it for CommonJS.
+  format: 'cjs',
+  platform: 'node',
+  // The oldest Node that the library supports: readers have their own.
+  target: 'node20',
+  minify: true,
+  define: {
+    AGENT_VERSION: JSON.stringify(version),
+    PAGES: JSON.stringify({
+      runbook: await page('operations/runbook.md'),
+      members: await page('clusters/member-pods.md'),
+      users: await page('clusters/users.md'),
+      backups: await page('backups/backup-and-restore-resources.md'),
+    }),
+    'import.meta.url': 'undefined',
+  },
+  legalComments: 'none',
+  logLevel: 'warning',
+});
+await chmod(out, 0o755);

@@ -1,0 +1,45 @@
+import type { KubeObject } from '../kube/objects.ts';
+import { quoted } from '../lib/quoted.ts';
+import type { Session } from './session.ts';
+import type { Terminal } from './terminal.ts';
+
+type Resource = 'etcdclusters' | 'statefulsets' | 'etcdbackups' | 'etcdrestores';
+
+interface Target {
+  readonly session: Session;
+  readonly terminal: Terminal;
+  /** Prints what would be sent, and sends nothing. */
+  readonly dryRun: boolean;
+}
+
+/** Changes an object by a merge patch. Returns false after a dry run, which prints the command of kubectl for the same. */
+export async function patch(
+  { session, terminal, dryRun }: Target,
+  resource: Resource,
+  name: string,
+  body: object,
+): Promise<boolean> {
+  if (dryRun) {
+    const singular = resource.replace(/s$/, '');
+    terminal.print(
+      `kubectl patch ${singular} ${quoted(name)} -n ${quoted(session.namespace)} --type=merge -p ${quoted(JSON.stringify(body))}`,
+    );
+    return false;
+  }
+  await session.client.merge(session.paths.of(resource, name), body);
+  return true;
+}
+
+/** Creates an object. Returns false after a dry run, which prints the object for `kubectl apply -f -`. */
+export async function create(
+  { session, terminal, dryRun }: Target,
+  resource: Resource,
+  object: Omit<KubeObject, 'metadata'> & { readonly metadata: object },
+): Promise<boolean> {
+  if (dryRun) {
+    terminal.print(JSON.stringify(object, undefined, 2));
+    return false;
+  }
+  await session.client.create(session.paths.of(resource), object);
+  return true;
+}

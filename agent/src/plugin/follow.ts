@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubeObject } from '../kube/objects.ts';
+import { formatAge } from '../lib/terminal/format-age.ts';
+import { bar } from '../lib/terminal/progress.ts';
+import { Exit, failureOf } from './exit.ts';
+import { isOver } from './objects.ts';
+import type { Session } from './session.ts';
+import type { Terminal } from './terminal.ts';
+import { ageOf, plain } from './text.ts';
+
+/** Milliseconds between two looks. */
+const interval = 1_000;
+
+export interface Followed extends KubeObject {
+  readonly status?: {
+    readonly phase?: string;
+    readonly reason?: string;
+    readonly message?: string;
+  };
+}
+
+interface Following<T> {
+  readonly session: Session;
+  readonly terminal: Terminal;
+  readonly path: string;
+  /** How far it is, from 0 to 1. Undefined: unknown. */
+  readonly share: (object: T, elapsed: number) => number | undefined;
+}
+
+/** Shows the phases of an EtcdBackup or EtcdRestore until it is over. Undefined after Ctrl-C, which ends only the showing. */
+export async function follow<T extends Followed>({
+  session,
+  terminal,
+  path,
+  share,
+}: Following<T>): Promise<T | undefined> {
+  const started = Date.now();
+  for (let before = ''; !terminal.signal.aborted; ) {
+    const object = await look<T>(session, terminal, path);
+    if (object) {
+      const { phase = 'Pending', reason = '', message = '' } = object.status ?? {};
+      const text = plain(`${object.metadata.name}: ${phase}${reason ? ` (${reason})` : ''}`);
+      const elapsed = Date.now() - started;
+      const done = share(object, elapsed);
+      terminal.draw([text, done !== undefined && bar(done, 16), formatAge(elapsed)].filter(Boolean).join(' '));
+      if (text !== before && !isOver(object)) terminal.note(text + (message ? `: ${plain(message)}` : ''));
+      before = text;
+      if (isOver(object)) return object;
+    }
+    await sleep(interval, undefined, { signal: terminal.signal }).catch(() => {});
+  }
+  return undefined;
+}
+
+/** A server that cannot be reached for a moment ends nothing. */
+async function look<T extends KubeObject>(session: Session, terminal: Terminal, path: string): Promise<T | undefined> {
+  try {
+    return await session.client.get<T>(path);
+  } catch (error) {
+    const { exit, message } = failureOf(error, session.client.server);
+    if (exit !== Exit.unreachable) throw error;
+    terminal.draw(message);
+    return undefined;
+  }
+}
+
+/** How long something took, for people. */
+export const duration = (from: string | undefined, to: string | undefined): string => ageOf(from, Date.parse(to ?? ''));

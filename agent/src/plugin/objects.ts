@@ -1,0 +1,80 @@
+// The fields of Kubernetes objects that the plugin reads beside those of ../kube/objects.ts. All of them may be missing.
+import type { KubeObject, ObjectCondition } from '../kube/objects.ts';
+import type { ClusterStatus } from '../protocol/cluster-status.ts';
+
+export interface ClusterObject extends KubeObject {
+  readonly spec: {
+    readonly size?: number;
+    readonly version?: string;
+    readonly paused?: boolean;
+    readonly replace?: { readonly force?: readonly ForcedReplacement[] };
+    readonly backup?: { readonly schedule?: string; readonly schedules?: readonly Schedule[] };
+    readonly tls?: object;
+    readonly auth?: boolean;
+  };
+  readonly status?: Partial<ClusterStatus>;
+}
+
+export interface ForcedReplacement {
+  readonly ordinal: number;
+  readonly memberId: string;
+  readonly discardVolume?: boolean;
+}
+
+interface Schedule {
+  readonly name: string;
+  readonly cron?: string;
+  /** Each with its retention, which a source of a restore does not have. */
+  readonly stores?: readonly (object & { readonly retention?: object })[];
+}
+
+interface FollowedStatus {
+  readonly phase?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly startTime?: string;
+  readonly completionTime?: string;
+  readonly snapshotId?: string;
+}
+
+export interface BackupObject extends KubeObject {
+  readonly spec: { readonly clusterName?: string; readonly schedule?: string };
+  readonly status?: FollowedStatus & {
+    readonly revision?: number;
+    readonly sizeBytes?: number;
+    readonly verified?: string;
+    readonly key?: string;
+    readonly jobName?: string;
+  };
+}
+
+export interface RestoreObject extends KubeObject {
+  readonly spec: { readonly clusterName?: string };
+  readonly status?: FollowedStatus & { readonly safetyBackupId?: string; readonly passedOver?: string };
+}
+
+export interface UserObject extends KubeObject {
+  readonly spec: {
+    readonly clusterName?: string;
+    readonly userName?: string;
+    readonly certificateSecret?: string;
+    readonly permissions?: readonly object[];
+  };
+  readonly status?: {
+    readonly conditions?: readonly ObjectCondition[];
+    readonly certificate?: { readonly notAfter?: string; readonly renewAt?: string };
+  };
+}
+
+export interface ClaimObject extends KubeObject {
+  readonly status?: { readonly phase?: string; readonly capacity?: { readonly storage?: string } };
+}
+
+/** EtcdBackups and EtcdRestores end in one of these phases. */
+export const isOver = ({ status }: { readonly status?: { readonly phase?: string } }): boolean =>
+  status?.phase === 'Completed' || status?.phase === 'Failed';
+
+export const byAge = (a: KubeObject, b: KubeObject): number =>
+  Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp);
+
+export const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,62 @@
+import type { PodObject } from '../kube/objects.ts';
+import type { Session } from './session.ts';
+import { memberLabels } from './status/read.ts';
+
+/** A container whose log is part of the time line. */
+export interface Source {
+  readonly pod: string;
+  readonly container: string;
+}
+
+export interface LogLine extends Source {
+  readonly time: string;
+  readonly text: string;
+}
+
+export const reconcilerLabels = 'app.kubernetes.io/name=etcd-reconciler';
+
+/** Gate, agent and etcd of every member, and the reconciler. */
+export async function sourcesOf(session: Session, cluster: string): Promise<Source[]> {
+  const { client, paths } = session;
+  const list = (labelSelector: string) => client.list<PodObject>(paths.of('pods'), { labelSelector });
+  const found = await Promise.all([list(memberLabels(cluster)), list(reconcilerLabels)]);
+  return found.flatMap(({ items }) =>
+    items.flatMap(({ metadata, spec }) =>
+      [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].map(({ name }) => ({
+        pod: metadata.name,
+        container: name,
+      })),
+    ),
+  );
+}
+
+export interface LogOptions {
+  readonly sinceSeconds?: number;
+  readonly tailLines?: number;
+  readonly follow?: boolean;
+  readonly previous?: boolean;
+}
+
+/** Yields the lines of one log with their times. */
+export async function* logOf(
+  session: Session,
+  { pod, container }: Source,
+  options: LogOptions,
+  signal: AbortSignal,
+): AsyncGenerator<LogLine> {
+  const query = {
+    container,
+    timestamps: 'true',
+    sinceSeconds: options.sinceSeconds,
+    tailLines: options.tailLines,
+    follow: options.follow ? 'true' : undefined,
+    previous: options.previous ? 'true' : undefined,
+  };
+  for await (const line of session.client.lines(`${session.paths.of('pods', pod)}/log`, query, signal)) {
+    const [time = '', ...words] = line.split(' ');
+    yield { pod, container, time, text: words.join(' ') };
+  }
+}
+
+/** Nanoseconds without trailing zeros cannot be compared as texts. */
+export const byTime = (a: LogLine, b: LogLine): number => Date.parse(a.time) - Date.parse(b.time);

@@ -1,0 +1,74 @@
+/** What stands for everything that is or may be secret. */
+export const leftOut = '(left out)';
+
+/** Annotations whose values are known to be harmless. Others may hold anything, such as a whole applied object. */
+const keptAnnotations =
+  /^(cdk8s-etcd\.dev\/|kubectl\.kubernetes\.io\/(restartedAt|default-container)$|deployment\.kubernetes\.io\/revision$)/;
+
+/** Variables that our manifests set. Others may hold credentials. */
+const keptVariables: ReadonlySet<unknown> = new Set(['ETCD_VERSION', 'MIN_EPOCH']);
+
+/** Fields whose values are secret, by their names. The name of a Secret is none. */
+const secretField = /token|password|passphrase|private-?key|access-?key|secret-?key|authorization/i;
+
+/** Texts that are secret wherever they are. What is in the first group stays. */
+const secretTexts: readonly RegExp[] = [
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+  /AGE-SECRET-KEY-1[0-9A-Z]+/gi,
+  /\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g,
+  /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
+  /((?:bearer|basic)\s+)[\w.~+/=-]{6,}/gi,
+  /(:\/\/)[^\s/@"']+(?=@)/g,
+  /([\w-]*(?:token|password|passwd|passphrase|secret|access[_-]?key|signature|credential)[\w-]*["']?\s*[=:]\s*["']?)[^\s"',;&}]+/gi,
+];
+
+/** Removes secrets from a text: those that are known, and what looks like one. */
+export function redactText(text: string, known: readonly string[] = []): string {
+  const withoutKnown = known.reduce((rest, secret) => rest.replaceAll(secret, leftOut), text);
+  return secretTexts.reduce(
+    (rest, pattern) =>
+      rest.replaceAll(pattern, (_, kept: unknown) => `${typeof kept === 'string' ? kept : ''}${leftOut}`),
+    withoutKnown,
+  );
+}
+
+/** A flag whose value is the next argument. */
+const isSecretFlag = (before: unknown): boolean =>
+  typeof before === 'string' && /^--?[\w-]*(token|password|secret|key)[\w-]*$/i.test(before);
+
+/** Removes secrets from an object of the API server, or from a part of one. */
+export function redact(value: unknown, known: readonly string[] = []): unknown {
+  if (typeof value === 'string') return redactText(value, known);
+  if (Array.isArray(value))
+    return value.map((each, index) => (isSecretFlag(value[index - 1]) ? leftOut : redact(each, known)));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([field]) => field !== 'managedFields')
+      .map(([field, inner]) => [field, redactField(field, inner, known)]),
+  );
+}
+
+function redactField(field: string, value: unknown, known: readonly string[]): unknown {
+  if (field === 'annotations') return onlyKeys(value, (name) => keptAnnotations.test(name), known);
+  if (['data', 'stringData', 'binaryData'].includes(field)) return onlyKeys(value, () => false, known);
+  if (field === 'env')
+    return Array.isArray(value) ? value.map((each) => variable(each, known)) : onlyKeys(value, () => false, known);
+  if (typeof value === 'string' && secretField.test(field)) return leftOut;
+  return redact(value, known);
+}
+
+/** Keeps the names, and the values of which `keeps` is true. */
+function onlyKeys(value: unknown, keeps: (name: string) => boolean, known: readonly string[]): unknown {
+  if (typeof value !== 'object' || value === null) return leftOut;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, keeps(name) ? redact(inner, known) : leftOut]),
+  );
+}
+
+function variable(entry: unknown, known: readonly string[]): unknown {
+  if (typeof entry !== 'object' || entry === null) return leftOut;
+  const { value, ...rest } = entry as { name?: unknown; value?: unknown };
+  if (value === undefined) return redact(rest, known);
+  return { ...(redact(rest, known) as object), value: keptVariables.has(rest.name) ? redact(value, known) : leftOut };
+}

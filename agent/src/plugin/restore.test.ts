@@ -1,0 +1,139 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ago, condition, PluginTest, paths } from './plugin.fixture.ts';
+
+const store = { s3: { bucket: 'etcd-backup', region: 'eu-west-1' } };
+
+let plugin: PluginTest;
+beforeEach(async () => {
+  plugin = await PluginTest.start();
+  plugin.putCluster(
+    'orders',
+    {},
+    { backup: { schedules: [{ name: 'hourly', stores: [{ ...store, retention: { last: 3 } }] }] } },
+  );
+  const status = {
+    phase: 'Completed',
+    snapshotId: 's1',
+    revision: 7,
+    sizeBytes: 2048,
+    verified: 'open',
+    startTime: ago(5400),
+    completionTime: ago(5390),
+  };
+  plugin.api.put(paths.of('etcdbackups', 'b1'), { spec: { clusterName: 'orders' }, status });
+});
+afterEach(() => plugin[Symbol.asyncDispose]());
+
+const created = () => plugin.api.objects<{ spec: object }>(paths.of('etcdrestores'));
+const end = async (status: object) => {
+  while (created().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  const [object] = created();
+  plugin.api.put(paths.of('etcdrestores', object!.metadata.name), { ...object, status });
+};
+
+describe('restore', () => {
+  test('says what is lost, asks for the name of the cluster, and ends with the result', async () => {
+    const running = plugin.run('restore --backup b1', { answers: ['orders'] });
+    await end({
+      phase: 'Completed',
+      snapshotId: 's1',
+      safetyBackupId: 's2',
+      startTime: ago(60),
+      completionTime: ago(0),
+    });
+    const ended = await running;
+    expect(ended.exit).toBe(0);
+    expect(ended.err).toMatch(/gets the data of EtcdBackup b1 \(snapshot s1, revision 7, 2\.0 KiB, verified:\s+open\)/);
+    expect(ended.err).toMatch(/LOST is everything that was written after \S+ \(1h [\dms ]+ago\)/);
+    expect(ended.err).toContain('The present data is backed up first.');
+    expect(ended.out).toMatch(/Completed in 1m: snapshot s1; the data before is snapshot s2; take a backup now/);
+    expect(created()[0]!.spec).toEqual({ clusterName: 'orders', source: { backupName: 'b1' } });
+  });
+
+  test.each([[['yes']], [['']], [['Orders']]])('the answer %j changes nothing', async (answers) => {
+    expect(await plugin.run('restore --backup b1', { answers })).toMatchObject({
+      exit: 7,
+      err: expect.stringContaining('nothing was changed'),
+    });
+    expect(created()).toEqual([]);
+  });
+
+  test('without a terminal it needs --yes; without a quorum there is no safety backup', async () => {
+    plugin.putCluster('orders', { conditions: [condition('QuorumLost', 'True', 'AllVolumesLost', 'x')] });
+    expect(await plugin.run('restore --backup b1')).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('cannot be backed up first'),
+    });
+    expect(created()).toEqual([]);
+    expect((await plugin.run('restore --backup b1 --yes --no-wait --no-safety-backup --as r1')).exit).toBe(0);
+    expect(created()[0]!.spec).toMatchObject({ safetyBackup: false });
+  });
+
+  test('from the store of a schedule, without its retention; --dry-run prints the object', async () => {
+    const { out, exit } = await plugin.run('restore --before 2026-11-21T02:30:00Z --dry-run');
+    expect(exit).toBe(0);
+    expect(JSON.parse(out).spec).toEqual({
+      clusterName: 'orders',
+      source: { store, latestVerifiedBefore: '2026-11-21T02:30:00Z' },
+    });
+    expect(JSON.parse((await plugin.run('restore --snapshot s9 --dry-run')).out).spec.source).toEqual({
+      store,
+      snapshotId: 's9',
+    });
+    expect(created()).toEqual([]);
+  });
+
+  test('without a source it offers the newest backups', async () => {
+    expect(await plugin.run('restore')).toMatchObject({
+      exit: 2,
+      err: expect.stringMatching(
+        /^error: give one of --backup, --snapshot and --before; the newest EtcdBackups: b1 \(.*ago\)\n$/,
+      ),
+    });
+    expect(await plugin.run('restore --backup no')).toMatchObject({ exit: 3 });
+    expect(await plugin.run('restore --before soon')).toMatchObject({ exit: 2 });
+  });
+
+  test('a failure says why; Ctrl-C says how to take it back', async () => {
+    const failing = plugin.run('restore --backup b1 --yes --as r1');
+    await end({ phase: 'Failed', reason: 'SnapshotRefused', message: 'it is damaged' });
+    expect(await failing).toMatchObject({ exit: 6, out: 'r1: Failed (SnapshotRefused): it is damaged\n' });
+    const stop = new AbortController();
+    stop.abort();
+    const stopped = await plugin.run('restore --backup b1 --yes --as r2', { signal: stop.signal });
+    expect(stopped).toMatchObject({ exit: 130, err: expect.stringContaining('kubectl delete etcdrestore r2 -n shop') });
+  });
+});
+
+describe('ctl', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'kubectl-'));
+    await writeFile(join(directory, 'kubectl'), `#!/bin/sh\nprintf '%s\\n' "$@" > ${directory}/args\nexit 9\n`);
+    await chmod(join(directory, 'kubectl'), 0o755);
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  const ctl = async (spec: object): Promise<string[]> => {
+    plugin.putCluster('orders', {}, spec);
+    const words = ['ctl', `--kubeconfig=${await plugin.kubeconfig()}`, '--', 'get', '--prefix', '/a b'];
+    expect((await plugin.runWords(words, { env: { PATH: `${directory}:${process.env.PATH}` } })).exit).toBe(9);
+    return (await readFile(join(directory, 'args'), 'utf8')).trimEnd().split('\n').slice(1);
+  };
+
+  test('runs etcdctl in a healthy member through kubectl, with the exit code of that', async () => {
+    const before = ['exec', '-i', '-n', 'shop', 'orders-0', '-c', 'etcd', '--', 'etcdctl'];
+    expect(await ctl({})).toEqual([...before, '--endpoints=http://localhost:2379', 'get', '--prefix', '/a b']);
+    expect(await ctl({ tls: { clientSecret: 'x' } })).toEqual(
+      expect.arrayContaining(['--endpoints=https://localhost:2379', '--cert=/etc/etcd/tls/server/tls.crt']),
+    );
+  });
+
+  test('without a command, or in a pod of something else, it runs nothing', async () => {
+    expect(await plugin.run('ctl')).toMatchObject({ exit: 2, err: expect.stringContaining('after --') });
+    const words = ['ctl', '-m', 'web-0', `--kubeconfig=${await plugin.kubeconfig()}`, '--', 'version'];
+    expect(await plugin.runWords(words)).toMatchObject({ exit: 3, err: expect.stringContaining("no member 'web-0'") });
+  });
+});

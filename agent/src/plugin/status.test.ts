@@ -1,0 +1,241 @@
+import { ago, condition, type Ended, PluginTest, paths } from './plugin.fixture.ts';
+
+let plugin: PluginTest;
+beforeEach(async () => {
+  plugin = await PluginTest.start();
+});
+afterEach(() => plugin[Symbol.asyncDispose]());
+
+const widest = ({ out }: Ended): number => Math.max(...out.split('\n').map((line) => line.length));
+
+function putPods(): void {
+  for (const ordinal of [0, 1, 2]) {
+    const labels = {
+      'app.kubernetes.io/name': 'etcd',
+      'app.kubernetes.io/instance': 'orders',
+      'app.kubernetes.io/component': 'member',
+    };
+    plugin.api.put(paths.of('pods', `orders-${ordinal}`), {
+      metadata: { labels },
+      spec: { nodeName: `node-${ordinal}` },
+    });
+    plugin.api.put(paths.of('persistentvolumeclaims', `data-orders-${ordinal}`), {
+      metadata: { labels },
+      status: { capacity: { storage: '8Gi' } },
+    });
+  }
+}
+
+describe('status', () => {
+  test('a healthy cluster fits one screen, and ends with 0', async () => {
+    plugin.putCluster('orders', {}, { backup: { schedules: [{ name: 'hourly', cron: '0 * * * *' }] } });
+    putPods();
+    const ended = await plugin.run('status');
+    expect(ended).toMatchObject({ exit: 0, err: '' });
+    expect(ended.out).toMatch(/^orders in shop: Ready \(UpToDate\)\n/);
+    expect(ended.out).toMatch(/orders-0 +Leader +3\.6\.16 +25\.0 MiB +0 +8Gi +node-0 +healthy\n/);
+    expect(ended.out).toMatch(/observed \d+s\s+ago/);
+    expect(ended.out).toContain('none in flight');
+    expect(ended.out).toMatch(/last good: 2\dm( \d+s)? ago, schedule hourly, revision 1234, 25\.0 MiB/);
+    expect(ended.out).toContain('hourly (0 * * * *)');
+    expect(ended.out).toMatch(/orders-server-tls: valid until .*, 90 days/);
+    expect(ended.out).not.toContain('Not shown');
+    expect(ended.out).not.toContain('\x1b');
+    expect(widest(ended)).toBeLessThanOrEqual(80);
+    expect(ended.out.split('\n').length).toBeLessThan(30);
+  });
+
+  test('what RBAC refuses is left out, with one line that names it', async () => {
+    plugin.putCluster('orders');
+    plugin.forbid('pods', 'persistentvolumeclaims', 'leases', 'events', 'etcdbackups', 'configmaps', 'statefulsets');
+    plugin.forbid('etcdrestores', 'etcdusers');
+    const ended = await plugin.run('status orders');
+    expect(ended.exit).toBe(0);
+    expect(ended.out).toMatch(/orders-0 +Leader +3\.6\.16 +25\.0 MiB +0 +\? +\? +healthy\n/);
+    expect(ended.out.match(/Not shown, because you may not read it: .*pods/g)).toHaveLength(1);
+    expect(widest(ended)).toBeLessThanOrEqual(80);
+  });
+
+  test('the first line says that a status is old, and the cluster does not count as healthy', async () => {
+    plugin.putCluster('orders', { observedAt: ago(3 * 3600 + 1800) });
+    plugin.api.put(paths.of('leases', 'etcd-reconciler'), {
+      spec: { holderIdentity: 'etcd-reconciler-x', renewTime: ago(9000) },
+    });
+    const ended = await plugin.run('status');
+    expect(ended.exit).toBe(6);
+    expect(ended.out).toMatch(/^orders in shop: STATUS IS 3h \d+m OLD, no reconciler keeps it up to date;/);
+    expect(ended.out).toMatch(/etcd-reconciler-x renewed its Lease\s+2h \d+m ago/);
+    expect(ended.out).toMatch(/Operation\n {2}unknown/);
+  });
+
+  test('without any status it says so, and shows nothing as known', async () => {
+    plugin.api.put(paths.of('etcdclusters', 'orders'), { spec: { size: 3, version: '3.6.16' } });
+    const ended = await plugin.run('status');
+    expect(ended.exit).toBe(6);
+    expect(ended.out).toMatch(/^orders in shop: NO RECONCILER HAS REPORTED YET\n/);
+    expect(ended.out).toContain('? of 3 members ready, etcd ?, 3.6.16 requested, leader unknown');
+  });
+
+  test('what needs a person comes with its reason and message; expected reasons do not', async () => {
+    plugin.putCluster('orders', {
+      phase: 'Degraded',
+      reason: 'MemberDown',
+      conditions: [
+        condition('Available', 'True', 'Serving', 'a quorum answers'),
+        condition('Degraded', 'True', 'MemberDown', 'orders-1 on node-b does not answer'),
+        condition('BackupHealthy', 'False', 'NoSchedule', 'there is no backup schedule'),
+      ],
+    });
+    const ended = await plugin.run('status');
+    expect(ended.exit).toBe(6);
+    expect(ended.out).toMatch(
+      /Needs you\n {2}Degraded: MemberDown: orders-1 on node-b does not answer \(kubectl etcd\n {4}explain MemberDown\)\n/,
+    );
+    expect(ended.out).not.toContain('NoSchedule');
+  });
+
+  test('an operation in flight shows its steps; who waits, for what', async () => {
+    plugin.putCluster('orders', {
+      conditions: [condition('Progressing', 'True', 'ClearingNoSpace', 'orders-1 is next')],
+    });
+    const op = {
+      id: 'x',
+      holder: 'r',
+      startedAt: ago(90),
+      kind: 'ClearNoSpace',
+      step: 'defrag',
+      revision: 5,
+      done: [],
+    };
+    plugin.api.put(paths.of('configmaps', 'orders-record'), { data: { 'record.json': JSON.stringify({ op }) } });
+    plugin.api.put(paths.of('etcdbackups', 'b1'), {
+      spec: { clusterName: 'orders' },
+      status: { phase: 'Pending', reason: 'AnotherRuns', message: 'b0 comes first' },
+    });
+    plugin.api.put(paths.of('etcdbackups', 'other'), { spec: { clusterName: 'other' }, status: { phase: 'Pending' } });
+    const { out } = await plugin.run('status');
+    expect(out).toMatch(/ClearNoSpace, for [\dms ]+\. done: compact; now: defrag; next: disarm\n {2}orders-1 is next/);
+    expect(out).toContain('EtcdBackup b1: Pending, AnotherRuns: b0 comes first');
+    expect(out).not.toContain('EtcdBackup other');
+  });
+
+  test('a restore shows its phases', async () => {
+    plugin.putCluster('orders');
+    plugin.api.put(paths.of('etcdrestores', 'r1'), {
+      spec: { clusterName: 'orders' },
+      status: { phase: 'Fencing', startTime: ago(61) },
+    });
+    const { out } = await plugin.run('status');
+    expect(out).toMatch(/EtcdRestore r1, for [\dms ]+\. done: Verifying, BackingUp; now: Fencing; next:\s+Draining,/);
+  });
+
+  test('-o json has the same for programs', async () => {
+    plugin.putCluster('orders');
+    putPods();
+    const { out, exit } = await plugin.run('status -o json');
+    expect(exit).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      schema: 'cdk8s-etcd/status/v1',
+      cluster: 'orders',
+      healthy: true,
+      members: [{ pod: 'orders-0', node: 'node-0', volumeSize: '8Gi' }, {}, {}],
+      notShown: [],
+    });
+  });
+
+  test('a message cannot move the cursor, and a terminal gets colors', async () => {
+    plugin.putCluster('orders', { message: 'evil \x1b[2J\nmessage' });
+    const { out } = await plugin.run('status', { isTTY: true });
+    expect(out).toContain(`\x1b[32m${'orders in shop: Ready (UpToDate)'}\x1b[0m`);
+    expect(out).toContain('evil [2J message');
+    expect(out).not.toContain('\x1b[2J');
+  });
+
+  test('--watch goes on until Ctrl-C', async () => {
+    plugin.putCluster('orders');
+    const stop = new AbortController();
+    const running = plugin.run('status --watch', { isTTY: true, signal: stop.signal });
+    while (plugin.api.asked('GET /apis/cdk8s-etcd.dev/v1alpha1/namespaces/shop/etcdclusters') < 2)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    stop.abort();
+    expect(await running).toMatchObject({ exit: 130, err: '' });
+  });
+});
+
+describe('which cluster', () => {
+  test('without a name, several are listed', async () => {
+    for (const name of ['orders', 'carts']) plugin.putCluster(name);
+    expect(await plugin.run('status')).toEqual({
+      exit: 2,
+      out: '',
+      err: 'error: the namespace shop has 2 EtcdClusters; name one: orders, carts\n',
+    });
+    expect((await plugin.run('status carts')).out).toMatch(/^carts in shop/);
+  });
+
+  test('one that does not exist', async () => {
+    const said = 'in the namespace shop; kubectl etcd list -A shows all\n';
+    expect(await plugin.run('status')).toMatchObject({ exit: 3, err: `error: there is no EtcdCluster ${said}` });
+    expect(await plugin.run('status no')).toMatchObject({ exit: 3, err: `error: there is no EtcdCluster no ${said}` });
+  });
+});
+
+describe('list', () => {
+  test('a line for each cluster, with what is old', async () => {
+    plugin.putCluster('orders');
+    plugin.putCluster('carts', { observedAt: ago(5400), lastBackup: undefined as never });
+    const ended = await plugin.run('list');
+    expect(ended.out).toMatch(/^NAME +READY +VERSION +PHASE +REASON +BACKUP +OBSERVED\n/);
+    expect(ended.out).toMatch(/orders +3\/3 +3\.6\.16 +Ready +UpToDate +2\dm +\d+s\n/);
+    expect(ended.out).toMatch(/carts +3\/3 .* none +1h OLD\n/);
+    expect(widest(ended)).toBeLessThanOrEqual(80);
+    expect(JSON.parse((await plugin.run('list -o json')).out)).toMatchObject([
+      { name: 'orders', current: true },
+      { current: false },
+    ]);
+  });
+
+  test('-A asks for all namespaces', async () => {
+    const items = [{ metadata: { name: 'orders', namespace: 'shop', resourceVersion: '1' }, spec: {}, status: {} }];
+    plugin.texts.set('/apis/cdk8s-etcd.dev/v1alpha1/etcdclusters', JSON.stringify({ metadata: {}, items }));
+    expect((await plugin.run('list -A')).out).toMatch(/^NAMESPACE +NAME .*\nshop +orders +\?\/\?/);
+  });
+});
+
+describe('errors', () => {
+  test('each is one line, with its own exit code', async () => {
+    plugin.forbid('etcdclusters');
+    expect(await plugin.run('list')).toMatchObject({
+      exit: 4,
+      err: 'error: you may not do this: etcdclusters is forbidden: User "ann" cannot read resource "etcdclusters"\n',
+    });
+    const nobody = await plugin.kubeconfig('http://127.0.0.1:9');
+    const unreachable = await plugin.runWords(['list', `--kubeconfig=${nobody}`]);
+    expect(unreachable).toMatchObject({ exit: 5 });
+    expect(unreachable.err).toMatch(/^error: cannot reach the API server http:\/\/127\.0\.0\.1:9: .*ECONNREFUSED.*\n$/);
+  });
+
+  test.each([
+    [['list', '--nonsense'], /^error: unknown option '--nonsense'; --help shows the usage\n$/],
+    [['list', '-o', 'xml'], /^error: option .* Allowed choices are text, json; --help shows the usage\n$/],
+    [['nonsense'], /^error: there is no verb 'nonsense'; kubectl etcd --help lists them\n$/],
+    [['list', '--kubeconfig=/nowhere'], /^error: KUBECONFIG: .*ENOENT.*\n$/],
+  ])('%j is a mistake in usage', async (words, said) => {
+    expect(await plugin.runWords(words)).toMatchObject({ exit: 2, out: '', err: expect.stringMatching(said) });
+  });
+
+  test('an unknown context names those that exist', async () => {
+    expect(await plugin.run('list --context prod')).toMatchObject({
+      exit: 2,
+      err: "error: KUBECONFIG: there is no context 'prod'; known: test\n",
+    });
+  });
+
+  test('help is a result', async () => {
+    const ended = await plugin.runWords(['--help']);
+    expect(ended).toMatchObject({ exit: 0, err: '' });
+    expect(ended.out).toContain('status [options] [name]');
+    expect((await plugin.runWords([])).out).toBe(ended.out);
+    expect((await plugin.runWords(['status', '--help'])).out).toContain('--kubeconfig <file>');
+  });
+});

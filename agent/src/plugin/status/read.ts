@@ -1,0 +1,87 @@
+import type { EventObject, LeaseObject, PodObject, StatefulSetObject } from '../../kube/objects.ts';
+import type { RecordDoc } from '../../protocol/record.ts';
+import {
+  type BackupObject,
+  byAge,
+  type ClaimObject,
+  type ClusterObject,
+  type RestoreObject,
+  type UserObject,
+} from '../objects.ts';
+import type { Session } from '../session.ts';
+
+/** What the API server says about a cluster. Undefined or empty: it does not exist, or the user may not read it. */
+export interface Facts {
+  readonly cluster: ClusterObject;
+  readonly pods: readonly PodObject[] | undefined;
+  readonly claims: readonly ClaimObject[];
+  readonly statefulSet: StatefulSetObject | undefined;
+  readonly lease: LeaseObject | undefined;
+  readonly op: RecordDoc['op'];
+  readonly backups: readonly BackupObject[] | undefined;
+  readonly restores: readonly RestoreObject[];
+  readonly users: readonly UserObject[];
+  readonly warnings: readonly Warning[];
+}
+
+export interface Warning extends EventObject {
+  readonly involvedObject?: { readonly kind?: string; readonly name?: string };
+  readonly count?: number;
+}
+
+export const memberLabels = (cluster: string): string =>
+  `app.kubernetes.io/name=etcd,app.kubernetes.io/instance=${cluster},app.kubernetes.io/component=member`;
+
+/** Reads everything at once. */
+export async function readFacts(session: Session, cluster: ClusterObject): Promise<Facts> {
+  const { client, paths } = session;
+  const { name } = cluster.metadata;
+  const selected = { labelSelector: memberLabels(name) };
+  const isOfCluster = (object: { readonly spec: { readonly clusterName?: string } }): boolean =>
+    object.spec.clusterName === name;
+  const list = async <T extends BackupObject | RestoreObject | UserObject>(
+    resource: 'etcdbackups' | 'etcdrestores' | 'etcdusers',
+  ): Promise<T[] | undefined> => {
+    const found = await session.optional(resource, client.list<T>(paths.of(resource)));
+    return found?.items.filter(isOfCluster).sort(byAge);
+  };
+  const [pods, claims, statefulSet, lease, record, backups, restores, users, events] = await Promise.all([
+    session.optional('pods', client.list<PodObject>(paths.of('pods'), selected)),
+    session.optional('persistentvolumeclaims', client.list<ClaimObject>(paths.of('persistentvolumeclaims'), selected)),
+    session.optional('statefulsets', client.get<StatefulSetObject>(paths.of('statefulsets', name))),
+    session.optional('leases', client.get<LeaseObject>(paths.of('leases', 'etcd-reconciler'))),
+    session.optional(
+      `the record (ConfigMap ${name}-record)`,
+      client.get<Record>(paths.of('configmaps', `${name}-record`)),
+    ),
+    list<BackupObject>('etcdbackups'),
+    list<RestoreObject>('etcdrestores'),
+    list<UserObject>('etcdusers'),
+    session.optional('events', client.list<Warning>(paths.of('events'), { fieldSelector: 'type=Warning' })),
+  ]);
+  return {
+    cluster,
+    pods: pods?.items,
+    claims: claims?.items ?? [],
+    statefulSet,
+    lease,
+    op: opOf(record),
+    backups,
+    restores: restores ?? [],
+    users: users ?? [],
+    warnings: events?.items ?? [],
+  };
+}
+
+interface Record extends ClusterObject {
+  readonly data?: { readonly 'record.json'?: string };
+}
+
+/** The operation in flight. The reconciler reports a record that cannot be read, so that is not repeated here. */
+function opOf(record: Record | undefined): RecordDoc['op'] {
+  try {
+    return (JSON.parse(record?.data?.['record.json'] ?? '{}') as Partial<RecordDoc>).op;
+  } catch {
+    return undefined;
+  }
+}

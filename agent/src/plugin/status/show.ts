@@ -1,0 +1,144 @@
+import { formatBytes } from '../../lib/terminal/progress.ts';
+import { table } from '../../lib/terminal/table.ts';
+import type { Terminal } from '../terminal.ts';
+import { ageOf, cut, plain, wrap } from '../text.ts';
+import type { MemberView, StatusView } from './view.ts';
+
+/** One screen for people, at most as wide as the terminal. */
+export function showStatus(view: StatusView, now: number, terminal: Terminal): string {
+  const { width } = terminal;
+  const item = (text: string): string => hanging(text, width);
+  const need = (reason: string): string => `kubectl etcd explain ${reason}`;
+  const blocks = [
+    head(view, now, terminal),
+    view.members.length > 0 ? membersTable(view.members, terminal) : 'Members: none are known',
+    section(
+      'Needs you',
+      view.needsYou.map(({ condition, reason, message }) =>
+        item(`${condition}: ${reason}: ${message} (${need(reason)})`),
+      ),
+      terminal,
+    ),
+    section('Operation', operation(view, now).map(item), terminal),
+    section(
+      'Waiting',
+      view.waiting.map(({ what, reason, message }) => item([what, reason, message].filter(Boolean).join(': '))),
+      terminal,
+    ),
+    section('Backups', backups(view, now).map(item), terminal),
+    section(
+      'Certificates',
+      view.certificates.map((each) => item(certificate(each, now))),
+      terminal,
+    ),
+    section(
+      'Warnings',
+      view.warnings.map(({ object, reason, message, at }) =>
+        item(`${ageOf(at, now)} ago: ${object}: ${reason}: ${message}`),
+      ),
+      terminal,
+    ),
+    ...(view.notShown.length > 0
+      ? [wrap(`Not shown, because you may not read it: ${view.notShown.join(', ')}`, width)]
+      : []),
+  ];
+  return blocks.filter((block) => block !== '').join('\n\n');
+}
+
+function head(view: StatusView, now: number, terminal: Terminal): string {
+  const { width } = terminal;
+  const name = `${view.cluster} in ${view.namespace}`;
+  const state = `${view.phase ?? 'Unknown'}${view.reason ? ` (${view.reason})` : ''}`;
+  const counted = `${view.readyVoters ?? '?'} of ${view.size ?? '?'} members ready`;
+  const version = `etcd ${view.version ?? '?'}${view.wantedVersion && view.wantedVersion !== view.version ? `, ${view.wantedVersion} requested` : ''}`;
+  const facts = `${counted}, ${version}, leader ${view.leader ?? 'unknown'}, observed ${view.observedAt ? `${ageOf(view.observedAt, now)} ago` : 'never'}`;
+  const title = view.current
+    ? terminal.color(wrap(`${name}: ${state}`, width), view.healthy ? 'green' : 'red')
+    : terminal.color(wrap(`${name}: ${oldness(view, now)}`, width), 'red');
+  return [
+    title,
+    ...(view.current ? [] : [`  ${state}`]),
+    ...(view.paused ? [terminal.color('  Paused: nothing is changed until kubectl etcd resume', 'yellow')] : []),
+    ...(view.message ? [wrap(view.message, width, '  ')] : []),
+    wrap(facts, width, '  '),
+  ].join('\n');
+}
+
+/** What the reader must know before anything else: no reconciler has looked at the cluster for long. */
+function oldness({ observedAt, reconciler }: StatusView, now: number): string {
+  const lease = reconciler?.renewedAt
+    ? `; the reconciler ${reconciler.holder || 'that ran last'} renewed its Lease ${ageOf(reconciler.renewedAt, now)} ago`
+    : '';
+  return observedAt
+    ? `STATUS IS ${ageOf(observedAt, now)} OLD, no reconciler keeps it up to date${lease}. It was:`
+    : `NO RECONCILER HAS REPORTED YET${lease}`;
+}
+
+function membersTable(members: readonly MemberView[], terminal: Terminal): string {
+  const rows = members.map((member) => [
+    member.pod,
+    member.role ?? '?',
+    member.version ?? '?',
+    member.dbSize === undefined ? '?' : formatBytes(member.dbSize),
+    String(member.lag ?? '?'),
+    member.volumeSize ?? '?',
+    cut(member.node ?? '?', 18),
+    member.healthy ? 'healthy' : (member.reason ?? 'not healthy'),
+  ]);
+  const [header = '', ...lines] = table(
+    ['MEMBER', 'ROLE', 'VERSION', 'DB', 'LAG', 'VOLUME', 'NODE', 'STATE'],
+    rows.map((row) => row.map(plain)),
+  ).split('\n');
+  const colored = lines.map((line, index) => terminal.color(line, members[index]?.healthy ? undefined : 'red'));
+  return [terminal.color(header, 'dim'), ...colored].join('\n');
+}
+
+function operation({ operation: op, current }: StatusView, now: number): string[] {
+  if (!op) return current ? ['none in flight'] : ['unknown'];
+  const steps = [
+    op.done.length > 0 && `done: ${op.done.join(', ')}`,
+    op.now && `now: ${op.now}`,
+    op.next.length > 0 && `next: ${op.next.join(', ')}`,
+  ].filter(Boolean);
+  return [
+    `${op.what}${op.since ? `, for ${ageOf(op.since, now)}` : ''}${steps.length > 0 ? `. ${steps.join('; ')}` : ''}`,
+    ...(op.message ? [op.message] : []),
+  ];
+}
+
+function backups({ lastBackup, failedBackup, schedules }: StatusView, now: number): string[] {
+  const last = lastBackup
+    ? [
+        `last good: ${ageOf(lastBackup.at, now)} ago`,
+        lastBackup.schedule && `schedule ${lastBackup.schedule}`,
+        lastBackup.revision !== undefined && `revision ${lastBackup.revision}`,
+        lastBackup.sizeBytes !== undefined && formatBytes(lastBackup.sizeBytes),
+        lastBackup.verified && `verified: ${lastBackup.verified}`,
+      ]
+        .filter(Boolean)
+        .join(', ')
+    : 'no good backup is known';
+  return [
+    last,
+    ...(failedBackup
+      ? [`failed since: ${failedBackup.name}, ${ageOf(failedBackup.at, now)} ago: ${failedBackup.message}`]
+      : []),
+    schedules.length > 0
+      ? `schedules: ${schedules.map(({ name, cron }) => `${name}${cron ? ` (${cron})` : ''}`).join(', ')}`
+      : 'there is no schedule',
+  ];
+}
+
+export function certificate({ secret, notAfter, renewAt }: StatusView['certificates'][number], now: number): string {
+  const left = Date.parse(notAfter) - now;
+  const until =
+    left > 0 ? `valid until ${day(notAfter)}, ${Math.floor(left / 86_400_000)} days` : `EXPIRED ${day(notAfter)}`;
+  return `${secret}: ${until}${renewAt ? `, renewed ${day(renewAt)}` : ', not renewed as things are'}`;
+}
+
+const day = (time: string): string => plain(time).slice(0, 10);
+
+const section = (title: string, items: readonly string[], terminal: Terminal): string =>
+  items.length > 0 ? [terminal.color(title, 'bold'), ...items].join('\n') : '';
+
+const hanging = (text: string, width: number): string => wrap(text, width - 2, '    ').replace(/^ {4}/, '  ');

@@ -1,0 +1,190 @@
+import type { PodObject } from '../../kube/objects.ts';
+import type { ClusterStatus, ReportedMember } from '../../protocol/cluster-status.ts';
+import { isBad, isExpected } from '../../protocol/condition.ts';
+import { type BackupObject, isOver } from '../objects.ts';
+import { isCurrent } from './currency.ts';
+import { type Operation, operationOf } from './operation.ts';
+import type { Facts, Warning } from './read.ts';
+
+/** What `status -o json` prints. New releases may add fields, but never remove any. Unknown fields are left out. */
+export interface StatusView {
+  readonly schema: 'cdk8s-etcd/status/v1';
+  readonly namespace: string;
+  readonly cluster: string;
+  /** The status is up to date, and no condition needs a person. */
+  readonly healthy: boolean;
+  /** A reconciler keeps the status up to date. Otherwise it says how the cluster was at `observedAt`. */
+  readonly current: boolean;
+  readonly observedAt?: string | undefined;
+  readonly phase?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly paused: boolean;
+  readonly size?: number | undefined;
+  readonly voters?: number | undefined;
+  readonly readyVoters?: number | undefined;
+  readonly version?: string | undefined;
+  readonly wantedVersion?: string | undefined;
+  readonly leader?: string | undefined;
+  readonly members: readonly MemberView[];
+  readonly needsYou: readonly Need[];
+  readonly operation?: Operation | undefined;
+  readonly waiting: readonly Waiting[];
+  readonly schedules: readonly { readonly name: string; readonly cron?: string }[];
+  readonly lastBackup?: ClusterStatus['lastBackup'];
+  /** The newest EtcdBackup that failed, if none succeeded after it. */
+  readonly failedBackup?:
+    | { readonly name: string; readonly at?: string | undefined; readonly message?: string | undefined }
+    | undefined;
+  readonly certificates: NonNullable<ClusterStatus['certificates']>;
+  readonly reconciler?: { readonly holder?: string | undefined; readonly renewedAt?: string | undefined } | undefined;
+  readonly warnings: readonly {
+    readonly object: string;
+    readonly reason?: string | undefined;
+    readonly message?: string | undefined;
+    readonly at?: string | undefined;
+  }[];
+  /** What the user may not read, and what is therefore missing here. */
+  readonly notShown: readonly string[];
+}
+
+export interface MemberView extends ReportedMember {
+  readonly node?: string | undefined;
+  /** Size of the volume, as its claim has it. */
+  readonly volumeSize?: string | undefined;
+}
+
+interface Need {
+  readonly condition: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+interface Waiting {
+  readonly what: string;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+export function statusView(facts: Facts, now: number, notShown: readonly string[]): StatusView {
+  const { metadata, spec, status = {} } = facts.cluster;
+  const needsYou = needs(status);
+  const current = isCurrent(status, now);
+  return {
+    schema: 'cdk8s-etcd/status/v1',
+    namespace: metadata.namespace ?? '',
+    cluster: metadata.name,
+    healthy: current && needsYou.length === 0,
+    current,
+    observedAt: status.observedAt,
+    phase: status.phase,
+    reason: status.reason,
+    message: status.message,
+    paused: spec.paused === true,
+    size: spec.size,
+    voters: status.voters,
+    readyVoters: status.readyVoters,
+    version: status.version,
+    wantedVersion: spec.version,
+    leader: status.leader,
+    members: members(facts),
+    needsYou,
+    operation: operationOf(facts),
+    waiting: [...waitingPods(facts), ...waitingObjects(facts)],
+    schedules: (spec.backup?.schedules ?? []).map(({ name, cron }) => ({ name, ...(cron && { cron }) })),
+    ...(status.lastBackup && { lastBackup: status.lastBackup }),
+    failedBackup: failedBackup(facts.backups ?? [], status.lastBackup?.at),
+    certificates: status.certificates ?? [],
+    reconciler: facts.lease && {
+      holder: facts.lease.spec?.holderIdentity,
+      renewedAt: facts.lease.spec?.renewTime,
+    },
+    warnings: recentWarnings(facts, now),
+    notShown,
+  };
+}
+
+const needs = ({ conditions = [] }: Partial<ClusterStatus>): Need[] =>
+  conditions
+    .filter((condition) => isBad(condition) && !isExpected(condition))
+    .map(({ type, reason, message }) => ({ condition: type, reason, message }));
+
+function members({ cluster, pods = [], claims }: Facts): MemberView[] {
+  return (cluster.status?.members ?? []).map((member) => ({
+    ...member,
+    node: pods.find(({ metadata }) => metadata.name === member.pod)?.spec?.nodeName,
+    volumeSize: claims.find(({ metadata }) => metadata.name === `data-${member.pod}`)?.status?.capacity?.storage,
+  }));
+}
+
+/** Pods that do not run, as Kubernetes says it. */
+const waitingPods = ({ pods = [] }: Facts): Waiting[] =>
+  pods.flatMap((pod) => {
+    const why = whyNotRunning(pod);
+    return why ? [{ what: `pod ${pod.metadata.name}`, ...why }] : [];
+  });
+
+function whyNotRunning({ metadata, status = {} }: PodObject): Omit<Waiting, 'what'> | undefined {
+  if (metadata.deletionTimestamp) return { reason: 'Terminating' };
+  const unscheduled = status.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False');
+  if (unscheduled) return { reason: unscheduled.reason, message: unscheduled.message };
+  const containers = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+  const blocked = containers.find(({ state }) => state?.waiting && !normal.has(state.waiting.reason ?? ''));
+  if (blocked) return { ...blocked.state?.waiting, reason: `${blocked.name}: ${blocked.state?.waiting?.reason}` };
+  const gate = status.initContainerStatuses?.find(({ name }) => name === 'gate');
+  if (gate?.state?.running)
+    return { reason: 'in its gate', message: `kubectl logs ${metadata.name} -c gate says what it waits for` };
+  return undefined;
+}
+
+/** Reasons that a starting pod has. */
+const normal: ReadonlySet<string> = new Set(['PodInitializing', 'ContainerCreating', '']);
+
+function waitingObjects({ backups = [], restores, users }: Facts): Waiting[] {
+  const running = [
+    ...backups.filter((each) => !isOver(each)).map((each) => ({ ...each, kind: 'EtcdBackup' })),
+    ...restores.filter((each) => each.status?.phase === 'Pending').map((each) => ({ ...each, kind: 'EtcdRestore' })),
+  ];
+  return [
+    ...running.map(({ kind, metadata, status = {} }) => ({
+      what: `${kind} ${metadata.name}`,
+      reason: [status.phase, status.reason].filter(Boolean).join(', '),
+      message: status.message,
+    })),
+    ...users.flatMap(({ metadata, status }) => {
+      const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+      return ready && ready.status !== 'True'
+        ? [{ what: `EtcdUser ${metadata.name}`, reason: ready.reason, message: ready.message }]
+        : [];
+    }),
+  ];
+}
+
+function failedBackup(backups: readonly BackupObject[], goodAt: string | undefined): StatusView['failedBackup'] {
+  const last = backups.filter(isOver).at(-1);
+  if (last?.status?.phase !== 'Failed') return undefined;
+  const { completionTime, message } = last.status;
+  const isBefore = Date.parse(goodAt ?? '') > Date.parse(completionTime ?? '');
+  return isBefore ? undefined : { name: last.metadata.name, at: completionTime, message };
+}
+
+/** Milliseconds. Kubernetes keeps Events for an hour. */
+const recent = 15 * 60_000;
+
+/** The newest Warnings about objects of the cluster. */
+function recentWarnings({ cluster, warnings }: Facts, now: number): StatusView['warnings'] {
+  const { name } = cluster.metadata;
+  const isOurs = ({ involvedObject }: Warning): boolean =>
+    involvedObject?.name === name || involvedObject?.name?.startsWith(`${name}-`) === true;
+  return warnings
+    .filter(isOurs)
+    .map(({ involvedObject, reason, message, ...event }) => ({
+      object: `${involvedObject?.kind} ${involvedObject?.name}`,
+      reason,
+      message,
+      at: event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime,
+    }))
+    .filter(({ at }) => now - Date.parse(at ?? '') < recent)
+    .sort((a, b) => Date.parse(b.at ?? '') - Date.parse(a.at ?? ''))
+    .slice(0, 3);
+}

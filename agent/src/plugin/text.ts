@@ -1,0 +1,33 @@
+import { formatAge } from '../lib/terminal/format-age.ts';
+
+/** Removes what could move a terminal's cursor: the API server holds texts that others wrote. */
+export const plain = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern matches control characters on purpose
+  text.replaceAll(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ');
+
+/** Breaks a text into lines of at most `width` characters, each after the indent. A longer word has a line of its own. */
+export function wrap(text: string, width: number, indent = ''): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of plain(text)
+    .split(' ')
+    .filter((each) => each !== '')) {
+    if (line !== '' && indent.length + line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].map((each) => `${indent}${each}`).join('\n');
+}
+
+export const cut = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, Math.max(0, length - 1))}…`;
+
+/** Age of a time of the API server, such as `3m 2s`. */
+export function ageOf(time: string | undefined, now: number): string {
+  const at = Date.parse(time ?? '');
+  return Number.isNaN(at) ? '?' : formatAge(Math.max(0, now - at));
+}
+
+/** The larger unit of an age alone, for a column: `3m`. */
+export const shortAge = (time: string | undefined, now: number): string => ageOf(time, now).split(' ')[0]!;

@@ -1,0 +1,109 @@
+import type { KubeObject } from '../../kube/objects.ts';
+import { table } from '../../lib/terminal/table.ts';
+import { isBad, isExpected } from '../../protocol/condition.ts';
+import { Exit } from '../exit.ts';
+import type { ClusterObject, UserObject } from '../objects.ts';
+import type { Session } from '../session.ts';
+import { plain, wrap } from '../text.ts';
+import { outputOption, type Verb } from '../verb.ts';
+
+export const certs: Verb = {
+  name: 'certs',
+  args: '[name]',
+  about: 'show the certificates of a cluster and of its users: until when each is valid, and when it is renewed',
+  options: [outputOption],
+  async run({ args, flags, terminal, connect }) {
+    const session = await connect();
+    const cluster = await session.cluster(args[0]);
+    const rows = await certificates(session, cluster);
+    const condition = cluster.status?.conditions?.find(({ type }) => type === 'CertificatesReady');
+    const isWrong = condition !== undefined && isBad(condition) && !isExpected(condition);
+    const isExpired = rows.some(({ notAfter }) => Date.parse(notAfter ?? '') < session.now);
+    const exit = isWrong || isExpired ? Exit.bad : Exit.done;
+    if (flags.output === 'json') {
+      terminal.print(JSON.stringify({ cluster: cluster.metadata.name, condition, certificates: rows }, undefined, 2));
+      return exit;
+    }
+    const header = ['SECRET', 'VALID UNTIL', 'LEFT', 'RENEWED', 'SECRET EXISTS'];
+    terminal.print(
+      [
+        rows.length > 0
+          ? table(
+              header,
+              rows.map((row) => cells(row, session.now)),
+            )
+          : `${cluster.metadata.name} has no TLS`,
+        ...(condition
+          ? [
+              wrap(
+                `CertificatesReady is ${condition.status}: ${condition.reason}: ${condition.message}`,
+                terminal.width,
+              ),
+            ]
+          : []),
+        ...(rows.some(({ notAfter }) => !notAfter)
+          ? [
+              wrap(
+                '?: the reconciler does not issue it, and reports no date. Its issuer knows it, such as kubectl get certificates of cert-manager.',
+                terminal.width,
+              ),
+            ]
+          : []),
+      ].join('\n\n'),
+    );
+    return exit;
+  },
+};
+
+interface Certificate {
+  readonly secret: string;
+  readonly notAfter?: string | undefined;
+  readonly renewAt?: string | undefined;
+  /** Undefined: the user may not list Secrets. */
+  readonly exists?: boolean | undefined;
+}
+
+async function certificates(session: Session, { metadata, spec, status = {} }: ClusterObject): Promise<Certificate[]> {
+  const { client, paths } = session;
+  const [secrets, users] = await Promise.all([
+    // Metadata alone: whoever looks at dates needs no key.
+    session.optional('secrets', client.list<KubeObject>(paths.of('secrets'), undefined, { metadataOnly: true })),
+    session.optional('etcdusers', client.list<UserObject>(paths.of('etcdusers'))),
+  ]);
+  const issued = status.certificates ?? [];
+  const named = secretsOf(spec.tls ?? {}).filter((secret) => !issued.some((each) => each.secret === secret));
+  const ofUsers = (users?.items ?? []).flatMap((user) =>
+    user.spec.clusterName === metadata.name && user.spec.certificateSecret
+      ? [{ secret: user.spec.certificateSecret, ...user.status?.certificate }]
+      : [],
+  );
+  const exists = (secret: string) => secrets?.items.some((each) => each.metadata.name === secret);
+  return [...issued, ...named.map((secret) => ({ secret })), ...ofUsers].map(({ secret, ...dates }: Certificate) => ({
+    secret,
+    notAfter: dates.notAfter,
+    renewAt: dates.renewAt,
+    exists: exists(secret),
+  }));
+}
+
+/** Names of Secrets in `spec.tls`: every field whose name ends in Secret or Authority. */
+export const secretsOf = (tls: object): string[] => [
+  ...new Set(
+    Object.entries(tls).flatMap(([field, value]) => {
+      if (typeof value === 'object' && value !== null) return secretsOf(value);
+      return typeof value === 'string' && /(Secret|Authority)$/.test(field) ? [value] : [];
+    }),
+  ),
+];
+
+function cells({ secret, notAfter, renewAt, exists }: Certificate, now: number): string[] {
+  const left = Math.floor((Date.parse(notAfter ?? '') - now) / 86_400_000);
+  const days = left < 0 ? 'EXPIRED' : `${left} days`;
+  return [
+    secret,
+    notAfter?.slice(0, 10) ?? '?',
+    notAfter ? days : '?',
+    renewAt?.slice(0, 10) ?? (notAfter ? 'never' : '?'),
+    exists === undefined ? '?' : exists ? 'yes' : 'NO',
+  ].map(plain);
+}

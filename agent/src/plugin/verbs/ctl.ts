@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { Exit, PluginError, usage } from '../exit.ts';
+import type { ClusterObject } from '../objects.ts';
+import { option, type Verb } from '../verb.ts';
+
+/** Files of the container `etcd`. */
+const tls = '/etc/etcd/tls/server';
+
+export const ctl: Verb = {
+  name: 'ctl',
+  args: '[name]',
+  about:
+    "run etcdctl in a member's pod with the member's certificate: kubectl etcd ctl -- endpoint status --cluster -w table",
+  options: [option('-m, --member <pod>', 'in this pod (default: that of a healthy member)')],
+  async run({ args, flags, rest, terminal, connect }) {
+    if (rest.length === 0)
+      throw usage('write the command of etcdctl after --, such as kubectl etcd ctl -- member list');
+    const session = await connect();
+    const cluster = await session.cluster(args[0]);
+    const pod = podOf(cluster, flags.member as string | undefined);
+    // Not the exec protocol itself: kubectl is there, and has terminals, signals and exit codes.
+    const command = [
+      ...['context', 'kubeconfig'].flatMap((name) => (flags[name] === undefined ? [] : [`--${name}=${flags[name]}`])),
+      ...['exec', '-i', '-n', session.namespace, pod, '-c', 'etcd', '--', 'etcdctl'],
+      ...connection(cluster),
+      ...rest,
+    ];
+    return (await exec(command, terminal.streams.env)) as Exit;
+  },
+};
+
+function podOf({ metadata, status = {} }: ClusterObject, wanted: string | undefined): string {
+  const members = status.members ?? [];
+  if (wanted !== undefined) {
+    if (!members.some(({ pod }) => pod === wanted))
+      throw new PluginError(
+        Exit.notFound,
+        `${metadata.name} has no member '${wanted}'; known: ${members.map(({ pod }) => pod).join(', ') || 'none'}`,
+      );
+    return wanted;
+  }
+  return (members.find(({ healthy }) => healthy) ?? members[0])?.pod ?? `${metadata.name}-0`;
+}
+
+/** With https, the certificate that the member presents is valid for localhost, and as a client too. */
+function connection({ spec, status = {} }: ClusterObject): string[] {
+  const transport = status.conditions?.find(({ type }) => type === 'TransportReady')?.reason;
+  if (!spec.tls || transport === 'Plaintext') return ['--endpoints=http://localhost:2379'];
+  return [
+    '--endpoints=https://localhost:2379',
+    `--cacert=${tls}/ca.crt`,
+    `--cert=${tls}/tls.crt`,
+    `--key=${tls}/tls.key`,
+  ];
+}
+
+/** Exit code of kubectl, which is that of etcdctl. */
+function exec(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    spawn('kubectl', args, { stdio: 'inherit', env: env as NodeJS.ProcessEnv })
+      .on('error', () => reject(new PluginError(Exit.notFound, 'ctl needs kubectl on the PATH')))
+      .on('close', (code) => resolve(code ?? Exit.interrupted));
+  });
+}

@@ -1,0 +1,62 @@
+import type { ReportedMember } from '../../protocol/cluster-status.ts';
+import { patch } from '../change.ts';
+import { Exit, PluginError } from '../exit.ts';
+import type { ClusterObject } from '../objects.ts';
+import { dryRunOption, option, type Verb, yesOption } from '../verb.ts';
+
+export const replace: Verb = {
+  name: 'replace',
+  args: '<member> [name]',
+  about: 'remove a member and let its pod join again as a new one (spec.replace.force); member: its pod, ordinal or id',
+  options: [
+    option('--discard-volume', 'also delete its PersistentVolumeClaim, for a volume that is lost with its node'),
+    yesOption,
+    dryRunOption,
+  ],
+  async run({ args: [wanted = '', name], flags, terminal, connect }) {
+    const session = await connect();
+    const cluster = await session.cluster(name);
+    const { ordinal, pod, memberId, ...member } = memberOf(cluster, wanted);
+    const discardVolume = flags.discardVolume === true;
+    const entry = { ordinal, memberId: memberId!, ...(discardVolume && { discardVolume }) };
+    const force = [...(cluster.spec.replace?.force ?? []).filter((each) => each.ordinal !== ordinal), entry];
+    // The list replaces the one that was read, so that one must not have changed.
+    const { resourceVersion } = cluster.metadata;
+    const body = { metadata: { resourceVersion }, spec: { replace: { force } } };
+    const target = { session, terminal, dryRun: flags.dryRun === true };
+    if (!flags.yes && !target.dryRun) {
+      const others = (cluster.status?.members ?? []).filter((each) => each.ordinal !== ordinal && !each.healthy);
+      terminal.note(
+        [
+          `${pod} (id ${memberId}, ${member.role ?? 'role unknown'}, ${member.healthy ? 'healthy' : 'not healthy'}) is removed, and joins again with a new id.`,
+          discardVolume ? `Its claim data-${pod} is DELETED.` : 'Its data is moved to quarantine/ on its volume.',
+          ...(others.length > 0
+            ? [
+                `Not healthy either: ${others.map((each) => each.pod).join(', ')}. The reconciler waits until the rest is a healthy quorum.`,
+              ]
+            : []),
+        ].join('\n'),
+      );
+      if ((await terminal.ask('Replace it? (yes/no) ')) !== 'yes')
+        throw new PluginError(Exit.refused, 'nothing was changed');
+    }
+    if (await patch(target, 'etcdclusters', cluster.metadata.name, body))
+      terminal.print(
+        `${pod}: its replacement is requested; kubectl etcd status --watch shows it. The entry in spec.replace.force may stay`,
+      );
+    return Exit.done;
+  },
+};
+
+function memberOf({ metadata, status = {} }: ClusterObject, wanted: string): ReportedMember {
+  const members = status.members ?? [];
+  const found = members.find(
+    ({ pod, ordinal, memberId }) =>
+      pod === wanted || String(ordinal) === wanted || (memberId === wanted && wanted.length > 1),
+  );
+  const known = members.map(({ pod, memberId }) => `${pod} (${memberId ?? 'not a member'})`).join(', ') || 'none';
+  if (!found) throw new PluginError(Exit.notFound, `${metadata.name} has no member '${wanted}'; known: ${known}`);
+  if (!found.memberId)
+    throw new PluginError(Exit.refused, `${found.pod} is not a member of etcd now, so there is nothing to replace`);
+  return found;
+}

@@ -1,0 +1,31 @@
+import { writeFile } from 'node:fs/promises';
+import { codeOf } from '../../lib/errors.ts';
+import { Exit, usage } from '../exit.ts';
+import { collectReport } from '../report/collect.ts';
+import { tarGz } from '../report/tar.ts';
+import { option, type Verb } from '../verb.ts';
+import { timedName } from './backup.ts';
+
+export const report: Verb = {
+  name: 'report',
+  args: '[name]',
+  about: 'write an archive for support: resources, events, logs and status, without secrets',
+  options: [option('--file <name>', 'name of the archive (default: the cluster with the time)')],
+  async run({ args, flags, terminal, connect }) {
+    const session = await connect();
+    const cluster = await session.cluster(args[0]);
+    const files = await collectReport(session, terminal, cluster);
+    const file =
+      (flags.file as string | undefined) ?? `${timedName(`etcd-report-${cluster.metadata.name}`, session.now)}.tar.gz`;
+    // Not readable for others: it has the names of what runs here.
+    await writeFile(file, tarGz(files, session.now), { mode: 0o600 }).catch((error) => {
+      throw usage(`--file: ${file} cannot be written (${codeOf(error) ?? error.message})`);
+    });
+    if (session.notShown.length > 0)
+      terminal.note(`not in it, because you may not read it: ${session.notShown.join(', ')}`);
+    terminal.print(
+      `${file}: ${files.size} files. Values of Secrets, variables and annotations are left out; look through it before you send it`,
+    );
+    return Exit.done;
+  },
+};

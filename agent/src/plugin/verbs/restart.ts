@@ -1,0 +1,32 @@
+import { patch } from '../change.ts';
+import { Exit, PluginError } from '../exit.ts';
+import { dryRunOption, type Verb } from '../verb.ts';
+
+export const restart: Verb = {
+  name: 'restart',
+  args: '[name]',
+  about: 'restart all members one by one, the leader last, as kubectl rollout restart does',
+  options: [dryRunOption],
+  async run({ args, flags, terminal, connect }) {
+    const session = await connect();
+    const { metadata, status = {}, spec } = await session.cluster(args[0]);
+    if (status.conditions?.some(({ type, status: is }) => type === 'QuorumLost' && is === 'True'))
+      throw new PluginError(
+        Exit.refused,
+        `${metadata.name} has lost its quorum, and a restart could lose its last writes; kubectl etcd explain QuorumLost`,
+      );
+    // What `kubectl rollout restart` writes. The reconciler follows each change of the template.
+    const annotations = {
+      'kubectl.kubernetes.io/restartedAt': new Date(session.now).toISOString().replace(/\.\d+/, ''),
+    };
+    const body = { spec: { template: { metadata: { annotations } } } };
+    const sent = await patch({ session, terminal, dryRun: flags.dryRun === true }, 'statefulsets', metadata.name, body);
+    if (sent)
+      terminal.print(
+        spec.paused
+          ? `${metadata.name}: the restart begins after kubectl etcd resume, because the cluster is paused`
+          : `${metadata.name}: the members are restarted one by one; kubectl etcd status --watch shows it`,
+      );
+    return Exit.done;
+  },
+};

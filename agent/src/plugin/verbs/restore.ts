@@ -1,0 +1,192 @@
+import { groupVersion } from '../../kube/paths.ts';
+import { formatBytes } from '../../lib/terminal/progress.ts';
+import { create } from '../change.ts';
+import { Exit, PluginError, usage } from '../exit.ts';
+import { duration, follow } from '../follow.ts';
+import { type BackupObject, byAge, type ClusterObject, type RestoreObject } from '../objects.ts';
+import type { Session } from '../session.ts';
+import { restorePhases } from '../status/operation.ts';
+import { ageOf, plain, wrap } from '../text.ts';
+import { dryRunOption, option, type Verb, yesOption } from '../verb.ts';
+import { timedName } from './backup.ts';
+
+export const restore: Verb = {
+  name: 'restore',
+  args: '[name]',
+  about: 'replace the data of a cluster by a backup (creates an EtcdRestore): shows what is lost, asks, and follows',
+  options: [
+    option('--backup <name>', 'a completed EtcdBackup'),
+    option('--snapshot <id>', 'a snapshot in the first store of a schedule'),
+    option(
+      '--before <time>',
+      'the newest verified snapshot before this time, such as 2026-11-21T02:30:00Z, in that store',
+    ),
+    option('--schedule <name>', 'the schedule, for --snapshot and --before (default: the only one)'),
+    option('--identity-secret <name>', 'Secret with the age identities of an encrypted snapshot'),
+    option('--no-safety-backup', 'do not back up the present data first'),
+    option('--as <name>', 'name of the EtcdRestore (default: the cluster with the time)'),
+    option('--no-wait', 'do not follow it'),
+    yesOption,
+    dryRunOption,
+  ],
+  async run({ args, flags, terminal, connect }) {
+    const session = await connect();
+    const cluster = await session.cluster(args[0]);
+    const chosen = await chooseSource(session, cluster, flags);
+    const name = (flags.as as string | undefined) ?? timedName(`${cluster.metadata.name}-restore`, session.now);
+    const object = {
+      apiVersion: groupVersion,
+      kind: 'EtcdRestore',
+      metadata: { name, namespace: session.namespace },
+      spec: {
+        clusterName: cluster.metadata.name,
+        source: chosen.source,
+        ...(flags.identitySecret !== undefined && { identitySecret: flags.identitySecret }),
+        ...(flags.safetyBackup === false && { safetyBackup: false }),
+      },
+    };
+    const target = { session, terminal, dryRun: flags.dryRun === true };
+    if (!target.dryRun) {
+      terminal.note(losses(cluster, chosen, flags.safetyBackup !== false, terminal.width));
+      const asked = `Type the name of the cluster, ${cluster.metadata.name}, to replace its data: `;
+      if (!flags.yes && (await terminal.ask(asked)) !== cluster.metadata.name)
+        throw new PluginError(Exit.refused, 'nothing was changed');
+    }
+    if (!(await create(target, 'etcdrestores', object))) return Exit.done;
+    const cancel = `until phase Fencing, kubectl delete etcdrestore ${name} -n ${session.namespace} takes it back`;
+    if (flags.wait === false) {
+      terminal.print(`EtcdRestore ${name} is created; kubectl etcd status --watch shows it; ${cancel}`);
+      return Exit.done;
+    }
+    const path = session.paths.of('etcdrestores', name);
+    const ended = await follow<RestoreObject>({ session, terminal, path, share });
+    if (!ended) {
+      terminal.note(`EtcdRestore ${name} goes on; kubectl etcd status --watch shows it; ${cancel}`);
+      return Exit.interrupted;
+    }
+    terminal.print(result(ended));
+    return ended.status?.phase === 'Completed' ? Exit.done : Exit.bad;
+  },
+};
+
+interface Chosen {
+  readonly source: object;
+  /** The snapshot in words. */
+  readonly what: string;
+  /** Everything that was written after it is lost. */
+  readonly after: string;
+}
+
+async function chooseSource(
+  session: Session,
+  cluster: ClusterObject,
+  flags: Readonly<Record<string, unknown>>,
+): Promise<Chosen> {
+  const { backup, snapshot, before } = flags as Readonly<Record<string, string | undefined>>;
+  const given = [backup, snapshot, before].filter((each) => each !== undefined);
+  if (given.length !== 1) throw usage(`give one of --backup, --snapshot and --before${await offers(session, cluster)}`);
+  if (backup !== undefined) return ofBackup(session, backup);
+  const store = storeOf(cluster, flags.schedule as string | undefined);
+  if (snapshot !== undefined)
+    return { source: { store, snapshotId: snapshot }, what: `snapshot ${snapshot}`, after: 'the snapshot was taken' };
+  const time = new Date(before!);
+  if (Number.isNaN(time.getTime())) throw usage(`--before: '${before}' is not a time such as 2026-11-21T02:30:00Z`);
+  const latestVerifiedBefore = time.toISOString().replace(/\.\d+/, '');
+  return {
+    source: { store, latestVerifiedBefore },
+    what: `the newest verified snapshot before ${latestVerifiedBefore}`,
+    after: `that snapshot was taken, which was before ${latestVerifiedBefore} (${ageOf(latestVerifiedBefore, session.now)} ago)`,
+  };
+}
+
+async function ofBackup(session: Session, name: string): Promise<Chosen> {
+  const found = await session.optional(
+    'etcdbackups',
+    session.client.get<BackupObject>(session.paths.of('etcdbackups', name)),
+  );
+  if (!found)
+    throw new PluginError(
+      Exit.notFound,
+      `--backup: there is no EtcdBackup ${name} in the namespace ${session.namespace} that you may read`,
+    );
+  const { phase, completionTime, startTime, revision, sizeBytes, verified, snapshotId } = found.status ?? {};
+  if (phase !== 'Completed')
+    throw new PluginError(
+      Exit.refused,
+      `--backup: EtcdBackup ${name} is ${phase ?? 'Pending'}, so there is no snapshot to restore`,
+    );
+  const facts = [
+    snapshotId && `snapshot ${snapshotId}`,
+    revision !== undefined && `revision ${revision}`,
+    sizeBytes !== undefined && formatBytes(sizeBytes),
+    verified && `verified: ${verified}`,
+  ].filter(Boolean);
+  const time = startTime ?? completionTime;
+  return {
+    source: { backupName: name },
+    what: `EtcdBackup ${name} (${facts.join(', ')})`,
+    after: `${time} (${ageOf(time, session.now)} ago)`,
+  };
+}
+
+/** The newest backups, for a reader who has named none. */
+async function offers(session: Session, cluster: ClusterObject): Promise<string> {
+  const found = await session.optional(
+    'etcdbackups',
+    session.client.list<BackupObject>(session.paths.of('etcdbackups')),
+  );
+  const names = (found?.items ?? [])
+    .filter(({ spec, status }) => spec.clusterName === cluster.metadata.name && status?.phase === 'Completed')
+    .sort(byAge)
+    .reverse()
+    .slice(0, 5)
+    .map(({ metadata }) => `${metadata.name} (${ageOf(metadata.creationTimestamp, session.now)} ago)`);
+  return names.length > 0 ? `; the newest EtcdBackups: ${names.join(', ')}` : '; there is no completed EtcdBackup';
+}
+
+/** The first store of a schedule, where its snapshots are. */
+function storeOf({ metadata, spec }: ClusterObject, wanted: string | undefined): object {
+  const schedules = spec.backup?.schedules ?? [];
+  const known = schedules.map(({ name }) => name).join(', ') || 'none';
+  const found =
+    wanted === undefined && schedules.length === 1 ? schedules[0] : schedules.find(({ name }) => name === wanted);
+  const [first] = found?.stores ?? [];
+  if (!first)
+    throw usage(`--schedule: name a schedule of ${metadata.name} whose store has the snapshot; known: ${known}`);
+  const { retention: _, ...store } = first;
+  return store;
+}
+
+function losses(
+  { metadata, status = {} }: ClusterObject,
+  { what, after }: Chosen,
+  isSaved: boolean,
+  width: number,
+): string {
+  const hasQuorum = !status.conditions?.some(({ type, status: is }) => type === 'QuorumLost' && is !== 'False');
+  const safety = hasQuorum
+    ? 'The present data is backed up first.'
+    : 'The present data cannot be backed up first, because no quorum is known to answer.';
+  return [
+    `${metadata.name} is now ${status.phase ?? 'Unknown'} (${status.reason ?? '?'}).`,
+    `It gets the data of ${what}.`,
+    `LOST is everything that was written after ${after}.`,
+    'Clients are cut off until the restore is complete.',
+    isSaved ? safety : 'The present data is NOT backed up first.',
+  ]
+    .map((line) => wrap(line, width))
+    .join('\n');
+}
+
+const share = ({ status }: RestoreObject): number =>
+  Math.max(0, restorePhases.indexOf(status?.phase ?? 'Pending')) / (restorePhases.length - 1);
+
+function result({ metadata, status = {} }: RestoreObject): string {
+  const { phase, reason, message, snapshotId, safetyBackupId, startTime, completionTime } = status;
+  if (phase !== 'Completed') return plain(`${metadata.name}: ${phase} (${reason}): ${message}`);
+  const back = safetyBackupId ? `; the data before is snapshot ${safetyBackupId}` : '';
+  const next = 'take a backup now: kubectl etcd backup';
+  return plain(
+    `${metadata.name}: Completed in ${duration(startTime, completionTime)}: snapshot ${snapshotId}${back}; ${next}`,
+  );
+}

@@ -1,0 +1,142 @@
+// lib/kubectl-etcd, the file that the npm package contains, against a real API server: its schemas, RBAC and answers. No
+// reconciler runs: the status is written here.
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cluster } from '../apply/good';
+import { TestNamespace } from '../apply/namespace';
+import { kubectl } from '../e2e/support/kubectl';
+
+interface Ended {
+  readonly exit: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+const program = join(__dirname, '../../lib/kubectl-etcd');
+
+let namespace: TestNamespace;
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'plugin-'));
+  namespace = await TestNamespace.create('plugin');
+  const schedule = {
+    name: 'hourly',
+    cron: '0 * * * *',
+    stores: [{ s3: { bucket: 'etcd-backup', region: 'eu-west-1' } }],
+  };
+  await namespace.kubectl(
+    ['apply', '-f', '-'],
+    JSON.stringify(cluster({ size: 3, backup: { schedules: [schedule] } })),
+  );
+  const status = {
+    phase: 'Ready',
+    reason: 'UpToDate',
+    message: 'all is well',
+    observedAt: new Date().toISOString().replace(/\.\d+/, ''),
+    size: 3,
+    voters: 3,
+    readyVoters: 3,
+    members: [0, 1, 2].map((ordinal) => ({
+      ordinal,
+      pod: `orders-${ordinal}`,
+      memberId: `a${ordinal}`,
+      healthy: true,
+    })),
+    conditions: [],
+  };
+  await namespace.kubectl([
+    'patch',
+    'etcdcluster',
+    'orders',
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    JSON.stringify({ status }),
+  ]);
+});
+afterAll(async () => {
+  await namespace?.delete();
+  await rm(directory, { recursive: true });
+});
+
+/** Runs the plugin. */
+function etcd(args: readonly string[], kubeconfig: string | undefined = process.env.KUBECONFIG): Promise<Ended> {
+  const child = spawn(process.execPath, [program, ...args, '-n', namespace.name], {
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  return new Promise((resolve) => {
+    child.on('close', (exit) => resolve({ exit, out, err }));
+  });
+}
+
+const spec = async () => (await namespace.get('etcdcluster', 'orders')).spec;
+
+test('status and list of a cluster', async () => {
+  const shown = await etcd(['status']);
+  expect(shown).toMatchObject({ exit: 0, err: '' });
+  expect(shown.out).toMatch(new RegExp(`^orders in ${namespace.name}: Ready`));
+  expect((await etcd(['list', '-A'])).out).toContain(namespace.name);
+  expect(await etcd(['status', 'no'])).toMatchObject({
+    exit: 3,
+    err: expect.stringContaining('there is no EtcdCluster no'),
+  });
+});
+
+test('what it writes is what the schemas accept, and belongs to it', async () => {
+  expect((await etcd(['pause'])).exit).toBe(0);
+  expect(await spec()).toMatchObject({ paused: true });
+  expect((await etcd(['resume'])).exit).toBe(0);
+  expect((await etcd(['replace', 'orders-1', '--yes'])).exit).toBe(0);
+  expect(await spec()).toMatchObject({ paused: false, replace: { force: [{ ordinal: 1, memberId: 'a1' }] } });
+  const { stdout } = await namespace.kubectl([
+    'get',
+    'etcdcluster',
+    'orders',
+    '--show-managed-fields',
+    '-o',
+    'jsonpath={.metadata.managedFields[*].manager}',
+  ]);
+  expect(stdout).toContain('kubectl-etcd');
+  expect(await etcd(['backup', '--no-wait', '--as', 'b1'])).toMatchObject({ exit: 0 });
+  expect(await etcd(['backup', '--no-wait', '--as', 'b1'])).toMatchObject({
+    exit: 7,
+    err: expect.stringContaining('already exists'),
+  });
+  expect(await etcd(['restore', '--before', '2026-11-21T02:30:00Z', '--yes', '--no-wait', '--as', 'r1'])).toMatchObject(
+    { exit: 0 },
+  );
+  expect((await etcd(['backups'])).out).toMatch(/^b1 +Pending/m);
+});
+
+test('with the right to read EtcdClusters alone, it shows them and names what is missing', async () => {
+  await namespace.kubectl(['create', 'serviceaccount', 'reader']);
+  await namespace.kubectl(['create', 'role', 'reader', '--verb=get,list', '--resource=etcdclusters.cdk8s-etcd.dev']);
+  await namespace.kubectl([
+    'create',
+    'rolebinding',
+    'reader',
+    '--role=reader',
+    `--serviceaccount=${namespace.name}:reader`,
+  ]);
+  const config = JSON.parse((await kubectl(['config', 'view', '--minify', '--raw', '-o', 'json'])).stdout);
+  const token = (await namespace.kubectl(['create', 'token', 'reader'])).stdout.trim();
+  const file = join(directory, 'reader');
+  await writeFile(file, JSON.stringify({ ...config, users: [{ name: config.users[0].name, user: { token } }] }));
+  const shown = await etcd(['status'], file);
+  expect(shown.exit).toBe(0);
+  expect(shown.out).toMatch(/Not shown, because you may not read it: [^.]*pods/);
+  expect(await etcd(['pause'], file)).toMatchObject({
+    exit: 4,
+    err: expect.stringContaining('cannot patch resource "etcdclusters"'),
+  });
+});
