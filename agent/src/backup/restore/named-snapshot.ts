@@ -4,7 +4,7 @@ interface NamedOptions {
   /** The snapshot of a restore that is under way. */
   readonly begunWith?: string | undefined;
   /** What to know of `command`. Follows it. */
-  readonly then?: string;
+  readonly remark?: string;
 }
 
 /**
@@ -15,11 +15,11 @@ interface NamedOptions {
 export function requireNamedSnapshot(
   members: number,
   command: string | undefined,
-  { begunWith, then = '' }: NamedOptions = {},
+  { begunWith, remark = '' }: NamedOptions = {},
 ): void {
   if (members <= 1 || command === undefined) return;
   const begun = begunWith === undefined ? '' : `, and this restore began with ${begunWith}`;
   throw usageError(
-    `all ${members} members must be restored from one snapshot${begun}: name it, such as \`${command}\`${then}`,
+    `all ${members} members must be restored from one snapshot${begun}: name it, such as \`${command}\`${remark}`,
   );
 }

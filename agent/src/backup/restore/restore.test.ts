@@ -757,7 +757,9 @@ describe('the command restore data-dir', () => {
         expect((await unnamed(1, '--again')).token).toBe(first.token);
         const { clusterId } = (await runHere(...first.typed)).data;
         const third = await unnamed(2);
-        expect(third.text).toContain('; its token is the one with which another member, or this one, was restored again');
+        expect(third.text).toContain(
+          '; its token is the one with which another member, or this one, was restored again',
+        );
         for (const { typed } of [await unnamed(1, '--again'), third])
           expect(await runHere(...typed)).toMatchObject({ exitCode: 0, data: { clusterId } });
       });
@@ -783,11 +785,14 @@ describe('the command restore data-dir', () => {
         }
       });
 
-      test('what a note names as its snapshot is no text to print', async () => {
+      test('the id in a note is printed only if it is a valid one', async () => {
         const { id } = saved.manifest;
         const orders = join(own(), 'orders');
         const note = (await readdir(orders)).find((name) => /\.restored-[0-9a-f]+\.json$/.test(name))!;
-        const forged = { ...JSON.parse(await readFile(join(orders, note), 'utf8')), id: `${id}\u001b[31m\nFAKE: do this` };
+        const forged = {
+          ...JSON.parse(await readFile(join(orders, note), 'utf8')),
+          id: `${id}\u001b[31m\nFAKE: do this`,
+        };
         await writeFile(join(orders, note), JSON.stringify(forged));
         const { text, typed } = await unnamed(2);
         expect(text).toContain(`, and this restore began with ${id}: name it`);
@@ -825,16 +830,19 @@ describe('the command restore data-dir', () => {
       test.each([
         ['the same snapshot', async () => saved.manifest.id],
         ['another snapshot', putNewer],
-      ])('a member that was restored again as another cluster, from %s, does not count as restored', async (_, from) => {
-        const { id } = saved.manifest;
-        expect(await of(0, await from(), '--initial-cluster-token=other', '--again')).toMatchObject({ exitCode: 0 });
-        const { exitCode, text } = await of(2, id, '--initial-cluster-token=one');
-        expect(exitCode).toBe(0);
-        expect(text).not.toContain('all 3 members are restored');
-        expect(text).toContain(
-          'which has a note of only 1 of these 2 so far, and a note that a member named m0 was restored again as another cluster, then',
-        );
-      });
+      ])(
+        'a member that was restored again as another cluster, from %s, does not count as restored',
+        async (_, from) => {
+          const { id } = saved.manifest;
+          expect(await of(0, await from(), '--initial-cluster-token=other', '--again')).toMatchObject({ exitCode: 0 });
+          const { exitCode, text } = await of(2, id, '--initial-cluster-token=one');
+          expect(exitCode).toBe(0);
+          expect(text).not.toContain('all 3 members are restored');
+          expect(text).toContain(
+            'which has a note of only 1 of these 2 so far, and a note that a member named m0 was restored again as another cluster, then',
+          );
+        },
+      );
     });
 
     test('a single member with its own token is not restored as the same cluster again', async () => {

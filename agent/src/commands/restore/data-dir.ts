@@ -81,13 +81,13 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
       const { token, text } = await tokenToName(request, { named: begunAs ?? id, begun }, (clusterId) =>
         isNoted(entry, clusterId, opened, context),
       );
+      const newest =
+        begunAs === undefined || begunAs === id
+          ? ''
+          : `; the newest verified snapshot is ${id}: to restore that one, name it with a new --initial-cluster-token`;
       const named = { ...request, ...(token !== undefined && { initialClusterToken: token }) };
       requireNamedSnapshot(members, commandFor(named, opened, settings)(entry, begunAs ?? missing), {
-        begunWith: begunAs,
-        then:
-          begunAs === undefined || begunAs === id
-            ? text
-            : `${text}; the newest verified snapshot is ${id}: to restore that one, name it with a new --initial-cluster-token`,
+        ...{ begunWith: begunAs, remark: `${text}${newest}` },
       });
     }
     const { storageVersion, version } = manifest.source;
