@@ -126,14 +126,6 @@ describe.each([
     expectFailure(await running.kill(signal), exitCode, new RegExp(`^stopped by ${signal}${stored}`));
     expect([...stub.objects.keys()].filter((key) => key.endsWith('.taking'))).toEqual([]);
   });
-
-  test('--timeout: the backup is stored', async () => {
-    await using stub = await S3Stub.start();
-    const { args } = await hanging(stub);
-    const { code, result } = await run([...args, '--timeout', '20s']);
-    expect([code, result.stores]).toMatchObject([hung === 'PutObject' ? 0 : 3, [{ verified: 'read' }]]);
-    expect([...stub.objects.keys()]).toContain(`orders/${result.snapshot.id}.json`);
-  });
 });
 
 test.each(['ListMultipartUploads', 'UploadPart', 'CompleteMultipartUpload', 'GetObject', 'PutObject'])(
