@@ -54,8 +54,9 @@ async function execute(invocation: Invocation): Promise<void> {
     metricsFile = settings.text('metricsFile');
     result = await run({ settings, log, progress, signal });
   } catch (error) {
-    // Every failure after a signal is a consequence of the signal.
-    result = failure(signal.aborted ? signal.reason : error);
+    // Every failure after a signal is a consequence of the signal. With its exit code, it also says what was done before.
+    const saysMore = error instanceof AgentError && error.exitCode === signal.reason?.exitCode;
+    result = failure(signal.aborted && !saysMore ? signal.reason : error);
   }
   progress.end();
   const phases = progress.seconds;

@@ -75,8 +75,10 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     const findings = checked.map(({ finding }) => finding);
     const count = (what: Finding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
     const [failed, inconclusive] = [count('failed'), count('inconclusive')];
+    const isNamed = settings.args.length > 0 || settings.text('objectKey') !== undefined;
+    const otherwise = isNamed && deleted.length > 0 ? ExitCode.nothingThere : ExitCode.done;
     return {
-      exitCode: failed ? ExitCode.verificationFailed : inconclusive ? ExitCode.inconclusive : ExitCode.done,
+      exitCode: failed ? ExitCode.verificationFailed : inconclusive ? ExitCode.inconclusive : otherwise,
       text: [
         ...(part && chosen.length + lost.length + superseded.length + going.length === 0
           ? [`no snapshot is in part ${part.number} of ${part.of}`]
@@ -98,6 +100,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
         failed,
         inconclusive,
         snapshots: findings.map(({ isPassing: _, ...finding }) => finding),
+        ...(deleted.length > 0 && { deleted: deleted.map(({ id }) => id) }),
         ...(lost.length > 0 && { broken: lost.map(({ id, problem }) => ({ id, problem })) }),
         ...(superseded.length > 0 && { superseded: superseded.map(({ id, problem }) => ({ id, problem })) }),
         ...(going.length > 0 && { deleting: going.map(({ id, problem }) => ({ id, problem })) }),

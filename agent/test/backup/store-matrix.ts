@@ -3,7 +3,17 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
-import { backup, command, expectFailure, expectOnly, run, start, succeed, untilOld } from '../faults/commands.ts';
+import {
+  backup,
+  command,
+  expectFailure,
+  expectOnly,
+  run,
+  STOPPED,
+  start,
+  succeed,
+  untilOld,
+} from '../faults/commands.ts';
 import { forEach } from '../faults/for-each.ts';
 import { copyAll, type Place } from '../faults/place.ts';
 import { SnapshotProxy, type Spoiling } from '../faults/snapshot-proxy.ts';
@@ -166,7 +176,7 @@ export function storeMatrix<P extends KindPlace>(kind: StoreKind<P>, turn: numbe
           const result = await start(args(place.store, '--retention', 'last=5'), { signalAt }).finished;
           const late = ['manifest', 'retention'].includes(signalAt.phase);
           if (signalAt.signal === 'SIGTERM' && result.code !== 0) {
-            expectFailure(result, 143, /^stopped by SIGTERM$/);
+            expectFailure(result, 143, STOPPED);
             if (!late) await expectOnly(place, [old]);
           }
           // A signal arrives with a delay: the run may have continued, or ended, by then.

@@ -41,6 +41,10 @@ export function expectFailure({ code, result, stderr }: AgentResult, exitCode: n
   expect(result.error).not.toMatch(/\n|^unexpected/);
 }
 
+/** The error of a backup that SIGTERM ended. What it has stored, or may have stored, is named. */
+export const STOPPED =
+  /^stopped by SIGTERM(; before that, the snapshot was stored: .+|; the manifest \S+ in \S+ may have been written: .+)?$/;
+
 /** Returns the ids that `list` shows, newest first, after `verify` has read all of them. */
 export async function wholeSnapshots({ store }: Place): Promise<string[]> {
   const { snapshots, broken } = await succeed(command('list', store));

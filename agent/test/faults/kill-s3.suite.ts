@@ -12,6 +12,7 @@ import {
   expectOnly,
   nextSecond,
   payloadsAlone,
+  STOPPED,
   start,
   succeed,
   untilOld,
@@ -143,7 +144,7 @@ async function expectTidy(
   place: BucketPlace,
   result: AgentResult & { seconds: number },
 ) {
-  expectFailure(result, 143, /^stopped by SIGTERM$/);
+  expectFailure(result, 143, STOPPED);
   expect(result.seconds).toBeLessThan(20);
   const ours = (key: string) => !key.includes(DEAD);
   // Without the server's answer the id of the upload is unknown; it is empty.
@@ -222,7 +223,7 @@ describe('a payload that goes in one request', () => {
     const before = await succeed(args(place.store));
     await nextSecond();
     const result = await kill(args, { match, when }, place, signal);
-    if (signal === 'SIGTERM') expectFailure(result, 143, /^stopped by SIGTERM$/);
+    if (signal === 'SIGTERM') expectFailure(result, 143, STOPPED);
     expect(await wholeSnapshots(place)).toEqual([before.snapshot.id]);
     // Without the server's answer its existence is unknown.
     expect(await payloadsAlone(place)).toHaveLength(when === 'after' ? 1 : 0);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
 import { S3Stub } from '../support/s3-stub.ts';
 import { secretDirectory } from '../support/secret-directory.ts';
-import { backup, run, start, succeed, wholeSnapshots } from './commands.ts';
+import { backup, expectFailure, run, start, succeed, wholeSnapshots } from './commands.ts';
 import { DirectoryPlace } from './directory-place.ts';
 
 const MIB = 1024 * 1024;
@@ -27,6 +27,8 @@ afterAll(async () => {
 
 const bucket = ({ bucket, endpoint }: S3Stub, credentialsDirectory = credentials) =>
   `s3://${bucket}?${new URLSearchParams({ endpoint, credentialsDirectory })}`;
+
+const isManifest = (key: string) => key.endsWith('.json');
 
 describe.each(['UploadPart', 'CompleteMultipartUpload', 'GetObject', 'ListObjectsV2', 'everything'])(
   'a store that hangs in %s beside a good one',
@@ -89,6 +91,41 @@ test('a deletion that hangs during retention costs only its own snapshot', async
   const keys = [...stub.objects.keys()];
   expect(keys.filter((key) => key.endsWith('.taking') || key.includes(ids[1]!))).toEqual([]);
   expect(keys).toContain(`orders/${ids[0]}.json`);
+});
+
+describe.each([
+  ['retention', 'ListObjectsV2', ['--retention', 'last=1']],
+  // The store has the manifest, but its answer is lost.
+  ['the answer to the manifest', 'PutObject', []],
+] as const)('a store that hangs in %s when the snapshot is stored', (_, hung, flags) => {
+  async function hanging(stub: S3Stub): Promise<{ args: string[]; asked: Promise<void> }> {
+    const args = (...more: string[]) => backup(etcd, bucket(stub), '--compression', 'none', ...more);
+    await succeed(args());
+    const asked = Promise.withResolvers<void>();
+    const before = [...stub.objects.keys()].filter(isManifest).length;
+    stub.intercept = (request, operation) => {
+      const isOfManifest = hung === 'PutObject' ? isManifest(request.key) : true;
+      if (operation !== hung || !isOfManifest) return undefined;
+      if (hung === 'PutObject') stub.carryOut(request);
+      if ([...stub.objects.keys()].filter(isManifest).length === before) return undefined;
+      asked.resolve();
+      return 'hang';
+    };
+    return { args: args(...flags), asked: asked.promise };
+  }
+
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('%s: the error names the snapshot, and no marker stays', async (signal, exitCode) => {
+    await using stub = await S3Stub.start();
+    const { args, asked } = await hanging(stub);
+    const running = start(args);
+    await asked;
+    const stored = `; before that, the snapshot was stored: orders/etcd-snapshot-\\S+\\.db in s3:`;
+    expectFailure(await running.kill(signal), exitCode, new RegExp(`^stopped by ${signal}${stored}`));
+    expect([...stub.objects.keys()].filter((key) => key.endsWith('.taking'))).toEqual([]);
+  });
 });
 
 test.each(['ListMultipartUploads', 'UploadPart', 'CompleteMultipartUpload', 'GetObject', 'PutObject'])(

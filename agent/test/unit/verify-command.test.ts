@@ -68,10 +68,22 @@ test.each([[], ['--subset=1/1']])(
     await rm(join(path, `orders/${second}.json`));
     await rm(join(path, `orders/${second}.db`));
     deleteBefore('get', `orders/${first}.db`);
-    const { exitCode, text } = await run('verify', ...flags);
+    const { exitCode, text, data } = await run('verify', ...flags);
     expect({ exitCode, text }).toEqual({ exitCode: 0, text: `${first}: not verified: it was deleted meanwhile` });
+    expect(data).toMatchObject({ snapshots: [], deleted: [first] });
   },
 );
+
+test('one that is named and deleted meanwhile is not found, unless another fails', async () => {
+  const deleted = { snapshots: [{ id: second }], deleted: [first] };
+  deleteBefore('get', `orders/${first}.db`);
+  expect(await run('verify', first, second)).toMatchObject({ exitCode: ExitCode.nothingThere, data: deleted });
+  Object.assign(FilesystemStore.prototype, original);
+  await put(first);
+  await writeFile(join(path, `orders/${second}.db`), 'damaged');
+  deleteBefore('get', `orders/${first}.db`);
+  expect(await run('verify', first, second)).toMatchObject({ exitCode: ExitCode.verificationFailed, data: deleted });
+});
 
 test.each([
   ['before it is read', 'put', `orders/${second}.verify.json`],

@@ -496,6 +496,24 @@ test('a store path that ends with a namespace is too deep for adopt, also if the
   }
 });
 
+describe('one snapshot of prod/orders in the folder of orders, where another cluster has its own', () => {
+  const said =
+    /[;:] it has the snapshot \S+00000a of prod\/orders in the folder orders; if its path is too deep, pass --store=\S+ --cluster=orders --namespace=prod$/;
+  beforeEach(async () => {
+    await put('etcd-snapshot-20261122-020000-00000a', 'prod/orders');
+    await put(older);
+    for (const name of await readdir(join(path, 'orders')))
+      await rename(join(path, 'orders', name), join(path, 'prod/orders', name));
+    await writeFile(join(path, 'prod/orders/other.db'), 'no snapshot');
+  });
+
+  test.each(['adopt', 'adopt orders/other.db'])('%s adopts, with a warning', async (command) => {
+    const { text, log } = await at(join(path, 'prod'), command, '--cluster=orders');
+    expect(text).toMatch(/other\.db.*does not end in the sha256/);
+    expect(log).toContainEqual(expect.stringMatching(said));
+  });
+});
+
 describe('a manifest in the root of a store whose path does not end with its folder', () => {
   beforeEach(async () => {
     await put(older);
@@ -510,6 +528,11 @@ describe('a manifest in the root of a store whose path does not end with its fol
     expect(log).toContainEqual(
       expect.stringMatching(/^file:\S+: it has snapshots of orders without a folder; if the store begins inside /),
     );
+    const strange = join(path, "a$&b$'c");
+    await mkdir(strange);
+    for (const name of await readdir(path)) if (name !== "a$&b$'c") await rename(join(path, name), join(strange, name));
+    const again = await at(strange, 'adopt other/nightly.db', '--cluster=payments');
+    expect(again.log).toContainEqual(expect.stringContaining(`file://${strange}: it has snapshots of orders without`));
   });
 
   test('does not make the path too deep', async () => {

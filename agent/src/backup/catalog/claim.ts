@@ -27,8 +27,8 @@ export async function claim(
 export const isSame = (there: unknown, document: object): boolean =>
   isDeepStrictEqual(there, JSON.parse(JSON.stringify(document)));
 
-/** Deletes a document that this run has written, unless another run has replaced it. */
-export async function withdraw(store: Store, key: string, document: object, options: CallOptions): Promise<void> {
+/** Deletes a document that this run has written, unless another run has replaced it. Returns whether the key is empty now. */
+export async function withdraw(store: Store, key: string, document: object, options: CallOptions): Promise<boolean> {
   const there = await orNothing(readDocument(store, key, options));
-  if (isSame(there, document)) await store.delete(key, options);
+  return there === undefined || (isSame(there, document) && (await store.delete(key, options)) === 'deleted');
 }

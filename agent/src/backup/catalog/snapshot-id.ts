@@ -24,5 +24,8 @@ export function splitName(name: string): { id: string; suffix: string } | undefi
   return /^[A-Za-z0-9][A-Za-z0-9_+-]*$/.test(id) && !name.includes('/') ? { id, suffix: name.slice(dot) } : undefined;
 }
 
+/** Whether this may be the id of a snapshot, also one that the user has chosen. */
+export const isId = (text: string): boolean => splitName(`${text}.`)?.id === text;
+
 /** Names of files that look like snapshots, whoever saved them. */
 export const SNAPSHOT_NAME = /\.(db|snap|snapshot)(\.gz|\.zst)?(\.age)?$/;

@@ -3,8 +3,8 @@ import { usageError } from '../../lib/errors.ts';
 interface NamedOptions {
   /** The snapshot of a restore that is under way. */
   readonly begunWith?: string | undefined;
-  /** What to know of the token of `command`. Follows it. */
-  readonly token?: string;
+  /** What to know of `command`. Follows it. */
+  readonly remark?: string;
 }
 
 /**
@@ -15,11 +15,11 @@ interface NamedOptions {
 export function requireNamedSnapshot(
   members: number,
   command: string | undefined,
-  { begunWith, token = '' }: NamedOptions = {},
+  { begunWith, remark = '' }: NamedOptions = {},
 ): void {
   if (members <= 1 || command === undefined) return;
   const begun = begunWith === undefined ? '' : `, and this restore began with ${begunWith}`;
   throw usageError(
-    `all ${members} members must be restored from one snapshot${begun}: name it, such as \`${command}\`${token}`,
+    `all ${members} members must be restored from one snapshot${begun}: name it, such as \`${command}\`${remark}`,
   );
 }

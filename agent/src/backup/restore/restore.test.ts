@@ -716,10 +716,11 @@ describe('the command restore data-dir', () => {
       for (const n of [0, 1]) {
         const { exitCode, text } = await of(n, '--initial-cluster-token=one');
         expect(exitCode).toBe(ExitCode.usage);
-        const [, command = ''] =
-          /^all 2 members must be restored from one snapshot, and this restore began with \S+: name it, such as `etcd-agent ([^`]+)`; its token is the given one: if another member was told to take a new one, pass that one to all members$/.exec(
+        const [, command = '', other] =
+          /^all 2 members must be restored from one snapshot, and this restore began with \S+: name it, such as `etcd-agent ([^`]+)`; its token is the given one: if another member was told to take a new one, pass that one to all members; the newest verified snapshot is (\S+): to restore that one, name it with a new --initial-cluster-token$/.exec(
             text,
           ) ?? [];
+        expect(other).toBe(newer);
         expect(command.split(' ').slice(0, 3)).toEqual(['restore', 'data-dir', id]);
         expect(await runHere(...command.split(' '))).toMatchObject({ exitCode: 0, data: { alreadyRestored: n === 0 } });
       }
@@ -756,21 +757,92 @@ describe('the command restore data-dir', () => {
         expect((await unnamed(1, '--again')).token).toBe(first.token);
         const { clusterId } = (await runHere(...first.typed)).data;
         const third = await unnamed(2);
-        expect(third.text).toContain('; its token is the one with which another member was restored again');
+        expect(third.text).toContain(
+          '; its token is the one with which another member, or this one, was restored again',
+        );
         for (const { typed } of [await unnamed(1, '--again'), third])
           expect(await runHere(...typed)).toMatchObject({ exitCode: 0, data: { clusterId } });
       });
 
-      test('a member that was restored again as another cluster does not count as restored', async () => {
-        const { id } = saved.manifest;
-        expect(await of(0, id, '--initial-cluster-token=other', '--again')).toMatchObject({ exitCode: 0 });
-        const { exitCode, text } = await of(2, id, '--initial-cluster-token=one');
-        expect(exitCode).toBe(0);
-        expect(text).not.toContain('all 3 members are restored');
-        expect(text).toContain(
-          'which has a note of only 1 of these 2 so far, and one that m0 was restored again as another cluster, then',
+      test('the token whose cluster the directory holds is named', async () => {
+        const first = await unnamed(0, '--again');
+        expect(await runHere(...first.typed)).toMatchObject({ exitCode: 0 });
+        expect((await unnamed(0, '--again')).text).toMatch(
+          new RegExp(`, because \\S+ already holds the cluster of the token ${first.token!.split('=')[1]}$`),
         );
       });
+
+      test('if the store does not say what it has noted, the token may be another one', async () => {
+        const { get } = FilesystemStore.prototype;
+        FilesystemStore.prototype.get = function (this: FilesystemStore, key, options) {
+          if (key.includes('.restored-')) throw new AgentError(ExitCode.storeUnreachable, 'no answer');
+          return get.call(this, key, options);
+        };
+        try {
+          expect((await unnamed(2)).text).toMatch(/`; its token is the given one: if another member was told to take/);
+        } finally {
+          FilesystemStore.prototype.get = get;
+        }
+      });
+
+      test('the id in a note is printed only if it is a valid one', async () => {
+        const { id } = saved.manifest;
+        const orders = join(own(), 'orders');
+        const note = (await readdir(orders)).find((name) => /\.restored-[0-9a-f]+\.json$/.test(name))!;
+        const forged = {
+          ...JSON.parse(await readFile(join(orders, note), 'utf8')),
+          id: `${id}\u001b[31m\nFAKE: do this`,
+        };
+        await writeFile(join(orders, note), JSON.stringify(forged));
+        const { text, typed } = await unnamed(2);
+        expect(text).toContain(`, and this restore began with ${id}: name it`);
+        expect(typed[2]).toBe(id);
+        const { text: refused } = await of(2, await putNewer(), '--initial-cluster-token=one');
+        expect(refused).toContain(`was already restored from ${id}; restore this member from ${id} too: `);
+      });
+
+      test.each<[string, () => Promise<void>]>([
+        [
+          'a member of that name in a test cluster elsewhere',
+          async () => {
+            const [url, ...more] = ['http://127.0.0.9:1', '--initial-cluster-token=drill'];
+            const drill = [`--data-dir=${join(place, 'drill')}`, '--name=m0', `--initial-advertise-peer-urls=${url}`];
+            const cluster = `--initial-cluster=m0=${url},m1=http://127.0.0.9:2`;
+            expect(await asked(saved.manifest.id, ...drill, cluster, ...more)).toMatchObject({ exitCode: 0 });
+          },
+        ],
+        [
+          'a member that has come back since',
+          async () => {
+            const { id } = saved.manifest;
+            expect(await of(0, id, '--initial-cluster-token=other', '--again')).toMatchObject({ exitCode: 0 });
+            for (const name of await readdir(place))
+              if (name.startsWith('data0')) await rm(join(place, name), { recursive: true });
+            expect(await of(0, id, '--initial-cluster-token=one', '--again')).toMatchObject({ exitCode: 0 });
+          },
+        ],
+      ])('%s was not restored again as another cluster', async (_, meanwhile) => {
+        await meanwhile();
+        const { text } = await of(2, saved.manifest.id, '--initial-cluster-token=one');
+        expect(text).toContain('all 3 members are restored');
+      });
+
+      test.each([
+        ['the same snapshot', async () => saved.manifest.id],
+        ['another snapshot', putNewer],
+      ])(
+        'a member that was restored again as another cluster, from %s, does not count as restored',
+        async (_, from) => {
+          const { id } = saved.manifest;
+          expect(await of(0, await from(), '--initial-cluster-token=other', '--again')).toMatchObject({ exitCode: 0 });
+          const { exitCode, text } = await of(2, id, '--initial-cluster-token=one');
+          expect(exitCode).toBe(0);
+          expect(text).not.toContain('all 3 members are restored');
+          expect(text).toContain(
+            'which has a note of only 1 of these 2 so far, and a note that a member named m0 was restored again as another cluster, then',
+          );
+        },
+      );
     });
 
     test('a single member with its own token is not restored as the same cluster again', async () => {

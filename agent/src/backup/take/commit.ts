@@ -4,8 +4,15 @@ import { inStep, isTimeout } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Store } from '../../store/store.ts';
-import { checkManifest, exactManifestKey, manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
-import { isRefused, withdraw } from '../catalog/claim.ts';
+import {
+  checkManifest,
+  exactManifestKey,
+  manifestKey,
+  putJson,
+  readCatalog,
+  readManifest,
+} from '../catalog/catalog.ts';
+import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { entriesOf } from '../catalog/identity/identity.ts';
 import { clusterLine } from '../catalog/identity/lineage.ts';
@@ -26,7 +33,7 @@ export interface Stored {
 
 /**
  * Verifies the stored payload, then writes the manifest, then applies retention. If retention fails, the snapshot
- * stays. `onCommitted` is called with the key of the payload once the manifest is written.
+ * stays. `onCommitted` is called with the key that leads to the payload once the manifest is written.
  */
 export async function commit(
   target: Target,
@@ -53,19 +60,22 @@ export async function commit(
     if (key) return commitExactKey(store, found, key, { overwrite, signal });
     // Another run may have taken a name of the user's for that of a dead run.
     const onlyNew = request.fileName !== undefined;
-    await putJson(store, manifestKey(folderOf(request), manifest.id), found, { signal, onlyNew });
+    await putJson(store, at, found, { signal, onlyNew });
     return found;
   };
+  const at = key ? exactManifestKey(key) : manifestKey(folderOf(request), manifest.id);
   const committed = await put({ ...manifest, verified }).catch(async (error) => {
-    // Only a refusal is certain: after any other failure, the manifest may have been written.
+    // The answer may have been lost, and then a second attempt refused.
+    const written = await writtenManifest(store, at, manifest);
+    if (written && written !== 'unknown') return written;
     if (isRefused(error) || (error instanceof AgentError && error.exitCode === ExitCode.storeRefused)) {
       await discardAll(target, manifest, context);
-    }
+    } else if (written) throw new UnsureError(error, `the manifest ${at} in ${store.url} may have been written`);
     throw error;
   });
   const outcome = { store: store.url, key: key ?? manifest.object.key, verified: verified?.level };
-  if (!key) await refuseGone(store, committed, folderOf(request));
-  onCommitted(committed.object.key);
+  if (!key) await refuseGone(store, committed, at);
+  onCommitted(outcome.key);
   if (key) {
     progress.phase('key', `storing it under ${key}`);
     return { ...outcome, ...(await finishKey(store, committed, key, request, context)) };
@@ -79,27 +89,51 @@ export async function commit(
   }
 }
 
+/** Whether the backup was committed is not known. */
+export class UnsureError extends AgentError {
+  readonly what: string;
+
+  constructor(error: unknown, what: string) {
+    const exitCode = error instanceof AgentError ? error.exitCode : ExitCode.unexpected;
+    super(exitCode, `${messageOf(error)}; ${what}: look with \`list\``, { cause: error });
+    this.what = what;
+  }
+}
+
+/** The manifest of this run, if the store has it. Of a name of the user's, it may have that of another run. */
+async function writtenManifest(
+  store: Store,
+  key: string,
+  { id, timing }: Manifest,
+): Promise<Manifest | 'unknown' | undefined> {
+  // The run may have ended because of its own signal.
+  const signal = AbortSignal.timeout(BRIEF);
+  const read = await unlessAborted(readManifest(store, key, { signal }), signal).catch(() => 'unknown' as const);
+  if (read === undefined || read === 'unknown') return read;
+  if ('problem' in read) return read.unread ? 'unknown' : undefined;
+  return read.manifest.id === id && isSame(read.manifest.timing, timing) ? read.manifest : undefined;
+}
+
 /**
  * Throws if the payload is not there any more: a manifest without it would report a snapshot that does not exist. What was read
  * back just now is there unless the store says otherwise. The snapshot is committed, so the end of the run does not end the question.
  */
-async function refuseGone(store: Store, manifest: Manifest, folder: string): Promise<void> {
-  const { id, object } = manifest;
+async function refuseGone(store: Store, manifest: Manifest, key: string): Promise<void> {
+  const { object } = manifest;
   const within = AbortSignal.timeout(BRIEF);
   const found = await unlessAborted(store.stat(object.key, { signal: within }), within).catch(() => ({
     size: object.sizeBytes,
   }));
   if (found?.size === object.sizeBytes) return;
-  const key = manifestKey(folder, id);
   const limit = AbortSignal.timeout(DEADLINE);
   const left = await unlessAborted(withdraw(store, key, manifest, { signal: limit }), limit).then(
-    () => '',
-    (error) => `; its manifest ${key} is left, because it could not be removed (${messageOf(error)}): delete it`,
+    (isGone) => (isGone ? '' : 'another run has replaced it or the store keeps it: check it'),
+    (error) => `it could not be removed (${messageOf(error)}): delete it`,
   );
   const what = found ? `was replaced: it has ${found.size} bytes, not ${object.sizeBytes}` : 'was deleted';
   throw new AgentError(
     ExitCode.verificationFailed,
-    `${store.url}: ${object.key} ${what} while the backup was writing its manifest${left}; find out what else writes or deletes there, and take another backup`,
+    `${store.url}: ${object.key} ${what} while the backup was writing its manifest${left && `; its manifest ${key} may be left, because ${left}`}; find out what else writes or deletes there, and take another backup`,
   );
 }
 

@@ -132,9 +132,77 @@ test('a manifest that cannot be removed again is named', async () => {
   const [, key] = await taken.then(
     () => [],
     ({ message }) =>
-      /; its manifest (\S+) is left, because it could not be removed \(no answer\): delete it; /.exec(message)!,
+      /; its manifest (\S+) may be left, because it could not be removed \(no answer\): delete it; /.exec(message)!,
   );
   expect(await readdir(join(root, 'store'), { recursive: true })).toContain(key);
+});
+
+test('a manifest that another run has replaced by then is named', async () => {
+  const store = new Meddled({ path: join(root, 'store') });
+  store.meddle = async (path) => {
+    await rm(path);
+    await writeFile(path.replace(/\.db$/, '.json'), '{}');
+  };
+  await expect(takeBackup(backupRequest(etcd, root, [store]), silent)).rejects.toThrow(
+    /; its manifest orders\/\S+\.json may be left, because another run has replaced it or the store keeps it: check it; /,
+  );
+});
+
+test('a payload that is gone is named in the log of a run that is stopped', async () => {
+  const store = new Meddled({ path: join(root, 'store') });
+  const controller = new AbortController();
+  store.meddle = async (path) => {
+    await rm(path);
+    controller.abort(new AgentError(ExitCode.terminated, 'stopped by SIGTERM'));
+  };
+  const log: string[] = [];
+  const errors = pino({ level: 'error' }, { write: (line) => log.push(JSON.parse(line).msg) });
+  const context = { ...silent, log: errors, signal: controller.signal };
+  await expect(takeBackup(backupRequest(etcd, root, [store]), context)).rejects.toThrow(/^stopped by SIGTERM$/);
+  expect(log).toEqual([expect.stringContaining('was deleted while the backup was writing its manifest')]);
+});
+
+/** Its answer to the manifest is lost. */
+class LosingAnswers extends FilesystemStore {
+  /** Called once the manifest is written. */
+  onManifest = () => {};
+  override async put(...args: Parameters<FilesystemStore['put']>) {
+    const put = await super.put(...args);
+    if (!args[0].endsWith('.json')) return put;
+    this.onManifest();
+    args[2]?.signal?.throwIfAborted();
+    throw new AgentError(ExitCode.storeUnreachable, 'connection lost');
+  }
+}
+
+test.each([{}, { key: 'own/latest.db' }, { key: 'own/latest.db', overwrite: true }])(
+  'an answer to the manifest that is lost does not make a failure of a committed backup, with %j',
+  async (overrides) => {
+    const store = new LosingAnswers({ path: join(root, 'store') });
+    expect(await takeBackup(backupRequest(etcd, root, [store], overrides), silent)).toMatchObject({
+      targets: [{ verified: 'read' }],
+    });
+  },
+);
+
+test.each([
+  ['stopped by SIGTERM', ExitCode.terminated],
+  ['connection lost', ExitCode.storeUnreachable],
+])('a manifest that may have been written is named: %s', async (why, exitCode) => {
+  const store = new LosingAnswers({ path: join(root, 'store') });
+  const controller = new AbortController();
+  store.onManifest = () => {
+    store.get = () => Promise.reject(new Error('no answer'));
+    if (exitCode === ExitCode.terminated) controller.abort(new AgentError(exitCode, why));
+  };
+  const taken = takeBackup(backupRequest(etcd, root, [store]), { ...silent, signal: controller.signal });
+  const message = expect.stringMatching(
+    `^${why}; the manifest orders/etcd-snapshot-\\S+\\.json in file:\\S+/store may have been written: look with \`list\`$`,
+  );
+  await expect(taken).rejects.toMatchObject({ exitCode, message });
+  // With the marker: the manifest may also be missing.
+  const left = await readdir(join(root, 'store/orders'));
+  expect(left.map((name) => name.replace(/^[^.]+/, '')).sort()).toEqual(['.db', '.json', '.taking']);
 });
 
 /** Does not answer any more for the payload once the manifest is written. */
@@ -160,20 +228,30 @@ test('a store that hangs after the manifest does not make a failure of a committ
   });
 }, 20_000);
 
-test.each([undefined, { last: 1 }])(
-  'a backup that is stopped after its manifest says what it has stored (retention: %j)',
-  async (retention) => {
+test.each([
+  [undefined, {}, 'orders/etcd-snapshot-\\S+\\.db'],
+  [{ last: 1 }, {}, 'orders/etcd-snapshot-\\S+\\.db'],
+  // The key leads there, wherever the payload is by then.
+  [undefined, { key: 'own/latest.db' }, 'own/latest\\.db'],
+] as const)(
+  'a backup that is stopped after its manifest says what it has stored (retention: %j, %j)',
+  async (retention, overrides, key) => {
     const store = new HangingAfterwards({ path: join(root, 'store') });
     const controller = new AbortController();
     store.onManifest = () => controller.abort(new AgentError(ExitCode.terminated, 'stopped by SIGTERM'));
     const targets = [{ store, ...(retention && { retention }) }];
-    const taken = takeBackup({ ...backupRequest(etcd, root, []), targets }, { ...silent, signal: controller.signal });
+    const taken = takeBackup(
+      { ...backupRequest(etcd, root, [], overrides), targets },
+      { ...silent, signal: controller.signal },
+    );
     await expect(taken).rejects.toMatchObject({
       exitCode: ExitCode.terminated,
       message: expect.stringMatching(
-        /^stopped by SIGTERM; before that, the snapshot was stored: orders\/etcd-snapshot-\S+\.db in file:\S+\/store$/,
+        `^stopped by SIGTERM; before that, the snapshot was stored: ${key} in file:\\S+/store$`,
       ),
     });
+    const left = await readdir(join(root, 'store'), { recursive: true });
+    expect(left.filter((name) => name.endsWith('.taking'))).toEqual([]);
   },
   20_000,
 );

@@ -1,8 +1,9 @@
 import { candidatesOf } from '../catalog/candidate.ts';
 import type { Entry } from '../catalog/catalog.ts';
-import { folderOf, type NamedCluster, tooDeepAmong } from '../catalog/identity/folder.ts';
+import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { isOf, linesOf } from '../catalog/identity/identity.ts';
 import { sameEtcdElsewhere } from '../catalog/identity/locate.ts';
+import { tooDeepAmong } from '../catalog/identity/misplaced.ts';
 import { fallText, higherBefore, type Reached } from '../catalog/revision-fall.ts';
 import type { Origin, StoreRequest, Target } from './request.ts';
 import type { TargetRun } from './target-run.ts';
@@ -69,7 +70,7 @@ function fallWarning(entries: readonly Entry[], named: NamedCluster, now: Reache
 function tooDeepWarning(entries: readonly Entry[], named: NamedCluster, placed: Target['placed']): string | undefined {
   const misplaced = tooDeepAmong(entries, named);
   const where = misplaced && placed?.(misplaced);
-  return where && `the store begins inside the folder of a cluster${where}`;
+  return where && `the store ${misplaced?.isGuess ? 'may begin' : 'begins'} inside the folder of a cluster${where}`;
 }
 
 /** Returns what the snapshots in a store say against this backup. */

@@ -75,11 +75,11 @@ export async function storeSnapshot(
     const open = runs.filter(({ failure }) => !failure);
 
     context.progress.phase('stream', `snapshot of ${origin.source.endpoint}`);
-    const release = async ({ target: { store: to }, outcome, context: { log } }: TargetRun) => {
+    const release = async ({ target: { store: to }, committed, context: { log } }: TargetRun) => {
       const folder = folderOf(request);
       if (request.fileName) await discard(to, reservationKey(folder, id));
       else if (request.key) return;
-      else if (outcome) await unmarkTaking(to, folder, id, (message) => log.warn({ store: to.url }, message));
+      else if (committed) await unmarkTaking(to, folder, id, (message) => log.warn({ store: to.url }, message));
       // After a failure the store may have the payload.
       else if (await isAbsent(to, key)) await discard(to, takingKey(folder, id));
     };

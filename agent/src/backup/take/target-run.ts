@@ -1,6 +1,7 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { inStep, isTimeout, waitingFor } from '../../lib/limits/run-limit.ts';
 import { type Progress, stepOf } from '../../lib/terminal/progress.ts';
+import { UnsureError } from './commit.ts';
 import type { RunContext, Target, TargetOutcome } from './request.ts';
 
 /** One store's part of a run. If it fails, it takes no further part, and the other stores continue. */
@@ -8,7 +9,7 @@ export class TargetRun {
   readonly target: Target;
   readonly context: RunContext;
   failure: AgentError | undefined;
-  /** Key of the payload, set once the snapshot has its manifest. */
+  /** The key that leads to the payload, set once the snapshot has its manifest. */
   committed: string | undefined;
   /** Set when all work on the committed snapshot has ended. */
   outcome: TargetOutcome | undefined;
@@ -28,8 +29,13 @@ export class TargetRun {
       this.failure =
         error instanceof AgentError ? error : new AgentError(ExitCode.unexpected, messageOf(error), { cause: error });
       const { log, signal } = this.context;
-      if (!signal.aborted) log.error({ store: this.target.store.url }, messageOf(error));
+      if (!this.isEndedBy(signal)) log.error({ store: this.target.store.url }, messageOf(error));
     }
+  }
+
+  /** Whether the end of the run is the only reason of the failure. */
+  isEndedBy({ aborted, reason }: AbortSignal): boolean {
+    return aborted && this.failure !== undefined && (this.failure === reason || this.failure.cause === reason);
   }
 
   describe(): TargetOutcome {
@@ -70,19 +76,21 @@ function sharedProgress(progress: Progress, last: Last, run: number): Progress {
   };
 }
 
-/** The reason of the signal. What is stored by then is a whole snapshot, and is named. */
+/** The reason of the signal. What is stored by then is a whole snapshot, and is named, as is what may be stored. */
 function namingStored(runs: readonly TargetRun[], signal: AbortSignal): unknown {
   const error = namingLate(runs, signal);
   const stored = runs.flatMap(({ committed, target }) => (committed ? [`${committed} in ${target.store.url}`] : []));
-  if (stored.length === 0 || !(error instanceof AgentError)) return error;
-  const text = `${messageOf(error)}; before that, the snapshot was stored: ${stored.join(', ')}`;
-  return new AgentError(error.exitCode, text, { cause: error });
+  const unsure = runs.flatMap(({ failure }) => (failure instanceof UnsureError ? [failure.what] : []));
+  if (stored.length + unsure.length === 0 || !(error instanceof AgentError)) return error;
+  const before = stored.length > 0 ? `; before that, the snapshot was stored: ${stored.join(', ')}` : '';
+  const perhaps = unsure.length > 0 ? `; ${unsure.join(', and ')}: look with \`list\`` : '';
+  return new AgentError(error.exitCode, `${messageOf(error)}${before}${perhaps}`, { cause: error });
 }
 
 /** The reason of the signal. A time-out also names the stores whose work it has ended, and their step if it is one. */
 function namingLate(runs: readonly TargetRun[], signal: AbortSignal): unknown {
   const { reason } = signal;
-  const late = runs.filter(({ failure }) => failure && (failure === reason || failure.cause === reason));
+  const late = runs.filter((run) => run.isEndedBy(signal));
   if (!isTimeout(signal) || late.length === 0) return reason;
   const urls = late.map(({ target }) => target.store.url).join(', ');
   const [step, ...more] = new Set(late.map(({ context }) => context.progress.step));

@@ -9,11 +9,12 @@ import {
   restoreNoteKey,
 } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
+import { isId } from '../../backup/catalog/snapshot-id.ts';
 import type { DataDirResult } from '../../backup/restore/restore.ts';
 import { type DataDirRequest, type Marker, readMarker } from '../../backup/restore/restore-marker.ts';
 import { nextToken } from '../../backup/restore/token.ts';
 import { notesBeside } from '../../control-plane/state/served-revisions.ts';
-import { clusterIdOf, idsOf } from '../../etcd/offline/cluster-id.ts';
+import { clusterIdOf, idsOf, membersOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
@@ -105,25 +106,30 @@ export async function claim(
 /** Whether the flags fix the data: the same flags give every member the same snapshot and revision. */
 const isFixed = ({ settings }: CommandContext) =>
   sha256Flag(settings) !== undefined && bumpFlag(settings) !== undefined;
+
 /**
  * Returns the id of the snapshot that another member, or this one, was restored from as the same cluster. Undefined if none was,
- * or the store does not say so in time.
+ * null if the store does not say so in time.
  */
 export async function begunWith(
   entry: Entry,
   { dataDir, initialCluster, initialClusterToken: token }: DataDirRequest,
   opened: OpenedStore,
   context: CommandContext,
-): Promise<string | undefined> {
+): Promise<string | undefined | null> {
   const clusterId = token === undefined ? undefined : clusterIdOf(initialCluster, token);
   if (clusterId === undefined) return undefined;
   const marker = await readMarker(resolve(dataDir)).catch(() => undefined);
   if (marker?.clusterId === clusterId) return marker.id;
-  return (await notesOf(entry, clusterId, opened, context))[0]?.id;
+  const notes = await notesOf(entry, clusterId, opened, context);
+  return notes ? notes.find(({ id }) => isId(id))?.id : null;
 }
 
-/** Whether the store has a note that a cluster of this id was restored. False if it does not say so in time. */
-export const isNoted = async (...of: Parameters<typeof notesOf>): Promise<boolean> => (await notesOf(...of)).length > 0;
+/** Whether the store has a note that a cluster of this id was restored. Undefined if it does not say so in time. */
+export const isNoted = async (...of: Parameters<typeof notesOf>): Promise<boolean | undefined> => {
+  const notes = await notesOf(...of);
+  return notes && notes.length > 0;
+};
 
 async function notesOf(entry: Entry, clusterId: string, opened: OpenedStore, context: CommandContext) {
   const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
@@ -132,14 +138,18 @@ async function notesOf(entry: Entry, clusterId: string, opened: OpenedStore, con
     return await unlessAborted(notesBeside(opened.store, key, signal), signal);
   } catch {
     context.signal.throwIfAborted();
-    return [];
+    return undefined;
   }
 }
+
+/** The peer URLs of a member, in a form that can be compared. */
+export const peerUrlsOf = (initialCluster: string, name: string): string =>
+  [...(membersOf(initialCluster).get(name) ?? [])].sort().join();
 
 /** The other members of which the store has a note. */
 export interface NotedOthers {
   readonly count: number;
-  /** Names of members that were restored again since then, from the same snapshot as members of another cluster. They do not count. */
+  /** Names of members that were restored again since then, as members of another cluster. They do not count. */
   readonly again: readonly string[];
 }
 
@@ -147,21 +157,22 @@ export interface NotedOthers {
 export async function notedOthers(
   { name, initialCluster }: DataDirRequest,
   { clusterId = '', token = '' }: DataDirResult,
-  entry: ReadEntry,
   opened: OpenedStore,
   context: CommandContext,
 ): Promise<NotedOthers | undefined> {
   const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
   const { store } = opened;
   try {
-    const [key] = await noteKeys(entry, opened, clusterId, context);
     const keys: string[] = [];
-    for await (const { key: each } of store.list(ofAnyCluster(key), { signal })) keys.push(each);
-    const isOwn = (each: string) => each.startsWith(memberNotes(key));
+    for await (const { key: each } of store.list(`${folderOf(opened)}/`, { signal })) keys.push(each);
+    const isOwn = (each: string) => each.includes(`.restored-${clusterId}-`);
     const foreign = keys.filter((each) => isAnyMemberNote(each) && !isOwn(each));
     const read = (each: string) => orNothing(readDocument(store, each, { signal }));
     const since = await Promise.all(foreign.map(read));
     const others = [...(idsOf(initialCluster, token)?.memberIds ?? [])].filter(([member]) => member !== name);
+    /** A member of another cluster may have the same name. The note of an older agent has no URLs. */
+    const isOf = (note: Record<string, unknown> | undefined, member: string) =>
+      note?.name === member && [undefined, peerUrlsOf(initialCluster, member)].includes(note.peerUrls as string);
     const noted = others.flatMap(([member, id]) => {
       const own = keys.find((each) => isMemberNote(each, clusterId, id));
       return own === undefined ? [] : [{ member, own }];
@@ -169,7 +180,7 @@ export async function notedOthers(
     const again: string[] = [];
     for (const { member, own } of foreign.length > 0 ? noted : []) {
       const at = timeOf(await read(own));
-      if (since.some((note) => note?.name === member && timeOf(note) >= at)) again.push(member);
+      if (since.some((note) => isOf(note, member) && timeOf(note) >= at)) again.push(member);
     }
     return { count: noted.length - again.length, again };
   } catch {
@@ -178,7 +189,6 @@ export async function notedOthers(
 }
 
 const timeOf = (note: Record<string, unknown> | undefined): number => Date.parse(String(note?.at));
-const ofAnyCluster = (noteKey: string) => noteKey.replace(/[0-9a-f]+\.json$/, '');
 const isAnyMemberNote = (key: string) => /\.restored-[0-9a-f]+-[0-9a-f]+\.json$/.test(key);
 const memberNotes = (noteKey: string) => noteKey.replace(/\.json$/, '-');
 

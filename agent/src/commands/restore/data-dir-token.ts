@@ -10,8 +10,8 @@ const RENEWALS = 20;
 interface Named {
   /** The snapshot of the command. All members derive the token from it, so they must name the same one. */
   readonly named: string;
-  /** The snapshot of a restore that has begun with the given token. */
-  readonly begun: string | undefined;
+  /** The snapshot of a restore that has begun with the given token. Null if that is not known. */
+  readonly begun: string | undefined | null;
 }
 
 /**
@@ -22,7 +22,7 @@ interface Named {
 export async function tokenToName(
   { dataDir, initialCluster, initialClusterToken: given, repeat }: DataDirRequest,
   { named, begun }: Named,
-  isNoted: (clusterId: string) => Promise<boolean>,
+  isNoted: (clusterId: string) => Promise<boolean | undefined>,
 ): Promise<{ readonly token?: string; readonly text: string }> {
   if (given === undefined) return { text: '' };
   const marker = await readMarker(resolve(dataDir)).catch(() => undefined);
@@ -30,16 +30,22 @@ export async function tokenToName(
   const isHeld = async (token: string) => !stays && holdsCluster(dataDir, clusterIdOf(initialCluster, token));
   const compare = 'if another member was told to take a new one, pass that one to all members';
   let token = given;
-  let text = begun === undefined ? '' : `; its token is the given one: ${compare}`;
+  let why = '';
+  let isUnknown = begun === null;
   for (let count = 0; count < RENEWALS; count++) {
     const next = nextToken(named, token);
     const clusterId = clusterIdOf(initialCluster, next);
     if (await isHeld(token)) {
-      text = `; its token is new, the same for all members that are restored from ${named}, because ${dataDir} already holds the cluster of the given one`;
-    } else if (clusterId !== undefined && (await isNoted(clusterId))) {
-      text = `; its token is the one with which another member was restored again from ${named}`;
-    } else break;
+      const held = token === given ? 'the given one' : `the token ${token}`;
+      why = `; its token is new, the same for all members that are restored from ${named}, because ${dataDir} already holds the cluster of ${held}`;
+    } else {
+      const isTaken = clusterId === undefined ? false : await isNoted(clusterId);
+      isUnknown ||= isTaken === undefined;
+      if (!isTaken) break;
+      why = `; its token is the one with which another member, or this one, was restored again from ${named}`;
+    }
     token = next;
   }
-  return { token, text };
+  if (why === '' && begun === undefined && !isUnknown) return { token, text: '' };
+  return { token, text: `${why || '; its token is the given one'}${why === '' || isUnknown ? `: ${compare}` : ''}` };
 }

@@ -43,6 +43,7 @@ import {
   notedOthers,
   noteKeys,
   noteOf,
+  peerUrlsOf,
   type ReadEntry,
 } from './data-dir-claim.ts';
 import { refuseLone, refuseOtherMember } from './data-dir-members.ts';
@@ -76,13 +77,17 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const missing = missingName(settings, manifest);
     if (several && missing !== undefined) {
       const begun = await begunWith(entry, request, opened, context);
-      const begunAs = missing === id ? begun : undefined;
+      const begunAs = missing === id ? (begun ?? undefined) : undefined;
       const { token, text } = await tokenToName(request, { named: begunAs ?? id, begun }, (clusterId) =>
         isNoted(entry, clusterId, opened, context),
       );
+      const newest =
+        begunAs === undefined || begunAs === id
+          ? ''
+          : `; the newest verified snapshot is ${id}: to restore that one, name it with a new --initial-cluster-token`;
       const named = { ...request, ...(token !== undefined && { initialClusterToken: token }) };
       requireNamedSnapshot(members, commandFor(named, opened, settings)(entry, begunAs ?? missing), {
-        ...{ begunWith: begunAs, token: text },
+        ...{ begunWith: begunAs, remark: `${text}${newest}` },
       });
     }
     const { storageVersion, version } = manifest.source;
@@ -107,7 +112,7 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     );
     warnSwitches(id, result, context.log);
     await note(request, opened, context, entry);
-    const others = several ? await notedOthers(request, result, entry, opened, context) : undefined;
+    const others = several ? await notedOthers(request, result, opened, context) : undefined;
     return ended(request, result, {
       store: store.url,
       ...(others !== undefined && { others }),
@@ -248,9 +253,8 @@ const notedText = (others: NotedOthers | undefined, members: number): string => 
   if (others === undefined) return '';
   const { count, again } = others;
   const noted = count === 0 ? 'no note of them yet' : `a note of only ${count} of these ${members - 1} so far`;
-  const one = again.length === 1 ? 'one' : 'some';
-  const were = again.length === 1 ? 'was' : 'were';
-  return ` from this store too, which has ${noted}${again.length === 0 ? '' : `, and ${one} that ${again.join(', ')} ${were} restored again as another cluster`}`;
+  const since = again.map((name) => `, and a note that a member named ${name} was restored again as another cluster`);
+  return ` from this store too, which has ${noted}${since.join('')}`;
 };
 
 /** Writes the note that the restoring run could not write. A failure never keeps a healthy etcd from starting. */
@@ -284,7 +288,8 @@ async function note(
   // The member is restored, so a store that hangs must not end the run.
   const signal = AbortSignal.any([run, waitLimit(NOTE_LIMIT, run)]);
   const limited = { ...context, signal };
-  const { id, clusterId, memberId, name } = marker;
+  const { id, clusterId, memberId, name, at } = marker;
+  const peerUrls = peerUrlsOf(marker.initialCluster, name);
   const entry =
     found?.id === id
       ? found
@@ -300,7 +305,7 @@ async function note(
       const keys = await noteKeys(entry, opened, clusterId, limited);
       for (const key of keys) await writeNote(opened.store, { ...noteOf(marker, entry), key }, signal);
       if (several && memberId !== undefined)
-        await writeMemberNote(opened.store, keys[0], { id, clusterId, memberId, name }, signal);
+        await writeMemberNote(opened.store, keys[0], { ...{ id, clusterId, memberId, name, at }, peerUrls }, signal);
     };
     await unlessAborted(write(), signal);
     await markNoted(resolve(dataDir), marker);

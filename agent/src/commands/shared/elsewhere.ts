@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Entry } from '../../backup/catalog/catalog.ts';
-import { folderOf, type Misplaced, type NamedCluster, tooDeepAmong } from '../../backup/catalog/identity/folder.ts';
+import { folderOf, type Misplaced, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { entriesAsked, isOf } from '../../backup/catalog/identity/identity.ts';
 import { limited, otherFoldersHint } from '../../backup/catalog/identity/locate.ts';
-import { lookAround } from '../../backup/catalog/identity/misplaced.ts';
+import { lookAround, tooDeepAmong } from '../../backup/catalog/identity/misplaced.ts';
 import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { isTimeout } from '../../lib/limits/run-limit.ts';
@@ -96,7 +96,9 @@ export async function refuseTooDeep(
   };
   const among = tooDeepAmong(entries, opened);
   const own = among && misplacedText(among, spec);
-  if (own) refuse(own);
+  const warn = (text: string) => log.warn(`${store.url}:${text.slice(1)}`);
+  if (own && !among?.isGuess) refuse(own);
+  if (own) return warn(own);
   // Without names, only files in the folder are adopted, and the result says what lies elsewhere.
   if (settings.args.length === 0 || entries.length > 0) return;
   const { misplaced, hasFolder, loose = [] } = await lookAround(store, opened, { signal, limit: HINT_LIMIT });
@@ -108,7 +110,7 @@ export async function refuseTooDeep(
   const guess = isLoose ? looseTooDeepText(opened, loose) : undefined;
   const stray = misplaced?.folder === '' ? `; it has ${strayText(misplaced)}` : undefined;
   const warning = where || guess || (stray && `${stray}; if the store begins inside that folder, check --store`);
-  if (warning) log.warn(warning.replace(';', `${store.url}:`));
+  if (warning) warn(warning);
 }
 
 /** Says how files become snapshots that lie in no folder. */
@@ -168,8 +170,8 @@ async function clusterIdsHint(opened: OpenedStore): Promise<string> {
 
 const flagsAt = (spec: StoreSpec, named: NamedCluster) => sameStore({ ...named, spec, store: { url: storeUrl(spec) } });
 
-const strayText = ({ folder, ...named }: Misplaced): string =>
-  `snapshots of ${folderOf(named)} ${folder === '' ? 'without a folder' : `in the folder ${folder}`}`;
+const strayText = ({ folder, id, ...named }: Misplaced): string =>
+  `${id === undefined ? 'snapshots' : `the snapshot ${id}`} of ${folderOf(named)} ${folder === '' ? 'without a folder' : `in the folder ${folder}`}`;
 
 /** Undefined if the path of the store does not lead there: then they were copied by hand. */
 export function misplacedText(misplaced: Misplaced, spec: StoreSpec): string | undefined {
@@ -178,7 +180,8 @@ export function misplacedText(misplaced: Misplaced, spec: StoreSpec): string | u
   // The path of a store of commands is not known.
   if (!moved && !spec.command) return undefined;
   const how = `its path is too ${missing === undefined ? 'high' : 'deep'}`;
-  return `; it has ${strayText(misplaced)}, so ${how}: ${moved ? `pass ${flagsAt(moved, misplaced)}` : 'check --store'}`;
+  const so = misplaced.isGuess ? `; if ${how},` : `, so ${how}:`;
+  return `; it has ${strayText(misplaced)}${so} ${moved ? `pass ${flagsAt(moved, misplaced)}` : 'check --store'}`;
 }
 
 /** Folders above a store that are looked into. */

@@ -83,15 +83,21 @@ export async function writeNote(
   return putOnce(store, key, { schema: 'cdk8s-etcd/restore/v1', ...note }, signal);
 }
 
-/** Notes that a member was restored and may have voted, so that this is known even if the member loses its disk. */
+/**
+ * Notes that a member was restored and may have voted, so that this is known even if the member loses its disk. A later restore as
+ * the same member replaces the note; with credentials that only allow reading, an existing one is enough.
+ */
 export async function writeMemberNote(
   store: Store,
   key: string,
-  member: { readonly id: string; readonly clusterId: string; readonly memberId: string; readonly name: string },
+  member: Readonly<Record<'id' | 'clusterId' | 'memberId' | 'name' | 'peerUrls' | 'at', string>>,
   signal: AbortSignal,
 ): Promise<void> {
   const document = { schema: 'cdk8s-etcd/restored-member/v1', ...member };
-  await putOnce(store, memberNoteKey(key, member.memberId), document, signal);
+  const at = memberNoteKey(key, member.memberId);
+  await putJson(store, at, document, { signal }).catch(async (error) => {
+    if (!(await store.stat(at, { signal }).catch(() => undefined))) throw error;
+  });
 }
 
 async function putOnce(store: Store, key: string, document: object, signal: AbortSignal): Promise<boolean> {

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { type Entry, looseNotes, readDocument, restoreNoteKey } from '../../backup/catalog/catalog.ts';
 import { revisionOf } from '../../backup/catalog/manifest.ts';
 import { isUndated, mayBeFrom, timeOf } from '../../backup/catalog/passed-over.ts';
+import { isId } from '../../backup/catalog/snapshot-id.ts';
 import { hasBeyond, isPlausible, knownRevisionOf, LAST_REVISION } from '../../backup/payload/plausible-revision.ts';
 import { BUMP_STEP } from '../../backup/restore/bump-beyond.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
@@ -155,7 +156,7 @@ async function outsideFolder(
   const isExact = !entries.some(({ manifestKey }) => manifestKey === restored.manifestKey);
   const places = [
     ...(isExact ? [{ id: restored.id, prefix: restoreNoteKey(restored.manifestKey, '').replace(/\.json$/, '') }] : []),
-    ...(folder === undefined ? [] : [{ id: 'a snapshot outside the folder', prefix: looseNotes(folder) }]),
+    ...(folder === undefined ? [] : [{ id: OUTSIDE, prefix: looseNotes(folder) }]),
   ];
   const found = await Promise.all(
     places.map(async ({ id, prefix }) => {
@@ -297,15 +298,19 @@ async function notesIn(
   );
 }
 
+const OUTSIDE = 'a snapshot outside the folder';
+/** The id of a note, which may be forged: it is printed, and suggested as a name. */
+const idOr = (other: string, id: string | undefined) => (id !== undefined && isId(id) ? id : other);
+
 async function readNote(
   store: Store,
   { id, clusterId, key }: { readonly id: string; readonly clusterId: string; readonly key: string },
   signal: AbortSignal | undefined,
 ): Promise<StoredNote> {
   const document = await readDocument(store, key, signal ? { signal } : {}).catch(ignoreUnreadable);
-  const { revision, bump, ...rest } = noteSchema.safeParse(document).data ?? {};
+  const { id: own, revision, bump, ...rest } = noteSchema.safeParse(document).data ?? {};
   return {
-    ...{ id, clusterId, ...rest },
+    ...{ id: idOr(id, own), clusterId, ...rest },
     ...(isPlausible(revision) && revision > 0 && { revision }),
     ...(isPlausible(bump) && { bump }),
   };
@@ -318,7 +323,7 @@ export async function notesBeside(store: Store, key: string, signal: AbortSignal
   const keys: string[] = [];
   for await (const { key: each } of store.list(folder, { signal })) if (each.endsWith(suffix)) keys.push(each);
   const named = keys.map((each) => ({
-    id: each.slice(folder.length, -suffix.length),
+    id: idOr(OUTSIDE, each.slice(folder.length, -suffix.length)),
     clusterId: clusterId!,
     key: each,
   }));

@@ -41,6 +41,10 @@ export interface Misplaced extends NamedCluster {
   readonly below?: string;
   /** The end of this store's path that belongs to the folder of the cluster. */
   readonly above?: string;
+  /** Set if the path of the store may be right, because these snapshots may lie there for another reason. */
+  readonly isGuess?: true;
+  /** Id of one of them, among snapshots that lie where they belong. */
+  readonly id?: string;
 }
 
 /** What a manifest says of its place. */
@@ -66,13 +70,4 @@ export function misplacedManifest(
   if (folder.endsWith(`/${own}`)) return { ...common, below: folder.slice(0, -own.length - 1) };
   if (folder === '') return { ...common, above: own };
   return own.endsWith(`/${folder}`) ? { ...common, above: own.slice(0, -folder.length - 1) } : undefined;
-}
-
-/** A snapshot in the folder of a cluster that belongs to another one, whose folder ends so: the store begins too deep. */
-export function tooDeepAmong(
-  entries: readonly { readonly manifest?: Placed | undefined }[],
-  named: NamedCluster,
-): Misplaced | undefined {
-  const found = entries.map(({ manifest }) => manifest && misplacedManifest(folderOf(named), manifest));
-  return found.find((misplaced) => misplaced?.above !== undefined);
 }

@@ -185,7 +185,8 @@ export async function sameEtcdElsewhere(
         const found = await newestOf(asked, other, within);
         const misplaced = found && misplacedManifest(other.folder, found);
         const isSame = found?.source.clusterId === clusterId;
-        const where = misplaced && placed?.(misplaced);
+        const where =
+          misplaced && placed?.(misplaced.above === undefined ? { ...misplaced, isGuess: true } : misplaced);
         const isDeep = misplaced?.above !== undefined && (isSame || misplaced.cluster === wanted.cluster);
         if (where && isDeep) deep ??= where;
         else if (where && isSame && misplaced.below !== undefined) high ??= where;

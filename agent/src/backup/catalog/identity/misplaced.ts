@@ -2,9 +2,10 @@ import { isTimeout } from '../../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../../lib/limits/unless-aborted.ts';
 import { callCounter } from '../../../lib/memory.ts';
 import type { Store } from '../../../store/store.ts';
-import { exactManifestKey, isOfExactKey, isValidKey, manifestKey, readManifest } from '../catalog.ts';
+import { type Entry, exactManifestKey, isOfExactKey, isValidKey, manifestKey, readManifest } from '../catalog.ts';
 import { isSnapshotId, SNAPSHOT_NAME, splitName } from '../snapshot-id.ts';
 import { folderOf, type Misplaced, misplacedManifest, type NamedCluster } from './folder.ts';
+import { isOf } from './identity.ts';
 import { type HintOptions, LIMIT, limited } from './locate.ts';
 
 /** Folders whose manifest is read. */
@@ -76,6 +77,20 @@ export async function lookAround(
     if (signal && !isTimeout(signal)) signal.throwIfAborted();
     return {};
   });
+}
+
+/**
+ * A snapshot in the folder of a cluster that belongs to another one, whose folder ends so: the store begins too deep, unless
+ * the folder has whole snapshots of its own cluster.
+ */
+export function tooDeepAmong(entries: readonly Entry[], named: NamedCluster): Misplaced | undefined {
+  for (const { id, manifest } of entries) {
+    const misplaced = manifest && misplacedManifest(folderOf(named), manifest);
+    if (misplaced?.above === undefined) continue;
+    const isMixed = entries.some((entry) => isOf(named, entry) && entry.problem === undefined);
+    return { ...misplaced, ...(isMixed && { id, isGuess: true }) };
+  }
+  return undefined;
 }
 
 /** Compares the folder of a manifest with the cluster that it names. */
