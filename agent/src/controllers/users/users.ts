@@ -324,7 +324,7 @@ interface HalfWay {
 
 const unasked: HalfWay = { why: 'the members have not been asked yet how they speak', lets: () => false };
 
-/** Whoever calls by http is no user of etcd, so with authentication it would be shut out. */
+/** Over http, etcd knows no user: with authentication such a client would be shut out. */
 const switching: HalfWay = {
   why: 'TLS is being switched on or off; users are left alone until every client uses https',
   lets: ({ kind }) => kind === 'AuthDisable',
