@@ -304,6 +304,18 @@ describe('changes nothing, and says so', () => {
       expect(etcd.changes).toEqual(['AuthDisable']);
     });
 
+    test('a user that is added meanwhile asks for authentication, which is not switched on', async () => {
+      putRecord({ transport: off });
+      start(putCluster());
+      await until(() => users.report()?.isWanted === false);
+      putRecord({ transport: both });
+      see('http', 'https');
+      putUser('api');
+      users.changed();
+      await until(() => users.report()?.isWanted);
+      expect(etcd.changes).toEqual([]);
+    });
+
     test('authentication that was on is remembered without a certificate of root', async () => {
       etcd.isEnabled = true;
       putRecord({ transport: both });

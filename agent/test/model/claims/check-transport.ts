@@ -82,6 +82,8 @@ export function checkTransport(world: World, before: RecordDoc, doc: RecordDoc):
   // A new epoch has no members yet.
   if (!before.seeded) return is.peers === is.target ? undefined : 'a seed begins half-way';
   if (before.op) return 'OneOperation: the schemes change beside an op';
+  const opens = was.since !== is.since && is.since !== undefined;
+  if (opens) return was.since === undefined ? checkOpen(world, is) : 'the time for clients begins anew';
   if (is.target !== askedScheme(world)) return 'a scheme is the target that nobody asks for';
   if (was.peers !== is.peers && is.target !== is.peers) return 'members are to use a scheme that nobody asks for';
   const { sts, spec } = world;
@@ -98,8 +100,17 @@ function checkPeers(world: World, { peers, clients }: Transport): string | undef
   if (!cluster.members.every((m) => schemesOf(m).length === 2)) return 'members change the scheme without both URLs';
   if (peers === 'http') return clients === 'both' ? undefined : 'clients lose https with the members';
   if (world.spec?.acceptPlaintext) return 'clients lose http before their time is over';
-  const accepts = (m: EtcdMember): boolean => podOf(world, m)?.speaks?.clients === 'both';
-  return votersOf(cluster).every(accepts) ? undefined : 'clients lose http before every member accepts https';
+  return allAccept(world) ? undefined : 'clients lose http before every member accepts https';
+}
+
+const allAccept = (world: World): boolean =>
+  votersOf(current(world)!).every((m) => podOf(world, m)?.speaks?.clients === 'both');
+
+function checkOpen(world: World, { peers, clients, target }: Transport): string | undefined {
+  if (peers !== 'http' || clients !== 'both' || target !== 'https')
+    return 'the time for clients begins without a switch';
+  const isReady = allAccept(world) && current(world)!.members.every((m) => schemesOf(m).length === 2);
+  return isReady ? undefined : 'the time for clients begins before they can use https everywhere';
 }
 
 function checkClients({ spec, users }: World, was: Transport, is: Transport): string | undefined {

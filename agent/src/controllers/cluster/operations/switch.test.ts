@@ -575,7 +575,7 @@ describe('refused', () => {
     expect(certificates('peer', 'server').rule).toBe('SwitchTransport');
     expect(certificates('peer').effect).toBeUndefined();
     expect(certificates('server').message('TransportReady')).toContain(
-      'it has not begun, because the Secret peer has no certificate yet',
+      'it has not begun, because the Secret peer has no certificate',
     );
   });
 

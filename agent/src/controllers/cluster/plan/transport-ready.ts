@@ -84,7 +84,7 @@ export function whyNotBegun(v: View): string | undefined {
   if (v.spec.paused) return 'spec.paused is true';
   if (v.record.op) return 'an operation is in flight';
   const missing = missingCertificate(v);
-  if (missing !== undefined) return `the Secret ${missing} has no certificate yet`;
+  if (missing !== undefined) return `the Secret ${missing} has no certificate, or was not read yet`;
   if (!mayBeSwitched(v)) return 'it is not known yet whether etcd has users';
   return hasBegun(v) ? undefined : restlessness(v);
 }
