@@ -10,7 +10,7 @@ const page = join(root, 'docs/reference/metrics.md');
 const about = {
   reconciler: [
     'The reconciler',
-    '`GET /metrics` of the Service `etcd-reconciler`. Only the process that holds the Lease reports clusters. A cluster that is deleted, or that the reconciler does not manage any more, has no series. None of them has a label `namespace`: a reconciler has one namespace, and [a scrape adds it](../operations/monitoring.md#metrics-of-an-etcdcluster). [agent.md](agent.md#actions-that-are-counted) says which values `action` has.',
+    '`GET /metrics` of the Service `etcd-reconciler`. Only the process that holds the Lease reports clusters. A cluster that is deleted, or that the reconciler does not manage any more, has no series. None of them has a label `namespace`: a reconciler has one namespace, and [a scrape adds it](../operations/monitoring.md#an-etcdcluster). [agent.md](agent.md#actions-that-are-counted) says which values `action` has.',
   ],
   'member agent': [
     'The agent of a member',

@@ -31,7 +31,8 @@ test.each([
     exitCode: ExitCode.timedOut,
     text: expect.stringMatching(
       new RegExp(
-        `^exec://${store}: not done after 1s(, waiting for \`\\w+( \\S+)?\`; check that the store answers this, or|;) allow more with --timeout$`,
+        // Without the store, if the machine was too slow to ask it.
+        `^(exec://${store}: not done after 1s, waiting for \`\\w+( \\S+)?\`; check that the store answers this, or|(exec://${store}: )?not done after 1s;) allow more with --timeout$`,
       ),
     ),
   });
