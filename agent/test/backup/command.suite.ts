@@ -5,6 +5,8 @@ import { storeMatrix } from './store-matrix.ts';
 storeMatrix<CommandPlace>(
   {
     name: 'a command (sh scripts that use ssh)',
+    // Each call is a process with a connection of its own, and none depends on the version of etcd.
+    isSlow: true,
     async start() {
       const server = await Sshd.start();
       return {

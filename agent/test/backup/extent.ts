@@ -2,11 +2,11 @@ import { availableMinors, type Minor, missingMinors } from '../harness/etcd-bina
 
 const smoke = process.env.SMOKE === '1';
 
-/** Returns every available etcd; in a smoke run only one, and another for each store. */
-export function minorsFor(turn: number): readonly Minor[] {
+/** Returns every available etcd. Of a slow store, and in a smoke run, only one, and another for each store. */
+export function minorsFor(turn: number, isSlow = false): readonly Minor[] {
   const minors = availableMinors();
   for (const minor of missingMinors()) console.warn(`etcd ${minor} is not at hand: untested`);
-  return smoke ? [minors[turn % minors.length]!] : minors;
+  return smoke || isSlow ? [minors[turn % minors.length]!] : minors;
 }
 
 /** Returns all items; in a smoke run every sixth, and a different sixth for each turn. */

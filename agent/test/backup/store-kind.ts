@@ -2,6 +2,8 @@ import type { Place } from '../faults/place.ts';
 
 /** A kind of store, with the real server or the stub that represents it. */
 export interface StoreKind<P extends KindPlace> {
+  /** With every version of etcd it would take hours. */
+  readonly isSlow?: true;
   readonly name: string;
   start(): Promise<StoreServer<P>>;
 }

@@ -36,7 +36,7 @@ export function storeMatrix<P extends KindPlace>(kind: StoreKind<P>, turn: numbe
   });
   afterAll(() => server?.[Symbol.asyncDispose]());
 
-  describe.each(minorsFor(turn))(`etcd %s to ${kind.name}`, (minor) => {
+  describe.each(minorsFor(turn, kind.isSlow))(`etcd %s to ${kind.name}`, (minor) => {
     let etcd: EtcdCluster;
     let root: string;
     let identityFile: string;
