@@ -295,7 +295,7 @@ describe('the time for clients', () => {
     const world = waiting(0);
     const behind = new Date(now - 20 * hour).getTime();
     expect(world.set({ date: behind }).effect).toBeUndefined();
-    expect(world.message('TransportReady')).toContain(`until ${new Date(behind + 24 * hour).toISOString()}`);
+    expect(world.message('TransportReady')).toContain(`until ${new Date(now + 24 * hour).toISOString()}`);
     expect(world.set({ date: now + 23 * hour }).effect).toBeUndefined();
     expect(world.set({ date: now + 24 * hour }).rule).toBe('SwitchTransport.encrypt');
   });
@@ -579,6 +579,25 @@ describe('refused', () => {
     );
   });
 
+  test('begins only with certificates that will be renewed', () => {
+    const world = apply(plain(1), { ...on, tlsSecrets: { peer: 'peer', server: 'server' } });
+    const found = ['peer', 'server'].map((secret) => ({ secret, notAfter: '', span: { notBefore: 0, notAfter: 0 } }));
+    const problem = { reason: 'AuthorityLost' as const, message: 'the Secret of the authority is empty' };
+    const report = { now, secrets: ['peer', 'server'], certificates: found, authorities: [], unread: [] };
+    world.resource({ spec: world.cluster.spec, certificates: { ...report, problems: [problem] } });
+    expect(world.effect).toBeUndefined();
+    expect(world.message('TransportReady')).toContain(`it has not begun, because ${problem.message}`);
+  });
+
+  test('a cluster that uses TLS restarts its members although a Secret cannot be read', () => {
+    const spec = { ...on, tlsSecrets: { peer: 'peer', server: 'server' } };
+    const unread = ['peer', 'server'].map((secret) => ({ secret, why: 'status 403' }));
+    const report = { now, secrets: ['peer', 'server'], certificates: [], authorities: [], unread, problems: [] };
+    const world = apply(safe(), spec).sts({ tlsSecrets: mounted, updateRevision: 'newer' });
+    world.resource({ spec: world.cluster.spec, certificates: report });
+    expect(world.rule).toBe('RestartPod');
+  });
+
   test('the template has no certificates yet', () => {
     const world = plain().spec(on);
     expect(world.effect).toBeUndefined();
@@ -816,7 +835,9 @@ test.each(['monday', 'origin:cr-1'])(
         reason: 'ConfigRefused',
         volume: { ...volume, walPresent: true },
       });
-      expect(restoring(spec).agent(0, withData).rule).not.toBe('SeedPod.certificates');
+      // A gate that refuses runs no etcd, so the data of a volume that lasts stay.
+      expect(restoring(spec).agent(0, withData).rule).toBe('SeedPod.certificates');
+      expect(restoring({ ...spec, ephemeral: true }).agent(0, withData).rule).not.toBe('SeedPod.certificates');
     }
     expect(restoring(off).effect?.kind).not.toBe('DeletePod');
   },
