@@ -69,8 +69,9 @@ test('only the Service with the metrics is scraped, and what is scraped has the 
   expect(reconciler!.spec.endpoints[0]).toMatchObject({ interval: '15s', honorLabels: true });
 });
 
-test('over https, with the certificate for clients', () => {
-  const [members] = monitored({ scrape: EtcdScrape.serviceMonitors({ tls: true }) });
+test('over https, with the certificate for clients, on the port that the policy opens', () => {
+  const [members, , policy] = monitored({ scrape: EtcdScrape.serviceMonitors({ tls: true }) });
+  expect(policy!.spec.ingress[0].ports.map(({ port }: { port: number }) => port)).toEqual([2379, 8080]);
   expect(members!.spec.endpoints[0]).toMatchObject({
     port: 'client',
     scheme: 'https',

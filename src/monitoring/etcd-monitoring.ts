@@ -73,7 +73,7 @@ export class EtcdMonitoring extends Construct {
     this.labels = { ...this.cluster.labels, ...props.labels };
     this.serviceMonitors = scrape._kind === 'ServiceMonitors' ? this.createServiceMonitors(scrape) : [];
     this.services = scrape._kind === 'Annotations' ? this.createServices() : [];
-    this.networkPolicies = this.createPolicies(scraper);
+    this.networkPolicies = this.createPolicies(scraper, scrape);
     this.alerts = this.createAlerts(alerts, scrape);
     this.dashboard = this.createDashboard(dashboard);
     this.node.addValidation({
@@ -131,7 +131,7 @@ export class EtcdMonitoring extends Construct {
     ];
   }
 
-  private createPolicies(scraper: NetworkAccess): ApiObject[] {
+  private createPolicies(scraper: NetworkAccess, scrape: EtcdScrape): ApiObject[] {
     const { name, memberSelector } = this.cluster;
     const peers = scraper._peers();
     // An empty `from` would allow every client.
@@ -142,7 +142,7 @@ export class EtcdMonitoring extends Construct {
       return this.object(id, 'networking.k8s.io/v1', 'NetworkPolicy', `${name}-${suffix}`, { spec });
     };
     return [
-      policy('MemberPolicy', 'metrics', memberSelector, [ports.metrics, ports.agent]),
+      policy('MemberPolicy', 'metrics', memberSelector, [scrape._tls ? ports.client : ports.metrics, ports.agent]),
       policy('ReconcilerPolicy', 'reconciler-metrics', { 'app.kubernetes.io/name': 'etcd-reconciler' }, [ports.agent]),
     ];
   }

@@ -32,7 +32,9 @@ export function memberMonitor(cluster: MonitoredCluster, scrape: EtcdScrape): Sp
  * itself and keeps what is about it, so that no other cluster's manifests are needed for its alerts.
  */
 export function reconcilerMonitor({ name }: MonitoredCluster, scrape: EtcdScrape): Spec {
-  const own = { sourceLabels: [clusterLabel], regex: name, action: 'keep' } as const;
+  // What is about the reconciler itself has no cluster. A scraped label wins by honorLabels; some platforms forbid that, so no
+  // label of the target has its name.
+  const own = { sourceLabels: [clusterLabel], regex: `${name}|`, action: 'keep' } as const;
   return {
     selector: { matchLabels: { 'app.kubernetes.io/name': 'etcd-reconciler' } },
     endpoints: [
@@ -40,8 +42,8 @@ export function reconcilerMonitor({ name }: MonitoredCluster, scrape: EtcdScrape
         port: 'metrics',
         interval: scrape._interval(),
         honorLabels: true,
-        relabelings: [label('job', `${name}-reconciler`), label(clusterLabel, name)],
-        metricRelabelings: [own],
+        relabelings: [label('job', `${name}-reconciler`)],
+        metricRelabelings: [own, label(clusterLabel, name)],
       },
     ],
   };

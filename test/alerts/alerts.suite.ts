@@ -5,7 +5,19 @@ import { join } from 'node:path';
 import { App, Chart, Testing } from 'cdk8s';
 import { stringify } from 'yaml';
 import { EtcdCluster } from '../../src';
-import { becomes, type Faulty, histogram, notation, ofPod, own, type Span, secondsOf, timeline } from './scenario';
+import {
+  always,
+  becomes,
+  condition,
+  type Faulty,
+  histogram,
+  notation,
+  ofPod,
+  own,
+  type Span,
+  secondsOf,
+  timeline,
+} from './scenario';
 
 interface Rule {
   readonly alert: string;
@@ -142,7 +154,8 @@ test.each([
 });
 
 const day = 86400;
-const expiry = (ordinal: number) => ofPod('etcd_agent_certificate_expiry_timestamp_seconds', ordinal);
+const expiry = (ordinal: number) =>
+  ofPod('etcd_agent_certificate_expiry_timestamp_seconds', ordinal, 'certificate="server"');
 
 const onMembers: readonly (readonly [string, Readonly<Record<string, Faulty>>, { delay?: number; after?: number }])[] =
   [
@@ -192,6 +205,24 @@ test('EtcdReconcilerDown: without a pass, and without a reconciler', () => {
   const stuck = { [pass]: { well: secondsOf, fault: () => secondsOf(start) } };
   checkAlert('EtcdReconcilerDown', stuck, 10);
   checkAlert('EtcdReconcilerDown', { [pass]: { well: secondsOf } });
+});
+
+test('EtcdCertificateExpires: not for one that lives for a week and is renewed in time', () => {
+  const week = {
+    [expiry(2)]: { well: 4 * day, fault: 2 * day },
+    [ofPod('etcd_agent_certificate_lifetime_seconds', 2, 'certificate="server"')]: always(7 * day),
+  };
+  expect(fires(week, { from: 10, to: 200, end: 220 }, new Map([[190, []]]))).toBe('');
+});
+
+test('EtcdDegraded: also if its reason alternates', () => {
+  const every = (odd: number) => (minute: number) => (Math.floor(minute / 4) % 2 === odd ? 1 : undefined);
+  const alternating = {
+    ...becomes('Degraded', 'True', 'MemberDown'),
+    [condition('Degraded', 'True', 'MemberDown')]: { fault: every(0) },
+    [condition('Degraded', 'True', 'MemberBlocked')]: { fault: every(1) },
+  };
+  checkAlert('EtcdDegraded', alternating);
 });
 
 test('EtcdOperationStuck', () => {

@@ -4,10 +4,13 @@
 /** A series, and its value in each minute. Undefined: it is not there. */
 export type Timeline = ReadonlyMap<string, readonly (number | undefined)[]>;
 
-/** Values of a series while all is well and while the fault lasts. A function gets the minute. */
+/** A function gets the minute. Undefined: there is no series. */
+type Value = number | ((minute: number) => number | undefined);
+
+/** Values of a series while all is well and while the fault lasts. */
 export interface Faulty {
-  readonly well?: number | ((minute: number) => number);
-  readonly fault?: number | ((minute: number) => number);
+  readonly well?: Value;
+  readonly fault?: Value;
 }
 
 /** When the fault begins and ends, in minutes. */
@@ -20,6 +23,8 @@ export interface Span {
 const buckets = [0.001, 0.008, 0.016, 0.128, 0.512, 1.024, 8.192];
 
 export const secondsOf = (minute: number): number => minute * 60;
+
+const certificate = 'certificate="server"';
 
 /** Series of a healthy cluster, by the text with which Prometheus shows them. */
 const healthy: Readonly<Record<string, Faulty>> = {
@@ -48,7 +53,8 @@ const healthy: Readonly<Record<string, Faulty>> = {
       [ofPod('etcd_agent_volume_free_bytes', ordinal)]: always(6e9),
       [ofPod('etcd_agent_volume_size_bytes', ordinal)]: always(8e9),
       [ofPod('etcd_agent_permit_wait_seconds', ordinal)]: always(0),
-      [ofPod('etcd_agent_certificate_expiry_timestamp_seconds', ordinal)]: always(60 * 86400),
+      [ofPod('etcd_agent_certificate_expiry_timestamp_seconds', ordinal, certificate)]: always(60 * 86400),
+      [ofPod('etcd_agent_certificate_lifetime_seconds', ordinal, certificate)]: always(90 * 86400),
       ...histogram('etcd_disk_wal_fsync_duration_seconds', ordinal, 0.008),
       ...histogram('etcd_disk_backend_commit_duration_seconds', ordinal, 0.016),
     })),

@@ -49,8 +49,7 @@ const textOf = (metrics: ReconcilerMetrics, backups: readonly EtcdBackupObject[]
 function filled(): ReconcilerMetrics {
   const metrics = new ReconcilerMetrics();
   const orders = metrics.begin('orders');
-  orders.status = status;
-  orders.passed();
+  orders.passed(status);
   orders.acted('before Upgrade');
   orders.acted('after Upgrade');
   orders.observed({ operation: upgrade, members });
@@ -74,7 +73,7 @@ test('a condition and the phase have one series each, for what they are now', as
     'etcd_cluster_condition{etcd_cluster="orders",condition="AuthReady",status="Unknown",reason="StateUnknown"} 1',
   ]);
   const stalled = { type: 'Ready', status: 'False', reason: 'NoSpace', ...condition } as const;
-  metrics.begin('orders').status = { phase: 'Stalled', reason: 'NoSpace', conditions: [stalled] };
+  metrics.begin('orders').passed({ phase: 'Stalled', reason: 'NoSpace', conditions: [stalled] });
   expect(await of()).toEqual([
     'etcd_cluster_phase{etcd_cluster="orders",phase="Stalled",reason="NoSpace"} 1',
     'etcd_cluster_condition{etcd_cluster="orders",condition="Ready",status="False",reason="NoSpace"} 1',
@@ -123,8 +122,7 @@ test('a cluster that is forgotten has no series, whatever its last pass and its 
   const metrics = filled();
   const late = metrics.begin('orders');
   metrics.forget('orders');
-  late.passed();
-  late.status = status;
+  late.passed(status);
   late.acted('before Upgrade');
   late.observed({ operation: upgrade, members });
   expect(await textOf(metrics, [run('orders')])).not.toContain('cluster="orders"');

@@ -44,8 +44,8 @@ export class ReconcilerMetrics {
 
 /** Metrics of one cluster. */
 export class ClusterMetrics {
-  /** As last read or written. */
-  status: Partial<ClusterStatus> = {};
+  /** As the last pass found it. The one that is written may be older. */
+  #status: Partial<ClusterStatus> = {};
   #passes = 0;
   /** ms. */
   #lastPass: number | undefined;
@@ -55,7 +55,8 @@ export class ClusterMetrics {
   #operation: PassFacts['operation'];
   #members: readonly ReportedMember[] = [];
 
-  passed(): void {
+  passed(status: Partial<ClusterStatus>): void {
+    this.#status = status;
     this.#passes++;
     this.#lastPass = Date.now();
   }
@@ -86,7 +87,7 @@ export class ClusterMetrics {
       ),
       ...this.#operationSamples(cluster),
       ...this.#members.flatMap((member) => memberSamples(cluster, member)),
-      ...statusSamples(cluster, this.status),
+      ...statusSamples(cluster, this.#status),
     ];
   }
 

@@ -225,10 +225,7 @@ export class Reconciler {
       troubles: this.#troubles,
       backups: (now) => clusterBackups(now, this.#backups.all),
       log: own,
-      onStatus: (status, how) => {
-        if (how === 'read') metrics.passed();
-        metrics.status = status;
-      },
+      onStatus: (status) => metrics.passed(status),
       onFacts: (facts) => metrics.observed(facts),
       at: async (point) => {
         await this.#mayAct(point);

@@ -11,7 +11,12 @@ const status = {
 };
 
 test('a member reports every metric of the table that is its own', () => {
-  const exposed = agentSamples(status, { now: 9, recordReadAt: 1, waitingSince: 1, certificates: { peer: 1 } });
+  const exposed = agentSamples(status, {
+    now: 9,
+    recordReadAt: 1,
+    waitingSince: 1,
+    certificates: { peer: { from: 0, to: 1 } },
+  });
   const own = Object.entries(metrics).flatMap(([name, { from }]) =>
     from.some((each) => each === 'member agent') ? name : [],
   );
@@ -19,10 +24,17 @@ test('a member reports every metric of the table that is its own', () => {
 });
 
 test('each certificate that can be read has its end, and no other has one', async () => {
-  const text = await render(agentSamples(status, { now: 9_000, certificates: { peer: 5_000, client: 7_500 } }));
+  const text = await render(
+    agentSamples(status, {
+      now: 9_000,
+      certificates: { peer: { from: 1_000, to: 5_000 }, client: { from: 0, to: 7_500 } },
+    }),
+  );
   expect(text.match(/^etcd_agent_certificate_\S+ .*$/gm)).toEqual([
     'etcd_agent_certificate_expiry_timestamp_seconds{certificate="peer"} 5',
     'etcd_agent_certificate_expiry_timestamp_seconds{certificate="client"} 7.5',
+    'etcd_agent_certificate_lifetime_seconds{certificate="peer"} 4',
+    'etcd_agent_certificate_lifetime_seconds{certificate="client"} 7.5',
   ]);
 });
 

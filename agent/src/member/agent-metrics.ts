@@ -5,11 +5,17 @@ const states: readonly AgentStatus['state'][] = [
   ...(['Init', 'WaitPermit', 'Preparing', 'Restoring', 'Starting', 'Running', 'Stalled', 'Refused', 'Failed'] as const),
 ];
 
-/** When the certificates on disk end, ms, as far as they exist and can be read. */
+/** From when and until when a certificate is valid, ms. */
+export interface Validity {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The certificates on disk, as far as they exist and can be read. */
 export interface CertificateTimes {
-  readonly peer?: number | undefined;
-  readonly server?: number | undefined;
-  readonly client?: number | undefined;
+  readonly peer?: Validity | undefined;
+  readonly server?: Validity | undefined;
+  readonly client?: Validity | undefined;
 }
 
 /** Times that /status does not contain. */
@@ -40,8 +46,13 @@ export function agentSamples(status: AgentStatus, times: AgentTimes): Sample[] {
     sample('etcd_agent_volume_size_bytes', {}, volume.totalBytes),
     sample('etcd_agent_quarantine_directories', {}, volume.quarantineCount),
     ...(['peer', 'server', 'client'] as const).flatMap((certificate) => {
-      const end = certificates[certificate];
-      return samples('etcd_agent_certificate_expiry_timestamp_seconds', { certificate }, end && end / 1000);
+      const found = certificates[certificate];
+      if (!found) return [];
+      const { from, to } = found;
+      return [
+        sample('etcd_agent_certificate_expiry_timestamp_seconds', { certificate }, to / 1000),
+        sample('etcd_agent_certificate_lifetime_seconds', { certificate }, (to - from) / 1000),
+      ];
     }),
   ];
 }

@@ -18,6 +18,12 @@ export interface Sample {
   readonly value: number;
 }
 
+export interface Alert {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly state: string;
+}
+
 /** A real Prometheus that scrapes these targets once a second. */
 export class Prometheus implements AsyncDisposable {
   readonly #url: string;
@@ -73,6 +79,12 @@ export class Prometheus implements AsyncDisposable {
     };
     if (status !== 'success') throw new Error(`${expr}: ${error}`);
     return data.result.map(({ metric, value: [, value] }) => ({ labels: metric, value: Number(value) }));
+  }
+
+  async alerts(): Promise<Alert[]> {
+    const answer = await fetch(`${this.#url}/api/v1/alerts`);
+    const { data } = (await answer.json()) as { data: { alerts: Alert[] } };
+    return data.alerts;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -144,20 +144,30 @@ const conditionAlerts: readonly ConditionAlert[] = [
   },
 ];
 
+/** A template for the reason that the condition has now. */
+const reasonNow = (more = ''): string =>
+  '{{ with printf "etcd_cluster_condition{namespace=%q,etcd_cluster=%q,condition=%q}" $labels.namespace $labels.etcd_cluster $labels.condition | query }}' +
+  `{{ . | first | label "reason"${more} }}{{ end }}`;
+
 /** Returns the alerts on the conditions that the reconciler reports. */
 export function alertsOnConditions(scope: AlertScope): Alert[] {
-  return conditionAlerts.map(({ condition, status, except, only, ...alert }) => ({
-    ...alert,
-    expr: `${series(
+  return conditionAlerts.map(({ condition, status, except, only, ...alert }) => {
+    const found = series(
       'etcd_cluster_condition',
       scope,
       `condition="${condition}"`,
       matcher('status', status),
       ...(except ? [`reason!~"${except.join('|')}"`] : []),
       ...(only ? [matcher('reason', only)] : []),
-    )} == 1`,
-    runbook: 'runbook.md#{{ $labels.reason | toLower }}',
-  }));
+    );
+    return {
+      ...alert,
+      // The time of an alert would begin anew with each change of a label, and a condition may alternate between reasons.
+      expr: `max by (namespace, etcd_cluster, condition) (${found}) == 1`,
+      summary: `${alert.summary} Reason: ${reasonNow()}.`,
+      runbook: `runbook.md#${reasonNow(' | toLower')}`,
+    };
+  });
 }
 
 const matcher = (label: string, values: string | readonly string[]): string =>

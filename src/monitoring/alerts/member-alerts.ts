@@ -6,6 +6,7 @@ export function alertsOnMembers(scope: AlertScope): Alert[] {
   const quantile = (histogram: string) =>
     `histogram_quantile(0.99, sum by (namespace, etcd_cluster, pod, le) (rate(${of(`${histogram}_bucket`)}[5m])))`;
   const share = `${of('etcd_mvcc_db_total_size_in_bytes')} / ${of('etcd_server_quota_backend_bytes')}`;
+  const left = `${of('etcd_agent_certificate_expiry_timestamp_seconds')} - time()`;
   return [
     {
       name: 'EtcdLeaderChanges',
@@ -48,10 +49,11 @@ export function alertsOnMembers(scope: AlertScope): Alert[] {
     {
       name: 'EtcdCertificateExpires',
       severity: 'critical',
-      expr: `${of('etcd_agent_certificate_expiry_timestamp_seconds')} - time() < 14 * 86400`,
+      // Certificates that live for days are renewed days before they expire.
+      expr: `${left} < 14 * 86400 and ${left} < ${of('etcd_agent_certificate_lifetime_seconds')} / 5`,
       for: '1h',
       summary:
-        'A certificate of pod {{ $labels.pod }} expires in {{ $value | humanizeDuration }} and was not renewed in time. Find out who issues it, and why it does not.',
+        'The {{ $labels.certificate }} certificate of pod {{ $labels.pod }} expires in {{ $value | humanizeDuration }} and was not renewed in time. Find out who issues it, and why it does not.',
     },
   ];
 }

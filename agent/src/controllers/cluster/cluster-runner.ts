@@ -5,6 +5,7 @@ import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { WorkQueue } from '../../lib/queue.ts';
 import { Trigger } from '../../lib/trigger.ts';
+import type { ClusterStatus } from '../../protocol/cluster-status.ts';
 import { Certificates } from '../certificates/certificates.ts';
 import { memberReports } from '../certificates/members.ts';
 import type { EtcdUserObject } from '../users/object.ts';
@@ -23,6 +24,7 @@ export type RunnerOptions = Omit<PortOptions, 'certificates' | 'authentication' 
   readonly holder: string;
   readonly at: AtPoint;
   readonly onFacts: (facts: PassFacts) => void;
+  readonly onStatus: (status: ClusterStatus) => void;
   readonly turn: WorkQueue['run'];
   /** The same for the passes over certificates, and over users, so that they delay no pass. */
   readonly certificatesTurn: WorkQueue['run'];
@@ -114,7 +116,7 @@ export class ClusterRunner {
   }
 
   async #run(): Promise<void> {
-    const { settings, holder, log, at, turn } = this.#options;
+    const { settings, holder, log, at, turn, onStatus } = this.#options;
     const { signal } = this.#stop;
     try {
       const onObserved = (observed: Observed, now: number) => {
@@ -123,7 +125,7 @@ export class ClusterRunner {
         this.#users.see(observed);
       };
       const wake = this.#wake.wait;
-      await runCluster({ port: this.#port, settings, holder, signal, log, at, turn, wake, onObserved });
+      await runCluster({ port: this.#port, settings, holder, signal, log, at, turn, wake, onObserved, onStatus });
     } catch (error) {
       log.error({ err: error }, `the cluster is no longer reconciled: ${messageOf(error)}`);
     }

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
 import type { WorkQueue } from '../../lib/queue.ts';
+import type { ClusterStatus } from '../../protocol/cluster-status.ts';
 import { emptyMemory, type Memory } from './observe.ts';
 import type { Fresh, Observed } from './observed.ts';
 import type { Port } from './port.ts';
@@ -23,6 +24,8 @@ export interface ClusterRun {
   turn?: WorkQueue['run'];
   /** Called with what each pass has observed, and when. */
   onObserved?: (observed: Observed, now: number) => void;
+  /** Called with the status that each pass found, whether it can be written or not. */
+  onStatus?: (status: ClusterStatus) => void;
 }
 
 /** Reconciles one cluster, pass after pass, until the signal is aborted. */
@@ -93,8 +96,9 @@ function tell({ log }: ClusterRun, { plan, error }: Pass, said: string | undefin
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-async function report({ port, settings, log }: ClusterRun, { observed, plan, now }: Done): Promise<void> {
+async function report({ port, settings, log, onStatus }: ClusterRun, { observed, plan, now }: Done): Promise<void> {
   const found = clusterStatus(observed, plan.conditions, now, settings);
+  if (found) onStatus?.(found);
   const before = observed.cluster.known ? observed.cluster.v?.status : undefined;
   const status = found && statusToWrite(before, found, now, settings);
   if (!status) return;

@@ -244,6 +244,12 @@ export const metrics = {
     from: member,
     help: 'End of a certificate on disk: peer (of the member among members), server (for clients) or client (of root). Absent without TLS, and for a file that cannot be read.',
   },
+  etcd_agent_certificate_lifetime_seconds: {
+    type: 'gauge',
+    labels: ['certificate'],
+    from: member,
+    help: 'How long the certificate is valid in all.',
+  },
   etcd_backup_store_up: {
     type: 'gauge',
     labels: ofStore,

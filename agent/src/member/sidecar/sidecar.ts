@@ -9,7 +9,7 @@ import type { Sample } from '../../lib/metrics/sample.ts';
 import type { AgentReason } from '../../protocol/agent-reasons.ts';
 import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
-import { agentSamples, type CertificateTimes } from '../agent-metrics.ts';
+import { agentSamples, type CertificateTimes, type Validity } from '../agent-metrics.ts';
 import { missingCertificate } from '../certificate-files.ts';
 import { configFile, quotaProblem } from '../etcd-config.ts';
 import { damagedIdentity, noIdentity } from '../identity.ts';
@@ -280,19 +280,22 @@ export class Sidecar {
 
 type TlsDirectories = Pick<MemberConfig, 'peerTlsDir' | 'serverTlsDir' | 'backup'>;
 
-/** Reads when the pod's certificates end. One that cannot be read is left out. */
+/** Reads when the pod's certificates are valid. One that cannot be read is left out. */
 async function certificateTimes({ peerTlsDir, serverTlsDir, backup }: TlsDirectories): Promise<CertificateTimes> {
-  const [peer, server, client] = await Promise.all([peerTlsDir, serverTlsDir, backup?.rootTlsDir].map(expiryIn));
+  const [peer, server, client] = await Promise.all([peerTlsDir, serverTlsDir, backup?.rootTlsDir].map(validityIn));
   return { peer, server, client };
 }
 
-const expiryIn = async (directory: string | undefined): Promise<number | undefined> =>
-  directory === undefined ? undefined : expiryOf(join(directory, 'tls.crt')).catch(() => undefined);
+const validityIn = async (directory: string | undefined): Promise<Validity | undefined> =>
+  directory === undefined ? undefined : validityOf(join(directory, 'tls.crt')).catch(() => undefined);
 
 function firstOf(times: CertificateTimes): string | undefined {
-  const first = Math.min(...Object.values(times).filter((time) => time !== undefined));
+  const ends = Object.values(times).flatMap((validity: Validity | undefined) => validity?.to ?? []);
+  const first = Math.min(...ends);
   return Number.isFinite(first) ? new Date(first).toISOString() : undefined;
 }
 
-const expiryOf = async (file: string): Promise<number> =>
-  new X509Certificate(await readFile(file)).validToDate.getTime();
+async function validityOf(file: string): Promise<Validity> {
+  const { validFromDate, validToDate } = new X509Certificate(await readFile(file));
+  return { from: validFromDate.getTime(), to: validToDate.getTime() };
+}

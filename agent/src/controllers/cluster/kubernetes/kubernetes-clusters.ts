@@ -19,8 +19,6 @@ export interface ClustersOptions {
   readonly certificates?: () => CertificateReport | undefined;
   /** Returns what is known of etcd's authentication. */
   readonly authentication?: () => AuthReport | undefined;
-  /** Called with every status read (at most once per pass) or written. */
-  readonly onStatus: (status: Partial<ClusterStatus>, how: 'read' | 'written') => void;
   readonly progress: RestoreProgress;
 }
 
@@ -44,7 +42,6 @@ export class KubernetesClusters implements Clusters {
     const found = await cache.get('etcdclusters', () => this.#find());
     this.#context.setCluster(found);
     if (!found) return undefined;
-    this.#options.onStatus(found.status ?? {}, 'read');
     const backups = this.#options.backups?.(found);
     const certificates = this.#options.certificates?.();
     const authentication = this.#options.authentication?.();
@@ -92,7 +89,6 @@ export class KubernetesClusters implements Clusters {
       status,
     };
     await client.apply(paths.of('etcdclusters', name, 'status'), body);
-    this.#options.onStatus(status, 'written');
     for (const { type, reason, message } of conditionEvents(cluster.status, status)) {
       this.#context.emitEvent(type, reason, message);
     }

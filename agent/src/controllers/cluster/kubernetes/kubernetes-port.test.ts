@@ -40,7 +40,6 @@ beforeEach(async () => {
       troubles: new Troubles({ client, paths, log }),
       clientTls: new ClientTls(client, paths),
       isWatched: () => true,
-      onStatus() {},
     },
   });
 });

@@ -33,17 +33,7 @@ export class KubernetesPort implements Port {
   readonly #root: EtcdPort;
 
   constructor(options: PortOptions) {
-    const {
-      client,
-      paths,
-      name: cluster,
-      settings,
-      shutdown,
-      onStatus,
-      backups,
-      certificates,
-      authentication,
-    } = options;
+    const { client, paths, name: cluster, settings, shutdown, backups, certificates, authentication } = options;
     this.#cache = new ResponseCache(options.isWatched);
     const context = new ClusterContext({ ...options, cache: this.#cache });
     this.#context = context;
@@ -55,7 +45,7 @@ export class KubernetesPort implements Port {
       trouble: troubleOf(context.cluster?.status),
     }));
     this.clusters = new KubernetesClusters({
-      ...{ context, shutdown, onStatus, progress },
+      ...{ context, shutdown, progress },
       ...(backups && { backups }),
       ...(certificates && { certificates }),
       ...(authentication && { authentication }),
