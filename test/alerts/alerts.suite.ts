@@ -203,7 +203,7 @@ test('EtcdLeaderChanges: an election is not an alert, one after the other is', (
 test('EtcdReconcilerDown: without a pass, and without a reconciler', () => {
   const pass = own('etcd_reconciler_last_pass_timestamp_seconds');
   const stuck = { [pass]: { well: secondsOf, fault: () => secondsOf(start) } };
-  checkAlert('EtcdReconcilerDown', stuck, 10);
+  checkAlert('EtcdReconcilerDown', stuck, 5);
   checkAlert('EtcdReconcilerDown', { [pass]: { well: secondsOf } });
 });
 

@@ -9,7 +9,7 @@ export function alertsOnReconciler(scope: AlertScope): Alert[] {
       name: 'EtcdReconcilerDown',
       severity: 'critical',
       // Only the reconciler that holds the Lease has a time of a pass.
-      expr: `absent(${lastPass}) or time() - max by (namespace, etcd_cluster) (${lastPass}) > 600`,
+      expr: `absent(${lastPass}) or time() - max by (namespace, etcd_cluster) (${lastPass}) > 300`,
       for: '10m',
       summary:
         'No reconciler has looked after the cluster for ten minutes. Members serve, but nothing is repaired. Check its pod, its Lease and its log.',
