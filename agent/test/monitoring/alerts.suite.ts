@@ -8,7 +8,7 @@ import { Prometheus } from './prometheus.ts';
 // The rules are those of the library, but for their time. What is scraped is written here: a state that no cluster is in.
 test('an alert names the reason that the condition has now, and links to it', async () => {
   const labels = 'etcd_cluster="orders",condition="Degraded",status="True"';
-  let reason = 'MemberDown';
+  let reason = 'Joining';
   const server = createServer((_, response) => {
     response.end(`etcd_cluster_condition{${labels},reason="${reason}"} 1\n`);
   }).listen(0, '127.0.0.1');
@@ -31,15 +31,15 @@ test('an alert names the reason that the condition has now, and links to it', as
         if (found?.annotations.summary?.includes(wanted) || Date.now() > deadline) return found;
       }
     };
-    expect(await degraded('MemberDown')).toMatchObject({
+    expect(await degraded('Joining')).toMatchObject({
       labels: { severity: 'warning', namespace: 'shop', etcd_cluster: 'orders', condition: 'Degraded' },
       annotations: {
-        summary: expect.stringMatching(/ Reason: MemberDown\.$/),
-        runbook_url: 'runbook.md#memberdown',
+        summary: expect.stringMatching(/ Reason: Joining\.$/),
+        runbook_url: 'runbook.md#joining',
       },
     });
-    reason = 'PodNotRunning';
-    expect((await degraded('PodNotRunning'))?.annotations.runbook_url).toMatch(/#podnotrunning$/);
+    reason = 'Stuck';
+    expect((await degraded('Stuck'))?.annotations.runbook_url).toMatch(/#stuck$/);
   } finally {
     server.close();
     server.closeAllConnections();
