@@ -579,6 +579,25 @@ describe('refused', () => {
     );
   });
 
+  test('begins only with certificates that will be renewed', () => {
+    const world = apply(plain(1), { ...on, tlsSecrets: { peer: 'peer', server: 'server' } });
+    const found = ['peer', 'server'].map((secret) => ({ secret, notAfter: '', span: { notBefore: 0, notAfter: 0 } }));
+    const problem = { reason: 'AuthorityLost' as const, message: 'the Secret of the authority is empty' };
+    const report = { now, secrets: ['peer', 'server'], certificates: found, authorities: [], unread: [] };
+    world.resource({ spec: world.cluster.spec, certificates: { ...report, problems: [problem] } });
+    expect(world.effect).toBeUndefined();
+    expect(world.message('TransportReady')).toContain(`it has not begun, because ${problem.message}`);
+  });
+
+  test('a cluster that uses TLS restarts its members although a Secret cannot be read', () => {
+    const spec = { ...on, tlsSecrets: { peer: 'peer', server: 'server' } };
+    const unread = ['peer', 'server'].map((secret) => ({ secret, why: 'status 403' }));
+    const report = { now, secrets: ['peer', 'server'], certificates: [], authorities: [], unread, problems: [] };
+    const world = apply(safe(), spec).sts({ tlsSecrets: mounted, updateRevision: 'newer' });
+    world.resource({ spec: world.cluster.spec, certificates: report });
+    expect(world.rule).toBe('RestartPod');
+  });
+
   test('the template has no certificates yet', () => {
     const world = plain().spec(on);
     expect(world.effect).toBeUndefined();

@@ -9,13 +9,13 @@ import {
   hasBoth,
   hasOnly,
   mayBeSwitched,
-  missingCertificate,
   openSince,
   reports,
   speaksOtherwise,
   timeForClients,
   transportOf,
   transportRefusal,
+  whyNoCertificates,
 } from './transport.ts';
 import { restlessness, tlsMismatch } from './upgrade-path.ts';
 import type { View } from './view.ts';
@@ -83,8 +83,8 @@ export function whyNotBegun(v: View): string | undefined {
   if (mismatch) return `the StatefulSet’s template ${mismatch}`;
   if (v.spec.paused) return 'spec.paused is true';
   if (v.record.op) return 'an operation is in flight';
-  const missing = missingCertificate(v);
-  if (missing !== undefined) return `the Secret ${missing} has no certificate, or was not read yet`;
+  const without = whyNoCertificates(v);
+  if (without !== undefined) return without;
   if (!mayBeSwitched(v)) return 'it is not known yet whether etcd has users';
   return hasBegun(v) ? undefined : restlessness(v);
 }

@@ -1,8 +1,9 @@
 import type { AgentStatus } from '../../../protocol/agent-status.ts';
+import type { Reason } from '../../../protocol/reasons.ts';
 import type { RecordDoc, Scheme, Schemes, Transport } from '../../../protocol/record.ts';
 import { peerUrl } from '../names.ts';
 import type { Pod } from '../observed.ts';
-import { voters } from './facts.ts';
+import { learners, voters } from './facts.ts';
 import { listed, type MemberView, type PlacedMember } from './member-view.ts';
 import { agentAt, agentOf, podsOf } from './observations.ts';
 import type { View } from './view.ts';
@@ -98,7 +99,7 @@ export const isGuardedByTls = ({ op }: RecordDoc): boolean =>
 
 /** The members use TLS among themselves, or are to: without certificates a member reaches none of them. */
 export const needsCertificates = (v: View): boolean =>
-  isGuardedByTls(v.record) || (!isUnborn(v) && (transportOf(v).peers === 'https' || mayUseTls(v)));
+  isGuardedByTls(v.record) || (!isUnborn(v) && (transportOf(v).peers === 'https' || mayUseTls(v) || isHeldByUsers(v)));
 
 /** A member uses TLS, or may: its agent does not answer, and it may not have been restarted since the record said so. */
 function mayUseTls(v: View): boolean {
@@ -107,7 +108,7 @@ function mayUseTls(v: View): boolean {
   // Without a quorum: only while clients may use either scheme, members may have either.
   if (!v.o.members.known)
     return hadTls && clients === 'both' && Object.keys(v.record.members).some((at) => speaks(Number(at)) !== 'http');
-  return voters(v).some(({ agent, peerUrls }) => {
+  return listed(v).some(({ agent, peerUrls }) => {
     const peers = agent?.transport?.peers;
     return peers === 'https' || (peers === undefined && hadTls && has('https', peerUrls));
   });
@@ -130,20 +131,37 @@ export function openSince(v: View): number | undefined {
   return since <= v.date + v.s.acceptPlaintextMost ? since : undefined;
 }
 
-/** When clients may no longer use http, while TLS is switched on, ms. A time in the future counts as now. */
-export const endOfPlaintext = (v: View): number => Math.min(openSince(v) ?? v.date, v.date) + timeForClients(v);
+/** When clients may no longer use http, while TLS is switched on, ms. */
+export const endOfPlaintext = (v: View): number => (openSince(v) ?? v.date) + timeForClients(v);
 
-/** The Secret without which no pod would start; undefined: there is none, or another program writes the certificates. */
-export function missingCertificate({ cluster: { certificates }, spec }: View): string | undefined {
-  const { peer, server } = spec.tlsSecrets ?? {};
-  const found = certificates?.certificates.map(({ secret }) => secret);
-  return [peer, server].find((secret) => secret !== undefined && found?.includes(secret) === false);
+/** Certificates that members could not use, or could not renew. */
+const unusable: readonly Reason[] = [
+  'Expired',
+  'NotYetValid',
+  'AuthorityLost',
+  'AuthorityInvalid',
+  'ForeignCertificate',
+];
+
+/**
+ * Why no member may be restarted to begin with TLS: it would not start, or not for long. Undefined: nothing, or another
+ * program writes the certificates. A cluster that uses TLS already is not held by it.
+ */
+export function whyNoCertificates(v: View): string | undefined {
+  const { certificates } = v.cluster;
+  if (askedScheme(v) !== 'https' || transportOf(v).peers !== 'http' || !certificates) return undefined;
+  const { peer, server } = v.spec.tlsSecrets ?? {};
+  const found = certificates.certificates.map(({ secret }) => secret);
+  const missing = [peer, server].find((secret) => secret !== undefined && !found.includes(secret));
+  if (missing !== undefined) return `the Secret ${missing} has no certificate, or was not read yet`;
+  return certificates.problems.find(({ reason }) => unusable.includes(reason))?.message;
 }
 
 /** The schemes that each member's peer URLs should have; undefined: this is not known, or it is too early for a change. */
 function schemesWanted(v: View): readonly Scheme[] | undefined {
   const { peers, target } = transportOf(v);
-  if (peers === target && allSpeak(v, (report) => report.peers === target)) return [target];
+  const isOnWay = learners(v).some(({ ordinal }) => ordinal !== undefined && speaksOtherwise(v, { ordinal }));
+  if (peers === target && !isOnWay && allSpeak(v, (report) => report.peers === target)) return [target];
   const isReady =
     target === 'https' && peers === 'http' ? acceptsBoth : ({ hasCertificates }: Report) => hasCertificates;
   return allSpeak(v, isReady) ? bothSchemes : undefined;
@@ -193,6 +211,9 @@ const givesUpTls = (v: View): boolean => {
   return askedScheme(v) === 'http' && (peers === 'https' || (target === 'http' && clients === 'both'));
 };
 
+/** Without certificates nobody could log in. */
+const isHeldByUsers = (v: View): boolean => givesUpTls(v) && mayGoWithoutUsers(v) === false;
+
 const isFollowed = (v: View): boolean => {
   const { peers, target } = transportOf(v);
   return target === askedScheme(v) && peers === target && !givesUpTls(v);
@@ -201,15 +222,17 @@ const isFollowed = (v: View): boolean => {
 /** A switch that has begun can be taken back although a member that it restarted does not serve. */
 export const hasBegun = (v: View): boolean => transportOf(v).clients === 'both' || listed(v).some(hasBoth);
 
+const heldByUsers =
+  'TLS cannot be switched off while authentication is on or asked for: without TLS nobody can prove who they are; with EtcdTls.none({ from: … }) or the tls that the cluster had, delete the EtcdUsers, set spec.auth to false, and wait until AuthReady says AuthenticationOff';
+
 /** Why `spec.tls` is not followed until it is changed; undefined: it is. */
 export function transportRefusal(v: View): string | undefined {
+  if (!isUnborn(v) && isHeldByUsers(v)) return heldByUsers;
   if (!v.spec.tls && needsCertificates(v))
     return 'spec.tls is missing, but the members need their certificates, for TLS among themselves or for a restore; apply EtcdTls.none({ from: … }) first, with the tls that the cluster had (in YAML: tls.disabling: true)';
   if (isUnborn(v) || isFollowed(v)) return undefined;
   if (is34(v.record.versions.allowedMinors))
     return 'TLS cannot be switched on or off with etcd 3.4, which does not serve http and https on one port; upgrade to 3.5 first';
-  if (givesUpTls(v) && mayGoWithoutUsers(v) === false)
-    return 'TLS cannot be switched off while authentication is on or asked for: without TLS nobody can prove who they are; with EtcdTls.none({ from: … }) or the tls that the cluster had, delete the EtcdUsers, set spec.auth to false, and wait until AuthReady says AuthenticationOff';
   return undefined;
 }
 

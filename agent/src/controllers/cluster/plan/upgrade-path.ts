@@ -3,7 +3,7 @@ import { atLeast, compareVersions, minorOf, minorsUp } from '../../../protocol/v
 import { allVotersHealthy, nameOf, voters } from './facts.ts';
 import type { MemberView } from './member-view.ts';
 import { agentAt, statefulSet } from './observations.ts';
-import { missingCertificate, needsCertificates } from './transport.ts';
+import { needsCertificates, whyNoCertificates } from './transport.ts';
 import type { View } from './view.ts';
 
 export interface Problem {
@@ -61,7 +61,7 @@ export const templateDiffers = (v: View): boolean =>
 
 /** Certain: false if the template was not read, because it may have changed. */
 export const imageFits = (v: View): boolean =>
-  statefulSet(v) !== undefined && !templateDiffers(v) && missingCertificate(v) === undefined;
+  statefulSet(v) !== undefined && !templateDiffers(v) && whyNoCertificates(v) === undefined;
 
 /** The gate of a pod from the present template would let etcd start. */
 export const templateMayRun = (v: View): boolean => {

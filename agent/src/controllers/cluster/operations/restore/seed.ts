@@ -4,7 +4,7 @@ import type { Effect } from '../../effect.ts';
 import { podName } from '../../names.ts';
 import { agentAt, agentOf, podAt, requestOf, statefulSet } from '../../plan/observations.ts';
 import { rule, steps } from '../../plan/rule.ts';
-import { seedUrl, transportAtBirth, transportOf } from '../../plan/transport.ts';
+import { isGuardedByTls, seedUrl, transportAtBirth, transportOf } from '../../plan/transport.ts';
 import { imageFits } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
 import { timestamp, write } from '../../plan/write.ts';
@@ -41,9 +41,14 @@ function seedPermit(v: View, epoch: number, token: string): Permit {
   };
 }
 
-/** No client knows a cluster that is born from a backup, so it begins as the spec says. */
-const transportOfSeed = (v: View): Transport =>
-  args(v).id.startsWith('origin:') ? transportAtBirth(v) : transportOf(v);
+/**
+ * No client knows a cluster that is born from a backup, so it begins as the spec says. But a Job that relies on TLS may have
+ * accepted a snapshot with authentication, which needs certificates: TLS is then switched off afterwards.
+ */
+function transportOfSeed(v: View): Transport {
+  if (!args(v).id.startsWith('origin:')) return transportOf(v);
+  return isGuardedByTls(v.record) ? { peers: 'https', clients: 'https', target: 'https' } : transportAtBirth(v);
+}
 
 const seedTraits = (v: View): Pick<RecordDoc, 'versions' | 'transport'> => ({
   versions: bornOn(agentAt(v, 0)!.etcdBinary),
@@ -68,8 +73,9 @@ const isSeedCurrent = (v: View): boolean =>
 /** Its pod has no certificates, with which it would fetch the snapshot, and another one would have them. */
 const seedLacksCertificates = (v: View): boolean => {
   const agent = agentAt(v, 0);
-  const isRefused = agent?.state === 'Refused' && agent.reason === 'ConfigRefused' && !agent.volume.walPresent;
-  return isRefused && isOfAnother(v, podAt(v, 0)!) && !podAt(v, 0)!.deleting;
+  const isRefused = agent?.state === 'Refused' && agent.reason === 'ConfigRefused';
+  const keepsData = !agent?.volume.walPresent || !v.spec.ephemeral;
+  return isRefused && keepsData && isOfAnother(v, podAt(v, 0)!) && !podAt(v, 0)!.deleting;
 };
 
 export const seedSteps = [
