@@ -7,6 +7,14 @@ const here = import.meta.dirname;
 const out = join(here, '../lib/kubectl-etcd');
 const page = (path) => readFile(join(here, '../docs', path), 'utf8');
 const { version } = JSON.parse(await readFile(join(here, 'package.json'), 'utf8'));
+// The client of Kubernetes imports it for requests that the plugin never makes, and it needs Node 22.
+const withoutUndici = {
+  name: 'without-undici',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^undici$/ }, ({ path }) => ({ path, namespace: 'empty' }));
+    bundler.onLoad({ filter: /.*/, namespace: 'empty' }, () => ({ contents: 'module.exports = {}', loader: 'js' }));
+  },
+};
 await build({
   entryPoints: [join(here, 'src/plugin/kubectl-etcd.ts')],
   outfile: out,
@@ -17,6 +25,7 @@ await build({
   // The oldest Node that the library supports: readers have their own.
   target: 'node20',
   minify: true,
+  plugins: [withoutUndici],
   define: {
     AGENT_VERSION: JSON.stringify(version),
     PAGES: JSON.stringify({

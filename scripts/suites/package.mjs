@@ -142,7 +142,17 @@ function tryRender() {
 function tryPlugin() {
   const help = run('npx', ['--no', 'kubectl-etcd', '--help']);
   ok(help.includes('status [options] [name]'), 'kubectl-etcd --help does not list its verbs');
-  say('npx kubectl-etcd: its help');
+  const config = {
+    'current-context': 'test',
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'ann' } }],
+    clusters: [{ name: 'test', cluster: { server: 'https://127.0.0.1:9' } }],
+    users: [{ name: 'ann', user: { token: 'x' } }],
+  };
+  writeFileSync(at('kubeconfig'), JSON.stringify(config));
+  const words = ['--no', 'kubectl-etcd', 'status', '--kubeconfig=kubeconfig'];
+  const { status, stderr } = spawnSync('npx', words, { cwd: directory, env, encoding: 'utf8' });
+  ok(status === 5 && stderr.includes('ECONNREFUSED'), `kubectl-etcd status at a closed port: ${status}: ${stderr}`);
+  say('npx kubectl-etcd: its help, and that it cannot reach an API server');
 }
 
 /** Output of an app, by file. */

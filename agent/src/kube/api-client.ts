@@ -156,31 +156,42 @@ export class ApiClient {
     silence: number,
     { signal, metadataOnly = false }: ListOptions & { readonly signal: AbortSignal },
   ): AsyncGenerator<WatchEvent<T>> {
-    const quiet = new AbortController();
-    const expire = () => quiet.abort(new Error(`GET ${path}: nothing arrived for ${silence / 1000} s`));
-    const timer = setTimeout(expire, silence);
-    try {
-      const either = AbortSignal.any([signal, quiet.signal]);
-      const accept = metadataOnly ? { accept: partial('PartialObjectMetadata') } : {};
-      const response = await this.#send('GET', path, {
-        query: { ...query, watch: 'true' },
-        signal: either,
-        ...accept,
-      });
-      for await (const line of lines(response)) {
-        timer.refresh();
-        const event: WatchEvent<T> = json(path, line);
-        if (event?.type === 'ERROR') throw watchError(path, event.object);
-        yield { ...event, object: withoutOwners(path, event?.object) };
-      }
-    } finally {
-      clearTimeout(timer);
+    const accept = metadataOnly ? { accept: partial('PartialObjectMetadata') } : {};
+    const call = { query: { ...query, watch: 'true' }, signal, ...accept };
+    for await (const line of this.#linesOf(path, call, silence)) {
+      const event: WatchEvent<T> = json(path, line);
+      if (event?.type === 'ERROR') throw watchError(path, event.object);
+      yield { ...event, object: withoutOwners(path, event?.object) };
     }
   }
 
-  /** Yields the lines of a text, such as a log. Has no time limit: a log that is followed may be silent for long. */
-  async *lines(path: string, query: Query, signal: AbortSignal): AsyncGenerator<string> {
-    yield* lines(await this.#send('GET', path, { query, signal, accept: '*/*' }));
+  /**
+   * Yields the lines of a text, such as a log. Throws if nothing arrives for `silence` milliseconds. Without it there is
+   * no time limit: a log that is followed may be silent for long.
+   */
+  lines(path: string, query: Query, signal: AbortSignal, silence?: number): AsyncGenerator<string> {
+    return this.#linesOf(path, { query, signal, accept: '*/*' }, silence);
+  }
+
+  async *#linesOf(
+    path: string,
+    call: Call & { readonly signal: AbortSignal },
+    silence: number | undefined,
+  ): AsyncGenerator<string> {
+    const quiet = new AbortController();
+    const expire = () => quiet.abort(new Error(`GET ${path}: nothing arrived for ${(silence ?? 0) / 1000} s`));
+    const timer = silence === undefined ? undefined : setTimeout(expire, silence);
+    try {
+      const response = await this.#send('GET', path, { ...call, signal: AbortSignal.any([call.signal, quiet.signal]) });
+      for await (const line of lines(response)) {
+        timer?.refresh();
+        yield line;
+      }
+    } catch (error) {
+      throw quiet.signal.aborted ? quiet.signal.reason : error;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /**

@@ -21,8 +21,9 @@ export async function patch(
 ): Promise<boolean> {
   if (dryRun) {
     const singular = resource.replace(/s$/, '');
+    const kubectl = ['kubectl', ...session.kubectlFlags].map(quoted).join(' ');
     terminal.print(
-      `kubectl patch ${singular} ${quoted(name)} -n ${quoted(session.namespace)} --type=merge -p ${quoted(JSON.stringify(body))}`,
+      `${kubectl} patch ${singular} ${quoted(name)} -n ${quoted(session.namespace)} --type=merge -p ${quoted(JSON.stringify(body))}`,
     );
     return false;
   }

@@ -26,9 +26,11 @@ describe('--dry-run', () => {
   test.each(['pause', 'restart', 'replace orders-1', 'backup'])(
     '%s changes nothing, and prints what it would send',
     async (args) => {
-      const ended = await plugin.run(`${args} --dry-run`);
+      const ended = await plugin.run(`${args} --dry-run --context test`);
       expect(ended.exit).toBe(0);
-      expect(ended.out).toMatch(/^kubectl patch \w+ orders -n shop --type=merge -p '\{.*\}'\n$|"kind": "EtcdBackup"/);
+      expect(ended.out).toMatch(
+        /^kubectl --context=test --kubeconfig=\S+ patch \w+ orders -n shop --type=merge -p '\{.*\}'\n$|"kind": "EtcdBackup"/,
+      );
       expect(writes()).toEqual([]);
     },
   );

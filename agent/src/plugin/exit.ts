@@ -46,7 +46,10 @@ export function failureOf(error: unknown, server?: URL): Failure {
     return { exit: error.exitCode === 0 ? Exit.done : Exit.usage, message: error.message };
   if (error instanceof ApiError) return ofAnswer(error);
   const message = messageOf(error);
-  if (codeOf(error) !== undefined || /: no answer in \d+ ms$|check whether a proxy answers/.test(message))
+  if (
+    codeOf(error) !== undefined ||
+    /: no answer in \d+ ms$|: nothing arrived for \d+ s$|check whether a proxy answers/.test(message)
+  )
     return {
       exit: Exit.unreachable,
       message: `cannot reach the API server ${server?.origin ?? ''}: ${message}; check the network and the kubeconfig`,

@@ -74,6 +74,10 @@ export interface ClaimObject extends KubeObject {
 export const isOver = ({ status }: { readonly status?: { readonly phase?: string } }): boolean =>
   status?.phase === 'Completed' || status?.phase === 'Failed';
 
+/** Without a status, nobody has begun with it. */
+export const isPending = ({ status }: { readonly status?: { readonly phase?: string } }): boolean =>
+  (status?.phase ?? 'Pending') === 'Pending';
+
 export const byAge = (a: KubeObject, b: KubeObject): number =>
   Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp);
 

@@ -34,14 +34,25 @@ export class PluginTest implements AsyncDisposable {
   /** By the path of the request. */
   readonly texts = new Map<string, string>();
   readonly #forbidden = new Set<string>();
+  readonly #failing = new Set<string>();
+  readonly #silent = new Set<string>();
 
   private constructor(api: FakeApi, directory: string) {
     this.api = api;
     this.#directory = directory;
     api.fault = (_, response, path) => {
+      const isIn = (resources: ReadonlySet<string>) => path.split('/').some((each) => resources.has(each));
       const resource = [...this.#forbidden].find((each) => path.split('/').includes(each));
       if (resource !== undefined) {
         failure(response, 403, 'Forbidden', `${resource} is forbidden: User "ann" cannot read resource "${resource}"`);
+        return true;
+      }
+      if (isIn(this.#failing)) {
+        failure(response, 500, 'InternalError', 'etcdserver: request timed out');
+        return true;
+      }
+      if (isIn(this.#silent)) {
+        response.writeHead(200, { 'content-type': 'text/plain' }).write('2026-11-26T10:00:00Z a first line\n');
         return true;
       }
       const text = this.texts.get(path);
@@ -61,6 +72,16 @@ export class PluginTest implements AsyncDisposable {
 
   forbid(...resources: string[]): void {
     for (const resource of resources) this.#forbidden.add(resource);
+  }
+
+  /** The API server answers such requests with 500. */
+  fail(...resources: string[]): void {
+    for (const resource of resources) this.#failing.add(resource);
+  }
+
+  /** The API server begins such answers, and never ends them. */
+  silence(...resources: string[]): void {
+    for (const resource of resources) this.#silent.add(resource);
   }
 
   async kubeconfig(server: string = this.api.access.server.origin): Promise<string> {

@@ -1,5 +1,5 @@
 import type { PodObject } from '../kube/objects.ts';
-import type { Session } from './session.ts';
+import { patience, type Session } from './session.ts';
 import { memberLabels } from './status/read.ts';
 
 /** A container whose log is part of the time line. */
@@ -52,7 +52,10 @@ export async function* logOf(
     follow: options.follow ? 'true' : undefined,
     previous: options.previous ? 'true' : undefined,
   };
-  for await (const line of session.client.lines(`${session.paths.of('pods', pod)}/log`, query, signal)) {
+  // Only a log that is followed may be silent.
+  const silence = options.follow ? undefined : patience;
+  const path = `${session.paths.of('pods', pod)}/log`;
+  for await (const line of session.client.lines(path, query, signal, silence)) {
     const [time = '', ...words] = line.split(' ');
     yield { pod, container, time, text: words.join(' ') };
   }

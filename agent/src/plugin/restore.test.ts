@@ -5,12 +5,14 @@ import { ago, condition, PluginTest, paths } from './plugin.fixture.ts';
 
 const store = { s3: { bucket: 'etcd-backup', region: 'eu-west-1' } };
 
+const quorum = condition('QuorumLost', 'False', 'Serving', 'a quorum answers');
+
 let plugin: PluginTest;
 beforeEach(async () => {
   plugin = await PluginTest.start();
   plugin.putCluster(
     'orders',
-    {},
+    { conditions: [condition('Available', 'True', 'Serving', 'x'), quorum] },
     { backup: { schedules: [{ name: 'hourly', stores: [{ ...store, retention: { last: 3 } }] }] } },
   );
   const status = {
@@ -71,6 +73,35 @@ describe('restore', () => {
     expect(created()[0]!.spec).toMatchObject({ safetyBackup: false });
   });
 
+  test('a backup of another cluster replaces everything, and that is said', async () => {
+    plugin.api.put(paths.of('etcdbackups', 'b2'), {
+      spec: { clusterName: 'carts' },
+      status: { phase: 'Completed', snapshotId: 's2', startTime: ago(60) },
+    });
+    const { err } = await plugin.run('restore --backup b2', { answers: ['no'] });
+    expect(err).toMatch(/a\s+backup\s+of\s+another\s+cluster,\s+carts/);
+    expect(err).toMatch(/LOST\s+is\s+ALL\s+present\s+data\s+of\s+orders/);
+    expect(err).not.toContain('written after');
+  });
+
+  test.each([
+    ['without a status', undefined],
+    ['without conditions', { observedAt: ago(10), conditions: [] }],
+    ['of an old status', { observedAt: ago(86_400) }],
+  ])('%s it is not known whether the present data is backed up first', async (_, status) => {
+    if (status) plugin.putCluster('orders', { conditions: [quorum], ...status });
+    else plugin.api.put(paths.of('etcdclusters', 'orders'), { spec: { size: 3 } });
+    const { err } = await plugin.run('restore --backup b1', { answers: ['no'] });
+    expect(err).not.toContain('The present data is backed up first.');
+    expect(err).toMatch(/It\s+is\s+not\s+known\s+whether\s+the\s+present\s+data\s+can\s+be\s+backed\s+up\s+first/);
+    if (status && 'conditions' in status === false) expect(err).toMatch(/orders was .* ago/);
+  });
+
+  test('a backup that cannot be read is not one that does not exist', async () => {
+    plugin.fail('etcdbackups');
+    expect(await plugin.run('restore --backup b1')).toMatchObject({ exit: 5 });
+  });
+
   test('from the store of a schedule, without its retention; --dry-run prints the object', async () => {
     const { out, exit } = await plugin.run('restore --before 2026-11-21T02:30:00Z --dry-run');
     expect(exit).toBe(0);
@@ -129,6 +160,15 @@ describe('ctl', () => {
     expect(await ctl({ tls: { clientSecret: 'x' } })).toEqual(
       expect.arrayContaining(['--endpoints=https://localhost:2379', '--cert=/etc/etcd/tls/server/tls.crt']),
     );
+  });
+
+  test('a pod in the status whose name is a flag runs nothing', async () => {
+    const [member] = plugin.api.object<{ status: { members: object[] } }>(paths.of('etcdclusters', 'orders'))!.status
+      .members;
+    plugin.putCluster('orders', { members: [{ ...member, pod: '--kubeconfig=/tmp/x', healthy: true } as never] });
+    const words = ['ctl', `--kubeconfig=${await plugin.kubeconfig()}`, '--', 'version'];
+    const ended = await plugin.runWords(words, { env: { PATH: `${directory}:${process.env.PATH}` } });
+    expect(ended).toMatchObject({ exit: 7, err: expect.stringContaining("names a pod '--kubeconfig=/tmp/x'") });
   });
 
   test('without a command, or in a pod of something else, it runs nothing', async () => {

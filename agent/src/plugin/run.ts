@@ -15,7 +15,10 @@ export async function run(argv: readonly string[], streams: Streams): Promise<Ex
     const { kubeConfigAccess } = await import('../kube/kube-config-access.ts');
     const [file, context, namespace] = ['kubeconfig', 'context', 'namespace'].map((name) => flags[name]);
     const access = kubeConfigAccess(file as string | undefined, context as string | undefined);
-    session = new Session(access, namespace as string | undefined);
+    const kubectlFlags = ['context', 'kubeconfig'].flatMap((name) =>
+      flags[name] === undefined ? [] : [`--${name}=${flags[name]}`],
+    );
+    session = new Session(access, namespace as string | undefined, kubectlFlags);
     return session;
   };
   const end = argv.indexOf('--');

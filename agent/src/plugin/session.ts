@@ -1,20 +1,25 @@
 import { type ApiAccess, ApiClient } from '../kube/api-client.ts';
 import { ApiError, isStatus } from '../kube/api-error.ts';
 import { Paths } from '../kube/paths.ts';
-import { Exit, PluginError, usage } from './exit.ts';
+import { oneLine } from '../lib/errors.ts';
+import { Exit, failureOf, PluginError, usage } from './exit.ts';
 import { type ClusterObject, plural } from './objects.ts';
 
 /** Milliseconds for one answer of the API server. */
-const patience = 15_000;
+export const patience = 15_000;
 
 /** The API server as one run uses it. */
 export class Session {
   readonly client: ApiClient;
   readonly paths: Paths;
   readonly namespace: string;
+  /** Flags with which kubectl talks to the same API server. */
+  readonly kubectlFlags: readonly string[];
   readonly #notShown = new Set<string>();
+  readonly #notRead = new Set<string>();
 
-  constructor(access: ApiAccess, namespace: string | undefined) {
+  constructor(access: ApiAccess, namespace: string | undefined, kubectlFlags: readonly string[] = []) {
+    this.kubectlFlags = kubectlFlags;
     this.namespace = namespace ?? access.namespace ?? 'default';
     this.client = new ApiClient(access, patience, 'kubectl-etcd');
     this.paths = new Paths(this.namespace);
@@ -28,6 +33,24 @@ export class Session {
   /** What the user may not read, in the order in which it was refused. */
   get notShown(): readonly string[] {
     return [...this.#notShown];
+  }
+
+  /** What the API server failed to give, each with why. */
+  get notRead(): readonly string[] {
+    return [...this.#notRead];
+  }
+
+  /** As `optional`, but leaves out and remembers what cannot be read for any reason. */
+  async attempt<T>(what: string, read: Promise<T>): Promise<T | undefined> {
+    return this.optional(what, read).catch((error) => {
+      this.missed(what, error);
+      return undefined;
+    });
+  }
+
+  /** Remembers what could not be read. */
+  missed(what: string, error: unknown): void {
+    this.#notRead.add(`${what} (${oneLine(failureOf(error, this.client.server).message.split('\n')[0] ?? '')})`);
   }
 
   /** Leaves out what the user may not read or what does not exist. Other failures are errors. */
@@ -44,6 +67,7 @@ export class Session {
   /** Forgets what could not be read, for the next picture. */
   forget(): void {
     this.#notShown.clear();
+    this.#notRead.clear();
   }
 
   /** Reads the named cluster; without a name, the only one of the namespace. */

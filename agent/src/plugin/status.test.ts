@@ -151,6 +151,96 @@ describe('status', () => {
     expect(out).not.toContain('\x1b[2J');
   });
 
+  test.each([
+    ['no conditions', { conditions: [] }],
+    ['Available is Unknown', { conditions: [condition('Available', 'Unknown', 'StateUnknown', 'nobody answered')] }],
+    [
+      'an Unknown that is not expected',
+      {
+        conditions: [
+          condition('Available', 'True', 'Serving', 'x'),
+          condition('Alarm', 'Unknown', 'StateUnknown', 'nobody answered'),
+        ],
+      },
+    ],
+    ['a time in the future', { observedAt: ago(-3600) }],
+  ])('what is not known is not healthy: %s', async (_, status) => {
+    plugin.putCluster('orders', status);
+    const { out, exit } = await plugin.run('status -o json');
+    expect(exit).toBe(6);
+    expect(JSON.parse(out)).toMatchObject({ healthy: false });
+  });
+
+  test('an Unknown for an expected reason needs nobody', async () => {
+    plugin.putCluster('orders', {
+      conditions: [
+        condition('Available', 'True', 'Serving', 'x'),
+        condition('QuorumLost', 'Unknown', 'Bootstrapping', 'x'),
+      ],
+    });
+    expect(await plugin.run('status')).toMatchObject({ exit: 0 });
+  });
+
+  test('a status whose reconciler let its Lease expire is not current', async () => {
+    plugin.putCluster('orders');
+    const put = (seconds: number) =>
+      plugin.api.put(paths.of('leases', 'etcd-reconciler'), {
+        spec: { holderIdentity: 'r', leaseDurationSeconds: 15, renewTime: ago(seconds) },
+      });
+    put(5);
+    expect((await plugin.run('status')).exit).toBe(0);
+    put(600);
+    const ended = await plugin.run('status');
+    expect(ended.exit).toBe(6);
+    expect(ended.out).toMatch(/no reconciler keeps it up to date/);
+  });
+
+  test('what the API server fails to give is left out and named', async () => {
+    plugin.putCluster('orders');
+    plugin.fail('events', 'pods', 'etcdusers');
+    const ended = await plugin.run('status');
+    expect(ended.exit).toBe(0);
+    expect(ended.out).toMatch(/Not shown, because it could not be read: pods \(the API server fails: etcdserver/);
+    expect(ended.out).toMatch(/orders-0 +Leader/);
+  });
+
+  test('a restore without a status waits, and is not the operation', async () => {
+    plugin.putCluster('orders');
+    plugin.api.put(paths.of('etcdrestores', 'r1'), { spec: { clusterName: 'orders' } });
+    const { out } = await plugin.run('status');
+    expect(out).toContain('none in flight');
+    expect(out).toMatch(/Waiting\n {2}EtcdRestore r1/);
+  });
+
+  test('long names and reasons fit 80 columns', async () => {
+    const name = 'a-cluster-with-22-char';
+    plugin.putCluster(name);
+    const { status } = plugin.api.object<{ status: { members: object[] } }>(paths.of('etcdclusters', name))!;
+    plugin.putCluster(name, {
+      members: status.members.map((each) => ({ ...each, healthy: false, reason: 'AgentUnreachable' })) as never,
+    });
+    expect(widest(await plugin.run('status'))).toBeLessThanOrEqual(80);
+  });
+
+  test('warnings are those of the cluster, also of its claims, and not those of another', async () => {
+    plugin.putCluster('orders');
+    for (const [kind, name] of [
+      ['PersistentVolumeClaim', 'data-orders-0'],
+      ['EtcdCluster', 'orders-eu'],
+      ['Pod', 'orders-eu-0'],
+    ])
+      plugin.api.put(paths.of('events', `${name}.1`), {
+        involvedObject: { kind, name },
+        type: 'Warning',
+        reason: 'R',
+        message: 'm',
+        lastTimestamp: ago(5),
+      });
+    const { out } = await plugin.run('status');
+    expect(out).toContain('data-orders-0: R');
+    expect(out).not.toContain('orders-eu');
+  });
+
   test('--watch goes on until Ctrl-C', async () => {
     plugin.putCluster('orders');
     const stop = new AbortController();
@@ -193,6 +283,11 @@ describe('list', () => {
       { name: 'orders', current: true },
       { current: false },
     ]);
+  });
+
+  test('the backup of a cluster without a status is not known', async () => {
+    plugin.api.put(paths.of('etcdclusters', 'orders'), { spec: { size: 3 } });
+    expect((await plugin.run('list')).out).not.toContain('none');
   });
 
   test('-A asks for all namespaces', async () => {

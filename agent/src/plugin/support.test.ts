@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ago, condition, PluginTest, paths } from './plugin.fixture.ts';
+import { ago, condition, type Ended, PluginTest, paths } from './plugin.fixture.ts';
 import { redactText } from './report/redact.ts';
 
 let plugin: PluginTest;
@@ -61,6 +61,18 @@ describe('users and certs', () => {
   });
 });
 
+describe('a status that is not current', () => {
+  test('certs and users say so, and certs of a cluster with TLS does not deny it', async () => {
+    plugin.putCluster('orders', { observedAt: ago(90_000) }, { tls: {} });
+    for (const verb of ['certs', 'users']) expect((await plugin.run(verb)).out).toMatch(/1d .*OLD/);
+    expect((await plugin.run('certs')).exit).toBe(6);
+    plugin.api.put(paths.of('etcdclusters', 'orders'), { spec: { size: 3, tls: {} } });
+    const { out } = await plugin.run('certs');
+    expect(out).not.toContain('has no TLS');
+    expect(out).toMatch(/certificates are not known/);
+  });
+});
+
 describe('logs', () => {
   beforeEach(() => {
     putPod('orders-0', [{ name: 'etcd' }]);
@@ -88,6 +100,21 @@ describe('logs', () => {
     expect({ exit, lines: out.split('\n').length }).toEqual({ exit: 0, lines: 2 });
     expect(err).toMatch(/^orders-0 etcd: .* not found\n$/);
   });
+
+  test('followed to their end: that is no success, and is said', async () => {
+    expect(await plugin.run('logs -f')).toMatchObject({
+      exit: 6,
+      out: expect.stringContaining('third'),
+      err: expect.stringContaining('these logs have ended'),
+    });
+  });
+
+  test('one that hangs is named, and the others are printed', async () => {
+    plugin.silence('orders-0');
+    const { out, err } = await plugin.run('logs');
+    expect(out).toContain('second');
+    expect(err).toMatch(/^orders-0 etcd: .*nothing arrived for/);
+  }, 60_000);
 
   test.each(['--since soon', '--tail 0', '--member web-0'])('%s is refused', async (args) => {
     expect([2, 3]).toContain((await plugin.run(`logs ${args}`)).exit);
@@ -209,6 +236,67 @@ describe('report', () => {
     ])
       expect(all).toContain(helpful);
   });
+
+  const reported = async (): Promise<{ ended: Ended; all: string }> => {
+    const file = join(directory, 'report.tar.gz');
+    const ended = await plugin.run(`report --file ${file}`, { isTTY: true });
+    execFileSync('tar', ['-xzf', file, '-C', directory]);
+    const names = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' }).trimEnd().split('\n');
+    const read = names.map(async (name) => `${name}\n${await readFile(join(directory, name), 'utf8')}`);
+    return { ended, all: (await Promise.all(read)).join('\n') };
+  };
+
+  test('the value of every Secret that a pod refers to is found', async () => {
+    const references = ['in-env', 'in-projection', 'in-env-from', 'in-pull'];
+    for (const name of references)
+      plugin.api.put(paths.of('secrets', name), { data: { key: base64(`value-of-${name}`) } });
+    plugin.api.put(paths.of('pods', 'orders-0'), {
+      metadata: { labels },
+      spec: {
+        imagePullSecrets: [{ name: 'in-pull' }],
+        volumes: [{ name: 'v', projected: { sources: [{ secret: { name: 'in-projection' } }] } }],
+        containers: [
+          {
+            name: 'etcd',
+            env: [{ name: 'X', valueFrom: { secretKeyRef: { name: 'in-env', key: 'key' } } }],
+            envFrom: [{ secretRef: { name: 'in-env-from' } }],
+          },
+        ],
+      },
+    });
+    putLog('orders-0', ...references.map((name) => `2026-11-26T10:00:00Z got value-of-${name}`));
+    const { all } = await reported();
+    expect(all).toContain('got (left out)');
+    expect(all).not.toContain('value-of-');
+  });
+
+  test('what belongs to something else is not in it', async () => {
+    putPod('orders-web-0', [{ name: 'web' }], {
+      'app.kubernetes.io/name': 'web',
+      'app.kubernetes.io/part-of': 'orders',
+    });
+    putPod('orders-eu-0', [{ name: 'etcd' }], { ...labels, 'app.kubernetes.io/instance': 'orders-eu' });
+    putPod('orders-1', [{ name: 'etcd' }]);
+    const { uid } = plugin.api.object(paths.of('pods', 'orders-1'))!.metadata;
+    plugin.api.put(paths.of('jobs', 'owned'), { metadata: { ownerReferences: [{ uid }] } });
+    const { all } = await reported();
+    expect(all).not.toMatch(/orders-web|orders-eu/);
+    expect(all).toContain('"name": "orders-1"');
+    expect(all).toContain('"name": "owned"');
+  });
+
+  test('what fails or never ends is named, and the rest is there, without colors', async () => {
+    putPod('orders-0', [{ name: 'etcd' }]);
+    plugin.fail('events', 'secrets');
+    plugin.silence('log');
+    const { ended, all } = await reported();
+    expect(ended.exit).toBe(0);
+    expect(all).toContain('a first line');
+    expect(all).toMatch(/cannot be read: .*nothing arrived for/);
+    expect(all).toMatch(/not-shown\.txt\n(.*\n)*events \(the API server fails/);
+    expect(all).not.toContain('\x1b');
+    expect(all).toContain('resources/pods.json');
+  }, 60_000);
 
   test('what may not be read is named, and the rest is there', async () => {
     plugin.forbid('secrets', 'pods', 'events');

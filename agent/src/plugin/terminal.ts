@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { usage } from './exit.ts';
+import { plain, printable } from './text.ts';
 
 /** Standard streams, environment and Ctrl-C of one run. */
 export interface Streams {
@@ -23,6 +25,8 @@ const clearScreen = '\x1b[H\x1b[2J\x1b[3J';
 export class Terminal {
   readonly streams: Streams;
   #isDrawn = false;
+  /** Stands around the code of a color until the text is printed. Nobody else can write it. */
+  readonly #mark = randomUUID();
 
   constructor(streams: Streams) {
     this.streams = streams;
@@ -40,20 +44,22 @@ export class Terminal {
   /** A result, for standard output. */
   print(text: string): void {
     this.#erase();
-    this.streams.stdout.write(`${text}\n`);
+    const parts = text.split(this.#mark);
+    const shown = parts.map((part, index) => (index % 2 ? `\x1b[${part}m` : printable(part)));
+    this.streams.stdout.write(`${shown.join('')}\n`);
   }
 
   /** A remark, for standard error. */
   note(text: string): void {
     this.#erase();
-    this.streams.stderr.write(`${text}\n`);
+    this.streams.stderr.write(`${printable(text)}\n`);
   }
 
   /** Draws over the last such line. Does nothing if standard error is not a terminal. */
   draw(line: string): void {
     if (!this.#moves(this.streams.stderr)) return;
     const columns = this.streams.stderr.columns || 80;
-    this.streams.stderr.write(`${eraseLine}${line.slice(0, columns - 1)}`);
+    this.streams.stderr.write(`${eraseLine}${plain(line).slice(0, columns - 1)}`);
     this.#isDrawn = true;
   }
 
@@ -64,7 +70,7 @@ export class Terminal {
 
   color(text: string, color: Color | undefined): string {
     const isPlain = color === undefined || this.streams.env.NO_COLOR || !this.#moves(this.streams.stdout);
-    return isPlain ? text : `\x1b[${codes[color]}m${text}\x1b[0m`;
+    return isPlain ? text : `${this.#mark}${codes[color]}${this.#mark}${text}${this.#mark}0${this.#mark}`;
   }
 
   /** Asks, unless the user has agreed with `--yes`. */
@@ -74,7 +80,7 @@ export class Terminal {
     this.#erase();
     const lines = createInterface({ input: stdin, output: stderr });
     try {
-      return (await lines.question(question, { signal })).trim();
+      return (await lines.question(printable(question), { signal })).trim();
     } finally {
       lines.close();
     }

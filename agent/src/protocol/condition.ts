@@ -71,5 +71,9 @@ const expected: readonly string[] = [
 
 export const isBad = ({ type, status }: Condition): boolean => bad[type] === status;
 
+/** Whether a person has to look: it is bad or not known, and not for a reason of normal operations. */
+export const needsAttention = (condition: Condition): boolean =>
+  (isBad(condition) || (bad[condition.type] !== undefined && condition.status === 'Unknown')) && !isExpected(condition);
+
 /** Whether the reason belongs to normal operations. */
 export const isExpected = ({ reason }: Condition): boolean => expected.includes(reason);

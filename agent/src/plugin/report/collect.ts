@@ -3,10 +3,11 @@ import { messageOf } from '../../lib/errors.ts';
 import type { ClusterObject } from '../objects.ts';
 import { logOf, sourcesOf } from '../pod-logs.ts';
 import type { Session } from '../session.ts';
+import { isAbout, isLabelled } from '../status/ours.ts';
 import { readFacts } from '../status/read.ts';
 import { showStatus } from '../status/show.ts';
 import { statusView } from '../status/view.ts';
-import type { Terminal } from '../terminal.ts';
+import { Terminal } from '../terminal.ts';
 import { redact, redactText } from './redact.ts';
 
 const resources = [
@@ -23,52 +24,71 @@ export async function collectReport(
   const { client, paths } = session;
   const { name } = cluster.metadata;
   const facts = await readFacts(session, cluster);
-  const lists = new Map<string, readonly KubeObject[]>();
+  const all = new Map<string, readonly KubeObject[]>();
   for (const resource of resources) {
-    const found = await session.optional(resource, client.list<KubeObject>(paths.of(resource)));
-    if (found)
-      lists.set(
-        resource,
-        found.items.filter((each) => isOurs(each, name)),
-      );
+    const found = await session.attempt(resource, client.list<KubeObject>(paths.of(resource)));
+    if (found) all.set(resource, found.items);
   }
-  const record = await session.optional(
+  const lists = oursOf(all, cluster);
+  const record = await session.attempt(
     'the record',
     client.get<KubeObject & { data?: Record<string, string> }>(paths.of('configmaps', `${name}-record`)),
   );
   const secrets = await readSecrets(session, [cluster, ...[...lists.values()].flat()]);
   const known = valuesOf(secrets, name);
   const logs = await readLogs(session, terminal, name);
-  const view = statusView(facts, session.now, session.notShown);
+  terminal.signal.throwIfAborted();
+  const view = statusView(facts, session.now, session);
+  // A file has no colors.
+  const file = new Terminal({ ...terminal.streams, env: { NO_COLOR: '1' } });
   const pretty = (value: unknown): string => `${JSON.stringify(redact(value, known), undefined, 2)}\n`;
   const files: [string, string][] = [
-    ['status.txt', `${redactText(showStatus(view, session.now, terminal), known)}\n`],
+    ['status.txt', `${redactText(showStatus(view, session.now, file), known)}\n`],
     ['status.json', pretty(view)],
     ['record.json', pretty(parsed(record?.data?.['record.json']))],
     ['secrets.json', `${JSON.stringify(namesOf(secrets), undefined, 2)}\n`],
-    ['not-shown.txt', session.notShown.map((each) => `${each}\n`).join('')],
+    ['not-shown.txt', [...session.notShown, ...session.notRead].map((each) => `${each}\n`).join('')],
     ...[...lists].map(([resource, items]): [string, string] => [`resources/${resource}.json`, pretty(items)]),
     ...logs.map(([file, text]): [string, string] => [`logs/${file}`, redactText(text, known)]),
   ];
   return new Map(files);
 }
 
-/** Objects of the cluster or of the reconciler. An Event belongs to the object that it is about. */
-function isOurs(
-  object: KubeObject & { readonly involvedObject?: { readonly name?: string } },
-  cluster: string,
-): boolean {
-  const { metadata, involvedObject } = object;
-  const spec = (object as { readonly spec?: { readonly clusterName?: string } }).spec;
-  const name = involvedObject?.name ?? metadata.name;
-  const labels = metadata.labels ?? {};
-  return (
-    [cluster, 'etcd-reconciler'].some(
-      (each) => name === each || name.startsWith(`${each}-`) || name.startsWith(`data-${each}-`),
-    ) ||
-    spec?.clusterName === cluster ||
-    labels['app.kubernetes.io/part-of'] === cluster
-  );
+type Listed = KubeObject & {
+  readonly spec?: { readonly clusterName?: string };
+  readonly involvedObject?: { readonly name?: string; readonly uid?: string };
+};
+
+/** What bears the name of the cluster or of the reconciler itself, by its resource. */
+const named = (resource: string, name: string, cluster: string): boolean =>
+  ['etcdclusters', 'statefulsets'].includes(resource)
+    ? name === cluster
+    : resource === 'leases' && name === 'etcd-reconciler';
+
+/** Objects of the cluster or of the reconciler, what these own, and the Events about them. Another may have such a name. */
+function oursOf(
+  all: ReadonlyMap<string, readonly Listed[]>,
+  cluster: ClusterObject,
+): ReadonlyMap<string, readonly KubeObject[]> {
+  const { name, uid } = cluster.metadata;
+  const ours = new Set([uid]);
+  for (const [resource, items] of all)
+    for (const each of items)
+      if (isLabelled(each, name) || each.spec?.clusterName === name || named(resource, each.metadata.name, name))
+        ours.add(each.metadata.uid);
+  const objects = [...all.values()].flat();
+  for (let before = 0; before < ours.size; ) {
+    before = ours.size;
+    for (const { metadata } of objects)
+      if (metadata.ownerReferences?.some((owner) => ours.has(owner.uid))) ours.add(metadata.uid);
+  }
+  const isOurs = ({ metadata, involvedObject }: Listed): boolean =>
+    involvedObject
+      ? ours.has(involvedObject.uid ?? '') ||
+        isAbout(cluster, involvedObject.name ?? '') ||
+        /^etcd-reconciler(-|$)/.test(involvedObject.name ?? '')
+      : ours.has(metadata.uid);
+  return new Map([...all].map(([resource, items]) => [resource, items.filter(isOurs)]));
 }
 
 function parsed(text: string | undefined): unknown {
@@ -83,18 +103,24 @@ function parsed(text: string | undefined): unknown {
 async function readSecrets(session: Session, objects: readonly KubeObject[]): Promise<Secret[]> {
   const names = new Set(objects.flatMap((each) => secretNames(each)));
   const read = [...names].map((name) =>
-    session.optional('secrets', session.client.get<Secret>(session.paths.of('secrets', name))),
+    session.attempt('secrets', session.client.get<Secret>(session.paths.of('secrets', name))),
   );
   return (await Promise.all(read)).filter((each) => each !== undefined);
 }
 
-/** Values of fields such as `secretName`, `clientSecret` and `peerAuthority`. */
-const secretNames = (value: unknown): string[] =>
-  typeof value !== 'object' || value === null
-    ? []
-    : Object.entries(value).flatMap(([field, inner]) =>
-        typeof inner === 'string' ? (/(secretName|Secret|Authority)$/.test(field) ? [inner] : []) : secretNames(inner),
-      );
+/**
+ * Values of fields such as `secretName`, `clientSecret` and `peerAuthority`, and names in fields such as `secretKeyRef`,
+ * `secretRef`, `imagePullSecrets` and the `secret` of a projection.
+ */
+function secretNames(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([field, inner]) => {
+    if (typeof inner === 'string') return /(secretName|Secret|Authority)$/.test(field) ? [inner] : [];
+    const references = /secret/i.test(field) ? [inner].flat() : [];
+    const named = references.flatMap((each) => (typeof each?.name === 'string' ? [each.name as string] : []));
+    return [...named, ...secretNames(inner)];
+  });
+}
 
 const namesOf = (secrets: readonly Secret[]) =>
   secrets.map(({ metadata, type, data }) => ({ name: metadata.name, type, keys: Object.keys(data ?? {}) }));
@@ -114,17 +140,18 @@ function valuesOf(secrets: readonly Secret[], cluster: string): string[] {
 
 /** The newest lines of each log, as a file for each container. */
 async function readLogs(session: Session, terminal: Terminal, cluster: string): Promise<[string, string][]> {
-  const sources = (await session.optional('pods', sourcesOf(session, cluster))) ?? [];
+  const sources = (await session.attempt('pods', sourcesOf(session, cluster))) ?? [];
   return Promise.all(
     sources.map(async (source): Promise<[string, string]> => {
       const file = `${source.pod}-${source.container}.log`;
+      const lines: string[] = [];
       try {
-        const lines: string[] = [];
         for await (const { time, text } of logOf(session, source, { tailLines: 2000 }, terminal.signal))
           lines.push(`${time} ${text}\n`);
         return [file, lines.join('')];
       } catch (error) {
-        return [file, `cannot be read: ${messageOf(error)}\n`];
+        session.missed(`log of ${source.pod} ${source.container}`, error);
+        return [file, `${lines.join('')}cannot be read: ${messageOf(error)}\n`];
       }
     }),
   );

@@ -8,18 +8,38 @@ const keptAnnotations =
 /** Variables that our manifests set. Others may hold credentials. */
 const keptVariables: ReadonlySet<unknown> = new Set(['ETCD_VERSION', 'MIN_EPOCH']);
 
-/** Fields whose values are secret, by their names. The name of a Secret is none. */
-const secretField = /token|password|passphrase|private-?key|access-?key|secret-?key|authorization/i;
+/** Containers of our manifests. The arguments of others may have credentials that look like none. */
+const ourContainers: ReadonlySet<unknown> = new Set(['gate', 'agent', 'etcd', 'reconciler', 'backup']);
 
-/** Texts that are secret wherever they are. What is in the first group stays. */
+/** Words that name a secret. */
+const words =
+  'token|password|passwd|passphrase|passcode|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|signature|credential|authorization';
+
+/** Fields whose values are secret, by their names. The name of a Secret is none. */
+const secretField = new RegExp(words.replace('|secret|', '|secret[_-]?key|'), 'i');
+
+/** A flag whose value follows, such as `--api-token`, `--pass` and `-u`. */
+const secretFlag = `-u|--?[\\w-]{0,40}(?:${words})[\\w-]{0,40}|--?(?:[\\w-]{1,40}-)?pass|--(?:proxy-)?user`;
+
+/** Texts that are secret wherever they are. What is in the first group stays. The limits keep a long text fast. */
 const secretTexts: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /AGE-SECRET-KEY-1[0-9A-Z]+/gi,
   /\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g,
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
+  /\b(?:gh[a-z]_|github_pat_|glpat-|xox[a-z]-|sk-)[\w-]{16,}/g,
   /((?:bearer|basic)\s+)[\w.~+/=-]{6,}/gi,
-  /(:\/\/)[^\s/@"']+(?=@)/g,
-  /([\w-]*(?:token|password|passwd|passphrase|secret|access[_-]?key|signature|credential)[\w-]*["']?\s*[=:]\s*["']?)[^\s"',;&}]+/gi,
+  // A password may contain `/` and `@`.
+  /(:\/\/)[^\s/@:"']{0,256}:[^\s"']{0,256}(?=@)/g,
+  /(:\/\/)[^\s/@"']{1,512}(?=@)/g,
+  // The value of a colon may have several words, the value of an equals sign has one.
+  new RegExp(`((?:${words})[\\w-]{0,40}\\\\?["']?\\s*[=:]\\s*)\\\\?"(?:\\\\.|[^"\\\\])*\\\\?"`, 'gi'),
+  new RegExp(`((?:${words})[\\w-]{0,40}\\\\?["']?\\s*:\\s*\\\\?["']?)[^"',;&}\\n]+`, 'gi'),
+  new RegExp(`((?:${words})[\\w-]{0,40}\\\\?["']?\\s*=\\s*\\\\?["']?)[^\\s"',;&}]+`, 'gi'),
+  /(\b(?:pass|sig)["']?\s*[=:]\s*["']?)[^\s"',;&}]+/gi,
+  new RegExp(`((?<![\\w-])(?:${secretFlag})[=\\s]+["']?)[^\\s"']+`, 'gi'),
+  /((?<![\w-])-u)[^\s:"'-][^\s:"']*:[^\s"']+/g,
+  /(\b(?:password|passwd|passphrase|pwd)\s+["']?)[^\s"',;&}]+/gi,
 ];
 
 /** Removes secrets from a text: those that are known, and what looks like one. */
@@ -32,9 +52,9 @@ export function redactText(text: string, known: readonly string[] = []): string 
   );
 }
 
-/** A flag whose value is the next argument. */
+/** Whether the next argument is the value of a flag. */
 const isSecretFlag = (before: unknown): boolean =>
-  typeof before === 'string' && /^--?[\w-]*(token|password|secret|key)[\w-]*$/i.test(before);
+  typeof before === 'string' && new RegExp(`^(?:${secretFlag}|--?[\\w-]*key[\\w-]*)$`, 'i').test(before);
 
 /** Removes secrets from an object of the API server, or from a part of one. */
 export function redact(value: unknown, known: readonly string[] = []): unknown {
@@ -52,6 +72,8 @@ export function redact(value: unknown, known: readonly string[] = []): unknown {
 function redactField(field: string, value: unknown, known: readonly string[]): unknown {
   if (field === 'annotations') return onlyKeys(value, (name) => keptAnnotations.test(name), known);
   if (['data', 'stringData', 'binaryData'].includes(field)) return onlyKeys(value, () => false, known);
+  if (/containers$/i.test(field) && Array.isArray(value)) return value.map((each) => container(each, known));
+  if (field === 'httpHeaders' && Array.isArray(value)) return value.map((each) => variable(each, known));
   if (field === 'env')
     return Array.isArray(value) ? value.map((each) => variable(each, known)) : onlyKeys(value, () => false, known);
   if (typeof value === 'string' && secretField.test(field)) return leftOut;
@@ -72,3 +94,19 @@ function variable(entry: unknown, known: readonly string[]): unknown {
   if (value === undefined) return redact(rest, known);
   return { ...(redact(rest, known) as object), value: keptVariables.has(rest.name) ? redact(value, known) : leftOut };
 }
+
+function container(value: unknown, known: readonly string[]): unknown {
+  const isOurs = ourContainers.has((value as { name?: unknown } | null)?.name);
+  return redact(isOurs ? value : withoutArguments(value), known);
+}
+
+/** Leaves out the values of every command, also those of probes. */
+function withoutArguments(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutArguments);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([field, inner]) => [field, hidden.has(field) ? leftOut : withoutArguments(inner)]),
+  );
+}
+
+const hidden: ReadonlySet<string> = new Set(['args', 'command', 'env']);

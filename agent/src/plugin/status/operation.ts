@@ -1,5 +1,5 @@
 import type { Op, RestoreStep } from '../../protocol/record.ts';
-import { isOver, type RestoreObject } from '../objects.ts';
+import { isOver, isPending, type RestoreObject } from '../objects.ts';
 import type { Facts } from './read.ts';
 
 /** What the reconciler is doing. `done` and `next` are empty for an operation of one step. */
@@ -44,7 +44,7 @@ const steps: Partial<Record<Op['kind'], readonly string[]>> = {
 };
 
 export function operationOf({ cluster, restores, op, pods, statefulSet }: Facts): Operation | undefined {
-  const restore = restores.find((each) => !isOver(each) && each.status?.phase !== 'Pending');
+  const restore = restores.find((each) => !isOver(each) && !isPending(each));
   if (restore) return ofRestore(restore);
   const progressing = cluster.status?.conditions?.find(({ type }) => type === 'Progressing');
   const message = progressing?.status === 'True' ? progressing.message : undefined;

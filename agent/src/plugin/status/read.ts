@@ -32,7 +32,11 @@ export interface Warning extends EventObject {
 export const memberLabels = (cluster: string): string =>
   `app.kubernetes.io/name=etcd,app.kubernetes.io/instance=${cluster},app.kubernetes.io/component=member`;
 
-/** Reads everything at once. */
+/** The Lease that the reconciler of the namespace renews. */
+export const readLease = (session: Session): Promise<LeaseObject | undefined> =>
+  session.attempt('leases', session.client.get<LeaseObject>(session.paths.of('leases', 'etcd-reconciler')));
+
+/** Reads everything at once. What cannot be read is left out. */
 export async function readFacts(session: Session, cluster: ClusterObject): Promise<Facts> {
   const { client, paths } = session;
   const { name } = cluster.metadata;
@@ -42,22 +46,22 @@ export async function readFacts(session: Session, cluster: ClusterObject): Promi
   const list = async <T extends BackupObject | RestoreObject | UserObject>(
     resource: 'etcdbackups' | 'etcdrestores' | 'etcdusers',
   ): Promise<T[] | undefined> => {
-    const found = await session.optional(resource, client.list<T>(paths.of(resource)));
+    const found = await session.attempt(resource, client.list<T>(paths.of(resource)));
     return found?.items.filter(isOfCluster).sort(byAge);
   };
   const [pods, claims, statefulSet, lease, record, backups, restores, users, events] = await Promise.all([
-    session.optional('pods', client.list<PodObject>(paths.of('pods'), selected)),
-    session.optional('persistentvolumeclaims', client.list<ClaimObject>(paths.of('persistentvolumeclaims'), selected)),
-    session.optional('statefulsets', client.get<StatefulSetObject>(paths.of('statefulsets', name))),
-    session.optional('leases', client.get<LeaseObject>(paths.of('leases', 'etcd-reconciler'))),
-    session.optional(
+    session.attempt('pods', client.list<PodObject>(paths.of('pods'), selected)),
+    session.attempt('persistentvolumeclaims', client.list<ClaimObject>(paths.of('persistentvolumeclaims'), selected)),
+    session.attempt('statefulsets', client.get<StatefulSetObject>(paths.of('statefulsets', name))),
+    readLease(session),
+    session.attempt(
       `the record (ConfigMap ${name}-record)`,
       client.get<Record>(paths.of('configmaps', `${name}-record`)),
     ),
     list<BackupObject>('etcdbackups'),
     list<RestoreObject>('etcdrestores'),
     list<UserObject>('etcdusers'),
-    session.optional('events', client.list<Warning>(paths.of('events'), { fieldSelector: 'type=Warning' })),
+    session.attempt('events', client.list<Warning>(paths.of('events'), { fieldSelector: 'type=Warning' })),
   ]);
   return {
     cluster,

@@ -2,6 +2,7 @@ import { formatBytes } from '../../lib/terminal/progress.ts';
 import { table } from '../../lib/terminal/table.ts';
 import type { Terminal } from '../terminal.ts';
 import { ageOf, cut, plain, wrap } from '../text.ts';
+import { oldness } from './currency.ts';
 import type { MemberView, StatusView } from './view.ts';
 
 /** One screen for people, at most as wide as the terminal. */
@@ -38,6 +39,9 @@ export function showStatus(view: StatusView, now: number, terminal: Terminal): s
       ),
       terminal,
     ),
+    ...(view.notRead.length > 0
+      ? [wrap(`Not shown, because it could not be read: ${view.notRead.join(', ')}`, width)]
+      : []),
     ...(view.notShown.length > 0
       ? [wrap(`Not shown, because you may not read it: ${view.notShown.join(', ')}`, width)]
       : []),
@@ -54,7 +58,7 @@ function head(view: StatusView, now: number, terminal: Terminal): string {
   const facts = `${counted}, ${version}, leader ${view.leader ?? 'unknown'}, observed ${view.observedAt ? `${ageOf(view.observedAt, now)} ago` : 'never'}`;
   const title = view.current
     ? terminal.color(wrap(`${name}: ${state}`, width), view.healthy ? 'green' : 'red')
-    : terminal.color(wrap(`${name}: ${oldness(view, now)}`, width), 'red');
+    : terminal.color(wrap(`${name}: ${oldnessWithLease(view, now)}`, width), 'red');
   return [
     title,
     ...(view.current ? [] : [`  ${state}`]),
@@ -65,13 +69,12 @@ function head(view: StatusView, now: number, terminal: Terminal): string {
 }
 
 /** What the reader must know before anything else: no reconciler has looked at the cluster for long. */
-function oldness({ observedAt, reconciler }: StatusView, now: number): string {
+function oldnessWithLease(view: StatusView, now: number): string {
+  const { observedAt, reconciler } = view;
   const lease = reconciler?.renewedAt
     ? `; the reconciler ${reconciler.holder || 'that ran last'} renewed its Lease ${ageOf(reconciler.renewedAt, now)} ago`
     : '';
-  return observedAt
-    ? `STATUS IS ${ageOf(observedAt, now)} OLD, no reconciler keeps it up to date${lease}. It was:`
-    : `NO RECONCILER HAS REPORTED YET${lease}`;
+  return `${oldness(view, now)}${lease}${observedAt ? '. It was:' : ''}`;
 }
 
 function membersTable(members: readonly MemberView[], terminal: Terminal): string {
@@ -89,8 +92,10 @@ function membersTable(members: readonly MemberView[], terminal: Terminal): strin
     ['MEMBER', 'ROLE', 'VERSION', 'DB', 'LAG', 'VOLUME', 'NODE', 'STATE'],
     rows.map((row) => row.map(plain)),
   ).split('\n');
-  const colored = lines.map((line, index) => terminal.color(line, members[index]?.healthy ? undefined : 'red'));
-  return [terminal.color(header, 'dim'), ...colored].join('\n');
+  const colored = lines.map((line, index) =>
+    terminal.color(cut(line, terminal.width), members[index]?.healthy ? undefined : 'red'),
+  );
+  return [terminal.color(cut(header, terminal.width), 'dim'), ...colored].join('\n');
 }
 
 function operation({ operation: op, current }: StatusView, now: number): string[] {

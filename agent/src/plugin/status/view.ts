@@ -1,9 +1,10 @@
 import type { PodObject } from '../../kube/objects.ts';
 import type { ClusterStatus, ReportedMember } from '../../protocol/cluster-status.ts';
-import { isBad, isExpected } from '../../protocol/condition.ts';
-import { type BackupObject, isOver } from '../objects.ts';
+import { needsAttention } from '../../protocol/condition.ts';
+import { type BackupObject, isOver, isPending } from '../objects.ts';
 import { isCurrent } from './currency.ts';
 import { type Operation, operationOf } from './operation.ts';
+import { isAbout } from './ours.ts';
 import type { Facts, Warning } from './read.ts';
 
 /** What `status -o json` prints. New releases may add fields, but never remove any. Unknown fields are left out. */
@@ -11,7 +12,7 @@ export interface StatusView {
   readonly schema: 'cdk8s-etcd/status/v1';
   readonly namespace: string;
   readonly cluster: string;
-  /** The status is up to date, and no condition needs a person. */
+  /** The status is up to date, the cluster is available, and no condition needs a person. */
   readonly healthy: boolean;
   /** A reconciler keeps the status up to date. Otherwise it says how the cluster was at `observedAt`. */
   readonly current: boolean;
@@ -46,7 +47,11 @@ export interface StatusView {
   }[];
   /** What the user may not read, and what is therefore missing here. */
   readonly notShown: readonly string[];
+  /** What the API server failed to give, each with why. */
+  readonly notRead: readonly string[];
 }
+
+export type Unread = Pick<StatusView, 'notShown' | 'notRead'>;
 
 export interface MemberView extends ReportedMember {
   readonly node?: string | undefined;
@@ -66,15 +71,15 @@ interface Waiting {
   readonly message?: string | undefined;
 }
 
-export function statusView(facts: Facts, now: number, notShown: readonly string[]): StatusView {
+export function statusView(facts: Facts, now: number, { notShown, notRead }: Unread): StatusView {
   const { metadata, spec, status = {} } = facts.cluster;
   const needsYou = needs(status);
-  const current = isCurrent(status, now);
+  const current = isCurrent(status, now, facts.lease);
   return {
     schema: 'cdk8s-etcd/status/v1',
     namespace: metadata.namespace ?? '',
     cluster: metadata.name,
-    healthy: current && needsYou.length === 0,
+    healthy: current && needsYou.length === 0 && isAvailable(status),
     current,
     observedAt: status.observedAt,
     phase: status.phase,
@@ -101,13 +106,21 @@ export function statusView(facts: Facts, now: number, notShown: readonly string[
     },
     warnings: recentWarnings(facts, now),
     notShown,
+    notRead,
   };
 }
 
-const needs = ({ conditions = [] }: Partial<ClusterStatus>): Need[] =>
-  conditions
-    .filter((condition) => isBad(condition) && !isExpected(condition))
+const isAvailable = ({ conditions = [] }: Partial<ClusterStatus>): boolean =>
+  conditions.some(({ type, status }) => type === 'Available' && status === 'True');
+
+function needs({ observedAt, conditions = [] }: Partial<ClusterStatus>): Need[] {
+  const found = conditions
+    .filter(needsAttention)
     .map(({ type, reason, message }) => ({ condition: type, reason, message }));
+  if (observedAt === undefined || conditions.some(({ type }) => type === 'Available')) return found;
+  const message = 'the status does not say whether the cluster is available';
+  return [{ condition: 'Available', reason: 'StateUnknown', message }, ...found];
+}
 
 function members({ cluster, pods = [], claims }: Facts): MemberView[] {
   return (cluster.status?.members ?? []).map((member) => ({
@@ -143,7 +156,7 @@ const normal: ReadonlySet<string> = new Set(['PodInitializing', 'ContainerCreati
 function waitingObjects({ backups = [], restores, users }: Facts): Waiting[] {
   const running = [
     ...backups.filter((each) => !isOver(each)).map((each) => ({ ...each, kind: 'EtcdBackup' })),
-    ...restores.filter((each) => each.status?.phase === 'Pending').map((each) => ({ ...each, kind: 'EtcdRestore' })),
+    ...restores.filter(isPending).map((each) => ({ ...each, kind: 'EtcdRestore' })),
   ];
   return [
     ...running.map(({ kind, metadata, status = {} }) => ({
@@ -172,10 +185,14 @@ function failedBackup(backups: readonly BackupObject[], goodAt: string | undefin
 const recent = 15 * 60_000;
 
 /** The newest Warnings about objects of the cluster. */
-function recentWarnings({ cluster, warnings }: Facts, now: number): StatusView['warnings'] {
-  const { name } = cluster.metadata;
-  const isOurs = ({ involvedObject }: Warning): boolean =>
-    involvedObject?.name === name || involvedObject?.name?.startsWith(`${name}-`) === true;
+function recentWarnings(
+  { cluster, warnings, backups = [], restores, users }: Facts,
+  now: number,
+): StatusView['warnings'] {
+  const others = [...backups, ...restores, ...users].map(({ metadata }) => metadata.name);
+  const jobNames = backups.flatMap(({ status }) => status?.jobName ?? []);
+  const isOurs = ({ involvedObject: { name = '' } = {} }: Warning): boolean =>
+    isAbout(cluster, name, [...others, ...jobNames]) || jobNames.some((job) => name.startsWith(`${job}-`));
   return warnings
     .filter(isOurs)
     .map(({ involvedObject, reason, message, ...event }) => ({

@@ -1,9 +1,11 @@
 import type { KubeObject } from '../../kube/objects.ts';
 import { table } from '../../lib/terminal/table.ts';
-import { isBad, isExpected } from '../../protocol/condition.ts';
+import { needsAttention } from '../../protocol/condition.ts';
 import { Exit } from '../exit.ts';
 import type { ClusterObject, UserObject } from '../objects.ts';
 import type { Session } from '../session.ts';
+import { isCurrent, oldness } from '../status/currency.ts';
+import { readLease } from '../status/read.ts';
 import { plain, wrap } from '../text.ts';
 import { outputOption, type Verb } from '../verb.ts';
 
@@ -17,22 +19,26 @@ export const certs: Verb = {
     const cluster = await session.cluster(args[0]);
     const rows = await certificates(session, cluster);
     const condition = cluster.status?.conditions?.find(({ type }) => type === 'CertificatesReady');
-    const isWrong = condition !== undefined && isBad(condition) && !isExpected(condition);
+    const isWrong = condition !== undefined && needsAttention(condition);
+    const current = isCurrent(cluster.status ?? {}, session.now, await readLease(session));
     const isExpired = rows.some(({ notAfter }) => Date.parse(notAfter ?? '') < session.now);
-    const exit = isWrong || isExpired ? Exit.bad : Exit.done;
+    const exit = isWrong || isExpired || !current ? Exit.bad : Exit.done;
     if (flags.output === 'json') {
-      terminal.print(JSON.stringify({ cluster: cluster.metadata.name, condition, certificates: rows }, undefined, 2));
+      terminal.print(
+        JSON.stringify({ cluster: cluster.metadata.name, current, condition, certificates: rows }, undefined, 2),
+      );
       return exit;
     }
     const header = ['SECRET', 'VALID UNTIL', 'LEFT', 'RENEWED', 'SECRET EXISTS'];
     terminal.print(
       [
+        ...(current ? [] : [wrap(oldness(cluster.status ?? {}, session.now), terminal.width)]),
         rows.length > 0
           ? table(
               header,
               rows.map((row) => cells(row, session.now)),
             )
-          : `${cluster.metadata.name} has no TLS`,
+          : `${cluster.metadata.name}: ${cluster.spec.tls ? 'its certificates are not known' : 'it has no TLS'}`,
         ...(condition
           ? [
               wrap(

@@ -18,9 +18,15 @@ export const ctl: Verb = {
     const session = await connect();
     const cluster = await session.cluster(args[0]);
     const pod = podOf(cluster, flags.member as string | undefined);
+    // It comes from the status, and kubectl would take one that begins with a hyphen for a flag.
+    if (!/^[a-z0-9][a-z0-9.-]*$/.test(pod))
+      throw new PluginError(
+        Exit.refused,
+        `the status of ${cluster.metadata.name} names a pod '${pod}', which no pod can be named`,
+      );
     // Not the exec protocol itself: kubectl is there, and has terminals, signals and exit codes.
     const command = [
-      ...['context', 'kubeconfig'].flatMap((name) => (flags[name] === undefined ? [] : [`--${name}=${flags[name]}`])),
+      ...session.kubectlFlags,
       ...['exec', '-i', '-n', session.namespace, pod, '-c', 'etcd', '--', 'etcdctl'],
       ...connection(cluster),
       ...rest,

@@ -72,7 +72,7 @@ function row({ metadata, spec, status = {} }: ClusterObject, now: number): strin
     status.version ?? '?',
     status.phase ?? '?',
     status.reason ?? '?',
-    status.lastBackup ? shortAge(status.lastBackup.at, now) : 'none',
+    status.lastBackup ? shortAge(status.lastBackup.at, now) : status.observedAt ? 'none' : '?',
     isCurrent(status, now) ? observed : `${observed} OLD`,
   ];
 }

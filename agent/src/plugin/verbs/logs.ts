@@ -1,4 +1,5 @@
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError, isStatus } from '../../kube/api-error.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
 import { Exit, PluginError, usage } from '../exit.ts';
 import { byTime, type LogLine, type LogOptions, logOf, type Source, sourcesOf } from '../pod-logs.ts';
@@ -16,7 +17,10 @@ export const logs: Verb = {
     option('--tail <lines>', 'at most so many of the newest lines of each container').default('1000'),
     option('-c, --container <names>', 'only these, such as etcd,reconciler'),
     option('-m, --member <pod>', 'only this pod'),
-    option('-f, --follow', 'go on until Ctrl-C'),
+    option(
+      '-f, --follow',
+      'go on until Ctrl-C, or until all these containers have ended; does not follow pods that start later',
+    ),
     option('-p, --previous', 'of the containers before their last restart'),
   ],
   async run({ args, flags, terminal, connect }) {
@@ -31,7 +35,9 @@ export const logs: Verb = {
     if (sources.length === 0)
       throw new PluginError(Exit.notFound, `${metadata.name} has no such container that could have a log`);
     await printAll(session, terminal, sources, options);
-    return Exit.done;
+    if (!options.follow) return Exit.done;
+    terminal.note('these logs have ended; run the command again to follow the pods that there are now');
+    return Exit.bad;
   },
 };
 
@@ -64,10 +70,13 @@ async function printAll(
     try {
       for await (const line of logOf(session, source, options, terminal.signal)) lines.push(line);
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (terminal.signal.aborted) throw error;
       failures.push(error);
       // A container that has not started, or that did not run before, has no log.
-      if (error.status !== 400) terminal.note(`${source.pod} ${source.container}: ${plain(error.said)}`);
+      if (!isStatus(error, 400))
+        terminal.note(
+          `${source.pod} ${source.container}: ${error instanceof ApiError ? error.said : messageOf(error)}`,
+        );
     }
   };
   try {

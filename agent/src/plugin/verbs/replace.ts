@@ -2,6 +2,7 @@ import type { ReportedMember } from '../../protocol/cluster-status.ts';
 import { patch } from '../change.ts';
 import { Exit, PluginError } from '../exit.ts';
 import type { ClusterObject } from '../objects.ts';
+import { plain } from '../text.ts';
 import { dryRunOption, option, type Verb, yesOption } from '../verb.ts';
 
 export const replace: Verb = {
@@ -35,14 +36,18 @@ export const replace: Verb = {
                 `Not healthy either: ${others.map((each) => each.pod).join(', ')}. The reconciler waits until the rest is a healthy quorum.`,
               ]
             : []),
-        ].join('\n'),
+        ]
+          .map(plain)
+          .join('\n'),
       );
       if ((await terminal.ask('Replace it? (yes/no) ')) !== 'yes')
         throw new PluginError(Exit.refused, 'nothing was changed');
     }
     if (await patch(target, 'etcdclusters', cluster.metadata.name, body))
       terminal.print(
-        `${pod}: its replacement is requested; kubectl etcd status --watch shows it. The entry in spec.replace.force may stay`,
+        plain(
+          `${pod}: its replacement is requested; kubectl etcd status --watch shows it. The entry in spec.replace.force may stay`,
+        ),
       );
     return Exit.done;
   },

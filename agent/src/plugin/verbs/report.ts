@@ -23,6 +23,8 @@ export const report: Verb = {
     });
     if (session.notShown.length > 0)
       terminal.note(`not in it, because you may not read it: ${session.notShown.join(', ')}`);
+    if (session.notRead.length > 0)
+      terminal.note(`not in it, because it could not be read: ${session.notRead.join(', ')}`);
     terminal.print(
       `${file}: ${files.size} files. Values of Secrets, variables and annotations are left out; look through it before you send it`,
     );

@@ -5,7 +5,9 @@ import { Exit, PluginError, usage } from '../exit.ts';
 import { duration, follow } from '../follow.ts';
 import { type BackupObject, byAge, type ClusterObject, type RestoreObject } from '../objects.ts';
 import type { Session } from '../session.ts';
+import { isCurrent } from '../status/currency.ts';
 import { restorePhases } from '../status/operation.ts';
+import { readLease } from '../status/read.ts';
 import { ageOf, plain, wrap } from '../text.ts';
 import { dryRunOption, option, type Verb, yesOption } from '../verb.ts';
 import { timedName } from './backup.ts';
@@ -47,7 +49,8 @@ export const restore: Verb = {
     };
     const target = { session, terminal, dryRun: flags.dryRun === true };
     if (!target.dryRun) {
-      terminal.note(losses(cluster, chosen, flags.safetyBackup !== false, terminal.width));
+      const lines = await warning(session, cluster, chosen, flags.safetyBackup !== false);
+      terminal.note(lines.map((line) => wrap(line, terminal.width)).join('\n'));
       const asked = `Type the name of the cluster, ${cluster.metadata.name}, to replace its data: `;
       if (!flags.yes && (await terminal.ask(asked)) !== cluster.metadata.name)
         throw new PluginError(Exit.refused, 'nothing was changed');
@@ -75,6 +78,8 @@ interface Chosen {
   readonly what: string;
   /** Everything that was written after it is lost. */
   readonly after: string;
+  /** Whose it is, if it is not a backup of this cluster, which then loses everything. */
+  readonly other?: string | undefined;
 }
 
 async function chooseSource(
@@ -85,7 +90,7 @@ async function chooseSource(
   const { backup, snapshot, before } = flags as Readonly<Record<string, string | undefined>>;
   const given = [backup, snapshot, before].filter((each) => each !== undefined);
   if (given.length !== 1) throw usage(`give one of --backup, --snapshot and --before${await offers(session, cluster)}`);
-  if (backup !== undefined) return ofBackup(session, backup);
+  if (backup !== undefined) return ofBackup(session, backup, cluster.metadata.name);
   const store = storeOf(cluster, flags.schedule as string | undefined);
   if (snapshot !== undefined)
     return { source: { store, snapshotId: snapshot }, what: `snapshot ${snapshot}`, after: 'the snapshot was taken' };
@@ -99,7 +104,7 @@ async function chooseSource(
   };
 }
 
-async function ofBackup(session: Session, name: string): Promise<Chosen> {
+async function ofBackup(session: Session, name: string, cluster: string): Promise<Chosen> {
   const found = await session.optional(
     'etcdbackups',
     session.client.get<BackupObject>(session.paths.of('etcdbackups', name)),
@@ -126,6 +131,7 @@ async function ofBackup(session: Session, name: string): Promise<Chosen> {
     source: { backupName: name },
     what: `EtcdBackup ${name} (${facts.join(', ')})`,
     after: `${time} (${ageOf(time, session.now)} ago)`,
+    ...(found.spec.clusterName !== cluster && { other: found.spec.clusterName ?? 'one that no EtcdCluster describes' }),
   };
 }
 
@@ -157,25 +163,39 @@ function storeOf({ metadata, spec }: ClusterObject, wanted: string | undefined):
   return store;
 }
 
-function losses(
-  { metadata, status = {} }: ClusterObject,
-  { what, after }: Chosen,
-  isSaved: boolean,
-  width: number,
-): string {
-  const hasQuorum = !status.conditions?.some(({ type, status: is }) => type === 'QuorumLost' && is !== 'False');
-  const safety = hasQuorum
-    ? 'The present data is backed up first.'
-    : 'The present data cannot be backed up first, because no quorum is known to answer.';
+/** What the reader must know before agreeing. */
+async function warning(session: Session, cluster: ClusterObject, chosen: Chosen, isSaved: boolean): Promise<string[]> {
+  const current = isCurrent(cluster.status ?? {}, session.now, await readLease(session));
   return [
-    `${metadata.name} is now ${status.phase ?? 'Unknown'} (${status.reason ?? '?'}).`,
-    `It gets the data of ${what}.`,
-    `LOST is everything that was written after ${after}.`,
-    'Clients are cut off until the restore is complete.',
-    isSaved ? safety : 'The present data is NOT backed up first.',
-  ]
-    .map((line) => wrap(line, width))
-    .join('\n');
+    presentOf(cluster, current, session.now),
+    ...losses(cluster.metadata.name, chosen),
+    isSaved ? safety(cluster, current) : 'The present data is NOT backed up first.',
+  ];
+}
+
+const losses = (name: string, { what, after, other }: Chosen): string[] => [
+  `It gets the data of ${what}.`,
+  ...(other
+    ? [`That is a backup of another cluster, ${other}.`, `LOST is ALL present data of ${name}.`]
+    : [`LOST is everything that was written after ${after}.`]),
+  'Clients are cut off until the restore is complete.',
+];
+
+function presentOf({ metadata: { name }, status = {} }: ClusterObject, current: boolean, now: number): string {
+  const state = `${status.phase ?? 'Unknown'} (${status.reason ?? '?'})`;
+  if (current) return `${name} is now ${state}.`;
+  if (!status.observedAt) return `How ${name} is now is not known, because no reconciler has reported yet.`;
+  return `${name} was ${state} ${ageOf(status.observedAt, now)} ago. How it is now is not known.`;
+}
+
+/** Only a cluster that is known to have a quorum is surely backed up. */
+function safety({ status = {} }: ClusterObject, current: boolean): string {
+  const lost = status.conditions?.find(({ type }) => type === 'QuorumLost')?.status;
+  if (!current || !lost || lost === 'Unknown')
+    return 'It is not known whether the present data can be backed up first.';
+  return lost === 'False'
+    ? 'The present data is backed up first.'
+    : 'The present data cannot be backed up first, because the quorum is lost.';
 }
 
 const share = ({ status }: RestoreObject): number =>

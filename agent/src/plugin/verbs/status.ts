@@ -39,5 +39,5 @@ export const status: Verb = {
 async function read(session: Session, name: string | undefined): Promise<StatusView> {
   session.forget();
   const facts = await readFacts(session, await session.cluster(name));
-  return statusView(facts, session.now, session.notShown);
+  return statusView(facts, session.now, session);
 }

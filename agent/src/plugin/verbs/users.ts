@@ -1,6 +1,8 @@
 import { table } from '../../lib/terminal/table.ts';
 import { Exit } from '../exit.ts';
 import type { UserObject } from '../objects.ts';
+import { isCurrent, oldness } from '../status/currency.ts';
+import { readLease } from '../status/read.ts';
 import { plain, wrap } from '../text.ts';
 import { outputOption, type Verb } from '../verb.ts';
 
@@ -15,13 +17,15 @@ export const users: Verb = {
     const { items } = await session.client.list<UserObject>(session.paths.of('etcdusers'));
     const ours = items.filter(({ spec }) => spec.clusterName === metadata.name);
     const auth = status.conditions?.find(({ type }) => type === 'AuthReady');
+    const current = isCurrent(status, session.now, await readLease(session));
     if (flags.output === 'json') {
       const listed = ours.map(({ metadata: { name }, spec, status: of }) => ({ name, ...spec, ...of }));
-      terminal.print(JSON.stringify({ cluster: metadata.name, auth, users: listed }, undefined, 2));
+      terminal.print(JSON.stringify({ cluster: metadata.name, current, auth, users: listed }, undefined, 2));
       return Exit.done;
     }
     terminal.print(
       [
+        ...(current ? [] : [wrap(oldness(status, session.now), terminal.width)]),
         ours.length > 0 ? rows(ours, terminal.width) : `${metadata.name} has no EtcdUser`,
         wrap(
           auth ? `Authentication: ${auth.reason}: ${auth.message}` : 'Authentication: its state is not known',

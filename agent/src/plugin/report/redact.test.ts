@@ -1,0 +1,70 @@
+import { redact, redactText } from './redact.ts';
+
+const secret = 'hunter2-value';
+
+describe('a text', () => {
+  test.each([
+    `sh -c "tool --password ${secret}"`,
+    `tool --token ${secret} --verbose`,
+    `tool --pass=${secret}`,
+    `tool --pass ${secret}`,
+    `etcdctl --user root:${secret} get x`,
+    `curl -u ann:${secret} https://host`,
+    `curl -u${'ann'}:${secret} https://host`,
+    `password: correct ${secret} staple`,
+    `password ${secret}`,
+    `{"password":"with \\"${secret}\\" in it"}`,
+    `postgres://u:p@${secret}@host/x`,
+    `postgres://u:p/${secret}@host/x`,
+    `https://host/x?sv=1&sig=${secret}`,
+    `api_key=${secret}`,
+    `apikey=${secret}`,
+    `X-Api-Key: ${secret}`,
+    `pwd=${secret}`,
+    `Authorization: Digest ${secret}`,
+    `a ghp_${secret.replaceAll(/\W/g, '')}${'a'.repeat(24)} b`,
+    `a glpat-${secret}-aaaaaaaaaa b`,
+  ])('%s', (text) => {
+    const redacted = redactText(text);
+    expect(redacted).toContain('(left out)');
+    expect(redacted).not.toMatch(/hunter2/);
+  });
+
+  test.each([
+    'secretName of the Secret s3',
+    '--cluster=orders --data-dir /data',
+    'https://host:2379/health',
+    'compassion=1, bypass: yes',
+    'orders-0 etcd: a message that helps',
+  ])('%s stays', (text) => {
+    expect(redactText(text)).toBe(text);
+  });
+});
+
+describe('an object', () => {
+  const pod = (container: object) => ({ spec: { containers: [container] } });
+
+  test('of a container that is not ours, no argument and no variable stays', () => {
+    const container = {
+      name: 'sidecar',
+      args: ['-x', 'plain'],
+      command: ['plain'],
+      env: [{ name: 'ETCD_VERSION', value: 'plain' }],
+      livenessProbe: { exec: { command: ['plain'] } },
+    };
+    expect(JSON.stringify(redact(pod(container)))).not.toContain('plain');
+    expect(JSON.stringify(redact(pod({ ...container, name: 'etcd' })))).toContain('plain');
+  });
+
+  test('the headers of a probe are left out', () => {
+    const probe = { httpGet: { path: '/health', httpHeaders: [{ name: 'X-Custom', value: secret }] } };
+    const redacted = JSON.stringify(redact(pod({ name: 'etcd', readinessProbe: probe })));
+    expect(redacted).not.toContain(secret);
+    expect(redacted).toContain('/health');
+  });
+
+  test('the argument after a flag of a secret is left out', () => {
+    for (const flag of ['--pass', '--signing-key', '-u', '--user', '--api-key', '--pwd', '--credentials'])
+      expect(redact([flag, secret, 'x'])).toEqual([flag, '(left out)', 'x']);
+  });
+});
