@@ -101,7 +101,7 @@ describe('logs', () => {
     expect(err).toMatch(/^orders-0 etcd: .* not found\n$/);
   });
 
-  test('followed to their end: that is no success, and is said', async () => {
+  test('followed to their end: that is not a success, and it says so', async () => {
     expect(await plugin.run('logs -f')).toMatchObject({
       exit: 6,
       out: expect.stringContaining('third'),
