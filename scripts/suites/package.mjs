@@ -140,7 +140,7 @@ function tryRender() {
 }
 
 function tryPlugin() {
-  const help = run('npx', ['--no', 'kubectl-etcd', '--help']);
+  const help = run('npx', ['--no', '--', 'kubectl-etcd', '--help']);
   ok(help.includes('status [options] [name]'), 'kubectl-etcd --help does not list its verbs');
   const config = {
     'current-context': 'test',
@@ -149,7 +149,7 @@ function tryPlugin() {
     users: [{ name: 'ann', user: { token: 'x' } }],
   };
   writeFileSync(at('kubeconfig'), JSON.stringify(config));
-  const words = ['--no', 'kubectl-etcd', 'status', '--kubeconfig=kubeconfig'];
+  const words = ['--no', '--', 'kubectl-etcd', 'status', '--kubeconfig=kubeconfig'];
   const { status, stderr } = spawnSync('npx', words, { cwd: directory, env, encoding: 'utf8' });
   ok(status === 5 && stderr.includes('ECONNREFUSED'), `kubectl-etcd status at a closed port: ${status}: ${stderr}`);
   say('npx kubectl-etcd: its help, and that it cannot reach an API server');
