@@ -44,7 +44,12 @@ beforeAll(async () => {
       memberId: `a${ordinal}`,
       healthy: true,
     })),
-    conditions: [],
+    conditions: [
+      {
+        ...{ type: 'Available', status: 'True', reason: 'Serving', message: 'a quorum answers' },
+        lastTransitionTime: new Date().toISOString(),
+      },
+    ],
   };
   await namespace.kubectl([
     'patch',
