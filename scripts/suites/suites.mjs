@@ -56,7 +56,7 @@ export const all = {
   },
   members: {
     about: 'gates, sidecars and the reconciler over real etcd processes under a writer, killed at every step',
-    minutes: 8,
+    minutes: 12,
     subject: [
       'agent/src/member',
       'agent/src/controllers',

@@ -115,7 +115,7 @@ fullScenario('TLS switched on in a cluster of one', { ...plain, size: 1 }, async
   await switchedOff(play);
 });
 
-scenario('TLS taken back half-way, and switched on after all', plain, async (play) => {
+fullScenario('TLS taken back half-way, and switched on after all', plain, async (play) => {
   const { cluster } = play;
   await play.formed();
   await unnoticed(
