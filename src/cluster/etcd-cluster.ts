@@ -274,8 +274,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
 
   /** @internal */
   _monitored(): MonitoredCluster {
-    const { cluster, clientTls } = this;
-    return { ...monitored(cluster.name, cluster.namespace), labels: clusterLabels(cluster), clientTls };
+    const { cluster, clientTls, backupTls } = this;
+    const labels = clusterLabels(cluster);
+    return { ...monitored(cluster.name, cluster.namespace), labels, clientTls, agentTls: backupTls };
   }
 
   /** @internal */

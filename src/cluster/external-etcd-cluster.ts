@@ -126,7 +126,11 @@ export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWith
 
   /** @internal */
   _monitored(): MonitoredCluster {
-    return { ...monitored(this.clusterName, Chart.of(this).namespace), clientTls: this.clientTls };
+    return {
+      ...monitored(this.clusterName, Chart.of(this).namespace),
+      clientTls: this.clientTls,
+      agentTls: this.clientTls,
+    };
   }
 
   /** @internal */

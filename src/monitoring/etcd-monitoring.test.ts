@@ -64,7 +64,13 @@ test('only the Service with the metrics is scraped, and what is scraped has the 
   ];
   expect(members!.spec.endpoints).toEqual([
     { port: 'metrics', interval: '15s', relabelings },
-    { port: 'agent', interval: '15s', relabelings },
+    {
+      ...{ port: 'agent', interval: '15s', relabelings, scheme: 'https' },
+      tlsConfig: {
+        serverName: 'orders',
+        ca: { secret: { name: expect.stringMatching(/^orders-\w+-tls$/), key: 'ca.crt' } },
+      },
+    },
   ]);
   expect(reconciler!.spec.endpoints[0]).toMatchObject({ interval: '15s', honorLabels: true });
 });
@@ -100,6 +106,11 @@ test('without the operator: annotated Services, one for each port, and the alert
   const alerts = manifests.find(({ kind }) => kind === 'ConfigMap')!;
   expect(alerts.data['etcd-orders.rules.yaml']).toContain('alert: EtcdQuorumLost');
   expect(manifests.some(({ apiVersion }) => String(apiVersion).startsWith('monitoring.coreos.com'))).toBe(false);
+});
+
+test('the agents of a cluster without TLS', () => {
+  const [members] = monitored({}, EtcdTls.none());
+  expect(members!.spec.endpoints[1]).not.toHaveProperty('scheme');
 });
 
 test('nothing but the access', () => {

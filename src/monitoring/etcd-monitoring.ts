@@ -120,6 +120,7 @@ export class EtcdMonitoring extends Construct {
             'prometheus.io/scrape': 'true',
             'prometheus.io/port': String(port),
             'prometheus.io/path': '/metrics',
+            ...(port === ports.agent && this.cluster.agentTls && { 'prometheus.io/scheme': 'https' }),
           },
           // Such a Prometheus copies the labels of the Service to what it scrapes.
           labels: { [clusterLabel]: name },

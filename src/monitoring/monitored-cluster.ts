@@ -10,6 +10,8 @@ export interface MonitoredCluster {
   readonly labels: Readonly<Record<string, string>>;
   /** How clients use TLS. Undefined if they use http. */
   readonly clientTls?: EtcdClientTls;
+  /** Verifies the agents, which serve https as soon as members have certificates. Undefined if they serve http. */
+  readonly agentTls?: EtcdClientTls;
 }
 
 /** An `EtcdCluster`, of this app or of another one. Another copy of this library may have created it. */

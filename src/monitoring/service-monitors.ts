@@ -16,14 +16,16 @@ export const clusterLabel = 'etcd_cluster';
 
 /** Returns the ServiceMonitorSpec of the members: of etcd, and of the agent beside it. */
 export function memberMonitor(cluster: MonitoredCluster, scrape: EtcdScrape): Spec {
-  const { name, peerService, clientTls } = cluster;
+  const { name, peerService, clientTls, agentTls } = cluster;
   const relabelings = [onlyService(peerService), label(clusterLabel, name)];
   const endpoint = (port: string): Endpoint => ({ port, interval: scrape._interval(), relabelings });
-  const tls: Partial<Endpoint> =
-    scrape._tls && clientTls ? { scheme: 'https', tlsConfig: tlsConfig(name, clientTls) } : {};
+  const tls: Partial<Endpoint> = scrape._tls && clientTls ? overTls(name, clientTls, true) : {};
   return {
     selector: { matchLabels: { 'app.kubernetes.io/name': 'etcd', 'app.kubernetes.io/instance': name } },
-    endpoints: [{ ...endpoint(scrape._tls ? 'client' : 'metrics'), ...tls }, endpoint('agent')],
+    endpoints: [
+      { ...endpoint(scrape._tls ? 'client' : 'metrics'), ...tls },
+      { ...endpoint('agent'), ...(agentTls && overTls(name, agentTls, false)) },
+    ],
   };
 }
 
@@ -61,7 +63,7 @@ function onlyService(name: string): Relabeling {
 const label = (targetLabel: string, replacement: string): Relabeling => ({ targetLabel, replacement });
 
 /** The name of the client Service is in the certificate of every member. */
-function tlsConfig(serverName: string, clientTls: EtcdClientTls): Endpoint['tlsConfig'] {
+function overTls(serverName: string, clientTls: EtcdClientTls, identifies: boolean): Partial<Endpoint> {
   const { files, clientCertificate } = clientTls._pod();
   const { secretName, configMapName, items = [] } = files;
   const key = (path: string) => items.find((item) => item.path === path)?.key ?? path;
@@ -70,9 +72,11 @@ function tlsConfig(serverName: string, clientTls: EtcdClientTls): Endpoint['tlsC
     configMapName === undefined
       ? { secret: secret('ca.crt') }
       : { configMap: { name: configMapName, key: key('ca.crt') } };
-  return {
+  const isKnown = identifies && clientCertificate;
+  const tlsConfig = {
     serverName,
     ca,
-    ...(clientCertificate && { cert: { secret: secret('tls.crt') }, keySecret: secret('tls.key') }),
+    ...(isKnown && { cert: { secret: secret('tls.crt') }, keySecret: secret('tls.key') }),
   };
+  return { scheme: 'https', tlsConfig };
 }
