@@ -64,25 +64,17 @@ export const clusterName = (description) =>
     "is not a valid name of an EtcdCluster: use lower-case letters, digits and '-', beginning with a letter and ending with a letter or digit",
   );
 
+const isDuration = "self.matches(r'^([0-9]+([.][0-9]+)?(ms|s|m|h|d|w))+$')";
+
 /** A duration that may be zero. */
 export const durationOrZero = (description) =>
-  text(
-    description,
-    32,
-    rules([
-      "self.matches(r'^([0-9]+([.][0-9]+)?(ms|s|m|h|d|w))+$')",
-      'is not a valid duration: write 30m, 24h or 7d, or 0s for none',
-    ]),
-  );
+  text(description, 32, rules([isDuration, 'is not a valid duration: write 30m, 24h or 7d, or 0s for none']));
 
 export const duration = (description) =>
   text(
     description,
     32,
-    rules([
-      "self.matches(r'^([0-9]+([.][0-9]+)?(ms|s|m|h|d|w))+$') && self.matches('[1-9]')",
-      'is not a valid duration above zero: write 90s, 5m, 24h or 30d',
-    ]),
+    rules([`${isDuration} && self.matches('[1-9]')`, 'is not a valid duration above zero: write 90s, 5m, 24h or 30d']),
   );
 
 export const sha256 = (description) =>

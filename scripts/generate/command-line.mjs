@@ -1,10 +1,8 @@
 // Writes docs/reference/command-line.md, and the verbs in docs/reference/kubectl-etcd.md, from the definitions of the
 // programs themselves. With --check it writes nothing, and fails if a page is out of date.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { buildProgram } from '../../agent/src/commands/cli/program.ts';
 import { buildProgram as buildPlugin } from '../../agent/src/plugin/program.ts';
-import { root } from '../lib/steps.mjs';
+import { generated } from '../lib/generated.mjs';
 
 const program = buildProgram(async () => {});
 const content = `# Command line of the agent
@@ -19,31 +17,19 @@ ${leaves(program)
   .map((leaf) => section(leaf))
   .join('\n')}`;
 
-write('docs/reference/command-line.md', () => content);
+generated('docs/reference/command-line.md', () => content);
 const [begin, end] = [
   '<!-- Written by `npm run generate` from agent/src/plugin/. -->',
   '<!-- End of what `npm run generate` writes. -->',
 ];
 const plugin = buildPlugin(async () => {});
-write('docs/reference/kubectl-etcd.md', (page) => {
+generated('docs/reference/kubectl-etcd.md', (page) => {
   const [before, rest = ''] = page.split(begin);
   const verbs = leaves(plugin, 'kubectl etcd')
     .map((leaf) => section(leaf, '###'))
     .join('\n');
   return `${before}${begin}\n\n${flags(plugin.options)}\n${verbs}\n${end}${rest.split(end)[1]}`;
 });
-
-/** Writes a page that is made from what it was, or checks it. */
-function write(name, make) {
-  const file = join(root, name);
-  const before = readFileSync(file, { encoding: 'utf8' });
-  const after = make(before);
-  if (!process.argv.includes('--check')) writeFileSync(file, after);
-  else if (before !== after) {
-    console.error(`${name} is out of date: run npm run generate`);
-    process.exitCode = 1;
-  }
-}
 
 /** The executable commands, each with its full name. */
 function leaves(command, name = 'etcd-agent') {

@@ -1,11 +1,7 @@
 // Writes docs/reference/metrics.md from the agent's own table of its metrics. With --check it writes nothing, and fails if the
 // page is out of date.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { metrics, sources } from '../../agent/src/lib/metrics/table.ts';
-import { root } from '../lib/steps.mjs';
-
-const page = join(root, 'docs/reference/metrics.md');
+import { generated } from '../lib/generated.mjs';
 
 const about = {
   reconciler: [
@@ -35,11 +31,7 @@ instead. The label \`namespace\` exists where a namespace is known. [Monitoring]
 
 ${sources.map(section).join('\n')}`;
 
-if (!process.argv.includes('--check')) writeFileSync(page, content);
-else if (readFileSync(page, { encoding: 'utf8' }) !== content) {
-  console.error('docs/reference/metrics.md is out of date: run npm run generate');
-  process.exitCode = 1;
-}
+generated('docs/reference/metrics.md', () => content);
 
 function section(source) {
   const [title, where] = about[source];

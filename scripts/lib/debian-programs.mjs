@@ -28,14 +28,19 @@ async function missing(programs) {
 async function install(name, { programs, packages, services }) {
   if (process.getuid() !== 0) throw new Error('not root');
   say(`${name}: installing ${packages.join(', ')}, a minute or so`);
-  const args = ['install', '-y', '--no-install-recommends', ...packages];
-  await aptGet(...args).catch(async () => {
-    await aptGet('update');
-    await aptGet(...args);
-  });
+  await installPackages(packages);
   if (existsSync('/run/systemd/system')) {
     for (const service of services) await run('systemctl', ['disable', '--now', service], { env }).catch(() => {});
   }
   const absent = await missing(programs);
   if (absent.length > 0) throw new Error(`the packages have no ${absent.join(', ')}`);
+}
+
+/** Installs packages, after an update of their lists if it does not work without. */
+export async function installPackages(packages) {
+  const args = ['install', '-y', '--no-install-recommends', ...packages];
+  await aptGet(...args).catch(async () => {
+    await aptGet('update');
+    await aptGet(...args);
+  });
 }

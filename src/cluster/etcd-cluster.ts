@@ -155,7 +155,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   private readonly cluster: ResolvedCluster;
   private readonly ownReconciler: ClusterReconciler;
   private readonly schedules: EtcdBackupSchedule[] = [];
-  private readonly names = new ObjectNames(this);
+  private readonly names = new ClusterObjectNames(this);
   private readonly propertyProblems = new Memo<readonly string[]>();
 
   /**
@@ -317,7 +317,7 @@ interface ObjectName {
 }
 
 /** The names of a cluster's objects. A second object with one of these names would silently replace the first. */
-class ObjectNames {
+class ClusterObjectNames {
   private readonly taken: ObjectName[] = [];
 
   constructor(private readonly cluster: Construct) {}

@@ -24,6 +24,22 @@ export function namesakeProblems(construct: Construct, kind: string, what: strin
   return [`name: another ${what} of this ${place} is called '${name}' too; give each its own name`];
 }
 
+/** The names of the objects of one construct. */
+export class ObjectNames {
+  private readonly taken: { readonly kind: string; readonly name: string }[] = [];
+
+  constructor(private readonly owner: Construct) {}
+
+  take(kind: string, name: string): void {
+    takeName(this.owner, kind, name);
+    this.taken.push({ kind, name });
+  }
+
+  problems(): string[] {
+    return this.taken.flatMap(({ kind, name }) => namesakeProblems(this.owner, kind, kind, name));
+  }
+}
+
 function takenNames(construct: Construct): Map<string, Construct[]> {
   return appState(construct, 'names.v1', () => new Map());
 }

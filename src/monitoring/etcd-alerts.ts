@@ -52,12 +52,7 @@ export class EtcdAlerts {
     const { options } = this;
     if (!options) return undefined;
     const { except = [] } = options;
-    const groups = [
-      { name: 'etcd-conditions', alerts: alertsOnConditions(scope) },
-      { name: 'etcd-members', alerts: alertsOnMembers(scope) },
-      { name: 'etcd-reconciler', alerts: alertsOnReconciler(scope) },
-    ];
-    return groups
+    return groupsOf(scope)
       .map(({ name, alerts }) => ({
         name: `${name}-${scope.cluster}`,
         rules: alerts.filter((alert) => !except.includes(alert.name)).map((alert) => rule(alert, scope, options)),
@@ -76,10 +71,13 @@ export class EtcdAlerts {
   }
 }
 
-const anyScope: AlertScope = { cluster: '' };
-const alertNames = [...alertsOnConditions(anyScope), ...alertsOnMembers(anyScope), ...alertsOnReconciler(anyScope)].map(
-  ({ name }) => name,
-);
+const groupsOf = (scope: AlertScope) => [
+  { name: 'etcd-conditions', alerts: alertsOnConditions(scope) },
+  { name: 'etcd-members', alerts: alertsOnMembers(scope) },
+  { name: 'etcd-reconciler', alerts: alertsOnReconciler(scope) },
+];
+
+const alertNames = groupsOf({ cluster: '' }).flatMap(({ alerts }) => alerts.map(({ name }) => name));
 
 const pages = 'https://github.com/cdk8s-etcd/cdk8s-etcd/blob/main/docs/operations';
 

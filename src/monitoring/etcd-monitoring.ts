@@ -2,7 +2,7 @@ import { ApiObject, Yaml } from 'cdk8s';
 import { Construct } from 'constructs';
 import { ports } from '../etcd/cluster-ports';
 import { labelProblems } from '../lib/labels';
-import { namesakeProblems, takeName } from '../lib/name-registry';
+import { ObjectNames } from '../lib/name-registry';
 import { NetworkAccess, policyPorts } from '../lib/network-access';
 import { requireFreeId } from '../validation/construct-id';
 import { etcdMonitoringTypes } from '../validation/property-types';
@@ -41,7 +41,7 @@ export class EtcdMonitoring extends Construct {
   readonly alerts?: ApiObject;
   /** Holds the dashboard for Grafana: a ConfigMap. It is undefined with `EtcdDashboard.none()`. */
   readonly dashboard?: ApiObject;
-  private readonly taken: { readonly kind: string; readonly name: string }[] = [];
+  private readonly names = new ObjectNames(this);
 
   private readonly cluster: MonitoredCluster;
   private readonly labels: { readonly [name: string]: string };
@@ -83,7 +83,7 @@ export class EtcdMonitoring extends Construct {
         ...alerts._problems(),
         ...dashboard._problems(),
         ...labelProblems('labels', props.labels),
-        ...this.taken.flatMap(({ kind, name }) => namesakeProblems(this, kind, kind, name)),
+        ...this.names.problems(),
       ],
     });
   }
@@ -101,7 +101,7 @@ export class EtcdMonitoring extends Construct {
   /** By convention, Prometheus scrapes one port of a Service. */
   private createServices(): ApiObject[] {
     const { name, memberSelector } = this.cluster;
-    const service = (id: string, suffix: string, port: number, selector: object) =>
+    const service = (id: string, suffix: string, port: number) =>
       this.object(
         id,
         'v1',
@@ -111,7 +111,7 @@ export class EtcdMonitoring extends Construct {
           spec: {
             clusterIP: 'None',
             publishNotReadyAddresses: true,
-            selector,
+            selector: memberSelector,
             ports: [{ name: 'metrics', port, targetPort: port, protocol: 'TCP' }],
           },
         },
@@ -126,10 +126,7 @@ export class EtcdMonitoring extends Construct {
           labels: { [clusterLabel]: name },
         },
       );
-    return [
-      service('MemberService', 'metrics', ports.metrics, memberSelector),
-      service('AgentService', 'agent-metrics', ports.agent, memberSelector),
-    ];
+    return [service('MemberService', 'metrics', ports.metrics), service('AgentService', 'agent-metrics', ports.agent)];
   }
 
   private createPolicies(scraper: NetworkAccess, scrape: EtcdScrape): ApiObject[] {
@@ -175,8 +172,7 @@ export class EtcdMonitoring extends Construct {
     content: object,
     { annotations, labels }: { readonly annotations?: Labels; readonly labels?: Labels } = {},
   ): ApiObject {
-    takeName(this, kind, name);
-    this.taken.push({ kind, name });
+    this.names.take(kind, name);
     return new ApiObject(this, id, {
       apiVersion,
       kind,

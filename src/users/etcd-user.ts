@@ -1,7 +1,7 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import type { EtcdUserSpec } from '../../imports/etcduser-cdk8s-etcd.dev';
-import { namesakeProblems, takeName } from '../lib/name-registry';
+import { namesakeProblems, ObjectNames, takeName } from '../lib/name-registry';
 import type { PlainData } from '../lib/plain-data';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { requireFreeId } from '../validation/construct-id';
@@ -43,7 +43,7 @@ export class EtcdUser extends Construct {
   /** This Certificate lets cert-manager write the Secret. It is undefined with other TLS. */
   readonly certificate?: ApiObject;
   private readonly labels: { readonly [name: string]: string };
-  private readonly taken: { readonly kind: string; readonly name: string }[] = [];
+  private readonly names = new ObjectNames(this);
 
   /**
    * Creates the resource and what its certificate needs.
@@ -106,16 +106,14 @@ export class EtcdUser extends Construct {
   }
 
   private object(id: string, apiVersion: string, kind: string, name: string, content: object): ApiObject {
-    takeName(this, kind, name);
-    this.taken.push({ kind, name });
+    this.names.take(kind, name);
     return new ApiObject(this, id, { apiVersion, kind, metadata: { name, labels: this.labels }, ...content });
   }
 
   private nameProblems(clusterName: string): string[] {
-    const objects = this.taken.map(({ kind, name }) => namesakeProblems(this, kind, kind, name));
     return [
       ...new Set([
-        ...objects.flat(),
+        ...this.names.problems(),
         ...namesakeProblems(this, userOf(clusterName), userOf(`'${clusterName}'`), this.userName),
       ]),
     ];

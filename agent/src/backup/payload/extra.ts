@@ -4,11 +4,11 @@ import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
+import { type TarEntry, tarFile } from '../../lib/files/tar.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import type { Extra, Manifest } from '../catalog/manifest.ts';
 import { checkIdentities, decrypt, encrypt } from './encryption.ts';
 import type { ReadOptions } from './read-payload.ts';
-import { type TarEntry, tarFile } from './tar.ts';
 
 /** Files of the backup's machine that are to be stored beside the snapshot. */
 export interface ExtraRequest {

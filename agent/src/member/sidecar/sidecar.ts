@@ -238,9 +238,9 @@ export class Sidecar {
     return etcdReadiness({ etcdVersion, readyz, metrics });
   }
 
-  async status(): Promise<AgentStatus> {
+  async status(times = certificateTimes(this.#config)): Promise<AgentStatus> {
     try {
-      return await this.#status();
+      return await this.#status(times);
     } catch (error) {
       // No `request`: an unreadable volume does not count as lost.
       const why = { reason: 'VolumeUnreadable' as const, message: messageOf(error) };
@@ -248,13 +248,13 @@ export class Sidecar {
     }
   }
 
-  async #status(): Promise<AgentStatus> {
+  async #status(times: Promise<CertificateTimes>): Promise<AgentStatus> {
     const { dataDir } = this.#config;
     const [volume, wal, etcd, certificates] = await Promise.all([
       readVolume(dataDir),
       this.#wal.state().catch(() => undefined),
       this.#etcd.metrics(500),
-      certificateTimes(this.#config),
+      times,
     ]);
     const etcdYaml = await readFile(configFile(dataDir), 'utf8').catch(() => '');
     const [roots, leaves, revocationLists] = await Promise.all([
@@ -272,7 +272,8 @@ export class Sidecar {
   }
 
   async metrics(): Promise<Sample[]> {
-    const [status, certificates] = await Promise.all([this.status(), certificateTimes(this.#config)]);
+    const found = certificateTimes(this.#config);
+    const [status, certificates] = await Promise.all([this.status(found), found]);
     const times = { recordReadAt: this.#record.readAt, waitingSince: this.#waitingSince, certificates };
     return agentSamples(status, { ...times, now: Date.now() });
   }

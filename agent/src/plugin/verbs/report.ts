@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import { codeOf } from '../../lib/errors.ts';
+import { tarFile } from '../../lib/files/tar.ts';
 import { Exit, usage } from '../exit.ts';
 import { collectReport } from '../report/collect.ts';
-import { tarGz } from '../report/tar.ts';
 import { option, type Verb } from '../verb.ts';
 import { timedName } from './backup.ts';
 
@@ -18,7 +19,7 @@ export const report: Verb = {
     const file =
       (flags.file as string | undefined) ?? `${timedName(`etcd-report-${cluster.metadata.name}`, session.now)}.tar.gz`;
     // Not readable for others: it has the names of what runs here.
-    await writeFile(file, tarGz(files, session.now), { mode: 0o600 }).catch((error) => {
+    await writeFile(file, archiveOf(files, session.now), { mode: 0o600 }).catch((error) => {
       throw usage(`--file: ${file} cannot be written (${codeOf(error) ?? error.message})`);
     });
     if (session.notShown.length > 0)
@@ -31,3 +32,8 @@ export const report: Verb = {
     return Exit.done;
   },
 };
+
+function archiveOf(files: ReadonlyMap<string, string>, now: number): Buffer {
+  const common = { type: 'file', mode: 0o644, uid: 0, gid: 0, modified: Math.floor(now / 1000) } as const;
+  return gzipSync(tarFile([...files].map(([path, text]) => ({ ...common, path, content: Buffer.from(text) }))));
+}
