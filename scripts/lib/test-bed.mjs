@@ -1,9 +1,11 @@
 // A Kubernetes cluster for CI, by the command in TESTBED.
 import { spawnSync } from 'node:child_process';
 
-/** Starts it and puts what it exports, such as KUBECONFIG, into our environment. Returns whether it runs. */
-export function startTestBed(command, timeout) {
+/** Starts it within `minutes` and puts what it exports, such as KUBECONFIG, into our environment. Returns whether it runs. */
+export function startTestBed(command, minutes) {
   console.log(`\n=== ${command} up`);
+  // Node.js takes whole milliseconds only.
+  const timeout = Math.max(1, Math.round(minutes * 60_000));
   if (spawnSync(command, ['up'], { stdio: 'inherit', timeout }).status !== 0) return false;
   const script = 'set -e; exports=$("$0" env); eval "$exports"; env -0';
   const { status, stdout } = spawnSync('bash', ['-c', script, command], { encoding: 'utf8' });
