@@ -336,6 +336,28 @@ const member = object('The state of a member.', {
   reason: text('The reason why it is not healthy.', 1024),
 });
 
+const steps = (limit) =>
+  list(
+    'Its steps so far, in the order in which they began. A step that took less than a second or two may be missing.',
+    object('A step.', {
+      'name!': text('What is done, such as restart orders-2.', 256),
+      'startedAt!': time('The time at which it began.'),
+      endedAt: time('The time at which it ended. Missing while it is in progress.'),
+    }),
+    0,
+    limit,
+    mapBy('name'),
+  );
+
+const operation = (description, more) =>
+  object(description, {
+    'type!': text('What is done: the reason of condition Progressing with which it began.', 64),
+    target: text('The size or version that is its goal.', 32),
+    'startedAt!': time('The time at which it began.'),
+    steps: steps(48),
+    ...more,
+  });
+
 const status = object('The state that the reconciler observes. Fields whose value it does not know are missing.', {
   ...common,
   epoch: integer('The number of times that the data of the cluster started anew: 1, plus one for each restore.', 0),
@@ -358,6 +380,21 @@ const status = object('The state that the reconciler observes. Fields whose valu
     verified: text('The verification level that it passed: stream, read or open.', 32),
   }),
   lastRestoreId: text('The id of the newest restore.', 253),
+  operation: operation(
+    'The operation in progress: a change of the cluster, from its beginning until the cluster is Ready again. Missing while there is none.',
+    { next: list('The steps that follow, as far as they are known.', text('A step.', 256), 0, 16) },
+  ),
+  lastOperation: operation('The newest operation that ended.', {
+    endedAt: time('The time at which it ended.'),
+    outcome: text('Completed: the cluster was Ready. Superseded: something else was asked for.', 32),
+  }),
+  waiting: object('What the next action of the reconciler waits for. Missing unless it has waited for 15 seconds.', {
+    'for!': text(
+      'The rule that waits, and the first condition that does not hold yet. docs/reference/state-machine.md lists both.',
+      512,
+    ),
+    'since!': time('The time since when it waits for that.'),
+  }),
   observedAt: time(
     'The time of this status. The reconciler updates it at every change, and every ten minutes without one.',
   ),

@@ -32,12 +32,41 @@ export interface ClusterStatus {
     verified?: string;
   };
   lastRestoreId?: string;
+  /** The operation in progress. */
+  operation?: ReportedOperation;
+  /** The newest operation that ended. */
+  lastOperation?: ReportedOperation;
+  /** What the next action waits for, once it has waited for some time. */
+  waiting?: { for: string; since: string };
   /** The certificates that the reconciler issues. */
   certificates?: readonly ReportedCertificate[];
   /** Time of this status. It is written again when it gets old, even if nothing else changed. */
   observedAt?: string;
   members: ReportedMember[];
   conditions: ReportedCondition[];
+}
+
+/** A change of the cluster from its beginning until the cluster is Ready again. */
+export interface ReportedOperation {
+  /** The reason of condition Progressing with which it began. */
+  type: string;
+  /** The size or version that is its goal. */
+  target?: string;
+  startedAt: string;
+  endedAt?: string;
+  /** Unset while it is in progress. Superseded: something else was asked for. */
+  outcome?: 'Completed' | 'Superseded';
+  /** In the order in which they began. Steps that took less than one pass may be missing. */
+  steps: ReportedStep[];
+  /** What follows, as far as it is known. Unset in an operation that ended. */
+  next?: string[];
+}
+
+export interface ReportedStep {
+  name: string;
+  startedAt: string;
+  /** Unset: it is in progress. */
+  endedAt?: string;
 }
 
 export interface ReportedCertificate {

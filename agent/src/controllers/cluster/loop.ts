@@ -30,7 +30,7 @@ export interface ClusterRun {
 
 /** Reconciles one cluster, pass after pass, until the signal is aborted. */
 export async function runCluster(run: ClusterRun): Promise<void> {
-  let kept: Kept = { memory: emptyMemory(clock()), said: undefined, wait: 0 };
+  let kept: Kept = { memory: emptyMemory(clock()), said: undefined, waiting: undefined, wait: 0 };
   let changed = false;
   while (!run.signal.aborted) {
     // The observation is not kept while the loop waits: most clusters wait most of the time.
@@ -43,24 +43,46 @@ export async function runCluster(run: ClusterRun): Promise<void> {
 interface Kept {
   memory: Memory;
   said: string | undefined;
+  /** What the next action waits for, and since when. */
+  waiting: Waiting | undefined;
   /** Time until the next pass, ms. */
   wait: number;
 }
 
-async function look(run: ClusterRun, { memory, said }: Kept, isUrgent: boolean): Promise<Kept> {
+interface Waiting {
+  readonly for: string;
+  readonly since: number;
+}
+
+async function look(run: ClusterRun, { memory, said, waiting }: Kept, isUrgent: boolean): Promise<Kept> {
   const { port, settings, signal } = run;
   const turn = run.turn ?? ((work) => work());
   const done = await turn(async () => (signal.aborted ? undefined : attempt(run, memory)), isUrgent);
-  if (!done) return { memory, said, wait: settings.backoffMin };
+  if (!done) return { memory, said, waiting, wait: settings.backoffMin };
   run.onObserved?.(done.observed, done.now);
   const now = tell(run, done, said);
-  await report(run, done);
+  const waits = waitingOf(done, waiting);
+  await report(run, done, waits);
   const { effect, requeueMs } = done.plan;
   const isBusy = requeueMs < settings.steady;
   if (!isBusy) port.rest?.();
   if (isBusy || effect || !isReady(done)) port.lookAgain?.();
-  return { memory: done.memory, said: now, wait: waitOf(done, settings) };
+  return { memory: done.memory, said: now, waiting: waits, wait: waitOf(done, settings) };
 }
+
+/** A pass that acts, or that waits for something else, ends the wait. */
+function waitingOf({ plan: { waits }, now }: Done, before: Waiting | undefined): Waiting | undefined {
+  if (waits === undefined) return undefined;
+  return before?.for === waits ? before : { for: waits, since: now };
+}
+
+/** ms. Most waits are shorter, and each would be a write of the status. */
+const worthSaying = 15_000;
+
+const lasting = (waiting: Waiting | undefined, now: number): ClusterStatus['waiting'] =>
+  waiting && now - waiting.since >= worthSaying
+    ? { for: waiting.for, since: new Date(waiting.since).toISOString().replace(/\.\d+/, '') }
+    : undefined;
 
 type Done = Pass & { now: number };
 
@@ -96,8 +118,12 @@ function tell({ log }: ClusterRun, { plan, error }: Pass, said: string | undefin
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-async function report({ port, settings, log, onStatus }: ClusterRun, { observed, plan, now }: Done): Promise<void> {
-  const found = clusterStatus(observed, plan.conditions, now, settings);
+async function report(
+  { port, settings, log, onStatus }: ClusterRun,
+  { observed, plan, now }: Done,
+  waiting: Waiting | undefined,
+): Promise<void> {
+  const found = clusterStatus(observed, plan.conditions, now, settings, lasting(waiting, now));
   if (found) onStatus?.(found);
   const before = observed.cluster.known ? observed.cluster.v?.status : undefined;
   const status = found && statusToWrite(before, found, now, settings);

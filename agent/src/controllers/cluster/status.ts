@@ -5,6 +5,7 @@ import type { Reason } from '../../protocol/reasons.ts';
 import { compareVersions, minorOf } from '../../protocol/versions.ts';
 import { podName } from './names.ts';
 import type { Member, Observed } from './observed.ts';
+import { type Operations, operationsOf } from './operation-report.ts';
 import { certificateReasons, certificatesOf } from './plan/certificates.ts';
 import {
   answers,
@@ -30,6 +31,7 @@ export function clusterStatus(
   conditions: readonly Condition[],
   now: number,
   settings: Settings,
+  waiting?: ClusterStatus['waiting'],
 ): ClusterStatus | undefined {
   const { cluster } = observed;
   if (!cluster.known || !cluster.v) return undefined;
@@ -46,6 +48,8 @@ export function clusterStatus(
     size: statefulSet(view)?.replicas,
     certificates: certificatesOf(cluster.v),
     ...(record && observed.members.known ? memberFacts(view) : {}),
+    ...(record ? operationsOf(view, conditions, now) : kept(status)),
+    waiting,
     members: record ? membersOf(view).map(roughlySo(settings)) : [],
     conditions: conditions.map((condition) => dated(condition, status.conditions, now, generation)),
   });
@@ -91,6 +95,8 @@ const lastFacts = ({
 }: Partial<ClusterStatus>): Partial<ClusterStatus> => ({
   ...{ epoch, clusterId, clusterUid, lastRestoreId },
 });
+
+const kept = ({ operation, lastOperation }: Partial<ClusterStatus>): Operations => ({ operation, lastOperation });
 
 /** The newest of these backups. A reported one stays, because its EtcdBackup may be gone. */
 const newest = (backups: readonly ClusterStatus['lastBackup'][]): ClusterStatus['lastBackup'] =>

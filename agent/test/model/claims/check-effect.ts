@@ -220,8 +220,6 @@ const WRONG_IMAGE = 'a pod is made of an image of another version';
 function checkDeletePod(world: World, ordinal: number, young: boolean): string | undefined {
   const { record, sts, spec } = world;
   const pod = world.pods[ordinal]!;
-  // None of its containers ever ran.
-  if (pod.broken && pod.broken !== world.sts?.broken) return undefined;
   const cluster = current(world);
   const wal = world.volumes[ordinal]?.wal;
   const member = wal && cluster?.id === wal.cluster ? cluster.members.find((m) => m.id === wal.member) : undefined;
@@ -237,6 +235,8 @@ function checkDeletePod(world: World, ordinal: number, young: boolean): string |
         pod.image ||
         speaksOtherwise(world, pod) ||
         pod.broken !== sts.broken));
+  // None of its containers ever ran.
+  if (pod.broken && asked) return undefined;
   const { op: now } = record?.doc ?? {};
   if (!member && !asked && !isDraining(world) && ordinal >= (spec?.size ?? 0))
     return 'a pod is restarted that is to go';

@@ -237,6 +237,13 @@ export const switches: readonly Plot[] = [
     faults: ['podLost'],
   },
   {
+    name: 'TLS on in 1, restored, while the template loses its certificates and gets them again',
+    from: after(safe(1), edited(restore('r', 2)), ({ record }) => record?.doc.permits[0]?.mode === 'restore'),
+    budget: { edits: 2, faults: 1 },
+    edits: [setTemplateTls(undefined), setTemplateTls(true)],
+    faults: ['podLost'],
+  },
+  {
     name: 'TLS on and an upgrade',
     from: plain(3),
     budget: { edits: 3 },

@@ -7,6 +7,7 @@ import type { Clusters } from '../port.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { clusterOf, type EtcdClusterObject, finalizer } from './cluster-object.ts';
 import { conditionEvents } from './condition-events.ts';
+import { operationEvents } from './operation-events.ts';
 import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
 import { outcomeConditions, type RestoreProgress, withNotes } from './restore-progress.ts';
 
@@ -89,7 +90,8 @@ export class KubernetesClusters implements Clusters {
       status,
     };
     await client.apply(paths.of('etcdclusters', name, 'status'), body);
-    for (const { type, reason, message } of conditionEvents(cluster.status, status)) {
+    const events = [...conditionEvents(cluster.status, status), ...operationEvents(cluster.status, status)];
+    for (const { type, reason, message } of events) {
       this.#context.emitEvent(type, reason, message);
     }
   }

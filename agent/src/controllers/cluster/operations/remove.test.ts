@@ -56,7 +56,7 @@ describe('a lost volume', () => {
   test('no quorum would be left: it waits', () => {
     const world = new World(3).volumeLost(1);
     world.commit().o.since.healthy[idOf(2)] = now;
-    expect(world.plan().why).toContain('Remove.call waits: safeRemove');
+    expect(world.plan().why).toContain('Remove.call waits: the voters that stay are healthy and a quorum');
   });
 });
 

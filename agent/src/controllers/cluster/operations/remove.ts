@@ -79,7 +79,7 @@ export const removeSteps = [
         'it is a member': (v) => isListed(v, v.op('Remove')!.memberId),
       },
       requires: {
-        'safeRemove, or a learner': (v) =>
+        'the voters that stay are healthy and a quorum, or it is a learner': (v) =>
           !isVoter(v, v.op('Remove')!.memberId) || safeRemove(v, v.op('Remove')!.memberId),
         'lease held for long enough': (v) => lasts(v, v.o.since.holder, v.s.lease),
       },
@@ -100,7 +100,10 @@ export const removeSteps = [
       when: {
         'it is not safe now': (v) => isListed(v, v.op('Remove')!.memberId) && !safeRemove(v, v.op('Remove')!.memberId),
       },
-      requires: { 'another removal is due': removalDue, safeRemove: (v, m) => safeRemove(v, m.id) },
+      requires: {
+        'another removal is due': removalDue,
+        'the voters that stay are healthy and a quorum': (v, m) => safeRemove(v, m.id),
+      },
       effect: (v, m) => intendRemoval(v, m, isForced(v, m) ? 'Forced' : 'Dead'),
     }),
   ]),

@@ -101,7 +101,7 @@ export const removeForced = rule<PlacedMember>({
   when: { 'replace.force names its member id': isForced },
   requires: {
     'claims are known': (v, m) => !discards(v, m) || v.o.claims.known,
-    safeRemove: (v, m) => safeRemove(v, m.id),
+    'the voters that stay are healthy and a quorum': (v, m) => safeRemove(v, m.id),
   },
   effect: (v, m) => intendRemoval(v, m, 'Forced', discards(v, m) ? m.claim?.uid : undefined),
 });

@@ -31,7 +31,7 @@ const isBroken = (v: View, { ordinal }: Pod): boolean =>
 
 const isLeader = (v: View, { ordinal }: Pod): boolean => leads(v, voterAt(v, ordinal)?.id ?? '');
 
-const inOrder = (v: View): Pod[] => {
+export const inOrder = (v: View): Pod[] => {
   const pods = podsOf(v).toSorted((a, b) => b.ordinal - a.ordinal);
   const sound = pods.filter((pod) => !isBroken(v, pod));
   return [
@@ -112,7 +112,7 @@ export const restartSteps = [
         // The template may have changed since; RestartPod.drop, below, then ends the operation.
         'its version is allowed': templateMayRun,
         'it is not ready, or the budget has room': (v) => budgetHasRoom(v, podOfOp(v)!),
-        safeRestart: (v) => safeRestart(v, memberOfOp(v)!.id),
+        'every other voter is healthy, and a quorum stays': (v) => safeRestart(v, memberOfOp(v)!.id),
       },
       effect: (v) => {
         const { ordinal, podUid } = deletion(v)!;
@@ -178,7 +178,7 @@ export const restartPod = rule<Pod>({
       'a learner’s pod is not ready, so that the budget has no room for one that is',
       (v, pod) => !pod.ready || learners(v).length === 0,
     ),
-    safeRestart: implied(
+    'every other voter is healthy, and a quorum stays': implied(
       'RestartPod.call, of the operation that begins here, asks again; here so that the slot is not taken to wait',
       (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
     ),
@@ -211,7 +211,7 @@ export const replacePod = rule<Pod>({
     'its version is allowed': templateMayRun,
     'its version still starts on the data': mayGoBack,
     'no learner': (v) => learners(v).length === 0,
-    safeRestart: (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
+    'every other voter is healthy, and a quorum stays': (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
   },
   effect: (v, pod) => intendRemoval(v, memberAt(v, pod.ordinal)!, 'Roll'),
 });

@@ -127,7 +127,7 @@ export const shrink = rule({
     'no learner': (v) => learners(v).length === 0,
     'every member that stays is healthy': keptHealthy,
     'no upgrade half done': (v) => !isMixed(v),
-    safeRemove: (v) => safeRemove(v, victim(v)!.id),
+    'the voters that stay are healthy and a quorum': (v) => safeRemove(v, victim(v)!.id),
   },
   effect: (v) => intendRemoval(v, victim(v)!, 'Shrink'),
 });

@@ -20,6 +20,8 @@ export interface Plan {
   hold?: Reason;
   /** For people: the rule that decided, or the first rule that waits and what it waits for. */
   why: string;
+  /** The first rule that waits, and what it waits for. */
+  waits?: string;
   conditions: Condition[];
   requeueMs: number;
 }
@@ -29,7 +31,7 @@ export interface Actions {
   rulesWithoutRecord: readonly AnyRule[];
 }
 
-export type Decision = Pick<Plan, 'effect' | 'rule' | 'hold' | 'why'>;
+export type Decision = Pick<Plan, 'effect' | 'rule' | 'hold' | 'why' | 'waits'>;
 
 /** Decides what happens next to a cluster: the first rule of the table that holds. */
 export const plan = (observed: Observed, now: number, settings: Settings): Plan =>
@@ -70,7 +72,7 @@ function walk(table: readonly AnyRule[], view: View): Decision {
       if (rule.effect) waits ??= `${rule.name} waits: ${lacks}`;
     }
   }
-  return { why: waits ?? 'nothing to do' };
+  return waits === undefined ? { why: 'nothing to do' } : { why: waits, waits };
 }
 
 /** The first guard that does not hold. */
@@ -84,7 +86,9 @@ function missing(guards: Guards<unknown>, view: View, subject: unknown): string 
 function decided(rule: AnyRule, view: View, subject: unknown, waits: string | undefined): Decision {
   if (rule.effect) return { effect: rule.effect(view, subject), rule: rule.name, why: rule.name };
   const hold = typeof rule.hold === 'function' ? rule.hold(view, subject) : rule.hold!;
-  return { rule: rule.name, hold, why: waits ? `${hold}; ${waits}` : hold };
+  return waits === undefined
+    ? { rule: rule.name, hold, why: hold }
+    : { rule: rule.name, hold, why: `${hold}; ${waits}`, waits };
 }
 
 /** An operation, an upgrade or a joining member: the next step is due in seconds. */

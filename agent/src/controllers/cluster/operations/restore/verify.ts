@@ -172,7 +172,7 @@ export const yieldToRemoval = rule<PlacedMember>({
     'a voter has certainly lost its volume, with policy OnVolumeLoss': (v, m) => removalDue(v, m) && !isForced(v, m),
   },
   requires: {
-    safeRemove: implied<PlacedMember>(
+    'the voters that stay are healthy and a quorum': implied<PlacedMember>(
       'Remove.call, of the operation that begins here, asks again; here so that the slot is not given up to wait',
       (v, m) => safeRemove(v, m.id),
     ),

@@ -1,0 +1,206 @@
+import type { ClusterStatus } from '../../protocol/cluster-status.ts';
+import { known } from '../../protocol/known.ts';
+import type { DeletePodOp, Op } from '../../protocol/record.ts';
+import { operationEvents } from './kubernetes/operation-events.ts';
+import { idOf, now, pod, status, World } from './observed.fixture.ts';
+import { defaultSettings } from './settings.ts';
+import { clusterStatus } from './status.ts';
+
+/** Passes over changing worlds: each begins with the status that the one before has written. */
+class Story {
+  status: Partial<ClusterStatus> = {};
+  events: string[] = [];
+  #now = now;
+
+  see(world: World): this {
+    this.#now += 10_000;
+    world.resource({ status: { epoch: 1, clusterUid: 'uid-1', ...this.status } });
+    const found = clusterStatus(world.o, world.plan().conditions, this.#now, defaultSettings)!;
+    this.events.push(...operationEvents(this.status, found).map(({ reason, message }) => `${reason}: ${message}`));
+    this.status = found;
+    return this;
+  }
+
+  get steps(): string[] {
+    return (this.status.operation ?? this.status.lastOperation)?.steps.map(({ name }) => name) ?? [];
+  }
+}
+
+const op = { id: 'o', holder: 'h', startedAt: '2026-01-01T00:00:00Z' };
+const restartOf = (ordinal: number): DeletePodOp => ({
+  ...op,
+  kind: 'DeletePod',
+  ordinal,
+  podUid: `pod-${ordinal}`,
+  nextVersion: '3.6.16',
+});
+
+/** Its template is new; these pods follow it. */
+const rolled = (...done: number[]): World => {
+  const world = new World().sts({ updateRevision: 'r2' });
+  for (const ordinal of done) world.pod(ordinal, { revision: 'r2' });
+  return world;
+};
+
+test('without an operation there is none', () => {
+  const { status: found, events } = new Story().see(new World()).see(new World());
+  expect(found).not.toHaveProperty('operation');
+  expect(found).not.toHaveProperty('lastOperation');
+  expect(events).toEqual([]);
+});
+
+test('a rolling restart, from the change of the template until the cluster is ready', () => {
+  const story = new Story().see(rolled()).see(rolled().op(restartOf(2)));
+  expect(story.status.operation).toEqual({
+    type: 'RollingRestart',
+    startedAt: '2026-01-01T00:00:10Z',
+    steps: [{ name: 'restart c-2', startedAt: '2026-01-01T00:00:20Z' }],
+    next: ['wait until c-2 is healthy', 'restart c-1', 'restart c-0'],
+  });
+  story
+    .see(rolled(2).down(2))
+    .see(rolled(2).op(restartOf(1)))
+    .see(rolled(1, 2).down(1));
+  expect(story.status.operation?.steps.slice(0, 2)).toEqual([
+    { name: 'restart c-2', startedAt: '2026-01-01T00:00:20Z', endedAt: '2026-01-01T00:00:30Z' },
+    { name: 'wait until c-2 is healthy', startedAt: '2026-01-01T00:00:30Z', endedAt: '2026-01-01T00:00:40Z' },
+  ]);
+  expect(story.status.operation?.next).toEqual(['restart c-0']);
+  // The last pod has the new template, so Progressing is False; its member is not healthy yet.
+  story.see(rolled(1, 2).op(restartOf(0))).see(rolled(0, 1, 2).down(0));
+  expect(story.status.operation?.steps.at(-1)).toMatchObject({ name: 'wait until c-0 is healthy' });
+  story.see(rolled(0, 1, 2));
+  expect(story.status).not.toHaveProperty('operation');
+  expect(story.status.lastOperation).toMatchObject({ type: 'RollingRestart', outcome: 'Completed' });
+  expect(story.status.lastOperation?.steps).toHaveLength(6);
+  expect(story.status.lastOperation?.steps.every(({ endedAt }) => endedAt !== undefined)).toBe(true);
+  expect(story.events).toEqual([
+    'RollingRestart: now: restart c-2; next: wait until c-2 is healthy',
+    'RollingRestart: now: wait until c-2 is healthy; next: restart c-1',
+    'RollingRestart: now: restart c-1; next: wait until c-1 is healthy',
+    'RollingRestart: now: wait until c-1 is healthy; next: restart c-0',
+    'RollingRestart: now: restart c-0; next: wait until c-0 is healthy',
+    'RollingRestart: now: wait until c-0 is healthy',
+    'OperationCompleted: RollingRestart is completed; it took 1m 10s',
+  ]);
+  const before = story.events.length;
+  story.see(rolled(0, 1, 2)).see(rolled(0, 1, 2));
+  expect(story.events).toHaveLength(before);
+});
+
+const upgradeOp: Op = { ...op, kind: 'Upgrade', to: '3.7' };
+const mixed = (...done: number[]): World => {
+  const world = rolled(...done)
+    .spec({ version: '3.7.3' })
+    .sts({ version: '3.7.3' })
+    .doc({ versions: { current: '3.6', allowedMinors: ['3.6', '3.7'], bornOn: '3.6.16', finalizedIndex: 0 } });
+  for (const ordinal of done) world.o.status[idOf(ordinal)] = known(status({ version: '3.7.3' }));
+  return world;
+};
+
+test('an upgrade is one operation: backup, restarts, cluster version; a lost volume in its middle belongs to it', () => {
+  const before = rolled().spec({ version: '3.7.3' }).sts({ version: '3.7.3' }).op(upgradeOp);
+  const story = new Story().see(before);
+  expect(story.status.operation).toMatchObject({ type: 'Upgrading', target: '3.7.3' });
+  expect(story.status.operation?.next).toEqual([
+    'restart c-2',
+    'restart c-1',
+    'restart c-0',
+    'raise the cluster version',
+  ]);
+  story.see(mixed().op(restartOf(2))).see(mixed(2).down(2));
+  const removeOp: Op = {
+    ...op,
+    kind: 'Remove',
+    ordinal: 1,
+    memberId: 'id-1',
+    why: 'Dead',
+    step: 'remove',
+    claimUid: 'u',
+  };
+  story.see(mixed(2).volumeLost(1).op(removeOp));
+  expect(story.status.conditions?.find(({ type }) => type === 'Progressing')?.reason).toBe('Replacing');
+  story.see(
+    mixed(2)
+      .volumeLost(1)
+      .removed(1)
+      .op({ ...removeOp, step: 'claim' }),
+  );
+  story.see(mixed(0, 1, 2));
+  expect(story.status.operation?.type).toBe('Upgrading');
+  expect(story.steps).toEqual([
+    'back up before the upgrade',
+    'restart c-2',
+    'wait until c-2 is healthy',
+    'remove c-1 from the member list',
+    'delete the volume claim of c-1',
+    'raise the cluster version',
+  ]);
+  const done = mixed(0, 1, 2).doc({
+    versions: { current: '3.7', allowedMinors: ['3.7'], bornOn: '3.6.16', finalizedIndex: 0 },
+  });
+  expect(story.see(done).status.lastOperation).toMatchObject({ type: 'Upgrading', outcome: 'Completed' });
+});
+
+test('an upgrade that is taken back is not called completed', () => {
+  const story = new Story().see(mixed().op(restartOf(2))).see(mixed(2));
+  const back = mixed(2).spec({ version: '3.6.16' }).sts({ version: '3.6.16', updateRevision: 'r1' });
+  story.see(back);
+  expect(story.status.lastOperation).toMatchObject({ type: 'Upgrading', target: '3.7.3', outcome: 'Superseded' });
+  expect(story.status.operation).toMatchObject({ type: 'Upgrading', target: '3.6.16' });
+  expect(story.events.at(-1)).toMatch(/^OperationSuperseded|^Upgrading: now/);
+});
+
+test('growing', () => {
+  const grown = (): World => new World().spec({ size: 5 }).sts({ replicas: 4 });
+  const story = new Story().see(grown().pods((pods) => [...pods, pod(3, { ready: false, began: false })]));
+  expect(story.status.operation).toMatchObject({ type: 'Growing', target: '5' });
+  expect(story.status.operation?.steps[0]?.name).toBe('start c-3');
+  expect(story.status.operation?.next).toEqual(['add c-3', 'wait until c-3 has caught up', 'promote c-3', 'add c-4']);
+  story.see(
+    grown()
+      .joiner(3)
+      .op({ ...op, kind: 'AddLearner', ordinal: 3, volumeId: 'new-3' }),
+  );
+  story.see(grown().joiner(3).learner(3));
+  story.see(
+    grown()
+      .joiner(3)
+      .learner(3)
+      .op({ ...op, kind: 'Promote', ordinal: 3, memberId: 'id-3' }),
+  );
+  expect(story.steps).toEqual(['start c-3', 'add c-3', 'wait until c-3 has caught up', 'promote c-3']);
+  // The size goes back to what there is.
+  story.see(new World());
+  expect(story.status.lastOperation).toMatchObject({ type: 'Growing', target: '5', outcome: 'Superseded' });
+});
+
+test('a replaced member is one operation until it has joined again', () => {
+  const removeOp: Op = { ...op, kind: 'Remove', ordinal: 1, memberId: 'id-1', why: 'Dead', step: 'remove' };
+  const story = new Story().see(new World().volumeLost(1).op(removeOp)).see(new World().removed(1).joiner(1));
+  expect(story.status.conditions?.find(({ type }) => type === 'Progressing')?.reason).toBe('Growing');
+  expect(story.status.operation).toMatchObject({ type: 'Replacing' });
+  story.see(new World());
+  expect(story.status.lastOperation).toMatchObject({ type: 'Replacing', outcome: 'Completed' });
+});
+
+test('a pause, and a status without knowledge, keep the operation as it was', () => {
+  const story = new Story().see(rolled().op(restartOf(2)));
+  const { operation } = story.status;
+  story.see(rolled().spec({ paused: true }).op(restartOf(2)));
+  expect(story.status.operation).toEqual(operation);
+  expect(story.see(rolled(2).op(restartOf(1))).steps).toEqual(['restart c-2', 'restart c-1']);
+});
+
+test('a step that is repeated is reported once', () => {
+  const backUp = (): World => rolled().spec({ version: '3.7.3' }).sts({ version: '3.7.3' });
+  const failure = { of: 'Upgrade 3.7', reason: 'BackupFailed', message: 'no store' };
+  const story = new Story().see(backUp().op(upgradeOp));
+  const failed = backUp().doc({ failure });
+  failed.o.since.failure = now + 20_000;
+  story.see(failed);
+  expect(story.status.operation).toMatchObject({ type: 'Upgrading' });
+  story.see(backUp().op(upgradeOp));
+  expect(story.steps).toEqual(['back up before the upgrade']);
+  expect(story.events.filter((line) => line.includes('back up'))).toHaveLength(1);
+});

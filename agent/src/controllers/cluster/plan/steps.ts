@@ -1,0 +1,124 @@
+import type { Op, RestoreStep } from '../../../protocol/record.ts';
+import { podName } from '../names.ts';
+import type { Pod } from '../observed.ts';
+import { inOrder, outdated } from '../operations/restart.ts';
+import { isMixed } from '../operations/scale.ts';
+import { answers, hasReadyPod, healthy, isSeeded, learners, memberAt, voters, wantedSize } from './facts.ts';
+import { podsOf, statefulSet } from './observations.ts';
+import { switchStep } from './transport-ready.ts';
+import type { View } from './view.ts';
+
+/** What is being done to the cluster, and what follows it, each in a few words. */
+export interface Steps {
+  /** Undefined between two steps. */
+  readonly now?: string;
+  readonly next: readonly string[];
+}
+
+const restoreSteps: Record<RestoreStep, string> = {
+  backup: 'back up the survivor',
+  salvage: 'read the data of the survivor from its volume',
+  verify: 'verify the snapshot',
+  safety: 'back up the present data',
+  fence: 'shut out the present data',
+  drain: 'stop all pods',
+  seed: 'choose the volume of the first member',
+  restore: 'restore the snapshot into the first member',
+  report: 'report the result',
+};
+
+const clearSteps = {
+  compact: 'compact the revisions',
+  defrag: 'defragment the databases',
+  disarm: 'clear the alarm',
+} as const;
+
+const deleteSteps = { backup: 'take the final backup', scale: 'stop all pods', claims: 'delete the volume claims' };
+
+export function stepsOf(v: View): Steps {
+  const { op } = v.record;
+  return op ? inFlight(v, op) : between(v);
+}
+
+function inFlight(v: View, op: Op): Steps {
+  const pod = 'ordinal' in op ? podName(v.cluster, op.ordinal) : '';
+  switch (op.kind) {
+    case 'AddLearner':
+      return { now: adding(pod), next: [catchingUp(pod), promoting(pod), ...joins(v, op.ordinal)] };
+    case 'Promote':
+      return { now: promoting(pod), next: joins(v, op.ordinal) };
+    case 'Remove':
+      return removal(v, pod, op);
+    case 'DeletePod':
+      return { now: restarting(pod), next: [waitingFor(pod), ...restarts(v, op.ordinal), ...versionStep(v)] };
+    case 'Upgrade':
+      return { now: 'back up before the upgrade', next: [...restarts(v), 'raise the cluster version'] };
+    case 'Restore':
+    case 'Recover':
+      return within(restoreSteps, op.step, joins(v, 0));
+    case 'ClearNoSpace':
+      return within(clearSteps, op.step);
+    case 'Delete':
+      return within(deleteSteps, op.step);
+  }
+}
+
+function within<S extends string>(all: Record<S, string>, step: S, then: readonly string[] = []): Steps {
+  const names = Object.keys(all) as S[];
+  const skipped = (name: S): boolean => (name === 'backup' || name === 'salvage') && step !== name && 'fence' in all;
+  const later = names.slice(names.indexOf(step) + 1).filter((name) => !skipped(name));
+  return { now: all[step], next: [...later.map((name) => all[name]), ...then] };
+}
+
+function removal(v: View, pod: string, op: Extract<Op, { kind: 'Remove' }>): Steps {
+  const claim = `delete the volume claim of ${pod}`;
+  const comesBack = op.ordinal < wantedSize(v);
+  const then = comesBack ? joins(v) : [];
+  if (op.step === 'claim') return { now: claim, next: then };
+  return { now: `remove ${pod} from the member list`, next: [...(op.claimUid ? [claim] : []), ...then] };
+}
+
+/** No operation is in the record: members start, catch up or become healthy, or everything is done. */
+function between(v: View): Steps {
+  const later = [...joins(v), ...restarts(v), ...versionStep(v)];
+  if (!isSeeded(v)) return { now: starting(podName(v.cluster, 0)), next: joins(v, 0) };
+  const [learner] = learners(v);
+  if (learner?.ordinal !== undefined) {
+    const pod = podName(v.cluster, learner.ordinal);
+    return { now: catchingUp(pod), next: [promoting(pod), ...joins(v, learner.ordinal), ...restarts(v)] };
+  }
+  const unwell = voters(v).find((m) => !answers(v, m.id) || !hasReadyPod(m) || !healthy(v, m.id));
+  if (unwell?.ordinal !== undefined) return { now: waitingFor(podName(v.cluster, unwell.ordinal)), next: later };
+  const started = joining(v).find((ordinal) => ordinal < (statefulSet(v)?.replicas ?? 0));
+  if (started !== undefined) {
+    const pod = podName(v.cluster, started);
+    return { now: starting(pod), next: [adding(pod), catchingUp(pod), promoting(pod), ...joins(v, started)] };
+  }
+  const isRolled = restarts(v).length === 0;
+  if (isMixed(v) && isRolled) return { now: 'raise the cluster version', next: [] };
+  const transport = switchStep(v);
+  return transport !== undefined && isRolled ? { now: transport, next: later } : { next: later };
+}
+
+const starting = (pod: string): string => `start ${pod}`;
+const waitingFor = (pod: string): string => `wait until ${pod} is healthy`;
+const adding = (pod: string): string => `add ${pod}`;
+const catchingUp = (pod: string): string => `wait until ${pod} has caught up`;
+const promoting = (pod: string): string => `promote ${pod}`;
+const restarting = (pod: string): string => `restart ${pod}`;
+
+/** Ordinals that have no member yet. */
+const joining = (v: View): number[] =>
+  [...Array(wantedSize(v)).keys()].filter((ordinal) => v.o.members.known && memberAt(v, ordinal) === undefined);
+
+const joins = (v: View, except?: number): string[] =>
+  joining(v)
+    .filter((ordinal) => ordinal !== except)
+    .map((ordinal) => adding(podName(v.cluster, ordinal)));
+
+const restarts = (v: View, except?: number): string[] =>
+  inOrder(v)
+    .filter((pod: Pod) => pod.ordinal !== except && outdated(v, pod) && memberAt(v, pod.ordinal)?.isLearner === false)
+    .map(({ ordinal }) => restarting(podName(v.cluster, ordinal)));
+
+const versionStep = (v: View): string[] => (isMixed(v) && podsOf(v).length > 0 ? ['raise the cluster version'] : []);
