@@ -35,7 +35,7 @@ describe('status', () => {
     expect(ended.out).toMatch(/^orders in shop: Ready \(UpToDate\)\n/);
     expect(ended.out).toMatch(/orders-0 +Leader +3\.6\.16 +25\.0 MiB +0 +8Gi +node-0 +healthy\n/);
     expect(ended.out).toMatch(/observed \d+s\s+ago/);
-    expect(ended.out).toContain('none in flight');
+    expect(ended.out).toContain('none in progress');
     expect(ended.out).toMatch(/last good: 2\dm( \d+s)? ago, schedule hourly, revision 1234, 25\.0 MiB/);
     expect(ended.out).toContain('hourly (0 * * * *)');
     expect(ended.out).toMatch(/orders-server-tls: valid until .*, 90 days/);
@@ -94,39 +94,68 @@ describe('status', () => {
     expect(ended.out).not.toContain('NoSchedule');
   });
 
-  test('an operation in flight shows its steps; who waits, for what', async () => {
+  test('an operation shows its steps and how long each took; who waits, for what', async () => {
     plugin.putCluster('orders', {
       conditions: [condition('Progressing', 'True', 'ClearingNoSpace', 'orders-1 is next')],
+      operation: {
+        type: 'ClearingNoSpace',
+        startedAt: ago(100),
+        steps: [
+          { name: 'compact the revisions', startedAt: ago(100), endedAt: ago(90) },
+          { name: 'defragment the databases', startedAt: ago(90) },
+        ],
+        next: ['clear the alarm'],
+      },
+      waiting: { for: 'ClearNoSpace.defrag waits: all voters healthy', since: ago(60) },
     });
-    const op = {
-      id: 'x',
-      holder: 'r',
-      startedAt: ago(90),
-      kind: 'ClearNoSpace',
-      step: 'defrag',
-      revision: 5,
-      done: [],
-    };
-    plugin.api.put(paths.of('configmaps', 'orders-record'), { data: { 'record.json': JSON.stringify({ op }) } });
     plugin.api.put(paths.of('etcdbackups', 'b1'), {
       spec: { clusterName: 'orders' },
       status: { phase: 'Pending', reason: 'AnotherRuns', message: 'b0 comes first' },
     });
     plugin.api.put(paths.of('etcdbackups', 'other'), { spec: { clusterName: 'other' }, status: { phase: 'Pending' } });
     const { out } = await plugin.run('status');
-    expect(out).toMatch(/ClearNoSpace, for [\dms ]+\. done: compact; now: defrag; next: disarm\n {2}orders-1 is next/);
+    expect(out).toMatch(
+      /ClearingNoSpace, for [\dms ]+\n {2}done: compact the revisions \(10s\)\n {2}now: defragment the databases, for [\dms ]+\n {2}next: clear the alarm\n {2}ClearNoSpace\.defrag waits: all voters healthy, for [\dms ]+\n {2}orders-1 is next/,
+    );
     expect(out).toContain('EtcdBackup b1: Pending, AnotherRuns: b0 comes first');
     expect(out).not.toContain('EtcdBackup other');
   });
 
-  test('a restore shows its phases', async () => {
+  test('the last operation stays visible', async () => {
+    plugin.putCluster('orders', {
+      lastOperation: {
+        type: 'Growing',
+        target: '5',
+        startedAt: ago(70),
+        endedAt: ago(10),
+        outcome: 'Completed',
+        steps: [],
+      },
+    });
+    const { out } = await plugin.run('status');
+    expect(out).toMatch(/none in progress; the last: Growing to 5, completed \d+s ago after 1m\n/);
+  });
+
+  test('only the newest steps that are done are shown', async () => {
+    const steps = [0, 1, 2, 3, 4, 5, 6].map((n) => ({
+      name: `restart orders-${n}`,
+      startedAt: ago(90),
+      endedAt: ago(80),
+    }));
+    plugin.putCluster('orders', { operation: { type: 'RollingRestart', startedAt: ago(100), steps } });
+    const { out } = await plugin.run('status');
+    expect(out).toContain('done: 2 earlier steps\n  done: restart orders-2 (10s)');
+    expect(out).not.toContain('orders-1 (');
+  });
+
+  test('a restore names its EtcdRestore, with its phase until the reconciler reports steps', async () => {
     plugin.putCluster('orders');
     plugin.api.put(paths.of('etcdrestores', 'r1'), {
       spec: { clusterName: 'orders' },
-      status: { phase: 'Fencing', startTime: ago(61) },
+      status: { phase: 'Fencing', startTime: ago(61), message: 'the pods are stopped' },
     });
     const { out } = await plugin.run('status');
-    expect(out).toMatch(/EtcdRestore r1, for [\dms ]+\. done: Verifying, BackingUp; now: Fencing; next:\s+Draining,/);
+    expect(out).toMatch(/Restoring, phase Fencing by EtcdRestore r1, for [\dms ]+\n {2}the pods are stopped/);
   });
 
   test('-o json has the same for programs', async () => {
@@ -208,7 +237,7 @@ describe('status', () => {
     plugin.putCluster('orders');
     plugin.api.put(paths.of('etcdrestores', 'r1'), { spec: { clusterName: 'orders' } });
     const { out } = await plugin.run('status');
-    expect(out).toContain('none in flight');
+    expect(out).toContain('none in progress');
     expect(out).toMatch(/Waiting\n {2}EtcdRestore r1/);
   });
 

@@ -87,6 +87,8 @@ export interface ReportedMember {
   version?: string;
   healthy: boolean;
   dbSize?: number;
+  /** Share of its volume that is in use, in percent. */
+  volumeUse?: number;
   lag?: number;
   /** The roots that its etcd read when it started, as `root` of a certificate. Unset: unknown. */
   loaded?: { peerRoot?: string; clientRoot?: string };

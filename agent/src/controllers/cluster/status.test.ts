@@ -1,7 +1,7 @@
 import type { ClusterStatus } from '../../protocol/cluster-status.ts';
 import type { Condition } from '../../protocol/condition.ts';
 import { unknown } from '../../protocol/known.ts';
-import { now, World } from './observed.fixture.ts';
+import { agent, now, World } from './observed.fixture.ts';
 import { defaultSettings } from './settings.ts';
 import { clusterStatus, isSameStatus, statusToWrite } from './status.ts';
 
@@ -150,4 +150,15 @@ test('an unchanged status is written again when it gets old, with the time of th
 test('the order of keys is not a change: the API server has its own', () => {
   const status = statusOf(new World())!;
   expect(isSameStatus(Object.fromEntries(Object.entries(status).reverse()), status)).toBe(true);
+});
+
+test('the use of a volume is reported in steps of 5 percent', () => {
+  const use = (freeBytes: number, totalBytes: number) => {
+    const { volume, ...rest } = agent(1);
+    const world = new World().agent(1, { ...rest, volume: { ...volume, freeBytes, totalBytes } });
+    return statusOf(world)?.members[1]?.volumeUse;
+  };
+  expect([use(100, 100), use(99, 100), use(45, 100), use(0, 100)]).toEqual([0, 5, 55, 100]);
+  expect(use(0, 0)).toBeUndefined();
+  expect(statusOf(new World().agent(1, undefined))?.members[1]).not.toHaveProperty('volumeUse');
 });

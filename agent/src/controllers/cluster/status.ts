@@ -146,11 +146,18 @@ function reported(v: View, ordinal: number): ReportedMember {
     version: status?.version,
     healthy: memberId !== undefined && answers(v, memberId),
     dbSize: status?.dbSize,
+    volumeUse: volumeUseOf(v, ordinal),
     // Without the list of members, nobody knows how far the others are.
     lag: status && memberId !== undefined && v.o.members.known ? Math.max(0, lagOf(v, memberId)) : undefined,
     loaded: loadedBy(v, ordinal),
     reason: reasonOf(v, ordinal, memberId),
   });
+}
+
+function volumeUseOf(v: View, ordinal: number): number | undefined {
+  const agent = v.o.agents[ordinal];
+  const { freeBytes = 0, totalBytes = 0 } = (agent?.known && agent.v.volume) || {};
+  return totalBytes > 0 ? ((totalBytes - freeBytes) * 100) / totalBytes : undefined;
 }
 
 function loadedBy(v: View, ordinal: number): ReportedMember['loaded'] {
@@ -182,10 +189,11 @@ const mebibyte = 1024 * 1024;
 const roughlySo =
   ({ restartLag }: Settings) =>
   (member: ReportedMember): ReportedMember => {
-    const { dbSize, lag } = member;
+    const { dbSize, lag, volumeUse } = member;
     return withoutUndefined({
       ...member,
       dbSize: dbSize === undefined ? undefined : Math.ceil(dbSize / mebibyte) * mebibyte,
+      volumeUse: volumeUse === undefined ? undefined : Math.min(100, Math.ceil(volumeUse / 5) * 5),
       lag: lag !== undefined && lag <= restartLag ? 0 : lag,
     });
   };

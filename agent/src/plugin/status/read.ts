@@ -1,5 +1,4 @@
 import type { EventObject, LeaseObject, PodObject, StatefulSetObject } from '../../kube/objects.ts';
-import type { RecordDoc } from '../../protocol/record.ts';
 import {
   type BackupObject,
   byAge,
@@ -17,7 +16,6 @@ export interface Facts {
   readonly claims: readonly ClaimObject[];
   readonly statefulSet: StatefulSetObject | undefined;
   readonly lease: LeaseObject | undefined;
-  readonly op: RecordDoc['op'];
   readonly backups: readonly BackupObject[] | undefined;
   readonly restores: readonly RestoreObject[];
   readonly users: readonly UserObject[];
@@ -49,15 +47,11 @@ export async function readFacts(session: Session, cluster: ClusterObject): Promi
     const found = await session.attempt(resource, client.list<T>(paths.of(resource)));
     return found?.items.filter(isOfCluster).sort(byAge);
   };
-  const [pods, claims, statefulSet, lease, record, backups, restores, users, events] = await Promise.all([
+  const [pods, claims, statefulSet, lease, backups, restores, users, events] = await Promise.all([
     session.attempt('pods', client.list<PodObject>(paths.of('pods'), selected)),
     session.attempt('persistentvolumeclaims', client.list<ClaimObject>(paths.of('persistentvolumeclaims'), selected)),
     session.attempt('statefulsets', client.get<StatefulSetObject>(paths.of('statefulsets', name))),
     readLease(session),
-    session.attempt(
-      `the record (ConfigMap ${name}-record)`,
-      client.get<Record>(paths.of('configmaps', `${name}-record`)),
-    ),
     list<BackupObject>('etcdbackups'),
     list<RestoreObject>('etcdrestores'),
     list<UserObject>('etcdusers'),
@@ -69,23 +63,9 @@ export async function readFacts(session: Session, cluster: ClusterObject): Promi
     claims: claims?.items ?? [],
     statefulSet,
     lease,
-    op: opOf(record),
     backups,
     restores: restores ?? [],
     users: users ?? [],
     warnings: events?.items ?? [],
   };
-}
-
-interface Record extends ClusterObject {
-  readonly data?: { readonly 'record.json'?: string };
-}
-
-/** The operation in flight. The reconciler reports a record that cannot be read, so that is not repeated here. */
-function opOf(record: Record | undefined): RecordDoc['op'] {
-  try {
-    return (JSON.parse(record?.data?.['record.json'] ?? '{}') as Partial<RecordDoc>).op;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,8 +1,10 @@
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { table } from '../../lib/terminal/table.ts';
+import type { ReportedOperation } from '../../protocol/cluster-status.ts';
 import type { Terminal } from '../terminal.ts';
 import { ageOf, cut, plain, wrap } from '../text.ts';
 import { oldness } from './currency.ts';
+import type { Operation } from './operation.ts';
 import type { MemberView, StatusView } from './view.ts';
 
 /** One screen for people, at most as wide as the terminal. */
@@ -84,7 +86,7 @@ function membersTable(members: readonly MemberView[], terminal: Terminal): strin
     member.version ?? '?',
     member.dbSize === undefined ? '?' : formatBytes(member.dbSize),
     String(member.lag ?? '?'),
-    member.volumeSize ?? '?',
+    volume(member),
     cut(member.node ?? '?', 18),
     member.healthy ? 'healthy' : (member.reason ?? 'not healthy'),
   ]);
@@ -98,16 +100,42 @@ function membersTable(members: readonly MemberView[], terminal: Terminal): strin
   return [terminal.color(cut(header, terminal.width), 'dim'), ...colored].join('\n');
 }
 
-function operation({ operation: op, current }: StatusView, now: number): string[] {
-  if (!op) return current ? ['none in flight'] : ['unknown'];
-  const steps = [
-    op.done.length > 0 && `done: ${op.done.join(', ')}`,
-    op.now && `now: ${op.now}`,
-    op.next.length > 0 && `next: ${op.next.join(', ')}`,
-  ].filter(Boolean);
+const volume = ({ volumeSize = '?', volumeUse }: MemberView): string =>
+  volumeUse === undefined ? volumeSize : `${volumeSize} ${volumeUse}%`;
+
+function operation({ operation: op, lastOperation: last, waitingFor, current }: StatusView, now: number): string[] {
+  const waits = waitingFor ? [`${waitingFor.for}, for ${ageOf(waitingFor.since, now)}`] : [];
+  if (op) return [...inProgress(op, now), ...waits, ...(op.message ? [op.message] : [])];
+  const none = current ? 'none in progress' : 'unknown';
+  return [last ? `${none}; the last: ${nameOf(last)}, ${ended(last, now)}` : none, ...waits];
+}
+
+const nameOf = ({ type, target, restore }: Operation): string =>
+  [type, target && `to ${target}`, restore && `by EtcdRestore ${restore}`].filter(Boolean).join(' ');
+
+function ended({ startedAt, endedAt, outcome }: ReportedOperation, now: number): string {
+  const took = ageOf(startedAt, Date.parse(endedAt ?? ''));
+  const what = outcome === 'Completed' ? 'completed' : 'given up for another request';
+  return `${what} ${ageOf(endedAt, now)} ago after ${took}`;
+}
+
+/** Done steps beyond these are only counted, so that the status stays on one screen. */
+const shownSteps = 5;
+
+function inProgress(op: Operation, now: number): string[] {
+  const { startedAt, steps = [], next = [] } = op;
+  const done = steps.filter(({ endedAt }) => endedAt !== undefined);
+  const earlier = done.length - shownSteps;
   return [
-    `${op.what}${op.since ? `, for ${ageOf(op.since, now)}` : ''}${steps.length > 0 ? `. ${steps.join('; ')}` : ''}`,
-    ...(op.message ? [op.message] : []),
+    `${nameOf(op)}${startedAt ? `, for ${ageOf(startedAt, now)}` : ''}`,
+    ...(earlier > 0 ? [`done: ${earlier} earlier ${earlier === 1 ? 'step' : 'steps'}`] : []),
+    ...done
+      .slice(-shownSteps)
+      .map(({ name, startedAt: from, endedAt: to }) => `done: ${name} (${ageOf(from, Date.parse(to ?? ''))})`),
+    ...steps
+      .filter(({ endedAt }) => endedAt === undefined)
+      .map(({ name, startedAt: from }) => `now: ${name}, for ${ageOf(from, now)}`),
+    ...(next.length > 0 ? [`next: ${next.join(', ')}`] : []),
   ];
 }
 

@@ -30,6 +30,9 @@ export interface StatusView {
   readonly members: readonly MemberView[];
   readonly needsYou: readonly Need[];
   readonly operation?: Operation | undefined;
+  readonly lastOperation?: ClusterStatus['lastOperation'];
+  /** What the next action of the reconciler waits for. */
+  readonly waitingFor?: ClusterStatus['waiting'];
   readonly waiting: readonly Waiting[];
   readonly schedules: readonly { readonly name: string; readonly cron?: string }[];
   readonly lastBackup?: ClusterStatus['lastBackup'];
@@ -95,6 +98,8 @@ export function statusView(facts: Facts, now: number, { notShown, notRead }: Unr
     members: members(facts),
     needsYou,
     operation: operationOf(facts),
+    ...(status.lastOperation && { lastOperation: status.lastOperation }),
+    ...(status.waiting && { waitingFor: status.waiting }),
     waiting: [...waitingPods(facts), ...waitingObjects(facts)],
     schedules: (spec.backup?.schedules ?? []).map(({ name, cron }) => ({ name, ...(cron && { cron }) })),
     ...(status.lastBackup && { lastBackup: status.lastBackup }),

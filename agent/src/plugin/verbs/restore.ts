@@ -6,11 +6,22 @@ import { duration, follow } from '../follow.ts';
 import { type BackupObject, byAge, type ClusterObject, type RestoreObject } from '../objects.ts';
 import type { Session } from '../session.ts';
 import { isCurrent } from '../status/currency.ts';
-import { restorePhases } from '../status/operation.ts';
 import { readLease } from '../status/read.ts';
 import { ageOf, plain, wrap } from '../text.ts';
 import { dryRunOption, option, type Verb, yesOption } from '../verb.ts';
 import { timedName } from './backup.ts';
+
+/** The phases of an EtcdRestore, in order. */
+const restorePhases = [
+  'Pending',
+  'Verifying',
+  'BackingUp',
+  'Fencing',
+  'Draining',
+  'Restoring',
+  'Regrowing',
+  'Completed',
+];
 
 export const restore: Verb = {
   name: 'restore',
