@@ -1,8 +1,8 @@
-// `npm run suite -- chaos [--minutes N] [--seed N] [--smoke] [--plan] [--only 3,7] [--from 3] [--without-nodes]`: faults
-// drawn by a seed, one after the other, on the Kubernetes that KUBECONFIG names. docs/contributing/chaos.md describes it.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+// `npm run suite -- chaos [--minutes N] [--seed N] [--smoke] [--plan] [--only 3,7] [--from 3] [--without-nodes] [--report FILE]`:
+// faults drawn by a seed, one after the other, on the Kubernetes that KUBECONFIG names. docs/contributing/chaos.md describes it.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { TestKubernetes } from '../lib/test-kubernetes.mjs';
@@ -15,6 +15,7 @@ const { values } = parseArgs({
     plan: { type: 'boolean', default: false },
     only: { type: 'string' },
     from: { type: 'string' },
+    report: { type: 'string' },
     'without-nodes': { type: 'boolean', default: false },
   },
 });
@@ -28,11 +29,11 @@ const again = [
   ...['only', 'from'].filter((name) => values[name]).map((name) => `--${name} ${values[name]}`),
 ].join(' ');
 
-const { plan, possibleKinds } = await thePlan();
+const { plan, possibleKinds } = await bundled('plan');
 const steps = plan(seed, { minutes, nodes, smoke });
 const numbers = chosen();
 printPlan();
-if (!values.plan) run();
+if (!values.plan) await run();
 
 function whole(name, otherwise) {
   const value = values[name] ?? String(otherwise);
@@ -46,8 +47,8 @@ function give(line) {
 }
 
 /** Without the actions of the faults, which need a Kubernetes. */
-async function thePlan() {
-  const entryPoints = [join(import.meta.dirname, '../../test/chaos/plan.ts')];
+async function bundled(name) {
+  const entryPoints = [join(import.meta.dirname, `../../test/chaos/${name}.ts`)];
   const { outputFiles } = await build({ entryPoints, bundle: true, write: false, format: 'esm', platform: 'node' });
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
 }
@@ -73,7 +74,7 @@ function printPlan() {
   }
 }
 
-function run() {
+async function run() {
   const kubernetes = new TestKubernetes('chaos');
   const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-chaos-'));
   const report = join(directory, 'report.json');
@@ -81,7 +82,9 @@ function run() {
     const CHAOS = JSON.stringify({ seed, minutes, nodes, smoke, numbers, report });
     const env = { AGENT_IMAGE: kubernetes.provideImage(), CHAOS };
     process.exitCode = kubernetes.suites(['--runInBand', '--forceExit', 'test/chaos/'], env);
-    printReport(JSON.parse(readFileSync(report, 'utf8')));
+    const result = JSON.parse(readFileSync(report, 'utf8'));
+    printReport(result.faults);
+    await writePage(result);
   } catch (error) {
     if (error.code !== 'ENOENT') throw error;
     printReport([]);
@@ -90,11 +93,19 @@ function run() {
   }
 }
 
+/** Writes a page beside package.json, which git ignores, unless --report names another file. */
+async function writePage(result) {
+  const { html } = await bundled('report/html');
+  const file = resolve(values.report ?? join(import.meta.dirname, `../../chaos-${seed}.html`));
+  writeFileSync(file, html(result));
+  console.log(`report: ${file}`);
+}
+
 function printReport(rows) {
   const seconds = (ms) => `${(ms / 1_000).toFixed(1)} s`;
   console.log('\n| fault | whole again after | longest write gap | elections |\n| --- | --- | --- | --- |');
-  for (const { number, what, failed, took, longestGap, elections } of rows) {
-    const facts = failed ? ['never', '', ''] : [seconds(took), seconds(longestGap), elections];
+  for (const { number, what, failed, from, to, longestGap, elections } of rows) {
+    const facts = failed ? ['never', '', ''] : [seconds(to - from), seconds(longestGap), elections];
     console.log(`| ${number}: ${what} | ${facts.join(' | ')} |`);
   }
   const failures = rows.filter(({ failed }) => failed).length;

@@ -4,6 +4,8 @@ import { kubectl } from '../e2e/support/kubectl';
 import { Recording } from '../e2e/watch/recording';
 import type { Manifest } from '../synth';
 import { plan, type Step } from './plan';
+import type { FaultRow } from './report/run';
+import { Timeline } from './report/timeline';
 import { Stage } from './stage';
 import { state } from './state';
 
@@ -12,16 +14,19 @@ const settings = JSON.parse(process.env.CHAOS ?? '{}');
 if (settings.seed === undefined) throw new Error('CHAOS is not set; run this suite with npm run suite -- chaos');
 const steps = plan(settings.seed, settings).filter(({ number }) => settings.numbers.includes(number));
 
-const rows: object[] = [];
+const rows: FaultRow[] = [];
 let stage: Stage;
+let timeline: Timeline;
 let recording: Recording;
 let failed: number | undefined;
 
 beforeAll(async () => {
   stage = await Stage.begin(settings);
   recording = await Recording.begin(stage.namespace);
+  timeline = new Timeline(stage);
 });
 afterAll(async () => {
+  await timeline?.end();
   await recording?.end();
   await stage?.play.end();
 });
@@ -29,12 +34,13 @@ afterAll(async () => {
 test.each(steps)('$number: $what', async (step) => {
   if (failed !== undefined) throw new Error(`not tried, as ${failed} failed`);
   await sleep(step.pause * 1_000);
+  const from = Date.now();
   try {
     const { took, longestGap, elections } = await stage.play.converges(step.what, 3, () => all(step));
-    report(step, { took, longestGap, elections });
+    report(step, { from, to: from + took, longestGap, elections });
   } catch (error) {
     failed = step.number;
-    report(step, { failed: true });
+    report(step, { from, failed: true });
     process.stdout.write(await state(stage));
     throw error;
   }
@@ -53,9 +59,9 @@ async function all({ faults }: Step): Promise<void> {
 }
 
 /** At once, because a run may be stopped early. */
-function report({ number, what }: Step, outcome: object): void {
+function report({ number, what }: Step, outcome: Omit<FaultRow, 'number' | 'what'>): void {
   rows.push({ number, what, ...outcome });
-  writeFileSync(settings.report, JSON.stringify(rows));
+  writeFileSync(settings.report, JSON.stringify({ seed: settings.seed, faults: rows, samples: timeline.samples }));
 }
 
 test('nothing is lost except what restores discarded, each epoch was one cluster, and all voters agree', async () => {
