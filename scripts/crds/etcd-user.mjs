@@ -96,6 +96,7 @@ const spec = object(
 const status = object('The state of the user.', {
   observedGeneration: integer('The generation of the spec that this status describes.', 0),
   conditions: conditions('Ready'),
+  userName: text('The name of the user in etcd.', 253),
   certificate: object(
     'With certificateSecret: the certificate that the reconciler issued. Null or absent: there is none.',
     {
@@ -123,7 +124,7 @@ export const etcdUser = crd({
   }),
   columns: [
     column('Cluster', '.spec.clusterName'),
-    column('User', '.spec.userName'),
+    column('User', '.status.userName'),
     column('Ready', ofReady('status')),
     reasonColumn,
     ageColumn,

@@ -27,6 +27,7 @@ export interface PermissionSpec {
 export interface UserStatus {
   readonly observedGeneration?: number;
   readonly conditions?: readonly UserCondition[];
+  readonly userName?: string;
   readonly certificate?: { readonly notAfter: string; readonly renewAt?: string };
 }
 

@@ -1,4 +1,5 @@
 import type { SeenCertificate } from '../cluster/observed.ts';
+import { userNameOf } from './object.ts';
 import { readyOf, statusOf } from './status.ts';
 import { user } from './users.fixture.ts';
 
@@ -29,6 +30,7 @@ test('a status is written once, and says since when', () => {
   const first = statusOf(withSecret, ready, { certificate }, now)!;
   expect(first).toMatchObject({
     observedGeneration: 1,
+    userName: userNameOf(withSecret),
     conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-02T00:00:00Z', observedGeneration: 1 }],
     certificate: { notAfter: certificate.notAfter, renewAt: certificate.renewAt },
   });

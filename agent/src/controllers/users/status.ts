@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
 import type { UserCertificate } from '../certificates/decide.ts';
 import type { Verdict } from './decide.ts';
-import type { EtcdUserObject, UserCondition, UserStatus } from './object.ts';
+import { type EtcdUserObject, type UserCondition, type UserStatus, userNameOf } from './object.ts';
 
 /** The condition Ready, without its times. */
 export type Ready = Pick<UserCondition, 'status' | 'reason' | 'message'>;
@@ -37,11 +37,12 @@ export function readyOf(
 
 /** The status to write; undefined: it is there already. */
 export function statusOf(
-  { metadata, spec, status: before }: EtcdUserObject,
+  user: EtcdUserObject,
   ready: Ready,
   certificate: UserCertificate | undefined,
   now: number,
 ): UserStatus | undefined {
+  const { metadata, spec, status: before } = user;
   const { generation } = metadata;
   const last = before?.conditions?.find(({ type }) => type === 'Ready');
   const since =
@@ -56,6 +57,7 @@ export function statusOf(
         ...(generation !== undefined && { observedGeneration: generation }),
       },
     ],
+    userName: userNameOf(user),
     // What is not known now keeps its last state.
     ...(hasSecret && notAfter === undefined && before?.certificate && { certificate: before.certificate }),
     ...(hasSecret && notAfter && { certificate: { notAfter, ...(renewAt !== undefined && { renewAt }) } }),

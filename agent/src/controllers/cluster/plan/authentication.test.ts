@@ -1,3 +1,4 @@
+import { unknown } from '../../../protocol/known.ts';
 import { World } from '../observed.fixture.ts';
 import type { AuthReport } from '../observed.ts';
 import { defaultSettings } from '../settings.ts';
@@ -64,4 +65,15 @@ test('a cluster that is ready names the problem beside', () => {
   const made = world({ ...on, seen: { isEnabled: true, hasUsers: false, age: 0 } });
   const status = clusterStatus(made.o, made.plan().conditions, 0, defaultSettings);
   expect(status).toMatchObject({ phase: 'Ready', reason: 'OnlyRoot' });
+});
+
+test('not a fault while a cluster forms or is restored', () => {
+  const waiting: AuthReport = { ...on, seen: off.seen! };
+  const reasonOf = (change: object, report = waiting) => world(report).doc(change).reason('AuthReady');
+  expect(reasonOf({ phase: 'Seeding' })).toBe('Bootstrapping');
+  expect(reasonOf({ phase: 'Restoring', seeded: false })).toBe('Restoring');
+  expect(reasonOf({})).toBe('AuthNotSwitchedOn');
+  expect(reasonOf({ phase: 'Seeding' }, on)).toBe('AuthenticationOn');
+  const unread = world(waiting).set({ record: unknown('no API') });
+  expect(unread.reason('AuthReady')).not.toBe('Bootstrapping');
 });

@@ -1,6 +1,7 @@
 import { type Condition, is, unknown } from '../../../protocol/condition.ts';
 import { type Reason, reasons } from '../../../protocol/reasons.ts';
 import type { AuthReport } from '../observed.ts';
+import { isBorn } from './facts.ts';
 import type { View } from './view.ts';
 
 const type = 'AuthReady';
@@ -13,11 +14,22 @@ export function authentication(v: View): Condition[] {
 
 function ready(v: View, { isWanted, seen, refusal, why, removed }: AuthReport): Condition {
   if (refusal) return is(type, false, refusal.reason, refusal.message);
+  const forming = isWanted && !seen?.isEnabled ? whyNotFormed(v) : undefined;
+  if (forming) return unknown(type, forming);
   if (!seen || seen.age > v.s.authOld) return unknown(type, 'StateUnknown', why ?? 'etcd was not asked yet');
   if (seen.isEnabled !== isWanted) return no(isWanted ? 'AuthNotSwitchedOn' : 'AuthNotSwitchedOff', why);
   if (!isWanted) return is(type, true, 'AuthenticationOff');
   if (seen.hasUsers) return is(type, true, 'AuthenticationOn');
   return is(type, false, 'OnlyRoot', [reasons.OnlyRoot, deleted(removed)].filter(Boolean).join('; '));
+}
+
+/** While a cluster forms, authentication that is not on yet is no fault. */
+function whyNotFormed(v: View): Reason | undefined {
+  const { record } = v.o;
+  if (!record.known) return undefined;
+  if (!record.v) return v.cluster.status.epoch === undefined ? 'Bootstrapping' : undefined;
+  if (isBorn(v)) return undefined;
+  return record.v.doc.phase === 'Restoring' ? 'Restoring' : 'Bootstrapping';
 }
 
 const no = (reason: Reason, why: string | undefined): Condition =>

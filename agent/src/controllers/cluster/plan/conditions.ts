@@ -24,6 +24,7 @@ import {
   answers,
   hasReadyPod,
   healthy,
+  isBorn,
   isSeeded,
   learners,
   memberAt,
@@ -135,8 +136,6 @@ function unreachable(v: View): Condition | undefined {
   const { reason, message } = keptPod(v) ?? { reason: 'NoReadyPod' as const, message: undefined };
   return is('Available', false, reason, [reasons.NoReadyPod, message].filter(Boolean).join('; '));
 }
-
-const isBorn = (v: View): boolean => isSeeded(v) && v.record.phase !== 'Seeding';
 
 /** Differences from the spec. */
 function lacking(v: View): string | undefined {

@@ -167,5 +167,7 @@ export const isWanted = (v: View, ordinal: number | undefined): boolean =>
   ordinal !== undefined && ordinal < wantedSize(v);
 
 export const isSeeded = (v: View): boolean => v.record.seeded;
+/** A new cluster has reached its size. */
+export const isBorn = (v: View): boolean => isSeeded(v) && v.record.phase !== 'Seeding';
 export const isTombstoned = (v: View, memberId: string | undefined): boolean =>
   v.record.tombstones.some((tombstone) => tombstone.memberId === memberId);
