@@ -26,7 +26,7 @@ export class EtcdReconcilerMonitoring extends Construct {
 
   /** Lets Prometheus scrape the reconciler. It is undefined with another `scrape`. */
   readonly serviceMonitor?: ApiObject;
-  /** This Service has annotations for Prometheus. It is undefined with another `scrape`. */
+  /** This Service leads Prometheus to the reconciler by annotations. It is undefined with another `scrape`. */
   readonly service?: ApiObject;
   /** This NetworkPolicy lets Prometheus connect. It is undefined if nobody may. */
   readonly networkPolicy?: ApiObject;
