@@ -1,15 +1,19 @@
 // The pod of the exporter as it is synthesized, as a process: its command line and its environment, with a real store.
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Chart, Cron, Testing } from 'cdk8s';
-import { BackupStore, EtcdBackupSchedule, EtcdScrape, S3Credentials } from '../../../src/index.ts';
 import { RunningAgent, runAgent } from '../harness/agent.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
 import { freePorts } from '../harness/free-ports.ts';
 import { Versitygw } from '../harness/versitygw.ts';
 import { Prometheus } from './prometheus.ts';
+
+// As built, because its sources are not written for the compiler's settings of the agent.
+const library = createRequire(import.meta.url)('../../../lib/src/index.js');
+const { BackupStore, EtcdBackupSchedule, EtcdScrape, S3Credentials } = library;
 
 const namespace = 'shop';
 const claim = 'backups';
