@@ -1,8 +1,10 @@
+export type { BackupMonitoringOptions } from './backup/backup-monitoring-options';
 export type { BackupResources } from './backup/backup-resources';
 export type { ClusterOrigin } from './backup/cluster-origin';
 export { Compression } from './backup/compression';
 export { type AgeEncryptionProps, Encryption } from './backup/encryption';
 export { EtcdBackup } from './backup/etcd-backup';
+export { EtcdBackupMonitoring } from './backup/etcd-backup-monitoring';
 export type { EtcdBackupProps } from './backup/etcd-backup-props';
 export { EtcdBackupSchedule } from './backup/etcd-backup-schedule';
 export type {
@@ -24,6 +26,8 @@ export { EtcdResources, type EtcdResourcesProps } from './cluster/etcd-resources
 export { EtcdSpread } from './cluster/etcd-spread';
 export type { EtcdVolume } from './cluster/etcd-volume';
 export type { EtcdClusterAttributes, EtcdEndpointsOptions } from './cluster/external-etcd-cluster';
+export { EtcdMonitoring } from './cluster/monitoring/etcd-monitoring';
+export type { EtcdMonitoringProps } from './cluster/monitoring/etcd-monitoring-props';
 export type { QuorumRecovery } from './cluster/quorum-recovery';
 export { AutoCompaction, EtcdTuning, type EtcdTuningProps } from './cluster/settings/etcd-tuning';
 export { ControlPlaneEtcdBackup } from './control-plane/control-plane-etcd-backup';
@@ -40,10 +44,10 @@ export type { NetworkDestination, NetworkEgress } from './lib/network-egress';
 export type { Toleration } from './lib/toleration';
 export { EtcdAlerts, type EtcdAlertsOptions } from './monitoring/etcd-alerts';
 export { type DashboardOptions, EtcdDashboard } from './monitoring/etcd-dashboard';
-export { EtcdMonitoring } from './monitoring/etcd-monitoring';
-export type { EtcdMonitoringProps, MonitoringOptions } from './monitoring/etcd-monitoring-props';
 export { EtcdScrape, type ServiceMonitorOptions } from './monitoring/etcd-scrape';
+export type { MonitoringOptions } from './monitoring/monitoring-options';
 export { EtcdReconciler } from './reconciler/etcd-reconciler';
+export { EtcdReconcilerMonitoring } from './reconciler/etcd-reconciler-monitoring';
 export type {
   EtcdReconcilerProps,
   ExternalReconcilerOptions,

@@ -72,6 +72,7 @@ export const drivers: Readonly<Record<string, Make>> = {
   MonitoringOptions: monitoring,
   EtcdMonitoringProps: (chart, props) =>
     new EtcdMonitoring(chart, 'subject', { cluster: new EtcdCluster(chart, 'orders'), ...props }),
+  BackupMonitoringOptions: (chart, options) => schedule(chart, {}).addMonitoring(options),
   EtcdAlertsOptions: (chart, alerts) => monitoring(chart, { alerts: EtcdAlerts.of(alerts) }),
   DashboardOptions: (chart, dashboard) => monitoring(chart, { dashboard: EtcdDashboard.configMap(dashboard) }),
   ServiceMonitorOptions: (chart, scrape) => monitoring(chart, { scrape: EtcdScrape.serviceMonitors(scrape) }),

@@ -1,18 +1,25 @@
-// `npm run generate`: writes the dashboard that the library puts into a ConfigMap. With --check, fails if it is out of date.
-import { dashboard } from '../dashboard/dashboard.mjs';
+// `npm run generate`: writes the dashboards that the library puts into ConfigMaps. With --check, fails if they are out of date.
+import { dashboards } from '../dashboard/dashboard.mjs';
 import { generated } from '../lib/generated.mjs';
 
-const json = JSON.stringify(dashboard(), undefined, 1).replace(/[\\`]|\$(?=\{)/g, '\\$&');
-const fresh = `// Generated from scripts/dashboard/ by npm run generate. jsii compiles no JSON modules, so it is a text.
+const texts = Object.entries(dashboards()).map(([name, model]) => {
+  const json = JSON.stringify(model, undefined, 1).replace(/[\\`]|\$(?=\{)/g, '\\$&');
+  return `  ${name}: \`${json}\`,\n`;
+});
+const fresh = `// Generated from scripts/dashboard/ by npm run generate. jsii compiles no JSON modules, so each is a text.
 
-/** Returns the dashboard as Grafana imports it. */
-export const dashboardModel = (): DashboardModel => JSON.parse(text);
+/** Returns a dashboard as Grafana imports it. */
+export const dashboardModel = (of: DashboardName): DashboardModel => JSON.parse(texts[of]);
+
+export type DashboardName = keyof typeof texts;
 
 interface DashboardModel {
+  readonly uid: string;
   readonly templating: { readonly list: readonly { readonly name: string }[] };
   readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[];
 }
 
-const text = \`${json}\`;
+const texts = {
+${texts.join('')}};
 `;
 generated('src/monitoring/dashboard-model.ts', () => fresh);

@@ -8,15 +8,17 @@ import { namesakeProblems, takeName } from '../lib/name-registry';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
-import { requireFreeId } from '../validation/construct-id';
+import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { endpointUrl } from '../validation/endpoints';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
-import { addStoreTypes, scheduleTypes } from '../validation/property-types';
+import { addStoreTypes, backupMonitoringTypes, scheduleTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
+import type { BackupMonitoringOptions } from './backup-monitoring-options';
 import { podResources } from './backup-resources';
 import { scheduleProblems, storeName } from './backup-schedule-problems';
+import { EtcdBackupMonitoring } from './etcd-backup-monitoring';
 import {
   type AddStoreOptions,
   defaultActiveDeadline,
@@ -45,6 +47,7 @@ export class EtcdBackupSchedule extends Construct {
   /** @internal */
   readonly _stores: StoreDefinition[] = [];
   private readonly folders: BackupFolder[] = [];
+  private exporter?: EtcdBackupMonitoring;
   private readonly propertyProblems = new Memo<readonly string[]>();
 
   /**
@@ -98,6 +101,33 @@ export class EtcdBackupSchedule extends Construct {
     for (const [name, value] of Object.entries(definition.serviceAccountAnnotations ?? {})) {
       this.serviceAccount?.metadata.addAnnotation(name, value);
     }
+  }
+
+  /**
+   * Adds what Prometheus needs to monitor the backups of an etcd that has no reconciler: an exporter, which reads the
+   * stores every five minutes, and what scrapes it; who may connect to it; alerts; and a dashboard. The exporter uses the
+   * image, the ServiceAccount and the credentials for the stores that the backups use, and has no access to etcd.
+   * The pods of the backups prefer its node if a store is a claim, because many volumes can be mounted on one node only. It
+   * leaves out stores that are directories of the node.
+   *
+   * @param options What differs from the defaults.
+   * @throws for a schedule of an `EtcdCluster`, whose own monitoring reports each run of its schedules
+   */
+  addMonitoring(options: BackupMonitoringOptions = {}): EtcdBackupMonitoring {
+    requireTypes(futureConstruct(this, 'Monitoring'), options, backupMonitoringTypes);
+    const { scope } = this.node;
+    if (isEtcdCluster(scope)) {
+      throw new Error(
+        `${this.node.path}: addMonitoring: the monitoring of the EtcdCluster '${scope.clusterName}' covers its schedules; call addMonitoring of the cluster instead`,
+      );
+    }
+    const { cluster, schedule } = this.props;
+    const monitored = {
+      ...{ cluster, cronJobName: this.cronJobName, schedule: schedule.expressionString },
+      pod: () => this.jobSpec(),
+    };
+    this.exporter = EtcdBackupMonitoring._of(this, monitored, this._labels, options);
+    return this.exporter;
   }
 
   /**
@@ -200,6 +230,9 @@ export class EtcdBackupSchedule extends Construct {
       nodeSelector: props.nodeSelector,
       tolerations: props.tolerations,
       priorityClassName: props.priorityClassName,
+      near: this._stores.some(({ pod }) => pod.filesystem?.persistentVolumeClaim)
+        ? this.exporter?._selector
+        : undefined,
       backoffLimit: props.retries ?? 3,
       activeDeadlineSeconds: seconds(props.activeDeadline ?? defaultActiveDeadline),
     };

@@ -8,9 +8,7 @@ import type { EtcdVersion } from '../etcd/etcd-version';
 import { isAttached } from '../lib/construct-tree';
 import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
-import { EtcdMonitoring } from '../monitoring/etcd-monitoring';
-import type { MonitoringOptions } from '../monitoring/etcd-monitoring-props';
-import type { MonitoredCluster } from '../monitoring/monitored-cluster';
+import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { EtcdUser } from '../users/etcd-user';
 import type { EtcdUserOptions } from '../users/etcd-user-props';
@@ -36,6 +34,8 @@ import {
 } from './external-etcd-cluster';
 import { clusterLabels, jobSelector, monitored } from './manifests/cluster-labels';
 import { type ClusterManifest, clusterManifests, memberServices, tlsSecrets } from './manifests/cluster-manifests';
+import { EtcdMonitoring } from './monitoring/etcd-monitoring';
+import type { MonitoredCluster } from './monitoring/monitored-cluster';
 import { recoveryIdentityProblems } from './quorum-recovery';
 import {
   backupEndpoints,

@@ -6,7 +6,6 @@ import type { ExistingEtcd } from '../backup/etcd-cluster-checks';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import { defaultClusterDomain } from '../lib/defaults';
-import type { ClusterWithMetrics, MonitoredCluster } from '../monitoring/monitored-cluster';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
@@ -19,6 +18,7 @@ import { problemsOf } from '../validation/problems';
 import { attributesTypes, scheduleOptionsTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { jobSelector, monitored } from './manifests/cluster-labels';
+import type { ClusterWithMetrics, MonitoredCluster } from './monitoring/monitored-cluster';
 
 /** Configures `EtcdCluster.fromEndpoints`. */
 export interface EtcdEndpointsOptions {

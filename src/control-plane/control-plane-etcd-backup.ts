@@ -1,5 +1,7 @@
 import { ApiObject, Chart, JsonPatch, Yaml } from 'cdk8s';
 import type { Construct } from 'constructs';
+import type { BackupMonitoringOptions } from '../backup/backup-monitoring-options';
+import type { EtcdBackupMonitoring } from '../backup/etcd-backup-monitoring';
 import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { EtcdBackupScheduleProps } from '../backup/etcd-backup-schedule-props';
 import { agentImage } from '../lib/agent-image';
@@ -68,6 +70,19 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
     });
     // JSON drops undefined fields, which YAML would write as null.
     return Yaml.stringify(JSON.parse(JSON.stringify(pod)));
+  }
+
+  /**
+   * Adds what Prometheus needs to monitor the backups: an exporter, which reads the stores every five minutes, and what
+   * scrapes it; who may connect to it; alerts; and a dashboard. The exporter uses neither the network nor the files of the
+   * node, and has no access to etcd. It leaves out stores that are directories of the node.
+   *
+   * @param options What differs from the defaults.
+   */
+  override addMonitoring(options: BackupMonitoringOptions = {}): EtcdBackupMonitoring {
+    const monitoring = super.addMonitoring(options);
+    if (this.namespace) monitoring.node.addDependency(this.namespace);
+    return monitoring;
   }
 
   private restoreStore(number: number): BackupPodStore {

@@ -119,6 +119,8 @@ export interface BackupPodSpec {
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly tolerations?: readonly object[];
   readonly priorityClassName?: string;
+  /** Labels of a pod that uses the same volumes. */
+  readonly near?: Readonly<Record<string, string>>;
 }
 
 export interface BackupJobSpec extends BackupPodSpec {
@@ -199,6 +201,7 @@ export function backupPod(spec: BackupPodSpec): object {
       tolerations: spec.tolerations,
       priorityClassName: spec.priorityClassName,
       ...(spec.host && hostPlacement(spec.host)),
+      affinity: affinity(spec),
       securityContext: {
         // On etcd's own node the keys belong to root. Without capabilities, root cannot read the files of other users.
         ...(spec.host ? { runAsUser: 0, runAsGroup: 0 } : { runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532 }),
@@ -212,19 +215,29 @@ export function backupPod(spec: BackupPodSpec): object {
   };
 }
 
+function affinity({ host, near }: BackupPodSpec): object | undefined {
+  if (!host && !near) return undefined;
+  return { ...(host && nodeAffinity(host.nodeLabels)), ...(near && { podAffinity: podAffinity(near) }) };
+}
+
+/** Some volumes can be mounted on one node only. Without that pod, any node will do. */
+function podAffinity(matchLabels: Readonly<Record<string, string>>): object {
+  const podAffinityTerm = { labelSelector: { matchLabels }, topologyKey: 'kubernetes.io/hostname' };
+  return { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }] };
+}
+
 /** Returns the affinity for nodes that have at least one of these labels. */
 export function nodeAffinity(nodeLabels: readonly string[]): object {
   const nodeSelectorTerms = nodeLabels.map((key) => ({ matchExpressions: [{ key, operator: 'Exists' }] }));
   return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
 }
 
-function hostPlacement({ nodeLabels, etcdProcess }: BackupPodHost): object {
+function hostPlacement({ etcdProcess }: BackupPodHost): object {
   return {
     hostNetwork: true,
     hostPID: etcdProcess || undefined,
     // The node's own DNS: a host that a backup reaches is also reachable for a restore, when the cluster's DNS is down.
     dnsPolicy: 'Default',
-    affinity: nodeAffinity(nodeLabels),
   };
 }
 
@@ -233,8 +246,7 @@ function backupContainer(spec: BackupPodSpec, mounts: readonly Mount[]): object 
     name: containerName,
     image: spec.image,
     imagePullPolicy: spec.imagePullPolicy,
-    // Kubernetes replaces `$(NAME)` in arguments; `$$` stands for one dollar sign.
-    args: backupArguments(spec).map((argument) => argument.replace(/\$/g, '$$$$')),
+    args: inArguments(backupArguments(spec)),
     env: [
       {
         name: 'ETCD_AGENT_NAMESPACE',
@@ -284,9 +296,16 @@ export function backupArguments(spec: BackupPodSpec): string[] {
     ...flag('trigger', spec.trigger),
     ...flag('request', spec.request),
     ...flag('output', 'json'),
-    ...spec.stores.flatMap((store, index) => flag('store', storeArgument(store, placesOf(index)))),
+    ...storeFlags(spec.stores),
   ];
 }
+
+/** Returns the flags of the stores, whose files are where `storeMounts` puts them. */
+export const storeFlags = (stores: readonly BackupPodStore[]): string[] =>
+  stores.flatMap((store, index) => flag('store', storeArgument(store, placesOf(index))));
+
+/** Kubernetes replaces `$(NAME)` in arguments; `$$` stands for one dollar sign. */
+export const inArguments = (args: readonly string[]): string[] => args.map((each) => each.replace(/\$/g, '$$$$'));
 
 function flag(name: string, value: string | undefined): string[] {
   return value === undefined ? [] : [`--${name}=${value}`];
@@ -349,7 +368,8 @@ function ossArgument(oss: NonNullable<BackupPodStore['oss']>, places: StorePlace
   };
 }
 
-interface Mount {
+/** A volume and where it is mounted. */
+export interface Mount {
   readonly name: string;
   readonly mountPath: string;
   readonly source: object;
@@ -372,7 +392,8 @@ function hostMount(name: string, mountPath: string, path: string, type: 'File' |
   return { name, mountPath, source: { hostPath: { path, type } }, readOnly: true };
 }
 
-function storeMounts({ s3, oss, sftp, filesystem, command }: BackupPodStore, index: number): Mount[] {
+/** Returns the volumes with the files of a store. */
+export function storeMounts({ s3, oss, sftp, filesystem, command }: BackupPodStore, index: number): Mount[] {
   if (filesystem) {
     const { persistentVolumeClaim, nfs, hostPath } = filesystem;
     const directory = hostPath === undefined ? undefined : { path: hostPath, type: 'DirectoryOrCreate' };

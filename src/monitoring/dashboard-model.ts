@@ -1,14 +1,18 @@
-// Generated from scripts/dashboard/ by npm run generate. jsii compiles no JSON modules, so it is a text.
+// Generated from scripts/dashboard/ by npm run generate. jsii compiles no JSON modules, so each is a text.
 
-/** Returns the dashboard as Grafana imports it. */
-export const dashboardModel = (): DashboardModel => JSON.parse(text);
+/** Returns a dashboard as Grafana imports it. */
+export const dashboardModel = (of: DashboardName): DashboardModel => JSON.parse(texts[of]);
+
+export type DashboardName = keyof typeof texts;
 
 interface DashboardModel {
+  readonly uid: string;
   readonly templating: { readonly list: readonly { readonly name: string }[] };
   readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[];
 }
 
-const text = `{
+const texts = {
+  cluster: `{
  "timezone": "browser",
  "editable": true,
  "graphTooltip": 0,
@@ -1522,4 +1526,924 @@ const text = `{
    ]
   }
  ]
-}`;
+}`,
+  backup: `{
+ "timezone": "browser",
+ "editable": true,
+ "graphTooltip": 0,
+ "fiscalYearStartMonth": 0,
+ "schemaVersion": 42,
+ "templating": {
+  "list": [
+   {
+    "type": "datasource",
+    "name": "datasource",
+    "skipUrlSync": false,
+    "multi": false,
+    "allowCustomValue": true,
+    "includeAll": false,
+    "auto": false,
+    "auto_min": "10s",
+    "auto_count": 30,
+    "label": "Prometheus",
+    "query": "prometheus"
+   },
+   {
+    "type": "query",
+    "name": "namespace",
+    "skipUrlSync": false,
+    "multi": false,
+    "allowCustomValue": true,
+    "includeAll": false,
+    "auto": false,
+    "auto_min": "10s",
+    "auto_count": 30,
+    "label": "Namespace",
+    "datasource": {
+     "type": "prometheus",
+     "uid": "$datasource"
+    },
+    "query": "label_values(etcd_backup_store_up, namespace)",
+    "refresh": 2
+   },
+   {
+    "type": "query",
+    "name": "etcd_cluster",
+    "skipUrlSync": false,
+    "multi": false,
+    "allowCustomValue": true,
+    "includeAll": false,
+    "auto": false,
+    "auto_min": "10s",
+    "auto_count": 30,
+    "label": "Cluster",
+    "datasource": {
+     "type": "prometheus",
+     "uid": "$datasource"
+    },
+    "query": "label_values(etcd_backup_store_up{namespace=\\"$namespace\\"}, etcd_cluster)",
+    "refresh": 2
+   },
+   {
+    "type": "query",
+    "name": "cronjob",
+    "skipUrlSync": false,
+    "multi": false,
+    "allowCustomValue": true,
+    "includeAll": false,
+    "auto": false,
+    "auto_min": "10s",
+    "auto_count": 30,
+    "label": "CronJob",
+    "datasource": {
+     "type": "prometheus",
+     "uid": "$datasource"
+    },
+    "query": "label_values(etcd_backup_store_up{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\"}, cronjob)",
+    "refresh": 2
+   }
+  ]
+ },
+ "annotations": {},
+ "title": "etcd backups",
+ "uid": "cdk8s-etcd-backup",
+ "description": "The backups of an etcd that has no reconciler.",
+ "tags": [
+  "etcd",
+  "cdk8s-etcd"
+ ],
+ "time": {
+  "from": "now-6h",
+  "to": "now"
+ },
+ "refresh": "30s",
+ "panels": [
+  {
+   "type": "row",
+   "collapsed": false,
+   "id": 0,
+   "panels": [],
+   "title": "Backups",
+   "gridPos": {
+    "x": 0,
+    "y": 0,
+    "h": 1,
+    "w": 24
+   }
+  },
+  {
+   "type": "stat",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "graphMode": "none",
+    "colorMode": "value",
+    "justifyMode": "auto",
+    "textMode": "auto",
+    "wideLayout": true,
+    "showPercentChange": false,
+    "reduceOptions": {
+     "calcs": []
+    },
+    "percentChangeColorMode": "standard",
+    "orientation": "auto"
+   },
+   "title": "Stores that can be read",
+   "description": "Whether the last read of the store worked. What the other panels show is what the last read that worked found.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 4,
+    "w": 12,
+    "x": 0,
+    "y": 1
+   },
+   "fieldConfig": {
+    "defaults": {
+     "thresholds": {
+      "mode": "absolute",
+      "steps": [
+       {
+        "value": null,
+        "color": "red"
+       },
+       {
+        "value": 1,
+        "color": "green"
+       }
+      ]
+     },
+     "mappings": [
+      {
+       "type": "value",
+       "options": {
+        "0": {
+         "text": "no"
+        },
+        "1": {
+         "text": "yes"
+        }
+       }
+      }
+     ]
+    },
+    "overrides": []
+   },
+   "targets": [
+    {
+     "expr": "etcd_backup_store_up{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", cronjob=\\"$cronjob\\"}",
+     "refId": "A",
+     "legendFormat": "{{store}}"
+    }
+   ]
+  },
+  {
+   "type": "stat",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "graphMode": "none",
+    "colorMode": "value",
+    "justifyMode": "auto",
+    "textMode": "auto",
+    "wideLayout": true,
+    "showPercentChange": false,
+    "reduceOptions": {
+     "calcs": []
+    },
+    "percentChangeColorMode": "standard",
+    "orientation": "auto"
+   },
+   "title": "Newest verified backup",
+   "description": "Time since the newest backup was taken that was read back and compared. No value: there is none.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 4,
+    "w": 12,
+    "x": 12,
+    "y": 1
+   },
+   "fieldConfig": {
+    "defaults": {
+     "unit": "s"
+    },
+    "overrides": []
+   },
+   "targets": [
+    {
+     "expr": "time() - (etcd_backup_last_verified_timestamp_seconds{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", cronjob=\\"$cronjob\\"} > 0)",
+     "refId": "A",
+     "legendFormat": "{{store}}"
+    }
+   ]
+  },
+  {
+   "type": "timeseries",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "legend": {
+     "displayMode": "list",
+     "placement": "bottom",
+     "showLegend": false,
+     "calcs": []
+    },
+    "tooltip": {
+     "mode": "single",
+     "sort": "asc"
+    }
+   },
+   "fieldConfig": {
+    "defaults": {
+     "custom": {},
+     "unit": "s"
+    },
+    "overrides": []
+   },
+   "title": "Age of the newest verified backup",
+   "description": "What would be lost if every member were lost now.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 7,
+    "w": 8,
+    "x": 0,
+    "y": 5
+   },
+   "targets": [
+    {
+     "expr": "time() - (etcd_backup_last_verified_timestamp_seconds{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", cronjob=\\"$cronjob\\"} > 0)",
+     "refId": "A",
+     "legendFormat": "{{store}}"
+    }
+   ]
+  },
+  {
+   "type": "timeseries",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "legend": {
+     "displayMode": "list",
+     "placement": "bottom",
+     "showLegend": false,
+     "calcs": []
+    },
+    "tooltip": {
+     "mode": "single",
+     "sort": "asc"
+    }
+   },
+   "fieldConfig": {
+    "defaults": {
+     "custom": {},
+     "unit": "bytes"
+    },
+    "overrides": []
+   },
+   "title": "Size of the newest snapshot",
+   "description": "Size of the newest verified snapshot: the database, and what the store holds of it.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 7,
+    "w": 8,
+    "x": 8,
+    "y": 5
+   },
+   "targets": [
+    {
+     "expr": "etcd_backup_last_snapshot_size_bytes{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", cronjob=\\"$cronjob\\"}",
+     "refId": "A",
+     "legendFormat": "{{store}}"
+    },
+    {
+     "expr": "etcd_backup_last_snapshot_stored_bytes{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", cronjob=\\"$cronjob\\"}",
+     "refId": "B",
+     "legendFormat": "{{store}} stored"
+    }
+   ]
+  },
+  {
+   "type": "timeseries",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "legend": {
+     "displayMode": "list",
+     "placement": "bottom",
+     "showLegend": false,
+     "calcs": []
+    },
+    "tooltip": {
+     "mode": "single",
+     "sort": "asc"
+    }
+   },
+   "fieldConfig": {
+    "defaults": {
+     "custom": {},
+     "unit": "s"
+    },
+    "overrides": []
+   },
+   "title": "Duration of the newest backup",
+   "description": "How long it took to take and store the newest verified snapshot.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 7,
+    "w": 8,
+    "x": 16,
+    "y": 5
+   },
+   "targets": [
+    {
+     "expr": "etcd_backup_last_snapshot_duration_seconds{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", cronjob=\\"$cronjob\\"}",
+     "refId": "A",
+     "legendFormat": "{{store}}"
+    }
+   ]
+  },
+  {
+   "type": "timeseries",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "legend": {
+     "displayMode": "list",
+     "placement": "bottom",
+     "showLegend": false,
+     "calcs": []
+    },
+    "tooltip": {
+     "mode": "single",
+     "sort": "asc"
+    }
+   },
+   "fieldConfig": {
+    "defaults": {
+     "custom": {}
+    },
+    "overrides": []
+   },
+   "title": "Snapshots",
+   "description": "Number of snapshots in the store, verified or not.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 7,
+    "w": 8,
+    "x": 0,
+    "y": 12
+   },
+   "targets": [
+    {
+     "expr": "etcd_backup_snapshots{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", cronjob=\\"$cronjob\\"}",
+     "refId": "A",
+     "legendFormat": "{{store}}"
+    }
+   ]
+  },
+  {
+   "type": "timeseries",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "legend": {
+     "displayMode": "list",
+     "placement": "bottom",
+     "showLegend": false,
+     "calcs": []
+    },
+    "tooltip": {
+     "mode": "single",
+     "sort": "asc"
+    }
+   },
+   "fieldConfig": {
+    "defaults": {
+     "custom": {}
+    },
+    "overrides": []
+   },
+   "title": "Revision of the newest verified backup",
+   "description": "It rises with each backup, unless nothing is written to etcd.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 7,
+    "w": 8,
+    "x": 8,
+    "y": 12
+   },
+   "targets": [
+    {
+     "expr": "etcd_backup_last_verified_revision{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", cronjob=\\"$cronjob\\"}",
+     "refId": "A",
+     "legendFormat": "{{store}}"
+    }
+   ]
+  },
+  {
+   "type": "timeseries",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "legend": {
+     "displayMode": "list",
+     "placement": "bottom",
+     "showLegend": false,
+     "calcs": []
+    },
+    "tooltip": {
+     "mode": "single",
+     "sort": "asc"
+    }
+   },
+   "fieldConfig": {
+    "defaults": {
+     "custom": {},
+     "unit": "s"
+    },
+    "overrides": []
+   },
+   "title": "Time since the last read of the store",
+   "description": "The exporter reads each store every five minutes.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 7,
+    "w": 8,
+    "x": 16,
+    "y": 12
+   },
+   "targets": [
+    {
+     "expr": "time() - etcd_backup_store_last_read_timestamp_seconds{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", cronjob=\\"$cronjob\\"}",
+     "refId": "A",
+     "legendFormat": "{{store}}"
+    }
+   ]
+  }
+ ]
+}`,
+  reconciler: `{
+ "timezone": "browser",
+ "editable": true,
+ "graphTooltip": 0,
+ "fiscalYearStartMonth": 0,
+ "schemaVersion": 42,
+ "templating": {
+  "list": [
+   {
+    "type": "datasource",
+    "name": "datasource",
+    "skipUrlSync": false,
+    "multi": false,
+    "allowCustomValue": true,
+    "includeAll": false,
+    "auto": false,
+    "auto_min": "10s",
+    "auto_count": 30,
+    "label": "Prometheus",
+    "query": "prometheus"
+   },
+   {
+    "type": "query",
+    "name": "namespace",
+    "skipUrlSync": false,
+    "multi": false,
+    "allowCustomValue": true,
+    "includeAll": false,
+    "auto": false,
+    "auto_min": "10s",
+    "auto_count": 30,
+    "label": "Namespace",
+    "datasource": {
+     "type": "prometheus",
+     "uid": "$datasource"
+    },
+    "query": "label_values(etcd_reconciler_leader, namespace)",
+    "refresh": 2
+   },
+   {
+    "type": "query",
+    "name": "reconciler",
+    "skipUrlSync": false,
+    "multi": false,
+    "allowCustomValue": true,
+    "includeAll": false,
+    "auto": false,
+    "auto_min": "10s",
+    "auto_count": 30,
+    "label": "Reconciler",
+    "datasource": {
+     "type": "prometheus",
+     "uid": "$datasource"
+    },
+    "query": "label_values(etcd_reconciler_leader{namespace=\\"$namespace\\"}, reconciler)",
+    "refresh": 2
+   }
+  ]
+ },
+ "annotations": {},
+ "title": "etcd reconciler",
+ "uid": "cdk8s-etcd-reconciler",
+ "description": "The reconciler of the EtcdClusters of a namespace.",
+ "tags": [
+  "etcd",
+  "cdk8s-etcd"
+ ],
+ "time": {
+  "from": "now-6h",
+  "to": "now"
+ },
+ "refresh": "30s",
+ "panels": [
+  {
+   "type": "row",
+   "collapsed": false,
+   "id": 0,
+   "panels": [],
+   "title": "Reconciler",
+   "gridPos": {
+    "x": 0,
+    "y": 0,
+    "h": 1,
+    "w": 24
+   }
+  },
+  {
+   "type": "stat",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "graphMode": "none",
+    "colorMode": "value",
+    "justifyMode": "auto",
+    "textMode": "auto",
+    "wideLayout": true,
+    "showPercentChange": false,
+    "reduceOptions": {
+     "calcs": []
+    },
+    "percentChangeColorMode": "standard",
+    "orientation": "auto"
+   },
+   "title": "Active",
+   "description": "Whether a pod holds the Lease. Only that pod acts.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 4,
+    "w": 6,
+    "x": 0,
+    "y": 1
+   },
+   "fieldConfig": {
+    "defaults": {
+     "thresholds": {
+      "mode": "absolute",
+      "steps": [
+       {
+        "value": null,
+        "color": "red"
+       },
+       {
+        "value": 1,
+        "color": "green"
+       }
+      ]
+     },
+     "mappings": [
+      {
+       "type": "value",
+       "options": {
+        "0": {
+         "text": "no"
+        },
+        "1": {
+         "text": "yes"
+        }
+       }
+      }
+     ]
+    },
+    "overrides": []
+   },
+   "targets": [
+    {
+     "expr": "max(etcd_reconciler_leader{namespace=\\"$namespace\\", reconciler=\\"$reconciler\\"}) or vector(0)",
+     "refId": "A",
+     "legendFormat": ""
+    }
+   ]
+  },
+  {
+   "type": "stat",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "graphMode": "none",
+    "colorMode": "value",
+    "justifyMode": "auto",
+    "textMode": "auto",
+    "wideLayout": true,
+    "showPercentChange": false,
+    "reduceOptions": {
+     "calcs": []
+    },
+    "percentChangeColorMode": "standard",
+    "orientation": "auto"
+   },
+   "title": "Pods",
+   "description": "Pods that Prometheus reaches.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 4,
+    "w": 6,
+    "x": 6,
+    "y": 1
+   },
+   "targets": [
+    {
+     "expr": "count(etcd_reconciler_leader{namespace=\\"$namespace\\", reconciler=\\"$reconciler\\"}) or vector(0)",
+     "refId": "A",
+     "legendFormat": ""
+    }
+   ]
+  },
+  {
+   "type": "stat",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "graphMode": "none",
+    "colorMode": "value",
+    "justifyMode": "auto",
+    "textMode": "name",
+    "wideLayout": true,
+    "showPercentChange": false,
+    "reduceOptions": {
+     "calcs": []
+    },
+    "percentChangeColorMode": "standard",
+    "orientation": "auto"
+   },
+   "title": "Kinds that cannot be watched",
+   "description": "Kinds of objects whose changes the reconciler does not see now. Its log says why.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 4,
+    "w": 12,
+    "x": 12,
+    "y": 1
+   },
+   "targets": [
+    {
+     "expr": "sum by (resource) (etcd_reconciler_synced{namespace=\\"$namespace\\", reconciler=\\"$reconciler\\"} == bool 0) > 0",
+     "refId": "A",
+     "legendFormat": "{{resource}}"
+    }
+   ]
+  },
+  {
+   "type": "timeseries",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "legend": {
+     "displayMode": "list",
+     "placement": "bottom",
+     "showLegend": false,
+     "calcs": []
+    },
+    "tooltip": {
+     "mode": "single",
+     "sort": "asc"
+    }
+   },
+   "fieldConfig": {
+    "defaults": {
+     "custom": {}
+    },
+    "overrides": []
+   },
+   "title": "Leader",
+   "description": "Which pod holds the Lease.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 7,
+    "w": 8,
+    "x": 0,
+    "y": 5
+   },
+   "targets": [
+    {
+     "expr": "etcd_reconciler_leader{namespace=\\"$namespace\\", reconciler=\\"$reconciler\\"}",
+     "refId": "A",
+     "legendFormat": "{{pod}}"
+    }
+   ]
+  },
+  {
+   "type": "timeseries",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "legend": {
+     "displayMode": "list",
+     "placement": "bottom",
+     "showLegend": false,
+     "calcs": []
+    },
+    "tooltip": {
+     "mode": "single",
+     "sort": "asc"
+    }
+   },
+   "fieldConfig": {
+    "defaults": {
+     "custom": {}
+    },
+    "overrides": []
+   },
+   "title": "Backups",
+   "description": "EtcdBackups by phase.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 7,
+    "w": 8,
+    "x": 8,
+    "y": 5
+   },
+   "targets": [
+    {
+     "expr": "sum by (phase) (etcd_reconciler_backups{namespace=\\"$namespace\\", reconciler=\\"$reconciler\\"})",
+     "refId": "A",
+     "legendFormat": "{{phase}}"
+    }
+   ]
+  },
+  {
+   "type": "timeseries",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "legend": {
+     "displayMode": "list",
+     "placement": "bottom",
+     "showLegend": false,
+     "calcs": []
+    },
+    "tooltip": {
+     "mode": "single",
+     "sort": "asc"
+    }
+   },
+   "fieldConfig": {
+    "defaults": {
+     "custom": {}
+    },
+    "overrides": []
+   },
+   "title": "Full lists in an hour",
+   "description": "How often a kind was listed anew. A watch that breaks again and again shows here.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 7,
+    "w": 8,
+    "x": 16,
+    "y": 5
+   },
+   "targets": [
+    {
+     "expr": "sum by (resource) (increase(etcd_reconciler_lists_total{namespace=\\"$namespace\\", reconciler=\\"$reconciler\\"}[1h]))",
+     "refId": "A",
+     "legendFormat": "{{resource}}"
+    }
+   ]
+  },
+  {
+   "type": "timeseries",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "legend": {
+     "displayMode": "list",
+     "placement": "bottom",
+     "showLegend": false,
+     "calcs": []
+    },
+    "tooltip": {
+     "mode": "single",
+     "sort": "asc"
+    }
+   },
+   "fieldConfig": {
+    "defaults": {
+     "custom": {},
+     "unit": "bytes"
+    },
+    "overrides": []
+   },
+   "title": "Memory",
+   "description": "Resident memory.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 7,
+    "w": 8,
+    "x": 0,
+    "y": 12
+   },
+   "targets": [
+    {
+     "expr": "process_resident_memory_bytes{namespace=\\"$namespace\\", reconciler=\\"$reconciler\\"}",
+     "refId": "A",
+     "legendFormat": "{{pod}}"
+    }
+   ]
+  },
+  {
+   "type": "timeseries",
+   "transparent": false,
+   "repeatDirection": "h",
+   "options": {
+    "legend": {
+     "displayMode": "list",
+     "placement": "bottom",
+     "showLegend": false,
+     "calcs": []
+    },
+    "tooltip": {
+     "mode": "single",
+     "sort": "asc"
+    }
+   },
+   "fieldConfig": {
+    "defaults": {
+     "custom": {}
+    },
+    "overrides": []
+   },
+   "title": "CPU",
+   "description": "CPU seconds per second.",
+   "datasource": {
+    "type": "prometheus",
+    "uid": "$datasource"
+   },
+   "gridPos": {
+    "h": 7,
+    "w": 8,
+    "x": 8,
+    "y": 12
+   },
+   "targets": [
+    {
+     "expr": "rate(process_cpu_seconds_total{namespace=\\"$namespace\\", reconciler=\\"$reconciler\\"}[$__rate_interval])",
+     "refId": "A",
+     "legendFormat": "{{pod}}"
+    }
+   ]
+  }
+ ]
+}`,
+};

@@ -1,10 +1,16 @@
 import { nearest } from '../validation/nearest';
 import { alertsTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
-import type { Alert, AlertScope } from './alerts/alert';
-import { alertsOnConditions } from './alerts/condition-alerts';
-import { alertsOnMembers } from './alerts/member-alerts';
-import { alertsOnReconciler } from './alerts/reconciler-alerts';
+import type { Alert, AlertGroup } from './alerts/alert';
+
+/** What a PrometheusRule is about. */
+export interface AlertedSubject {
+  /** Distinguishes its groups from those of others. */
+  readonly name: string;
+  /** Begins each summary, such as `etcd orders`. */
+  readonly title: string;
+  readonly groups: readonly AlertGroup[];
+}
 
 /** Configures `EtcdAlerts.of`. */
 export interface EtcdAlertsOptions {
@@ -48,20 +54,23 @@ export class EtcdAlerts {
    * Returns the groups of a PrometheusRule. Undefined without alerts.
    * @internal
    */
-  _groups(scope: AlertScope): { readonly name: string; readonly rules: object[] }[] | undefined {
+  _groups({ name, title, groups }: AlertedSubject): { readonly name: string; readonly rules: object[] }[] | undefined {
     const { options } = this;
     if (!options) return undefined;
     const { except = [] } = options;
-    return groupsOf(scope)
-      .map(({ name, alerts }) => ({
-        name: `${name}-${scope.cluster}`,
-        rules: alerts.filter((alert) => !except.includes(alert.name)).map((alert) => rule(alert, scope, options)),
+    return groups
+      .map((group) => ({
+        name: `${group.name}-${name}`,
+        rules: group.alerts.filter((alert) => !except.includes(alert.name)).map((alert) => rule(alert, title, options)),
       }))
       .filter(({ rules }) => rules.length > 0);
   }
 
-  /** @internal */
-  _problems(): string[] {
+  /**
+   * Problems with the options for a subject that has these alerts.
+   * @internal
+   */
+  _problems(alertNames: readonly string[]): string[] {
     return (this.options?.except ?? [])
       .filter((name) => !alertNames.includes(name))
       .map((name) => {
@@ -71,19 +80,11 @@ export class EtcdAlerts {
   }
 }
 
-const groupsOf = (scope: AlertScope) => [
-  { name: 'etcd-conditions', alerts: alertsOnConditions(scope) },
-  { name: 'etcd-members', alerts: alertsOnMembers(scope) },
-  { name: 'etcd-reconciler', alerts: alertsOnReconciler(scope) },
-];
-
-const alertNames = groupsOf({ cluster: '' }).flatMap(({ alerts }) => alerts.map(({ name }) => name));
-
 const pages = 'https://github.com/cdk8s-etcd/cdk8s-etcd/blob/main/docs/operations';
 
 function rule(
   { name, severity, expr, for: lasts, summary, runbook = `alerts.md#${name.toLowerCase()}` }: Alert,
-  { cluster }: AlertScope,
+  title: string,
   { labels, runbookUrl = pages }: EtcdAlertsOptions,
 ): object {
   return {
@@ -92,7 +93,7 @@ function rule(
     for: lasts,
     labels: { severity, ...labels },
     annotations: {
-      summary: `etcd ${cluster}: ${summary}`,
+      summary: `${title}: ${summary}`,
       runbook_url: `${runbookUrl.replace(/\/+$/, '')}/${runbook}`,
     },
   };

@@ -2,8 +2,17 @@ import { createHash } from 'node:crypto';
 import { annotationProblems, labelProblems } from '../lib/labels';
 import { dashboardTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
-import type { AlertScope } from './alerts/alert';
-import { dashboardModel } from './dashboard-model';
+import { type DashboardName, dashboardModel } from './dashboard-model';
+
+/** What a dashboard shows. */
+export interface ShownSubject {
+  readonly of: DashboardName;
+  /** Title of the dashboard, without the namespace. */
+  readonly title: string;
+  readonly namespace?: string;
+  /** Values of the variables, besides the namespace. */
+  readonly chosen: Readonly<Record<string, string>>;
+}
 
 /** Configures `EtcdDashboard.configMap`. */
 export interface DashboardOptions {
@@ -19,7 +28,7 @@ export interface DashboardOptions {
   readonly annotations?: { readonly [name: string]: string };
 }
 
-/** Decides how Grafana gets a dashboard of the cluster. */
+/** Decides how Grafana gets a dashboard . */
 export class EtcdDashboard {
   /** Adds a ConfigMap, which the sidecar of Grafana's common charts loads. */
   static configMap(options: DashboardOptions = {}): EtcdDashboard {
@@ -37,13 +46,13 @@ export class EtcdDashboard {
    * Returns the metadata and the data of the ConfigMap. Undefined without a dashboard.
    * @internal
    */
-  _configMap(scope: AlertScope) {
+  _configMap(name: string, subject: ShownSubject) {
     const { options } = this;
     if (!options) return undefined;
     return {
       labels: options.labels ?? { grafana_dashboard: '1' },
       annotations: options.annotations,
-      data: { [`etcd-${scope.cluster}.json`]: `${JSON.stringify(dashboardOf(scope), undefined, 1)}\n` },
+      data: { [`etcd-${name}.json`]: `${JSON.stringify(dashboardOf(subject), undefined, 1)}\n` },
     };
   }
 
@@ -56,18 +65,18 @@ export class EtcdDashboard {
   }
 }
 
-/** Each cluster has a dashboard of its own: Grafana refuses a second one with the same id. */
-function dashboardOf({ cluster, namespace = '' }: AlertScope): object {
-  const chosen: Readonly<Record<string, string>> = { namespace, etcd_cluster: cluster };
-  const model = dashboardModel();
+/** Each subject has a dashboard of its own: Grafana refuses a second one with the same id. */
+function dashboardOf({ of, title, namespace = '', chosen }: ShownSubject): object {
+  const values: Readonly<Record<string, string>> = { namespace, ...chosen };
+  const model = dashboardModel(of);
   const list = model.templating.list.map((variable) => {
-    const value = chosen[variable.name];
+    const value = values[variable.name];
     return value ? { ...variable, current: { text: value, value, selected: true } } : variable;
   });
   const hash = createHash('sha256')
-    .update(JSON.stringify([namespace, cluster]))
+    .update(JSON.stringify([...(of === 'cluster' ? [] : [of]), namespace, ...Object.values(chosen)]))
     .digest('hex')
     .slice(0, 12);
-  const title = namespace ? `etcd ${cluster} (${namespace})` : `etcd ${cluster}`;
-  return { ...model, uid: `etcd-${hash}`, title, templating: { list } };
+  const whole = namespace ? `${title} (${namespace})` : title;
+  return { ...model, uid: `etcd-${hash}`, title: whole, templating: { list } };
 }

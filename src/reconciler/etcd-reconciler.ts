@@ -6,9 +6,11 @@ import { mirrored } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { policyPorts } from '../lib/network-access';
-import { requireFreeId } from '../validation/construct-id';
-import { externalReconcilerTypes, reconcilerTypes } from '../validation/property-types';
+import type { MonitoringOptions } from '../monitoring/monitoring-options';
+import { futureConstruct, requireFreeId } from '../validation/construct-id';
+import { externalReconcilerTypes, monitoringTypes, reconcilerTypes } from '../validation/property-types';
 import { buildIfValid, requireTypes } from '../validation/type-checks';
+import { EtcdReconcilerMonitoring } from './etcd-reconciler-monitoring';
 import {
   defaultReconcilerName,
   type EtcdReconcilerProps,
@@ -100,6 +102,19 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     this.node.addValidation({
       validate: () => [...reconcilerProblems(this, props), ...this.nameProblems()],
     });
+  }
+
+  /**
+   * Adds what Prometheus needs to monitor the reconciler itself: what to scrape, who may connect, alerts and a dashboard.
+   * What the reconciler does to a cluster, and that nobody looks after one, is part of the monitoring of that cluster. No
+   * alert fires here while `EtcdReconcilerDown` of a cluster reports the same.
+   *
+   * @param options What differs from the defaults.
+   */
+  addMonitoring(options: MonitoringOptions = {}): EtcdReconcilerMonitoring {
+    requireTypes(futureConstruct(this, 'Monitoring'), options, monitoringTypes);
+    const { replicas = 1, labels } = this.props;
+    return EtcdReconcilerMonitoring._of(this, { name: this.reconcilerName, replicas, labels }, options);
   }
 
   /** @internal */

@@ -72,6 +72,12 @@ export const monitoringTypes: PropertyTypes = {
   labels: object,
 };
 
+export const backupMonitoringTypes: PropertyTypes = {
+  ...monitoringTypes,
+  maxAge: duration,
+  resources: shape(quantities),
+};
+
 export const etcdMonitoringTypes: PropertyTypes = { ...monitoringTypes, cluster: required(cluster) };
 
 export const clusterTypes: PropertyTypes = {

@@ -2,18 +2,22 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App, Chart, Testing } from 'cdk8s';
+import { App, Chart, Cron, Testing } from 'cdk8s';
 import { stringify } from 'yaml';
-import { EtcdCluster } from '../../src';
+import { EtcdCluster, EtcdReconciler } from '../../src';
+import { s3 } from '../synth';
 import {
   always,
   becomes,
   condition,
+  exported,
   type Faulty,
   histogram,
+  hourly,
   notation,
   ofPod,
   own,
+  reconciler,
   type Span,
   secondsOf,
   timeline,
@@ -30,10 +34,15 @@ afterAll(() => rmSync(directory, { recursive: true }));
 const groups = ruleGroups();
 const rules = groups.flatMap(({ rules }) => rules);
 
+/** Of everything in one namespace: nothing is reported twice. */
 function ruleGroups(): { readonly rules: readonly Rule[] }[] {
   const chart = new Chart(new App(), 'chart', { namespace: 'shop' });
+  new EtcdReconciler(chart, 'reconciler', { replicas: 2 }).addMonitoring();
   new EtcdCluster(chart, 'orders').addMonitoring();
-  return Testing.synth(chart).find(({ kind }) => kind === 'PrometheusRule').spec.groups;
+  const legacy = EtcdCluster.fromEndpoints(chart, 'legacy', ['http://etcd:2379']);
+  legacy.addBackupSchedule('hourly', { schedule: Cron.hourly(), store: s3 }).addMonitoring();
+  const manifests = Testing.synth(chart).filter(({ kind }) => kind === 'PrometheusRule');
+  return manifests.flatMap(({ spec }) => spec.groups);
 }
 
 function promtool(...args: readonly string[]): string {
@@ -52,7 +61,7 @@ function fires(faults: Readonly<Record<string, Faulty>>, span: Span, expected: R
         interval: '1m',
         input_series: [...timeline(faults, span)].map(([series, values]) => ({ series, values: notation(values) })),
         promql_expr_test: [...expected].map(([minute, names]) => ({
-          expr: 'count by (alertname) (ALERTS{alertstate="firing", namespace="shop", etcd_cluster="orders"})',
+          expr: 'count by (alertname) (ALERTS{alertstate="firing", namespace="shop"})',
           eval_time: `${minute}m`,
           exp_samples: names.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: 1 })),
         })),
@@ -88,7 +97,8 @@ function checkAlert(name: string, faults: Readonly<Record<string, Faulty>>, dela
   ).toBe('');
 }
 
-const minutesOf = (text: string): number => Number.parseInt(text, 10) * (text.endsWith('h') ? 60 : 1);
+const units: Readonly<Record<string, number>> = { h: 60, m: 1, s: 1 / 60 };
+const minutesOf = (text: string): number => Number.parseInt(text, 10) * units[text.at(-1)!]!;
 
 test('Prometheus accepts the rules', () => {
   writeFileSync(join(directory, 'rules.yaml'), stringify({ groups }));
@@ -237,6 +247,65 @@ test('EtcdMetricsMissing: not while one of the members is scraped', () => {
   const span = { from: 30, to: 120, end: 120 };
   expect(fires(gone([0, 1]), span, new Map([[119, []]]))).toBe('');
 });
+
+const newest = (store: number) => exported('etcd_backup_last_verified_timestamp_seconds', store);
+const isUp = (store: number) => exported('etcd_backup_store_up', store);
+/** Time of the newest backup before the faults begin. */
+const before = hourly(start);
+
+test('EtcdBackupTooOld: in one of the stores', () => {
+  checkAlert('EtcdBackupTooOld', { [newest(2)]: { well: hourly, fault: before } }, 120 - start);
+});
+
+test('EtcdBackupNone', () => checkAlert('EtcdBackupNone', { [newest(2)]: { well: hourly, fault: 0 } }));
+
+test('EtcdBackupStoreDown: one alert, also when its newest backup is too old', () => {
+  const down = { [isUp(1)]: { well: 1, fault: 0 }, [newest(1)]: { well: hourly, fault: before } };
+  checkAlert('EtcdBackupStoreDown', down, 20);
+  const span = { from: start, to: 300, end: 310 };
+  expect(fires(down, span, new Map([[290, ['EtcdBackupStoreDown']]]))).toBe('');
+});
+
+test('EtcdBackupStoreDown: not for a store of which some reads fail', () => {
+  const flapping = { [isUp(1)]: { well: 1, fault: (minute: number) => (minute % 10 < 5 ? 1 : 0) } };
+  const span = { from: start, to: 200, end: 210 };
+  expect(fires(flapping, span, new Map([[199, []]]))).toBe('');
+});
+
+test('EtcdBackupMetricsMissing: one alert, without any about the stores', () => {
+  const gone = Object.fromEntries(
+    [1, 2].flatMap((store) => [isUp(store), newest(store)].map((each) => [each, { well: 1 }])),
+  );
+  const well = { [newest(1)]: { well: hourly }, [newest(2)]: { well: hourly } };
+  checkAlert('EtcdBackupMetricsMissing', { ...gone, ...well });
+});
+
+const leads = (pod: number, ...labels: string[]) => reconciler('etcd_reconciler_leader', pod, ...labels);
+
+test('EtcdReconcilerInactive: without a leader, and without a pod', () => {
+  checkAlert('EtcdReconcilerInactive', { [leads(0)]: { well: 1, fault: 0 } });
+  checkAlert('EtcdReconcilerInactive', { [leads(0)]: { well: 1 }, [leads(1)]: { well: 0 } });
+});
+
+test('a reconciler that is gone is one alert: that of the cluster', () => {
+  const gone = {
+    [own('etcd_reconciler_last_pass_timestamp_seconds')]: { well: secondsOf },
+    ...Object.fromEntries([0, 1].map((pod) => [leads(pod), { well: 1 - pod }])),
+    ...Object.fromEntries(
+      [0, 1].flatMap((pod) =>
+        ['pods', 'jobs'].map((kind) => [reconciler('etcd_reconciler_synced', pod, `resource="${kind}"`), { well: 1 }]),
+      ),
+    ),
+  };
+  checkAlert('EtcdReconcilerDown', gone);
+});
+
+test('EtcdReconcilerNotSynced', () => {
+  const jobs = reconciler('etcd_reconciler_synced', 0, 'resource="jobs"');
+  checkAlert('EtcdReconcilerNotSynced', { [jobs]: { well: 1, fault: 0 } });
+});
+
+test('EtcdReconcilerStandbyDown', () => checkAlert('EtcdReconcilerStandbyDown', { [leads(1)]: { well: 0 } }));
 
 test('every alert has a test above', () => {
   const tested = new Set(

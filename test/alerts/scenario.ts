@@ -26,7 +26,23 @@ export const secondsOf = (minute: number): number => minute * 60;
 
 const certificate = 'certificate="server"';
 
-/** Series of a healthy cluster, by the text with which Prometheus shows them. */
+/** Series of the reconciler from its own scrape, by its two pods; the second one does not lead. */
+const ofReconciler = Object.fromEntries(
+  [1, 0].flatMap((leads, pod) => [
+    [reconciler('etcd_reconciler_leader', pod), always(leads)],
+    ...['pods', 'jobs'].map((kind) => [reconciler('etcd_reconciler_synced', pod, `resource="${kind}"`), always(1)]),
+  ]),
+);
+
+/** Series of the exporter of another etcd, whose backups are taken every hour into two stores. */
+const ofExporter = Object.fromEntries(
+  [1, 2].flatMap((store) => [
+    [exported('etcd_backup_store_up', store), always(1)],
+    [exported('etcd_backup_last_verified_timestamp_seconds', store), { well: hourly, fault: hourly }],
+  ]),
+);
+
+/** Series of a healthy cluster, of the reconciler and of another etcd, by the text with which Prometheus shows them. */
 const healthy: Readonly<Record<string, Faulty>> = {
   ...conditions({
     Available: ['True', 'Serving'],
@@ -42,6 +58,8 @@ const healthy: Readonly<Record<string, Faulty>> = {
     AuthReady: ['True', 'AuthenticationOff'],
     Accepted: ['True', 'SpecAccepted'],
   }),
+  ...ofReconciler,
+  ...ofExporter,
   [own('etcd_reconciler_last_pass_timestamp_seconds')]: { well: secondsOf, fault: secondsOf },
   ...Object.assign(
     {},
@@ -71,6 +89,22 @@ export function own(metric: string, ...labels: readonly string[]): string {
 
 export function ofPod(metric: string, ordinal: number, ...labels: readonly string[]): string {
   return own(metric, `pod="orders-${ordinal}"`, ...labels);
+}
+
+/** The exporter reads a backup within five minutes after it was taken. At 0 seconds there would be none. */
+export function hourly(minute: number): number {
+  return Math.max(1, secondsOf(Math.floor((minute - 5) / 60) * 60));
+}
+
+/** A series that the exporter reports of a store. */
+export function exported(metric: string, store: number): string {
+  return `${metric}{namespace="shop", etcd_cluster="legacy", cronjob="legacy-hourly", store="s3://backups-${store}"}`;
+}
+
+/** A series of one of the reconciler's pods, from its own scrape. */
+export function reconciler(metric: string, pod: number, ...labels: readonly string[]): string {
+  const all = ['namespace="shop"', 'reconciler="etcd-reconciler"', `pod="etcd-reconciler-${pod}"`, ...labels];
+  return `${metric}{${all.join(', ')}}`;
 }
 
 export function condition(type: string, status: string, reason: string): string {

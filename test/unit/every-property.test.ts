@@ -416,6 +416,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   MonitoringOptions: monitoringOptions,
   EtcdMonitoringProps: { ...monitoringOptions, cluster: beside({}, 'other', monitoringOf) },
+  BackupMonitoringOptions: { ...monitoringOptions, maxAge: Duration.hours(7), resources: { cpuRequest: '123m' } },
   EtcdAlertsOptions: { except: ['EtcdSpecRefused'], labels, runbookUrl: 'https://wiki.example.com/etcd' },
   DashboardOptions: { labels, annotations: { grafana_folder: 'etcd' } },
   ServiceMonitorOptions: { interval: Duration.seconds(15), tls: true },

@@ -6,7 +6,7 @@ import { Prometheus } from './prometheus.ts';
 
 // No agent and no reconciler run here: the panels with their metrics are tried on Kubernetes, by the suite `dashboard`.
 const own = /etcd_(cluster|agent|reconciler|backup)_\w+\{/;
-const ofEtcd = dashboardModel().panels.flatMap(({ title, targets = [] }) => {
+const ofEtcd = dashboardModel('cluster').panels.flatMap(({ title, targets = [] }) => {
   const isOfEtcd = targets.length > 0 && targets.every(({ expr }) => !own.test(expr));
   return isOfEtcd ? { title, queries: targets } : [];
 });

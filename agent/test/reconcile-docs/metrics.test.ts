@@ -1,8 +1,8 @@
 import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { alertsOnConditions } from '../../../src/monitoring/alerts/condition-alerts.ts';
-import { alertsOnMembers } from '../../../src/monitoring/alerts/member-alerts.ts';
-import { alertsOnReconciler } from '../../../src/monitoring/alerts/reconciler-alerts.ts';
+import { alertsOnBackups } from '../../../src/monitoring/alerts/backup-alerts.ts';
+import { clusterAlerts } from '../../../src/monitoring/alerts/cluster-alerts.ts';
+import { alertsOnReconcilerItself } from '../../../src/monitoring/alerts/reconciler-itself-alerts.ts';
 import { dashboardModel } from '../../../src/monitoring/dashboard-model.ts';
 import { metrics } from '../../src/lib/metrics/table.ts';
 
@@ -22,17 +22,23 @@ test('the documentation names no metric of ours that does not exist', async () =
   expect(new Set(found).size).toBeGreaterThan(20);
 });
 
-test('the alerts and the dashboard use metrics that exist, with labels that they have', () => {
+test('the alerts and the dashboards use metrics that exist, with labels that they have', () => {
   const scope = { cluster: 'orders', namespace: 'shop' };
-  const alerts = [...alertsOnConditions(scope), ...alertsOnMembers(scope), ...alertsOnReconciler(scope)];
-  const panels = dashboardModel().panels.flatMap(({ targets = [] }) => targets);
+  const alerts = [
+    ...clusterAlerts(scope).flatMap(({ alerts }) => alerts),
+    ...alertsOnBackups({ ...scope, cronJob: 'orders-nightly' }, 7_200),
+    ...alertsOnReconcilerItself({ namespace: 'shop', reconciler: 'etcd-reconciler' }, 2),
+  ];
+  const models = (['cluster', 'backup', 'reconciler'] as const).map(dashboardModel);
+  const panels = models.flatMap(({ panels }) => panels.flatMap(({ targets = [] }) => targets));
   const used = [...alerts, ...panels].flatMap(({ expr }) => [
     ...expr.matchAll(/(etcd_(?:cluster|agent|reconciler|backup)_\w+)\{([^}]*)\}/g),
   ]);
   expect(used.length).toBeGreaterThan(20);
   const wrong = used.filter(([, name = '', matchers = '']) => {
     // Prometheus adds the labels of the target.
-    const labels = [...(metrics[name as keyof typeof metrics]?.labels ?? []), 'namespace', 'etcd_cluster', 'pod'];
+    const ofTarget = ['namespace', 'etcd_cluster', 'pod', 'cronjob', 'reconciler'];
+    const labels = [...(metrics[name as keyof typeof metrics]?.labels ?? []), ...ofTarget];
     const asked = [...matchers.matchAll(/(\w+)(?:=~|!~|!=|=)"/g)].map(([, label = '']) => label);
     return !Object.hasOwn(metrics, name) || asked.some((label) => !labels.includes(label));
   });

@@ -1,5 +1,5 @@
 import { clusterNames } from '../../etcd/cluster-names';
-import type { MonitoredCluster } from '../../monitoring/monitored-cluster';
+import type { MonitoredCluster } from '../monitoring/monitored-cluster';
 import type { ResolvedCluster } from '../resolve-cluster';
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,9 +1,13 @@
-/** The series of one etcd cluster, in PromQL. */
+/** What the series of one thing have as labels. */
 export interface AlertScope {
-  /** Name of the cluster. */
-  readonly cluster: string;
-  /** Undefined if the chart has none: the rules then select the clusters of this name in all namespaces. */
+  /** Undefined if the chart has none: the rules then select the things of this name in all namespaces. */
   readonly namespace?: string;
+  /** Name of the etcd cluster. */
+  readonly cluster?: string;
+  /** CronJob of the backup schedule. */
+  readonly cronJob?: string;
+  /** Name of the reconciler. */
+  readonly reconciler?: string;
 }
 
 /** An alerting rule. */
@@ -20,11 +24,18 @@ export interface Alert {
   readonly runbook?: string;
 }
 
+/** Rules that Prometheus evaluates one after the other. */
+export interface AlertGroup {
+  readonly name: string;
+  readonly alerts: readonly Alert[];
+}
+
 /** Returns a selector of a metric, such as `etcd_server_has_leader{namespace="shop",etcd_cluster="orders"}`. */
 export function series(metric: string, scope: AlertScope, ...more: readonly string[]): string {
   return `${metric}{${[...scopeMatchers(scope), ...more].join(',')}}`;
 }
 
-function scopeMatchers({ cluster, namespace }: AlertScope): string[] {
-  return [...(namespace === undefined ? [] : [`namespace="${namespace}"`]), `etcd_cluster="${cluster}"`];
+function scopeMatchers({ namespace, cluster, cronJob, reconciler }: AlertScope): string[] {
+  const labels = { namespace, etcd_cluster: cluster, cronjob: cronJob, reconciler };
+  return Object.entries(labels).flatMap(([label, value]) => (value === undefined ? [] : [`${label}="${value}"`]));
 }

@@ -1,10 +1,10 @@
 import type {
   ServiceMonitorSpec,
   ServiceMonitorSpecEndpoints,
-} from '../../imports/servicemonitor-monitoring.coreos.com';
-import type { PlainData } from '../lib/plain-data';
-import type { EtcdClientTls } from '../tls/etcd-client-tls';
-import type { EtcdScrape } from './etcd-scrape';
+} from '../../../imports/servicemonitor-monitoring.coreos.com';
+import type { PlainData } from '../../lib/plain-data';
+import type { EtcdScrape } from '../../monitoring/etcd-scrape';
+import type { EtcdClientTls } from '../../tls/etcd-client-tls';
 import type { MonitoredCluster } from './monitored-cluster';
 
 type Spec = PlainData<ServiceMonitorSpec>;

@@ -1,4 +1,3 @@
-import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import type { NetworkAccess } from '../lib/network-access';
 import type { EtcdAlerts } from './etcd-alerts';
 import type { EtcdDashboard } from './etcd-dashboard';
@@ -22,7 +21,7 @@ export interface MonitoringOptions {
    */
   readonly alerts?: EtcdAlerts;
   /**
-   * Decides how Grafana gets a dashboard of the cluster.
+   * Decides how Grafana gets a dashboard.
    * @default EtcdDashboard.configMap()
    */
   readonly dashboard?: EtcdDashboard;
@@ -32,10 +31,4 @@ export interface MonitoringOptions {
    * @default - only the standard labels, `app.kubernetes.io/…`
    */
   readonly labels?: { readonly [name: string]: string };
-}
-
-/** Configures an `EtcdMonitoring`. */
-export interface EtcdMonitoringProps extends MonitoringOptions {
-  /** Refers to the cluster: an `EtcdCluster`, or `EtcdCluster.fromAttributes` for one that another app creates. */
-  readonly cluster: IEtcdCluster;
 }

@@ -1,21 +1,10 @@
-// The panels of the dashboard: what each shows, and its queries. $namespace and $etcd_cluster are variables of Grafana.
-const scope = 'namespace="$namespace", etcd_cluster="$etcd_cluster"';
-const of = (metric, ...matchers) => `${metric}{${[scope, ...matchers].join(', ')}}`;
+// The panels of a cluster's dashboard: what each shows, and its queries. $namespace and $etcd_cluster are variables of Grafana.
+import { from, selector, upTo } from './parts.mjs';
+
+const of = selector('namespace', 'etcd_cluster');
 const rate = (metric, ...matchers) => `rate(${of(metric, ...matchers)}[$__rate_interval])`;
 const p99 = (histogram) => `histogram_quantile(0.99, sum by (pod, le) (${rate(`${histogram}_bucket`)}))`;
 const now = (condition, ...matchers) => of('etcd_cluster_condition', `condition="${condition}"`, ...matchers);
-
-/** Colors from a value on: green below, then orange, then red. */
-const upTo = (orange, red) => [
-  { value: null, color: 'green' },
-  { value: orange, color: 'orange' },
-  { value: red, color: 'red' },
-];
-/** Red below, green from this value on. */
-const from = (green) => [
-  { value: null, color: 'red' },
-  { value: green, color: 'green' },
-];
 
 export const rows = [
   {

@@ -1,5 +1,5 @@
-import type { IEtcdCluster } from '../backup/i-etcd-cluster';
-import type { EtcdClientTls } from '../tls/etcd-client-tls';
+import type { IEtcdCluster } from '../../backup/i-etcd-cluster';
+import type { EtcdClientTls } from '../../tls/etcd-client-tls';
 
 /** What Prometheus needs to know of a cluster. */
 export interface MonitoredCluster {

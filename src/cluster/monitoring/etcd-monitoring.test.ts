@@ -9,7 +9,7 @@ import {
   EtcdTls,
   type MonitoringOptions,
   NetworkAccess,
-} from '../index';
+} from '../../index';
 
 interface Manifest {
   readonly kind: string;
