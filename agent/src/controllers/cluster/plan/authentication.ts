@@ -23,7 +23,7 @@ function ready(v: View, { isWanted, seen, refusal, why, removed }: AuthReport): 
   return is(type, false, 'OnlyRoot', [reasons.OnlyRoot, deleted(removed)].filter(Boolean).join('; '));
 }
 
-/** While a cluster forms, authentication that is not on yet is no fault. */
+/** While a cluster forms, nobody has to look at authentication that is not on yet. */
 function whyNotFormed(v: View): Reason | undefined {
   const { record } = v.o;
   if (!record.known) return undefined;
