@@ -387,7 +387,10 @@ const status = object('The state that the reconciler observes. Fields whose valu
   ),
   lastOperation: operation('The newest operation that ended.', {
     endedAt: time('The time at which it ended.'),
-    outcome: text('Completed: the cluster was Ready. Superseded: something else was asked for.', 32),
+    outcome: text(
+      'Completed: its goal was reached. Failed: it ended without it. Superseded: it gave way to another operation, or was given up, for example because the spec was changed back.',
+      32,
+    ),
   }),
   waiting: object('What the next action of the reconciler waits for. Missing unless it has waited for 15 seconds.', {
     'for!': text(

@@ -158,6 +158,18 @@ describe('status', () => {
     expect(out).toMatch(/Restoring, phase Fencing by EtcdRestore r1, for [\dms ]+\n {2}the pods are stopped/);
   });
 
+  test('an upgrade is not called that of an EtcdRestore that began meanwhile', async () => {
+    const operation = { type: 'Upgrading', target: '3.7.3', startedAt: ago(600), steps: [] };
+    plugin.putCluster('orders', { operation });
+    plugin.api.put(paths.of('etcdrestores', 'r1'), {
+      spec: { clusterName: 'orders' },
+      status: { phase: 'Verifying', startTime: ago(61) },
+    });
+    const { out } = await plugin.run('status');
+    expect(out).toMatch(/Restoring, phase Verifying by EtcdRestore r1/);
+    expect(out).not.toMatch(/Upgrading to 3\.7\.3 by/);
+  });
+
   test('-o json has the same for programs', async () => {
     plugin.putCluster('orders');
     putPods();

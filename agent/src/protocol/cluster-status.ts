@@ -54,8 +54,8 @@ export interface ReportedOperation {
   target?: string;
   startedAt: string;
   endedAt?: string;
-  /** Unset while it is in progress. Superseded: something else was asked for. */
-  outcome?: 'Completed' | 'Superseded';
+  /** Unset while it is in progress. Superseded: it gave way to another, or was given up. */
+  outcome?: 'Completed' | 'Failed' | 'Superseded';
   /** In the order in which they began. Steps that took less than one pass may be missing. */
   steps: ReportedStep[];
   /** What follows, as far as it is known. Unset in an operation that ended. */

@@ -1,8 +1,8 @@
 import type { ClusterStatus } from '../../protocol/cluster-status.ts';
-import { known } from '../../protocol/known.ts';
-import type { DeletePodOp, Op } from '../../protocol/record.ts';
+import { known, unknown } from '../../protocol/known.ts';
+import type { DeletePodOp, Op, RestoreStep } from '../../protocol/record.ts';
 import { operationEvents } from './kubernetes/operation-events.ts';
-import { idOf, now, pod, status, World } from './observed.fixture.ts';
+import { idOf, now, plaintext, pod, status, World } from './observed.fixture.ts';
 import { defaultSettings } from './settings.ts';
 import { clusterStatus } from './status.ts';
 
@@ -203,4 +203,134 @@ test('a step that is repeated is reported once', () => {
   story.see(backUp().op(upgradeOp));
   expect(story.steps).toEqual(['back up before the upgrade']);
   expect(story.events.filter((line) => line.includes('back up'))).toHaveLength(1);
+});
+
+const restoreArgs = { specHash: '', ignoreUnreachablePods: false, sourceToken: 't', uid: 'u', id: 'nightly' };
+const restoreOf = (step: RestoreStep, safetyBackup = false): Op => ({
+  ...op,
+  kind: 'Restore',
+  step,
+  args: { ...restoreArgs, safetyBackup },
+});
+
+test('a restore that fails before it touches the cluster is not called completed', () => {
+  const story = new Story().see(new World().op(restoreOf('verify')));
+  expect(story.status.operation?.type).toBe('Restoring');
+  const failure = { of: 'Restore nightly', reason: 'SnapshotRefused', message: 'the snapshot is damaged' };
+  story.see(new World().op(restoreOf('report')).doc({ failure })).see(new World().doc({ failure }));
+  expect(story.status.lastOperation).toMatchObject({ type: 'Restoring', outcome: 'Failed' });
+  expect(story.events.at(-1)).toBe('OperationFailed: Restoring failed after 20s');
+});
+
+test('a failure of long ago, or of another operation, is not that of the operation that ends', () => {
+  const failure = { of: 'Restore other', reason: 'SnapshotRefused', message: 'the snapshot is damaged' };
+  const story = new Story().see(rolled().doc({ failure }).op(restartOf(2))).see(new World().doc({ failure }));
+  expect(story.status.lastOperation).toMatchObject({ type: 'RollingRestart', outcome: 'Completed' });
+});
+
+test('an alarm that could not be cleared is not called completed', () => {
+  const clear: Op = { ...op, kind: 'ClearNoSpace', step: 'defrag', revision: 1, done: [] };
+  const full = (): World => new World().set({ alarms: known([{ memberId: 'id-0', type: 'NoSpace' }]) });
+  const failure = { of: 'ClearNoSpace', reason: 'NoSpace', message: 'no room to defragment' };
+  const failed = full().doc({ failure });
+  failed.o.since.failure = now;
+  const story = new Story().see(full().op(clear)).see(failed);
+  expect(story.status.lastOperation).toMatchObject({ type: 'ClearingNoSpace', outcome: 'Failed' });
+});
+
+test('a restore without a safety backup does not announce one', () => {
+  const next = (safety: boolean) => new Story().see(new World().op(restoreOf('verify', safety))).status.operation?.next;
+  expect(next(true)).toContain('back up the present data');
+  expect(next(false)).not.toContain('back up the present data');
+  expect(next(false)).not.toContain('report why it failed');
+});
+
+test('a volume that is lost during a restart belongs to the restart: nobody asked for something else', () => {
+  const removeOp: Op = { ...op, kind: 'Remove', ordinal: 1, memberId: 'id-1', why: 'Dead', step: 'remove' };
+  const story = new Story()
+    .see(rolled().op(restartOf(2)))
+    .see(rolled(2).volumeLost(1).op(removeOp))
+    .see(rolled(2).removed(1).joiner(1))
+    .see(rolled(1, 2).op(restartOf(0)))
+    .see(rolled(0, 1, 2));
+  expect(story.status.lastOperation).toMatchObject({ type: 'RollingRestart', outcome: 'Completed' });
+  expect(story.events.filter((line) => line.startsWith('Operation'))).toHaveLength(1);
+});
+
+test('what has reached its goal is completed, also if something else follows at once', () => {
+  const removeOp: Op = { ...op, kind: 'Remove', ordinal: 1, memberId: 'id-1', why: 'Dead', step: 'remove' };
+  const story = new Story().see(new World().volumeLost(1).op(removeOp)).see(rolled().op(restartOf(2)));
+  expect(story.status.lastOperation).toMatchObject({ type: 'Replacing', outcome: 'Completed' });
+  expect(story.status.operation).toMatchObject({ type: 'RollingRestart' });
+});
+
+test('a restore takes the place of an upgrade that is half done', () => {
+  const story = new Story().see(mixed().op(restartOf(2))).see(mixed(2).op(restoreOf('verify')));
+  expect(story.status.lastOperation).toMatchObject({ type: 'Upgrading', outcome: 'Superseded' });
+  expect(story.events).toContain('OperationSuperseded: Upgrading to 3.7.3 gave way to Restoring after 10s');
+});
+
+test('while the members or the pods are not known, no step is made up', () => {
+  const story = new Story().see(mixed(0, 1, 2).down(0));
+  expect(story.steps).toEqual(['wait until c-0 is healthy']);
+  const { operation } = story.status;
+  expect(story.see(mixed(0, 1, 2).noQuorum()).status.operation).toEqual(operation);
+  expect(story.see(mixed(2).set({ pods: unknown('no API') })).status.operation).toEqual(operation);
+});
+
+test('a cluster that is ready although it is paused has nothing in progress', () => {
+  const story = new Story().see(rolled().op(restartOf(2))).see(new World().spec({ paused: true }));
+  expect(story.status).not.toHaveProperty('operation');
+});
+
+test.each<[string, object]>([
+  ['without its steps', { type: 'Upgrading', startedAt: '2025-01-01T00:00:00Z' }],
+  ['without anything', {}],
+  ['of a later release', { type: 'Migrating', startedAt: '2025-01-01T00:00:00Z', steps: [], next: ['x'] }],
+])('an operation %s, in a status that somebody else wrote, does not stop the reconciler', (_, operation) => {
+  const story = new Story();
+  story.status = { operation: operation as never, lastOperation: operation as never };
+  story.see(rolled().op(restartOf(2)));
+  expect(story.steps).toEqual(['restart c-2']);
+  story.see(new World());
+  expect(story.status.lastOperation).toMatchObject({ type: 'RollingRestart', outcome: 'Completed' });
+});
+
+test('the clock of the next reconciler may be behind: nothing ends before it began', () => {
+  const story = new Story().see(rolled().op(restartOf(2)));
+  const { operation } = story.status;
+  const later = '2026-02-01T00:00:00Z';
+  story.status = {
+    ...story.status,
+    operation: { ...operation!, startedAt: later, steps: [{ name: 'restart c-2', startedAt: later }] },
+  };
+  story.see(rolled(0, 1, 2));
+  expect(story.status.lastOperation).toMatchObject({ endedAt: later, steps: [{ startedAt: later, endedAt: later }] });
+});
+
+test('no step is longer than the API server accepts', () => {
+  const message = 'the certificate is not usable '.repeat(40);
+  const world = new World(3, { tls: true }).doc({ transport: plaintext }).down(1);
+  world.resource({ certificates: { certificates: [], problems: [{ reason: 'Expired', message }] } as never });
+  const story = new Story();
+  story.status = { operation: { type: 'RollingRestart', startedAt: '2025-01-01T00:00:00Z', steps: [] } };
+  story.see(world);
+  const { steps = [], next = [] } = story.status.operation ?? {};
+  for (const name of [...steps.map((step) => step.name), ...next]) expect(name.length).toBeLessThanOrEqual(256);
+});
+
+test('a switch of TLS that has not begun is not a step', () => {
+  const world = new World(3, { tls: true }).doc({ transport: plaintext });
+  world.o.members = new World().o.members;
+  const story = new Story();
+  story.status = { operation: { type: 'RollingRestart', startedAt: '2025-01-01T00:00:00Z', steps: [] } };
+  story.see(world.sts({ tlsSecrets: {} }));
+  expect(story.steps.join()).not.toContain('has not begun');
+});
+
+test('the Events of an operation that the API server did not keep are not written in each pass', () => {
+  const { operation } = new Story().see(rolled().op(restartOf(2))).status;
+  expect(operationEvents({}, { operation } as ClusterStatus)).toHaveLength(1);
+  const again = { operation: { ...operation, type: 'Upgrading' } } as ClusterStatus;
+  expect(operationEvents({ operation } as ClusterStatus, again)).toHaveLength(1);
 });

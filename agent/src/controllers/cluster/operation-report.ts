@@ -2,7 +2,10 @@ import { withoutUndefined } from '../../lib/without-undefined.ts';
 import type { ClusterStatus, ReportedOperation, ReportedStep } from '../../protocol/cluster-status.ts';
 import type { Condition, ConditionType } from '../../protocol/condition.ts';
 import type { Reason } from '../../protocol/reasons.ts';
+import { outcomeOf, targetOf } from './operation-outcome.ts';
 import { isMixed } from './operations/scale.ts';
+import { wantedSize } from './plan/facts.ts';
+import { statefulSet } from './plan/observations.ts';
 import { type Steps, stepsOf } from './plan/steps.ts';
 import type { View } from './plan/view.ts';
 
@@ -10,27 +13,30 @@ export type Operations = Pick<ClusterStatus, 'operation' | 'lastOperation'>;
 
 /**
  * Continues what the last status says about operations. An operation begins when Progressing is True, and ends when the
- * cluster is Ready, or when something else is asked for.
+ * cluster is Ready, or when another begins.
  */
 export function operationsOf(v: View, conditions: readonly Condition[], now: number): Operations {
-  const { operation: before, lastOperation } = v.cluster.status;
+  const { status } = v.cluster;
+  const [before, lastOperation] = [readable(status.operation), readable(status.lastOperation)];
   const at = new Date(now).toISOString().replace(/\.\d+/, '');
   const progressing = conditions.find(({ type }) => type === 'Progressing');
-  const isUnknown = progressing === undefined || progressing.status === 'Unknown';
-  if (isUnknown || progressing.reason === 'Paused') return { operation: before, lastOperation };
-  if (progressing.status === 'True') {
+  if (progressing?.status === 'True') {
     const { reason } = progressing;
     const goesOn = before && continues(v, before, reason);
-    const operation = goesOn ? { ...before, type: typeOf(before.type, reason) } : begun(v, reason, at);
-    const ended = before && !goesOn ? over(before, 'Superseded', at) : lastOperation;
+    const operation = goesOn ? before : begun(v, reason, at);
+    const ended = before && !goesOn ? over(before, outcomeOf(v, before, false), at) : lastOperation;
     return { operation: advanced(operation, stepsOf(v), at), lastOperation: ended };
   }
   if (!before) return { lastOperation };
-  if (holds(conditions, 'Ready')) {
-    const isReached = before.target === targetOf(v, before.type);
-    return { lastOperation: over(before, isReached ? 'Completed' : 'Superseded', at) };
-  }
-  return { operation: advanced(before, stepsOf(v), at), lastOperation };
+  if (holds(conditions, 'Ready')) return { lastOperation: over(before, outcomeOf(v, before, true), at) };
+  const isPaused = progressing === undefined || progressing.status === 'Unknown' || progressing.reason === 'Paused';
+  return { operation: isPaused ? before : advanced(before, stepsOf(v), at), lastOperation };
+}
+
+/** Somebody else may have written the status: what is not an operation would stop the reconciler. */
+function readable(operation: Partial<ReportedOperation> | undefined): ReportedOperation | undefined {
+  const { type, startedAt, steps = [] } = operation ?? {};
+  return type === undefined || startedAt === undefined ? undefined : { ...operation, type, startedAt, steps };
 }
 
 const holds = (conditions: readonly Condition[], type: ConditionType): boolean =>
@@ -39,19 +45,12 @@ const holds = (conditions: readonly Condition[], type: ConditionType): boolean =
 const begun = (v: View, type: Reason, startedAt: string): ReportedOperation =>
   withoutUndefined({ type: renamed[type] ?? type, target: targetOf(v, type), startedAt, steps: [], next: [] });
 
-const sizes: readonly string[] = ['Growing', 'Shrinking'] satisfies Reason[];
-const versions: readonly string[] = ['Upgrading', 'FlushingRaftLog'] satisfies Reason[];
-
-function targetOf(v: View, type: string): string | undefined {
-  if (sizes.includes(type)) return `${v.spec.size}`;
-  return versions.includes(type) ? v.spec.version : undefined;
-}
-
 /** One operation for its reader, although its preparation has a reason of its own. */
 const renamed: Partial<Record<Reason, Reason>> = { PreparingRestore: 'Restoring', FlushingRaftLog: 'Upgrading' };
 
 /** Only the part of a longer operation: what begins it is its type. */
 const parts: Partial<Record<string, readonly Reason[]>> = {
+  Bootstrapping: ['Growing'],
   Replacing: ['Growing'],
   Restoring: ['Growing', 'Bootstrapping'],
   Recovering: ['Growing', 'Bootstrapping', 'Restoring'],
@@ -61,23 +60,33 @@ const parts: Partial<Record<string, readonly Reason[]>> = {
 /** These are never a part of another operation. */
 const own: readonly Reason[] = ['PreparingRestore', 'Restoring', 'Recovering', 'Deleting'];
 
+/** Changes that are asked for, and in whose course a member may be lost, or a database become full. */
+const changes: readonly string[] = ['Bootstrapping', 'Growing', 'Shrinking', 'RollingRestart', 'SwitchingTransport'];
+
 function continues(v: View, before: ReportedOperation, reason: Reason): boolean {
-  const isSame = (renamed[reason] ?? reason) === before.type;
-  if (isSame) return before.target === targetOf(v, before.type);
-  if (parts[before.type]?.includes(reason)) return true;
+  if (before.target !== targetOf(v, before.type)) return false;
+  if ((renamed[reason] ?? reason) === before.type || parts[before.type]?.includes(reason)) return true;
   if (own.includes(reason)) return false;
   // Until it is finalized, a member that is repaired meanwhile belongs to the upgrade.
-  if (before.type === 'Upgrading') return isMixed(v) && before.target === targetOf(v, before.type);
-  // Without persistent volumes, a restart is a removal and an addition.
-  return before.type === 'RollingRestart' && v.spec.ephemeral && reason === 'Growing';
+  return before.type === 'Upgrading' ? isMixed(v) : changes.includes(before.type) && isRepair(v, reason);
 }
 
-const typeOf = (before: string, reason: Reason): string => (before === reason ? reason : before);
+/** Nobody asked for it. A member that was removed joins again with the pod that it had. */
+const isRepair = (v: View, reason: Reason): boolean =>
+  reason === 'Replacing' ||
+  reason === 'ClearingNoSpace' ||
+  (reason === 'Growing' && (statefulSet(v)?.replicas ?? 0) >= wantedSize(v));
 
 /** More would make the status too large. */
 const mostSteps = 48;
 
-function advanced(before: ReportedOperation, { now, next }: Steps, at: string): ReportedOperation {
+/** As long as the API server accepts. */
+const longestName = 256;
+
+function advanced(before: ReportedOperation, found: Steps | undefined, at: string): ReportedOperation {
+  if (!found) return before;
+  const now = found.now?.slice(0, longestName);
+  const next = found.next.map((name) => name.slice(0, longestName));
   const known = before.steps.some(({ name }) => name === now);
   const steps = before.steps.map((step) => (step.name === now ? reopened(step) : ended(step, at)));
   const all = now === undefined || known ? steps : [...steps, { name: now, startedAt: at }];
@@ -89,12 +98,17 @@ function advanced(before: ReportedOperation, { now, next }: Steps, at: string): 
 }
 
 const reopened = ({ name, startedAt }: ReportedStep): ReportedStep => ({ name, startedAt });
-const ended = (step: ReportedStep, endedAt: string): ReportedStep => ({ endedAt, ...step });
+const ended = (step: ReportedStep, at: string): ReportedStep => ({ endedAt: notBefore(step, at), ...step });
+
+/** The clock of an earlier reconciler may have been ahead. */
+const notBefore = ({ startedAt }: Pick<ReportedStep, 'startedAt'>, at: string): string =>
+  Date.parse(startedAt) > Date.parse(at) ? startedAt : at;
 
 function over(
   { next: _, ...operation }: ReportedOperation,
-  outcome: 'Completed' | 'Superseded',
+  outcome: ReportedOperation['outcome'],
   at: string,
 ): ReportedOperation {
-  return { ...operation, steps: operation.steps.map((step) => ended(step, at)), endedAt: at, outcome };
+  const steps = operation.steps.map((step) => ended(step, at));
+  return withoutUndefined({ ...operation, steps, endedAt: notBefore(operation, at), outcome });
 }

@@ -162,3 +162,17 @@ test('the use of a volume is reported in steps of 5 percent', () => {
   expect(use(0, 0)).toBeUndefined();
   expect(statusOf(new World().agent(1, undefined))?.members[1]).not.toHaveProperty('volumeUse');
 });
+
+test('the use of a volume is a percentage, whatever the filesystem says, and does not flap at a boundary', () => {
+  const gibibyte = 2 ** 30;
+  const useOf = (used: number, before?: number): number | undefined => {
+    const volume = { ...agent(1).volume, freeBytes: (100 - used) * gibibyte, totalBytes: 100 * gibibyte };
+    const members = before === undefined ? [] : [{ ordinal: 1, pod: 'c-1', healthy: true, volumeUse: before }];
+    return statusOf(new World().resource({ status: { members } }).agent(1, agent(1, { volume })))?.members[1]
+      ?.volumeUse;
+  };
+  expect([useOf(-3), useOf(0), useOf(101), useOf(Number.NaN)]).toEqual([0, 0, 100, undefined]);
+  expect([useOf(50.1), useOf(49.9), useOf(49.9, 55), useOf(50.1, 55), useOf(48, 55), useOf(55.1, 55)]).toEqual([
+    55, 50, 55, 55, 50, 60,
+  ]);
+});

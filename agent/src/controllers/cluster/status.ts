@@ -50,7 +50,7 @@ export function clusterStatus(
     ...(record && observed.members.known ? memberFacts(view) : {}),
     ...(record ? operationsOf(view, conditions, now) : kept(status)),
     waiting,
-    members: record ? membersOf(view).map(roughlySo(settings)) : [],
+    members: record ? membersOf(view).map(roughlySo(settings, status.members)) : [],
     conditions: conditions.map((condition) => dated(condition, status.conditions, now, generation)),
   });
 }
@@ -157,7 +157,8 @@ function reported(v: View, ordinal: number): ReportedMember {
 function volumeUseOf(v: View, ordinal: number): number | undefined {
   const agent = v.o.agents[ordinal];
   const { freeBytes = 0, totalBytes = 0 } = (agent?.known && agent.v.volume) || {};
-  return totalBytes > 0 ? ((totalBytes - freeBytes) * 100) / totalBytes : undefined;
+  const use = ((totalBytes - freeBytes) * 100) / totalBytes;
+  return totalBytes > 0 && Number.isFinite(use) ? use : undefined;
 }
 
 function loadedBy(v: View, ordinal: number): ReportedMember['loaded'] {
@@ -187,16 +188,25 @@ const mebibyte = 1024 * 1024;
 
 /** Rounded: exact numbers would be written in each pass. */
 const roughlySo =
-  ({ restartLag }: Settings) =>
+  ({ restartLag }: Settings, before: readonly Partial<ReportedMember>[] = []) =>
   (member: ReportedMember): ReportedMember => {
-    const { dbSize, lag, volumeUse } = member;
+    const { ordinal, dbSize, lag, volumeUse } = member;
+    const last = before.find((each) => each.ordinal === ordinal)?.volumeUse;
     return withoutUndefined({
       ...member,
       dbSize: dbSize === undefined ? undefined : Math.ceil(dbSize / mebibyte) * mebibyte,
-      volumeUse: volumeUse === undefined ? undefined : Math.min(100, Math.ceil(volumeUse / 5) * 5),
+      volumeUse: volumeUse === undefined ? undefined : roughShare(volumeUse, last),
       lag: lag !== undefined && lag <= restartLag ? 0 : lag,
     });
   };
+
+const share = { step: 5, slack: 1 };
+
+/** In percent. etcd creates and removes files all the time, so a use near a boundary stays with what was reported last. */
+function roughShare(use: number, last = 0): number {
+  const isSame = use <= last && use > last - share.step - share.slack;
+  return isSame ? last : Math.min(100, Math.ceil(Math.max(0, use) / share.step) * share.step);
+}
 
 interface Telling {
   type: ConditionType;

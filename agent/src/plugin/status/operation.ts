@@ -17,7 +17,8 @@ export function operationOf({ cluster, restores, pods, statefulSet }: Facts): Op
   if (restore) {
     const { phase, startTime, message } = restore.status ?? {};
     const { name } = restore.metadata;
-    const own = operation ?? { type: `Restoring, phase ${phase}`, ...(startTime && { startedAt: startTime }) };
+    // Until the restore has its turn, the reconciler may be busy with something else.
+    const own = operation?.type === 'Restoring' ? operation : { type: `Restoring, phase ${phase}`, ...(startTime && { startedAt: startTime }) };
     return { ...own, restore: name, message };
   }
   if (!operation) return undefined;

@@ -115,8 +115,8 @@ const nameOf = ({ type, target, restore }: Operation): string =>
 
 function ended({ startedAt, endedAt, outcome }: ReportedOperation, now: number): string {
   const took = ageOf(startedAt, Date.parse(endedAt ?? ''));
-  const what = outcome === 'Completed' ? 'completed' : 'given up for another request';
-  return `${what} ${ageOf(endedAt, now)} ago after ${took}`;
+  const what = { Completed: 'completed', Failed: 'FAILED', Superseded: 'given up' };
+  return `${what[outcome ?? 'Superseded'] ?? 'ended'} ${ageOf(endedAt, now)} ago after ${took}`;
 }
 
 /** Done steps beyond these are only counted, so that the status stays on one screen. */

@@ -81,7 +81,7 @@ export class KubernetesClusters implements Clusters {
   }
 
   async reportStatus(status: ClusterStatus): Promise<void> {
-    const { client, paths, name, cluster } = this.#context;
+    const { client, paths, name, cluster, cache } = this.#context;
     if (!cluster) return;
     const body = {
       apiVersion: groupVersion,
@@ -89,8 +89,11 @@ export class KubernetesClusters implements Clusters {
       metadata: { name, uid: cluster.metadata.uid },
       status,
     };
-    await client.apply(paths.of('etcdclusters', name, 'status'), body);
-    const events = [...conditionEvents(cluster.status, status), ...operationEvents(cluster.status, status)];
+    const path = paths.of('etcdclusters', name, 'status');
+    const { status: kept = {} } = await client.apply<Pick<EtcdClusterObject, 'status'>>(path, body);
+    // A pass before the watch reports this write would find the old status, and write and tell everything again.
+    cache.changed('etcdclusters');
+    const events = [...conditionEvents(cluster.status, status), ...operationEvents(cluster.status, kept)];
     for (const { type, reason, message } of events) {
       this.#context.emitEvent(type, reason, message);
     }

@@ -74,3 +74,11 @@ test('without a StatefulSet the cluster is known, and has no domain', async () =
   expect(cluster.known && cluster.v).toMatchObject({ name: 'orders' });
   expect(cluster.known && cluster.v?.domain).toBeUndefined();
 });
+
+test('a pass after the status was written sees it, although no watch has reported it yet', async () => {
+  await look();
+  const status = { phase: 'Ready', reason: 'UpToDate', message: 'm', members: [], conditions: [] };
+  await port.clusters.reportStatus(status);
+  const { cluster } = await look();
+  expect(cluster.known && cluster.v?.status.phase).toBe('Ready');
+});

@@ -2,34 +2,42 @@ import type { EventOf } from '../../../kube/events.ts';
 import { formatAge } from '../../../lib/terminal/format-age.ts';
 import type { ClusterStatus, ReportedOperation } from '../../../protocol/cluster-status.ts';
 
-/** Returns the Events for each step that began and for an operation that ended. */
-export function operationEvents(before: Partial<ClusterStatus> | undefined, now: ClusterStatus): EventOf[] {
-  const ended = now.lastOperation && isNew(before?.lastOperation, now.lastOperation) ? [endOf(now.lastOperation)] : [];
-  return [...ended, ...(now.operation ? stepsOf(before?.operation, now.operation) : [])];
+/**
+ * Returns the Events for each step that began and for an operation that ended. `now`: as the API server keeps it. CRDs of an
+ * older release drop an operation, which would otherwise begin in every pass.
+ */
+export function operationEvents(
+  before: Partial<ClusterStatus> | undefined,
+  { operation, lastOperation }: Pick<ClusterStatus, 'operation' | 'lastOperation'>,
+): EventOf[] {
+  const ended =
+    lastOperation && isNew(before?.lastOperation, lastOperation) ? [endOf(lastOperation, operation?.type)] : [];
+  return [...ended, ...(operation ? stepsOf(before?.operation, operation) : [])];
 }
 
 const isNew = (before: ReportedOperation | undefined, now: ReportedOperation): boolean =>
-  before?.startedAt !== now.startedAt || before.type !== now.type || before.endedAt !== now.endedAt;
+  !isSame(before, now) || before?.endedAt !== now.endedAt;
 
-function stepsOf(
-  before: ReportedOperation | undefined,
-  { type, startedAt, steps, next = [] }: ReportedOperation,
-): EventOf[] {
-  const known = before?.startedAt === startedAt ? before.steps.map(({ name }) => name) : [];
+const isSame = (a: ReportedOperation | undefined, b: ReportedOperation): boolean =>
+  a?.startedAt === b.startedAt && a.type === b.type && a.target === b.target;
+
+function stepsOf(before: ReportedOperation | undefined, now: ReportedOperation): EventOf[] {
+  const { type, steps = [], next = [] } = now;
+  const known = isSame(before, now) ? (before?.steps ?? []).map(({ name }) => name) : [];
   const then = next[0] === undefined ? '' : `; next: ${next[0]}`;
   return steps
     .filter(({ name, endedAt }) => endedAt === undefined && !known.includes(name))
     .map(({ name }) => ({ type: 'Normal', reason: type, message: `now: ${name}${then}` }));
 }
 
-function endOf({ type, target, startedAt, endedAt, outcome }: ReportedOperation): EventOf {
+/** `follows`: the type of the operation that takes its place. */
+function endOf({ type, target, startedAt, endedAt, outcome }: ReportedOperation, follows?: string): EventOf {
   const what = `${type}${target === undefined ? '' : ` to ${target}`}`;
   const took = formatAge(Date.parse(endedAt ?? '') - Date.parse(startedAt));
-  return outcome === 'Completed'
-    ? { type: 'Normal', reason: 'OperationCompleted', message: `${what} is completed; it took ${took}` }
-    : {
-        type: 'Normal',
-        reason: 'OperationSuperseded',
-        message: `${what} ended after ${took}, because something else was asked for`,
-      };
+  if (outcome === 'Completed')
+    return { type: 'Normal', reason: 'OperationCompleted', message: `${what} is completed; it took ${took}` };
+  if (outcome === 'Failed')
+    return { type: 'Warning', reason: 'OperationFailed', message: `${what} failed after ${took}` };
+  const became = follows === undefined ? 'was given up' : `gave way to ${follows}`;
+  return { type: 'Normal', reason: 'OperationSuperseded', message: `${what} ${became} after ${took}` };
 }

@@ -1,11 +1,12 @@
-import type { Op, RestoreStep } from '../../../protocol/record.ts';
+import type { Op, RestoreOp, RestoreStep } from '../../../protocol/record.ts';
 import { podName } from '../names.ts';
 import type { Pod } from '../observed.ts';
 import { inOrder, outdated } from '../operations/restart.ts';
 import { isMixed } from '../operations/scale.ts';
 import { answers, hasReadyPod, healthy, isSeeded, learners, memberAt, voters, wantedSize } from './facts.ts';
 import { podsOf, statefulSet } from './observations.ts';
-import { switchStep } from './transport-ready.ts';
+import { transportRefusal } from './transport.ts';
+import { switchStep, whyNotBegun } from './transport-ready.ts';
 import type { View } from './view.ts';
 
 /** What is being done to the cluster, and what follows it, each in a few words. */
@@ -15,7 +16,7 @@ export interface Steps {
   readonly next: readonly string[];
 }
 
-const restoreSteps: Record<RestoreStep, string> = {
+export const restoreSteps: Record<RestoreStep, string> = {
   backup: 'back up the survivor',
   salvage: 'read the data of the survivor from its volume',
   verify: 'verify the snapshot',
@@ -24,7 +25,7 @@ const restoreSteps: Record<RestoreStep, string> = {
   drain: 'stop all pods',
   seed: 'choose the volume of the first member',
   restore: 'restore the snapshot into the first member',
-  report: 'report the result',
+  report: 'report why it failed',
 };
 
 const clearSteps = {
@@ -35,9 +36,11 @@ const clearSteps = {
 
 const deleteSteps = { backup: 'take the final backup', scale: 'stop all pods', claims: 'delete the volume claims' };
 
-export function stepsOf(v: View): Steps {
+/** Undefined: not known now. */
+export function stepsOf(v: View): Steps | undefined {
   const { op } = v.record;
-  return op ? inFlight(v, op) : between(v);
+  if (op) return inFlight(v, op);
+  return isSeeded(v) && !(v.o.members.known && v.o.pods.known) ? undefined : between(v);
 }
 
 function inFlight(v: View, op: Op): Steps {
@@ -50,12 +53,12 @@ function inFlight(v: View, op: Op): Steps {
     case 'Remove':
       return removal(v, pod, op);
     case 'DeletePod':
-      return { now: restarting(pod), next: [waitingFor(pod), ...restarts(v, op.ordinal), ...versionStep(v)] };
+      return { now: restarting(pod), next: [waitingFor(pod), ...restartsLeft(v, op.ordinal), ...versionStep(v)] };
     case 'Upgrade':
-      return { now: 'back up before the upgrade', next: [...restarts(v), 'raise the cluster version'] };
+      return { now: 'back up before the upgrade', next: [...restartsLeft(v), 'raise the cluster version'] };
     case 'Restore':
     case 'Recover':
-      return within(restoreSteps, op.step, joins(v, 0));
+      return restore(v, op);
     case 'ClearNoSpace':
       return within(clearSteps, op.step);
     case 'Delete':
@@ -63,10 +66,16 @@ function inFlight(v: View, op: Op): Steps {
   }
 }
 
-function within<S extends string>(all: Record<S, string>, step: S, then: readonly string[] = []): Steps {
+/** Leaves out the steps that only some restores have. */
+function restore(v: View, { step, args }: RestoreOp): Steps {
+  const { now, next } = within(restoreSteps, step, joins(v, 0));
+  const rare: RestoreStep[] = ['backup', 'salvage', 'report', ...(args.safetyBackup ? [] : (['safety'] as const))];
+  return { now, next: next.filter((name) => !rare.some((each) => restoreSteps[each] === name)) };
+}
+
+function within<S extends string>(all: Record<S, string>, step: S, then: readonly string[] = []) {
   const names = Object.keys(all) as S[];
-  const skipped = (name: S): boolean => (name === 'backup' || name === 'salvage') && step !== name && 'fence' in all;
-  const later = names.slice(names.indexOf(step) + 1).filter((name) => !skipped(name));
+  const later = names.slice(names.indexOf(step) + 1);
   return { now: all[step], next: [...later.map((name) => all[name]), ...then] };
 }
 
@@ -80,12 +89,12 @@ function removal(v: View, pod: string, op: Extract<Op, { kind: 'Remove' }>): Ste
 
 /** No operation is in the record: members start, catch up or become healthy, or everything is done. */
 function between(v: View): Steps {
-  const later = [...joins(v), ...restarts(v), ...versionStep(v)];
+  const later = [...joins(v), ...restartsLeft(v), ...versionStep(v)];
   if (!isSeeded(v)) return { now: starting(podName(v.cluster, 0)), next: joins(v, 0) };
   const [learner] = learners(v);
   if (learner?.ordinal !== undefined) {
     const pod = podName(v.cluster, learner.ordinal);
-    return { now: catchingUp(pod), next: [promoting(pod), ...joins(v, learner.ordinal), ...restarts(v)] };
+    return { now: catchingUp(pod), next: [promoting(pod), ...joins(v, learner.ordinal), ...restartsLeft(v)] };
   }
   const unwell = voters(v).find((m) => !answers(v, m.id) || !hasReadyPod(m) || !healthy(v, m.id));
   if (unwell?.ordinal !== undefined) return { now: waitingFor(podName(v.cluster, unwell.ordinal)), next: later };
@@ -94,10 +103,10 @@ function between(v: View): Steps {
     const pod = podName(v.cluster, started);
     return { now: starting(pod), next: [adding(pod), catchingUp(pod), promoting(pod), ...joins(v, started)] };
   }
-  const isRolled = restarts(v).length === 0;
+  const isRolled = restartsLeft(v).length === 0;
   if (isMixed(v) && isRolled) return { now: 'raise the cluster version', next: [] };
-  const transport = switchStep(v);
-  return transport !== undefined && isRolled ? { now: transport, next: later } : { next: later };
+  const transport = isRolled && transportRefusal(v) === undefined && whyNotBegun(v) === undefined && switchStep(v);
+  return transport ? { now: transport, next: later } : { next: later };
 }
 
 const starting = (pod: string): string => `start ${pod}`;
@@ -116,7 +125,7 @@ const joins = (v: View, except?: number): string[] =>
     .filter((ordinal) => ordinal !== except)
     .map((ordinal) => adding(podName(v.cluster, ordinal)));
 
-const restarts = (v: View, except?: number): string[] =>
+export const restartsLeft = (v: View, except?: number): string[] =>
   inOrder(v)
     .filter((pod: Pod) => pod.ordinal !== except && outdated(v, pod) && memberAt(v, pod.ordinal)?.isLearner === false)
     .map(({ ordinal }) => restarting(podName(v.cluster, ordinal)));

@@ -1,0 +1,46 @@
+import type { ReportedOperation } from '../../protocol/cluster-status.ts';
+import { isMixed } from './operations/scale.ts';
+import { alarms, isSeeded, learners, voters, wantedSize } from './plan/facts.ts';
+import { restartsLeft, restoreSteps } from './plan/steps.ts';
+import { switchStep } from './plan/transport-ready.ts';
+import type { View } from './plan/view.ts';
+
+const sizes: readonly string[] = ['Growing', 'Shrinking'];
+const versions: readonly string[] = ['Upgrading', 'FlushingRaftLog'];
+
+/** The size or version that an operation of this type aims at, as the spec is now. */
+export function targetOf(v: View, type: string): string | undefined {
+  if (sizes.includes(type)) return `${v.spec.size}`;
+  return versions.includes(type) ? v.spec.version : undefined;
+}
+
+type Outcome = NonNullable<ReportedOperation['outcome']>;
+
+/** What has become of an operation, when the cluster is Ready or another operation begins. */
+export function outcomeOf(v: View, operation: ReportedOperation, isReady: boolean): Outcome {
+  const { type, target } = operation;
+  if (target !== targetOf(v, type)) return 'Superseded';
+  if (restores.includes(type) && !isPastFence(operation)) return has(operation, 'report') ? 'Failed' : 'Superseded';
+  if (type === 'ClearingNoSpace' && isFull(v)) return isReady ? 'Failed' : 'Superseded';
+  return isReady || isDone(v, type) ? 'Completed' : 'Superseded';
+}
+
+const restores: readonly string[] = ['Restoring', 'Recovering'];
+
+const has = ({ steps }: ReportedOperation, step: keyof typeof restoreSteps): boolean =>
+  steps.some(({ name }) => name === restoreSteps[step]);
+
+/** From then on a restore ends only with its data. */
+const isPastFence = (operation: ReportedOperation): boolean =>
+  has(operation, 'drain') || has(operation, 'seed') || has(operation, 'restore');
+
+const isFull = (v: View): boolean => !v.o.alarms.known || alarms(v, 'NoSpace').length > 0;
+
+/** Every member is there, and nothing of this operation is left to do. */
+function isDone(v: View, type: string): boolean {
+  const isWhole = v.o.members.known && isSeeded(v) && learners(v).length === 0 && voters(v).length === wantedSize(v);
+  if (!isWhole || !v.o.pods.known) return false;
+  if (type === 'Upgrading') return !isMixed(v) && restartsLeft(v).length === 0;
+  if (type === 'RollingRestart') return restartsLeft(v).length === 0;
+  return type !== 'SwitchingTransport' || switchStep(v) === undefined;
+}
