@@ -144,3 +144,13 @@ test('a status that cannot be written stops nothing', async () => {
   expect(loop.voters).toBe(3);
   expect(loop.said).toContain('the status cannot be written: no API');
 });
+
+test('a status that cannot be worked out stops nothing', async () => {
+  const loop = new Loop();
+  const onStatus = () => {
+    throw new TypeError('no such field');
+  };
+  await loop.run(() => loop.voters === 3, 0, { onStatus });
+  expect(loop.voters).toBe(3);
+  expect(loop.said).toContain('the status cannot be written: no such field');
+});

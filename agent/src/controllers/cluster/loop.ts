@@ -59,7 +59,6 @@ async function look(run: ClusterRun, { memory, said, waiting }: Kept, isUrgent: 
   const turn = run.turn ?? ((work) => work());
   const done = await turn(async () => (signal.aborted ? undefined : attempt(run, memory)), isUrgent);
   if (!done) return { memory, said, waiting, wait: settings.backoffMin };
-  run.onObserved?.(done.observed, done.now);
   const now = tell(run, done, said);
   const waits = waitingOf(done, waiting);
   await report(run, done, waits);
@@ -119,19 +118,20 @@ function tell({ log }: ClusterRun, { plan, error }: Pass, said: string | undefin
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function report(
-  { port, settings, log, onStatus }: ClusterRun,
+  { port, settings, log, onObserved, onStatus }: ClusterRun,
   { observed, plan, now }: Done,
   waiting: Waiting | undefined,
 ): Promise<void> {
-  const found = clusterStatus(observed, plan.conditions, now, settings, lasting(waiting, now));
-  if (found) onStatus?.(found);
-  const before = observed.cluster.known ? observed.cluster.v?.status : undefined;
-  const status = found && statusToWrite(before, found, now, settings);
-  if (!status) return;
   try {
-    await port.clusters.reportStatus(status);
+    onObserved?.(observed, now);
+    const found = clusterStatus(observed, plan.conditions, now, settings, lasting(waiting, now));
+    if (found) onStatus?.(found);
+    const before = observed.cluster.known ? observed.cluster.v?.status : undefined;
+    const status = found && statusToWrite(before, found, now, settings);
+    if (status) await port.clusters.reportStatus(status);
   } catch (error) {
-    log.warn(`the status cannot be written: ${messageOf(error)}`);
+    // Whatever is wrong with a report, the cluster is still looked after.
+    log.warn({ err: error }, `the status cannot be written: ${messageOf(error)}`);
   }
 }
 

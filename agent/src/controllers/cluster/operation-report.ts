@@ -20,11 +20,15 @@ export function operationsOf(v: View, conditions: readonly Condition[], now: num
   const [before, lastOperation] = [readable(status.operation), readable(status.lastOperation)];
   const at = new Date(now).toISOString().replace(/\.\d+/, '');
   const progressing = conditions.find(({ type }) => type === 'Progressing');
-  if (progressing?.status === 'True') {
+  // A cluster that is ready has reached its goal. The raft log is flushed on the side.
+  const isAside = progressing?.reason === 'FlushingRaftLog' && holds(conditions, 'Ready');
+  if (progressing?.status === 'True' && !isAside) {
     const { reason } = progressing;
     const goesOn = before && continues(v, before, reason);
     const operation = goesOn ? before : begun(v, reason, at);
-    const ended = before && !goesOn ? over(before, outcomeOf(v, before, false), at) : lastOperation;
+    // One that has done nothing was only how the change began, such as a template that is applied before the version.
+    const isOver = before && !goesOn && before.steps.length > 0;
+    const ended = isOver ? over(before, outcomeOf(v, before, false), at) : lastOperation;
     return { operation: advanced(operation, stepsOf(v), at), lastOperation: ended };
   }
   if (!before) return { lastOperation };
@@ -87,9 +91,11 @@ function advanced(before: ReportedOperation, found: Steps | undefined, at: strin
   if (!found) return before;
   const now = found.now?.slice(0, longestName);
   const next = found.next.map((name) => name.slice(0, longestName));
-  const known = before.steps.some(({ name }) => name === now);
-  const steps = before.steps.map((step) => (step.name === now ? reopened(step) : ended(step, at)));
-  const all = now === undefined || known ? steps : [...steps, { name: now, startedAt: at }];
+  const last = before.steps.at(-1);
+  const earlier = before.steps.filter(({ name }) => name !== now).map((step) => ended(step, at));
+  // A step that comes again after others begins anew; names do not repeat.
+  const goesOn = last && last.name === now ? reopened(last) : undefined;
+  const all = now === undefined ? earlier : [...earlier, goesOn ?? { name: now, startedAt: at }];
   return {
     ...before,
     steps: all.slice(-mostSteps),

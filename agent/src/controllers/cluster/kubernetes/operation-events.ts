@@ -26,9 +26,12 @@ function stepsOf(before: ReportedOperation | undefined, now: ReportedOperation):
   const known = isSame(before, now) ? (before?.steps ?? []).map(({ name }) => name) : [];
   const then = next[0] === undefined ? '' : `; next: ${next[0]}`;
   return steps
-    .filter(({ name, endedAt }) => endedAt === undefined && !known.includes(name))
+    .filter(({ name, endedAt }) => endedAt === undefined && !known.includes(name) && !hasOwnEvent.test(name))
     .map(({ name }) => ({ type: 'Normal', reason: type, message: `now: ${name}${then}` }));
 }
+
+/** What is done has an Event of its own, such as LearnerAdded and PodEvicted; a member that is not well is in Degraded. */
+const hasOwnEvent = /^(add|promote|restart|remove) |^wait until .* is healthy$/;
 
 /** `follows`: the type of the operation that takes its place. */
 function endOf({ type, target, startedAt, endedAt, outcome }: ReportedOperation, follows?: string): EventOf {

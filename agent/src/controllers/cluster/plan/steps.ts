@@ -1,4 +1,5 @@
 import type { Op, RestoreOp, RestoreStep } from '../../../protocol/record.ts';
+import { minorOf } from '../../../protocol/versions.ts';
 import { podName } from '../names.ts';
 import type { Pod } from '../observed.ts';
 import { inOrder, outdated } from '../operations/restart.ts';
@@ -104,9 +105,16 @@ function between(v: View): Steps {
     return { now: starting(pod), next: [adding(pod), catchingUp(pod), promoting(pod), ...joins(v, started)] };
   }
   const isRolled = restartsLeft(v).length === 0;
-  if (isMixed(v) && isRolled) return { now: 'raise the cluster version', next: [] };
+  if (isMixed(v) && allRunNewest(v)) return { now: 'raise the cluster version', next: [] };
   const transport = isRolled && transportRefusal(v) === undefined && whyNotBegun(v) === undefined && switchStep(v);
   return transport ? { now: transport, next: later } : { next: later };
+}
+
+/** The StatefulSet may not have the new template yet. */
+function allRunNewest(v: View): boolean {
+  const { allowedMinors, current } = v.record.versions;
+  const newest = allowedMinors.find((minor) => minor !== current);
+  return voters(v).every(({ status }) => minorOf(status?.version ?? '') === newest);
 }
 
 const starting = (pod: string): string => `start ${pod}`;
