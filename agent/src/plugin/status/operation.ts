@@ -18,7 +18,10 @@ export function operationOf({ cluster, restores, pods, statefulSet }: Facts): Op
     const { phase, startTime, message } = restore.status ?? {};
     const { name } = restore.metadata;
     // Until the restore has its turn, the reconciler may be busy with something else.
-    const own = operation?.type === 'Restoring' ? operation : { type: `Restoring, phase ${phase}`, ...(startTime && { startedAt: startTime }) };
+    const own =
+      operation?.type === 'Restoring'
+        ? operation
+        : { type: `Restoring, phase ${phase}`, ...(startTime && { startedAt: startTime }) };
     return { ...own, restore: name, message };
   }
   if (!operation) return undefined;
