@@ -4,6 +4,7 @@ import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import type { Shutdown } from '../../shutdown.ts';
 import type { AuthReport, CertificateReport, Cluster, ClusterBackups, RestoreRequest } from '../observed.ts';
 import type { Clusters } from '../port.ts';
+import { requestEvents } from '../requests/events.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { clusterOf, type EtcdClusterObject, finalizer } from './cluster-object.ts';
 import { conditionEvents } from './condition-events.ts';
@@ -89,7 +90,7 @@ export class KubernetesClusters implements Clusters {
       status,
     };
     await client.apply(paths.of('etcdclusters', name, 'status'), body);
-    for (const { type, reason, message } of conditionEvents(cluster.status, status)) {
+    for (const { type, reason, message } of eventsOf(cluster.status, status)) {
       this.#context.emitEvent(type, reason, message);
     }
   }
@@ -162,3 +163,8 @@ export class KubernetesClusters implements Clusters {
     return hidden && (await client.list(paths.of('statefulsets'), query)).items.length === 0;
   }
 }
+
+const eventsOf = (...change: Parameters<typeof conditionEvents>) => [
+  ...conditionEvents(...change),
+  ...requestEvents(...change),
+];
