@@ -153,7 +153,10 @@ function tryPlugin() {
   const { status, stderr } = spawnSync('npx', words, { cwd: directory, env, encoding: 'utf8' });
   ok(status === 5 && stderr.includes('ECONNREFUSED'), `kubectl-etcd status at a closed port: ${status}: ${stderr}`);
   const rendered = run('npx', ['--no', '--', 'kubectl-etcd', 'render', 'cluster.yaml']);
-  ok(rendered === run('npx', ['--no', 'cdk8s-etcd', 'render', 'cluster.yaml']), 'kubectl-etcd render differs from cdk8s-etcd');
+  ok(
+    rendered === run('npx', ['--no', 'cdk8s-etcd', 'render', 'cluster.yaml']),
+    'kubectl-etcd render differs from cdk8s-etcd',
+  );
   say('npx kubectl-etcd: its help, that it cannot reach an API server, and that it renders the same as cdk8s-etcd');
 }
 

@@ -145,7 +145,10 @@ describe('move-leader and defrag', () => {
   });
 
   test('move-leader to the leader: nothing to do', async () => {
-    expect(await plugin.run('move-leader orders-0')).toMatchObject({ exit: 0, out: 'orders-0 is the leader already\n' });
+    expect(await plugin.run('move-leader orders-0')).toMatchObject({
+      exit: 0,
+      out: 'orders-0 is the leader already\n',
+    });
     expect(writes()).toEqual([]);
   });
 
@@ -174,14 +177,20 @@ describe('move-leader and defrag', () => {
     expect(asked('defrag')).toMatch(/ orders-2$/);
   });
 
-  test.each(['move-leader orders-1', 'defrag', 'defrag orders-1'])('%s is refused while it is not healthy', async (args) => {
-    const { members = [] } = plugin.api.object<{ status: ClusterStatus }>(paths.of('etcdclusters', 'orders'))!.status;
-    plugin.putCluster('orders', { members: members.map((each) => ({ ...each, healthy: each.ordinal !== 1 })) });
-    expect(await plugin.run(args)).toMatchObject({ exit: 7, err: expect.stringContaining('orders-1 is not healthy') });
-    plugin.putCluster('orders', { conditions: [condition('QuorumLost', 'True', 'MajorityDown', 'x')] });
-    expect(await plugin.run(args)).toMatchObject({ exit: 7, err: expect.stringContaining('lost its quorum') });
-    expect(writes()).toEqual([]);
-  });
+  test.each(['move-leader orders-1', 'defrag', 'defrag orders-1'])(
+    '%s is refused while it is not healthy',
+    async (args) => {
+      const { members = [] } = plugin.api.object<{ status: ClusterStatus }>(paths.of('etcdclusters', 'orders'))!.status;
+      plugin.putCluster('orders', { members: members.map((each) => ({ ...each, healthy: each.ordinal !== 1 })) });
+      expect(await plugin.run(args)).toMatchObject({
+        exit: 7,
+        err: expect.stringContaining('orders-1 is not healthy'),
+      });
+      plugin.putCluster('orders', { conditions: [condition('QuorumLost', 'True', 'MajorityDown', 'x')] });
+      expect(await plugin.run(args)).toMatchObject({ exit: 7, err: expect.stringContaining('lost its quorum') });
+      expect(writes()).toEqual([]);
+    },
+  );
 
   test('a member that does not exist', async () => {
     expect((await plugin.run('move-leader orders-9')).exit).toBe(3);

@@ -35,11 +35,17 @@ test('prints the manifests, without packages or an API server', () => {
   expect(out).toMatch(/^ {2}namespace: other$/m);
   expect(out).not.toMatch(/^kind: Deployment$/m);
   expect(err).toContain('note: EtcdCluster orders');
-  expect(render(['-'], cluster('{ size: 3, version: 3.6.16, storage: { size: 20Gi } }')).out).toMatch(/^kind: Deployment$/m);
+  expect(render(['-'], cluster('{ size: 3, version: 3.6.16, storage: { size: 20Gi } }')).out).toMatch(
+    /^kind: Deployment$/m,
+  );
 });
 
 test('a mistake in the file, and a file that does not exist, end with 2 and no manifests', () => {
   const even = render(['-'], cluster('{ size: 4, version: 3.6.16, storage: { size: 20Gi } }'));
   expect(even).toMatchObject({ exit: 2, out: '', err: expect.stringContaining('size') });
-  expect(render(['none.yaml'])).toMatchObject({ exit: 2, out: '', err: expect.stringContaining('none.yaml cannot be read (ENOENT)') });
+  expect(render(['none.yaml'])).toMatchObject({
+    exit: 2,
+    out: '',
+    err: expect.stringContaining('none.yaml cannot be read (ENOENT)'),
+  });
 });

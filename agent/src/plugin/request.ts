@@ -24,7 +24,8 @@ export async function request({ session, terminal, flags, cluster, kind, pod }: 
   const { name } = cluster.metadata;
   const value = requestValue(new Date(session.now).toISOString(), pod);
   const body = { metadata: { annotations: { [requestAnnotation(kind)]: value } } };
-  if (!(await patch({ session, terminal, dryRun: flags.dryRun === true }, 'etcdclusters', name, body))) return Exit.done;
+  if (!(await patch({ session, terminal, dryRun: flags.dryRun === true }, 'etcdclusters', name, body)))
+    return Exit.done;
   if (flags.wait === false) {
     terminal.print(`${name}: ${kind} is requested; kubectl etcd status shows what comes of it`);
     return Exit.done;

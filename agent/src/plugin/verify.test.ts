@@ -38,7 +38,10 @@ afterEach(() => plugin[Symbol.asyncDispose]());
 
 interface Job {
   readonly spec: {
-    readonly template: { readonly metadata: object; readonly spec: { readonly containers: readonly { args: string[] }[] } };
+    readonly template: {
+      readonly metadata: object;
+      readonly spec: { readonly containers: readonly { args: string[] }[] };
+    };
   };
 }
 
@@ -70,7 +73,10 @@ test('the newest backup: a Job of the schedule that verifies instead, and its re
       backoffLimit: 0,
       ttlSecondsAfterFinished: 86_400,
       activeDeadlineSeconds: 3660,
-      template: { metadata: { labels: { 'app.kubernetes.io/part-of': 'orders' } }, spec: { serviceAccountName: 'orders-backup' } },
+      template: {
+        metadata: { labels: { 'app.kubernetes.io/part-of': 'orders' } },
+        spec: { serviceAccountName: 'orders-backup' },
+      },
     },
   });
   // By this label, the reconciler would take it for a backup.
@@ -93,7 +99,14 @@ test('another snapshot, store and level, with the key', async () => {
 });
 
 test.each<[string, 'Complete' | 'Failed', number, object | string, number, RegExp]>([
-  ['a bad snapshot', 'Failed', 30, { snapshots: [{ id: 's1', outcome: 'failed', detail: 'sha256 differs' }] }, 6, /s1: failed: sha256 differs \(exit code 30/],
+  [
+    'a bad snapshot',
+    'Failed',
+    30,
+    { snapshots: [{ id: 's1', outcome: 'failed', detail: 'sha256 differs' }] },
+    6,
+    /s1: failed: sha256 differs \(exit code 30/,
+  ],
   ['nothing there', 'Failed', 41, { error: 'no snapshot s1' }, 3, /no snapshot s1 \(exit code 41/],
   ['killed', 'Failed', 137, 'the last line of its log', 6, /the last line of its log \(exit code 137/],
 ])('%s', async (_, type, code, result, exit, text) => {
@@ -111,8 +124,15 @@ test('--dry-run prints the Job, and creates none', async () => {
 
 test('a store that the schedule does not have; a schedule without a known backup', async () => {
   expect(await plugin.run('verify --store 3')).toMatchObject({ exit: 2, err: expect.stringContaining('2 stores') });
-  plugin.putCluster('orders', { lastBackup: { id: 'x', at: '2026-11-26T10:00:00Z', schedule: 'daily' } }, { backup: { schedules: [{ name: 'hourly' }] } });
-  expect(await plugin.run('verify')).toMatchObject({ exit: 3, err: expect.stringContaining('name one with --snapshot') });
+  plugin.putCluster(
+    'orders',
+    { lastBackup: { id: 'x', at: '2026-11-26T10:00:00Z', schedule: 'daily' } },
+    { backup: { schedules: [{ name: 'hourly' }] } },
+  );
+  expect(await plugin.run('verify')).toMatchObject({
+    exit: 3,
+    err: expect.stringContaining('name one with --snapshot'),
+  });
   plugin.api.put(paths.of('etcdbackups', 'b1'), {
     spec: { clusterName: 'orders', schedule: 'hourly' },
     status: { phase: 'Completed', snapshotId: 's9' },

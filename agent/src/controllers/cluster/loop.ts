@@ -99,7 +99,10 @@ function tell({ log }: ClusterRun, { plan, error }: Pass, said: string | undefin
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-async function report({ port, settings, log, onStatus }: ClusterRun, { observed, plan, now, requests }: Done): Promise<void> {
+async function report(
+  { port, settings, log, onStatus }: ClusterRun,
+  { observed, plan, now, requests }: Done,
+): Promise<void> {
   const before = observed.cluster.known ? observed.cluster.v?.status : undefined;
   const found = withRequests(clusterStatus(observed, plan.conditions, now, settings), requests ?? before?.requests);
   if (found) onStatus?.(found);

@@ -71,7 +71,11 @@ interface Mounting {
   readonly volumeMounts?: readonly object[];
 }
 
-async function cronJobOf(session: Session, { metadata, spec }: ClusterObject, schedule: string): Promise<CronJobObject> {
+async function cronJobOf(
+  session: Session,
+  { metadata, spec }: ClusterObject,
+  schedule: string,
+): Promise<CronJobObject> {
   const settings = spec.backup?.schedules?.find(({ name }) => name === schedule);
   const name = settings?.cronJobName ?? `${metadata.name}-${schedule}`;
   return session.client.get<CronJobObject>(session.paths.of('cronjobs', name));
@@ -86,7 +90,9 @@ async function newestOf(session: Session, { metadata, status }: ClusterObject, s
     session.client.list<BackupObject>(session.paths.of('etcdbackups')),
   );
   const id = (found?.items ?? [])
-    .filter(({ spec, status: of }) => spec.clusterName === metadata.name && spec.schedule === schedule && of?.snapshotId)
+    .filter(
+      ({ spec, status: of }) => spec.clusterName === metadata.name && spec.schedule === schedule && of?.snapshotId,
+    )
     .sort(byAge)
     .at(-1)?.status?.snapshotId;
   if (id !== undefined) return id;
@@ -145,7 +151,9 @@ function argumentsOf({ args = [] }: Container, { id, store, level, identitySecre
   const stores = given('store');
   const chosen = stores[Number(store) - 1];
   if (chosen === undefined)
-    throw usage(`--store: the schedule has ${stores.length === 1 ? 'one store' : `${stores.length} stores`}, not '${store}'`);
+    throw usage(
+      `--store: the schedule has ${stores.length === 1 ? 'one store' : `${stores.length} stores`}, not '${store}'`,
+    );
   return [
     'verify',
     // Kubernetes replaces `$(NAME)` in arguments; `$$` stands for one dollar sign.
@@ -160,7 +168,9 @@ function argumentsOf({ args = [] }: Container, { id, store, level, identitySecre
 }
 
 function progress({ status = {} }: JobObject): Progress {
-  const over = status.conditions?.find(({ type, status: is }) => is === 'True' && (type === 'Complete' || type === 'Failed'));
+  const over = status.conditions?.find(
+    ({ type, status: is }) => is === 'True' && (type === 'Complete' || type === 'Failed'),
+  );
   if (over) return { phase: over.type === 'Complete' ? 'Completed' : 'Failed' };
   return { phase: status.active ? 'Running' : 'Pending' };
 }
@@ -175,7 +185,10 @@ interface Verified {
 async function resultOf(session: Session, job: JobObject): Promise<{ exit: Exit; text: string }> {
   const { name, uid } = job.metadata;
   const labelSelector = `batch.kubernetes.io/job-name=${name}`;
-  const found = await session.optional('pods', session.client.list<PodObject>(session.paths.of('pods'), { labelSelector }));
+  const found = await session.optional(
+    'pods',
+    session.client.list<PodObject>(session.paths.of('pods'), { labelSelector }),
+  );
   const ended = (found?.items ?? [])
     .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
     .flatMap(({ status }) => status?.containerStatuses ?? [])
@@ -185,7 +198,10 @@ async function resultOf(session: Session, job: JobObject): Promise<{ exit: Exit;
   if (progress(job).phase === 'Completed') return { exit: Exit.done, text: lines.join('; ') || `${name}: Completed` };
   const why = error ?? (lines.join('; ') || kubernetesSays(job) || 'its pod left no result');
   const code = exitCode === undefined ? '' : ` (exit code ${exitCode} of the agent)`;
-  return { exit: exitCode === ExitCode.nothingThere ? Exit.notFound : Exit.bad, text: `${name}: Failed: ${why}${code}` };
+  return {
+    exit: exitCode === ExitCode.nothingThere ? Exit.notFound : Exit.bad,
+    text: `${name}: Failed: ${why}${code}`,
+  };
 }
 
 function parsed(message = ''): Verified {

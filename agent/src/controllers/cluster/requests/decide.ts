@@ -11,7 +11,17 @@ import {
 import type { Effect } from '../effect.ts';
 import { podName } from '../names.ts';
 import { canCopy, followersFirst } from '../operations/no-space.ts';
-import { answers, hasReadyPod, healthy, leaderOf, learners, memberAt, nameOf, voters, wantedSize } from '../plan/facts.ts';
+import {
+  answers,
+  hasReadyPod,
+  healthy,
+  leaderOf,
+  learners,
+  memberAt,
+  nameOf,
+  voters,
+  wantedSize,
+} from '../plan/facts.ts';
 import type { MemberView } from '../plan/member-view.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { View } from '../plan/view.ts';
@@ -82,12 +92,7 @@ function moveLeader(v: View, request: string, told: Tell): ReportedRequest | Ste
   return { report: told('Running', `moving the leader to ${pod}`), effect, pod, size: 0 };
 }
 
-function defrag(
-  v: View,
-  request: string,
-  done: readonly DefragmentedMember[],
-  told: Tell,
-): ReportedRequest | Step {
+function defrag(v: View, request: string, done: readonly DefragmentedMember[], told: Tell): ReportedRequest | Step {
   const only = podOfRequest(request);
   if (only !== undefined && !voterOf(v, only))
     return told('Failed', `${only} is not a voting member; voting members: ${podsOf(v)}`);
@@ -97,7 +102,8 @@ function defrag(
   });
   if (!member) return told('Completed', sizesOf(done));
   const pod = podOf(v, member);
-  if (!canCopy(member)) return told('Failed', `the volume of ${pod} has no room for a copy of its database; make it larger`);
+  if (!canCopy(member))
+    return told('Failed', `the volume of ${pod} has no room for a copy of its database; make it larger`);
   const effect = { kind: 'Defrag', memberId: member.id, done: `${request} ${pod}` } as const;
   return { report: told('Running', `defragmenting ${pod}`), effect, pod, size: member.status?.dbSize ?? 0 };
 }

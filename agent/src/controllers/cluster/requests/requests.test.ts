@@ -48,7 +48,8 @@ class Requested {
 
   async phases(passes: number): Promise<string[]> {
     const found: string[] = [];
-    for (let n = 0; n < passes; n++) found.push(...(await this.pass()).map(({ phase, message }) => `${phase}: ${message}`));
+    for (let n = 0; n < passes; n++)
+      found.push(...(await this.pass()).map(({ phase, message }) => `${phase}: ${message}`));
     return found;
   }
 }
@@ -164,15 +165,27 @@ describe('never beside anything else', () => {
     ['a pause', (world) => world.resource({ requests: both, spec: { ...world.cluster.spec, paused: true } }), /paused/],
     ['a deletion', (world) => world.resource({ requests: both, deleting: true }), /being deleted/],
     ['a permit', (world) => world.doc({ permits: { 1: {} as never } }), /a member joins/],
-    ['an upgrade', (world) => world.doc({ versions: { ...world.record.versions, allowedMinors: ['3.6', '3.7'] } }), /./],
+    [
+      'an upgrade',
+      (world) => world.doc({ versions: { ...world.record.versions, allowedMinors: ['3.6', '3.7'] } }),
+      /./,
+    ],
     ['a member that does not answer', (world) => world.down(1), /./],
     ['a member that has just come back', (world) => (world.o.since.healthy[idOf(1)] = time), /long enough|comes first/],
     ['a pod that is not ready', (world) => world.pod(1, { ready: false }), /c-1 is not ready|comes first/],
     ['a pod that goes', (world) => world.pod(1, { deleting: true }), /./],
     ['a missing pod', (world) => world.pods((pods) => pods.filter((each) => each.ordinal !== 1)), /./],
-    ['a cluster that is to grow', (world) => world.resource({ requests: both, spec: { ...world.cluster.spec, size: 5 } }), /./],
+    [
+      'a cluster that is to grow',
+      (world) => world.resource({ requests: both, spec: { ...world.cluster.spec, size: 5 } }),
+      /./,
+    ],
     ['a lost quorum', (world) => world.noQuorum(), /./],
-    ['an unknown record', (world) => world.set({ record: unknown('no answer') }), /the record of the cluster is not known/],
+    [
+      'an unknown record',
+      (world) => world.set({ record: unknown('no answer') }),
+      /the record of the cluster is not known/,
+    ],
   ])('%s: both wait, and nothing is sent', async (_, change, why) => {
     const asked = new Requested(both);
     change(asked.world);
