@@ -45,11 +45,11 @@ test('the manifest is one that krew accepts', () => {
 test('the archive is the one that the manifest names, with the program in it', () => {
   expect(platform.sha256).toBe(createHash('sha256').update(first.archive).digest('hex'));
   const inside = join(directory, 'first', file);
-  const listed = execFileSync('tar', ['-tzvf', inside], { encoding: 'utf8' }).trim().split('\n');
+  const listed = execFileSync('tar', ['--list', '--verbose', '--file', inside], { encoding: 'utf8' }).trim().split('\n');
   expect(listed.map((line) => line.split(/\s+/).at(-1))).toEqual(
     platform.files.map(({ from }: { from: string }) => from),
   );
-  expect(listed[0]).toMatch(/^-rwxr-xr-x /);
+  expect(listed[0]).toMatch(/^-..x..x..x /);
   expect(platform.bin).toBe('kubectl-etcd');
   expect(execFileSync('tar', ['-xzOf', inside, 'kubectl-etcd'], { encoding: 'utf8' })).toBe('#!/usr/bin/env node\n');
 });

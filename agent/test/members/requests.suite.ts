@@ -6,6 +6,8 @@ import { fullScenario, type Play, scenario } from './support/scenario.ts';
 
 const mebibyte = 1024 ** 2;
 const written = 40;
+/** Seconds for a restart of all members on a busy machine. */
+const patience = 240;
 
 /** Writes the annotations, and returns what came of them. */
 async function asked({ cluster }: Play, requests: Requests): Promise<readonly ReportedRequest[]> {
@@ -74,7 +76,7 @@ fullScenario('what is asked for waits until an operation is over', { size: 3, tl
     const phase = cluster.status().requests?.[0]?.phase;
     if (op && phase) seen.push(phase);
     return phase === 'Completed';
-  }, 'the defragmentation is over');
+  }, 'the defragmentation is over', patience);
   expect(seen).not.toContain('Running');
-  await cluster.settled();
+  await cluster.settled(patience);
 });
