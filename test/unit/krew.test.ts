@@ -45,7 +45,9 @@ test('the manifest is one that krew accepts', () => {
 test('the archive is the one that the manifest names, with the program in it', () => {
   expect(platform.sha256).toBe(createHash('sha256').update(first.archive).digest('hex'));
   const inside = join(directory, 'first', file);
-  const listed = execFileSync('tar', ['--list', '--verbose', '--file', inside], { encoding: 'utf8' }).trim().split('\n');
+  const listed = execFileSync('tar', ['--list', '--verbose', '--file', inside], { encoding: 'utf8' })
+    .trim()
+    .split('\n');
   expect(listed.map((line) => line.split(/\s+/).at(-1))).toEqual(
     platform.files.map(({ from }: { from: string }) => from),
   );

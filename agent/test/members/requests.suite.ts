@@ -71,12 +71,16 @@ fullScenario('what is asked for waits until an operation is over', { size: 3, tl
   await play.formed();
   const seen: string[] = [];
   await cluster.apply({ requests: { defrag: 't1' }, etcd: { 'snapshot-count': 9_000 } });
-  await cluster.until(() => {
-    const { op } = cluster.record()!;
-    const phase = cluster.status().requests?.[0]?.phase;
-    if (op && phase) seen.push(phase);
-    return phase === 'Completed';
-  }, 'the defragmentation is over', patience);
+  await cluster.until(
+    () => {
+      const { op } = cluster.record()!;
+      const phase = cluster.status().requests?.[0]?.phase;
+      if (op && phase) seen.push(phase);
+      return phase === 'Completed';
+    },
+    'the defragmentation is over',
+    patience,
+  );
   expect(seen).not.toContain('Running');
   await cluster.settled(patience);
 });

@@ -213,7 +213,7 @@ test('without an annotation there is nothing to report; while the EtcdCluster is
   expect(asked.reports).toBeUndefined();
 });
 
-test('an Event tells of each request that is over, once', () => {
+test('an Event reports each request that is over, once', () => {
   const of = (phase: ReportedRequest['phase']) =>
     ({ requests: [{ kind: 'defrag', request: 't1', phase, message: 'why' }] }) as never;
   expect(requestEvents(of('Running'), of('Completed'))).toEqual([
