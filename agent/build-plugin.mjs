@@ -1,10 +1,10 @@
-// Bundles kubectl-etcd into lib/kubectl-etcd: one file without dependencies, which the npm package contains.
+// Bundles kubectl-etcd into lib/kubectl-etcd, or the given file: one file without dependencies, which the npm package contains.
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
 const here = import.meta.dirname;
-const out = join(here, '../lib/kubectl-etcd');
+const out = process.argv[2] ?? join(here, '../lib/kubectl-etcd');
 const page = (path) => readFile(join(here, '../docs', path), 'utf8');
 const { version } = JSON.parse(await readFile(join(here, 'package.json'), 'utf8'));
 // The client of Kubernetes imports it for requests that the plugin never makes, and it needs Node 22.
@@ -13,6 +13,18 @@ const withoutUndici = {
   setup(bundler) {
     bundler.onResolve({ filter: /^undici$/ }, ({ path }) => ({ path, namespace: 'empty' }));
     bundler.onLoad({ filter: /.*/, namespace: 'empty' }, () => ({ contents: 'module.exports = {}', loader: 'js' }));
+  },
+};
+// The library takes the YAML parser of the cdk8s that is installed with it. The plugin brings its own.
+const parserOfLibrary = "createRequire(require.resolve('cdk8s'))('yaml')";
+const withOwnParser = {
+  name: 'with-own-parser',
+  setup(bundler) {
+    bundler.onLoad({ filter: /src.render.documents\.ts$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      if (!source.includes(parserOfLibrary)) throw new Error(`${path} has no ${parserOfLibrary} to replace`);
+      return { contents: source.replace(parserOfLibrary, "require('yaml')"), loader: 'ts' };
+    });
   },
 };
 await build({
@@ -25,7 +37,7 @@ await build({
   // The oldest Node that the library supports: readers have their own.
   target: 'node20',
   minify: true,
-  plugins: [withoutUndici],
+  plugins: [withoutUndici, withOwnParser],
   define: {
     AGENT_VERSION: JSON.stringify(version),
     PAGES: JSON.stringify({

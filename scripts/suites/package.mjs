@@ -152,7 +152,12 @@ function tryPlugin() {
   const words = ['--no', '--', 'kubectl-etcd', 'status', '--kubeconfig=kubeconfig'];
   const { status, stderr } = spawnSync('npx', words, { cwd: directory, env, encoding: 'utf8' });
   ok(status === 5 && stderr.includes('ECONNREFUSED'), `kubectl-etcd status at a closed port: ${status}: ${stderr}`);
-  say('npx kubectl-etcd: its help, and that it cannot reach an API server');
+  const rendered = run('npx', ['--no', '--', 'kubectl-etcd', 'render', 'cluster.yaml']);
+  ok(
+    rendered === run('npx', ['--no', 'cdk8s-etcd', 'render', 'cluster.yaml']),
+    'kubectl-etcd render differs from cdk8s-etcd',
+  );
+  say('npx kubectl-etcd: its help, that it cannot reach an API server, and that it renders the same as cdk8s-etcd');
 }
 
 /** Output of an app, by file. */

@@ -42,6 +42,7 @@ beforeAll(async () => {
       ordinal,
       pod: `orders-${ordinal}`,
       memberId: `a${ordinal}`,
+      role: ordinal === 0 ? 'Leader' : 'Follower',
       healthy: true,
     })),
     conditions: [
@@ -51,15 +52,7 @@ beforeAll(async () => {
       },
     ],
   };
-  await namespace.kubectl([
-    'patch',
-    'etcdcluster',
-    'orders',
-    '--subresource=status',
-    '--type=merge',
-    '-p',
-    JSON.stringify({ status }),
-  ]);
+  await patchStatus(status);
 });
 afterAll(async () => {
   await namespace?.delete();
@@ -82,6 +75,18 @@ function etcd(args: readonly string[], kubeconfig: string | undefined = process.
   return new Promise((resolve) => {
     child.on('close', (exit) => resolve({ exit, out, err }));
   });
+}
+
+async function patchStatus(status: object): Promise<void> {
+  await namespace.kubectl([
+    'patch',
+    'etcdcluster',
+    'orders',
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    JSON.stringify({ status }),
+  ]);
 }
 
 const spec = async () => (await namespace.get('etcdcluster', 'orders')).spec;
@@ -121,6 +126,56 @@ test('what it writes is what the schemas accept, and belongs to it', async () =>
     { exit: 0 },
   );
   expect((await etcd(['backups'])).out).toMatch(/^b1 +Pending/m);
+});
+
+test('move-leader and defrag ask by annotations; the status that answers is one that the schema keeps', async () => {
+  expect((await etcd(['move-leader', '--no-wait'])).exit).toBe(0);
+  const moving = etcd(['move-leader', 'orders-2']);
+  const annotation = async () => {
+    const { annotations = {} } = (await namespace.get('etcdcluster', 'orders')).metadata;
+    return annotations['cdk8s-etcd.dev/move-leader'] as string | undefined;
+  };
+  let request = await annotation();
+  while (!request?.endsWith(' orders-2')) request = await annotation();
+  const requests = [{ kind: 'move-leader', request, phase: 'Completed', message: 'orders-2 leads' }];
+  await patchStatus({ requests });
+  expect(await moving).toMatchObject({ exit: 0, out: 'orders: Completed: orders-2 leads\n' });
+
+  expect((await etcd(['defrag', '--no-wait'])).exit).toBe(0);
+  const members = [{ pod: 'orders-1', before: 100, after: 10 }];
+  const done = { kind: 'defrag', request: 'x', phase: 'Completed', message: 'orders-1: 100 B to 10 B', members };
+  await patchStatus({ requests: [done] });
+  expect((await namespace.get('etcdcluster', 'orders')).status.requests).toEqual([done]);
+});
+
+test('verify creates a Job from the CronJob, which owns it; the API server accepts it', async () => {
+  const container = {
+    name: 'backup',
+    image: 'agent',
+    args: ['backup', '--cluster=orders', '--store={"s3":{"bucket":"etcd-backup"}}'],
+  };
+  const jobTemplate = { spec: { template: { spec: { restartPolicy: 'Never', containers: [container] } } } };
+  const cronJob = {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: { name: 'orders-hourly' },
+    spec: { schedule: '0 0 1 1 *', suspend: true, jobTemplate },
+  };
+  await namespace.kubectl(['apply', '-f', '-'], JSON.stringify(cronJob));
+  const created = await etcd(['verify', '--snapshot', 's1', '--no-wait']);
+  expect(created).toMatchObject({ exit: 0, out: expect.stringMatching(/^Job orders-hourly-v\w+ is created/) });
+  const job = await namespace.get('job', created.out.split(' ')[1]!);
+  expect(job.metadata.ownerReferences).toMatchObject([{ kind: 'CronJob', name: 'orders-hourly' }]);
+  expect(job.spec.template.spec.containers[0].args.slice(0, 2)).toEqual(['verify', 's1']);
+});
+
+test('render needs no API server', async () => {
+  const file = join(directory, 'orders.yaml');
+  await writeFile(file, JSON.stringify(cluster({ size: 3 })));
+  expect(await etcd(['render', file], join(directory, 'none'))).toMatchObject({
+    exit: 0,
+    out: expect.stringContaining('kind: StatefulSet'),
+  });
 });
 
 test('with the right to read EtcdClusters alone, it shows them and names what is missing', async () => {

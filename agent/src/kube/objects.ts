@@ -131,7 +131,11 @@ export interface EventObject extends KubeObject {
 
 export interface JobObject extends KubeObject {
   readonly spec?: { readonly activeDeadlineSeconds?: number; readonly template?: PodTemplate };
-  readonly status?: { readonly startTime?: string; readonly conditions?: readonly ObjectCondition[] };
+  readonly status?: {
+    readonly startTime?: string;
+    readonly active?: number;
+    readonly conditions?: readonly ObjectCondition[];
+  };
 }
 
 export interface DeploymentObject extends KubeObject {

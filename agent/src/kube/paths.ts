@@ -36,6 +36,7 @@ const apis = {
   deployments: 'apps/v1',
   statefulsets: 'apps/v1',
   jobs: 'batch/v1',
+  cronjobs: 'batch/v1',
   leases: 'coordination.k8s.io/v1',
   etcdclusters: groupVersion,
   etcdbackups: groupVersion,

@@ -3,7 +3,7 @@ import { quoted } from '../lib/quoted.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
-type Resource = 'etcdclusters' | 'statefulsets' | 'etcdbackups' | 'etcdrestores';
+type Resource = 'etcdclusters' | 'statefulsets' | 'etcdbackups' | 'etcdrestores' | 'jobs';
 
 interface Target {
   readonly session: Session;

@@ -11,12 +11,11 @@ import { ageOf, plain } from './text.ts';
 /** Milliseconds between two looks. */
 const interval = 1_000;
 
-export interface Followed extends KubeObject {
-  readonly status?: {
-    readonly phase?: string;
-    readonly reason?: string;
-    readonly message?: string;
-  };
+/** How far something is. EtcdBackups and EtcdRestores have it as their status. */
+export interface Progress {
+  readonly phase?: string;
+  readonly reason?: string;
+  readonly message?: string;
 }
 
 interface Following<T> {
@@ -24,28 +23,31 @@ interface Following<T> {
   readonly terminal: Terminal;
   readonly path: string;
   /** How far it is, from 0 to 1. Undefined: unknown. */
-  readonly share: (object: T, elapsed: number) => number | undefined;
+  readonly share?: (object: T, elapsed: number) => number | undefined;
+  readonly progress: (object: T) => Progress | undefined;
 }
 
-/** Shows the phases of an EtcdBackup or EtcdRestore until it is over. Undefined after Ctrl-C, which ends only the showing. */
-export async function follow<T extends Followed>({
+/** Shows the phases of an object until it is over. Undefined after Ctrl-C, which ends only the showing. */
+export async function follow<T extends KubeObject>({
   session,
   terminal,
   path,
   share,
+  progress,
 }: Following<T>): Promise<T | undefined> {
   const started = Date.now();
   for (let before = ''; !terminal.signal.aborted; ) {
     const object = await look<T>(session, terminal, path);
     if (object) {
-      const { phase = 'Pending', reason = '', message = '' } = object.status ?? {};
+      const { phase = 'Pending', reason = '', message = '' } = progress(object) ?? {};
       const text = plain(`${object.metadata.name}: ${phase}${reason ? ` (${reason})` : ''}`);
       const elapsed = Date.now() - started;
-      const done = share(object, elapsed);
+      const done = share?.(object, elapsed);
       terminal.draw([text, done !== undefined && bar(done, 16), formatAge(elapsed)].filter(Boolean).join(' '));
-      if (text !== before && !isOver(object)) terminal.note(text + (message ? `: ${plain(message)}` : ''));
+      const ended = isOver({ status: { phase } });
+      if (text !== before && !ended) terminal.note(text + (message ? `: ${plain(message)}` : ''));
       before = text;
-      if (isOver(object)) return object;
+      if (ended) return object;
     }
     await sleep(interval, undefined, { signal: terminal.signal }).catch(() => {});
   }

@@ -24,6 +24,8 @@ export interface ForcedReplacement {
 interface Schedule {
   readonly name: string;
   readonly cron?: string;
+  /** Default: <cluster>-<name>. */
+  readonly cronJobName?: string;
   /** Each with its retention, which a source of a restore does not have. */
   readonly stores?: readonly (object & { readonly retention?: object })[];
 }

@@ -3,10 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
 import type { WorkQueue } from '../../lib/queue.ts';
 import type { ClusterStatus } from '../../protocol/cluster-status.ts';
+import { isRequestOver, type ReportedRequest } from '../../protocol/requests.ts';
 import { emptyMemory, type Memory } from './observe.ts';
 import type { Fresh, Observed } from './observed.ts';
 import type { Port } from './port.ts';
 import { type AtPoint, type Pass, pass } from './reconcile.ts';
+import { obey } from './requests/obey.ts';
 import type { Settings } from './settings.ts';
 import { clusterStatus, statusToWrite } from './status.ts';
 
@@ -83,7 +85,7 @@ const lasting = (waiting: Waiting | undefined, now: number): ClusterStatus['wait
     ? { for: waiting.for, since: new Date(waiting.since).toISOString().replace(/\.\d+/, '') }
     : undefined;
 
-type Done = Pass & { now: number };
+type Done = Pass & { now: number; requests: readonly ReportedRequest[] | undefined };
 
 /** A monotonic clock: steps of the wall clock do not change it. */
 const clock = (): number => Math.round(performance.timeOrigin + performance.now());
@@ -93,7 +95,8 @@ async function attempt(run: ClusterRun, memory: Memory): Promise<Done | undefine
   const { port, settings, holder, at, log } = run;
   const now = clock();
   try {
-    return { ...(await pass(port, now, settings, holder, freshValues(), memory, at)), now };
+    const done = await pass(port, now, settings, holder, freshValues(), memory, at);
+    return { ...done, now, requests: await obey(run, done, now) };
   } catch (error) {
     log.error({ err: error }, 'a pass ended unexpectedly');
     return undefined;
@@ -119,14 +122,15 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 async function report(
   { port, settings, log, onObserved, onStatus }: ClusterRun,
-  { observed, plan, now }: Done,
+  { observed, plan, now, requests }: Done,
   waiting: Waiting | undefined,
 ): Promise<void> {
   try {
     onObserved?.(observed, now);
-    const found = clusterStatus(observed, plan.conditions, now, settings, lasting(waiting, now));
-    if (found) onStatus?.(found);
     const before = observed.cluster.known ? observed.cluster.v?.status : undefined;
+    const seen = clusterStatus(observed, plan.conditions, now, settings, lasting(waiting, now));
+    const found = withRequests(seen, requests ?? before?.requests);
+    if (found) onStatus?.(found);
     const status = found && statusToWrite(before, found, now, settings);
     if (status) await port.clusters.reportStatus(status);
   } catch (error) {
@@ -135,12 +139,17 @@ async function report(
   }
 }
 
+const withRequests = (status: ClusterStatus | undefined, requests: readonly ReportedRequest[] = []) =>
+  status && (requests.length > 0 ? { ...status, requests } : status);
+
 const isReady = ({ plan }: Pass): boolean =>
   plan.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 
-function waitOf({ plan, memory, error }: Pass, { steady, next, backoffMin, backoffMax }: Settings): number {
+function waitOf({ plan, memory, error, requests = [] }: Done, settings: Settings): number {
+  const { steady, op, next, backoffMin, backoffMax } = settings;
   if (error) return Math.min(backoffMin * 2 ** (memory.failures - 1), backoffMax);
-  if (plan.effect) return Math.min(next, plan.requeueMs);
+  if (plan.effect || requests.some(({ phase }) => phase === 'Running')) return Math.min(next, plan.requeueMs);
+  if (requests.some((each) => !isRequestOver(each))) return Math.min(op, plan.requeueMs);
   // Spreads the passes of clusters that began together.
   return plan.requeueMs === steady ? steady * (0.9 + Math.random() * 0.2) : plan.requeueMs;
 }

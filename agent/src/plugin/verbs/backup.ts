@@ -37,7 +37,7 @@ export const backup: Verb = {
     const usual = await usualTime(session, cluster.metadata.name);
     const path = session.paths.of('etcdbackups', name);
     const share = (_: BackupObject, elapsed: number) => usual && Math.min(0.95, elapsed / usual);
-    const ended = await follow<BackupObject>({ session, terminal, path, share });
+    const ended = await follow<BackupObject>({ session, terminal, path, share, progress: ({ status }) => status });
     if (!ended) {
       terminal.note(`EtcdBackup ${name} goes on; kubectl etcd backups shows it`);
       return Exit.interrupted;
@@ -47,7 +47,8 @@ export const backup: Verb = {
   },
 };
 
-function scheduleOf({ metadata, spec }: ClusterObject, wanted: string | undefined): string {
+/** The schedule that is meant. */
+export function scheduleOf({ metadata, spec }: ClusterObject, wanted: string | undefined): string {
   const names = (spec.backup?.schedules ?? []).map(({ name }) => name);
   const known = `known: ${names.join(', ') || 'none'}`;
   if (wanted !== undefined) {

@@ -1,6 +1,7 @@
 import type { ReportedMember } from '../../protocol/cluster-status.ts';
 import { patch } from '../change.ts';
 import { Exit, PluginError } from '../exit.ts';
+import { memberOf } from '../members.ts';
 import type { ClusterObject } from '../objects.ts';
 import { plain } from '../text.ts';
 import { dryRunOption, option, type Verb, yesOption } from '../verb.ts';
@@ -17,7 +18,7 @@ export const replace: Verb = {
   async run({ args: [wanted = '', name], flags, terminal, connect }) {
     const session = await connect();
     const cluster = await session.cluster(name);
-    const { ordinal, pod, memberId, ...member } = memberOf(cluster, wanted);
+    const { ordinal, pod, memberId, ...member } = memberToReplace(cluster, wanted);
     const discardVolume = flags.discardVolume === true;
     const entry = { ordinal, memberId: memberId!, ...(discardVolume && { discardVolume }) };
     const force = [...(cluster.spec.replace?.force ?? []).filter((each) => each.ordinal !== ordinal), entry];
@@ -53,14 +54,8 @@ export const replace: Verb = {
   },
 };
 
-function memberOf({ metadata, status = {} }: ClusterObject, wanted: string): ReportedMember {
-  const members = status.members ?? [];
-  const found = members.find(
-    ({ pod, ordinal, memberId }) =>
-      pod === wanted || String(ordinal) === wanted || (memberId === wanted && wanted.length > 1),
-  );
-  const known = members.map(({ pod, memberId }) => `${pod} (${memberId ?? 'not a member'})`).join(', ') || 'none';
-  if (!found) throw new PluginError(Exit.notFound, `${metadata.name} has no member '${wanted}'; known: ${known}`);
+function memberToReplace(cluster: ClusterObject, wanted: string): ReportedMember {
+  const found = memberOf(cluster, wanted);
   if (!found.memberId)
     throw new PluginError(Exit.refused, `${found.pod} is not a member of etcd now, so there is nothing to replace`);
   return found;

@@ -1,5 +1,6 @@
 import { patch } from '../change.ts';
-import { Exit, PluginError } from '../exit.ts';
+import { Exit } from '../exit.ts';
+import { refuseWithoutQuorum } from '../members.ts';
 import { dryRunOption, type Verb } from '../verb.ts';
 
 export const restart: Verb = {
@@ -9,12 +10,9 @@ export const restart: Verb = {
   options: [dryRunOption],
   async run({ args, flags, terminal, connect }) {
     const session = await connect();
-    const { metadata, status = {}, spec } = await session.cluster(args[0]);
-    if (status.conditions?.some(({ type, status: is }) => type === 'QuorumLost' && is === 'True'))
-      throw new PluginError(
-        Exit.refused,
-        `${metadata.name} has lost its quorum, and a restart could lose its last writes; kubectl etcd explain QuorumLost`,
-      );
+    const cluster = await session.cluster(args[0]);
+    const { metadata, spec } = cluster;
+    refuseWithoutQuorum(cluster, 'a restart could lose its last writes');
     // What `kubectl rollout restart` writes. The reconciler follows each change of the template.
     const annotations = {
       'kubectl.kubernetes.io/restartedAt': new Date(session.now).toISOString().replace(/\.\d+/, ''),

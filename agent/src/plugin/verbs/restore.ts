@@ -73,7 +73,7 @@ export const restore: Verb = {
       return Exit.done;
     }
     const path = session.paths.of('etcdrestores', name);
-    const ended = await follow<RestoreObject>({ session, terminal, path, share });
+    const ended = await follow<RestoreObject>({ session, terminal, path, share, progress: ({ status }) => status });
     if (!ended) {
       terminal.note(`EtcdRestore ${name} goes on; kubectl etcd status --watch shows it; ${cancel}`);
       return Exit.interrupted;

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { codeOf } from '../../lib/errors.ts';
+import { Exit, usage } from '../exit.ts';
+import { option, type Verb } from '../verb.ts';
+
+export const render: Verb = {
+  name: 'render',
+  args: '<file>',
+  about:
+    "print the manifests of the EtcdClusters, EtcdBackups, EtcdRestores and EtcdUsers in a YAML file ('-': standard input), as cdk8s-etcd render does; works without an API server",
+  options: [
+    option('--registry <name>', 'a registry that mirrors the images'),
+    option('--crds', 'put the CustomResourceDefinitions first; kubectl apply must then run twice'),
+    option('--no-reconciler', 'leave out the reconciler, because the namespace already has one'),
+  ],
+  async run({ args: [file = ''], flags, terminal }) {
+    const { render: rendered } = await library();
+    const { namespace, registry, crds, reconciler } = flags;
+    const name = file === '-' ? 'standard input' : file;
+    const options = { file: name, namespace, registry, crds: crds === true, reconciler: reconciler !== false };
+    const text = read(file);
+    try {
+      const { yaml, lines } = rendered(text, options);
+      // As it is: it is the text of the user's own file, and programs read it.
+      terminal.streams.stdout.write(yaml);
+      for (const line of lines) terminal.note(line);
+      return Exit.done;
+    } catch (error) {
+      const { lines } = error as { lines?: readonly string[] };
+      if (!lines) throw error;
+      for (const line of lines) terminal.note(line);
+      return Exit.usage;
+    }
+  },
+};
+
+interface Library {
+  render(text: string, options: object): { readonly yaml: string; readonly lines: readonly string[] };
+}
+
+/** The constructs, which are large. `as string`: their sources obey another tsconfig.json than the agent's. */
+const library = async (): Promise<Library> => (await import('../../../../src/render/run.ts' as string)) as Library;
+
+function read(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    throw usage(`${file} cannot be read (${codeOf(error) ?? 'unknown error'})`);
+  }
+}

@@ -1,0 +1,147 @@
+import { PluginTest, paths } from './plugin.fixture.ts';
+
+let plugin: PluginTest;
+beforeEach(async () => {
+  plugin = await PluginTest.start();
+  plugin.putCluster('orders', {}, { backup: { schedules: [{ name: 'hourly' }] } });
+  plugin.api.put(paths.of('cronjobs', 'orders-hourly'), {
+    spec: {
+      jobTemplate: {
+        spec: {
+          backoffLimit: 3,
+          activeDeadlineSeconds: 3660,
+          podFailurePolicy: { rules: [] },
+          template: {
+            metadata: { labels: { 'app.kubernetes.io/part-of': 'orders' } },
+            spec: {
+              serviceAccountName: 'orders-backup',
+              containers: [
+                {
+                  name: 'backup',
+                  image: 'agent:1',
+                  args: [
+                    ...['backup', '--cluster=orders', '--endpoints=https://orders-0:2379', '--verify=read'],
+                    ...['--trigger=schedule', '--store={"s3":{"bucket":"a"}}', '--store={"s3":{"bucket":"b"}}'],
+                  ],
+                  volumeMounts: [{ name: 'store-0-credentials', mountPath: '/etc/x' }],
+                },
+              ],
+              volumes: [{ name: 'store-0-credentials', secret: { secretName: 's3' } }],
+            },
+          },
+        },
+      },
+    },
+  });
+});
+afterEach(() => plugin[Symbol.asyncDispose]());
+
+interface Job {
+  readonly spec: {
+    readonly template: {
+      readonly metadata: object;
+      readonly spec: { readonly containers: readonly { args: string[] }[] };
+    };
+  };
+}
+
+const jobs = () => plugin.api.objects<Job>(paths.of('jobs'));
+const args = () => jobs().at(-1)!.spec.template.spec.containers[0]!.args;
+
+/** Plays Kubernetes and the agent. */
+async function end(type: 'Complete' | 'Failed', exitCode: number, result: object | string): Promise<void> {
+  while (jobs().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  const [job] = jobs();
+  const { name, uid } = job!.metadata;
+  const message = typeof result === 'string' ? result : JSON.stringify({ exitCode, ...result });
+  plugin.api.put(paths.of('pods', `${name}-abc`), {
+    metadata: { labels: { 'batch.kubernetes.io/job-name': name }, ownerReferences: [{ kind: 'Job', name, uid }] },
+    status: { containerStatuses: [{ name: 'backup', state: { terminated: { exitCode, message } } }] },
+  });
+  const status = { conditions: [{ type, status: 'True', message: 'Job has reached its limit' }] };
+  plugin.api.put(paths.of('jobs', name), { ...job, status });
+}
+
+test('the newest backup: a Job of the schedule that verifies instead, and its result', async () => {
+  const running = plugin.run('verify');
+  await end('Complete', 0, { snapshots: [{ id: '20261126T140000Z-1', outcome: 'verified', detail: '25.0 MiB read' }] });
+  expect(await running).toMatchObject({ exit: 0, out: '20261126T140000Z-1: verified: 25.0 MiB read\n' });
+  const [job] = jobs();
+  expect(job).toMatchObject({
+    metadata: { ownerReferences: [{ kind: 'CronJob', name: 'orders-hourly' }] },
+    spec: {
+      backoffLimit: 0,
+      ttlSecondsAfterFinished: 86_400,
+      activeDeadlineSeconds: 3660,
+      template: {
+        metadata: { labels: { 'app.kubernetes.io/part-of': 'orders' } },
+        spec: { serviceAccountName: 'orders-backup' },
+      },
+    },
+  });
+  // By this label, the reconciler would take it for a backup.
+  expect(job!.metadata.labels).not.toHaveProperty('app.kubernetes.io/part-of');
+  expect(job!.metadata.ownerReferences![0]).not.toHaveProperty('controller');
+  expect(args()).toEqual([
+    ...['verify', '20261126T140000Z-1', '--cluster=orders', '--store={"s3":{"bucket":"a"}}'],
+    ...['--level=read', '--output=json'],
+  ]);
+});
+
+test('another snapshot, store and level, with the key', async () => {
+  const flags = '--snapshot s$1 --store 2 --level open --identity-secret keys --no-wait';
+  expect((await plugin.run(`verify orders ${flags}`)).exit).toBe(0);
+  expect(args()).toEqual([
+    ...['verify', 's$$1', '--cluster=orders', '--store={"s3":{"bucket":"b"}}', '--level=open'],
+    ...['--age-identity-file=/etc/etcd-agent/age-identities', '--output=json'],
+  ]);
+  expect(JSON.stringify(jobs()[0]!.spec)).toContain('"secretName":"keys"');
+});
+
+test.each<[string, 'Complete' | 'Failed', number, object | string, number, RegExp]>([
+  [
+    'a bad snapshot',
+    'Failed',
+    30,
+    { snapshots: [{ id: 's1', outcome: 'failed', detail: 'sha256 differs' }] },
+    6,
+    /s1: failed: sha256 differs \(exit code 30/,
+  ],
+  ['nothing there', 'Failed', 41, { error: 'no snapshot s1' }, 3, /no snapshot s1 \(exit code 41/],
+  ['killed', 'Failed', 137, 'the last line of its log', 6, /the last line of its log \(exit code 137/],
+])('%s', async (_, type, code, result, exit, text) => {
+  const running = plugin.run('verify --snapshot s1');
+  await end(type, code, result);
+  expect(await running).toMatchObject({ exit, out: expect.stringMatching(text) });
+});
+
+test('--dry-run prints the Job, and creates none', async () => {
+  const { out, exit } = await plugin.run('verify --dry-run');
+  expect(exit).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ kind: 'Job', metadata: { namespace: 'shop' } });
+  expect(jobs()).toEqual([]);
+});
+
+test('a store that the schedule does not have; a schedule without a known backup', async () => {
+  expect(await plugin.run('verify --store 3')).toMatchObject({ exit: 2, err: expect.stringContaining('2 stores') });
+  plugin.putCluster(
+    'orders',
+    { lastBackup: { id: 'x', at: '2026-11-26T10:00:00Z', schedule: 'daily' } },
+    { backup: { schedules: [{ name: 'hourly' }] } },
+  );
+  expect(await plugin.run('verify')).toMatchObject({
+    exit: 3,
+    err: expect.stringContaining('name one with --snapshot'),
+  });
+  plugin.api.put(paths.of('etcdbackups', 'b1'), {
+    spec: { clusterName: 'orders', schedule: 'hourly' },
+    status: { phase: 'Completed', snapshotId: 's9' },
+  });
+  expect((await plugin.run('verify --no-wait')).exit).toBe(0);
+  expect(args()[1]).toBe('s9');
+});
+
+test('without the right to create Jobs', async () => {
+  plugin.forbid('jobs');
+  expect((await plugin.run('verify')).exit).toBe(4);
+});
