@@ -257,7 +257,15 @@ test('EtcdBackupTooOld: in one of the stores', () => {
   checkAlert('EtcdBackupTooOld', { [newest(2)]: { well: hourly, fault: before } }, 120 - start);
 });
 
-test('EtcdBackupNone', () => checkAlert('EtcdBackupNone', { [newest(2)]: { well: hourly, fault: 0 } }));
+test('EtcdBackupsGone: a store that had verified backups has none', () =>
+  checkAlert('EtcdBackupsGone', { [newest(2)]: { well: hourly, fault: 0 } }));
+
+test('EtcdBackupNone: a store that never had one; the exporter may restart meanwhile', () => {
+  checkAlert('EtcdBackupNone', { [newest(2)]: { fault: 0 } }, 0, 15);
+  const restarts = { [newest(2)]: { fault: (minute: number) => (minute % 60 < 5 ? undefined : 0) } };
+  const span = { from: start, to: 400, end: 410 };
+  expect(fires(restarts, span, new Map([[399, ['EtcdBackupNone']]]))).toBe('');
+});
 
 test('EtcdBackupStoreDown: one alert, also when its newest backup is too old', () => {
   const down = { [isUp(1)]: { well: 1, fault: 0 }, [newest(1)]: { well: hourly, fault: before } };

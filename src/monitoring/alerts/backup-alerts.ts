@@ -7,7 +7,9 @@ const DOWN = '20m';
 export function alertsOnBackups(scope: AlertScope, maxAge: number): Alert[] {
   const labels = ['namespace', 'etcd_cluster', 'cronjob', 'store'].join(', ');
   const of = (metric: string) => series(metric, scope);
-  const newest = `max by (${labels}) (${of('etcd_backup_last_verified_timestamp_seconds')})`;
+  const verified = of('etcd_backup_last_verified_timestamp_seconds');
+  const newest = `max by (${labels}) (${verified})`;
+  const hadOne = `max by (${labels}) (max_over_time(${verified}[7d])) > 0`;
   const isDown = `max by (${labels}) (max_over_time(${of('etcd_backup_store_up')}[${DOWN}])) == 0`;
   // A store that cannot be read is one cause, and one alert.
   const unlessDown = `unless on (${labels}) (${isDown})`;
@@ -35,9 +37,18 @@ export function alertsOnBackups(scope: AlertScope, maxAge: number): Alert[] {
         'The newest verified backup in {{ $labels.store }} is {{ $value | humanizeDuration }} old. Read the log of the last Job of the schedule.',
     },
     {
+      name: 'EtcdBackupsGone',
+      severity: 'critical',
+      expr: `${newest} == 0 and on (${labels}) (${hadOne}) ${unlessDown}`,
+      for: '10m',
+      summary:
+        'The verified backups in {{ $labels.store }} are gone. Find out who deleted them, and take a backup now.',
+    },
+    {
       name: 'EtcdBackupNone',
       severity: 'critical',
-      expr: `${newest} == 0 ${unlessDown}`,
+      // A restart of the exporter does not begin the time anew.
+      expr: `max by (${labels}) (last_over_time(${verified}[15m])) == 0 unless on (${labels}) (${hadOne}) ${unlessDown}`,
       // A new schedule has its first run within this time.
       for: `${maxAge}s`,
       summary: 'There is no verified backup in {{ $labels.store }}. Read the log of the last Job of the schedule.',
