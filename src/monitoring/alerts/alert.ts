@@ -25,6 +25,10 @@ export function series(metric: string, scope: AlertScope, ...more: readonly stri
   return `${metric}{${[...scopeMatchers(scope), ...more].join(',')}}`;
 }
 
+/** Returns a selector of a condition, such as `etcd_cluster_condition{…,condition="Degraded",status="True"}`. */
+export const conditionIs = (scope: AlertScope, condition: string, ...more: readonly string[]): string =>
+  series('etcd_cluster_condition', scope, `condition="${condition}"`, ...more);
+
 function scopeMatchers({ cluster, namespace }: AlertScope): string[] {
   return [...(namespace === undefined ? [] : [`namespace="${namespace}"`]), `etcd_cluster="${cluster}"`];
 }
