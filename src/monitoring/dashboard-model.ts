@@ -1033,7 +1033,7 @@ const text = `{
    },
    "targets": [
     {
-     "expr": "sum by (grpc_method) (rate(grpc_server_handled_total{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", grpc_type=\\"unary\\"}[$__rate_interval]))",
+     "expr": "sum by (grpc_method) (rate(grpc_server_handled_total{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", grpc_type=\\"unary\\"}[$__rate_interval])) > 0",
      "refId": "A",
      "legendFormat": "{{grpc_method}}"
     }
@@ -1063,7 +1063,7 @@ const text = `{
     "overrides": []
    },
    "title": "Failed requests per second",
-   "description": "Requests that ended with an error of the server, by method and code.",
+   "description": "Requests that ended with an error of the server, by method and code. Nothing here is good.",
    "datasource": {
     "type": "prometheus",
     "uid": "$datasource"
@@ -1076,7 +1076,7 @@ const text = `{
    },
    "targets": [
     {
-     "expr": "sum by (grpc_method, grpc_code) (rate(grpc_server_handled_total{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", grpc_code=~\\"Unavailable|DeadlineExceeded|ResourceExhausted|Internal|Unknown|DataLoss\\"}[$__rate_interval]))",
+     "expr": "sum by (grpc_method, grpc_code) (rate(grpc_server_handled_total{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", grpc_code=~\\"Unavailable|DeadlineExceeded|ResourceExhausted|Internal|Unknown|DataLoss\\"}[$__rate_interval])) > 0",
      "refId": "A",
      "legendFormat": "{{grpc_method}}: {{grpc_code}}"
     }

@@ -222,6 +222,20 @@ const oneFault: readonly (readonly [what: string, alert: string, faults: Readonl
     { ...becomes('Alarm', 'True', 'Corrupt'), ...becomes('Stalled', 'True', 'CorruptAlarm') },
   ],
   [
+    'an older version is asked for',
+    'EtcdSpecRefused',
+    { ...becomes('Accepted', 'False', 'DowngradeRefused'), ...becomes('Stalled', 'True', 'UpgradeRefused') },
+  ],
+  [
+    'the database is full again',
+    'EtcdAlarm',
+    {
+      ...becomes('Alarm', 'True', 'NoSpace'),
+      ...becomes('Available', 'False', 'NoSpace'),
+      ...becomes('Stalled', 'True', 'NoSpace'),
+    },
+  ],
+  [
     'the database is full',
     'EtcdAlarm',
     {

@@ -11,13 +11,15 @@ interface ConditionAlert extends Pick<Alert, 'name' | 'severity' | 'for' | 'summ
   readonly only?: readonly string[];
   /** Conditions whose alert is enough if they have the same reason. */
   readonly behind?: readonly Other[];
+  /** A reason that only follows from a spec that is refused, which has its own alert, while `Accepted` is False. */
+  readonly unlessRefused?: string;
   /** A cluster that is being formed has its own alert. */
   readonly onceFormed?: boolean;
   /** While clients cannot use the cluster, which has its own alert, Unknown says nothing new. */
   readonly unknownIfServing?: boolean;
 }
 
-type Other = 'QuorumLost' | 'Stalled' | 'Available';
+type Other = 'QuorumLost' | 'Stalled' | 'Alarm' | 'Available';
 
 /** Reasons of `Available` in a cluster that does not serve yet. */
 const forming = ['Bootstrapping', 'Restoring'] as const;
@@ -76,7 +78,8 @@ const conditionAlerts: readonly ConditionAlert[] = [
     condition: 'Stalled',
     status: 'True',
     except: ['CorruptAlarm'],
-    behind: ['QuorumLost'],
+    behind: ['QuorumLost', 'Alarm'],
+    unlessRefused: 'UpgradeRefused',
     for: '2m',
     summary: 'The reconciler waits for your decision, and changes nothing until then.',
   },
@@ -182,22 +185,33 @@ export function alertsOnConditions(scope: AlertScope): Alert[] {
   });
 }
 
+const on = 'on (namespace, etcd_cluster)';
+
 function found(scope: AlertScope, alert: ConditionAlert): string {
-  const { condition, status, except, only, behind = [], onceFormed, unknownIfServing } = alert;
-  const reasons = [...(except ? [`reason!~"${except.join('|')}"`] : []), ...(only ? [matcher('reason', only)] : [])];
-  const own = (statuses: ConditionAlert['status']) =>
-    conditionIs(scope, condition, matcher('status', statuses), ...reasons);
-  const unless = (labels: string, other: string) => `unless on (namespace, etcd_cluster${labels}) ${other}`;
+  const { condition, status, except = [], only, behind = [], unlessRefused, onceFormed, unknownIfServing } = alert;
+  const others = [...except, ...(unlessRefused ? [unlessRefused] : [])];
+  const reasons = [
+    ...(others.length > 0 ? [`reason!~"${others.join('|')}"`] : []),
+    ...(only ? [matcher('reason', only)] : []),
+  ];
+  const own = (statuses: ConditionAlert['status'], matchers = reasons) =>
+    conditionIs(scope, condition, matcher('status', statuses), ...matchers);
   if (unknownIfServing) {
     const notServing = conditionIs(scope, 'Available', 'status!="True"');
-    return `${own('False')} or ${own('Unknown')} ${unless('', notServing)}`;
+    return `${own('False')} or ${own('Unknown')} unless ${on} ${notServing}`;
   }
-  const inFront = behind.map((other) => unless(', reason', conditionIs(scope, other, `status="${bad[other]}"`)));
-  const unformed = conditionIs(scope, 'Available', 'status="False"', matcher('reason', forming));
-  return [own(status), ...inFront, ...(onceFormed ? [unless('', unformed)] : [])].join(' ');
+  const inFront = behind.map((other) => conditionIs(scope, other, `status="${bad[other]}"`));
+  const forms = conditionIs(scope, 'Available', 'status="False"', matcher('reason', forming));
+  const refused = conditionIs(scope, 'Accepted', 'status="False"');
+  return [
+    own(status),
+    ...inFront.map((other) => `unless on (namespace, etcd_cluster, reason) ${other}`),
+    ...(onceFormed ? [`unless ${on} ${forms}`] : []),
+    ...(unlessRefused ? [`or ${own(status, [matcher('reason', unlessRefused)])} unless ${on} ${refused}`] : []),
+  ].join(' ');
 }
 
-const bad: Readonly<Record<Other, Status>> = { QuorumLost: 'True', Stalled: 'True', Available: 'False' };
+const bad: Readonly<Record<Other, Status>> = { QuorumLost: 'True', Stalled: 'True', Alarm: 'True', Available: 'False' };
 
 const matcher = (label: string, values: string | readonly string[]): string =>
   typeof values === 'string' ? `${label}="${values}"` : `${label}=~"${values.join('|')}"`;

@@ -33,7 +33,9 @@ test('the set of states numbers each hash once, through its growth', () => {
 });
 
 test('the shortest way to a broken invariant is reported', () => {
-  const mutant = mutantsOf(actionTable).find((m) => m.name === 'Remove.call · requires · the voters that stay are healthy and a quorum, or it is a learner')!;
+  const mutant = mutantsOf(actionTable).find(
+    (m) => m.name === 'Remove.call · requires · the voters that stay are healthy and a quorum, or it is a learner',
+  )!;
   const scenario = {
     name: 'shrink',
     start: withBudget(running({ size: 3 }, planner), { edits: 1, faults: 1 }),
