@@ -251,7 +251,7 @@ export const rows = [
       },
       {
         title: 'Memory',
-        text: 'Resident memory of etcd and of the agent beside it.',
+        text: 'Resident memory of etcd, of the agent beside it and of the reconciler.',
         kind: 'timeseries',
         width: 8,
         unit: 'bytes',

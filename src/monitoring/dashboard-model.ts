@@ -1234,7 +1234,7 @@ const text = `{
     "overrides": []
    },
    "title": "Memory",
-   "description": "Resident memory of etcd and of the agent beside it.",
+   "description": "Resident memory of etcd, of the agent beside it and of the reconciler.",
    "datasource": {
     "type": "prometheus",
     "uid": "$datasource"
