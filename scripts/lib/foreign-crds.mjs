@@ -16,16 +16,25 @@ export const certManagerCrds = () =>
   });
 
 /** Returns a directory with CustomResourceDefinitions of the Prometheus operator; throws if they are unavailable. */
-export const prometheusOperatorCrds = () =>
+export const prometheusOperatorCrds = () => ofPrometheusOperator('prometheus-operator-crds', ours);
+
+/** The same with those that the operator itself needs. */
+export const allPrometheusOperatorCrds = () => ofPrometheusOperator('prometheus-operator-all-crds', [...ours, ...its]);
+
+const ours = ['servicemonitors', 'prometheusrules'];
+const its = ['alertmanagerconfigs', 'alertmanagers', 'podmonitors', 'probes', 'prometheuses', 'scrapeconfigs'];
+
+const ofPrometheusOperator = (cached, plurals) =>
   crds({
+    cached,
     tool: 'prometheus-operator',
     module: 'github.com/prometheus-operator/prometheus-operator',
     folder: 'example/prometheus-operator-crd',
-    files: ['servicemonitors', 'prometheusrules'].map((plural) => `monitoring.coreos.com_${plural}.yaml`),
+    files: plurals.map((plural) => `monitoring.coreos.com_${plural}.yaml`),
   });
 
-async function crds({ tool, module, folder, files }) {
-  const directory = join(cacheDirectory, `${tool}-crds`);
+async function crds({ tool, module, folder, files, cached = `${tool}-crds` }) {
+  const directory = join(cacheDirectory, cached);
   const found = await readdir(directory).catch(() => []);
   if (files.some((file) => !found.includes(file))) {
     await fillDirectory(directory, (fresh) => fill(fresh, { tool, module, folder, files }));

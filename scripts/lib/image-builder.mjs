@@ -42,9 +42,14 @@ export function findBuilder() {
 
 /** Builds the image from the bundle in agent/lib; `buildArgs` are like `NODE_IMAGE=…`. Returns the exit code. */
 export function buildImage(builder, image, buildArgs = []) {
+  return buildFrom(agent, builder, image, buildArgs);
+}
+
+/** Builds the image of the Dockerfile in a directory. Returns the exit code. */
+export function buildFrom(directory, builder, image, buildArgs = []) {
   console.error(`building ${image} with ${builder.name}`);
   const args = buildArgs.flatMap((argument) => ['--build-arg', argument]);
-  return run(builder, [...builder.build, '--tag', image, ...args, agent]);
+  return run(builder, [...builder.build, '--tag', image, ...args, directory]);
 }
 
 /** Writes an archive that container runtimes import under the image's name. Returns the exit code. */

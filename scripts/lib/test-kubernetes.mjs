@@ -45,17 +45,25 @@ export class TestKubernetes {
   /** The image under test, which the nodes have in the end. Returns its name. */
   provideImage() {
     if (this.#env.AGENT_IMAGE) return this.#env.AGENT_IMAGE;
+    this.load(image, (builder) => {
+      const build = [join(root, 'agent/build.mjs'), '--crashing'];
+      const bundled = spawnSync(process.execPath, build, { stdio: ['ignore', 2, 2] });
+      if (bundled.status !== 0) this.give('the agent could not be bundled');
+      return buildImage(builder, image);
+    });
+    return image;
+  }
+
+  /** Loads an image into the nodes. `build` gets the builder and returns an exit code. */
+  load(name, build) {
     const load = this.#loader();
     const builder = findBuilder();
     if (!builder) process.exit(2);
     const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-image-'));
     try {
-      const archive = join(directory, 'agent.tar');
-      const build = [join(root, 'agent/build.mjs'), '--crashing'];
-      const bundled = spawnSync(process.execPath, build, { stdio: ['ignore', 2, 2] });
-      if (bundled.status !== 0) this.give('the agent could not be bundled');
-      if (buildImage(builder, image) !== 0) this.give('the image could not be built');
-      if (saveImage(builder, image, archive) !== 0) this.give('the image could not be saved');
+      const archive = join(directory, 'image.tar');
+      if (build(builder) !== 0) this.give('the image could not be built');
+      if (saveImage(builder, name, archive) !== 0) this.give('the image could not be saved');
       const loaded = spawnSync('sh', ['-c', `${load} "$1"`, 'sh', archive], {
         stdio: ['ignore', 2, 2],
         env: this.#env,
@@ -64,7 +72,6 @@ export class TestKubernetes {
     } finally {
       rmSync(directory, { recursive: true });
     }
-    return image;
   }
 
   /** Runs suites of the library against it, with jest's arguments. Returns the exit code. */

@@ -134,14 +134,20 @@ export const all = {
     run: script('scripts/suites/chaos.mjs'),
   },
   alerts: {
-    about: 'every alert fires, alone, and resolves, by promtool; the dashboard on a real Prometheus and etcd',
-    minutes: 2,
-    smoke: false,
-    subject: ['src/monitoring', 'test/alerts', 'agent/test/monitoring'],
-    run: ({ args }) => {
+    about: 'every alert fires, alone, and resolves: by promtool, and by real faults on Kubernetes',
+    minutes: 8,
+    subject: ['src/monitoring', 'test/alerts', 'test/monitoring', 'agent/test/monitoring'],
+    run: script('scripts/suites/alerts.mjs', () => {
       for (const name of ['etcd', 'prometheus']) provide(name);
-      return suites(args.length > 0 ? args : ['test/alerts', 'agent/test/monitoring']);
-    },
+    }),
+  },
+  dashboard: {
+    about:
+      'each panel of the dashboard while a cluster on Kubernetes loses its leader, is backed up and loses a volume',
+    minutes: 4,
+    kubernetes: true,
+    subject: ['src/monitoring', 'scripts/dashboard', 'test/monitoring'],
+    run: script('scripts/suites/dashboard.mjs', () => provide('prometheus')),
   },
   retention: {
     about: '100,000 random histories against the rules of retention',

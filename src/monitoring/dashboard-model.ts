@@ -1037,7 +1037,7 @@ const texts = {
    },
    "targets": [
     {
-     "expr": "sum by (grpc_method) (rate(grpc_server_handled_total{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", grpc_type=\\"unary\\"}[$__rate_interval]))",
+     "expr": "sum by (grpc_method) (rate(grpc_server_handled_total{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", grpc_type=\\"unary\\"}[$__rate_interval])) > 0",
      "refId": "A",
      "legendFormat": "{{grpc_method}}"
     }
@@ -1067,7 +1067,7 @@ const texts = {
     "overrides": []
    },
    "title": "Failed requests per second",
-   "description": "Requests that ended with an error of the server, by method and code.",
+   "description": "Requests that ended with an error of the server, by method and code. Nothing here is good.",
    "datasource": {
     "type": "prometheus",
     "uid": "$datasource"
@@ -1080,7 +1080,7 @@ const texts = {
    },
    "targets": [
     {
-     "expr": "sum by (grpc_method, grpc_code) (rate(grpc_server_handled_total{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", grpc_code=~\\"Unavailable|DeadlineExceeded|ResourceExhausted|Internal|Unknown|DataLoss\\"}[$__rate_interval]))",
+     "expr": "sum by (grpc_method, grpc_code) (rate(grpc_server_handled_total{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", grpc_code=~\\"Unavailable|DeadlineExceeded|ResourceExhausted|Internal|Unknown|DataLoss\\"}[$__rate_interval])) > 0",
      "refId": "A",
      "legendFormat": "{{grpc_method}}: {{grpc_code}}"
     }
@@ -1238,7 +1238,7 @@ const texts = {
     "overrides": []
    },
    "title": "Memory",
-   "description": "Resident memory of etcd and of the agent beside it.",
+   "description": "Resident memory of etcd, of the agent beside it and of the reconciler.",
    "datasource": {
     "type": "prometheus",
     "uid": "$datasource"

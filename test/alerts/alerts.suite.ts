@@ -152,6 +152,133 @@ test('a full database is one alert, not two', () => {
   checkAlert('EtcdAlarm', { ...becomes('Alarm', 'True', 'NoSpace'), ...becomes('Available', 'False', 'NoSpace') });
 });
 
+/** The faults last for two hours and more, longer than every alert but one waits. */
+function checkOnly(name: string, faults: Readonly<Record<string, Faulty>>): void {
+  const span = { from: start, to: 150, end: 180 };
+  const expected = [start - 1, 65, 90, 119, 149, 179].map(
+    (minute) => [minute, minute > start && minute < span.to ? [name] : []] as const,
+  );
+  expect(fires(faults, span, new Map(expected))).toBe('');
+}
+
+const unknown = {
+  ...becomes('CertificatesReady', 'Unknown', 'StateUnknown'),
+  ...becomes('AuthReady', 'Unknown', 'StateUnknown'),
+  ...becomes('TransportReady', 'Unknown', 'StateUnknown'),
+};
+const gone = Object.fromEntries(
+  [0, 1, 2].map((ordinal) => [ofPod('etcd_server_has_leader', ordinal), { well: 1 }] as const),
+);
+const oneFault: readonly (readonly [what: string, alert: string, faults: Readonly<Record<string, Faulty>>])[] = [
+  [
+    'a majority of pods is gone',
+    'EtcdQuorumLost',
+    {
+      ...becomes('QuorumLost', 'True', 'MajorityDown'),
+      ...becomes('Available', 'False', 'QuorumLost'),
+      ...becomes('Degraded', 'True', 'MajorityDown'),
+      ...unknown,
+      ...gone,
+    },
+  ],
+  [
+    'a majority of volumes is lost',
+    'EtcdQuorumLost',
+    {
+      ...becomes('QuorumLost', 'True', 'MajorityVolumesLost'),
+      ...becomes('Available', 'False', 'QuorumLost'),
+      ...becomes('Degraded', 'True', 'MajorityVolumesLost'),
+      ...becomes('Stalled', 'True', 'MajorityVolumesLost'),
+      ...unknown,
+    },
+  ],
+  [
+    'the reconciler does not reach etcd',
+    'EtcdStateUnknown',
+    {
+      ...becomes('Available', 'Unknown', 'QuorumUnknown'),
+      ...becomes('QuorumLost', 'Unknown', 'QuorumUnknown'),
+      ...unknown,
+    },
+  ],
+  [
+    'a cluster was applied without its manifests',
+    'EtcdStalled',
+    {
+      ...becomes('Stalled', 'True', 'ManifestsMissing'),
+      ...becomes('Available', 'False', 'ManifestsMissing'),
+      ...unknown,
+      ...gone,
+    },
+  ],
+  [
+    'the first pod of a cluster does not run',
+    'EtcdNotFormed',
+    {
+      ...becomes('Available', 'False', 'Bootstrapping'),
+      ...becomes('QuorumLost', 'Unknown', 'Bootstrapping'),
+      ...becomes('Degraded', 'True', 'PodNotRunning'),
+      ...gone,
+    },
+  ],
+  [
+    'pods wait with an etcd of another version',
+    'EtcdStalled',
+    { ...becomes('Stalled', 'True', 'VersionMismatch'), ...becomes('Degraded', 'True', 'VersionMismatch') },
+  ],
+  [
+    'data of members differ',
+    'EtcdAlarm',
+    { ...becomes('Alarm', 'True', 'Corrupt'), ...becomes('Stalled', 'True', 'CorruptAlarm') },
+  ],
+  [
+    'an older version is asked for',
+    'EtcdSpecRefused',
+    { ...becomes('Accepted', 'False', 'DowngradeRefused'), ...becomes('Stalled', 'True', 'UpgradeRefused') },
+  ],
+  [
+    'the database is full again',
+    'EtcdAlarm',
+    {
+      ...becomes('Alarm', 'True', 'NoSpace'),
+      ...becomes('Available', 'False', 'NoSpace'),
+      ...becomes('Stalled', 'True', 'NoSpace'),
+    },
+  ],
+  [
+    'the database is full',
+    'EtcdAlarm',
+    {
+      ...becomes('Alarm', 'True', 'NoSpace'),
+      ...becomes('Available', 'False', 'NoSpace'),
+      [ofPod('etcd_mvcc_db_total_size_in_bytes', 1)]: { well: 500e6, fault: 1.99e9 },
+    },
+  ],
+  [
+    'a lost volume waits to be replaced by hand',
+    'EtcdDegraded',
+    {
+      ...becomes('Degraded', 'True', 'VolumeLost'),
+      [ofPod('etcd_agent_permit_wait_seconds', 1)]: { well: 0, fault: 1000 },
+    },
+  ],
+];
+
+test.each(oneFault)('one fault raises one alert: %s', (_, alert, faults) => checkOnly(alert, faults));
+
+test('another problem does not hide one', () => {
+  const both = (faults: Readonly<Record<string, Faulty>>, names: readonly string[]) =>
+    expect(fires(faults, { from: start, to: 150, end: 150 }, new Map([[140, names]]))).toBe('');
+  both({ ...becomes('Stalled', 'True', 'UpgradeRefused'), ...becomes('Degraded', 'True', 'MemberDown') }, [
+    'EtcdDegraded',
+    'EtcdStalled',
+  ]);
+  both({ ...becomes('Available', 'False', 'NoReadyPod'), ...becomes('AuthReady', 'False', 'OnlyRoot') }, [
+    'EtcdAuthNotReady',
+    'EtcdUnavailable',
+  ]);
+});
+
 test.each([
   ['a member restarts as planned', becomes('Degraded', 'True', 'Starting')],
   ['a root is being replaced', becomes('CertificatesReady', 'False', 'RotatingRoot')],

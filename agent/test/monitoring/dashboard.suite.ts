@@ -10,6 +10,8 @@ const ofEtcd = dashboardModel('cluster').panels.flatMap(({ title, targets = [] }
   const isOfEtcd = targets.length > 0 && targets.every(({ expr }) => !own.test(expr));
   return isOfEtcd ? { title, queries: targets } : [];
 });
+/** It shows nothing while no request fails. */
+const withoutFailures = 'Failed requests per second';
 const scope = { namespace: 'shop', etcd_cluster: 'orders' };
 
 /** As Grafana does. */
@@ -39,7 +41,7 @@ test.each(availableMinors().filter((minor) => minor !== '3.4'))(
     for (const { title, queries } of ofEtcd) {
       for (const { expr } of queries) {
         const samples = await prometheus.query(filled(expr));
-        if (samples.length === 0) empty.push(`${title}: ${expr}`);
+        if (samples.length === 0 && title !== withoutFailures) empty.push(`${title}: ${expr}`);
       }
     }
     expect({ minor, empty }).toEqual({ minor, empty: [] });

@@ -35,6 +35,10 @@ export function series(metric: string, scope: AlertScope, ...more: readonly stri
   return `${metric}{${[...scopeMatchers(scope), ...more].join(',')}}`;
 }
 
+/** Returns a selector of a condition, such as `etcd_cluster_condition{…,condition="Degraded",status="True"}`. */
+export const conditionIs = (scope: AlertScope, condition: string, ...more: readonly string[]): string =>
+  series('etcd_cluster_condition', scope, `condition="${condition}"`, ...more);
+
 function scopeMatchers({ namespace, cluster, cronJob, reconciler }: AlertScope): string[] {
   const labels = { namespace, etcd_cluster: cluster, cronjob: cronJob, reconciler };
   return Object.entries(labels).flatMap(([label, value]) => (value === undefined ? [] : [`${label}="${value}"`]));

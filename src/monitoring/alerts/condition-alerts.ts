@@ -1,4 +1,4 @@
-import { type Alert, type AlertScope, series } from './alert';
+import { type Alert, type AlertScope, conditionIs } from './alert';
 
 type Status = 'True' | 'False' | 'Unknown';
 
@@ -9,7 +9,20 @@ interface ConditionAlert extends Pick<Alert, 'name' | 'severity' | 'for' | 'summ
   /** Reasons that belong to normal operation, or that another alert reports. */
   readonly except?: readonly string[];
   readonly only?: readonly string[];
+  /** Conditions whose alert is enough if they have the same reason. */
+  readonly behind?: readonly Other[];
+  /** A reason that only follows from a spec that is refused, which has its own alert, while `Accepted` is False. */
+  readonly unlessRefused?: string;
+  /** A cluster that is being formed has its own alert. */
+  readonly onceFormed?: boolean;
+  /** While clients cannot use the cluster, which has its own alert, Unknown says nothing new. */
+  readonly unknownIfServing?: boolean;
 }
+
+type Other = 'QuorumLost' | 'Stalled' | 'Alarm' | 'Available';
+
+/** Reasons of `Available` in a cluster that does not serve yet. */
+const forming = ['Bootstrapping', 'Restoring'] as const;
 
 /** One alert for each way in which a condition of an EtcdCluster can need a person. */
 const conditionAlerts: readonly ConditionAlert[] = [
@@ -26,7 +39,8 @@ const conditionAlerts: readonly ConditionAlert[] = [
     severity: 'critical',
     condition: 'Available',
     status: 'False',
-    except: ['QuorumLost', 'NoSpace', 'Bootstrapping', 'Restoring'],
+    except: ['QuorumLost', 'NoSpace', ...forming],
+    behind: ['Stalled'],
     for: '2m',
     summary: 'Clients cannot use the cluster. See what the reason means and do what it says.',
   },
@@ -35,7 +49,7 @@ const conditionAlerts: readonly ConditionAlert[] = [
     severity: 'warning',
     condition: 'Available',
     status: 'False',
-    only: ['Bootstrapping', 'Restoring'],
+    only: forming,
     for: '30m',
     summary: 'The cluster does not serve yet. See in its status what the next pod waits for.',
   },
@@ -53,6 +67,8 @@ const conditionAlerts: readonly ConditionAlert[] = [
     condition: 'Degraded',
     status: 'True',
     except: ['Starting', 'DiskPressure', 'DiskFull'],
+    behind: ['QuorumLost', 'Stalled', 'Available'],
+    onceFormed: true,
     for: '10m',
     summary: 'A member, a pod or a volume has a problem. Find its cause before a second member fails.',
   },
@@ -61,6 +77,9 @@ const conditionAlerts: readonly ConditionAlert[] = [
     severity: 'critical',
     condition: 'Stalled',
     status: 'True',
+    except: ['CorruptAlarm'],
+    behind: ['QuorumLost', 'Alarm'],
+    unlessRefused: 'UpgradeRefused',
     for: '2m',
     summary: 'The reconciler waits for your decision, and changes nothing until then.',
   },
@@ -104,6 +123,7 @@ const conditionAlerts: readonly ConditionAlert[] = [
     condition: 'CertificatesReady',
     status: ['False', 'Unknown'],
     except: ['Issuing', 'RotatingRoot', 'RevokingIntermediates', 'RootExpiring'],
+    unknownIfServing: true,
     for: '15m',
     summary: 'A certificate is not valid, or will not be renewed in time. Do what the reason says.',
   },
@@ -121,6 +141,7 @@ const conditionAlerts: readonly ConditionAlert[] = [
     severity: 'critical',
     condition: 'AuthReady',
     status: ['False', 'Unknown'],
+    unknownIfServing: true,
     for: '15m',
     summary: "etcd's authentication is not as asked for. Check who can read the data, and do what the reason says.",
   },
@@ -130,6 +151,7 @@ const conditionAlerts: readonly ConditionAlert[] = [
     condition: 'TransportReady',
     status: ['False', 'Unknown'],
     except: ['PlaintextAccepted', 'Bootstrapping'],
+    unknownIfServing: true,
     for: '1h',
     summary: 'TLS is not as asked for, or its switch does not get on. See in the status which member it waits for.',
   },
@@ -151,24 +173,45 @@ const reasonNow = (more = ''): string =>
 
 /** Returns the alerts on the conditions that the reconciler reports. */
 export function alertsOnConditions(scope: AlertScope): Alert[] {
-  return conditionAlerts.map(({ condition, status, except, only, ...alert }) => {
-    const found = series(
-      'etcd_cluster_condition',
-      scope,
-      `condition="${condition}"`,
-      matcher('status', status),
-      ...(except ? [`reason!~"${except.join('|')}"`] : []),
-      ...(only ? [matcher('reason', only)] : []),
-    );
+  return conditionAlerts.map((alert) => {
+    const { name, severity, for: lasts, summary } = alert;
     return {
-      ...alert,
+      ...{ name, severity, for: lasts },
       // The time of an alert would begin anew with each change of a label, and a condition may alternate between reasons.
-      expr: `max by (namespace, etcd_cluster, condition) (${found}) == 1`,
-      summary: `${alert.summary} Reason: ${reasonNow()}.`,
+      expr: `max by (namespace, etcd_cluster, condition) (${found(scope, alert)}) == 1`,
+      summary: `${summary} Reason: ${reasonNow()}.`,
       runbook: `runbook.md#${reasonNow(' | toLower')}`,
     };
   });
 }
+
+const on = 'on (namespace, etcd_cluster)';
+
+function found(scope: AlertScope, alert: ConditionAlert): string {
+  const { condition, status, except = [], only, behind = [], unlessRefused, onceFormed, unknownIfServing } = alert;
+  const others = [...except, ...(unlessRefused ? [unlessRefused] : [])];
+  const reasons = [
+    ...(others.length > 0 ? [`reason!~"${others.join('|')}"`] : []),
+    ...(only ? [matcher('reason', only)] : []),
+  ];
+  const own = (statuses: ConditionAlert['status'], matchers = reasons) =>
+    conditionIs(scope, condition, matcher('status', statuses), ...matchers);
+  if (unknownIfServing) {
+    const notServing = conditionIs(scope, 'Available', 'status!="True"');
+    return `${own('False')} or ${own('Unknown')} unless ${on} ${notServing}`;
+  }
+  const inFront = behind.map((other) => conditionIs(scope, other, `status="${bad[other]}"`));
+  const forms = conditionIs(scope, 'Available', 'status="False"', matcher('reason', forming));
+  const refused = conditionIs(scope, 'Accepted', 'status="False"');
+  return [
+    own(status),
+    ...inFront.map((other) => `unless on (namespace, etcd_cluster, reason) ${other}`),
+    ...(onceFormed ? [`unless ${on} ${forms}`] : []),
+    ...(unlessRefused ? [`or ${own(status, [matcher('reason', unlessRefused)])} unless ${on} ${refused}`] : []),
+  ].join(' ');
+}
+
+const bad: Readonly<Record<Other, Status>> = { QuorumLost: 'True', Stalled: 'True', Alarm: 'True', Available: 'False' };
 
 const matcher = (label: string, values: string | readonly string[]): string =>
   typeof values === 'string' ? `${label}="${values}"` : `${label}=~"${values.join('|')}"`;

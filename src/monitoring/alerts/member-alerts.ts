@@ -1,4 +1,4 @@
-import { type Alert, type AlertScope, series } from './alert';
+import { type Alert, type AlertScope, conditionIs, series } from './alert';
 
 /** Returns the alerts on what etcd and the agent beside it report of themselves. They also work without a reconciler. */
 export function alertsOnMembers(scope: AlertScope): Alert[] {
@@ -6,6 +6,9 @@ export function alertsOnMembers(scope: AlertScope): Alert[] {
   const quantile = (histogram: string) =>
     `histogram_quantile(0.99, sum by (namespace, etcd_cluster, pod, le) (rate(${of(`${histogram}_bucket`)}[5m])))`;
   const share = `${of('etcd_mvcc_db_total_size_in_bytes')} / ${of('etcd_server_quota_backend_bytes')}`;
+  // Without a reconciler there are no conditions.
+  const unless = (condition: string) =>
+    `unless on (namespace, etcd_cluster) ${conditionIs(scope, condition, 'status="True"')}`;
   const left = `${of('etcd_agent_certificate_expiry_timestamp_seconds')} - time()`;
   return [
     {
@@ -25,7 +28,7 @@ export function alertsOnMembers(scope: AlertScope): Alert[] {
     {
       name: 'EtcdDatabaseAlmostFull',
       severity: 'warning',
-      expr: `${share} > 0.8`,
+      expr: `${share} > 0.8 ${unless('Alarm')}`,
       for: '10m',
       summary:
         'The database of pod {{ $labels.pod }} uses {{ $value | humanizePercentage }} of its quota. At 100 % etcd refuses writes: raise `quota`, or delete keys and compact.',
@@ -41,7 +44,7 @@ export function alertsOnMembers(scope: AlertScope): Alert[] {
     {
       name: 'EtcdMemberWaits',
       severity: 'warning',
-      expr: `${of('etcd_agent_permit_wait_seconds')} > 900`,
+      expr: `${of('etcd_agent_permit_wait_seconds')} > 900 ${unless('Degraded')}`,
       for: '1m',
       summary:
         'Pod {{ $labels.pod }} has waited for a permit for {{ $value | humanizeDuration }}. Check the reconciler and the status of the cluster.',

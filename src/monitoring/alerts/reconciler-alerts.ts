@@ -1,4 +1,4 @@
-import { type Alert, type AlertScope, series } from './alert';
+import { type Alert, type AlertScope, conditionIs, series } from './alert';
 
 /** Returns the alerts on the reconciler of a cluster: without it, the conditions of the cluster are of the past. */
 export function alertsOnReconciler(scope: AlertScope): Alert[] {
@@ -25,7 +25,8 @@ export function alertsOnReconciler(scope: AlertScope): Alert[] {
     {
       name: 'EtcdMetricsMissing',
       severity: 'critical',
-      expr: `absent(${of('etcd_server_has_leader')})`,
+      // Without a pod there are none: then the condition has its own alert.
+      expr: `absent(${of('etcd_server_has_leader')}) unless on (etcd_cluster) ${conditionIs(scope, 'Available', 'status="False"')}`,
       for: '15m',
       summary: 'Prometheus has no metrics of any member. Check the scrape target, and who may connect to port 2381.',
     },

@@ -5,7 +5,13 @@ import { secret } from './manifests';
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const day = 86_400_000;
-const validity = () => ({ notBefore: new Date(Date.now() - day), notAfter: new Date(Date.now() + day) });
+
+export interface Validity {
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+}
+
+const validity = (): Validity => ({ notBefore: new Date(Date.now() - day), notAfter: new Date(Date.now() + day) });
 const { clientAuth, serverAuth } = x509.ExtendedKeyUsage;
 
 x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
@@ -36,7 +42,12 @@ export class Authority {
   ) {}
 
   /** A Secret with `ca.crt`, `tls.crt` and `tls.key`: of a server with these host names, or of a client without any. */
-  async secret(name: string, hosts: readonly string[] = [], commonName = name): Promise<Manifest> {
+  async secret(
+    name: string,
+    hosts: readonly string[] = [],
+    commonName = name,
+    dates: Validity = validity(),
+  ): Promise<Manifest> {
     const keys = await newKeys();
     const certificate = await x509.X509CertificateGenerator.create({
       subject: `CN=${commonName}`,
@@ -44,7 +55,7 @@ export class Authority {
       publicKey: keys.publicKey,
       signingKey: this.keys.privateKey,
       signingAlgorithm: algorithm,
-      ...validity(),
+      ...dates,
       extensions: [
         new x509.ExtendedKeyUsageExtension(hosts.length > 0 ? [serverAuth, clientAuth] : [clientAuth]),
         ...(hosts.length > 0 ? [alternativeNames(hosts)] : []),

@@ -43,6 +43,12 @@ export class Ballast {
     return this.sh(fill);
   }
 
+  /** Leaves this share free, in percent. */
+  fillTo(percent: number): Promise<string> {
+    const space = "df -Pk /data | tail -1 | awk '{ print int($4 - $2 * PERCENT / 100) }'";
+    return this.sh(`fallocate -l "$(${space.replace('PERCENT', String(percent))})K" ${file}`);
+  }
+
   drop(): Promise<string> {
     return this.sh(`rm -f ${file}*`);
   }

@@ -9,7 +9,9 @@ function isThere(): boolean {
   return names.split('\n').includes(`storageclass.storage.k8s.io/${sizedStorageClass}`);
 }
 
+export const hasSizedStorage = isThere();
+
 /** A test that needs this class. Without it, the test is skipped with a message. */
-export const sizedTest: (what: string, test: () => Promise<unknown>) => void = isThere()
+export const sizedTest: (what: string, test: () => Promise<unknown>) => void = hasSizedStorage
   ? slowTest
   : (what, work) => test.skip(`${what}: there is no StorageClass ${sizedStorageClass}`, work);
