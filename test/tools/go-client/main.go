@@ -1,0 +1,97 @@
+// Command go-client writes one key after the other into etcd until it gets SIGTERM: see agent/test/etcd/support/writing-client.ts.
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+)
+
+const retry = time.Second
+
+func main() {
+	endpoints := flag.String("endpoints", "", "URLs, separated by commas")
+	directory := flag.String("directory", "", "of ca.crt, tls.crt and tls.key")
+	prefix := flag.String("prefix", "go-", "of the keys")
+	reads := flag.String("reads", "all", "files that are read again: all, certificate, none")
+	flag.Parse()
+	client, err := clientFor(*reads, *directory, strings.Split(*endpoints, ","))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	stop, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer cancel()
+	write(stop, client, *prefix)
+}
+
+func clientFor(reads, directory string, endpoints []string) (*clientv3.Client, error) {
+	if reads == "all" {
+		return connect(directory, endpoints)
+	}
+	config, err := readTLS(directory)
+	if err != nil {
+		return nil, err
+	}
+	if reads == "certificate" {
+		config.Certificates = nil
+		// As the clients do that use etcd's own TLSInfo: etcdctl, the API server of Kubernetes.
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			pair, err := tls.LoadX509KeyPair(filepath.Join(directory, "tls.crt"), filepath.Join(directory, "tls.key"))
+			return &pair, err
+		}
+	}
+	return clientv3.New(clientv3.Config{Endpoints: endpoints, TLS: config, Logger: zap.NewNop()})
+}
+
+func write(stop context.Context, client *clientv3.Client, prefix string) {
+	written, failed := 0, 0
+	last, longest := time.Now(), time.Duration(0)
+	for n := 0; stop.Err() == nil; n++ {
+		key := fmt.Sprint(prefix, n)
+		if err := put(client, key); err != nil {
+			failed++
+			print(map[string]any{"key": key, "error": err.Error()})
+		} else {
+			written++
+			longest = max(longest, time.Since(last))
+			last = time.Now()
+			if written%10 == 0 {
+				print(map[string]any{"written": written})
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	print(map[string]any{"written": written, "failed": failed, "longestGap": longest.Milliseconds()})
+}
+
+// put tries again for a second after the first error.
+func put(client *clientv3.Client, key string) error {
+	for until := (time.Time{}); ; time.Sleep(20 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(context.Background(), retry)
+		_, err := client.Put(ctx, key, "x")
+		cancel()
+		if until.IsZero() {
+			until = time.Now().Add(retry)
+		}
+		if err == nil || time.Now().After(until) {
+			return err
+		}
+	}
+}
+
+func print(line map[string]any) {
+	text, _ := json.Marshal(line)
+	fmt.Println(string(text))
+}
