@@ -1,4 +1,4 @@
-// Command go-client writes one key after the other into etcd until it gets SIGTERM: see agent/test/etcd/support/writing-client.ts.
+// Command go-client writes one key after the other into etcd until it gets SIGTERM: see agent/test/clients/support/writing-client.ts.
 package main
 
 import (
@@ -14,11 +14,12 @@ import (
 	"syscall"
 	"time"
 
+	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 )
 
-const retry = time.Second
+const patience = time.Second
 
 func main() {
 	endpoints := flag.String("endpoints", "", "URLs, separated by commas")
@@ -40,19 +41,19 @@ func clientFor(reads, directory string, endpoints []string) (*clientv3.Client, e
 	if reads == "all" {
 		return connect(directory, endpoints)
 	}
-	config, err := readTLS(directory)
+	config, err := startTLS(reads, directory)
 	if err != nil {
 		return nil, err
 	}
-	if reads == "certificate" {
-		config.Certificates = nil
-		// As the clients do that use etcd's own TLSInfo: etcdctl, the API server of Kubernetes.
-		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			pair, err := tls.LoadX509KeyPair(filepath.Join(directory, "tls.crt"), filepath.Join(directory, "tls.key"))
-			return &pair, err
-		}
-	}
 	return clientv3.New(clientv3.Config{Endpoints: endpoints, TLS: config, Logger: zap.NewNop()})
+}
+
+func startTLS(reads, directory string) (*tls.Config, error) {
+	if reads == "none" {
+		return readTLS(directory)
+	}
+	at := func(name string) string { return filepath.Join(directory, name) }
+	return transport.TLSInfo{CertFile: at("tls.crt"), KeyFile: at("tls.key"), TrustedCAFile: at("ca.crt")}.ClientConfig()
 }
 
 func write(stop context.Context, client *clientv3.Client, prefix string) {
@@ -76,14 +77,14 @@ func write(stop context.Context, client *clientv3.Client, prefix string) {
 	print(map[string]any{"written": written, "failed": failed, "longestGap": longest.Milliseconds()})
 }
 
-// put tries again for a second after the first error.
+// put tries again until a second after the first error.
 func put(client *clientv3.Client, key string) error {
 	for until := (time.Time{}); ; time.Sleep(20 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(context.Background(), retry)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		_, err := client.Put(ctx, key, "x")
 		cancel()
 		if until.IsZero() {
-			until = time.Now().Add(retry)
+			until = time.Now().Add(patience)
 		}
 		if err == nil || time.Now().After(until) {
 			return err

@@ -1,4 +1,4 @@
-// Writes one key after the other into etcd until it gets SIGTERM: see agent/test/etcd/support/writing-client.ts.
+// Writes one key after the other into etcd until it gets SIGTERM: see agent/test/clients/support/writing-client.ts.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ for (let n = 0; !stopped; n++) {
       client
         .put(key)
         .value('x')
-        .options({ deadline: Date.now() + 1_000 }),
+        .options({ deadline: Date.now() + 5_000 }),
     );
     written++;
     longestGap = Math.max(longestGap, performance.now() - last);

@@ -1,4 +1,4 @@
-"""Writes one key after the other into etcd until it gets SIGTERM: see agent/test/etcd/support/writing-client.ts."""
+"""Writes one key after the other into etcd until it gets SIGTERM: see agent/test/clients/support/writing-client.ts."""
 
 import argparse
 import json

@@ -8,7 +8,7 @@ const tools = resolve(import.meta.dirname, '../../../../test/tools');
 const programs = {
   go: [join(cacheDirectory, 'go-client/go-client')],
   node: [process.execPath, join(tools, 'node-client/main.mjs')],
-  python: [join(cacheDirectory, 'python/bin/python'), join(tools, 'python-client/main.py')],
+  python: [join(cacheDirectory, 'python/bin/python'), '-B', join(tools, 'python-client/main.py')],
 } as const;
 export type Language = keyof typeof programs;
 export const languages = Object.keys(programs) as Language[];
@@ -82,8 +82,13 @@ export class WritingClient {
     await this.#process.until(async () => (await this.written()) >= wanted, 120);
   }
 
-  async breaks(): Promise<void> {
-    await this.#process.until(async () => (await this.failures()).length > 0, 60);
+  /** Waits until three writes failed, one after the other. */
+  async isBroken(): Promise<void> {
+    const failing = async () => {
+      const last = (await this.#lines()).slice(-3);
+      return last.length === 3 && last.every(({ key }) => key !== undefined);
+    };
+    await this.#process.until(failing, 120);
   }
 
   async stop(): Promise<Summary> {
