@@ -8,12 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { issueLeaf } from '../../src/controllers/certificates/issue.ts';
 import { lifetimes } from '../../src/controllers/certificates/lifetimes.ts';
 import { known } from '../../src/protocol/known.ts';
+import { asked, leaves, Mounted, startMembers } from '../etcd/support/mounted.ts';
 import { availableMinors, etcdOf } from '../harness/etcd-binaries.ts';
 import { EtcdClient } from '../harness/etcd-client.ts';
 import type { EtcdMember } from '../harness/etcd-member.ts';
 import { TcpProxy } from '../harness/proxies/tcp-proxy.ts';
 import { some } from '../members/support/smoke.ts';
-import { asked, leaves, Mounted, startMembers } from '../etcd/support/mounted.ts';
 import { languages, type Reads, WritingClient } from './support/writing-client.ts';
 
 const minors = availableMinors().filter((minor) => some(['3.5', '3.6', '3.7'], ['3.6']).includes(minor));

@@ -80,7 +80,7 @@ func write(stop context.Context, client *clientv3.Client, prefix string) {
 // put tries again until a second after the first error.
 func put(client *clientv3.Client, key string) error {
 	for until := (time.Time{}); ; time.Sleep(20 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		_, err := client.Put(ctx, key, "x")
 		cancel()
 		if until.IsZero() {

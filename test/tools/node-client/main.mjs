@@ -28,7 +28,7 @@ for (let n = 0; !stopped; n++) {
       client
         .put(key)
         .value('x')
-        .options({ deadline: Date.now() + 5_000 }),
+        .options({ deadline: Date.now() + 3_000 }),
     );
     written++;
     longestGap = Math.max(longestGap, performance.now() - last);

@@ -34,7 +34,7 @@ class Client:
                 if self._channel is None:
                     endpoint = self._endpoints[self._at % len(self._endpoints)]
                     self._channel = connect(self._directory, endpoint)
-                return self._channel.unary_unary(method)(request, timeout=5)
+                return self._channel.unary_unary(method)(request, timeout=3)
             except (grpc.RpcError, OSError):
                 until = until or time.monotonic() + patience
                 if time.monotonic() >= until:
