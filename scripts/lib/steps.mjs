@@ -28,7 +28,7 @@ export const bundle = () => must(node('agent/build.mjs'));
 /** Bundles kubectl-etcd into lib/. */
 export const plugin = () => must(node('agent/build-plugin.mjs'));
 
-/** Puts programs for the tests into the cache: `etcd`, `versitygw`, `age`, `radosgw`, `sshd`. */
+/** Puts programs for the tests into the cache: `etcd`, `versitygw`, `age`, `radosgw`, `sshd`, `go-client`, `python`. */
 export function provide(name, ...args) {
   const install = () => node(`scripts/provide/${name}.mjs`, args);
   // A registry may fail for a moment.

@@ -54,6 +54,12 @@ export const all = {
     ],
     run: local(['agent/test/etcd', 'agent/test/stores/s3-store', 'agent/test/harness', 'test/config-keys']),
   },
+  clients: {
+    about: 'clients in Go, Node and Python while certificates are rotated, on etcd 3.5 to 3.7',
+    minutes: 3,
+    subject: ['agent/src/controllers/certificates', 'agent/test/clients', 'test/tools'],
+    run: local(['agent/test/clients'], { more: ['go-client', 'python'], workers: 1 }),
+  },
   members: {
     about: 'gates, sidecars and the reconciler over real etcd processes under a writer, killed at every step',
     minutes: 12,

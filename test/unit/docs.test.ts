@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { guides, root } from '../guides';
+import { blocks, guides, root } from '../guides';
 
 const index = 'docs/README.md';
 
@@ -13,6 +13,16 @@ test('the index links every page below docs/', () => {
 
 test('the README links the index', () => {
   expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`](${index})`);
+});
+
+// The suite `clients` runs these files.
+test.each([
+  { language: 'go', file: 'go-client/connect.go' },
+  { language: 'js', file: 'node-client/connect.mjs' },
+  { language: 'python', file: 'python-client/connect.py' },
+])('a guide shows $file as it is', ({ language, file }) => {
+  const tested = readFileSync(join(root, 'test/tools', file), 'utf8');
+  expect(blocks(language).map(({ code }) => code)).toContain(tested);
 });
 
 test('every remark of the linter of manifests has its answer', () => {

@@ -1,10 +1,9 @@
 // The certificates that the reconciler issues, in three real members of each minor: renewed and rotated under writes, without a
-// restart. The members are on the loopback, so a peer's leaf names their address here, not the pods.
+// restart.
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { get } from 'node:https';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,21 +11,15 @@ import { connect } from 'node:tls';
 import { Etcd3 } from 'etcd3';
 import { issueLeaf } from '../../src/controllers/certificates/issue.ts';
 import { lifetimes } from '../../src/controllers/certificates/lifetimes.ts';
-import type { MemberReport } from '../../src/controllers/certificates/rotation.ts';
-import { day, TestSecrets } from '../../src/controllers/certificates/secrets.fixture.ts';
 import { certificatesIn, idOf, shortId } from '../../src/lib/certificates.ts';
 import { listId } from '../../src/lib/revocation-lists.ts';
 import type { AgentStatus } from '../../src/protocol/agent-status.ts';
 import { known } from '../../src/protocol/known.ts';
-import { availableMinors, type EtcdBinaries, etcdOf, missingMinors } from '../harness/etcd-binaries.ts';
+import { availableMinors, etcdOf, missingMinors } from '../harness/etcd-binaries.ts';
 import { EtcdClient } from '../harness/etcd-client.ts';
-import { EtcdMember } from '../harness/etcd-member.ts';
-import { freePorts } from '../harness/free-ports.ts';
+import type { EtcdMember } from '../harness/etcd-member.ts';
 import { TestMember } from '../members/support/test-member.ts';
-
-const leaves = ['peer', 'server', 'client'] as const;
-type LeafName = (typeof leaves)[number];
-const keys = ['ca.crt', 'tls.crt', 'tls.key'] as const;
+import { asked, type Files, type LeafName, leaves, Mounted, startMembers } from './support/mounted.ts';
 
 let root: string;
 beforeAll(() => {
@@ -37,98 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-/** Secrets that were filled two months ago, and are mounted as a kubelet does it. */
-class Mounted {
-  readonly secrets: TestSecrets;
-  /** Of the client, as it is mounted. */
-  readonly tls = { cert: Buffer.of(), key: Buffer.of() };
-  #mounts = 0;
-
-  private constructor(secrets: TestSecrets) {
-    this.secrets = secrets;
-  }
-
-  static async make(change: ConstructorParameters<typeof TestSecrets>[0] = {}): Promise<Mounted> {
-    const secrets = new TestSecrets(change);
-    secrets.now = Date.now() - 61 * day;
-    const mounted = new Mounted(secrets);
-    mounted.#toLoopback();
-    await secrets.settle();
-    await mounted.mount();
-    return mounted;
-  }
-
-  /** Asks for new intermediates. */
-  rotate(intermediateRotation: string): void {
-    this.change({ intermediateRotation });
-  }
-
-  change(change: ConstructorParameters<typeof TestSecrets>[0]): void {
-    this.secrets.spec = new TestSecrets(change).spec;
-    this.#toLoopback();
-  }
-
-  #toLoopback(): void {
-    const { spec } = this.secrets;
-    const peer = { ...spec.shapes.peer, ipAddresses: ['127.0.0.1'] };
-    this.secrets.spec = { ...spec, shapes: { ...spec.shapes, peer } };
-  }
-
-  /** All files of a Secret change at once. */
-  async mount(): Promise<void> {
-    this.#mounts++;
-    for (const leaf of leaves) {
-      const directory = join(root, `${leaf}-${this.#mounts}`);
-      await mkdir(directory);
-      for (const key of [...keys, 'ca.crl']) {
-        const bytes = this.secrets.bytes(leaf, key);
-        if (bytes) await writeFile(join(directory, key), bytes, { mode: 0o600 });
-      }
-      await symlink(directory, join(root, `${leaf}.new`));
-      await rename(join(root, `${leaf}.new`), join(root, leaf));
-    }
-    const [cert, key] = ['tls.crt', 'tls.key'].map((name) => Buffer.from(this.secrets.text('client', name)));
-    Object.assign(this.tls, { cert, key });
-  }
-
-  /** The files as they are at this moment. */
-  async files(leaf: LeafName): Promise<Files> {
-    const directory = await realpath(join(root, leaf));
-    const [ca, cert, key] = await Promise.all(keys.map((name) => readFile(join(directory, name), 'utf8')));
-    return { ca: ca!, cert: cert!, key: key! };
-  }
-}
-
-interface Files {
-  readonly ca: string;
-  readonly cert: string;
-  readonly key: string;
-}
-
 const path = (leaf: LeafName, key: string) => join(root, leaf, key);
-
-async function startMembers(binaries: EtcdBinaries, mounted: Mounted): Promise<EtcdMember[]> {
-  const ports = await freePorts(6);
-  const url = (i: number) => `https://127.0.0.1:${ports[i]}`;
-  const names = [0, 1, 2].map((i) => `etcd-${i}`);
-  const args = [
-    ...['--initial-cluster', names.map((name, i) => `${name}=${url(i)}`).join(), '--unsafe-no-fsync'],
-    ...['--client-crl-file', path('server', 'ca.crl'), '--peer-crl-file', path('peer', 'ca.crl')],
-    ...['--client-cert-auth', '--trusted-ca-file', path('server', 'ca.crt')],
-    ...['--cert-file', path('server', 'tls.crt'), '--key-file', path('server', 'tls.key')],
-    ...['--peer-client-cert-auth', '--peer-trusted-ca-file', path('peer', 'ca.crt')],
-    ...['--peer-cert-file', path('peer', 'tls.crt'), '--peer-key-file', path('peer', 'tls.key')],
-  ];
-  const members = names.map((name, i) => {
-    const clientUrl = url(i + 3);
-    const { tls } = mounted;
-    const at = { name, dataDir: join(root, name), log: join(root, `${name}.log`), peerUrl: url(i) };
-    return new EtcdMember({ ...at, binaries, clientUrl, advertisedUrl: clientUrl, args, tls });
-  });
-  await Promise.all(members.map((member) => member.spawn()));
-  await Promise.all(members.map((member) => member.healthy()));
-  return members;
-}
 
 /** Writes to one member after the other, and reads its certificate again for each new connection. */
 class Writer {
@@ -192,14 +94,6 @@ async function shown(url: string, { ca, cert, key }: Files): Promise<string[]> {
   return [leaf.fingerprint256, leaf.issuerCertificate.fingerprint256];
 }
 
-/** Status of a request: in TLS 1.3 a client's certificate is refused only after the handshake. */
-async function asked(url: string, { ca, cert, key }: Files, rejectUnauthorized = true): Promise<number | undefined> {
-  const request = get(url, { ca, cert, key, rejectUnauthorized, agent: false, timeout: 5_000 });
-  const [response] = await once(request, 'response');
-  response.resume();
-  return response.statusCode;
-}
-
 const fingerprints = ({ cert }: Files): string[] => certificatesIn(cert)!.map(({ fingerprint256 }) => fingerprint256);
 
 /** OpenSSL takes the chain of a leaf with its root alone. */
@@ -216,7 +110,7 @@ function checkChains(): void {
 }
 
 test('OpenSSL takes each leaf for what it is for, and for its names', async () => {
-  const mounted = await Mounted.make({ serverNames: ['*.etcd.example.com', '2001:DB8::5'] });
+  const mounted = await Mounted.make(root, { serverNames: ['*.etcd.example.com', '2001:DB8::5'] });
   checkChains();
   const names = ['localhost', 'orders', 'orders-6-client.shop.svc.cluster.local', 'a.etcd.example.com'];
   for (const name of names) expect(openssl('server', 'sslserver', '-verify_hostname', name)).toMatch(/: OK$/);
@@ -231,7 +125,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
   afterEach(() => Promise.all(members.map((member) => member.kill())));
 
   test('leaves renewed, intermediates rotated: no restart, no failed write, and the old ones go on', async () => {
-    const mounted = await Mounted.make();
+    const mounted = await Mounted.make(root);
     members = await startMembers(etcdOf(minor), mounted);
     const pids = members.map(({ pid }) => pid);
     const writer = new Writer(members, mounted);
@@ -288,7 +182,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
   });
 
   test('both roots replaced: one restart of each member, no failed write', async () => {
-    const mounted = await Mounted.make();
+    const mounted = await Mounted.make(root);
     const { secrets } = mounted;
     members = await startMembers(etcdOf(minor), mounted);
     secrets.now = Date.now();
@@ -297,18 +191,10 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     const writer = new Writer(members, mounted, 1_000);
     await writer.more(20);
     const before = Object.fromEntries(await Promise.all(leaves.map(async (leaf) => [leaf, await mounted.files(leaf)])));
-    /** What every member reports that has these files, and has loaded them or not. */
-    const report = async (ordinal: number, isLoaded: boolean): Promise<MemberReport> => {
-      const end = async (leaf: LeafName) => {
-        const { ca, cert } = await mounted.files(leaf);
-        const [root, id] = [ca, cert].map((pem) => shortId(idOf(certificatesIn(pem)![0]!)));
-        const [old] = certificatesIn(before[leaf].ca)!;
-        return { leaf: id, root, loaded: isLoaded ? root : shortId(idOf(old!)) };
-      };
-      return { pod: `orders-${ordinal}`, peers: await end('peer'), clients: await end('server') };
-    };
     const follow = async (isLoaded: readonly boolean[]) => {
-      secrets.members = known(await Promise.all(isLoaded.map((each, i) => report(i, each))));
+      secrets.members = known(
+        await Promise.all(isLoaded.map((each, i) => mounted.report(i, each ? undefined : before))),
+      );
       const written = (await secrets.settle()).map((line) => line.split(':')[0]);
       await mounted.mount();
       await writer.more(30);
@@ -354,7 +240,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
   });
 
   test('earlier intermediates revoked: no restart, no failed write, and whoever has a certificate of one is refused', async () => {
-    const mounted = await Mounted.make();
+    const mounted = await Mounted.make(root);
     const { secrets } = mounted;
     members = await startMembers(etcdOf(minor), mounted);
     secrets.now = Date.now();
@@ -363,16 +249,8 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     const writer = new Writer(members, mounted, 1_000);
     await writer.more(20);
     const before = { peer: await mounted.files('peer'), client: await mounted.files('client') };
-    const report = async (ordinal: number): Promise<MemberReport> => {
-      const end = async (leaf: 'peer' | 'server') => {
-        const { ca, cert } = await mounted.files(leaf);
-        const [root, id] = [ca, cert].map((pem) => shortId(idOf(certificatesIn(pem)![0]!)));
-        return { leaf: id, root, loaded: root, list: shortId(listId(await readFile(path(leaf, 'ca.crl')))) };
-      };
-      return { pod: `orders-${ordinal}`, peers: await end('peer'), clients: await end('server') };
-    };
     const follow = async () => {
-      secrets.members = known(await Promise.all([0, 1, 2].map(report)));
+      secrets.members = known(await Promise.all([0, 1, 2].map((i) => mounted.report(i))));
       const written = (await secrets.settle()).map((line) => line.split(':')[0]);
       await mounted.mount();
       await writer.more(30);
@@ -411,7 +289,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
   });
 
   test('what the agent says of its revocation lists is so, and a list that is lost is written again', async () => {
-    const mounted = await Mounted.make();
+    const mounted = await Mounted.make(root);
     const directories = { peerTlsDir: join(root, 'peer'), serverTlsDir: join(root, 'server') };
     await using member = await TestMember.make(directories, etcdOf(minor));
     const { peerUrl, clientUrl } = member.config;
@@ -462,7 +340,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
   });
 
   test('what the agent says of the roots that a member trusts is so', async () => {
-    const mounted = await Mounted.make();
+    const mounted = await Mounted.make(root);
     const ends = { peer: 'peer', client: 'server' } as const;
     const rootOf = async (leaf: LeafName) => shortId(idOf(new X509Certificate((await mounted.files(leaf)).ca)));
     const directories = { peerTlsDir: join(root, 'peer'), serverTlsDir: join(root, 'server') };
@@ -528,7 +406,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
   });
 
   test('a leaf is taken until it expires, and not after', async () => {
-    const mounted = await Mounted.make();
+    const mounted = await Mounted.make(root);
     members = await startMembers(etcdOf(minor), mounted);
     const { secrets } = mounted;
     const issuer = { cert: secrets.text('clients', 'tls.crt'), key: secrets.text('clients', 'tls.key') };

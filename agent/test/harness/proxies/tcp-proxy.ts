@@ -55,8 +55,13 @@ export class TcpProxy implements AsyncDisposable {
     this.#limits = {};
   }
 
-  async stop(): Promise<void> {
+  /** Ends every open connection. New ones are forwarded. */
+  cut(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.cut();
     await new Promise((done) => this.#server.close(done));
   }
 
