@@ -141,7 +141,8 @@ export const all = {
   },
   alerts: {
     about: 'every alert fires, alone, and resolves: by promtool, and by real faults on Kubernetes',
-    minutes: 8,
+    // In CI only its local half runs.
+    minutes: 3,
     subject: ['src/monitoring', 'test/alerts', 'test/monitoring', 'agent/test/monitoring'],
     run: script('scripts/suites/alerts.mjs', () => {
       for (const name of ['etcd', 'prometheus']) provide(name);
@@ -152,6 +153,8 @@ export const all = {
       'each panel of the dashboard while a cluster on Kubernetes loses its leader, is backed up and loses a volume',
     minutes: 4,
     kubernetes: true,
+    // It builds the Prometheus operator first, which takes longer than CI has.
+    ci: false,
     subject: ['src/monitoring', 'scripts/dashboard', 'test/monitoring'],
     run: script('scripts/suites/dashboard.mjs', () => provide('prometheus')),
   },

@@ -45,7 +45,7 @@ export function rowsOf(namespace: string, cluster: string): Row[] {
       .replaceAll('$etcd_cluster', cluster)
       .replaceAll('$__rate_interval', rateInterval);
   const rows: { title: string; panels: Panel[] }[] = [];
-  for (const model of dashboardModel().panels as unknown as readonly Model[]) {
+  for (const model of dashboardModel('cluster').panels as unknown as readonly Model[]) {
     const { type, title, gridPos, options, fieldConfig, targets } = model;
     if (type === 'row') {
       rows.push({ title, panels: [] });
