@@ -94,7 +94,8 @@ export class WritingClient {
   async stop(): Promise<Summary> {
     await this.#process.stop();
     const summary = (await this.#lines()).at(-1);
-    if (summary?.longestGap === undefined) throw new Error(`${this.name} ended without a summary: ${(await this.failures()).at(-1)?.error}`);
+    if (summary?.longestGap === undefined)
+      throw new Error(`${this.name} ended without a summary: ${(await this.failures()).at(-1)?.error}`);
     return summary as Summary;
   }
 
