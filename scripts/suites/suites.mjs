@@ -56,7 +56,7 @@ export const all = {
   },
   clients: {
     about: 'clients in Go, Node and Python while certificates are rotated, on etcd 3.5 to 3.7',
-    minutes: 3,
+    minutes: 4,
     subject: ['agent/src/controllers/certificates', 'agent/test/clients', 'test/tools'],
     run: local(['agent/test/clients'], { more: ['go-client', 'python'], workers: 1 }),
   },
