@@ -119,7 +119,9 @@ describe('the invariants that imports and rights hold', () => {
     const writes = code
       .filter((file) => file.startsWith('agent/src/controllers/') && !file.endsWith('.test.ts'))
       .flatMap((file) => [
-        ...read(file).matchAll(/\.(apply|merge|create|replace)\(paths\.of\('(etcd\w+)'(?:, \w+)?(?:, '(\w+)')?\)/g),
+        ...read(file).matchAll(
+          /\.(apply|merge|create|replace)(?:<.+>)?\(paths\.of\('(etcd\w+)'(?:, \w+)?(?:, '(\w+)')?\)/g,
+        ),
       ])
       .map(([, verb, resource, part]) => `${verb} ${resource}${part ? `/${part}` : ''}`);
     expect([...new Set(writes)].sort()).toEqual([

@@ -90,8 +90,8 @@ export class KubernetesClusters implements Clusters {
       metadata: { name, uid: cluster.metadata.uid },
       status,
     };
-    const path = paths.of('etcdclusters', name, 'status');
-    const { status: kept = {} } = await client.apply<Pick<EtcdClusterObject, 'status'>>(path, body);
+    type Kept = Pick<EtcdClusterObject, 'status'>;
+    const { status: kept = {} } = await client.apply<Kept>(paths.of('etcdclusters', name, 'status'), body);
     // A pass before the watch reports this write would find the old status, and write and tell everything again.
     cache.changed('etcdclusters');
     const events = [
