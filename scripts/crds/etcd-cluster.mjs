@@ -399,29 +399,6 @@ const status = object('The state that the reconciler observes. Fields whose valu
     ),
     'since!': time('The time since when it waits for that.'),
   }),
-  requests: list(
-    'What annotations ask for, such as cdk8s-etcd.dev/defrag, and what came of it.',
-    object('A request. It is obeyed once; another value of the annotation is another request.', {
-      'kind!': text('The annotation without its prefix: move-leader or defrag.', 32),
-      'request!': text('The value of the annotation.', 128),
-      'phase!': text('Waiting, Running, Completed or Failed.', 32),
-      'message!': text('What it waits for, or what came of it.', 1024),
-      members: list(
-        'Of defrag: the members that are done.',
-        object('A member, and the sizes of its database in bytes.', {
-          'pod!': text('The name of its pod.', 253),
-          'before!': integer('The size before.', 0),
-          'after!': integer('The size after.', 0),
-        }),
-        0,
-        7,
-        mapBy('pod'),
-      ),
-    }),
-    0,
-    2,
-    mapBy('kind'),
-  ),
   observedAt: time(
     'The time of this status. The reconciler updates it at every change, and every ten minutes without one.',
   ),

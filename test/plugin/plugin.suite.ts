@@ -128,26 +128,6 @@ test('what it writes is what the schemas accept, and belongs to it', async () =>
   expect((await etcd(['backups'])).out).toMatch(/^b1 +Pending/m);
 });
 
-test('move-leader and defrag ask by annotations; the status that answers is one that the schema keeps', async () => {
-  expect((await etcd(['move-leader', '--no-wait'])).exit).toBe(0);
-  const moving = etcd(['move-leader', 'orders-2']);
-  const annotation = async () => {
-    const { annotations = {} } = (await namespace.get('etcdcluster', 'orders')).metadata;
-    return annotations['cdk8s-etcd.dev/move-leader'] as string | undefined;
-  };
-  let request = await annotation();
-  while (!request?.endsWith(' orders-2')) request = await annotation();
-  const requests = [{ kind: 'move-leader', request, phase: 'Completed', message: 'orders-2 leads' }];
-  await patchStatus({ requests });
-  expect(await moving).toMatchObject({ exit: 0, out: 'orders: Completed: orders-2 leads\n' });
-
-  expect((await etcd(['defrag', '--no-wait'])).exit).toBe(0);
-  const members = [{ pod: 'orders-1', before: 100, after: 10 }];
-  const done = { kind: 'defrag', request: 'x', phase: 'Completed', message: 'orders-1: 100 B to 10 B', members };
-  await patchStatus({ requests: [done] });
-  expect((await namespace.get('etcdcluster', 'orders')).status.requests).toEqual([done]);
-});
-
 test('verify creates a Job from the CronJob, which owns it; the API server accepts it', async () => {
   const container = {
     name: 'backup',

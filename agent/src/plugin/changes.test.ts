@@ -1,4 +1,3 @@
-import type { ClusterStatus } from '../protocol/cluster-status.ts';
 import { condition, PluginTest, paths } from './plugin.fixture.ts';
 
 let plugin: PluginTest;
@@ -24,7 +23,7 @@ describe('pause and resume', () => {
 });
 
 describe('--dry-run', () => {
-  test.each(['pause', 'restart', 'replace orders-1', 'backup', 'move-leader', 'defrag', 'defrag orders-2'])(
+  test.each(['pause', 'restart', 'replace orders-1', 'backup'])(
     '%s changes nothing, and prints what it would send',
     async (args) => {
       const ended = await plugin.run(`${args} --dry-run --context test`);
@@ -112,89 +111,6 @@ describe('replace', () => {
       exit: 7,
       err: expect.stringContaining('run the command again'),
     });
-  });
-});
-
-describe('move-leader and defrag', () => {
-  const asked = (kind: string) => cluster().metadata.annotations?.[`cdk8s-etcd.dev/${kind}`];
-  /** Plays the reconciler. */
-  const end = async (kind: string, phase: string, message: string) => {
-    while (asked(kind) === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
-    const object = plugin.api.object<{ status: object }>(paths.of('etcdclusters', 'orders'))!;
-    const requests = [{ kind, request: asked(kind), phase, message }];
-    plugin.api.put(paths.of('etcdclusters', 'orders'), { ...object, status: { ...object.status, requests } });
-  };
-
-  test('move-leader MEMBER asks by an annotation, and ends with what the reconciler says', async () => {
-    const running = plugin.run('move-leader 1');
-    await end('move-leader', 'Completed', 'orders-1 leads');
-    expect(await running).toMatchObject({ exit: 0, out: 'orders: Completed: orders-1 leads\n' });
-    expect(asked('move-leader')).toMatch(/^\d{4}-\S+Z orders-1$/);
-  });
-
-  test('move-leader without a member takes another voter that is healthy', async () => {
-    const { members = [] } = plugin.api.object<{ status: ClusterStatus }>(paths.of('etcdclusters', 'orders'))!.status;
-    plugin.putCluster('orders', { members: members.map((each) => ({ ...each, healthy: each.ordinal !== 1 })) });
-    expect((await plugin.run('move-leader --no-wait')).exit).toBe(0);
-    expect(asked('move-leader')).toMatch(/ orders-2$/);
-    plugin.putCluster('orders', { members: members.slice(0, 1) });
-    expect(await plugin.run('move-leader any orders')).toMatchObject({
-      exit: 7,
-      err: expect.stringContaining('no other voting member'),
-    });
-  });
-
-  test('move-leader to the leader: nothing to do', async () => {
-    expect(await plugin.run('move-leader orders-0')).toMatchObject({
-      exit: 0,
-      out: 'orders-0 is the leader already\n',
-    });
-    expect(writes()).toEqual([]);
-  });
-
-  test('why not is said, and ends with 6', async () => {
-    const running = plugin.run('move-leader orders-1');
-    await end('move-leader', 'Failed', 'orders-1 is not a voting member');
-    expect(await running).toMatchObject({ exit: 6, out: 'orders: Failed: orders-1 is not a voting member\n' });
-  });
-
-  test('Ctrl-C leaves the request, and says how to take it back', async () => {
-    const stop = new AbortController();
-    const running = plugin.run('defrag', { signal: stop.signal });
-    await end('defrag', 'Waiting', 'operation RestartPod is in flight');
-    stop.abort();
-    expect(await running).toMatchObject({
-      exit: 130,
-      err: expect.stringContaining('kubectl annotate etcdcluster orders -n shop cdk8s-etcd.dev/defrag- takes it back'),
-    });
-    expect((await plugin.run('status')).out).toContain('operation RestartPod is in flight');
-  });
-
-  test('defrag of all members, and of one', async () => {
-    expect((await plugin.run('defrag --no-wait')).exit).toBe(0);
-    expect(asked('defrag')).toMatch(/^\S+$/);
-    expect((await plugin.run('defrag orders-2 --no-wait')).exit).toBe(0);
-    expect(asked('defrag')).toMatch(/ orders-2$/);
-  });
-
-  test.each(['move-leader orders-1', 'defrag', 'defrag orders-1'])(
-    '%s is refused while it is not healthy',
-    async (args) => {
-      const { members = [] } = plugin.api.object<{ status: ClusterStatus }>(paths.of('etcdclusters', 'orders'))!.status;
-      plugin.putCluster('orders', { members: members.map((each) => ({ ...each, healthy: each.ordinal !== 1 })) });
-      expect(await plugin.run(args)).toMatchObject({
-        exit: 7,
-        err: expect.stringContaining('orders-1 is not healthy'),
-      });
-      plugin.putCluster('orders', { conditions: [condition('QuorumLost', 'True', 'MajorityDown', 'x')] });
-      expect(await plugin.run(args)).toMatchObject({ exit: 7, err: expect.stringContaining('lost its quorum') });
-      expect(writes()).toEqual([]);
-    },
-  );
-
-  test('a member that does not exist', async () => {
-    expect((await plugin.run('move-leader orders-9')).exit).toBe(3);
-    expect((await plugin.run('defrag orders-9')).exit).toBe(3);
   });
 });
 

@@ -14,17 +14,6 @@ export function memberOf({ metadata, status = {} }: ClusterObject, wanted: strin
   return found;
 }
 
-/** A member that votes and is healthy, as the status says. */
-export function healthyVoterOf(cluster: ClusterObject, wanted: string): ReportedMember {
-  const member = memberOf(cluster, wanted);
-  if (!isVoter(member)) throw new PluginError(Exit.refused, `${member.pod} is not a voting member of etcd now`);
-  if (!member.healthy)
-    throw new PluginError(Exit.refused, `${member.pod} is not healthy${member.reason ? ` (${member.reason})` : ''}`);
-  return member;
-}
-
-export const isVoter = ({ role }: ReportedMember): boolean => role === 'Leader' || role === 'Follower';
-
 export function refuseWithoutQuorum({ metadata, status = {} }: ClusterObject, consequence: string): void {
   if (status.conditions?.some(({ type, status: is }) => type === 'QuorumLost' && is === 'True'))
     throw new PluginError(

@@ -56,7 +56,12 @@ async function end(type: 'Complete' | 'Failed', exitCode: number, result: object
   const message = typeof result === 'string' ? result : JSON.stringify({ exitCode, ...result });
   plugin.api.put(paths.of('pods', `${name}-abc`), {
     metadata: { labels: { 'batch.kubernetes.io/job-name': name }, ownerReferences: [{ kind: 'Job', name, uid }] },
-    status: { containerStatuses: [{ name: 'backup', state: { terminated: { exitCode, message } } }] },
+    status: {
+      containerStatuses: [
+        { name: 'a-sidecar', state: { terminated: { exitCode: 0 } } },
+        { name: 'backup', state: { terminated: { exitCode, message } } },
+      ],
+    },
   });
   const status = { conditions: [{ type, status: 'True', message: 'Job has reached its limit' }] };
   plugin.api.put(paths.of('jobs', name), { ...job, status });

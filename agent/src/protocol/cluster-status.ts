@@ -1,5 +1,4 @@
 import type { Condition } from './condition.ts';
-import type { ReportedRequest } from './requests.ts';
 
 /** Status of the EtcdCluster resource. Unknown fields are left out. */
 export interface ClusterStatus {
@@ -41,8 +40,6 @@ export interface ClusterStatus {
   waiting?: { for: string; since: string };
   /** The certificates that the reconciler issues. */
   certificates?: readonly ReportedCertificate[];
-  /** What annotations ask for, and what came of it. */
-  requests?: readonly ReportedRequest[];
   /** Time of this status. It is written again when it gets old, even if nothing else changed. */
   observedAt?: string;
   members: ReportedMember[];

@@ -96,10 +96,9 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
   }
 
   /** Changes spec and template at once, like regenerated manifests. */
-  async apply({ spec, version, etcd, tls, requests }: Change): Promise<void> {
+  async apply({ spec, version, etcd, tls }: Change): Promise<void> {
     this.store.update<ClusterObject>('cluster', undefined, (old) => ({
       ...old,
-      ...(requests && { requests }),
       generation: old.generation + 1,
       spec: {
         ...old.spec,

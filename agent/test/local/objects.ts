@@ -1,6 +1,5 @@
 import type { ClusterSpec, RestoreRequest } from '../../src/controllers/cluster/observed.ts';
 import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
-import type { Requests } from '../../src/protocol/requests.ts';
 import type { KeyPair, TlsFiles } from '../harness/certificates.ts';
 import type { FileStore, Stored } from './store.ts';
 
@@ -13,7 +12,6 @@ export interface ClusterObject {
   finalizer: boolean;
   deleting: boolean;
   skipFinalBackup: boolean;
-  requests?: Requests;
   spec: ClusterSpec;
   status: Partial<ClusterStatus>;
 }

@@ -1,6 +1,5 @@
 import type { ClusterSpec } from '../../src/controllers/cluster/observed.ts';
 import type { Settings } from '../../src/controllers/cluster/settings.ts';
-import type { Requests } from '../../src/protocol/requests.ts';
 import type { Minor } from '../harness/etcd-binaries.ts';
 
 export interface LocalClusterOptions {
@@ -36,6 +35,4 @@ export interface Change {
   readonly tls?: 'on' | 'disabling' | 'off';
   readonly version?: string;
   readonly etcd?: Readonly<Record<string, unknown>>;
-  /** Replaces the annotations that ask for something. */
-  readonly requests?: Requests;
 }

@@ -3,12 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
 import type { WorkQueue } from '../../lib/queue.ts';
 import type { ClusterStatus } from '../../protocol/cluster-status.ts';
-import { isRequestOver, type ReportedRequest } from '../../protocol/requests.ts';
 import { emptyMemory, type Memory } from './observe.ts';
 import type { Fresh, Observed } from './observed.ts';
 import type { Port } from './port.ts';
 import { type AtPoint, type Pass, pass } from './reconcile.ts';
-import { obey } from './requests/obey.ts';
 import type { Settings } from './settings.ts';
 import { clusterStatus, statusToWrite } from './status.ts';
 
@@ -85,7 +83,7 @@ const lasting = (waiting: Waiting | undefined, now: number): ClusterStatus['wait
     ? { for: waiting.for, since: new Date(waiting.since).toISOString().replace(/\.\d+/, '') }
     : undefined;
 
-type Done = Pass & { now: number; requests: readonly ReportedRequest[] | undefined };
+type Done = Pass & { now: number };
 
 /** A monotonic clock: steps of the wall clock do not change it. */
 const clock = (): number => Math.round(performance.timeOrigin + performance.now());
@@ -95,8 +93,7 @@ async function attempt(run: ClusterRun, memory: Memory): Promise<Done | undefine
   const { port, settings, holder, at, log } = run;
   const now = clock();
   try {
-    const done = await pass(port, now, settings, holder, freshValues(), memory, at);
-    return { ...done, now, requests: await obey(run, done, now) };
+    return { ...(await pass(port, now, settings, holder, freshValues(), memory, at)), now };
   } catch (error) {
     log.error({ err: error }, 'a pass ended unexpectedly');
     return undefined;
@@ -122,14 +119,13 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 async function report(
   { port, settings, log, onObserved, onStatus }: ClusterRun,
-  { observed, plan, now, requests }: Done,
+  { observed, plan, now }: Done,
   waiting: Waiting | undefined,
 ): Promise<void> {
   try {
     onObserved?.(observed, now);
     const before = observed.cluster.known ? observed.cluster.v?.status : undefined;
-    const seen = clusterStatus(observed, plan.conditions, now, settings, lasting(waiting, now));
-    const found = withRequests(seen, requests ?? before?.requests);
+    const found = clusterStatus(observed, plan.conditions, now, settings, lasting(waiting, now));
     if (found) onStatus?.(found);
     const status = found && statusToWrite(before, found, now, settings);
     if (status) await port.clusters.reportStatus(status);
@@ -139,17 +135,12 @@ async function report(
   }
 }
 
-const withRequests = (status: ClusterStatus | undefined, requests: readonly ReportedRequest[] = []) =>
-  status && (requests.length > 0 ? { ...status, requests } : status);
-
 const isReady = ({ plan }: Pass): boolean =>
   plan.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 
-function waitOf({ plan, memory, error, requests = [] }: Done, settings: Settings): number {
-  const { steady, op, next, backoffMin, backoffMax } = settings;
+function waitOf({ plan, memory, error }: Pass, { steady, next, backoffMin, backoffMax }: Settings): number {
   if (error) return Math.min(backoffMin * 2 ** (memory.failures - 1), backoffMax);
-  if (plan.effect || requests.some(({ phase }) => phase === 'Running')) return Math.min(next, plan.requeueMs);
-  if (requests.some((each) => !isRequestOver(each))) return Math.min(op, plan.requeueMs);
+  if (plan.effect) return Math.min(next, plan.requeueMs);
   // Spreads the passes of clusters that began together.
   return plan.requeueMs === steady ? steady * (0.9 + Math.random() * 0.2) : plan.requeueMs;
 }

@@ -3,7 +3,6 @@ import type { ClusterStatus, ReportedCertificate } from '../../protocol/cluster-
 import type { Known } from '../../protocol/known.ts';
 import type { Reason } from '../../protocol/reasons.ts';
 import type { RecordDoc, RestoreSource } from '../../protocol/record.ts';
-import type { Requests } from '../../protocol/requests.ts';
 
 /** Everything that plan() knows. The record is read first, then the cluster, then the rest, so nothing is older than the record. */
 export interface Observed {
@@ -100,8 +99,6 @@ export interface Cluster {
   finalizer: boolean;
   /** The annotation cdk8s-etcd.dev/skip-final-backup is set. */
   skipFinalBackup: boolean;
-  /** What annotations ask for, once. */
-  requests?: Requests;
   /** The reconciler or the namespace is being deleted, so finalizers are released without their work. */
   reconcilerGoing: boolean;
   spec: ClusterSpec;

@@ -1,7 +1,6 @@
 import type { PodObject } from '../../kube/objects.ts';
 import type { ClusterStatus, ReportedMember } from '../../protocol/cluster-status.ts';
 import { needsAttention } from '../../protocol/condition.ts';
-import { isRequestOver } from '../../protocol/requests.ts';
 import { type BackupObject, isOver, isPending } from '../objects.ts';
 import { isCurrent } from './currency.ts';
 import { type Operation, operationOf } from './operation.ts';
@@ -159,7 +158,7 @@ function whyNotRunning({ metadata, status = {} }: PodObject): Omit<Waiting, 'wha
 /** Reasons that a starting pod has. */
 const normal: ReadonlySet<string> = new Set(['PodInitializing', 'ContainerCreating', '']);
 
-function waitingObjects({ cluster, backups = [], restores, users }: Facts): Waiting[] {
+function waitingObjects({ backups = [], restores, users }: Facts): Waiting[] {
   const running = [
     ...backups.filter((each) => !isOver(each)).map((each) => ({ ...each, kind: 'EtcdBackup' })),
     ...restores.filter(isPending).map((each) => ({ ...each, kind: 'EtcdRestore' })),
@@ -170,9 +169,6 @@ function waitingObjects({ cluster, backups = [], restores, users }: Facts): Wait
       reason: [status.phase, status.reason].filter(Boolean).join(', '),
       message: status.message,
     })),
-    ...(cluster.status?.requests ?? [])
-      .filter((each) => !isRequestOver(each))
-      .map(({ kind, phase, message }) => ({ what: kind, reason: phase, message })),
     ...users.flatMap(({ metadata, status }) => {
       const ready = status?.conditions?.find(({ type }) => type === 'Ready');
       return ready && ready.status !== 'True'

@@ -91,7 +91,8 @@ async function newestOf(session: Session, { metadata, status }: ClusterObject, s
   );
   const id = (found?.items ?? [])
     .filter(
-      ({ spec, status: of }) => spec.clusterName === metadata.name && spec.schedule === schedule && of?.snapshotId,
+      ({ spec, status: of }) =>
+        spec.clusterName === metadata.name && spec.schedule === schedule && of?.phase === 'Completed' && of.snapshotId,
     )
     .sort(byAge)
     .at(-1)?.status?.snapshotId;
@@ -189,10 +190,13 @@ async function resultOf(session: Session, job: JobObject): Promise<{ exit: Exit;
     'pods',
     session.client.list<PodObject>(session.paths.of('pods'), { labelSelector }),
   );
+  // A pod of a node that was drained has been replaced, and a sidecar has no result.
+  const agent = job.spec?.template?.spec.containers[0]?.name;
   const ended = (found?.items ?? [])
     .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
-    .flatMap(({ status }) => status?.containerStatuses ?? [])
-    .find(({ state }) => state?.terminated)?.state?.terminated;
+    .sort(byAge)
+    .at(-1)
+    ?.status?.containerStatuses?.find(({ name: of, state }) => of === agent && state?.terminated)?.state?.terminated;
   const { exitCode = ended?.exitCode, error, snapshots = [] } = parsed(ended?.message);
   const lines = snapshots.map(({ id, outcome, detail }) => `${id}: ${outcome}${detail ? `: ${detail}` : ''}`);
   if (progress(job).phase === 'Completed') return { exit: Exit.done, text: lines.join('; ') || `${name}: Completed` };

@@ -3,7 +3,6 @@ import type { KubeObject } from '../../../kube/objects.ts';
 import { group } from '../../../kube/paths.ts';
 import { tryDuration } from '../../../lib/input/duration.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
-import { requestsIn } from '../../../protocol/requests.ts';
 import type { TlsSpec } from '../../certificates/wanted.ts';
 import { jobSettings } from '../jobs/job-settings.ts';
 import type { Cluster, ClusterSpec, OriginRequest, RecoveryRequest, ReplaceRequest } from '../observed.ts';
@@ -73,7 +72,6 @@ export function clusterOf({ metadata, spec, status }: EtcdClusterObject, facts: 
     deleting: metadata.deletionTimestamp !== undefined,
     finalizer: metadata.finalizers?.includes(finalizer) ?? false,
     skipFinalBackup: metadata.annotations?.[skipFinalBackup] === 'true',
-    requests: requestsIn(metadata.annotations),
     spec: specOf(spec),
     status: status ?? {},
   };

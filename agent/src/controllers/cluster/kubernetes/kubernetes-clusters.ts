@@ -4,7 +4,6 @@ import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import type { Shutdown } from '../../shutdown.ts';
 import type { AuthReport, CertificateReport, Cluster, ClusterBackups, RestoreRequest } from '../observed.ts';
 import type { Clusters } from '../port.ts';
-import { requestEvents } from '../requests/events.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { clusterOf, type EtcdClusterObject, finalizer } from './cluster-object.ts';
 import { conditionEvents } from './condition-events.ts';
@@ -94,11 +93,7 @@ export class KubernetesClusters implements Clusters {
     const { status: kept = {} } = await client.apply<Kept>(paths.of('etcdclusters', name, 'status'), body);
     // A pass before the watch reports this write would find the old status, and write and tell everything again.
     cache.changed('etcdclusters');
-    const events = [
-      ...conditionEvents(cluster.status, status),
-      ...operationEvents(cluster.status, kept),
-      ...requestEvents(cluster.status, status),
-    ];
+    const events = [...conditionEvents(cluster.status, status), ...operationEvents(cluster.status, kept)];
     for (const { type, reason, message } of events) {
       this.#context.emitEvent(type, reason, message);
     }
