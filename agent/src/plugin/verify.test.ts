@@ -142,6 +142,12 @@ test('a store that the schedule does not have; a schedule without a known backup
     spec: { clusterName: 'orders', schedule: 'hourly' },
     status: { phase: 'Completed', snapshotId: 's9' },
   });
+  // Not stored everywhere.
+  plugin.api.put(paths.of('etcdbackups', 'b2'), {
+    metadata: { creationTimestamp: '2099-01-01T00:00:00Z' },
+    spec: { clusterName: 'orders', schedule: 'hourly' },
+    status: { phase: 'Failed', snapshotId: 's10' },
+  });
   expect((await plugin.run('verify --no-wait')).exit).toBe(0);
   expect(args()[1]).toBe('s9');
 });

@@ -1,6 +1,6 @@
 import { type ChaosRun, type FaultRow, type Rate, rates, type Span, spans } from './run';
 
-const left = 190;
+const left = 215;
 const width = 1200;
 const right = 20;
 const row = 18;
