@@ -32,8 +32,8 @@ const answers = {
     why: 'DNS, the Kubernetes API and the stores are where only the user knows',
   },
   'The pod does not have a matching NetworkPolicy': {
-    kinds: ['CronJob', 'DaemonSet', 'Pod'],
-    why: "a backup of somebody else's etcd, and what belongs to a control plane's, listen on nothing",
+    kinds: ['CronJob', 'DaemonSet', 'Deployment', 'Pod'],
+    why: "a backup of somebody else's etcd, what belongs to a control plane's, and the client of an example listen on nothing",
   },
   'Memory limit is not set': {
     kinds: ['Pod'],
