@@ -2,6 +2,7 @@ import { ports } from '../etcd/cluster-ports';
 import {
   type BackupPodSpec,
   type BackupPodStore,
+  identityAndPlace,
   inArguments,
   type Mount,
   nodeAffinity,
@@ -49,13 +50,7 @@ export function exporterPod(spec: ExporterPodSpec): object {
   return {
     metadata: { labels: spec.labels },
     spec: {
-      serviceAccountName: spec.serviceAccountName,
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
-      imagePullSecrets: spec.imagePullSecrets,
-      nodeSelector: spec.nodeSelector,
-      tolerations: spec.tolerations,
-      priorityClassName: spec.priorityClassName,
+      ...identityAndPlace(spec),
       // The stores have the names that they have for the backups.
       ...(host && { dnsPolicy: 'Default', affinity: nodeAffinity(host.nodeLabels) }),
       securityContext: asRoot

@@ -193,13 +193,7 @@ export function backupPod(spec: BackupPodSpec): object {
       restartPolicy: 'Never',
       // The agent needs up to 20 seconds to abort an upload and remove its parts.
       terminationGracePeriodSeconds: 60,
-      serviceAccountName: spec.serviceAccountName,
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
-      imagePullSecrets: spec.imagePullSecrets,
-      nodeSelector: spec.nodeSelector,
-      tolerations: spec.tolerations,
-      priorityClassName: spec.priorityClassName,
+      ...identityAndPlace(spec),
       ...(spec.host && hostPlacement(spec.host)),
       affinity: affinity(spec),
       securityContext: {
@@ -219,6 +213,22 @@ function affinity({ host, near }: BackupPodSpec): object | undefined {
   if (!host && !near) return undefined;
   return { ...(host && nodeAffinity(host.nodeLabels)), ...(near && { podAffinity: podAffinity(near) }) };
 }
+
+/** Returns the fields of a pod spec that say as whom and where it runs, without a token for the Kubernetes API. */
+export const identityAndPlace = (
+  spec: Pick<
+    BackupPodSpec,
+    'serviceAccountName' | 'imagePullSecrets' | 'nodeSelector' | 'tolerations' | 'priorityClassName'
+  >,
+) => ({
+  serviceAccountName: spec.serviceAccountName,
+  automountServiceAccountToken: false,
+  enableServiceLinks: false,
+  imagePullSecrets: spec.imagePullSecrets,
+  nodeSelector: spec.nodeSelector,
+  tolerations: spec.tolerations,
+  priorityClassName: spec.priorityClassName,
+});
 
 /** Some volumes can be mounted on one node only. Without that pod, any node will do. */
 function podAffinity(matchLabels: Readonly<Record<string, string>>): object {

@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import type { ChildProcess } from 'node:child_process';
+import { kubectlProxy } from '../e2e/support/kubectl';
 import type { Manifest } from '../synth';
 
 /** The API server itself, through `kubectl proxy`: it reports a refusal field by field. */
 export class Api {
   static async connect(): Promise<Api> {
-    const proxy = spawn('kubectl', ['proxy', '--port=0'], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [line] = await once(createInterface({ input: proxy.stdout }), 'line');
-    return new Api(proxy, `http://${/127\.0\.0\.1:\d+/.exec(line)?.[0]}`);
+    const { proxy, url } = await kubectlProxy();
+    return new Api(proxy, url);
   }
 
   private constructor(

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Manifest } from '../../synth';
+import { kubectlProxy } from '../support/kubectl';
 import type { Namespace } from '../support/namespace';
 import { forms, leaks, type Needle, needlesOf, type Seen } from './leaks';
 
@@ -38,10 +38,8 @@ function tokensOf(configMap: Manifest): string[] {
  */
 export class Recording {
   static async begin(namespace: Namespace): Promise<Recording> {
-    const proxy = spawn('kubectl', ['proxy', '--port=0'], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [line] = await once(proxy.stdout.setEncoding('utf8'), 'data');
-    const [, address] = /serve on (\S+)/.exec(line) ?? [];
-    return new Recording(namespace, proxy, `http://${address}`);
+    const { proxy, url } = await kubectlProxy();
+    return new Recording(namespace, proxy, url);
   }
 
   readonly #namespace: Namespace;

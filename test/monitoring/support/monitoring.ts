@@ -1,6 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { kubectl } from '../../e2e/support/kubectl';
+import type { ChildProcess } from 'node:child_process';
+import { kubectl, kubectlProxy } from '../../e2e/support/kubectl';
 import { Namespace } from '../../e2e/support/namespace';
 import type { Manifest } from '../../synth';
 import {
@@ -42,10 +41,8 @@ export class Monitoring {
       await namespace.until(`StatefulSet ${name}`, 120, found);
       await namespace.ready('statefulset', name);
     }
-    const proxy = spawn('kubectl', ['proxy', '--port=0'], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [line] = await once(proxy.stdout.setEncoding('utf8'), 'data');
-    const [, address] = /serve on (\S+)/.exec(line) ?? [];
-    return new Monitoring(namespace, watched, proxy, `http://${address}/api/v1/namespaces/${namespace.name}/pods`);
+    const { proxy, url } = await kubectlProxy();
+    return new Monitoring(namespace, watched, proxy, `${url}/api/v1/namespaces/${namespace.name}/pods`);
   }
 
   readonly #namespace: Namespace;
