@@ -24,7 +24,7 @@ interface Following<T> {
   readonly path: string;
   /** How far it is, from 0 to 1. Undefined: unknown. */
   readonly share?: (object: T, elapsed: number) => number | undefined;
-  readonly progress: (object: T) => Progress | undefined;
+  readonly progress: (object: T) => Progress | undefined | Promise<Progress>;
 }
 
 /** Shows the phases of an object until it is over. Undefined after Ctrl-C, which ends only the showing. */
@@ -37,9 +37,12 @@ export async function follow<T extends KubeObject>({
 }: Following<T>): Promise<T | undefined> {
   const started = Date.now();
   for (let before = ''; !terminal.signal.aborted; ) {
-    const object = await look<T>(session, terminal, path);
-    if (object) {
-      const { phase = 'Pending', reason = '', message = '' } = progress(object) ?? {};
+    const seen = await look(session, terminal, async () => {
+      const object = await session.client.get<T>(path);
+      return { object, ...(await progress(object)) };
+    });
+    if (seen) {
+      const { object, phase = 'Pending', reason = '', message = '' } = seen;
       const text = plain(`${object.metadata.name}: ${phase}${reason ? ` (${reason})` : ''}`);
       const elapsed = Date.now() - started;
       const done = share?.(object, elapsed);
@@ -55,9 +58,9 @@ export async function follow<T extends KubeObject>({
 }
 
 /** A server that cannot be reached for a moment ends nothing. */
-async function look<T extends KubeObject>(session: Session, terminal: Terminal, path: string): Promise<T | undefined> {
+async function look<T>(session: Session, terminal: Terminal, read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await session.client.get<T>(path);
+    return await read();
   } catch (error) {
     const { exit, message } = failureOf(error, session.client.server);
     if (exit !== Exit.unreachable) throw error;

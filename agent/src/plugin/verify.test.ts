@@ -1,3 +1,5 @@
+import { backupPod } from '../../../src/lib/backup-pod.ts';
+import type { KubeObject } from '../kube/objects.ts';
 import { PluginTest, paths } from './plugin.fixture.ts';
 
 let plugin: PluginTest;
@@ -48,23 +50,32 @@ interface Job {
 const jobs = () => plugin.api.objects<Job>(paths.of('jobs'));
 const args = () => jobs().at(-1)!.spec.template.spec.containers[0]!.args;
 
+async function created() {
+  while (jobs().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  return jobs()[0]!;
+}
+
+/** A pod of a Job, as Kubernetes has it. */
+function putPod({ metadata: { name, uid } }: KubeObject, status: object): KubeObject {
+  return plugin.api.put(paths.of('pods', `${name}-abc`), {
+    metadata: { labels: { 'batch.kubernetes.io/job-name': name }, ownerReferences: [{ kind: 'Job', name, uid }] },
+    status,
+  });
+}
+
 /** Plays Kubernetes and the agent. */
 async function end(type: 'Complete' | 'Failed', exitCode: number, result: object | string): Promise<void> {
-  while (jobs().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-  const [job] = jobs();
-  const { name, uid } = job!.metadata;
+  const job = await created();
   const message = typeof result === 'string' ? result : JSON.stringify({ exitCode, ...result });
-  plugin.api.put(paths.of('pods', `${name}-abc`), {
-    metadata: { labels: { 'batch.kubernetes.io/job-name': name }, ownerReferences: [{ kind: 'Job', name, uid }] },
-    status: {
-      containerStatuses: [
-        { name: 'a-sidecar', state: { terminated: { exitCode: 0 } } },
-        { name: 'backup', state: { terminated: { exitCode, message } } },
-      ],
-    },
+  putPod(job, {
+    phase: exitCode === 0 ? 'Succeeded' : 'Failed',
+    containerStatuses: [
+      { name: 'a-sidecar', state: { terminated: { exitCode: 0 } } },
+      { name: 'backup', state: { terminated: { exitCode, message } } },
+    ],
   });
   const status = { conditions: [{ type, status: 'True', message: 'Job has reached its limit' }] };
-  plugin.api.put(paths.of('jobs', name), { ...job, status });
+  plugin.api.put(paths.of('jobs', job.metadata.name), { ...job, status });
 }
 
 test('the newest backup: a Job of the schedule that verifies instead, and its result', async () => {
@@ -119,6 +130,92 @@ test.each<[string, 'Complete' | 'Failed', number, object | string, number, RegEx
   await end(type, code, result);
   expect(await running).toMatchObject({ exit, out: expect.stringMatching(text) });
 });
+
+test('of the volumes of a backup, only those of this store and those of the user', async () => {
+  const cronJob = plugin.api.object<{ spec: { jobTemplate: { spec: object } } }>(
+    paths.of('cronjobs', 'orders-hourly'),
+  )!;
+  const template = backupPod({
+    ...{ cluster: 'orders', endpoints: ['https://orders-0:2379'], trigger: 'schedule', image: 'agent:1' },
+    ...{ serviceAccountName: 'orders-backup', labels: {}, resources: {} as never },
+    tls: { files: { secretName: 'client-tls' }, clientCertificate: true },
+    auth: { secretName: 'client-auth' },
+    stores: ['a', 'b'].map((bucket) => ({
+      s3: { bucket, credentials: { secretName: `s3-${bucket}` }, ca: { configMapName: `ca-${bucket}` } },
+    })),
+  }) as { spec: { containers: { volumeMounts: object[] }[]; volumes: object[] } };
+  template.spec.containers[0]!.volumeMounts.push({ name: 'mine', mountPath: '/mine' });
+  template.spec.volumes.push({ name: 'mine', emptyDir: {} });
+  plugin.api.put(paths.of('cronjobs', 'orders-hourly'), { ...cronJob, spec: { jobTemplate: { spec: { template } } } });
+  const { out } = await plugin.run('verify --store 2 --dry-run');
+  const { volumes, containers } = JSON.parse(out).spec.template.spec;
+  const needed = ['store-1-credentials', 'store-1-ca', 'tmp', 'mine'];
+  for (const named of [volumes, containers[0].volumeMounts])
+    expect(named.map(({ name }: { name: string }) => name)).toEqual(needed);
+});
+
+test.each<[string, object, object[], RegExp]>([
+  [
+    'an image that cannot be pulled',
+    {
+      phase: 'Pending',
+      containerStatuses: [
+        { name: 'backup', state: { waiting: { reason: 'ImagePullBackOff', message: 'no agent:1' } } },
+      ],
+    },
+    [],
+    /: Pending \(ImagePullBackOff\): no agent:1\n/,
+  ],
+  [
+    'no node',
+    {
+      phase: 'Pending',
+      conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes' }],
+    },
+    [],
+    /: Pending \(Unschedulable\): 0\/3 nodes\n/,
+  ],
+  [
+    'a Secret that is missing, which only an Event says',
+    { phase: 'Pending', containerStatuses: [{ name: 'backup', state: { waiting: { reason: 'ContainerCreating' } } }] },
+    [{ type: 'Warning', reason: 'FailedMount', message: 'secret "s3" not found' }],
+    /: Pending \(FailedMount\): secret "s3" not found\n/,
+  ],
+])(
+  'a pod that does not start: %s',
+  async (_, status, events, said) => {
+    const running = plugin.run('verify');
+    const job = await created();
+    plugin.api.put(paths.of('jobs', job.metadata.name), { ...job, status: { active: 1 } });
+    const { uid } = putPod(job, status).metadata;
+    for (const event of events) plugin.api.put(paths.of('events', 'e'), { ...event, involvedObject: { uid } });
+    const asked = () => plugin.api.asked(`GET ${paths.of('jobs', job.metadata.name)}`);
+    while (asked() < (events.length > 0 ? 7 : 3)) await new Promise((resolve) => setTimeout(resolve, 50));
+    await end('Failed', 1, '');
+    const { err } = await running;
+    expect(err).toMatch(said);
+    expect(err).not.toContain('Running');
+  },
+  30_000,
+);
+
+test('a Job whose pod cannot be created, and one whose pod runs', async () => {
+  const running = plugin.run('verify');
+  const job = await created();
+  const { uid, name } = job.metadata;
+  const refused = { type: 'Warning', reason: 'FailedCreate', message: 'exceeded quota' };
+  plugin.api.put(paths.of('events', 'e'), { ...refused, involvedObject: { uid } });
+  const looks = async (count: number) => {
+    const before = plugin.api.asked(`GET ${paths.of('jobs', name)}`);
+    while (plugin.api.asked(`GET ${paths.of('jobs', name)}`) < before + count)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+  };
+  await looks(7);
+  putPod(job, { phase: 'Running', containerStatuses: [{ name: 'backup', state: { running: {} } }] });
+  await looks(2);
+  await end('Complete', 0, {});
+  expect((await running).err).toMatch(/: Pending \(FailedCreate\): exceeded quota\n.*: Running\n$/);
+}, 30_000);
 
 test('--dry-run prints the Job, and creates none', async () => {
   const { out, exit } = await plugin.run('verify --dry-run');

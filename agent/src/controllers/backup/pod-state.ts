@@ -1,6 +1,6 @@
 import type { EventObject, JobObject, KubeObject, PodObject } from '../../kube/objects.ts';
+import { creationProblem, inWords, isImageProblem, isSilent, podProblem } from '../../kube/pod-problem.ts';
 import { jobResult } from '../cluster/jobs/job-result.ts';
-import { creationProblem, inWords, isImageProblem, isSilent, podProblem } from '../cluster/kubernetes/pod-problem.ts';
 
 const reasons = ['Starting', 'Running', 'Retrying', 'ImageNotPulled', 'PodWaits'] as const;
 

@@ -1,6 +1,7 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
 import { ApiError, isStatus, unlessMissing } from '../../../kube/api-error.ts';
 import type { KubeObject, PodObject, StatefulSetObject } from '../../../kube/objects.ts';
+import { creationProblem, inWords, isSilent, podProblem } from '../../../kube/pod-problem.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import { getJson } from '../../../lib/http/http-get.ts';
 import type { AgentStatus } from '../../../protocol/agent-status.ts';
@@ -12,7 +13,6 @@ import { NotNow, type Workload } from '../port.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { PeerNames } from './peer-name.ts';
 import { addressOf, claimAnnotations, claimOf, noAddress, ordinalOf, podOf } from './pod.ts';
-import { creationProblem, inWords, isSilent, podProblem } from './pod-problem.ts';
 import { epochAnnotation, missingPods, rootsAnnotation, serverVolume, statefulSetOf } from './stateful-set.ts';
 
 /** Where a pod is reached. */

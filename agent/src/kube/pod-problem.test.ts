@@ -1,8 +1,8 @@
-import { ApiClient } from '../../../kube/api-client.ts';
-import { Troubles } from '../../../kube/event-reader.ts';
-import type { EventObject, PodObject } from '../../../kube/objects.ts';
-import { Paths } from '../../../kube/paths.ts';
-import { FakeApi, failure } from './fake-api.fixture.ts';
+import { FakeApi, failure } from '../controllers/cluster/kubernetes/fake-api.fixture.ts';
+import { ApiClient } from './api-client.ts';
+import { Troubles } from './event-reader.ts';
+import type { EventObject, PodObject } from './objects.ts';
+import { Paths } from './paths.ts';
 import { creationProblem, inWords, isSilent, podProblem } from './pod-problem.ts';
 
 const metadata = { name: 'orders-2', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-11-23T12:00:00Z' };

@@ -1,5 +1,5 @@
-import type { EventObject, ObjectCondition, PodObject } from '../../../kube/objects.ts';
-import { oneLine } from '../../../lib/errors.ts';
+import { oneLine } from '../lib/errors.ts';
+import type { EventObject, ObjectCondition, PodObject } from './objects.ts';
 
 /** Why something does not run, as Kubernetes reports it. */
 export interface Problem {
