@@ -311,33 +311,6 @@ describe('which cluster', () => {
   });
 });
 
-describe('list', () => {
-  test('a line for each cluster, with what is old', async () => {
-    plugin.putCluster('orders');
-    plugin.putCluster('carts', { observedAt: ago(5400), lastBackup: undefined as never });
-    const ended = await plugin.run('list');
-    expect(ended.out).toMatch(/^NAME +READY +VERSION +PHASE +REASON +BACKUP +OBSERVED\n/);
-    expect(ended.out).toMatch(/orders +3\/3 +3\.6\.16 +Ready +UpToDate +2\dm +\d+s\n/);
-    expect(ended.out).toMatch(/carts +3\/3 .* none +1h OLD\n/);
-    expect(widest(ended)).toBeLessThanOrEqual(80);
-    expect(JSON.parse((await plugin.run('list -o json')).out)).toMatchObject([
-      { name: 'orders', current: true },
-      { current: false },
-    ]);
-  });
-
-  test('the backup of a cluster without a status is not known', async () => {
-    plugin.api.put(paths.of('etcdclusters', 'orders'), { spec: { size: 3 } });
-    expect((await plugin.run('list')).out).not.toContain('none');
-  });
-
-  test('-A asks for all namespaces', async () => {
-    const items = [{ metadata: { name: 'orders', namespace: 'shop', resourceVersion: '1' }, spec: {}, status: {} }];
-    plugin.texts.set('/apis/cdk8s-etcd.dev/v1alpha1/etcdclusters', JSON.stringify({ metadata: {}, items }));
-    expect((await plugin.run('list -A')).out).toMatch(/^NAMESPACE +NAME .*\nshop +orders +\?\/\?/);
-  });
-});
-
 describe('errors', () => {
   test('each is one line, with its own exit code', async () => {
     plugin.forbid('etcdclusters');

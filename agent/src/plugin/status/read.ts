@@ -30,9 +30,11 @@ export interface Warning extends EventObject {
 export const memberLabels = (cluster: string): string =>
   `app.kubernetes.io/name=etcd,app.kubernetes.io/instance=${cluster},app.kubernetes.io/component=member`;
 
+export const leaseName = 'etcd-reconciler';
+
 /** The Lease that the reconciler of the namespace renews. */
 export const readLease = (session: Session): Promise<LeaseObject | undefined> =>
-  session.attempt('leases', session.client.get<LeaseObject>(session.paths.of('leases', 'etcd-reconciler')));
+  session.attempt('leases', session.client.get<LeaseObject>(session.paths.of('leases', leaseName)));
 
 /** Reads everything at once. What cannot be read is left out. */
 export async function readFacts(session: Session, cluster: ClusterObject): Promise<Facts> {

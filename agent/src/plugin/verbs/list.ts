@@ -1,8 +1,11 @@
+import type { LeaseObject } from '../../kube/objects.ts';
 import { everywhere } from '../../kube/paths.ts';
 import { table } from '../../lib/terminal/table.ts';
 import { Exit } from '../exit.ts';
 import type { ClusterObject } from '../objects.ts';
+import type { Session } from '../session.ts';
 import { isCurrent } from '../status/currency.ts';
+import { leaseName, readLease } from '../status/read.ts';
 import { plain, shortAge } from '../text.ts';
 import { option, outputOption, type Verb } from '../verb.ts';
 
@@ -12,33 +15,41 @@ export const list: Verb = {
   options: [option('-A, --all-namespaces', 'of all namespaces'), outputOption],
   async run({ flags, terminal, connect }) {
     const session = await connect();
-    const path = flags.allNamespaces ? everywhere('etcdclusters') : session.paths.of('etcdclusters');
-    const { items } = await session.client.list<ClusterObject>(path);
-    if (flags.output === 'json') {
-      terminal.print(
-        JSON.stringify(
-          items.map((item) => summary(item, session.now)),
-          undefined,
-          2,
-        ),
+    const isEverywhere = flags.allNamespaces === true;
+    const path = isEverywhere ? everywhere('etcdclusters') : session.paths.of('etcdclusters');
+    const [{ items }, leases] = await Promise.all([
+      session.client.list<ClusterObject>(path),
+      readLeases(session, isEverywhere),
+    ]);
+    const unread = [...session.notShown, ...session.notRead];
+    if (unread.length > 0)
+      terminal.note(`cannot read ${unread.join(', ')}: only the age of a status says if it is OLD`);
+    const isRecent = ({ metadata, status = {} }: ClusterObject): boolean =>
+      isCurrent(
+        status,
+        session.now,
+        leases.find(({ metadata: { namespace } }) => namespace === metadata.namespace),
       );
+    if (flags.output === 'json') {
+      const summaries = items.map((item) => summary(item, isRecent(item)));
+      terminal.print(JSON.stringify(summaries, undefined, 2));
       return Exit.done;
     }
     if (items.length === 0) {
       terminal.note(
-        flags.allNamespaces
+        isEverywhere
           ? 'there is no EtcdCluster'
           : `there is no EtcdCluster in the namespace ${session.namespace}; -A lists all namespaces`,
       );
       return Exit.done;
     }
-    const shown = flags.allNamespaces ? ['NAMESPACE', 'NAME'] : ['NAME'];
+    const shown = isEverywhere ? ['NAMESPACE', 'NAME'] : ['NAME'];
     terminal.print(
       table(
         [...shown, 'READY', 'VERSION', 'PHASE', 'REASON', 'BACKUP', 'OBSERVED'],
         items.map((item) =>
-          row(item, session.now)
-            .slice(flags.allNamespaces ? 0 : 1)
+          row(item, session.now, isRecent(item))
+            .slice(isEverywhere ? 0 : 1)
             .map(plain),
         ),
       ),
@@ -47,7 +58,15 @@ export const list: Verb = {
   },
 };
 
-function summary({ metadata, spec, status = {} }: ClusterObject, now: number) {
+/** Those that reconcilers renew, of all namespaces by one request. */
+async function readLeases(session: Session, isEverywhere: boolean): Promise<LeaseObject[]> {
+  if (!isEverywhere) return [await readLease(session)].filter((each) => each !== undefined);
+  const query = { fieldSelector: `metadata.name=${leaseName}` };
+  const found = await session.attempt('leases', session.client.list<LeaseObject>(everywhere('leases'), query));
+  return found?.items ?? [];
+}
+
+function summary({ metadata, spec, status = {} }: ClusterObject, current: boolean) {
   return {
     namespace: metadata.namespace,
     name: metadata.name,
@@ -59,11 +78,11 @@ function summary({ metadata, spec, status = {} }: ClusterObject, now: number) {
     message: status.message,
     lastBackupAt: status.lastBackup?.at,
     observedAt: status.observedAt,
-    current: isCurrent(status, now),
+    current,
   };
 }
 
-function row({ metadata, spec, status = {} }: ClusterObject, now: number): string[] {
+function row({ metadata, spec, status = {} }: ClusterObject, now: number, current: boolean): string[] {
   const observed = shortAge(status.observedAt, now);
   return [
     metadata.namespace ?? '',
@@ -73,6 +92,6 @@ function row({ metadata, spec, status = {} }: ClusterObject, now: number): strin
     status.phase ?? '?',
     status.reason ?? '?',
     status.lastBackup ? shortAge(status.lastBackup.at, now) : status.observedAt ? 'none' : '?',
-    isCurrent(status, now) ? observed : `${observed} OLD`,
+    current ? observed : `${observed} OLD`,
   ];
 }
