@@ -58,7 +58,7 @@ export async function follow<T extends KubeObject>({
 }
 
 /** A server that cannot be reached for a moment ends nothing. */
-async function look<T>(session: Session, terminal: Terminal, read: () => Promise<T>): Promise<T | undefined> {
+export async function look<T>(session: Session, terminal: Terminal, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { PodObject } from '../kube/objects.ts';
+import type { ContainerStatus, PodObject } from '../kube/objects.ts';
 import { patience, type Session } from './session.ts';
 import { memberLabels } from './status/read.ts';
 
@@ -6,9 +6,12 @@ import { memberLabels } from './status/read.ts';
 export interface Source {
   readonly pod: string;
   readonly container: string;
+  /** That of the pod: another one may get the same name. */
+  readonly uid: string;
+  readonly status?: ContainerStatus | undefined;
 }
 
-export interface LogLine extends Source {
+export interface LogLine extends Pick<Source, 'pod' | 'container'> {
   readonly time: string;
   readonly text: string;
 }
@@ -21,10 +24,14 @@ export async function sourcesOf(session: Session, cluster: string): Promise<Sour
   const list = (labelSelector: string) => client.list<PodObject>(paths.of('pods'), { labelSelector });
   const found = await Promise.all([list(memberLabels(cluster)), list(reconcilerLabels)]);
   return found.flatMap(({ items }) =>
-    items.flatMap(({ metadata, spec }) =>
+    items.flatMap(({ metadata, spec, status }) =>
       [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].map(({ name }) => ({
         pod: metadata.name,
         container: name,
+        uid: metadata.uid,
+        status: [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].find(
+          (each) => each.name === name,
+        ),
       })),
     ),
   );
@@ -32,6 +39,7 @@ export async function sourcesOf(session: Session, cluster: string): Promise<Sour
 
 export interface LogOptions {
   readonly sinceSeconds?: number;
+  readonly sinceTime?: string;
   readonly tailLines?: number;
   readonly follow?: boolean;
   readonly previous?: boolean;
@@ -48,6 +56,7 @@ export async function* logOf(
     container,
     timestamps: 'true',
     sinceSeconds: options.sinceSeconds,
+    sinceTime: options.sinceTime,
     tailLines: options.tailLines,
     follow: options.follow ? 'true' : undefined,
     previous: options.previous ? 'true' : undefined,
@@ -59,6 +68,13 @@ export async function* logOf(
     const [time = '', ...words] = line.split(' ');
     yield { pod, container, time, text: words.join(' ') };
   }
+}
+
+/** Zero: not a time. */
+export function nanoseconds(time: string): bigint {
+  const [, seconds, fraction = '', zone] = /^(.*:\d\d)(?:\.(\d{1,9}))?(.*)$/.exec(time) ?? [];
+  const milliseconds = Date.parse(`${seconds}${zone}`);
+  return Number.isNaN(milliseconds) ? 0n : BigInt(milliseconds) * 1_000_000n + BigInt(fraction.padEnd(9, '0'));
 }
 
 /** Nanoseconds without trailing zeros cannot be compared as texts. */

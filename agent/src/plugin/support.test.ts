@@ -73,54 +73,6 @@ describe('a status that is not current', () => {
   });
 });
 
-describe('logs', () => {
-  beforeEach(() => {
-    putPod('orders-0', [{ name: 'etcd' }]);
-    putPod('etcd-reconciler-x', [{ name: 'reconciler' }], { 'app.kubernetes.io/name': 'etcd-reconciler' });
-    putLog('orders-0', '2026-11-26T10:00:00.1Z first', '2026-11-26T10:00:02.123456789Z third');
-    putLog('etcd-reconciler-x', '2026-11-26T10:00:01.5Z second');
-  });
-
-  test('of all containers, by time', async () => {
-    const { out, exit } = await plugin.run('logs');
-    expect(exit).toBe(0);
-    expect(
-      out
-        .trimEnd()
-        .split('\n')
-        .map((line) => line.split(' ').at(-1)),
-    ).toEqual(['first', 'second', 'third']);
-    expect(out).toContain('2026-11-26T10:00:02.123Z orders-0 etcd: third\n');
-    expect((await plugin.run('logs -c reconciler')).out).toMatch(/^\S+ etcd-reconciler-x reconciler: second\n$/);
-  });
-
-  test('one that cannot be read is named, and the others go on', async () => {
-    plugin.texts.delete(`${paths.of('pods', 'orders-0')}/log`);
-    const { out, err, exit } = await plugin.run('logs --since 1h');
-    expect({ exit, lines: out.split('\n').length }).toEqual({ exit: 0, lines: 2 });
-    expect(err).toMatch(/^orders-0 etcd: .* not found\n$/);
-  });
-
-  test('followed to their end: that is not a success, and it says so', async () => {
-    expect(await plugin.run('logs -f')).toMatchObject({
-      exit: 6,
-      out: expect.stringContaining('third'),
-      err: expect.stringContaining('these logs have ended'),
-    });
-  });
-
-  test('one that hangs is named, and the others are printed', async () => {
-    plugin.silence('orders-0');
-    const { out, err } = await plugin.run('logs');
-    expect(out).toContain('second');
-    expect(err).toMatch(/^orders-0 etcd: .*nothing arrived for/);
-  }, 60_000);
-
-  test.each(['--since soon', '--tail 0', '--member web-0'])('%s is refused', async (args) => {
-    expect([2, 3]).toContain((await plugin.run(`logs ${args}`)).exit);
-  });
-});
-
 describe('report', () => {
   let directory: string;
   beforeEach(async () => {

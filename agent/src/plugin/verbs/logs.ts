@@ -2,6 +2,7 @@ import { ApiError, isStatus } from '../../kube/api-error.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
 import { Exit, PluginError, usage } from '../exit.ts';
+import { followLogs } from '../follow-logs.ts';
 import { byTime, type LogLine, type LogOptions, logOf, type Source, sourcesOf } from '../pod-logs.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
@@ -17,10 +18,7 @@ export const logs: Verb = {
     option('--tail <lines>', 'at most so many of the newest lines of each container').default('1000'),
     option('-c, --container <names>', 'only these, such as etcd,reconciler'),
     option('-m, --member <pod>', 'only this pod'),
-    option(
-      '-f, --follow',
-      'go on until Ctrl-C, or until all these containers have ended; does not follow pods that start later',
-    ),
+    option('-f, --follow', 'go on until Ctrl-C, also with pods that start later'),
     option('-p, --previous', 'of the containers before their last restart'),
   ],
   async run({ args, flags, terminal, connect }) {
@@ -28,16 +26,17 @@ export const logs: Verb = {
     const session = await connect();
     const { metadata } = await session.cluster(args[0]);
     const containers = (flags.container as string | undefined)?.split(',');
-    const sources = (await sourcesOf(session, metadata.name)).filter(
-      ({ pod, container }) =>
-        (containers?.includes(container) ?? true) && (flags.member === undefined || flags.member === pod),
-    );
-    if (sources.length === 0)
+    const sources = async (): Promise<Source[]> =>
+      (await sourcesOf(session, metadata.name)).filter(
+        ({ pod, container }) =>
+          (containers?.includes(container) ?? true) && (flags.member === undefined || flags.member === pod),
+      );
+    const found = await sources();
+    if (found.length === 0)
       throw new PluginError(Exit.notFound, `${metadata.name} has no such container that could have a log`);
-    await printAll(session, terminal, sources, options);
-    if (!options.follow) return Exit.done;
-    terminal.note('these logs have ended; run the command again to follow the pods that there are now');
-    return Exit.bad;
+    if (options.follow) return printNew(session, terminal, sources, options);
+    await printAll(session, terminal, found, options);
+    return Exit.done;
   },
 };
 
@@ -45,12 +44,38 @@ function optionsOf(flags: Readonly<Record<string, unknown>>): LogOptions {
   const tailLines = Number(flags.tail);
   if (!Number.isInteger(tailLines) || tailLines < 1)
     throw usage(`--tail: '${flags.tail}' is not a whole number above zero`);
+  if (flags.follow && flags.previous)
+    throw usage('--previous: what ran before a restart has ended, so it cannot be followed; leave out --follow');
   const sinceSeconds = Math.max(1, Math.round(parseDuration(String(flags.since), '--since') / 1000));
   return { sinceSeconds, tailLines, follow: flags.follow === true, previous: flags.previous === true };
 }
 
 /** Milliseconds for which lines are collected before they are sorted and printed, while the logs are followed. */
 const collect = 500;
+
+async function printNew(
+  session: Session,
+  terminal: Terminal,
+  sources: () => Promise<Source[]>,
+  options: LogOptions,
+): Promise<never> {
+  const lines: LogLine[] = [];
+  const flush = (): void => print(terminal, lines.splice(0));
+  const timer = setInterval(flush, collect);
+  const notes = new Set<string>();
+  const failed = (source: Source, error: unknown): void => {
+    const note = noteOf(source, error);
+    // It is tried again and again.
+    if (note !== undefined && !notes.has(note)) terminal.note(note);
+    notes.add(note ?? '');
+  };
+  try {
+    return await followLogs({ session, terminal, sources, options, failed, print: (line) => lines.push(line) });
+  } finally {
+    clearInterval(timer);
+    flush();
+  }
+}
 
 /** Reads all logs at once. A log that cannot be read is named, and the others go on. */
 async function printAll(
@@ -59,12 +84,7 @@ async function printAll(
   sources: readonly Source[],
   options: LogOptions,
 ): Promise<void> {
-  let lines: LogLine[] = [];
-  const flush = (): void => {
-    for (const line of lines.sort(byTime)) terminal.print(shown(line));
-    lines = [];
-  };
-  const timer = options.follow ? setInterval(flush, collect) : undefined;
+  const lines: LogLine[] = [];
   const failures: unknown[] = [];
   const read = async (source: Source): Promise<void> => {
     try {
@@ -72,21 +92,23 @@ async function printAll(
     } catch (error) {
       if (terminal.signal.aborted) throw error;
       failures.push(error);
-      // A container that has not started, or that did not run before, has no log.
-      if (!isStatus(error, 400))
-        terminal.note(
-          `${source.pod} ${source.container}: ${error instanceof ApiError ? error.said : messageOf(error)}`,
-        );
+      const note = noteOf(source, error);
+      if (note !== undefined) terminal.note(note);
     }
   };
-  try {
-    await Promise.all(sources.map(read));
-  } finally {
-    clearInterval(timer);
-    flush();
-  }
+  await Promise.all(sources.map(read)).finally(() => print(terminal, lines));
   const [first] = failures;
   if (failures.length === sources.length) throw first;
+}
+
+/** Undefined: a container that has not started, or that did not run before, has no log. */
+const noteOf = ({ pod, container }: Source, error: unknown): string | undefined =>
+  isStatus(error, 400)
+    ? undefined
+    : `${pod} ${container}: ${error instanceof ApiError ? error.said : messageOf(error)}`;
+
+function print(terminal: Terminal, lines: LogLine[]): void {
+  for (const line of lines.sort(byTime)) terminal.print(shown(line));
 }
 
 const shown = ({ time, pod, container, text }: LogLine): string =>
