@@ -9,6 +9,7 @@ import { showStatus } from '../status/show.ts';
 import { statusView } from '../status/view.ts';
 import { Terminal } from '../terminal.ts';
 import { redact, redactText } from './redact.ts';
+import { valuesOf } from './secret-values.ts';
 
 const resources = [
   ...(['etcdclusters', 'etcdbackups', 'etcdrestores', 'etcdusers', 'statefulsets', 'deployments', 'pods'] as const),
@@ -35,7 +36,7 @@ export async function collectReport(
     client.get<KubeObject & { data?: Record<string, string> }>(paths.of('configmaps', `${name}-record`)),
   );
   const secrets = await readSecrets(session, [cluster, ...[...lists.values()].flat()]);
-  const known = valuesOf(secrets, name);
+  const known = valuesOf(secrets, [name, session.namespace]);
   const logs = await readLogs(session, terminal, name);
   terminal.signal.throwIfAborted();
   const view = statusView(facts, session.now, session);
@@ -124,19 +125,6 @@ function secretNames(value: unknown): string[] {
 
 const namesOf = (secrets: readonly Secret[]) =>
   secrets.map(({ metadata, type, data }) => ({ name: metadata.name, type, keys: Object.keys(data ?? {}) }));
-
-/** A shorter value is found in too many words. */
-const shortest = 8;
-
-/** Every value in base64 and plain, as a whole and line by line, the longest first. */
-function valuesOf(secrets: readonly Secret[], cluster: string): string[] {
-  const encoded = secrets.flatMap(({ data }) => Object.values(data ?? {}));
-  const plain = encoded.map((value) => Buffer.from(value, 'base64').toString());
-  const lines = plain.flatMap((value) => value.split('\n').map((line) => line.trim()));
-  return [...new Set([...encoded, ...plain, ...plain.map((value) => value.trim()), ...lines])]
-    .filter((value) => value.length >= shortest && value !== cluster)
-    .sort((a, b) => b.length - a.length);
-}
 
 /** The newest lines of each log, as a file for each container. */
 async function readLogs(session: Session, terminal: Terminal, cluster: string): Promise<[string, string][]> {

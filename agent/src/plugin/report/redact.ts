@@ -9,7 +9,7 @@ const keptAnnotations =
 const keptVariables: ReadonlySet<unknown> = new Set(['ETCD_VERSION', 'MIN_EPOCH']);
 
 /** Containers of our manifests. The arguments of others may have credentials that look like none. */
-const ourContainers: ReadonlySet<unknown> = new Set(['gate', 'agent', 'etcd', 'reconciler', 'backup']);
+export const ourContainers: ReadonlySet<unknown> = new Set(['gate', 'agent', 'etcd', 'reconciler', 'backup']);
 
 /** Words that name a secret. */
 const words =
@@ -42,9 +42,12 @@ const secretTexts: readonly RegExp[] = [
   /(\b(?:password|passwd|passphrase|pwd)\s+["']?)[^\s"',;&}]+/gi,
 ];
 
+/** Secrets that are known. */
+export type Known = readonly (string | RegExp)[];
+
 /** Removes secrets from a text: those that are known, and what looks like one. */
-export function redactText(text: string, known: readonly string[] = []): string {
-  const withoutKnown = known.reduce((rest, secret) => rest.replaceAll(secret, leftOut), text);
+export function redactText(text: string, known: Known = []): string {
+  const withoutKnown = known.reduce<string>((rest, secret) => rest.replaceAll(secret, leftOut), text);
   return secretTexts.reduce(
     (rest, pattern) =>
       rest.replaceAll(pattern, (_, kept: unknown) => `${typeof kept === 'string' ? kept : ''}${leftOut}`),
@@ -57,7 +60,7 @@ const isSecretFlag = (before: unknown): boolean =>
   typeof before === 'string' && new RegExp(`^(?:${secretFlag}|--?[\\w-]*key[\\w-]*)$`, 'i').test(before);
 
 /** Removes secrets from an object of the API server, or from a part of one. */
-export function redact(value: unknown, known: readonly string[] = []): unknown {
+export function redact(value: unknown, known: Known = []): unknown {
   if (typeof value === 'string') return redactText(value, known);
   if (Array.isArray(value))
     return value.map((each, index) => (isSecretFlag(value[index - 1]) ? leftOut : redact(each, known)));
@@ -69,7 +72,7 @@ export function redact(value: unknown, known: readonly string[] = []): unknown {
   );
 }
 
-function redactField(field: string, value: unknown, known: readonly string[]): unknown {
+function redactField(field: string, value: unknown, known: Known): unknown {
   if (field === 'annotations') return onlyKeys(value, (name) => keptAnnotations.test(name), known);
   if (['data', 'stringData', 'binaryData'].includes(field)) return onlyKeys(value, () => false, known);
   if (/containers$/i.test(field) && Array.isArray(value)) return value.map((each) => container(each, known));
@@ -81,21 +84,21 @@ function redactField(field: string, value: unknown, known: readonly string[]): u
 }
 
 /** Keeps the names, and the values of which `keeps` is true. */
-function onlyKeys(value: unknown, keeps: (name: string) => boolean, known: readonly string[]): unknown {
+function onlyKeys(value: unknown, keeps: (name: string) => boolean, known: Known): unknown {
   if (typeof value !== 'object' || value === null) return leftOut;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [name, keeps(name) ? redact(inner, known) : leftOut]),
   );
 }
 
-function variable(entry: unknown, known: readonly string[]): unknown {
+function variable(entry: unknown, known: Known): unknown {
   if (typeof entry !== 'object' || entry === null) return leftOut;
   const { value, ...rest } = entry as { name?: unknown; value?: unknown };
   if (value === undefined) return redact(rest, known);
   return { ...(redact(rest, known) as object), value: keptVariables.has(rest.name) ? redact(value, known) : leftOut };
 }
 
-function container(value: unknown, known: readonly string[]): unknown {
+function container(value: unknown, known: Known): unknown {
   const isOurs = ourContainers.has((value as { name?: unknown } | null)?.name);
   return redact(isOurs ? value : withoutArguments(value), known);
 }

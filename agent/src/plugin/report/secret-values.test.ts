@@ -1,0 +1,46 @@
+import { redact, redactText } from './redact.ts';
+import { valuesOf } from './secret-values.ts';
+
+const secret = (data: Readonly<Record<string, string>>) => ({
+  metadata: { name: 's3', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-11-23T12:00:00Z' },
+  data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
+});
+const masked = (data: Readonly<Record<string, string>>, text: string): string =>
+  redactText(text, valuesOf([secret(data)], ['orders', 'shop']));
+
+describe('a short value', () => {
+  test.each([
+    ['hunt2', 'refused hunt2.', 'refused (left out).'],
+    ['hunt2', 'x=hunt2&y=1, "hunt2"', 'x=(left out)&y=1, "(left out)"'],
+    ['hunt2\n', 'a-hunt2_b', 'a-(left out)_b'],
+    ['hunt2', 'hunt23 0hunt2', 'hunt23 0hunt2'],
+    ['a.b*', 'a.b* acb* xa.b*', '(left out) acb* xa.b*'],
+    ['$x|y', '1$x|y $x|', '1(left out) $x|'],
+    ['[x]-', 'a[x]-b', 'a(left out)b'],
+    ['hunt2', 'in base64 aHVudDI=x', 'in base64 (left out)x'],
+  ])('%j: %j becomes %j', (value, text, expected) => {
+    expect(masked({ key: value }, text)).toBe(expected);
+  });
+
+  test('is masked in fields of objects', () => {
+    const known = valuesOf([secret({ key: 'hunt2' })], []);
+    expect(redact({ message: 'hunt2', list: ['hunt2', 'hunt23'] }, known)).toEqual({
+      message: '(left out)',
+      list: ['(left out)', 'hunt23'],
+    });
+  });
+
+  test.each([
+    [{ key: 'shop', other: 'orders' }, 'orders in shop'],
+    [{ key: 'etcd', other: 'true' }, 'orders-0 etcd: true'],
+    [{ username: 'root', AWS_REGION: 'eu-1' }, 'root in eu-1'],
+    [{ key: 'abc', other: '1', empty: '' }, 'abc 1'],
+    [{ 'ca.crt': 'a\nlines\nb' }, 'two lines'],
+  ])('of %j stays what says nothing secret: %j', (data, text) => {
+    expect(masked(data, text)).toBe(text);
+  });
+});
+
+test('a long value is masked within words too, and line by line', () => {
+  expect(masked({ key: 'hunter2-value\nsecond-line' }, '1hunter2-value1 second-line')).toBe('1(left out)1 (left out)');
+});
