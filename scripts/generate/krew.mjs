@@ -1,6 +1,7 @@
 // `node scripts/generate/krew.mjs [--from FILE] [--to DIRECTORY] [--uri URL]`: packs lib/kubectl-etcd for krew, kubectl's plugin
 // manager, and writes the manifest beside the archive. The same file always gives the same archive. --uri is the address from
 // which krew will download the archive; by default that of the release.
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,6 +21,14 @@ const { values } = parseArgs({
     uri: { type: 'string', default: `${homepage}/releases/download/v${version}/${file}` },
   },
 });
+
+// The manifest would promise another version than the one in the archive.
+const printed = spawnSync(process.execPath, [values.from, '--version'], { encoding: 'utf8' }).stdout.trim();
+if (printed !== version) {
+  const found = printed ? `is version ${printed}, not ${version}` : 'prints no version';
+  console.error(`--from: ${values.from} ${found}; write it with npm run build`);
+  process.exit(1);
+}
 
 const entry = async (path, source, mode) => ({
   ...{ path, type: 'file', mode, uid: 0, gid: 0, modified: 0 },

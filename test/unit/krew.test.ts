@@ -1,21 +1,25 @@
 // The archive and the manifest for krew: what krew's own validation demands, and that both are the same every time.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 
 const directory = mkdtempSync(join(tmpdir(), 'krew-'));
 afterAll(() => rmSync(directory, { recursive: true }));
-const program = join(directory, 'program');
-writeFileSync(program, '#!/usr/bin/env node\n');
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const program = (name: string, prints: string) => {
+  const path = join(directory, name);
+  writeFileSync(path, `#!/usr/bin/env node\nconsole.log('${prints}');\n`);
+  return path;
+};
+const current = program('current', version);
 const file = `kubectl-etcd-v${version}.tar.gz`;
 
-function pack(to: string) {
+function pack(to: string, from = current) {
   const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', resolve('scripts/generate/krew.mjs')];
-  execFileSync(process.execPath, [...args, `--from=${program}`, `--to=${join(directory, to)}`]);
+  execFileSync(process.execPath, [...args, `--from=${from}`, `--to=${join(directory, to)}`], { stdio: 'pipe' });
   return {
     text: readFileSync(join(directory, to, 'etcd.yaml'), 'utf8'),
     archive: readFileSync(join(directory, to, file)),
@@ -53,9 +57,20 @@ test('the archive is the one that the manifest names, with the program in it', (
   );
   expect(listed[0]).toMatch(/^-..x..x..x /);
   expect(platform.bin).toBe('kubectl-etcd');
-  expect(execFileSync('tar', ['-xzOf', inside, 'kubectl-etcd'], { encoding: 'utf8' })).toBe('#!/usr/bin/env node\n');
+  expect(execFileSync('tar', ['-xzOf', inside, 'kubectl-etcd'], { encoding: 'utf8' })).toBe(
+    readFileSync(current, 'utf8'),
+  );
 });
 
 test('the same program gives the same archive', () => {
   expect(pack('second')).toEqual(first);
+});
+
+test.each([
+  ['another version', program('old', '0.0.9'), /old is version 0\.0\.9, not \d.*; write it with npm run build/],
+  ['no version', program('silent', ''), /silent prints no version; write it/],
+  ['nothing', '/nowhere/kubectl-etcd', /nowhere\/kubectl-etcd prints no version; write it/],
+])('%s is not packed', (_, from, error) => {
+  expect(() => pack('refused', from)).toThrow(error);
+  expect(existsSync(join(directory, 'refused'))).toBe(false);
 });
