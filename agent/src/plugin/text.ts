@@ -30,10 +30,13 @@ export function wrap(text: string, width: number, indent = ''): string {
 export const cut = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, Math.max(0, length - 1))}…`;
 
-/** Age of a time of the API server, such as `3m 2s`. */
+/** Such a time is of another machine whose clock is wrong, and says nothing. */
+export const isFuture = (time: string | undefined, now: number): boolean => Date.parse(time ?? '') > now + 60_000;
+
+/** Age of a time, such as `3m 2s`. `?`: unknown. */
 export function ageOf(time: string | undefined, now: number): string {
   const at = Date.parse(time ?? '');
-  return Number.isNaN(at) ? '?' : formatAge(Math.max(0, now - at));
+  return Number.isNaN(at) || isFuture(time, now) ? '?' : formatAge(Math.max(0, now - at));
 }
 
 /** The larger unit of an age alone, for a column: `3m`. */

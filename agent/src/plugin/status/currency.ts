@@ -1,6 +1,6 @@
 import type { LeaseObject } from '../../kube/objects.ts';
 import type { ClusterStatus } from '../../protocol/cluster-status.ts';
-import { ageOf } from '../text.ts';
+import { ageOf, isFuture } from '../text.ts';
 
 const minute = 60_000;
 
@@ -8,12 +8,11 @@ const minute = 60_000;
 const oldest = 15 * minute;
 
 /**
- * Whether a reconciler keeps this status up to date. Otherwise it says how the cluster was. A time in the future is of a
- * wrong clock, and says nothing. A reconciler that runs renews its Lease.
+ * Whether a reconciler keeps this status up to date. Otherwise it says how the cluster was. A reconciler that runs renews its Lease.
  */
 export function isCurrent({ observedAt }: Partial<ClusterStatus>, now: number, lease?: LeaseObject): boolean {
   const age = now - Date.parse(observedAt ?? '');
-  return age > -minute && age < oldest && !isExpired(lease, now);
+  return !isFuture(observedAt, now) && age < oldest && !isExpired(lease, now);
 }
 
 /** A new reconciler takes a moment to take the Lease over. */
@@ -25,6 +24,6 @@ function isExpired(lease: LeaseObject | undefined, now: number): boolean {
 /** Why a status is not current, for a title. */
 export function oldness({ observedAt }: { readonly observedAt?: string | undefined }, now: number): string {
   if (observedAt === undefined) return 'NO RECONCILER HAS REPORTED YET';
-  if (Date.parse(observedAt) > now + minute) return `STATUS IS DATED IN THE FUTURE (${observedAt}), by a wrong clock`;
+  if (isFuture(observedAt, now)) return `STATUS IS DATED IN THE FUTURE (${observedAt}), by a wrong clock`;
   return `STATUS IS ${ageOf(observedAt, now)} OLD, no reconciler keeps it up to date`;
 }

@@ -2,6 +2,7 @@ import type { PodObject } from '../../kube/objects.ts';
 import type { ClusterStatus, ReportedMember } from '../../protocol/cluster-status.ts';
 import { needsAttention } from '../../protocol/condition.ts';
 import { type BackupObject, isOver, isPending } from '../objects.ts';
+import { isFuture } from '../text.ts';
 import { isCurrent } from './currency.ts';
 import { type Operation, operationOf } from './operation.ts';
 import { isAbout } from './ours.ts';
@@ -103,7 +104,7 @@ export function statusView(facts: Facts, now: number, { notShown, notRead }: Unr
     waiting: [...waitingPods(facts), ...waitingObjects(facts)],
     schedules: (spec.backup?.schedules ?? []).map(({ name, cron }) => ({ name, ...(cron && { cron }) })),
     ...(status.lastBackup && { lastBackup: status.lastBackup }),
-    failedBackup: failedBackup(facts.backups ?? [], status.lastBackup?.at),
+    failedBackup: failedBackup(facts.backups ?? [], status.lastBackup?.at, now),
     certificates: status.certificates ?? [],
     reconciler: facts.lease && {
       holder: facts.lease.spec?.holderIdentity,
@@ -178,12 +179,17 @@ function waitingObjects({ backups = [], restores, users }: Facts): Waiting[] {
   ];
 }
 
-function failedBackup(backups: readonly BackupObject[], goodAt: string | undefined): StatusView['failedBackup'] {
+function failedBackup(
+  backups: readonly BackupObject[],
+  goodAt: string | undefined,
+  now: number,
+): StatusView['failedBackup'] {
   const last = backups.filter(isOver).at(-1);
   if (last?.status?.phase !== 'Failed') return undefined;
   const { completionTime, message } = last.status;
-  const isBefore = Date.parse(goodAt ?? '') > Date.parse(completionTime ?? '');
-  return isBefore ? undefined : { name: last.metadata.name, at: completionTime, message };
+  const at = isFuture(completionTime, now) ? last.metadata.creationTimestamp : completionTime;
+  const isBefore = !isFuture(goodAt, now) && Date.parse(goodAt ?? '') > Date.parse(at ?? '');
+  return isBefore ? undefined : { name: last.metadata.name, at, message };
 }
 
 /** Milliseconds. Kubernetes keeps Events for an hour. */
@@ -200,12 +206,15 @@ function recentWarnings(
     isAbout(cluster, name, [...others, ...jobNames]) || jobNames.some((job) => name.startsWith(`${job}-`));
   return warnings
     .filter(isOurs)
-    .map(({ involvedObject, reason, message, ...event }) => ({
-      object: `${involvedObject?.kind} ${involvedObject?.name}`,
-      reason,
-      message,
-      at: event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime,
-    }))
+    .map(({ involvedObject, reason, message, ...event }) => {
+      const at = event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime;
+      return {
+        object: `${involvedObject?.kind} ${involvedObject?.name}`,
+        reason,
+        message,
+        at: isFuture(at, now) ? event.metadata.creationTimestamp : at,
+      };
+    })
     .filter(({ at }) => now - Date.parse(at ?? '') < recent)
     .sort((a, b) => Date.parse(b.at ?? '') - Date.parse(a.at ?? ''))
     .slice(0, 3);

@@ -7,7 +7,7 @@ import { type BackupObject, byAge, type ClusterObject, type RestoreObject } from
 import type { Session } from '../session.ts';
 import { isCurrent } from '../status/currency.ts';
 import { readLease } from '../status/read.ts';
-import { ageOf, plain, wrap } from '../text.ts';
+import { ageOf, isFuture, plain, wrap } from '../text.ts';
 import { dryRunOption, option, type Verb, yesOption } from '../verb.ts';
 import { timedName } from './backup.ts';
 
@@ -137,7 +137,9 @@ async function ofBackup(session: Session, name: string, cluster: string): Promis
     sizeBytes !== undefined && formatBytes(sizeBytes),
     verified && `verified: ${verified}`,
   ].filter(Boolean);
-  const time = startTime ?? completionTime;
+  const taken = startTime ?? completionTime;
+  // No snapshot is older than the request for it.
+  const time = isFuture(taken, session.now) ? found.metadata.creationTimestamp : taken;
   return {
     source: { backupName: name },
     what: `EtcdBackup ${name} (${facts.join(', ')})`,
