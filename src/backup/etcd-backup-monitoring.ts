@@ -91,7 +91,7 @@ export class EtcdBackupMonitoring extends Construct {
     this.service = this.objects.service('Service', name, scraped);
     this.networkPolicy = this.objects.policy('NetworkPolicy', name, selector, [ports.agent]);
     [this.serviceMonitor] = this.objects.serviceMonitor('ServiceMonitor', name, this.monitor(selector));
-    this.alerts = this.objects.rules(cronJobName, {
+    this.alerts = this.objects.rules(cronJobName, () => ({
       ...subject,
       groups: [
         {
@@ -99,7 +99,7 @@ export class EtcdBackupMonitoring extends Construct {
           alerts: alertsOnBackups({ namespace, cluster, cronJob: cronJobName }, milliseconds(this.maxAge()) / 1_000),
         },
       ],
-    });
+    }));
     this.dashboard = this.objects.dashboard(cronJobName, {
       ...{ of: 'backup', title: subject.title, namespace },
       chosen: { etcd_cluster: cluster, [cronJobLabel]: cronJobName },

@@ -276,7 +276,8 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   _monitored(): MonitoredCluster {
     const { cluster, clientTls, backupTls } = this;
     const labels = clusterLabels(cluster);
-    return { ...monitored(cluster.name, cluster.namespace), labels, clientTls, agentTls: backupTls };
+    const reconciler = () => this.ownReconciler.get().reconcilerName;
+    return { ...monitored(cluster.name, cluster.namespace), labels, reconciler, clientTls, agentTls: backupTls };
   }
 
   /** @internal */

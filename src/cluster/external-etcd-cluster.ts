@@ -126,8 +126,10 @@ export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWith
 
   /** @internal */
   _monitored(): MonitoredCluster {
+    const { reconciler = EtcdReconciler.external() } = this.attributes;
     return {
       ...monitored(this.clusterName, Chart.of(this).namespace),
+      reconciler: () => reconciler.reconcilerName,
       clientTls: this.clientTls,
       agentTls: this.clientTls,
     };

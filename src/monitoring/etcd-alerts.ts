@@ -83,7 +83,7 @@ export class EtcdAlerts {
 const pages = 'https://github.com/cdk8s-etcd/cdk8s-etcd/blob/main/docs/operations';
 
 function rule(
-  { name, severity, expr, for: lasts, summary, runbook = `alerts.md#${name.toLowerCase()}` }: Alert,
+  { name, severity, expr, for: lasts, summary, labels: own, runbook = `alerts.md#${name.toLowerCase()}` }: Alert,
   title: string,
   { labels, runbookUrl = pages }: EtcdAlertsOptions,
 ): object {
@@ -91,7 +91,7 @@ function rule(
     alert: name,
     expr,
     for: lasts,
-    labels: { severity, ...labels },
+    labels: { severity, ...labels, ...own },
     annotations: {
       summary: `${title}: ${summary}`,
       runbook_url: `${runbookUrl.replace(/\/+$/, '')}/${runbook}`,

@@ -1,4 +1,4 @@
-import { ApiObject, Yaml } from 'cdk8s';
+import { ApiObject, Lazy, Yaml } from 'cdk8s';
 import type { Construct } from 'constructs';
 import type { ServiceMonitorSpec } from '../../imports/servicemonitor-monitoring.coreos.com';
 import { labelProblems } from '../lib/labels';
@@ -117,14 +117,17 @@ export class MonitoringObjects {
     return peers.length === 0 ? [] : [{ ports, from: peers }];
   }
 
-  rules(name: string, subject: AlertedSubject): ApiObject | undefined {
-    this.alertNames = subject.groups.flatMap(({ alerts }) => alerts.map((alert) => alert.name));
-    const groups = this.alerts._groups(subject);
-    if (!groups || groups.length === 0) return undefined;
+  /** `subject`: the labels of its alerts are complete only at synthesis. */
+  rules(name: string, subject: () => AlertedSubject): ApiObject | undefined {
+    this.alertNames = subject().groups.flatMap(({ alerts }) => alerts.map((alert) => alert.name));
+    const groups = () => this.alerts._groups(subject()) ?? [];
+    if (groups().length === 0) return undefined;
     if (this.scrape._kind === 'ServiceMonitors') {
-      return this.object('Alerts', api, 'PrometheusRule', name, { spec: { groups } });
+      const spec = Lazy.any({ produce: () => ({ groups: groups() }) });
+      return this.object('Alerts', api, 'PrometheusRule', name, { spec });
     }
-    const data = { [`etcd-${name}.rules.yaml`]: Yaml.stringify({ groups }) };
+    const produce = () => ({ [`etcd-${name}.rules.yaml`]: Yaml.stringify({ groups: groups() }) });
+    const data = Lazy.any({ produce });
     return this.object('Alerts', 'v1', 'ConfigMap', `${name}-alerts`, { data });
   }
 

@@ -50,12 +50,11 @@ export class EtcdReconcilerMonitoring extends Construct {
     [this.service] = objects.annotatedService('Service', own, scraped);
     [this.networkPolicy] = objects.access('NetworkPolicy', own, selector, [ports.agent]);
     const title = `etcd reconciler ${name}`;
-    this.alerts = objects.rules(name, {
+    const alerts = alertsOnReconcilerItself({ namespace, reconciler: name }, replicas);
+    this.alerts = objects.rules(name, () => ({
       ...{ name, title },
-      groups: [
-        { name: 'etcd-reconciler-itself', alerts: alertsOnReconcilerItself({ namespace, reconciler: name }, replicas) },
-      ],
-    });
+      groups: [{ name: 'etcd-reconciler-itself', alerts }],
+    }));
     this.dashboard = objects.dashboard(name, {
       ...{ of: 'reconciler', title, namespace },
       chosen: { [reconcilerLabel]: name },

@@ -1,11 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { App, Chart, Cron, Testing } from 'cdk8s';
-import { stringify } from 'yaml';
+import { App, Chart, Cron } from 'cdk8s';
 import { EtcdCluster, EtcdReconciler } from '../../src';
 import { s3 } from '../synth';
+import { Promtool } from './promtool';
 import {
   always,
   becomes,
@@ -14,7 +12,6 @@ import {
   type Faulty,
   histogram,
   hourly,
-  notation,
   ofPod,
   own,
   reconciler,
@@ -23,54 +20,24 @@ import {
   timeline,
 } from './scenario';
 
-interface Rule {
-  readonly alert: string;
-  readonly for: string;
-}
-
-const directory = mkdtempSync(join(tmpdir(), 'etcd-alerts-'));
-afterAll(() => rmSync(directory, { recursive: true }));
-
-const groups = ruleGroups();
-const rules = groups.flatMap(({ rules }) => rules);
-
 /** Of everything in one namespace: nothing is reported twice. */
-function ruleGroups(): { readonly rules: readonly Rule[] }[] {
+function everything(): Chart {
   const chart = new Chart(new App(), 'chart', { namespace: 'shop' });
   new EtcdReconciler(chart, 'reconciler', { replicas: 2 }).addMonitoring();
   new EtcdCluster(chart, 'orders').addMonitoring();
   const legacy = EtcdCluster.fromEndpoints(chart, 'legacy', ['http://etcd:2379']);
   legacy.addBackupSchedule('hourly', { schedule: Cron.hourly(), store: s3 }).addMonitoring();
-  const manifests = Testing.synth(chart).filter(({ kind }) => kind === 'PrometheusRule');
-  return manifests.flatMap(({ spec }) => spec.groups);
+  return chart;
 }
 
-function promtool(...args: readonly string[]): string {
-  const { status, stdout, stderr, error } = spawnSync('promtool', args, { cwd: directory, encoding: 'utf8' });
-  if (error) throw error;
-  return status === 0 ? '' : `${stdout}${stderr}`;
-}
+const promtool = new Promtool(everything());
+const { rules } = promtool;
+afterAll(() => promtool.dispose());
 
 /** Returns what promtool reports: empty if exactly these alerts fire in these minutes. */
 function fires(faults: Readonly<Record<string, Faulty>>, span: Span, expected: ReadonlyMap<number, readonly string[]>) {
-  const test = {
-    rule_files: ['rules.yaml'],
-    evaluation_interval: '1m',
-    tests: [
-      {
-        interval: '1m',
-        input_series: [...timeline(faults, span)].map(([series, values]) => ({ series, values: notation(values) })),
-        promql_expr_test: [...expected].map(([minute, names]) => ({
-          expr: 'count by (alertname) (ALERTS{alertstate="firing", namespace="shop"})',
-          eval_time: `${minute}m`,
-          exp_samples: names.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: 1 })),
-        })),
-      },
-    ],
-  };
-  writeFileSync(join(directory, 'rules.yaml'), stringify({ groups }));
-  writeFileSync(join(directory, 'test.yaml'), stringify(test));
-  return promtool('test', 'rules', 'test.yaml');
+  const alerts = [...expected].map(([minute, names]) => [minute, names.map((alertname) => ({ alertname }))] as const);
+  return promtool.fires(timeline(faults, span), new Map(alerts));
 }
 
 const runbook = readFileSync(join(__dirname, '../../docs/operations/runbook.md'), 'utf8');
@@ -100,10 +67,7 @@ function checkAlert(name: string, faults: Readonly<Record<string, Faulty>>, dela
 const units: Readonly<Record<string, number>> = { h: 60, m: 1, s: 1 / 60 };
 const minutesOf = (text: string): number => Number.parseInt(text, 10) * units[text.at(-1)!]!;
 
-test('Prometheus accepts the rules', () => {
-  writeFileSync(join(directory, 'rules.yaml'), stringify({ groups }));
-  expect(promtool('check', 'rules', 'rules.yaml')).toBe('');
-});
+test('Prometheus accepts the rules', () => expect(promtool.check()).toBe(''));
 
 test('a healthy cluster raises no alert in two hours', () => {
   const minutes = [...Array(24).keys()].map((each) => each * 5);

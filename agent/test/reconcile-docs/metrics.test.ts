@@ -25,7 +25,7 @@ test('the documentation names no metric of ours that does not exist', async () =
 test('the alerts and the dashboards use metrics that exist, with labels that they have', () => {
   const scope = { cluster: 'orders', namespace: 'shop' };
   const alerts = [
-    ...clusterAlerts(scope).flatMap(({ alerts }) => alerts),
+    ...clusterAlerts(scope, 'etcd-reconciler').flatMap(({ alerts }) => alerts),
     ...alertsOnBackups({ ...scope, cronJob: 'orders-nightly' }, 7_200),
     ...alertsOnReconcilerItself({ namespace: 'shop', reconciler: 'etcd-reconciler' }, 2),
   ];

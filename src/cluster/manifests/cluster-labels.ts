@@ -33,7 +33,7 @@ export function memberLabels(cluster: ResolvedCluster): Labels {
 }
 
 /** What Prometheus needs to know of a cluster, by its name. */
-export function monitored(name: string, namespace: string | undefined): MonitoredCluster {
+export function monitored(name: string, namespace: string | undefined): Omit<MonitoredCluster, 'reconciler'> {
   const { peerService } = clusterNames(name);
   return {
     name,

@@ -5,6 +5,7 @@ import {
   EtcdCluster,
   EtcdDashboard,
   EtcdMonitoring,
+  EtcdReconciler,
   EtcdScrape,
   EtcdTls,
   type MonitoringOptions,
@@ -105,6 +106,7 @@ test('without the operator: annotated Services, one for each port, and the alert
   }
   const alerts = manifests.find(({ kind }) => kind === 'ConfigMap')!;
   expect(alerts.data['etcd-orders.rules.yaml']).toContain('alert: EtcdQuorumLost');
+  expect(alerts.data['etcd-orders.rules.yaml']).toContain('reconciler: etcd-reconciler');
   expect(manifests.some(({ apiVersion }) => String(apiVersion).startsWith('monitoring.coreos.com'))).toBe(false);
 });
 
@@ -165,6 +167,27 @@ test('mistakes', () => {
   expect(problem({ labels: { 'a b': 'c' } })).toContain("labels: 'a b' is not a valid name");
   // biome-ignore lint/suspicious/noExplicitAny: a mistake in JavaScript
   expect(() => problem({ scrape: 'annotations' as any })).toThrow(/scrape: .* is not an EtcdScrape/);
+});
+
+const reconcilerOf = (manifests: Manifest[]): unknown =>
+  manifests
+    .flatMap(({ kind, spec }) => (kind === 'PrometheusRule' ? spec.groups : []))
+    .flatMap(({ rules }) => rules)
+    .find(({ alert }) => alert === 'EtcdReconcilerDown').labels.reconciler;
+
+test('the alert on the reconciler names it, also if another chart creates it later', () => {
+  expect(reconcilerOf(monitored())).toBe('etcd-reconciler');
+  const app = new App();
+  const chart = new Chart(app, 'chart', { namespace: 'shop' });
+  new EtcdCluster(chart, 'orders').addMonitoring();
+  new EtcdReconciler(new Chart(app, 'later', { namespace: 'shop' }), 'reconciler', { name: 'keeper' });
+  expect(reconcilerOf(Testing.synth(chart))).toBe('keeper');
+  const other = new Chart(new App(), 'other');
+  const theirs = { clusterName: 'orders', clientEndpoints: ['http://orders:2379'] };
+  const reconciler = EtcdReconciler.external({ name: 'guard' });
+  const cluster = EtcdCluster.fromAttributes(other, 'theirs', { ...theirs, reconciler });
+  new EtcdMonitoring(other, 'Monitoring', { cluster });
+  expect(reconcilerOf(Testing.synth(other))).toBe('guard');
 });
 
 test('a second call is refused', () => {

@@ -50,15 +50,15 @@ export class EtcdMonitoring extends Construct {
       );
     }
     this.cluster = cluster._monitored();
-    const { name, namespace, labels } = this.cluster;
+    const { name, namespace, labels, reconciler } = this.cluster;
     this.objects = new MonitoringObjects(this, labels, props);
     this.serviceMonitors = this.createServiceMonitors();
     this.services = this.createServices();
     this.networkPolicies = this.createPolicies();
-    this.alerts = this.objects.rules(name, {
+    this.alerts = this.objects.rules(name, () => ({
       ...{ name, title: `etcd ${name}` },
-      groups: clusterAlerts({ cluster: name, namespace }),
-    });
+      groups: clusterAlerts({ cluster: name, namespace }, reconciler()),
+    }));
     this.dashboard = this.objects.dashboard(name, {
       ...{ of: 'cluster', title: `etcd ${name}`, namespace },
       chosen: { [clusterLabel]: name },

@@ -8,6 +8,8 @@ export interface MonitoredCluster {
   readonly peerService: string;
   readonly memberSelector: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
+  /** Name of its reconciler. It is final only at synthesis: another chart may create the reconciler later. */
+  readonly reconciler: () => string;
   /** How clients use TLS. Undefined if they use http. */
   readonly clientTls?: EtcdClientTls;
   /** Verifies the agents, which serve https as soon as members have certificates. Undefined if they serve http. */

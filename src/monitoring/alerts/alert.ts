@@ -20,6 +20,8 @@ export interface Alert {
   readonly for: string;
   /** What to do, in one sentence. It may contain Prometheus' templates. */
   readonly summary: string;
+  /** Labels beside `severity`. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Page and anchor below docs/operations/. It may contain Prometheus' templates. Default: its heading in alerts.md. */
   readonly runbook?: string;
 }

@@ -11,7 +11,7 @@ const page = readFileSync(join(__dirname, '../../../docs/operations/alerts.md'),
 const namespace = 'shop';
 const scope = { cluster: 'orders', namespace };
 const onConditions = alertsOnConditions(scope);
-const ofCluster = [...alertsOnMembers(scope), ...alertsOnReconciler(scope)];
+const ofCluster = [...alertsOnMembers(scope), ...alertsOnReconciler(scope, 'etcd-reconciler')];
 const ofBackups = alertsOnBackups({ ...scope, cronJob: 'orders-nightly' }, 7_200);
 const ofReconciler = alertsOnReconcilerItself({ namespace, reconciler: 'etcd-reconciler' }, 2);
 const withHeading = [...ofCluster, ...ofBackups, ...ofReconciler];
@@ -37,7 +37,7 @@ test.each<[string, readonly Alert[], string]>([
   ['reconciler', ofReconciler, 'namespace="shop",reconciler="etcd-reconciler"'],
 ])('every expression selects this %s only', (_, alerts, matchers) => {
   for (const { expr } of alerts) {
-    const selectors = expr.match(/etcd_[a-z_]+\{/g) ?? [];
+    const selectors = expr.match(/(?:etcd_[a-z_]+|ALERTS)\{/g) ?? [];
     expect(selectors.length).toBeGreaterThan(0);
     expect(expr.split(matchers)).toHaveLength(selectors.length + 1);
   }

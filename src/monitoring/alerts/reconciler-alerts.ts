@@ -1,7 +1,11 @@
 import { type Alert, type AlertScope, conditionIs, series } from './alert';
 
-/** Returns the alerts on the reconciler of a cluster: without it, the conditions of the cluster are of the past. */
-export function alertsOnReconciler(scope: AlertScope): Alert[] {
+/**
+ * Returns the alerts on the reconciler of a cluster: without it, the conditions of the cluster are of the past.
+ *
+ * @param reconciler its name
+ */
+export function alertsOnReconciler(scope: AlertScope, reconciler: string): Alert[] {
   const of = (metric: string, ...more: string[]) => series(metric, scope, ...more);
   const lastPass = of('etcd_reconciler_last_pass_timestamp_seconds');
   return [
@@ -13,6 +17,8 @@ export function alertsOnReconciler(scope: AlertScope): Alert[] {
       for: '10m',
       summary:
         'No reconciler has looked after the cluster for ten minutes. Members serve, but nothing is repaired. Check its pod, its Lease and its log.',
+      // The alert on that reconciler itself is silent then, and that on another one is not.
+      labels: { reconciler },
     },
     {
       name: 'EtcdOperationStuck',

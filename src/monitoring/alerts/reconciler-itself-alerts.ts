@@ -5,12 +5,11 @@ import { type Alert, type AlertScope, series } from './alert';
  * cluster's alerts.
  */
 export function alertsOnReconcilerItself(scope: AlertScope, replicas: number): Alert[] {
-  const { namespace } = scope;
   const leader = series('etcd_reconciler_leader', scope);
   const each = 'namespace, reconciler';
   const leads = `max by (${each}) (${leader})`;
-  // Each monitored cluster has an alert of its own if no reconciler looks after it.
-  const reported = series('ALERTS', { namespace }, 'alertname="EtcdReconcilerDown"');
+  // Each monitored cluster of this reconciler has an alert of its own if nobody looks after it.
+  const reported = series('ALERTS', scope, 'alertname="EtcdReconcilerDown"');
   return [
     {
       name: 'EtcdReconcilerInactive',
