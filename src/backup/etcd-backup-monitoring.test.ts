@@ -190,7 +190,10 @@ test('a dashboard of its own, which shows this schedule', () => {
 test('with a claim, which may be bound to a node, backups prefer the node of the exporter', () => {
   const cronJob = (manifests: Manifest[]) => find(manifests, 'CronJob').spec.jobTemplate.spec.template.spec;
   const manifests = monitored({}, { store: claim });
-  const [term] = cronJob(manifests).affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution;
+  const { preferredDuringSchedulingIgnoredDuringExecution, ...required } = cronJob(manifests).affinity.podAffinity;
+  // A pod of the monitoring must not prevent a backup.
+  expect(required).toEqual({});
+  const [term] = preferredDuringSchedulingIgnoredDuringExecution;
   expect(term.podAffinityTerm.labelSelector).toEqual(find(manifests, 'Deployment').spec.selector);
   expect(cronJob(monitored())).not.toHaveProperty('affinity');
 });

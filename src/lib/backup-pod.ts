@@ -230,7 +230,10 @@ export const identityAndPlace = (
   priorityClassName: spec.priorityClassName,
 });
 
-/** Some volumes can be mounted on one node only. Without that pod, any node will do. */
+/**
+ * Some volumes can be mounted on one node only; which ones is not known here. Only a preference: otherwise, the node of that
+ * pod being full or lost would prevent backups into volumes that every node can mount. Without that pod, any node will do.
+ */
 function podAffinity(matchLabels: Readonly<Record<string, string>>): object {
   const podAffinityTerm = { labelSelector: { matchLabels }, topologyKey: 'kubernetes.io/hostname' };
   return { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }] };
