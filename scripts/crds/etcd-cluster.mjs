@@ -233,6 +233,10 @@ const tls = object(
   ),
 );
 
+const requestTime = time(
+  'The time of the request, from which it may begin. Only a request that is newer than the last one is carried out, and only once. If it cannot begin within an hour, it fails.',
+);
+
 const spec = object(
   'The desired state. `new EtcdCluster(…)` writes it, and also renders the StatefulSet and all other objects.',
   {
@@ -265,12 +269,20 @@ const spec = object(
     finalBackup: object('The final backup before a deletion.', {
       'required!': flag('Lets a deletion wait for it. Default: true with pvcPolicy.onDelete: Delete, else false.'),
     }),
-    maintenance: object('Maintenance that the reconciler performs by itself.', {
+    maintenance: object('Maintenance that the reconciler performs.', {
       onNoSpace: choice(
         'The policy for a database that has reached its quota. Report: the reconciler only reports it. CompactDefragDisarm: the reconciler frees space and allows writes again.',
         ['Report', 'CompactDefragDisarm'],
         { default: 'CompactDefragDisarm' },
       ),
+      defragment: object('Asks for one defragmentation, member by member, the leader last.', {
+        'at!': requestTime,
+        ordinal: ordinal('The ordinal of the only member that is meant. Default: all members.'),
+      }),
+      moveLeader: object('Asks once that a certain member becomes the leader.', {
+        'at!': requestTime,
+        'ordinal!': ordinal('The ordinal of the member that is to lead.'),
+      }),
     }),
   },
   rules(
@@ -359,6 +371,13 @@ const operation = (description, more) =>
     ...more,
   });
 
+const request = (description) =>
+  object(description, {
+    'at!': time('The time that the request names.'),
+    'phase!': text('Waiting, Running, Completed or Failed.', 32),
+    'message!': text('What it waits for, or what came of it.', 512),
+  });
+
 const status = object('The state that the reconciler observes. Fields whose value it does not know are missing.', {
   ...common,
   epoch: integer('The number of times that the data of the cluster started anew: 1, plus one for each restore.', 0),
@@ -398,6 +417,10 @@ const status = object('The state that the reconciler observes. Fields whose valu
       512,
     ),
     'since!': time('The time since when it waits for that.'),
+  }),
+  maintenance: object('What came of the newest requests of spec.maintenance.', {
+    defragment: request('Its newest defragmentation.'),
+    moveLeader: request('The newest request to move the leader.'),
   }),
   observedAt: time(
     'The time of this status. The reconciler updates it at every change, and every ten minutes without one.',

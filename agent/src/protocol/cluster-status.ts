@@ -1,4 +1,5 @@
 import type { Condition } from './condition.ts';
+import type { MaintenanceKind, MaintenanceResult } from './record.ts';
 
 /** Status of the EtcdCluster resource. Unknown fields are left out. */
 export interface ClusterStatus {
@@ -38,6 +39,8 @@ export interface ClusterStatus {
   lastOperation?: ReportedOperation;
   /** What the next action waits for, once it has waited for some time. */
   waiting?: { for: string; since: string };
+  /** The newest requests of `spec.maintenance`. */
+  maintenance?: Partial<Record<MaintenanceKind, ReportedMaintenance>>;
   /** The certificates that the reconciler issues. */
   certificates?: readonly ReportedCertificate[];
   /** Time of this status. It is written again when it gets old, even if nothing else changed. */
@@ -60,6 +63,13 @@ export interface ReportedOperation {
   steps: ReportedStep[];
   /** What follows, as far as it is known. Unset in an operation that ended. */
   next?: string[];
+}
+
+export interface ReportedMaintenance {
+  /** The time that the request names. */
+  readonly at: string;
+  readonly phase: MaintenanceResult['phase'] | 'Waiting';
+  readonly message: string;
 }
 
 export interface ReportedStep {

@@ -76,6 +76,18 @@ const clearNoSpace = z.looseObject({
   done: z.array(text),
 } satisfies Shape<Kind<'ClearNoSpace'>>);
 
+const defragment = z.looseObject({
+  ...base,
+  kind: z.literal('Defragment'),
+  ordinal: z.optional(count),
+  present: z.optional(z.looseObject({ memberId: text, pod: text, before: count, by: text })),
+  done: z.array(z.looseObject({ memberId: text, pod: text, before: count, after: z.optional(count) })),
+} satisfies Shape<Kind<'Defragment'>>);
+
+const moveLeader = z.looseObject({ ...base, kind: z.literal('MoveLeader'), to: text } satisfies Shape<
+  Kind<'MoveLeader'>
+>);
+
 const deletion = z.looseObject({
   ...base,
   kind: z.literal('Delete'),
@@ -85,5 +97,5 @@ const deletion = z.looseObject({
 
 export const op: z.ZodMiniType<Op> = z.discriminatedUnion('kind', [
   ...[addLearner, promote, remove, deletePod],
-  ...[restore, upgrade, clearNoSpace, deletion],
+  ...[restore, upgrade, clearNoSpace, defragment, moveLeader, deletion],
 ] as const);

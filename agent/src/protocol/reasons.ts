@@ -22,6 +22,8 @@ export const reasons = {
   Restoring: 'a snapshot is being restored',
   Recovering: 'a survivor is being backed up and restored',
   ClearingNoSpace: 'the database is being compacted and defragmented',
+  Defragmenting: 'the members are being defragmented one by one, as spec.maintenance asks',
+  MovingLeader: 'another member is becoming the leader, as spec.maintenance asks',
   FlushingRaftLog: 'entries that etcd 3.5 may have written are leaving the raft log',
   Deleting: 'the cluster is being deleted',
   Paused: 'spec.paused is set; nothing is changed',

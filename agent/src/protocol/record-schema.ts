@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { isTooDeep } from '../lib/input/depth.ts';
 import { describeIssue } from '../lib/input/schema-issue.ts';
 import { op } from './op-schema.ts';
-import type { RecordDoc } from './record.ts';
+import type { MaintenanceResult, RecordDoc } from './record.ts';
 import { byOrdinal, count, type Shape, scheme, schemes, text } from './schema-parts.ts';
 
 export type RecordAnswer =
@@ -60,6 +60,12 @@ const fenced = z.looseObject({ id: text, uid: text, specHash: text, at: text } s
   Doc['restores'][number]
 >);
 
+const result = z.looseObject({
+  at: text,
+  phase: z.enum(['Running', 'Completed', 'Failed']),
+  message: text,
+} satisfies Shape<MaintenanceResult>);
+
 const record = z.looseObject({
   v: z.literal(1),
   rev: count,
@@ -82,6 +88,7 @@ const record = z.looseObject({
   startRevision: z.optional(count),
   failure: z.optional(z.looseObject({ of: text, reason: text, message: text })),
   spaceClearedAt: z.optional(text),
+  maintenance: z.optional(z.looseObject({ defragment: z.optional(result), moveLeader: z.optional(result) })),
   transport: z.optional(
     z.looseObject({
       ...schemes,

@@ -38,8 +38,20 @@ export interface RecordDoc {
   failure?: Failure;
   /** When a ClearNoSpace last succeeded. */
   spaceClearedAt?: string;
+  /** The newest requests of `spec.maintenance` that were tried. */
+  maintenance?: Maintenance;
   /** How the next start of a member speaks. Unset: with TLS if its pod has certificates. */
   transport?: Transport;
+}
+
+export type Maintenance = Partial<Record<MaintenanceKind, MaintenanceResult>>;
+export type MaintenanceKind = 'defragment' | 'moveLeader';
+
+export interface MaintenanceResult {
+  /** The time that the request names. */
+  at: string;
+  phase: 'Running' | 'Completed' | 'Failed';
+  message: string;
 }
 
 /** The schemes at which etcd listens. A member with certificates can call others by either. */
@@ -251,5 +263,33 @@ export interface DeleteOp extends OpBase {
   suspended?: Op;
 }
 
-export type Op = AddLearnerOp | PromoteOp | RemoveOp | DeletePodOp | RestoreOp | UpgradeOp | ClearNoSpaceOp | DeleteOp;
+/** Defragments the members one by one. */
+export interface DefragmentOp extends OpBase {
+  kind: 'Defragment';
+  /** Only the member of this ordinal. */
+  ordinal?: number;
+  /** The member that `by`, a holder of the lease, is about to defragment. It is tried once. */
+  present?: { memberId: string; pod: string; before: number; by: string };
+  /** Sizes in bytes. Without `after`: unknown. */
+  done: { memberId: string; pod: string; before: number; after?: number }[];
+}
+
+/** Its holder calls etcd once. */
+export interface MoveLeaderOp extends OpBase {
+  kind: 'MoveLeader';
+  /** Member id. */
+  to: string;
+}
+
+export type Op =
+  | AddLearnerOp
+  | PromoteOp
+  | RemoveOp
+  | DeletePodOp
+  | RestoreOp
+  | UpgradeOp
+  | ClearNoSpaceOp
+  | DefragmentOp
+  | MoveLeaderOp
+  | DeleteOp;
 export type OpKind = Op['kind'];

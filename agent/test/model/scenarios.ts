@@ -4,6 +4,7 @@ import { alarms } from './scenarios/alarms.ts';
 import { bootstraps } from './scenarios/bootstrap.ts';
 import { deletions } from './scenarios/deletion.ts';
 import { images } from './scenarios/image.ts';
+import { maintenance } from './scenarios/maintenance.ts';
 import { lostRecords } from './scenarios/record-lost.ts';
 import { recoveries } from './scenarios/recovery.ts';
 import { replacements } from './scenarios/replace.ts';
@@ -25,6 +26,7 @@ const plots = [
   ...recoveries,
   ...deletions,
   ...alarms,
+  ...maintenance,
   ...lostRecords,
   ...tornReads,
   ...images,

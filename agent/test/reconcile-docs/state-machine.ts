@@ -52,7 +52,7 @@ const files = new Map(
   readdirSync(operations, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .flatMap((file) =>
-      [...readFileSync(new URL(file, operations), 'utf8').matchAll(/^ +name: '([\w.]+)',$/gm)].map(
+      [...readFileSync(new URL(file, operations), 'utf8').matchAll(/\bname: '([\w.]+)'/g)].map(
         ([, name]) => [name!, file] as const,
       ),
     ),

@@ -20,6 +20,8 @@ export function ownCluster(document: Document): PlannedCluster {
   const policy = spec.object('pvcPolicy');
   const backup = spec.object('backup');
   const origin = spec.object('origin');
+  // They are requests of a moment, not part of what the cluster is.
+  spec.object('maintenance')?.ignore('defragment', 'moveLeader');
   report.note(
     'spec',
     'does not specify resources, tuning, spread, network access and the like, so these have their defaults; choose other values in TypeScript',

@@ -20,9 +20,11 @@ export function clusterBackups(
   const last = ended.findLast(isGood);
   const failed = newestRuns(ended, schedules).find(({ status }) => status?.phase === 'Failed');
   const waits = newestRuns(ours, schedules).find(({ status }) => !isFinal({ status }) && isStuck(status?.reason));
+  const running = ours.find(({ status }) => status?.phase === 'BackingUp' && !isStuck(status.reason));
   const due = dueOf({ metadata, spec, status }, ended);
   return {
     ...(due && { due }),
+    ...(running && { running: running.metadata.name }),
     ...(last && { last: lastOf(last) }),
     ...(failed && { failed: summaryOf(failed) }),
     ...(waits && { waits: summaryOf(waits) }),

@@ -25,7 +25,7 @@ export type Effect =
   | { kind: 'MemberUpdate'; memberId: string; peerUrls: readonly string[] }
   | { kind: 'MemberRemove'; memberId: string }
   | { kind: 'MemberPromote'; memberId: string }
-  | { kind: 'MoveLeader'; leader: string; to: string }
+  | { kind: 'MoveLeader'; leader: string; to: string; done?: string }
   | { kind: 'CreateJob'; job: JobRequest }
   | { kind: 'DeleteJob'; job: JobKind; uid: string }
   | { kind: 'Compact'; revision: number; done: string }

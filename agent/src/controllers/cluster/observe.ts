@@ -18,7 +18,8 @@ export interface Memory {
   failure?: string;
   hash?: HashResult;
   done: string[];
-  /** The op to which `done` belongs. */
+  failed: string[];
+  /** The op to which `done` and `failed` belong. */
   op?: string;
   failures: number;
   error?: string;
@@ -26,19 +27,20 @@ export interface Memory {
 }
 
 /** The part that plan() sees. */
-export const recalled = ({ since, hash, done, failures, error, refused }: Memory): Recalled => ({
-  ...{ since, done, failures },
+export const recalled = ({ since, hash, done, failed, failures, error, refused }: Memory): Recalled => ({
+  ...{ since, done, failed, failures },
   ...(hash && { hash }),
   ...(error !== undefined && { error }),
   ...(refused && { refused }),
 });
 
-type Recalled = Pick<Observed, 'since' | 'hash' | 'done' | 'failures' | 'error' | 'refused'>;
+type Recalled = Pick<Observed, 'since' | 'hash' | 'done' | 'failed' | 'failures' | 'error' | 'refused'>;
 
 export const emptyMemory = (holderSince: number): Memory => ({
   since: { healthy: {}, down: {}, evidence: {}, inSync: {}, jobFailed: {}, holder: holderSince },
   evidence: {},
   done: [],
+  failed: [],
   failures: 0,
 });
 
@@ -177,6 +179,7 @@ export function remember(memory: Memory, observed: Observed, now: number, settin
     failure,
     op,
     done: op === memory.op ? memory.done : [],
+    failed: op === memory.op ? memory.failed : [],
     refused: memory.refused && now - memory.refused.at < settings.retryFailed ? memory.refused : undefined,
   };
 }

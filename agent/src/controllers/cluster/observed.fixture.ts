@@ -232,6 +232,7 @@ export class World {
         holder: longAgo,
       },
       done: [],
+      failed: [],
       failures: 0,
       holder: 'reconciler-1',
       fresh: { id: 'fresh-id', clusterUid: 'fresh-uid', token: 'fresh-token', secret: 'fresh-secret' },

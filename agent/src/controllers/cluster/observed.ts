@@ -2,7 +2,7 @@ import type { AgentStatus } from '../../protocol/agent-status.ts';
 import type { ClusterStatus, ReportedCertificate } from '../../protocol/cluster-status.ts';
 import type { Known } from '../../protocol/known.ts';
 import type { Reason } from '../../protocol/reasons.ts';
-import type { RecordDoc, RestoreSource } from '../../protocol/record.ts';
+import type { MaintenanceKind, RecordDoc, RestoreSource } from '../../protocol/record.ts';
 
 /** Everything that plan() knows. The record is read first, then the cluster, then the rest, so nothing is older than the record. */
 export interface Observed {
@@ -25,6 +25,8 @@ export interface Observed {
   hash?: HashResult;
   /** Keys of the effects that succeeded under the present operation, kept in memory. An effect whose key is lost is repeated. */
   done: string[];
+  /** Keys of the effects that failed under the present operation. */
+  failed: string[];
   /** An eviction that was refused recently. */
   refused?: Refusal;
   /** Passes in a row that ended with an error. */
@@ -162,6 +164,8 @@ export type SeenCertificate = ReportedCertificate & {
 export interface ClusterBackups {
   /** The newest good backup. */
   last?: NonNullable<ClusterStatus['lastBackup']>;
+  /** An EtcdBackup that is being taken. */
+  running?: string;
   /** A schedule whose newest run failed. */
   failed?: { schedule: string; message: string };
   /** A schedule whose newest run has a pod that does not start. */
@@ -198,6 +202,15 @@ export interface ClusterSpec {
   requiredForUpgrade: boolean;
   finalBackupRequired: boolean;
   onNoSpace: 'Report' | 'CompactDefragDisarm';
+  maintenance?: Partial<Record<MaintenanceKind, MaintenanceRequest>>;
+}
+
+/** What somebody asks for once. */
+export interface MaintenanceRequest {
+  /** RFC 3339. */
+  at: string;
+  /** The member that is meant. Of a defragmentation, default: all. */
+  ordinal?: number;
 }
 
 export interface ReplaceRequest {

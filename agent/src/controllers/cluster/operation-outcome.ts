@@ -1,4 +1,5 @@
 import type { ReportedOperation } from '../../protocol/cluster-status.ts';
+import type { MaintenanceKind } from '../../protocol/record.ts';
 import { isMixed } from './operations/scale.ts';
 import { alarms, isSeeded, learners, voters, wantedSize } from './plan/facts.ts';
 import { restartsLeft, restoreSteps } from './plan/steps.ts';
@@ -14,6 +15,11 @@ export function targetOf(v: View, type: string): string | undefined {
   return versions.includes(type) ? v.spec.version : undefined;
 }
 
+const maintenances: Partial<Record<string, MaintenanceKind>> = {
+  Defragmenting: 'defragment',
+  MovingLeader: 'moveLeader',
+};
+
 type Outcome = NonNullable<ReportedOperation['outcome']>;
 
 /** What has become of an operation, when the cluster is Ready or another operation begins. */
@@ -21,6 +27,9 @@ export function outcomeOf(v: View, operation: ReportedOperation, isReady: boolea
   const { type, target } = operation;
   if (target !== targetOf(v, type)) return 'Superseded';
   if (restores.includes(type) && !isPastFence(operation)) return has(operation, 'report') ? 'Failed' : 'Superseded';
+  const kind = maintenances[type];
+  const phase = kind && v.record.maintenance?.[kind]?.phase;
+  if (kind) return phase === 'Completed' || phase === 'Failed' ? phase : 'Superseded';
   if (type === 'ClearingNoSpace' && isFull(v)) return isReady ? 'Failed' : 'Superseded';
   return isReady || isDone(v, type) ? 'Completed' : 'Superseded';
 }

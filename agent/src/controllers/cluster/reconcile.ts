@@ -59,9 +59,15 @@ export async function pass(
 
 const noFailure = { failures: 0, error: undefined };
 
-function failed(before: Memory, { rule }: Plan, error: unknown): Memory {
+function failed(before: Memory, { rule, effect }: Plan, error: unknown): Memory {
   const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
-  return { ...before, failures: before.failures + 1, error: `${rule}: ${line}` };
+  const keys = effect && 'done' in effect && effect.done !== undefined ? [effect.done] : [];
+  return {
+    ...before,
+    failed: [...before.failed, ...keys],
+    failures: before.failures + 1,
+    error: `${rule}: ${line}`,
+  };
 }
 
 /** Continues an earlier refusal for the same pod, unless the pause between them was long. */
@@ -82,5 +88,5 @@ const noted = (memory: Memory, effect: Effect): Memory => ({
   ...memory,
   ...noFailure,
   refused: effect.kind === 'DeletePod' && effect.evict ? undefined : memory.refused,
-  done: 'done' in effect ? [...memory.done, effect.done] : memory.done,
+  done: 'done' in effect && effect.done !== undefined ? [...memory.done, effect.done] : memory.done,
 });

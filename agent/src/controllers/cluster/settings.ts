@@ -34,6 +34,8 @@ export interface Settings {
   unreachable: number;
   hashEvery: number;
   noSpaceBackoff: number;
+  /** For how long a request of `spec.maintenance` may wait to begin. */
+  maintenanceLate: number;
   /** Wait after a refused eviction; other rules have their turn meanwhile. */
   evictAgain: number;
   /** Consecutive failed passes before that is reported as ActionFailing. */
@@ -87,6 +89,7 @@ export const defaultSettings: Settings = {
   unreachable: minute,
   hashEvery: 60 * minute,
   noSpaceBackoff: 30 * minute,
+  maintenanceLate: 60 * minute,
   evictAgain: 30 * second,
   failuresTold: 5,
   retryFailed: 5 * minute,

@@ -6,6 +6,7 @@ import { compareVersions, minorOf } from '../../protocol/versions.ts';
 import { podName } from './names.ts';
 import type { Member, Observed } from './observed.ts';
 import { type Operations, operationsOf } from './operation-report.ts';
+import { maintenanceOf } from './operations/maintenance/report.ts';
 import { certificateReasons, certificatesOf } from './plan/certificates.ts';
 import {
   answers,
@@ -50,6 +51,7 @@ export function clusterStatus(
     ...(record && observed.members.known ? memberFacts(view) : {}),
     ...(record ? operationsOf(view, conditions, now) : kept(status)),
     waiting,
+    maintenance: record ? maintenanceOf(view) : status.maintenance,
     members: record ? membersOf(view).map(roughlySo(settings, status.members)) : [],
     conditions: conditions.map((condition) => dated(condition, status.conditions, now, generation)),
   });

@@ -27,6 +27,7 @@ export function checkEffect(world: World, effect: Effect, observed: Observed): s
   const restarts = effect.kind === 'WriteRecord' && effect.doc.op?.kind === 'DeletePod' && !world.record?.doc.op;
   if (restarts && lags(observed)) return 'a restart while the others lag';
   if (salvages(world, effect, observed)) return 'LiveSurvivorFirst: a survivor is restarted that answers';
+  if (isRepeated(world, effect)) return `TriedOnce: ${effect.kind} is repeated`;
   if (isIdle(world, effect)) return `${effect.kind} for nothing`;
   switch (effect.kind) {
     case 'WriteRecord':
@@ -76,7 +77,8 @@ export function checkEffect(world: World, effect: Effect, observed: Observed): s
     case 'Compact':
       return opOf(world, 'ClearNoSpace') ? undefined : 'OneOperation: Compact without its op';
     case 'Defrag':
-      if (!opOf(world, 'ClearNoSpace')) return 'OneOperation: Defrag without its op';
+      if (!opOf(world, 'ClearNoSpace') && !isAsked(world, effect.memberId))
+        return 'IntentFirst: a defragmentation without its op';
       return allUp(world) && !young ? undefined : 'Defrag while a voter is down';
     case 'Disarm':
       if (effect.alarm === 'Corrupt') return checkDisarmCorrupt(world);
@@ -93,6 +95,19 @@ export function checkEffect(world: World, effect: Effect, observed: Observed): s
     default:
       return undefined;
   }
+}
+
+/** What somebody asked for is tried once. The others are repeated until they succeed. */
+const isRepeated = ({ memory, record }: World, effect: Effect): boolean =>
+  'done' in effect &&
+  effect.done !== undefined &&
+  record?.doc.op?.kind !== 'ClearNoSpace' &&
+  [...memory.done, ...(memory.failed ?? [])].includes(effect.done);
+
+/** This holder has recorded that it defragments this member. */
+function isAsked(world: World, memberId: string): boolean {
+  const present = opOf(world, 'Defragment')?.present;
+  return present?.memberId === memberId && present.by === world.holder;
 }
 
 /** A member answers and lags a little. */
@@ -199,8 +214,14 @@ function checkAdd(world: World, ordinal: number): string | undefined {
 
 function checkMoveLeader(world: World, leader: string, to: string): string | undefined {
   const op = world.record?.doc.op;
-  if (!op || !('ordinal' in op)) return 'OneOperation: leadership moves without an op';
+  if (!op) return 'OneOperation: leadership moves without an op';
   if (!to || to === leader) return 'leadership moves to nobody';
+  if (op.kind === 'MoveLeader' && to !== op.to) return 'leadership moves to another than asked for';
+  if (op.kind === 'MoveLeader' && !liveness(world, current(world)!).upToDate.has(to))
+    return 'leadership moves to a member that is down';
+  if (op.kind === 'MoveLeader') return undefined;
+  if (op.kind === 'Defragment') return op.present ? 'leadership moves beside a defragmentation' : undefined;
+  if (!('ordinal' in op)) return 'OneOperation: leadership moves without an op';
   const member = current(world)?.members.find((m) => m.id === leader);
   return member && member.ordinal !== op.ordinal ? 'leadership moves off a member that nobody is to touch' : undefined;
 }

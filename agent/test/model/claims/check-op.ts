@@ -1,6 +1,7 @@
 import type { RecordDoc } from '../../../src/protocol/record.ts';
 import { memberAdd, votersOf } from '../world/etcd.ts';
 import { hearsNothingOf, isUp, liveness } from '../world/processes.ts';
+import { NOW } from '../world/see.ts';
 import type { World } from '../world/world.ts';
 import { hasWrongTemplate } from './check-transport.ts';
 import {
@@ -39,6 +40,11 @@ export function checkOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
     const isTaken = world.jobs.some((j) => j.kind === 'final' && j.op === is.id && j.state === 'Succeeded');
     if (needsFinalBackup(world) && !isTaken) return 'a deletion goes on without its final backup';
   }
+  if (is?.kind === 'Defragment' && is.present && was?.kind === 'Defragment' && !was.present) {
+    if (world.backup) return 'a defragmentation beside a backup';
+    if (!allUp(world) || young) return 'a defragmentation while a voter is down';
+    if (world.tight) return 'a defragmentation without room';
+  }
   const course = was && checkCourse(world, before, doc, was);
   if (course) return course;
   if (!is || is.id === was?.id) return undefined;
@@ -58,11 +64,26 @@ export function checkOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
   if (is.kind === 'ClearNoSpace' && world.spec?.report) return 'space is cleared although onNoSpace is Report';
   if (is.kind === 'ClearNoSpace' && !current(world)?.noSpace) return 'space is cleared without an alarm';
   if (is.kind === 'ClearNoSpace') return allUp(world) ? undefined : 'maintenance while a voter is down';
+  if (is.kind === 'Defragment' || is.kind === 'MoveLeader') return checkMaintenance(world, before, is.kind, young);
   if (is.kind === 'Delete' && !world.spec?.finalizer) return 'a deletion does what nobody waits for';
   if (is.kind === 'Restore' || is.kind === 'Recover') return checkRestoreOp(world, before, is, young);
   if (is.kind === 'Upgrade') return checkUpgradeOp(world, young) ?? checkTarget(world, is.to);
   if (is.kind === 'DeletePod') return checkRestartOp(world, doc, is);
   return undefined;
+}
+
+/** Somebody asks for it, it was not tried before, and nothing else is to be done. */
+function checkMaintenance(world: World, { maintenance }: RecordDoc, kind: string, young: boolean) {
+  const name = kind === 'Defragment' ? 'defragment' : 'moveLeader';
+  const request = world.spec?.maintenance?.[name];
+  if (!request) return 'maintenance that nobody asks for';
+  if (Date.parse(request.at) <= Date.parse(maintenance?.[name]?.at ?? '')) return 'TriedOnce: a request is tried again';
+  if (Date.parse(request.at) > NOW) return 'maintenance before its time';
+  const cluster = current(world);
+  if (!cluster || cluster.members.some((m) => m.learner) || cluster.members.length !== world.spec?.size)
+    return 'maintenance of a cluster that is not whole';
+  if (kind === 'Defragment' && world.backup) return 'a defragmentation beside a backup';
+  return allUp(world) && !young ? undefined : 'maintenance while a voter is down';
 }
 
 function checkTarget(world: World, to: string): string | undefined {

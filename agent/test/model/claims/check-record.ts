@@ -4,7 +4,7 @@ import { hearsNothingOf, isUp } from '../world/processes.ts';
 import type { World } from '../world/world.ts';
 import { checkOp, checkUpgradeOp } from './check-op.ts';
 import { checkTransport, hasWrongTemplate } from './check-transport.ts';
-import { allUp, current, ownBackups, serves, shortMinor } from './truth.ts';
+import { allUp, current, type OpOf, ownBackups, serves, shortMinor } from './truth.ts';
 
 /** Checks what is written into the record. */
 
@@ -21,6 +21,7 @@ export function checkRecord(world: World, doc: RecordDoc, young: boolean, justFa
     checkOp(world, before, doc, young) ??
     checkRecovered(world, before, doc) ??
     checkFailure(world, before, doc) ??
+    checkRequests(world, before, doc) ??
     checkPermits(world, before, doc) ??
     checkVersions(world, before, doc, young) ??
     checkTransport(world, before, doc)
@@ -104,6 +105,36 @@ function checkFailure(world: World, before: RecordDoc, doc: RecordDoc): string |
   if (!doc.failure.of.startsWith('Upgrade')) return undefined;
   const failed = world.jobs.some((j) => j.kind === 'pre-upgrade' && j.state === 'Failed');
   return failed ? undefined : 'an upgrade is called failed that did not fail';
+}
+
+/** Checks what is said of the requests of spec.maintenance. */
+function checkRequests(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
+  for (const kind of ['defragment', 'moveLeader'] as const) {
+    const [was, is] = [before.maintenance?.[kind], doc.maintenance?.[kind]];
+    if (JSON.stringify(was) === JSON.stringify(is)) continue;
+    if (!is || Date.parse(is.at) < Date.parse(was?.at ?? '')) return 'TriedOnce: a request is forgotten';
+  }
+  const { op } = before;
+  if (doc.op || (op?.kind !== 'Defragment' && op?.kind !== 'MoveLeader')) return undefined;
+  const said = doc.maintenance?.[op.kind === 'MoveLeader' ? 'moveLeader' : 'defragment']?.phase;
+  if (said === 'Failed' && !hasFailed(world, op)) return 'a request is called failed that did not fail';
+  const { done } = world.memory;
+  if (said === 'Completed' && op.kind === 'MoveLeader' && done.length === 0 && current(world)?.leader !== op.to)
+    return 'the leader is called moved, but is not';
+  const over = op?.kind === 'Defragment' && !doc.op && doc.maintenance?.defragment?.phase === 'Completed';
+  if (!over) return undefined;
+  const { defragmented = [] } = world.truth;
+  const wanted = votersOf(current(world)!).filter((m) => (op.ordinal ?? m.ordinal) === m.ordinal);
+  return wanted.every((m) => defragmented.includes(`defragment ${op.id} ${m.id}`))
+    ? undefined
+    : 'a defragmentation is called completed that is not';
+}
+
+/** Its call failed, or may be another process's; a member is down, or has no room. */
+function hasFailed(world: World, op: OpOf<'Defragment' | 'MoveLeader'>): boolean {
+  const by = op.kind === 'MoveLeader' ? op.holder : op.present?.by;
+  const isTried = (by !== undefined && by !== world.holder) || world.memory.failed !== undefined;
+  return isTried || world.tight === true || !allUp(world);
 }
 
 /** Checks the first or the rebuilt record (protocol.md: NoSecondBootstrap). */

@@ -2,7 +2,7 @@ import type { Planner } from '../explore/passes.ts';
 import { minorOf } from '../world/change.ts';
 import { type EtcdMember, quorum, schemesOf, votersOf } from '../world/etcd.ts';
 import { clusterById, isUp, liveness } from '../world/processes.ts';
-import { see } from '../world/see.ts';
+import { NOW, see } from '../world/see.ts';
 import { isCrowdedOut } from '../world/steps.ts';
 import type { Job, Pod, World } from '../world/world.ts';
 import { askedScheme, hasWrongTemplate, speaksOtherwise } from './check-transport.ts';
@@ -86,8 +86,14 @@ export function notWanted(world: World): string | undefined {
   if (world.putBack) return PUT_BACK;
   if (isSplit(world)) return SPLIT;
   const open = world.restores.find((r) => !r.phase);
-  return open && `EtcdRestore ${open.name} is open`;
+  if (open) return `EtcdRestore ${open.name} is open`;
+  const kinds = ['defragment', 'moveLeader'] as const;
+  const asked = kinds.find((kind) => isAhead(spec.maintenance?.[kind]?.at, doc.maintenance?.[kind]?.at));
+  return asked && `${asked} is asked for`;
 }
+
+const isAhead = (a: string | undefined, b: string | undefined): boolean =>
+  a !== undefined && Date.parse(a) <= NOW && Date.parse(a) > (Date.parse(b ?? '') || 0);
 
 /** The schemes are not as asked for. While clients may use http beside https, the members wait. */
 function notSwitched(world: World): string | undefined {

@@ -154,7 +154,7 @@ function outcomes(world: World, effect: Effect, rule: string, how: string, wrong
   const says = `${rule}${how}: ${describe(effect)}`;
   const step = stepOf(world);
   const text = error ? `${says} — refused: ${error}` : says;
-  const done = error ? refused(checked, error) : remembered(checked, effect);
+  const done = error ? refused(checked, effect, error) : remembered(checked, effect);
   const clear = how === '';
   const found: Pass[] = [
     { kind: 'done', rule, step, clear, text, next: done },
@@ -176,9 +176,16 @@ function outcomes(world: World, effect: Effect, rule: string, how: string, wrong
   return found;
 }
 
-/** Remembers a refused eviction, which is retried after a while. */
-const refused = (world: World, error: string): World =>
-  error === 'refused' ? { ...world, memory: { ...world.memory, refused: true } } : world;
+/** Remembers what failed. A refused eviction is retried after a while. */
+function refused(world: World, effect: Effect, error: string): World {
+  if (error === 'refused') return { ...world, memory: { ...world.memory, refused: true } };
+  const key = keyOf(effect);
+  return key === undefined
+    ? world
+    : { ...world, memory: { ...world.memory, failed: [...(world.memory.failed ?? []), key] } };
+}
+
+const keyOf = (effect: Effect): string | undefined => ('done' in effect ? effect.done : undefined);
 
 export function lateCall(world: World): Step[] {
   const { late = [] } = world;
@@ -205,8 +212,8 @@ function crashed(world: World): World {
 function remembered(world: World, effect: Effect): World {
   if (effect.kind === 'DeletePod' && effect.evict && world.memory.refused)
     return { ...world, memory: { ...world.memory, refused: undefined } };
-  if (effect.kind !== 'Compact' && effect.kind !== 'Defrag') return world;
-  return { ...world, memory: { ...world.memory, done: [...world.memory.done, effect.done] } };
+  const key = keyOf(effect);
+  return key === undefined ? world : { ...world, memory: { ...world.memory, done: [...world.memory.done, key] } };
 }
 
 const schemesIn = (effect: Effect): string =>

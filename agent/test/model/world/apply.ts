@@ -72,7 +72,7 @@ export function apply(world: World, effect: Effect): Applied {
     case 'Compact':
       return space(world, (c, s) => ({ ...c, noSpace: { ...s, compacted: true } }));
     case 'Defrag':
-      return space(world, (c, s) =>
+      return space(onlyOnce(world, effect.done), (c, s) =>
         s.compacted && !s.small.includes(effect.memberId)
           ? { ...c, noSpace: { ...s, small: [...s.small, effect.memberId] } }
           : c,
@@ -134,7 +134,8 @@ function writeRecord(world: World, effect: Extract<Effect, { kind: 'WriteRecord'
 function memoryAfter(world: World, effect: Extract<Effect, { kind: 'WriteRecord' }>): World['memory'] {
   const [before, after] = [world.record?.doc.op, effect.doc.op];
   const same = after?.id === before?.id;
-  return same || world.memory.done.length === 0 ? world.memory : { ...world.memory, done: [] };
+  const { done, failed, ...rest } = world.memory;
+  return same || (done.length === 0 && !failed) ? world.memory : { ...rest, done: [] };
 }
 
 function template(
@@ -177,6 +178,16 @@ function space(world: World, change: (cluster: Cluster, space: Space) => Cluster
   const cluster = askedCluster(world);
   if (!cluster) return { world, error: 'unavailable' };
   return ok(cluster.noSpace ? withCluster(world, change(cluster, cluster.noSpace)) : world);
+}
+
+/** The call of a ClearNoSpace may be repeated, one that somebody asked for may not. */
+function onlyOnce(world: World, key: string): World {
+  if (!key.startsWith('defragment ')) return world;
+  const { defragmented = [] } = world.truth;
+  const noted = { ...world, truth: { ...world.truth, defragmented: [...defragmented, key] } };
+  return defragmented.includes(key)
+    ? violated(noted, 'TriedOnce: a member is defragmented twice for one request')
+    : noted;
 }
 
 /** The alarm is raised again while the member whose data differ exists. */

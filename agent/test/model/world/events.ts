@@ -2,6 +2,7 @@ import type { RecordDoc } from '../../../src/protocol/record.ts';
 import { fresh, minorOf, withClaim, withPod, withVolume } from './change.ts';
 import { look } from './gate.ts';
 import { isUp, settled, withCluster, write } from './processes.ts';
+import { NOW } from './see.ts';
 import { podCreated, podGone, type Step, withJob } from './steps.ts';
 import type { Budget, Spec, World } from './world.ts';
 
@@ -32,6 +33,7 @@ export type FaultKind =
   | 'snapshotReplaced'
   | 'scaledByHand'
   | 'templateUndone'
+  | 'backupBegins'
   | 'wrongImage'
   | 'brokenTemplate'
   | 'noEviction';
@@ -188,6 +190,7 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
     const [next, rv] = fresh(w, 'r');
     return [[`scaled by hand to ${sts.replicas - 1}`, { ...next, sts: { ...sts, rv, replicas: sts.replicas - 1 } }]];
   },
+  backupBegins: (w) => [['a scheduled backup begins', w.backup ? undefined : { ...w, backup: true }]],
   templateUndone: (w) => {
     const { sts } = w;
     if (!sts || (sts.minEpoch === 0 && !sts.roots)) return [];
@@ -467,3 +470,22 @@ export const setTemplateVersion = (version: string): Edit => ({
   text: `the template’s version is set to ${version}, the EtcdCluster’s is not`,
   apply: (_, world) => (world.sts && world.sts.version !== version ? { sts: { ...world.sts, version } } : undefined),
 });
+
+/** `ago`: ms between the time that the request names and now. */
+export const askDefragment = (ago: number, ordinal?: number): Edit => ({
+  text: `a defragmentation is asked for${ordinal === undefined ? '' : ` of ${ordinal}`}, ${ago} ms ago`,
+  apply: (spec) => asked(spec, { defragment: { at: timeOf(ago), ...(ordinal !== undefined && { ordinal }) } }),
+});
+
+export const askLeader = (ago: number, ordinal: number): Edit => ({
+  text: `${ordinal} is asked to lead, ${ago} ms ago`,
+  apply: (spec) => asked(spec, { moveLeader: { at: timeOf(ago), ordinal } }),
+});
+
+const timeOf = (ago: number): string => new Date(NOW - ago).toISOString();
+
+function asked(spec: Spec, request: NonNullable<Spec['maintenance']>): Partial<World> | undefined {
+  const maintenance = { ...spec.maintenance, ...request };
+  const isSame = JSON.stringify(maintenance) === JSON.stringify(spec.maintenance);
+  return isSame ? undefined : { spec: { ...spec, maintenance } };
+}

@@ -42,6 +42,7 @@ export function see(world: World, { young = false }: Sight = {}): seen.Observed 
     since: sinceOf(world, at),
     hash: world.memory.hash && { ...world.memory.hash, at: NOW, minority: [] },
     done: [...world.memory.done],
+    failed: [...(world.memory.failed ?? [])],
     refused: world.memory.refused && { at: NOW, since: at, podUid: '', message: 'the budget has no room' },
     failures: 0,
     holder: world.holder,
@@ -85,6 +86,7 @@ export function specOf(spec: Spec): seen.ClusterSpec {
     schedule: spec.schedule ? 'daily' : undefined,
     requiredForUpgrade: spec.requiredForUpgrade === true,
     finalBackupRequired: spec.finalBackup === true,
+    ...(spec.maintenance && { maintenance: spec.maintenance }),
     onNoSpace: spec.report ? 'Report' : 'CompactDefragDisarm',
   };
 }
@@ -105,6 +107,7 @@ function clusterOf(world: World): seen.Cluster | undefined {
     spec: specOf(spec),
     status: { epoch: world.statusEpoch },
     ...(world.roots && { certificates: certificatesOf(world) }),
+    ...(world.backup && { backups: { running: 'nightly' } }),
     ...(world.users && { authentication: USERS }),
   };
 }

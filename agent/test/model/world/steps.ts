@@ -34,6 +34,7 @@ export function steps(world: World): Step[] {
     if (pod?.state === 'stopped' && !pod.cut) add(`etcd of ${i} is started again`, startEtcd(world, i));
     add(`member at ${i} catches up`, catchUp(world, i));
   }
+  if (world.backup) add('the scheduled backup ends', { ...world, backup: undefined });
   if (world.greedy && !world.record?.doc.op) add('the database is full again', filled(world));
   for (const job of world.jobs) if (job.deleting) add(`Job ${job.kind} is gone`, withoutJob(world, job));
   for (const job of world.jobs)

@@ -1,5 +1,5 @@
 import type { Effect } from '../../../src/controllers/cluster/effect.ts';
-import type { JobKind } from '../../../src/controllers/cluster/observed.ts';
+import type { ClusterSpec, JobKind } from '../../../src/controllers/cluster/observed.ts';
 import type { RecordDoc, Schemes } from '../../../src/protocol/record.ts';
 import type { AddRule, Cluster } from './etcd.ts';
 
@@ -25,6 +25,8 @@ import type { AddRule, Cluster } from './etcd.ts';
  *   when it is created, and no restart of etcd alone loads them; every `ca.crt` changes at once;
  * - a member that can call another which cannot call it: the two count as cut off from each other;
  * - clients that use one scheme only, and what authentication does;
+ * - backups that the reconciler does not take, except that a defragmentation waits for them; how long a call takes;
+ * - the status of a request, which outlives the record;
  * - downgrades, and sizes other than "room" and "no room".
  */
 export interface World {
@@ -70,6 +72,8 @@ export interface World {
   readonly read?: { readonly epoch: number; readonly restores: readonly string[] };
   /** etcd has users, and its authentication is on. */
   readonly users?: true;
+  /** A scheduled backup is being taken. */
+  readonly backup?: true;
   /** Freed space is filled again at once. */
   readonly greedy?: true;
   readonly budget: Budget;
@@ -82,6 +86,8 @@ export interface Memory {
   readonly hash?: { readonly of: string; readonly equal: boolean };
   /** Keys of effects that succeeded under the present op. */
   readonly done: readonly string[];
+  /** Keys of effects that failed under the present op. */
+  readonly failed?: readonly string[];
   /** An eviction was refused recently. */
   readonly refused?: true;
 }
@@ -111,6 +117,7 @@ export interface Spec {
   readonly skipFinalBackup?: true;
   /** onNoSpace is Report. */
   readonly report?: true;
+  readonly maintenance?: ClusterSpec['maintenance'];
   readonly finalizer?: true;
   readonly deleting?: true;
   /** Another finalizer keeps the resource. */
@@ -262,6 +269,8 @@ export interface Truth {
   readonly served: readonly string[];
   /** Restores from which a cluster began. */
   readonly restored: readonly string[];
+  /** The defragmentations that were asked for and done, by their keys. */
+  readonly defragmented?: readonly string[];
   /** A late call has set the peer URLs of a member. */
   readonly cut?: true;
   /** An invariant that a step has broken. */

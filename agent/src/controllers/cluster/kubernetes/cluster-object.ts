@@ -5,7 +5,14 @@ import { tryDuration } from '../../../lib/input/duration.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import type { TlsSpec } from '../../certificates/wanted.ts';
 import { jobSettings } from '../jobs/job-settings.ts';
-import type { Cluster, ClusterSpec, OriginRequest, RecoveryRequest, ReplaceRequest } from '../observed.ts';
+import type {
+  Cluster,
+  ClusterSpec,
+  MaintenanceRequest,
+  OriginRequest,
+  RecoveryRequest,
+  ReplaceRequest,
+} from '../observed.ts';
 
 /** An EtcdCluster as the API server returns it. The CRD fills in the defaults. */
 export interface EtcdClusterObject extends KubeObject {
@@ -36,7 +43,11 @@ export interface EtcdClusterSpec {
     readonly requiredForUpgrade?: boolean;
   };
   readonly finalBackup?: { readonly required?: boolean };
-  readonly maintenance?: { readonly onNoSpace?: 'Report' | 'CompactDefragDisarm' };
+  readonly maintenance?: {
+    readonly onNoSpace?: 'Report' | 'CompactDefragDisarm';
+    readonly defragment?: MaintenanceRequest;
+    readonly moveLeader?: MaintenanceRequest;
+  };
 }
 
 /** A backup schedule, as the constructs write it. */
@@ -81,6 +92,7 @@ function specOf(spec: EtcdClusterSpec): ClusterSpec {
   const { size, version, origin, recovery, backup, pvcPolicy, storage } = spec;
   const schedule = backup?.schedule ?? backup?.schedules?.[0]?.name;
   const onDelete = pvcPolicy?.onDelete ?? 'Retain';
+  const { defragment, moveLeader } = spec.maintenance ?? {};
   const acceptPlaintextFor = tryDuration(spec.tls?.acceptPlaintextFor ?? '');
   return {
     ...{ size, version, onDelete },
@@ -103,6 +115,9 @@ function specOf(spec: EtcdClusterSpec): ClusterSpec {
     requiredForUpgrade: backup?.requiredForUpgrade ?? false,
     finalBackupRequired: spec.finalBackup?.required ?? onDelete === 'Delete',
     onNoSpace: spec.maintenance?.onNoSpace ?? 'CompactDefragDisarm',
+    ...((defragment ?? moveLeader) && {
+      maintenance: { ...(defragment && { defragment }), ...(moveLeader && { moveLeader }) },
+    }),
   };
 }
 

@@ -12,7 +12,7 @@ const alarmed = (change = {}) => {
 
 const done = (world: World) => {
   const { effect } = world.plan();
-  if (effect && 'done' in effect) world.o.done.push(effect.done);
+  if (effect && 'done' in effect && effect.done) world.o.done.push(effect.done);
   return world;
 };
 

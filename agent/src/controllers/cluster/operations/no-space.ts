@@ -32,13 +32,13 @@ const hasRoom = (member: MemberView): boolean | undefined => {
 const everyAgentAnswers = (v: View): boolean => voters(v).every((m) => m.agent !== undefined);
 
 /** A defragmentation writes a complete copy next to the database. */
-const canCopy = (member: MemberView): boolean => {
+export const canCopy = (member: MemberView): boolean => {
   const free = member.agent?.volume.freeBytes;
   const inUse = member.status?.dbInUse;
   return free !== undefined && inUse !== undefined && free >= copyFactor * inUse + copyMargin;
 };
 
-const followersFirst = (v: View): MemberView[] =>
+export const followersFirst = (v: View): MemberView[] =>
   [...voters(v)].sort((a, b) => Number(a.id === leaderOf(v)) - Number(b.id === leaderOf(v)));
 
 const toDefrag = (v: View): MemberView[] =>

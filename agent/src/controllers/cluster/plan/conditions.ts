@@ -261,6 +261,10 @@ function reasonOf(v: View, op: Op): Reason {
       return restoreReason(v, op);
     case 'ClearNoSpace':
       return 'ClearingNoSpace';
+    case 'Defragment':
+      return 'Defragmenting';
+    case 'MoveLeader':
+      return 'MovingLeader';
     case 'Delete':
       return 'Deleting';
   }

@@ -2,6 +2,7 @@ import type { Op, RestoreOp, RestoreStep } from '../../../protocol/record.ts';
 import { minorOf } from '../../../protocol/versions.ts';
 import { podName } from '../names.ts';
 import type { Pod } from '../observed.ts';
+import { membersLeft } from '../operations/maintenance/defragment.ts';
 import { inOrder, outdated } from '../operations/restart.ts';
 import { isMixed } from '../operations/scale.ts';
 import { answers, hasReadyPod, healthy, isSeeded, learners, memberAt, voters, wantedSize } from './facts.ts';
@@ -45,7 +46,7 @@ export function stepsOf(v: View): Steps | undefined {
 }
 
 function inFlight(v: View, op: Op): Steps {
-  const pod = 'ordinal' in op ? podName(v.cluster, op.ordinal) : '';
+  const pod = 'ordinal' in op && op.ordinal !== undefined ? podName(v.cluster, op.ordinal) : '';
   switch (op.kind) {
     case 'AddLearner':
       return { now: adding(pod), next: [catchingUp(pod), promoting(pod), ...joins(v, op.ordinal)] };
@@ -62,6 +63,10 @@ function inFlight(v: View, op: Op): Steps {
       return restore(v, op);
     case 'ClearNoSpace':
       return within(clearSteps, op.step);
+    case 'Defragment':
+      return defragmentation(v, op);
+    case 'MoveLeader':
+      return { now: `make ${podOf(v, op.to)} the leader`, next: [] };
     case 'Delete':
       return within(deleteSteps, op.step);
   }
@@ -87,6 +92,17 @@ function removal(v: View, pod: string, op: Extract<Op, { kind: 'Remove' }>): Ste
   if (op.step === 'claim') return { now: claim, next: then };
   return { now: `remove ${pod} from the member list`, next: [...(op.claimUid ? [claim] : []), ...then] };
 }
+
+function defragmentation(v: View, { present }: Extract<Op, { kind: 'Defragment' }>): Steps {
+  const later = membersLeft(v).filter(({ id }) => id !== present?.memberId);
+  const next = later.map(({ id }) => `defragment ${podOf(v, id)}`);
+  return present ? { now: `defragment ${present.pod}`, next } : { next };
+}
+
+const podOf = (v: View, memberId: string): string => {
+  const ordinal = voters(v).find(({ id }) => id === memberId)?.ordinal;
+  return ordinal === undefined ? `member ${memberId}` : podName(v.cluster, ordinal);
+};
 
 /** No operation is in the record: members start, catch up or become healthy, or everything is done. */
 function between(v: View): Steps {

@@ -22,6 +22,8 @@ import {
 } from '../operations/holds.ts';
 import { jobRules, pruneJobs } from '../operations/jobs.ts';
 import { addLearner, addLearnerSteps, promoteLearner, promoteSteps } from '../operations/join.ts';
+import { defragment, defragmentSteps } from '../operations/maintenance/defragment.ts';
+import { moveLeader, moveLeaderSteps } from '../operations/maintenance/move-leader.ts';
 import { clearNoSpace, clearNoSpaceSteps } from '../operations/no-space.ts';
 import { adoptMember, issuePermit, recordVoter, reissuePermit } from '../operations/permits.ts';
 import { removeSteps } from '../operations/remove.ts';
@@ -85,6 +87,8 @@ const bookkeeping: readonly AnyRule[] = [
 /** At most one operation is in flight, so the order of these lists among themselves does not matter. */
 const inFlight: readonly AnyRule[] = [
   ...clearNoSpaceSteps,
+  ...defragmentSteps,
+  ...moveLeaderSteps,
   ...upgradeSteps,
   ...deleteSteps,
   ...restoreSteps,
@@ -161,4 +165,8 @@ export const rules: readonly AnyRule[] = [
   rollSingle,
   growPods,
   pruneJobs,
+
+  // Requested once, and only while nothing else is to be done.
+  ...moveLeader,
+  ...defragment,
 ];

@@ -1,0 +1,31 @@
+import type { ClusterStatus, ReportedMaintenance } from '../../../../protocol/cluster-status.ts';
+import type { MaintenanceKind } from '../../../../protocol/record.ts';
+import { firstMissing } from '../../plan/rule.ts';
+import type { View } from '../../plan/view.ts';
+import { defragment } from './defragment.ts';
+import { moveLeader } from './move-leader.ts';
+import { due, untried } from './request.ts';
+
+const begins = { defragment: defragment.at(-1)!, moveLeader: moveLeader.at(-1)! };
+
+/** What the status says of the requests. */
+export function maintenanceOf(v: View): ClusterStatus['maintenance'] {
+  const found = { defragment: reported(v, 'defragment'), moveLeader: reported(v, 'moveLeader') };
+  return found.defragment || found.moveLeader ? found : undefined;
+}
+
+function reported(v: View, kind: MaintenanceKind): ReportedMaintenance | undefined {
+  const request = untried(v, kind);
+  if (request) return { at: request.at, phase: 'Waiting', message: whyWaiting(v, kind) };
+  // A record that was rebuilt does not know it.
+  return v.record.maintenance?.[kind] ?? v.cluster.status.maintenance?.[kind];
+}
+
+function whyWaiting(v: View, kind: MaintenanceKind): string {
+  if (!due(v, kind)) return 'its time has not come';
+  if (v.spec.paused) return 'the cluster is paused';
+  const { op } = v.record;
+  if (op) return `operation ${op.kind} is in flight`;
+  const missing = firstMissing(begins[kind].requires, v, undefined);
+  return missing === undefined ? 'another change comes first' : `it waits for: ${missing}`;
+}
