@@ -189,7 +189,7 @@ export interface EtcdClusterSpec {
   readonly finalBackup?: EtcdClusterSpecFinalBackup;
 
   /**
-   * Maintenance that the reconciler performs by itself.
+   * Maintenance that the reconciler performs.
    *
    * @schema EtcdClusterSpec#maintenance
    */
@@ -600,7 +600,7 @@ export function toJson_EtcdClusterSpecFinalBackup(obj: EtcdClusterSpecFinalBacku
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Maintenance that the reconciler performs by itself.
+ * Maintenance that the reconciler performs.
  *
  * @schema EtcdClusterSpecMaintenance
  */
@@ -611,6 +611,20 @@ export interface EtcdClusterSpecMaintenance {
    * @schema EtcdClusterSpecMaintenance#onNoSpace
    */
   readonly onNoSpace?: EtcdClusterSpecMaintenanceOnNoSpace;
+
+  /**
+   * Asks for one defragmentation, member by member, the leader last.
+   *
+   * @schema EtcdClusterSpecMaintenance#defragment
+   */
+  readonly defragment?: EtcdClusterSpecMaintenanceDefragment;
+
+  /**
+   * Asks once that a certain member becomes the leader.
+   *
+   * @schema EtcdClusterSpecMaintenance#moveLeader
+   */
+  readonly moveLeader?: EtcdClusterSpecMaintenanceMoveLeader;
 }
 
 /**
@@ -621,6 +635,8 @@ export function toJson_EtcdClusterSpecMaintenance(obj: EtcdClusterSpecMaintenanc
   if (obj === undefined) { return undefined; }
   const result = {
     'onNoSpace': obj.onNoSpace,
+    'defragment': toJson_EtcdClusterSpecMaintenanceDefragment(obj.defragment),
+    'moveLeader': toJson_EtcdClusterSpecMaintenanceMoveLeader(obj.moveLeader),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1012,6 +1028,78 @@ export enum EtcdClusterSpecMaintenanceOnNoSpace {
   /** CompactDefragDisarm */
   COMPACT_DEFRAG_DISARM = "CompactDefragDisarm",
 }
+
+/**
+ * Asks for one defragmentation, member by member, the leader last.
+ *
+ * @schema EtcdClusterSpecMaintenanceDefragment
+ */
+export interface EtcdClusterSpecMaintenanceDefragment {
+  /**
+   * The time of the request, from which it may begin. Only a request that is newer than the last one is carried out, and only once. If it cannot begin within an hour, it fails.
+   *
+   * @schema EtcdClusterSpecMaintenanceDefragment#at
+   */
+  readonly at: Date;
+
+  /**
+   * The ordinal of the only member that is meant. Default: all members.
+   *
+   * @schema EtcdClusterSpecMaintenanceDefragment#ordinal
+   */
+  readonly ordinal?: number;
+}
+
+/**
+ * Converts an object of type 'EtcdClusterSpecMaintenanceDefragment' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdClusterSpecMaintenanceDefragment(obj: EtcdClusterSpecMaintenanceDefragment | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'at': obj.at?.toISOString(),
+    'ordinal': obj.ordinal,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Asks once that a certain member becomes the leader.
+ *
+ * @schema EtcdClusterSpecMaintenanceMoveLeader
+ */
+export interface EtcdClusterSpecMaintenanceMoveLeader {
+  /**
+   * The time of the request, from which it may begin. Only a request that is newer than the last one is carried out, and only once. If it cannot begin within an hour, it fails.
+   *
+   * @schema EtcdClusterSpecMaintenanceMoveLeader#at
+   */
+  readonly at: Date;
+
+  /**
+   * The ordinal of the member that is to lead.
+   *
+   * @schema EtcdClusterSpecMaintenanceMoveLeader#ordinal
+   */
+  readonly ordinal: number;
+}
+
+/**
+ * Converts an object of type 'EtcdClusterSpecMaintenanceMoveLeader' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdClusterSpecMaintenanceMoveLeader(obj: EtcdClusterSpecMaintenanceMoveLeader | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'at': obj.at?.toISOString(),
+    'ordinal': obj.ordinal,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
  * The store with the snapshot. Requires one of snapshotId, key and latestVerifiedBefore.
