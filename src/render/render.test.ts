@@ -442,6 +442,17 @@ test('kubectl get -o yaml is rendered, too', () => {
   expect(rendering([list]).manifests).toEqual(rendering([cluster()]).manifests);
 });
 
+test('requests of a moment are left out', () => {
+  const maintenance = {
+    onNoSpace: 'Report',
+    defragment: { at: '2026-11-26T15:00:00Z', ordinal: 1 },
+    moveLeader: { at: '2026-11-26T15:00:00Z', ordinal: 2 },
+  };
+  const without = rendering([cluster({ maintenance: { onNoSpace: 'Report' } })]);
+  expect(rendering([cluster({ maintenance })])).toEqual(without);
+  expect(JSON.stringify(without.manifests)).toContain('{"onNoSpace":"Report"}');
+});
+
 describe('notes', () => {
   test.each<[string, Manifest, string[]]>([
     [

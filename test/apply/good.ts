@@ -218,7 +218,11 @@ const others: Readonly<Record<string, Manifest>> = {
     storage: { size: '8Gi', ephemeral: false },
     pvcPolicy: { onShrink: 'Delete', onDelete: 'Delete' },
     backup: { schedules: [schedule] },
-    maintenance: { onNoSpace: 'Report' },
+    maintenance: {
+      onNoSpace: 'Report',
+      defragment: { at: '2026-11-26T15:00:00Z', ordinal: 1 },
+      moveLeader: { at: '2026-11-26T15:00:00.001Z', ordinal: 2 },
+    },
   }),
   'a deletion without a final backup': cluster({ pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false } }),
   'a final backup': cluster({ finalBackup: { required: true }, backup: { schedules: [schedule] } }),

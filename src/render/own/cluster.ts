@@ -20,8 +20,9 @@ export function ownCluster(document: Document): PlannedCluster {
   const policy = spec.object('pvcPolicy');
   const backup = spec.object('backup');
   const origin = spec.object('origin');
+  const maintenance = spec.object('maintenance');
   // They are requests of a moment, not part of what the cluster is.
-  spec.object('maintenance')?.ignore('defragment', 'moveLeader');
+  maintenance?.ignore('defragment', 'moveLeader');
   report.note(
     'spec',
     'does not specify resources, tuning, spread, network access and the like, so these have their defaults; choose other values in TypeScript',
@@ -45,7 +46,7 @@ export function ownCluster(document: Document): PlannedCluster {
       backupSchedule: backup?.text('schedule'),
       requireBackupForUpgrade: backup?.boolean('requiredForUpgrade'),
       finalBackup: spec.object('finalBackup')?.boolean('required'),
-      onNoSpace: spec.object('maintenance')?.oneOf('onNoSpace', Object.values(NoSpacePolicy)),
+      onNoSpace: maintenance?.oneOf('onNoSpace', Object.values(NoSpacePolicy)),
       labels: metadataLabels(document),
     } satisfies EtcdClusterProps,
     schedules: backup ? ownSchedules(backup, document.name) : [],
