@@ -128,6 +128,27 @@ test('what it writes is what the schemas accept, and belongs to it', async () =>
   expect((await etcd(['backups'])).out).toMatch(/^b1 +Pending/m);
 });
 
+test('move-leader and defrag ask in the spec; the schemas keep that, and the status that answers', async () => {
+  const moved = await etcd(['move-leader', 'orders-1', '--no-wait']);
+  expect(moved).toMatchObject({ exit: 0, out: expect.stringContaining('it is requested') });
+  const first = (await spec()).maintenance.moveLeader;
+  expect(first).toEqual({ at: expect.stringMatching(/Z$/), ordinal: 1 });
+
+  const moving = etcd(['move-leader', 'orders-2']);
+  let request = first;
+  while (request.ordinal !== 2) request = (await spec()).maintenance.moveLeader;
+  const told = { at: request.at, phase: 'Completed', message: 'orders-2 leads' };
+  await patchStatus({ maintenance: { moveLeader: told } });
+  expect(await moving).toMatchObject({ exit: 0, out: 'orders: Completed: orders-2 leads\n' });
+  expect((await namespace.get('etcdcluster', 'orders')).status.maintenance).toEqual({ moveLeader: told });
+
+  expect((await etcd(['defrag', 'orders-1', '--no-wait'])).exit).toBe(0);
+  expect((await spec()).maintenance.defragment).toMatchObject({ ordinal: 1 });
+  expect((await etcd(['defrag', '--no-wait'])).exit).toBe(0);
+  expect((await spec()).maintenance.defragment).toEqual({ at: expect.any(String) });
+  expect((await etcd(['status'])).out).toContain('move of the leader, requested');
+});
+
 test('verify creates a Job from the CronJob, which owns it; the API server accepts it', async () => {
   const container = {
     name: 'backup',

@@ -12,23 +12,23 @@ interface Target {
   readonly dryRun: boolean;
 }
 
-/** Changes an object by a merge patch. Returns false after a dry run, which prints the command of kubectl for the same. */
-export async function patch(
+/** Changes an object by a merge patch, and returns it. Undefined after a dry run, which prints the command of kubectl for the same. */
+export async function patch<T extends KubeObject>(
   { session, terminal, dryRun }: Target,
   resource: Resource,
   name: string,
   body: object,
-): Promise<boolean> {
-  if (dryRun) {
-    const singular = resource.replace(/s$/, '');
-    const kubectl = ['kubectl', ...session.kubectlFlags].map(quoted).join(' ');
-    terminal.print(
-      `${kubectl} patch ${singular} ${quoted(name)} -n ${quoted(session.namespace)} --type=merge -p ${quoted(JSON.stringify(body))}`,
-    );
-    return false;
-  }
-  await session.client.merge(session.paths.of(resource, name), body);
-  return true;
+): Promise<T | undefined> {
+  if (!dryRun) return session.client.merge<T>(session.paths.of(resource, name), body);
+  terminal.print(patchCommand(session, resource, name, body));
+  return undefined;
+}
+
+/** The command of kubectl for a merge patch. */
+export function patchCommand(session: Session, resource: Resource, name: string, body: object): string {
+  const singular = resource.replace(/s$/, '');
+  const kubectl = ['kubectl', ...session.kubectlFlags].map(quoted).join(' ');
+  return `${kubectl} patch ${singular} ${quoted(name)} -n ${quoted(session.namespace)} --type=merge -p ${quoted(JSON.stringify(body))}`;
 }
 
 /** Creates an object. Returns false after a dry run, which prints the object for `kubectl apply -f -`. */

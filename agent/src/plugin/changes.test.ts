@@ -23,7 +23,7 @@ describe('pause and resume', () => {
 });
 
 describe('--dry-run', () => {
-  test.each(['pause', 'restart', 'replace orders-1', 'backup'])(
+  test.each(['pause', 'restart', 'replace orders-1', 'backup', 'move-leader', 'defrag', 'defrag orders-2'])(
     '%s changes nothing, and prints what it would send',
     async (args) => {
       const ended = await plugin.run(`${args} --dry-run --context test`);

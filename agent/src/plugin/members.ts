@@ -21,3 +21,14 @@ export function refuseWithoutQuorum({ metadata, status = {} }: ClusterObject, co
       `${metadata.name} has lost its quorum, and ${consequence}; kubectl etcd explain QuorumLost`,
     );
 }
+
+/** A member that votes and is healthy, as the status says. */
+export function healthyVoterOf(cluster: ClusterObject, wanted: string): ReportedMember {
+  const member = memberOf(cluster, wanted);
+  if (!isVoter(member)) throw new PluginError(Exit.refused, `${member.pod} is not a voting member of etcd now`);
+  if (!member.healthy)
+    throw new PluginError(Exit.refused, `${member.pod} is not healthy${member.reason ? ` (${member.reason})` : ''}`);
+  return member;
+}
+
+export const isVoter = ({ role }: ReportedMember): boolean => role === 'Leader' || role === 'Follower';

@@ -1,6 +1,7 @@
 // The fields of Kubernetes objects that the plugin reads beside those of ../kube/objects.ts. All of them may be missing.
 import type { KubeObject, ObjectCondition } from '../kube/objects.ts';
 import type { ClusterStatus } from '../protocol/cluster-status.ts';
+import type { MaintenanceKind } from '../protocol/record.ts';
 
 export interface ClusterObject extends KubeObject {
   readonly spec: {
@@ -11,6 +12,7 @@ export interface ClusterObject extends KubeObject {
     readonly backup?: { readonly schedule?: string; readonly schedules?: readonly Schedule[] };
     readonly tls?: object;
     readonly auth?: boolean;
+    readonly maintenance?: Partial<Record<MaintenanceKind, { readonly at: string }>>;
   };
   readonly status?: Partial<ClusterStatus>;
 }

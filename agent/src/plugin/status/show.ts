@@ -1,8 +1,9 @@
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { table } from '../../lib/terminal/table.ts';
-import type { ReportedOperation } from '../../protocol/cluster-status.ts';
+import type { ReportedMaintenance, ReportedOperation } from '../../protocol/cluster-status.ts';
+import { isOver } from '../objects.ts';
 import type { Terminal } from '../terminal.ts';
-import { ageOf, cut, plain, wrap } from '../text.ts';
+import { ageOf, cut, isFuture, plain, wrap } from '../text.ts';
 import { oldness } from './currency.ts';
 import type { Operation } from './operation.ts';
 import type { MemberView, StatusView } from './view.ts';
@@ -22,7 +23,7 @@ export function showStatus(view: StatusView, now: number, terminal: Terminal): s
       ),
       terminal,
     ),
-    section('Operation', operation(view, now).map(item), terminal),
+    section('Operation', [...operation(view, now), ...maintenance(view, now)].map(item), terminal),
     section(
       'Waiting',
       view.waiting.map(({ what, reason, message }) => item([what, reason, message].filter(Boolean).join(': '))),
@@ -137,6 +138,20 @@ function inProgress(op: Operation, now: number): string[] {
       .map(({ name, startedAt: from }) => `now: ${name}, for ${ageOf(from, now)}`),
     ...(next.length > 0 ? [`next: ${next.join(', ')}`] : []),
   ];
+}
+
+/** Milliseconds. A request may begin an hour after its time, and then what came of it is shown for another. */
+const recent = 2 * 3_600_000;
+
+/** What somebody asked for once, while it waits or runs, and for some time after. */
+function maintenance({ maintenance: { defragment, moveLeader } = {} }: StatusView, now: number): string[] {
+  const line = (what: string, request: ReportedMaintenance | undefined): string[] => {
+    if (!request || (isOver({ status: request }) && !(now - Date.parse(request.at) < recent))) return [];
+    const { at, phase, message } = request;
+    const when = isFuture(at, now) ? `requested for ${at}` : `requested ${ageOf(at, now)} ago`;
+    return [`${what}, ${when}: ${phase}: ${message}`];
+  };
+  return [...line('defragmentation', defragment), ...line('move of the leader', moveLeader)];
 }
 
 function backups({ lastBackup, failedBackup, schedules }: StatusView, now: number): string[] {

@@ -1,7 +1,8 @@
 import type { PodObject } from '../../kube/objects.ts';
 import type { ClusterStatus, ReportedMember } from '../../protocol/cluster-status.ts';
 import { needsAttention } from '../../protocol/condition.ts';
-import { type BackupObject, isOver, isPending } from '../objects.ts';
+import { newest } from '../maintenance/outcome.ts';
+import { type BackupObject, type ClusterObject, isOver, isPending } from '../objects.ts';
 import { isFuture } from '../text.ts';
 import { isCurrent } from './currency.ts';
 import { type Operation, operationOf } from './operation.ts';
@@ -34,6 +35,8 @@ export interface StatusView {
   readonly lastOperation?: ClusterStatus['lastOperation'];
   /** What the next action of the reconciler waits for. */
   readonly waitingFor?: ClusterStatus['waiting'];
+  /** The newest requests of `spec.maintenance`, and what came of them. */
+  readonly maintenance?: ClusterStatus['maintenance'];
   readonly waiting: readonly Waiting[];
   readonly schedules: readonly { readonly name: string; readonly cron?: string }[];
   readonly lastBackup?: ClusterStatus['lastBackup'];
@@ -101,6 +104,7 @@ export function statusView(facts: Facts, now: number, { notShown, notRead }: Unr
     operation: operationOf(facts),
     ...(status.lastOperation && { lastOperation: status.lastOperation }),
     ...(status.waiting && { waitingFor: status.waiting }),
+    ...maintenance(facts.cluster),
     waiting: [...waitingPods(facts), ...waitingObjects(facts)],
     schedules: (spec.backup?.schedules ?? []).map(({ name, cron }) => ({ name, ...(cron && { cron }) })),
     ...(status.lastBackup && { lastBackup: status.lastBackup }),
@@ -118,6 +122,12 @@ export function statusView(facts: Facts, now: number, { notShown, notRead }: Unr
 
 const isAvailable = ({ conditions = [] }: Partial<ClusterStatus>): boolean =>
   conditions.some(({ type, status }) => type === 'Available' && status === 'True');
+
+function maintenance(cluster: ClusterObject): Pick<StatusView, 'maintenance'> {
+  const [defragment, moveLeader] = [newest(cluster, 'defragment'), newest(cluster, 'moveLeader')];
+  if (!defragment && !moveLeader) return {};
+  return { maintenance: { ...(defragment && { defragment }), ...(moveLeader && { moveLeader }) } };
+}
 
 function needs({ observedAt, conditions = [] }: Partial<ClusterStatus>): Need[] {
   const found = conditions
