@@ -3,6 +3,7 @@
 
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MaintenanceKind } from '../../src/protocol/record.ts';
 import { etcdOf } from '../harness/etcd-binaries.ts';
 import { LocalCluster } from '../local/cluster.ts';
 import { type ClusterObject, clusterOf, podOf, type StatefulSetObject, statefulSetOf } from '../local/objects.ts';
@@ -10,6 +11,7 @@ import { memberIds } from './checks/facts.ts';
 import { backupsOf, takeBackup, verifiedSnapshot } from './support/backups.ts';
 import { untried } from './support/crash-points.ts';
 import { overwrite } from './support/fill.ts';
+import { asked } from './support/maintenance.ts';
 import { type Play, scenario } from './support/scenario.ts';
 import { smoke } from './support/smoke.ts';
 
@@ -158,6 +160,21 @@ async function restoresInVain(cluster: LocalCluster, snapshotId: string): Promis
   await cluster.until(() => cluster.record()?.op === undefined, 'it ends', patience);
 }
 
+const lastPoints: Record<MaintenanceKind, readonly string[]> = {
+  defragment: ['after Defragment.moveLeader', 'after Defragment.done'],
+  moveLeader: ['after MoveLeader.call', 'after MoveLeader.done'],
+};
+
+/** Asks again after each kill, as a person would, because no call is repeated. */
+async function untilCompleted({ cluster }: Play, kind: MaintenanceKind): Promise<void> {
+  for (let tries = 0; tries < 12; tries++) {
+    const { phase } = await asked(cluster, kind, kind === 'moveLeader' ? { ordinal: tries % 3 } : {});
+    const isTried = lastPoints[kind].every((point) => cluster.crashed.includes(point));
+    if (phase === 'Completed' && isTried) return;
+  }
+  throw new Error(`${kind} is not completed`);
+}
+
 if (!smoke) {
   scenario(
     'ephemeral members: rolled, shrunk to one, rolled again',
@@ -264,6 +281,17 @@ if (!smoke) {
       count(play);
     },
   );
+
+  scenario('defragmented, and the leader moved', { size: 3, tls: false, reconciler: false }, async (play) => {
+    const { cluster, writer } = play;
+    killEverywhere(cluster);
+    cluster.startReconciler();
+    await play.formed();
+    await play.converges('defragmented', () => untilCompleted(play, 'defragment'));
+    await play.converges('leader moved', () => untilCompleted(play, 'moveLeader'));
+    await writer.more(20);
+    count(play);
+  });
 
   scenario(
     'quorum lost, and recovered from a survivor that was restarted',

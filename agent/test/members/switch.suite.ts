@@ -4,6 +4,7 @@ import type { Minor } from '../harness/etcd-binaries.ts';
 import type { Change } from '../local/options.ts';
 import { memberIds, stoppedLeaders } from './checks/facts.ts';
 import { elections } from './checks/history.ts';
+import { switchPoints } from './support/crash-points.ts';
 import { fullScenario, type Play, scenario } from './support/scenario.ts';
 import { some } from './support/smoke.ts';
 
@@ -184,7 +185,7 @@ scenario('TLS switched on and off, the reconciler and gates killed at each step'
   cluster.gateCrashesAt('each');
   await switchedOn(play);
   await switchedOff(play);
-  for (const point of ['SwitchTransport', 'UpdatePeerUrls'])
+  for (const point of switchPoints)
     expect(cluster.crashed).toEqual(expect.arrayContaining([`before ${point}`, `after ${point}`]));
   notes.push(`${cluster.crashed.length} kills`);
 });

@@ -30,6 +30,14 @@ export const maintenance: readonly Plot[] = [
     faults: ['podLost', 'etcdCrash', 'backupBegins'],
   },
   {
+    name: 'defragmentation, its leader moved',
+    from: after(of({ size: 2 }), edited(askDefragment(2 * now)), ({ memory }) =>
+      memory.done.some((key) => key.startsWith('move the leader')),
+    ),
+    budget: { faults: 2, late: 1 },
+    faults: ['etcdCrash', 'podLost'],
+  },
+  {
     name: 'defragmentation without room, too late, or too early',
     from: tight(of({ size: 1 })),
     budget: { edits: 2, faults: 1 },
