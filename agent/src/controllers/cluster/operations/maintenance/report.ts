@@ -8,6 +8,8 @@ import { due, untried } from './request.ts';
 
 const begins = { defragment: defragment.at(-1)!, moveLeader: moveLeader.at(-1)! };
 
+const ops = { defragment: 'Defragment', moveLeader: 'MoveLeader' } as const;
+
 /** What the status says of the requests. */
 export function maintenanceOf(v: View): ClusterStatus['maintenance'] {
   const found = { defragment: reported(v, 'defragment'), moveLeader: reported(v, 'moveLeader') };
@@ -18,7 +20,9 @@ function reported(v: View, kind: MaintenanceKind): ReportedMaintenance | undefin
   const request = untried(v, kind);
   if (request) return { at: request.at, phase: 'Waiting', message: whyWaiting(v, kind) };
   // A record that was rebuilt does not know it.
-  return v.record.maintenance?.[kind] ?? v.cluster.status.maintenance?.[kind];
+  const result = v.record.maintenance?.[kind] ?? v.cluster.status.maintenance?.[kind];
+  const isOver = result?.phase !== 'Running' || v.record.op?.kind === ops[kind];
+  return isOver ? result : { ...result, phase: 'Failed', message: 'another operation took its place' };
 }
 
 function whyWaiting(v: View, kind: MaintenanceKind): string {

@@ -1,0 +1,276 @@
+import { known } from '../../../../protocol/known.ts';
+import type { MaintenanceKind } from '../../../../protocol/record.ts';
+import { idOf, longAgo, now, status, World } from '../../observed.fixture.ts';
+import { operationsOf } from '../../operation-report.ts';
+import { View } from '../../plan/view.ts';
+import { defaultSettings } from '../../settings.ts';
+import { maintenanceOf } from './report.ts';
+
+const second = 1_000;
+const at = (ago = second): string => new Date(now - ago).toISOString();
+const mebibyte = 2 ** 20;
+
+const asked = (kind: MaintenanceKind, request: { at?: string; ordinal?: number } = {}, size = 3): World =>
+  new World(size).spec({ maintenance: { [kind]: { at: at(), ...request } } });
+
+const told = (world: World) => maintenanceOf(new View(world.o, now, defaultSettings));
+
+/** The effect succeeds, and changes what is observed. */
+function succeeds(world: World): World {
+  const { effect } = world.plan();
+  if (!effect || !('done' in effect) || !effect.done) throw new Error(`nothing that can be done: ${world.plan().why}`);
+  world.o.done.push(effect.done);
+  if (effect.kind === 'MoveLeader') leads(world, effect.to);
+  if (effect.kind === 'Defrag')
+    world.o.status[effect.memberId] = known({ ...present(world, effect.memberId), dbSize: mebibyte });
+  return world;
+}
+
+const present = (world: World, id: string) => {
+  const found = world.o.status[id]!;
+  return found.known ? found.v : status();
+};
+
+function leads(world: World, leader: string): World {
+  for (const id of Object.keys(world.o.status)) world.o.status[id] = known({ ...present(world, id), leader });
+  return world;
+}
+
+/** The last effect failed. */
+function fails(world: World, error = 'Defragment.call: deadline exceeded'): World {
+  const { effect } = world.plan();
+  if (!effect || !('done' in effect) || !effect.done) throw new Error(`nothing that can fail: ${world.plan().why}`);
+  return world.set({ failed: [...world.o.failed, effect.done], failures: 1, error });
+}
+
+describe('a request', () => {
+  test.each(['defragment', 'moveLeader'] as const)('%s begins once, as an operation of the record', (kind) => {
+    const world = asked(kind, { ordinal: 1 });
+    expect(told(world)).toEqual({ [kind]: { at: at(), phase: 'Waiting', message: 'another change comes first' } });
+    world.commit();
+    expect(world.record.op).toMatchObject({ holder: 'reconciler-1' });
+    expect(world.record.maintenance).toEqual({ [kind]: { at: at(), phase: 'Running', message: 'it has begun' } });
+    expect(told(world)).toEqual(world.record.maintenance);
+    world.op(undefined);
+    expect(world.effect).toBeUndefined();
+    expect(told(world)?.[kind]).toMatchObject({ phase: 'Failed', message: 'another operation took its place' });
+  });
+
+  test('an older one, and one that the status knows although the record was rebuilt, do not begin', () => {
+    const world = asked('moveLeader', { ordinal: 1 });
+    const result = { at: at(0), phase: 'Completed', message: 'c-2 leads' } as const;
+    world.doc({ maintenance: { moveLeader: result } });
+    expect(world.effect).toBeUndefined();
+    world.doc({ maintenance: undefined });
+    expect(world.effect).toBeDefined();
+    world.resource({ status: { ...world.cluster.status, maintenance: { moveLeader: { ...result, at: at() } } } });
+    expect(world.effect).toBeUndefined();
+    expect(told(world)).toEqual({ moveLeader: { ...result, at: at() } });
+  });
+
+  test('one that was only told as waiting begins', () => {
+    const world = asked('moveLeader', { ordinal: 1 });
+    const waiting = { at: at(), phase: 'Waiting', message: '' } as const;
+    world.resource({ status: { ...world.cluster.status, maintenance: { moveLeader: waiting } } });
+    expect(world.rule).toBe('MoveLeader');
+  });
+
+  test('a newer one with the time in another zone begins', () => {
+    const world = asked('defragment', { at: '2026-01-01T00:59:59+01:00' });
+    world.doc({ maintenance: { defragment: { at: at(2 * second), phase: 'Completed', message: '' } } });
+    expect(world.rule).toBe('Defragment');
+  });
+
+  test.each([
+    ['whose time has not come', at(-60 * second), 'its time has not come', {}],
+    ['while the cluster is paused', at(), 'the cluster is paused', { paused: true }],
+  ])('%s waits', (_, time, message, spec: { paused?: boolean } = {}) => {
+    const world = asked('defragment', { at: time }).spec(spec);
+    expect(world.effect).toBeUndefined();
+    expect(told(world)?.defragment).toMatchObject({ phase: 'Waiting', message });
+  });
+
+  test('a time that is none asks for nothing', () => {
+    const world = asked('defragment', { at: 'soon' });
+    expect(world.effect).toBeUndefined();
+    expect(told(world)).toBeUndefined();
+  });
+
+  test.each(['defragment', 'moveLeader'] as const)('%s waits for a member that is down, then is given up', (kind) => {
+    const world = asked(kind, { ordinal: 1 }).down(2);
+    expect(world.effect).toBeUndefined();
+    expect(told(world)?.[kind]).toMatchObject({
+      phase: 'Waiting',
+      message: 'it waits for: every member exists and is healthy',
+    });
+    world.spec({ maintenance: { [kind]: { at: at(defaultSettings.maintenanceLate), ordinal: 1 } } }).commit();
+    expect(world.record.op).toBeUndefined();
+    expect(world.record.maintenance?.[kind]).toMatchObject({
+      phase: 'Failed',
+      message: expect.stringMatching(/could not begin in time/),
+    });
+  });
+
+  test.each(['defragment', 'moveLeader'] as const)('%s of no member is given up', (kind) => {
+    const world = asked(kind, { ordinal: 6 }).commit();
+    expect(world.record.op).toBeUndefined();
+    expect(world.record.maintenance?.[kind]).toMatchObject({ phase: 'Failed', message: 'c-6 is not a voting member' });
+    expect(world.effect).toBeUndefined();
+  });
+
+  test('waits while another operation is in flight, and says which', () => {
+    const world = asked('defragment').op({
+      ...{ id: 'op', kind: 'ClearNoSpace', step: 'compact', revision: 1, done: [], holder: '', startedAt: '' },
+    });
+    expect(told(world)?.defragment).toMatchObject({ message: 'operation ClearNoSpace is in flight' });
+  });
+});
+
+describe('the leader moves', () => {
+  test('by one call', () => {
+    const world = asked('moveLeader', { ordinal: 2 }).commit();
+    expect(world.effect).toMatchObject({ kind: 'MoveLeader', leader: idOf(0), to: idOf(2) });
+    succeeds(world).commit();
+    expect(world.record).toMatchObject({ maintenance: { moveLeader: { phase: 'Completed', message: 'c-2 leads' } } });
+    expect(world.record.op).toBeUndefined();
+    expect(world.effect).toBeUndefined();
+  });
+
+  test('without a call to the member that leads', () => {
+    const world = asked('moveLeader', { ordinal: 0 }).commit().commit();
+    expect(world.record.maintenance?.moveLeader).toMatchObject({ phase: 'Completed' });
+  });
+
+  test('not again after a call that failed, or that another holder may have made', () => {
+    const world = fails(asked('moveLeader', { ordinal: 2 }).commit(), 'MoveLeader.call: not leader').commit();
+    expect(world.record.maintenance?.moveLeader).toMatchObject({
+      phase: 'Failed',
+      message: 'MoveLeader.call: not leader',
+    });
+    const other = asked('moveLeader', { ordinal: 2 }).commit().set({ holder: 'reconciler-2' }).commit();
+    expect(other.record.maintenance?.moveLeader).toMatchObject({
+      phase: 'Failed',
+      message: 'the reconciler was restarted',
+    });
+  });
+
+  test('not while a member is down for some time, nor without a quorum', () => {
+    const world = asked('moveLeader', { ordinal: 2 }).commit().down(1);
+    expect(world.rule).toBe('MoveLeader.call');
+    world.o.since.down[idOf(1)] = longAgo;
+    world.commit();
+    expect(world.record.maintenance?.moveLeader).toMatchObject({ phase: 'Failed', message: 'c-1 does not answer' });
+    const none = asked('moveLeader', { ordinal: 2 }).commit().noQuorum();
+    for (const ordinal of [0, 1, 2]) none.down(ordinal);
+    none.commit();
+    expect(none.record.maintenance?.moveLeader).toMatchObject({ phase: 'Failed', message: 'no quorum answers' });
+  });
+});
+
+describe('a defragmentation', () => {
+  test('does the followers, then moves the leader away, then does that member', () => {
+    const world = asked('defragment').commit();
+    for (const ordinal of [1, 2]) {
+      world.commit();
+      expect(world.record.op).toMatchObject({ present: { memberId: idOf(ordinal), by: 'reconciler-1' } });
+      expect(world.effect).toMatchObject({ kind: 'Defrag', memberId: idOf(ordinal) });
+      succeeds(world).commit();
+    }
+    expect(world.effect).toMatchObject({ kind: 'MoveLeader', leader: idOf(0) });
+    succeeds(world).commit();
+    expect(world.effect).toMatchObject({ kind: 'Defrag', memberId: idOf(0) });
+    succeeds(world).commit().commit();
+    expect(world.record.op).toBeUndefined();
+    expect(world.record.maintenance?.defragment).toEqual({
+      at: at(),
+      phase: 'Completed',
+      message: 'c-1: 256.0 MiB to 1.0 MiB, c-2: 256.0 MiB to 1.0 MiB, c-0: 256.0 MiB to 1.0 MiB',
+    });
+    expect(world.effect).toBeUndefined();
+  });
+
+  test('of one member does only that one', () => {
+    const world = succeeds(asked('defragment', { ordinal: 2 }).commit().commit())
+      .commit()
+      .commit();
+    expect(world.record.maintenance?.defragment?.message).toBe('c-2: 256.0 MiB to 1.0 MiB');
+  });
+
+  test('goes on with the leader where it is, if the call to move it failed', () => {
+    const world = fails(asked('defragment', { ordinal: 0 }).commit()).commit();
+    expect(world.effect).toMatchObject({ kind: 'Defrag', memberId: idOf(0) });
+  });
+
+  test('does the only member of a cluster of one', () => {
+    const world = asked('defragment', {}, 1).commit().commit();
+    expect(world.effect).toMatchObject({ kind: 'Defrag', memberId: idOf(0) });
+  });
+
+  test('is over, with what was done, after a call that failed, or that another holder may have made', () => {
+    const first = () => succeeds(asked('defragment').commit().commit()).commit().commit();
+    const world = fails(first()).commit();
+    expect(world.record.op).toBeUndefined();
+    expect(world.record.maintenance?.defragment).toMatchObject({
+      phase: 'Failed',
+      message:
+        'Defragment.call: deadline exceeded; whether c-2 is defragmented is not known; defragmented: c-1: 256.0 MiB to 1.0 MiB',
+    });
+    const other = first().set({ holder: 'reconciler-2', done: [] }).commit();
+    expect(other.record.maintenance?.defragment).toMatchObject({
+      phase: 'Failed',
+      message: expect.stringMatching(/^the reconciler was restarted; whether c-2 is defragmented is not known/),
+    });
+  });
+
+  test('goes on under another holder between two members', () => {
+    const world = succeeds(asked('defragment').commit().commit()).commit();
+    world.set({ holder: 'reconciler-2', done: [] });
+    expect(world.rule).toBe('Defragment.next');
+  });
+
+  test('does not begin beside a backup, nor go on', () => {
+    const world = asked('defragment').resource({ backups: { running: 'nightly-1' } });
+    expect(world.effect).toBeUndefined();
+    expect(told(world)?.defragment?.message).toBe('it waits for: no backup is being taken');
+    world
+      .resource({ backups: {} })
+      .commit()
+      .resource({ backups: { running: 'nightly-1' } });
+    expect(world.effect).toBeUndefined();
+  });
+
+  test('waits for a member that is not healthy for a moment, and ends if it stays so', () => {
+    const world = asked('defragment').commit().down(2);
+    expect(world.effect).toBeUndefined();
+    world.o.since.down[idOf(2)] = longAgo;
+    world.commit();
+    expect(world.record.maintenance?.defragment).toMatchObject({ phase: 'Failed', message: 'c-2 does not answer' });
+  });
+
+  test('ends before a member whose volume has no room', () => {
+    const world = asked('defragment').commit();
+    const found = world.o.agents[1]!;
+    if (!found.known) throw new Error('no agent');
+    world.agent(1, { ...found.v, volume: { ...found.v.volume, freeBytes: mebibyte } }).commit();
+    expect(world.record.maintenance?.defragment).toMatchObject({
+      phase: 'Failed',
+      message: expect.stringMatching(/^the volume of c-1 has no room/),
+    });
+  });
+
+  test('is an operation of the status, with its steps and its outcome', () => {
+    const world = asked('defragment').commit();
+    const reported = () => operationsOf(new View(world.o, now, defaultSettings), world.plan().conditions, now);
+    expect(world.reason('Progressing')).toBe('Defragmenting');
+    world.commit();
+    const { operation } = reported();
+    expect(operation).toMatchObject({
+      type: 'Defragmenting',
+      steps: [{ name: 'defragment c-1' }],
+      next: ['defragment c-2', 'defragment c-0'],
+    });
+    fails(world).commit();
+    world.resource({ status: { ...world.cluster.status, operation: operation! } });
+    expect(reported().lastOperation).toMatchObject({ type: 'Defragmenting', outcome: 'Failed' });
+  });
+});
