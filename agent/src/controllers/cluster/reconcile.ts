@@ -64,7 +64,7 @@ function failed(before: Memory, { rule, effect }: Plan, error: unknown): Memory 
   const keys = effect && 'done' in effect && effect.done !== undefined ? [effect.done] : [];
   return {
     ...before,
-    failed: [...before.failed, ...keys],
+    failed: [...new Set([...before.failed, ...keys])],
     failures: before.failures + 1,
     error: `${rule}: ${line}`,
   };

@@ -182,7 +182,7 @@ function refused(world: World, effect: Effect, error: string): World {
   const key = keyOf(effect);
   return key === undefined
     ? world
-    : { ...world, memory: { ...world.memory, failed: [...(world.memory.failed ?? []), key] } };
+    : { ...world, memory: { ...world.memory, failed: [...new Set([...(world.memory.failed ?? []), key])] } };
 }
 
 const keyOf = (effect: Effect): string | undefined => ('done' in effect ? effect.done : undefined);
