@@ -79,14 +79,19 @@ const clearNoSpace = z.looseObject({
 const defragment = z.looseObject({
   ...base,
   kind: z.literal('Defragment'),
+  at: text,
   ordinal: z.optional(count),
   present: z.optional(z.looseObject({ memberId: text, pod: text, before: count, by: text })),
   done: z.array(z.looseObject({ memberId: text, pod: text, before: count, after: z.optional(count) })),
 } satisfies Shape<Kind<'Defragment'>>);
 
-const moveLeader = z.looseObject({ ...base, kind: z.literal('MoveLeader'), to: text } satisfies Shape<
-  Kind<'MoveLeader'>
->);
+const moveLeader = z.looseObject({
+  ...base,
+  kind: z.literal('MoveLeader'),
+  at: text,
+  by: text,
+  to: text,
+} satisfies Shape<Kind<'MoveLeader'>>);
 
 const deletion = z.looseObject({
   ...base,

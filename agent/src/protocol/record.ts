@@ -266,17 +266,22 @@ export interface DeleteOp extends OpBase {
 /** Defragments the members one by one. */
 export interface DefragmentOp extends OpBase {
   kind: 'Defragment';
+  /** The time that the request names. */
+  at: string;
   /** Only the member of this ordinal. */
   ordinal?: number;
-  /** The member that `by`, a holder of the lease, is about to defragment. It is tried once. */
+  /** The member that the process `by` is about to defragment. It is tried once. */
   present?: { memberId: string; pod: string; before: number; by: string };
   /** Sizes in bytes. Without `after`: unknown. */
   done: { memberId: string; pod: string; before: number; after?: number }[];
 }
 
-/** Its holder calls etcd once. */
+/** The process `by` calls etcd once. */
 export interface MoveLeaderOp extends OpBase {
   kind: 'MoveLeader';
+  /** The time that the request names. */
+  at: string;
+  by: string;
   /** Member id. */
   to: string;
 }

@@ -2,7 +2,7 @@ import { longestGap } from '../../../../src/validation/cron.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import type { ClusterBackups } from '../cluster/observed.ts';
 import { type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
-import { isStuck } from './pod-state.ts';
+import { isStuck, isUnderWay } from './pod-state.ts';
 import { scheduleLabel } from './scheduled-run.ts';
 
 /** Summarizes the backups of a cluster from its EtcdBackups. */
@@ -20,7 +20,7 @@ export function clusterBackups(
   const last = ended.findLast(isGood);
   const failed = newestRuns(ended, schedules).find(({ status }) => status?.phase === 'Failed');
   const waits = newestRuns(ours, schedules).find(({ status }) => !isFinal({ status }) && isStuck(status?.reason));
-  const running = ours.find(({ status }) => status?.phase === 'BackingUp' && !isStuck(status.reason));
+  const running = ours.find((backup) => !isFinal(backup) && isUnderWay(backup.status?.reason));
   const due = dueOf({ metadata, spec, status }, ended);
   return {
     ...(due && { due }),

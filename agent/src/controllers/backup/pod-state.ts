@@ -13,6 +13,9 @@ export interface PodState {
 /** Returns true if this reason was set while a Job existed. */
 export const isPodState = (reason: string | undefined): boolean => reasons.some((each) => each === reason);
 
+/** Returns true if a Job of it exists and may read from etcd. */
+export const isUnderWay = (reason: string | undefined): boolean => isPodState(reason) && !isStuck(reason);
+
 /** Returns true for a state that does not end by itself. */
 export const isStuck = (reason: string | undefined): boolean => reason === 'ImageNotPulled' || reason === 'PodWaits';
 

@@ -3,7 +3,8 @@ import type { JobKind } from './observed.ts';
 
 /**
  * The one external side effect of a pass, as plain data. Every effect can be repeated. An effect that an old lease holder may
- * send late carries what makes it harmless then: a resource version, a UID, or a member id that is never used again.
+ * send late carries what makes it harmless then: a resource version, a UID, or a member id that is never used again. A late
+ * MoveLeader costs an election, and a late Defrag a pause of one member.
  */
 export type Effect =
   /** Without `basedOn` it creates the record, and fails if one exists. */

@@ -1,5 +1,5 @@
 import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
-import type { Permit, RecordDoc, RecordedMember } from '../../protocol/record.ts';
+import type { Maintenance, Permit, RecordDoc, RecordedMember } from '../../protocol/record.ts';
 import { minorOf } from '../../protocol/versions.ts';
 import { listed } from './plan/member-view.ts';
 import { agentOf, podsOf, statefulSet } from './plan/observations.ts';
@@ -142,6 +142,12 @@ function versionsSeen(v: View): Partial<RecordDoc['versions']> {
   };
 }
 
+/** The requests that the status knows as tried are not tried again. */
+function maintenanceSeen(v: View): Pick<RecordDoc, 'maintenance'> {
+  const tried = Object.entries(v.cluster.status.maintenance ?? {}).filter(([, { phase }]) => phase !== 'Waiting');
+  return tried.length > 0 ? { maintenance: Object.fromEntries(tried) as Maintenance } : {};
+}
+
 export function rebuilt(v: View): RecordDoc {
   const [first] = newest(v);
   const { clusterUid, epoch, token, clusterId, lastRestoreId } = first!;
@@ -164,6 +170,7 @@ export function rebuilt(v: View): RecordDoc {
     versions: { current: minors[0]!, allowedMinors: minors, ...versionsSeen(v) },
     restores: restoresOf(v),
     transport: transportSeen(v, minors),
+    ...maintenanceSeen(v),
     ...(startRevision > 0 && { startRevision }),
     ...(lastRestoreId && { lastRestoreId }),
   };

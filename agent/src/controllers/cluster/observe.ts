@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import { type Known, known, Unreadable, unknown } from '../../protocol/known.ts';
 import type { Fresh, HashResult, Job, MemberStatus, Observed, Pod, Refusal, Since } from './observed.ts';
-import { answers, lagOf, learners, quorumServes } from './plan/facts.ts';
+import { allVotersHealthy, answers, lagOf, learners, quorumServes } from './plan/facts.ts';
 import { listed } from './plan/member-view.ts';
 import { agentOf } from './plan/observations.ts';
 import { View } from './plan/view.ts';
@@ -18,7 +19,8 @@ export interface Memory {
   failure?: string;
   hash?: HashResult;
   done: string[];
-  failed: string[];
+  failed: Record<string, string>;
+  readonly self: string;
   /** The op to which `done` and `failed` belong. */
   op?: string;
   failures: number;
@@ -27,20 +29,21 @@ export interface Memory {
 }
 
 /** The part that plan() sees. */
-export const recalled = ({ since, hash, done, failed, failures, error, refused }: Memory): Recalled => ({
-  ...{ since, done, failed, failures },
+export const recalled = ({ since, hash, done, failed, self, failures, error, refused }: Memory): Recalled => ({
+  ...{ since, done, failed, self, failures },
   ...(hash && { hash }),
   ...(error !== undefined && { error }),
   ...(refused && { refused }),
 });
 
-type Recalled = Pick<Observed, 'since' | 'hash' | 'done' | 'failed' | 'failures' | 'error' | 'refused'>;
+type Recalled = Pick<Observed, 'since' | 'hash' | 'done' | 'failed' | 'self' | 'failures' | 'error' | 'refused'>;
 
 export const emptyMemory = (holderSince: number): Memory => ({
   since: { healthy: {}, down: {}, evidence: {}, inSync: {}, jobFailed: {}, holder: holderSince },
   evidence: {},
   done: [],
-  failed: [],
+  failed: {},
+  self: randomUUID(),
   failures: 0,
 });
 
@@ -173,13 +176,14 @@ export function remember(memory: Memory, observed: Observed, now: number, settin
       jobWaits: timesOf(since.jobWaits ?? {}, ({ waits }) => waits !== undefined),
       holder: since.holder,
       ...(lost && { quorumLost: since.quorumLost ?? now }),
+      ...(!allVotersHealthy(view) && { unwell: since.unwell ?? now }),
       ...(failure && { failure: failure === memory.failure ? (since.failure ?? now) : now }),
     },
     evidence,
     failure,
     op,
     done: op === memory.op ? memory.done : [],
-    failed: op === memory.op ? memory.failed : [],
+    failed: op === memory.op ? memory.failed : {},
     refused: memory.refused && now - memory.refused.at < settings.retryFailed ? memory.refused : undefined,
   };
 }

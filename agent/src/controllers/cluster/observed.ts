@@ -25,8 +25,8 @@ export interface Observed {
   hash?: HashResult;
   /** Keys of the effects that succeeded under the present operation, kept in memory. An effect whose key is lost is repeated. */
   done: string[];
-  /** Keys of the effects that failed under the present operation. */
-  failed: string[];
+  /** Errors of the effects that failed under the present operation, by their keys. */
+  failed: Record<string, string>;
   /** An eviction that was refused recently. */
   refused?: Refusal;
   /** Passes in a row that ended with an error. */
@@ -34,6 +34,8 @@ export interface Observed {
   /** The last of those errors, with its rule. */
   error?: string;
   holder: string;
+  /** Random, new for each process, and for each time that one begins to follow the cluster. */
+  self: string;
   fresh: Fresh;
   /** Wall clock, ms, for what people wait for. The monotonic clock of plan() keeps an error that it had at the start. */
   date?: number;
@@ -74,6 +76,8 @@ export interface Since {
   silent?: Record<number, number>;
   /** The record cannot be read. */
   blind?: number;
+  /** Not every voter is healthy. */
+  unwell?: number;
   /** `record.failure` has not changed. */
   failure?: number;
   /** By UID: the Job has failed. */

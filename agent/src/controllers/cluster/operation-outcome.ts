@@ -15,6 +15,10 @@ export function targetOf(v: View, type: string): string | undefined {
   return versions.includes(type) ? v.spec.version : undefined;
 }
 
+/** It is over with its operation, also in a cluster that is not ready for another reason. */
+export const isMaintenanceOver = (v: View, { type }: ReportedOperation): boolean =>
+  maintenances[type] !== undefined && v.record.op === undefined;
+
 const maintenances: Partial<Record<string, MaintenanceKind>> = {
   Defragmenting: 'defragment',
   MovingLeader: 'moveLeader',

@@ -61,10 +61,10 @@ const noFailure = { failures: 0, error: undefined };
 
 function failed(before: Memory, { rule, effect }: Plan, error: unknown): Memory {
   const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
-  const keys = effect && 'done' in effect && effect.done !== undefined ? [effect.done] : [];
+  const key = effect && 'done' in effect ? effect.done : undefined;
   return {
     ...before,
-    failed: [...new Set([...before.failed, ...keys])],
+    ...(key !== undefined && { failed: { ...before.failed, [key]: line! } }),
     failures: before.failures + 1,
     error: `${rule}: ${line}`,
   };

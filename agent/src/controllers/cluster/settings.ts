@@ -34,8 +34,9 @@ export interface Settings {
   unreachable: number;
   hashEvery: number;
   noSpaceBackoff: number;
-  /** For how long a request of `spec.maintenance` may wait to begin. */
+  /** For how long a request of `spec.maintenance` may wait to begin, and a member may take that is being defragmented. */
   maintenanceLate: number;
+  defragmentLate: number;
   /** Wait after a refused eviction; other rules have their turn meanwhile. */
   evictAgain: number;
   /** Consecutive failed passes before that is reported as ActionFailing. */
@@ -90,6 +91,7 @@ export const defaultSettings: Settings = {
   hashEvery: 60 * minute,
   noSpaceBackoff: 30 * minute,
   maintenanceLate: 60 * minute,
+  defragmentLate: 15 * minute,
   evictAgain: 30 * second,
   failuresTold: 5,
   retryFailed: 5 * minute,

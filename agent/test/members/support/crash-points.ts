@@ -69,6 +69,8 @@ export const exceptions: Readonly<Record<string, string>> = {
   'Defragment.giveUp': 'a request that cannot begin: maintenance.suite.ts',
   'MoveLeader.giveUp': 'a request that cannot begin: maintenance.suite.ts',
   'Defragment.stop': chance,
+  'Defragment.back': chance,
+  'Defragment.giveWay': 'a backup, an alarm or a restore between two members: maintenance.test.ts',
   'MoveLeader.stop': chance,
   'ClearNoSpace.noRoom': sick,
   'Upgrade.withoutBackup': 'no schedule: upgrade.suite.ts',

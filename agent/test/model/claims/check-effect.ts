@@ -77,8 +77,7 @@ export function checkEffect(world: World, effect: Effect, observed: Observed): s
     case 'Compact':
       return opOf(world, 'ClearNoSpace') ? undefined : 'OneOperation: Compact without its op';
     case 'Defrag':
-      if (!opOf(world, 'ClearNoSpace') && !isAsked(world, effect.memberId))
-        return 'IntentFirst: a defragmentation without its op';
+      if (!opOf(world, 'ClearNoSpace')) return checkDefrag(world, effect.memberId, young);
       return allUp(world) && !young ? undefined : 'Defrag while a voter is down';
     case 'Disarm':
       if (effect.alarm === 'Corrupt') return checkDisarmCorrupt(world);
@@ -97,6 +96,17 @@ export function checkEffect(world: World, effect: Effect, observed: Observed): s
   }
 }
 
+function checkDefrag(world: World, memberId: string, young: boolean): string | undefined {
+  if (!isAsked(world, memberId)) return 'IntentFirst: a defragmentation without its op';
+  if (world.backup) return 'a defragmentation beside a backup';
+  if (world.tight) return 'a defragmentation without room';
+  const { memory } = world;
+  const isMoved = [...memory.done, ...(memory.failed ?? [])].some((key) => key.startsWith('move the leader'));
+  if (current(world)?.leader === memberId && votersOf(current(world)!).length > 1 && !isMoved)
+    return 'the leader is defragmented';
+  return allUp(world) && !young ? undefined : 'Defrag while a voter is down';
+}
+
 /** What somebody asked for is tried once. The others are repeated until they succeed. */
 const isRepeated = ({ memory, record }: World, effect: Effect): boolean =>
   'done' in effect &&
@@ -104,10 +114,10 @@ const isRepeated = ({ memory, record }: World, effect: Effect): boolean =>
   record?.doc.op?.kind !== 'ClearNoSpace' &&
   [...memory.done, ...(memory.failed ?? [])].includes(effect.done);
 
-/** This holder has recorded that it defragments this member. */
+/** This process has recorded that it defragments this member. */
 function isAsked(world: World, memberId: string): boolean {
   const present = opOf(world, 'Defragment')?.present;
-  return present?.memberId === memberId && present.by === world.holder;
+  return present?.memberId === memberId && present.by === world.memory.self;
 }
 
 /** A member answers and lags a little. */
@@ -217,10 +227,10 @@ function checkMoveLeader(world: World, leader: string, to: string): string | und
   if (!op) return 'OneOperation: leadership moves without an op';
   if (!to || to === leader) return 'leadership moves to nobody';
   if (op.kind === 'MoveLeader' && to !== op.to) return 'leadership moves to another than asked for';
-  if (op.kind === 'MoveLeader' && !liveness(world, current(world)!).upToDate.has(to))
-    return 'leadership moves to a member that is down';
-  if (op.kind === 'MoveLeader') return undefined;
-  if (op.kind === 'Defragment') return op.present ? 'leadership moves beside a defragmentation' : undefined;
+  if (op.kind === 'Defragment' && op.present) return 'leadership moves beside a defragmentation';
+  if (op.kind === 'Defragment' && world.tight) return 'leadership moves for nothing';
+  if (op.kind === 'MoveLeader' || op.kind === 'Defragment')
+    return allUp(world) ? undefined : 'leadership moves while a voter is down';
   if (!('ordinal' in op)) return 'OneOperation: leadership moves without an op';
   const member = current(world)?.members.find((m) => m.id === leader);
   return member && member.ordinal !== op.ordinal ? 'leadership moves off a member that nobody is to touch' : undefined;

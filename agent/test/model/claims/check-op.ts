@@ -4,6 +4,7 @@ import { hearsNothingOf, isUp, liveness } from '../world/processes.ts';
 import { NOW } from '../world/see.ts';
 import type { World } from '../world/world.ts';
 import { hasWrongTemplate } from './check-transport.ts';
+import { notWanted } from './goal.ts';
 import {
   allUp,
   checkLoss,
@@ -41,7 +42,6 @@ export function checkOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
     if (needsFinalBackup(world) && !isTaken) return 'a deletion goes on without its final backup';
   }
   if (is?.kind === 'Defragment' && is.present && was?.kind === 'Defragment' && !was.present) {
-    if (world.backup) return 'a defragmentation beside a backup';
     if (!allUp(world) || young) return 'a defragmentation while a voter is down';
     if (world.tight) return 'a defragmentation without room';
   }
@@ -79,9 +79,8 @@ function checkMaintenance(world: World, { maintenance }: RecordDoc, kind: string
   if (!request) return 'maintenance that nobody asks for';
   if (Date.parse(request.at) <= Date.parse(maintenance?.[name]?.at ?? '')) return 'TriedOnce: a request is tried again';
   if (Date.parse(request.at) > NOW) return 'maintenance before its time';
-  const cluster = current(world);
-  if (!cluster || cluster.members.some((m) => m.learner) || cluster.members.length !== world.spec?.size)
-    return 'maintenance of a cluster that is not whole';
+  const missing = notWanted(world);
+  if (missing && !missing.endsWith('is asked for') && missing !== 'NOSPACE') return `maintenance although ${missing}`;
   if (kind === 'Defragment' && world.backup) return 'a defragmentation beside a backup';
   return allUp(world) && !young ? undefined : 'maintenance while a voter is down';
 }

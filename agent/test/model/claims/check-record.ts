@@ -21,7 +21,7 @@ export function checkRecord(world: World, doc: RecordDoc, young: boolean, justFa
     checkOp(world, before, doc, young) ??
     checkRecovered(world, before, doc) ??
     checkFailure(world, before, doc) ??
-    checkRequests(world, before, doc) ??
+    checkRequests(world, before, doc, young) ??
     checkPermits(world, before, doc) ??
     checkVersions(world, before, doc, young) ??
     checkTransport(world, before, doc)
@@ -108,7 +108,7 @@ function checkFailure(world: World, before: RecordDoc, doc: RecordDoc): string |
 }
 
 /** Checks what is said of the requests of spec.maintenance. */
-function checkRequests(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
+function checkRequests(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
   for (const kind of ['defragment', 'moveLeader'] as const) {
     const [was, is] = [before.maintenance?.[kind], doc.maintenance?.[kind]];
     if (JSON.stringify(was) === JSON.stringify(is)) continue;
@@ -118,6 +118,8 @@ function checkRequests(world: World, before: RecordDoc, doc: RecordDoc): string 
   if (doc.op || (op?.kind !== 'Defragment' && op?.kind !== 'MoveLeader')) return undefined;
   const said = doc.maintenance?.[op.kind === 'MoveLeader' ? 'moveLeader' : 'defragment']?.phase;
   if (said === 'Failed' && !hasFailed(world, op)) return 'a request is called failed that did not fail';
+  if (said === 'Failed' && op.kind === 'Defragment' && op.present && !allUp(world) && young)
+    return 'a member that may be being defragmented is given up at once';
   const { done } = world.memory;
   if (said === 'Completed' && op.kind === 'MoveLeader' && done.length === 0 && current(world)?.leader !== op.to)
     return 'the leader is called moved, but is not';
@@ -132,9 +134,15 @@ function checkRequests(world: World, before: RecordDoc, doc: RecordDoc): string 
 
 /** Its call failed, or may be another process's; a member is down, or has no room. */
 function hasFailed(world: World, op: OpOf<'Defragment' | 'MoveLeader'>): boolean {
-  const by = op.kind === 'MoveLeader' ? op.holder : op.present?.by;
-  const isTried = (by !== undefined && by !== world.holder) || world.memory.failed !== undefined;
-  return isTried || world.tight === true || !allUp(world);
+  const by = op.kind === 'MoveLeader' ? op.by : op.present?.by;
+  const isTried = (by !== undefined && by !== world.memory.self) || world.memory.failed !== undefined;
+  const { spec, restores } = world;
+  const isGone = op.kind === 'MoveLeader' && !votersOf(current(world)!).some((m) => m.id === op.to);
+  const gaveWay =
+    op.kind === 'Defragment' &&
+    (world.backup || spec?.deleting || current(world)?.noSpace || restores.some((r) => !r.phase));
+  const isWithdrawn = op.kind === 'Defragment' && spec?.maintenance?.defragment?.at !== op.at;
+  return isTried || world.tight === true || !allUp(world) || isGone || Boolean(gaveWay) || isWithdrawn;
 }
 
 /** Checks the first or the rebuilt record (protocol.md: NoSecondBootstrap). */

@@ -205,8 +205,9 @@ export const stepOf = (world: World): string => {
 };
 
 function crashed(world: World): World {
-  const [next, holder] = fresh(world, 'h');
-  return { ...next, holder, memory: { done: [] } };
+  // The container is restarted in its pod, so the name of the holder stays.
+  const [next, self] = fresh(world, 'p');
+  return { ...next, memory: { self, done: [] } };
 }
 
 function remembered(world: World, effect: Effect): World {

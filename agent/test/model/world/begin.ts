@@ -32,7 +32,7 @@ export function nothingYet({ size, version = '3.5.35', room = size, rule = 'quor
     store: [],
     restores: [],
     holder: 'h#4',
-    memory: { done: [] },
+    memory: { self: 'p#5', done: [] },
     budget: NO_BUDGET,
     truth: { rule, began: [], seeded: [], served: [], restored: [] },
   };

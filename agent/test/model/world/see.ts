@@ -3,7 +3,7 @@ import type { AgentStatus } from '../../../src/protocol/agent-status.ts';
 import { type Known, known, unknown } from '../../../src/protocol/known.ts';
 import { settings } from '../settings.ts';
 import { askedCluster } from './apply.ts';
-import { type Cluster, type EtcdMember, hasQuorum, INDEX_UNIT, raftIndex, schemesOf } from './etcd.ts';
+import { type Cluster, type EtcdMember, hasQuorum, INDEX_UNIT, raftIndex, schemesOf, votersOf } from './etcd.ts';
 import { clusterById, isUp, liveness, reachable, speaksOf } from './processes.ts';
 import { failsAgain } from './steps.ts';
 import type { Pod, Spec, Volume, World } from './world.ts';
@@ -42,7 +42,8 @@ export function see(world: World, { young = false }: Sight = {}): seen.Observed 
     since: sinceOf(world, at),
     hash: world.memory.hash && { ...world.memory.hash, at: NOW, minority: [] },
     done: [...world.memory.done],
-    failed: [...(world.memory.failed ?? [])],
+    failed: Object.fromEntries((world.memory.failed ?? []).map((key) => [key, 'refused'])),
+    self: world.memory.self,
     refused: world.memory.refused && { at: NOW, since: at, podUid: '', message: 'the budget has no room' },
     failures: 0,
     holder: world.holder,
@@ -402,6 +403,7 @@ function sinceOf(world: World, at: number): seen.Since {
   if (cluster) {
     const live = liveness(world, cluster);
     if (!hasQuorum(cluster, live)) since.quorumLost = at;
+    if (votersOf(cluster).some((m) => !live.upToDate.has(m.id)) || !cluster.leader) since.unwell = at;
     for (const member of cluster.members) {
       const well = cluster.leader !== undefined && live.running.has(member.id) && live.upToDate.has(member.id);
       (well ? since.healthy : since.down)[member.id] = at;

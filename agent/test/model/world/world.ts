@@ -82,6 +82,8 @@ export interface World {
 
 /** Memory of the reconciler, lost with its process. */
 export interface Memory {
+  /** The process, not the name of its pod. */
+  readonly self: string;
   /** The last comparison of HashKV and its result. */
   readonly hash?: { readonly of: string; readonly equal: boolean };
   /** Keys of effects that succeeded under the present op. */

@@ -5,6 +5,7 @@ import {
   isForced,
   isGone,
   isListed,
+  lagOf,
   leaderOf,
   placed,
   removalDue,
@@ -38,9 +39,11 @@ const removal = (v: View, step: RemoveOp['step']): RemoveOp | undefined => {
 
 const isVoter = (v: View, memberId: string): boolean => voters(v).some(({ id }) => id === memberId);
 
-/** A healthy voter that can lead in place of this one. */
+/** The healthy voter that lags least, to lead in place of this one. */
 export const otherLeader = (v: View, memberId: string): string | undefined =>
-  voters(v).find(({ id }) => id !== memberId && healthy(v, id))?.id;
+  voters(v)
+    .filter(({ id }) => id !== memberId && healthy(v, id))
+    .sort((a, b) => lagOf(v, a.id) - lagOf(v, b.id))[0]?.id;
 
 export const leads = (v: View, memberId: string): boolean => leaderOf(v) === memberId;
 

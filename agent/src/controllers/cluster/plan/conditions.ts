@@ -2,11 +2,10 @@ import { type Condition, type ConditionType, conditionTypes, is, unknown } from 
 import { type Reason, reasons } from '../../../protocol/reasons.ts';
 import type { Op } from '../../../protocol/record.ts';
 import { atLeast } from '../../../protocol/versions.ts';
-import { podName } from '../names.ts';
 import type { ClusterBackups } from '../observed.ts';
 import { restoreOp } from '../operations/jobs.ts';
 import { outdated } from '../operations/restart.ts';
-import { beforeFence, serving } from '../operations/restore/operation.ts';
+import { serving } from '../operations/restore/operation.ts';
 import { isMixed } from '../operations/scale.ts';
 import { authentication } from './authentication.ts';
 import { certificates, withoutCertificates } from './certificates.ts';
@@ -21,9 +20,7 @@ import {
 } from './degraded.ts';
 import {
   alarms,
-  answers,
   hasReadyPod,
-  healthy,
   isBorn,
   isSeeded,
   learners,
@@ -33,11 +30,11 @@ import {
   voters,
   wantedSize,
 } from './facts.ts';
-import type { MemberView } from './member-view.ts';
-import { podsOf, statefulSet, statusOf } from './observations.ts';
+import { podsOf, statefulSet } from './observations.ts';
 import { messageOf, stalledReason, whyDeletionWaits } from './stalled.ts';
 import { transportRefusal } from './transport.ts';
 import { switchStep, transport, whyNotBegun } from './transport-ready.ts';
+import { lacking } from './up-to-date.ts';
 import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem } from './upgrade-path.ts';
 import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
 import type { View } from './view.ts';
@@ -135,35 +132,6 @@ function unreachable(v: View): Condition | undefined {
   if (!v.o.pods.known || voters(v).some((m) => hasReadyPod(m))) return undefined;
   const { reason, message } = keptPod(v) ?? { reason: 'NoReadyPod' as const, message: undefined };
   return is('Available', false, reason, [reasons.NoReadyPod, message].filter(Boolean).join('; '));
-}
-
-/** Differences from the spec. */
-function lacking(v: View): string | undefined {
-  const { size, version } = v.spec;
-  if (!isBorn(v)) return 'it has not reached its size yet';
-  if (v.record.op !== undefined && beforeFence(v) === undefined) return 'an operation is in flight';
-  if (!v.o.members.known) return 'no quorum answers';
-  const [learner] = learners(v);
-  if (learner) return `${nameOf(v, learner)} is joining`;
-  if (voters(v).length !== size) return `${voters(v).length} of ${size} voters exist`;
-  for (const member of voters(v)) {
-    const why = unwell(v, member);
-    if (why) return `${nameOf(v, member)} ${why}`;
-  }
-  const sts = statefulSet(v);
-  if (!sts?.observed) return 'the StatefulSet controller has not seen the newest template yet';
-  const old = podsOf(v).find((pod) => pod.revision !== sts.updateRevision);
-  if (old) return `pod ${podName(v.cluster, old.ordinal)} has another template`;
-  const step = switchStep(v);
-  if (step !== undefined) return step;
-  const other = voters(v).find(({ id }) => statusOf(v, id)?.version !== version);
-  return other && `${nameOf(v, other)} runs ${statusOf(v, other.id)?.version}, the spec names ${version}`;
-}
-
-function unwell(v: View, member: MemberView): string | undefined {
-  if (!answers(v, member.id)) return 'does not answer';
-  if (!hasReadyPod(member)) return 'answers, but its pod is not ready';
-  return healthy(v, member.id) ? undefined : `answers, and counts as healthy after ${Math.round(v.s.stable / 1000)} s`;
 }
 
 const firstWithLivez = '3.4.29';

@@ -2,17 +2,19 @@ import { formatBytes } from '../../../../lib/terminal/progress.ts';
 import { withoutUndefined } from '../../../../lib/without-undefined.ts';
 import type { DefragmentOp } from '../../../../protocol/record.ts';
 import { podName } from '../../names.ts';
-import { allVotersHealthy, voters } from '../../plan/facts.ts';
+import { alarms, allVotersHealthy, voters } from '../../plan/facts.ts';
 import type { MemberView } from '../../plan/member-view.ts';
+import { lasts } from '../../plan/observations.ts';
 import { rule, steps } from '../../plan/rule.ts';
 import type { View } from '../../plan/view.ts';
 import { opBase, write } from '../../plan/write.ts';
 import { canCopy, followersFirst } from '../no-space.ts';
 import { leads, otherLeader } from '../remove.ts';
-import { begin, disturbance, due, end, giveUp, isDisturbed, whole } from './request.ts';
+import { final, requests } from '../restore/operation.ts';
+import { begin, disturbance, due, end, giveUp, isDisturbed, podOf, ready } from './request.ts';
 
 // Gives the free space of the databases back to the volumes, because somebody asks for it. A member does not answer while it
-// is defragmented, so the leader gives up its role first.
+// is defragmented, so the leader gives up its role first. etcd does not stop a defragmentation whose caller is gone.
 
 const op = (v: View): DefragmentOp | undefined => v.op('Defragment');
 const change = (v: View, next: Partial<DefragmentOp>) => write(v, { op: { ...op(v)!, ...next } });
@@ -34,27 +36,45 @@ const next = (v: View): MemberView[] => (op(v)?.present ? [] : membersLeft(v).sl
 
 const call = (v: View): string => `defragment ${op(v)!.id} ${op(v)!.present?.memberId}`;
 const move = (v: View): string => `move the leader ${op(v)!.id}`;
-const isMoved = (v: View): boolean => v.o.done.includes(move(v)) || v.o.failed.includes(move(v));
+const isMoved = (v: View): boolean => v.o.done.includes(move(v)) || move(v) in v.o.failed;
 
-/** The answer is lost: the call failed, or another process has begun and may have called. */
-const isTried = (v: View): boolean => v.o.failed.includes(call(v)) || op(v)!.present?.by !== v.o.holder;
+/** The answer is lost: the call failed, or another process began and may have called. */
+const isTried = (v: View): boolean => call(v) in v.o.failed || op(v)!.present?.by !== v.o.self;
 
-const podOf = (v: View, { id, ordinal }: MemberView): string =>
-  ordinal === undefined ? `member ${id}` : podName(v.cluster, ordinal);
+/** The member that was tried may still be defragmented, and does not answer then. */
+const isStuck = (v: View): boolean =>
+  op(v)!.present && isTried(v) ? lasts(v, v.o.since.unwell, v.s.defragmentLate) : isDisturbed(v);
+
+/** A defragmentation waits for the end of a snapshot, and every write waits with it. */
+const noBackup = (v: View): boolean => v.cluster.backups?.running === undefined;
+
+/** What keeps the operation from going on with another member. */
+function moreUrgent(v: View): string | undefined {
+  if (!noBackup(v)) return 'a backup has begun';
+  if (v.cluster.deleting) return 'the cluster is being deleted';
+  if (v.spec.onNoSpace !== 'Report' && alarms(v, 'NoSpace').length > 0) return 'alarm NOSPACE is raised';
+  if (requests(v).some((request) => !final(request))) return 'an EtcdRestore is requested';
+  if (v.spec.maintenance?.defragment?.at !== op(v)!.at) return 'it is no longer asked for';
+  return undefined;
+}
+
+/** Writes stop while the leader is defragmented. */
+const staysLeader = (v: View, m: MemberView): boolean =>
+  leads(v, m.id) && otherLeader(v, m.id) !== undefined && !isMoved(v);
+
+/** It can be defragmented now. */
+const isFree = (v: View, m: MemberView): boolean => canCopy(m) && !staysLeader(v, m);
 
 const sizes = (v: View): string =>
   op(v)!
-    .done.map(
-      ({ pod, before, after }) =>
-        `${pod}: ${formatBytes(before)} to ${after === undefined ? 'an unknown size' : formatBytes(after)}`,
-    )
+    .done.map(({ pod, before, after }) => {
+      const size = after === undefined ? 'an unknown size' : formatBytes(after);
+      return `${pod}: ${formatBytes(before)} to ${size}`;
+    })
     .join(', ');
 
 const failed = (v: View, why: string) =>
-  end(v, 'defragment', 'Failed', [why, sizes(v) && `defragmented: ${sizes(v)}`].filter(Boolean).join('; '));
-
-/** A defragmentation would wait for the end of a snapshot, and let every write wait meanwhile. */
-const noBackup = { 'no backup is being taken': (v: View) => v.cluster.backups?.running === undefined };
+  end(v, op(v)!, 'Failed', [why, sizes(v) && `defragmented: ${sizes(v)}`].filter(Boolean).join('; '));
 
 export const defragmentSteps = steps({ from: 'defragmenting' }, [
   rule({
@@ -77,7 +97,7 @@ export const defragmentSteps = steps({ from: 'defragmenting' }, [
     does: 'WriteRecord',
     to: 'running',
     when: { 'op Defragment': (v) => op(v) !== undefined },
-    requires: { 'a member does not answer': isDisturbed },
+    requires: { 'a member is not well': isStuck },
     effect: (v) => failed(v, disturbance(v)),
   }),
   rule({
@@ -85,44 +105,53 @@ export const defragmentSteps = steps({ from: 'defragmenting' }, [
     does: 'WriteRecord',
     to: 'running',
     when: { 'a member was next': (v) => op(v)?.present !== undefined },
-    requires: { 'it was tried, and nobody knows the result': isTried },
-    effect: (v) =>
-      failed(
-        v,
-        `${v.o.error ?? 'the reconciler was restarted'}; whether ${op(v)!.present!.pod} is defragmented is not known`,
-      ),
+    requires: {
+      'it was tried, and nobody knows the result': isTried,
+      'every voter answers again': allVotersHealthy,
+    },
+    effect: (v) => {
+      const why = v.o.failed[call(v)] ?? 'the reconciler was restarted';
+      return failed(v, `${why}; whether ${op(v)!.present!.pod} is defragmented is not known`);
+    },
   }),
   rule({
     name: 'Defragment.call',
     does: 'Defrag',
     to: 'defragmenting',
-    when: { 'a member is next': (v) => op(v)?.present !== undefined },
-    requires: { 'every voter is healthy': allVotersHealthy },
-    effect: (v) => ({ kind: 'Defrag', memberId: op(v)!.present!.memberId, done: call(v) }),
-  }),
-  rule<MemberView>({
-    name: 'Defragment.moveLeader',
-    does: 'MoveLeader',
-    to: 'defragmenting',
-    each: next,
-    requires: {
-      'it leads, and another can': (v, m) => leads(v, m.id) && otherLeader(v, m.id) !== undefined,
-      'that was not tried': (v) => !isMoved(v),
-    },
-    effect: (v, m) => ({ kind: 'MoveLeader', leader: m.id, to: otherLeader(v, m.id)!, done: move(v) }),
-  }),
-  rule<MemberView>({
-    name: 'Defragment.next',
-    does: 'WriteRecord',
-    to: 'defragmenting',
-    each: next,
+    when: { 'a member is next, and was not tried': (v) => op(v)?.present !== undefined && !isTried(v) },
     requires: {
       'every voter is healthy': allVotersHealthy,
-      ...noBackup,
-      'its volume has room for a copy': (_, m) => canCopy(m),
+      'nothing has come between': (v) => moreUrgent(v) === undefined && isFree(v, presentOf(v)!),
     },
-    effect: (v, m) =>
-      change(v, { present: { memberId: m.id, pod: podOf(v, m), before: m.status?.dbSize ?? 0, by: v.o.holder } }),
+    effect: (v) => ({ kind: 'Defrag', memberId: op(v)!.present!.memberId, done: call(v) }),
+  }),
+  rule({
+    // What keeps the call is not waited for: it may be a backup.
+    name: 'Defragment.back',
+    does: 'WriteRecord',
+    to: 'defragmenting',
+    when: { 'a member is next, and was not tried': (v) => op(v)?.present !== undefined && !isTried(v) },
+    effect: (v) => change(v, { present: undefined }),
+  }),
+  rule({
+    name: 'Defragment.done',
+    does: 'WriteRecord',
+    to: 'running',
+    when: { 'op Defragment': (v) => op(v) !== undefined },
+    requires: { 'no member is left': (v) => v.o.members.known && membersLeft(v).length === 0 },
+    effect: (v) => {
+      const { done, ordinal } = op(v)!;
+      if (done.length === 0) return failed(v, `${podName(v.cluster, ordinal ?? 0)} is no longer a voting member`);
+      return end(v, op(v)!, 'Completed', sizes(v));
+    },
+  }),
+  rule({
+    name: 'Defragment.giveWay',
+    does: 'WriteRecord',
+    to: 'running',
+    when: { 'op Defragment, between two members': (v) => op(v) !== undefined && op(v)!.present === undefined },
+    requires: { 'something is more urgent, or it is no longer asked for': (v) => moreUrgent(v) !== undefined },
+    effect: (v) => failed(v, `it gave way: ${moreUrgent(v)}`),
   }),
   rule<MemberView>({
     name: 'Defragment.noRoom',
@@ -135,13 +164,25 @@ export const defragmentSteps = steps({ from: 'defragmenting' }, [
     },
     effect: (v, m) => failed(v, `the volume of ${podOf(v, m)} has no room for a copy of its database; make it larger`),
   }),
-  rule({
-    name: 'Defragment.done',
+  rule<MemberView>({
+    name: 'Defragment.moveLeader',
+    does: 'MoveLeader',
+    to: 'defragmenting',
+    each: next,
+    requires: {
+      'every voter is healthy': allVotersHealthy,
+      'it leads, another can, and that was not tried': staysLeader,
+    },
+    effect: (v, m) => ({ kind: 'MoveLeader', leader: m.id, to: otherLeader(v, m.id)!, done: move(v) }),
+  }),
+  rule<MemberView>({
+    name: 'Defragment.next',
     does: 'WriteRecord',
-    to: 'running',
-    when: { 'op Defragment': (v) => op(v) !== undefined },
-    requires: { 'no member is left': (v) => v.o.members.known && membersLeft(v).length === 0 },
-    effect: (v) => end(v, 'defragment', 'Completed', sizes(v)),
+    to: 'defragmenting',
+    each: next,
+    requires: { 'every voter is healthy': allVotersHealthy, 'its volume has room for a copy': (_, m) => canCopy(m) },
+    effect: (v, m) =>
+      change(v, { present: { memberId: m.id, pod: podOf(v, m), before: m.status?.dbSize ?? 0, by: v.o.self } }),
   }),
 ]);
 
@@ -153,14 +194,11 @@ export const defragment = [
     from: 'running',
     to: 'defragmenting',
     when: { 'it is asked for, and its time has come': (v) => due(v, 'defragment') !== undefined },
-    requires: {
-      ...whole,
-      ...noBackup,
-    },
+    requires: { ...ready, 'no backup is being taken': noBackup },
     effect: (v) => {
-      const { ordinal } = due(v, 'defragment')!;
+      const { at, ordinal } = due(v, 'defragment')!;
       const only = ordinal !== undefined && { ordinal };
-      return begin(v, 'defragment', { ...opBase(v), kind: 'Defragment', ...only, done: [] });
+      return begin(v, { ...opBase(v), kind: 'Defragment', at, ...only, done: [] });
     },
   }),
 ];

@@ -1,5 +1,6 @@
 import { known } from '../../../../protocol/known.ts';
 import type { MaintenanceKind } from '../../../../protocol/record.ts';
+import { rebuilt } from '../../new-record.ts';
 import { idOf, longAgo, now, status, World } from '../../observed.fixture.ts';
 import { operationsOf } from '../../operation-report.ts';
 import { View } from '../../plan/view.ts';
@@ -36,11 +37,17 @@ function leads(world: World, leader: string): World {
   return world;
 }
 
+function filled(world: World, ordinal: number): World {
+  const found = world.o.agents[ordinal]!;
+  if (!found.known) throw new Error('no agent');
+  return world.agent(ordinal, { ...found.v, volume: { ...found.v.volume, freeBytes: mebibyte } });
+}
+
 /** The last effect failed. */
 function fails(world: World, error = 'Defragment.call: deadline exceeded'): World {
   const { effect } = world.plan();
   if (!effect || !('done' in effect) || !effect.done) throw new Error(`nothing that can fail: ${world.plan().why}`);
-  return world.set({ failed: [...world.o.failed, effect.done], failures: 1, error });
+  return world.set({ failed: { ...world.o.failed, [effect.done]: error }, failures: 1, error: 'another error' });
 }
 
 describe('a request', () => {
@@ -53,7 +60,10 @@ describe('a request', () => {
     expect(told(world)).toEqual(world.record.maintenance);
     world.op(undefined);
     expect(world.effect).toBeUndefined();
-    expect(told(world)?.[kind]).toMatchObject({ phase: 'Failed', message: 'another operation took its place' });
+    expect(told(world)?.[kind]).toMatchObject({
+      phase: 'Failed',
+      message: 'it was interrupted; its result is not known',
+    });
   });
 
   test('an older one, and one that the status knows although the record was rebuilt, do not begin', () => {
@@ -66,6 +76,29 @@ describe('a request', () => {
     world.resource({ status: { ...world.cluster.status, maintenance: { moveLeader: { ...result, at: at() } } } });
     expect(world.effect).toBeUndefined();
     expect(told(world)).toEqual({ moveLeader: { ...result, at: at() } });
+  });
+
+  test('a record that was put back, or is rebuilt, forgets none that the status knows', () => {
+    const world = asked('moveLeader', { ordinal: 1 });
+    const [older, newer] = [at(9 * second), at()].map(
+      (time) => ({ at: time, phase: 'Completed', message: '' }) as const,
+    );
+    world.doc({ maintenance: { moveLeader: older! } });
+    world.resource({ status: { ...world.cluster.status, maintenance: { moveLeader: newer! } } });
+    expect(world.effect).toBeUndefined();
+    expect(told(world)).toEqual({ moveLeader: newer });
+    expect(rebuilt(new View(world.o, now, defaultSettings)).maintenance).toEqual({ moveLeader: newer });
+  });
+
+  test('one that waits for too long is told as failed, also while the cluster is paused', () => {
+    const world = asked('defragment', { at: at(defaultSettings.maintenanceLate) }).spec({ paused: true });
+    expect(told(world)?.defragment).toMatchObject({ phase: 'Failed', message: expect.stringContaining('in time') });
+  });
+
+  test('waits while a pod has another template', () => {
+    const world = asked('moveLeader', { ordinal: 1 }).sts({ updateRevision: 'r2' });
+    world.set({ refused: { at: now, since: now, podUid: 'pod-2', message: '' } });
+    expect(world.effect).toBeUndefined();
   });
 
   test('one that was only told as waiting begins', () => {
@@ -101,7 +134,7 @@ describe('a request', () => {
     expect(world.effect).toBeUndefined();
     expect(told(world)?.[kind]).toMatchObject({
       phase: 'Waiting',
-      message: 'it waits for: every member exists and is healthy',
+      message: 'the cluster is not ready: member id-2 (c-2) does not answer',
     });
     world.spec({ maintenance: { [kind]: { at: at(defaultSettings.maintenanceLate), ordinal: 1 } } }).commit();
     expect(world.record.op).toBeUndefined();
@@ -147,16 +180,27 @@ describe('the leader moves', () => {
       phase: 'Failed',
       message: 'MoveLeader.call: not leader',
     });
-    const other = asked('moveLeader', { ordinal: 2 }).commit().set({ holder: 'reconciler-2' }).commit();
+    const other = asked('moveLeader', { ordinal: 2 }).commit().set({ self: 'process-2' }).commit();
     expect(other.record.maintenance?.moveLeader).toMatchObject({
       phase: 'Failed',
-      message: 'the reconciler was restarted',
+      message: 'the reconciler was restarted, so the result is not known',
     });
+  });
+
+  test('not once its target is removed by hand', () => {
+    const world = asked('moveLeader', { ordinal: 2 }).commit().removed(2).commit();
+    expect(world.record.op).toBeUndefined();
+    expect(world.record.maintenance?.moveLeader?.message).toBe('member id-2 is no longer a voting member');
+  });
+
+  test('not without a name', () => {
+    const world = asked('moveLeader').commit();
+    expect(world.record.maintenance?.moveLeader).toMatchObject({ phase: 'Failed', message: 'it names no member' });
   });
 
   test('not while a member is down for some time, nor without a quorum', () => {
     const world = asked('moveLeader', { ordinal: 2 }).commit().down(1);
-    expect(world.rule).toBe('MoveLeader.call');
+    expect(world.effect).toBeUndefined();
     world.o.since.down[idOf(1)] = longAgo;
     world.commit();
     expect(world.record.maintenance?.moveLeader).toMatchObject({ phase: 'Failed', message: 'c-1 does not answer' });
@@ -172,7 +216,7 @@ describe('a defragmentation', () => {
     const world = asked('defragment').commit();
     for (const ordinal of [1, 2]) {
       world.commit();
-      expect(world.record.op).toMatchObject({ present: { memberId: idOf(ordinal), by: 'reconciler-1' } });
+      expect(world.record.op).toMatchObject({ present: { memberId: idOf(ordinal), by: 'process-1' } });
       expect(world.effect).toMatchObject({ kind: 'Defrag', memberId: idOf(ordinal) });
       succeeds(world).commit();
     }
@@ -215,7 +259,7 @@ describe('a defragmentation', () => {
       message:
         'Defragment.call: deadline exceeded; whether c-2 is defragmented is not known; defragmented: c-1: 256.0 MiB to 1.0 MiB',
     });
-    const other = first().set({ holder: 'reconciler-2', done: [] }).commit();
+    const other = first().set({ self: 'process-2', done: [] }).commit();
     expect(other.record.maintenance?.defragment).toMatchObject({
       phase: 'Failed',
       message: expect.stringMatching(/^the reconciler was restarted; whether c-2 is defragmented is not known/),
@@ -224,19 +268,71 @@ describe('a defragmentation', () => {
 
   test('goes on under another holder between two members', () => {
     const world = succeeds(asked('defragment').commit().commit()).commit();
-    world.set({ holder: 'reconciler-2', done: [] });
+    world.set({ self: 'process-2', done: [] });
     expect(world.rule).toBe('Defragment.next');
   });
 
-  test('does not begin beside a backup, nor go on', () => {
+  test('does not begin beside a backup', () => {
     const world = asked('defragment').resource({ backups: { running: 'nightly-1' } });
     expect(world.effect).toBeUndefined();
     expect(told(world)?.defragment?.message).toBe('it waits for: no backup is being taken');
-    world
-      .resource({ backups: {} })
-      .commit()
-      .resource({ backups: { running: 'nightly-1' } });
+  });
+
+  test.each<[string, (world: World) => unknown]>([
+    ['a backup has begun', (world) => world.resource({ backups: { running: 'nightly-1' } })],
+    [
+      'the cluster is being deleted',
+      (world) => world.spec({ onDelete: 'Delete' }).resource({ deleting: true, finalizer: true }),
+    ],
+    ['alarm NOSPACE is raised', (world) => world.set({ alarms: known([{ memberId: idOf(0), type: 'NoSpace' }]) })],
+    ['it is no longer asked for', (world) => world.spec({ maintenance: {} })],
+    ['it is no longer asked for', (world) => world.spec({ maintenance: { defragment: { at: at(0) } } })],
+  ])('gives way between two members: %s', (why, change) => {
+    const world = succeeds(asked('defragment').commit().commit()).commit();
+    change(world);
+    world.commit();
+    expect(world.record.op).toBeUndefined();
+    expect(world.record.maintenance?.defragment?.message).toBe(
+      `it gave way: ${why}; defragmented: c-1: 256.0 MiB to 1.0 MiB`,
+    );
+  });
+
+  test.each<[string, (world: World) => unknown]>([
+    ['a backup begins', (world) => world.resource({ backups: { running: 'nightly-1' } })],
+    ['it becomes the leader', (world) => leads(world, idOf(1))],
+    ['it is not healthy', (world) => world.down(2)],
+    ['its volume fills', (world) => filled(world, 1)],
+  ])('takes the intent back if %s before the call', (_, change) => {
+    const world = asked('defragment').commit().commit();
+    change(world);
+    expect(world.rule).toBe('Defragment.back');
+    expect(world.commit().record.op).toMatchObject({ kind: 'Defragment', present: undefined });
+  });
+
+  test('keeps the slot while a member that was tried does not answer, then says what is not known', () => {
+    const world = fails(asked('defragment').commit().commit()).down(1);
+    world.o.since.down[idOf(1)] = longAgo;
+    world.o.since.unwell = now - defaultSettings.unreachable;
     expect(world.effect).toBeUndefined();
+    world.o.since.unwell = now - defaultSettings.defragmentLate;
+    world.commit();
+    expect(world.record.maintenance?.defragment).toMatchObject({ phase: 'Failed', message: 'c-1 does not answer' });
+  });
+
+  test('ends if a member answers, but is not healthy for long', () => {
+    const world = asked('defragment').commit().pod(2, { deleting: true });
+    expect(world.effect).toBeUndefined();
+    world.o.since.unwell = now - defaultSettings.unreachable;
+    world.commit();
+    expect(world.record.maintenance?.defragment?.message).toBe('not every member is healthy');
+  });
+
+  test('of a member that is removed meanwhile is not completed', () => {
+    const world = asked('defragment', { ordinal: 2 }).commit().removed(2).commit();
+    expect(world.record.maintenance?.defragment).toMatchObject({
+      phase: 'Failed',
+      message: 'c-2 is no longer a voting member',
+    });
   });
 
   test('waits for a member that is not healthy for a moment, and ends if it stays so', () => {
@@ -249,9 +345,7 @@ describe('a defragmentation', () => {
 
   test('ends before a member whose volume has no room', () => {
     const world = asked('defragment').commit();
-    const found = world.o.agents[1]!;
-    if (!found.known) throw new Error('no agent');
-    world.agent(1, { ...found.v, volume: { ...found.v.volume, freeBytes: mebibyte } }).commit();
+    filled(world, 1).commit();
     expect(world.record.maintenance?.defragment).toMatchObject({
       phase: 'Failed',
       message: expect.stringMatching(/^the volume of c-1 has no room/),

@@ -1,13 +1,13 @@
 import type { ClusterStatus, ReportedMaintenance } from '../../../../protocol/cluster-status.ts';
 import type { MaintenanceKind } from '../../../../protocol/record.ts';
 import { firstMissing } from '../../plan/rule.ts';
+import { lacking } from '../../plan/up-to-date.ts';
 import type { View } from '../../plan/view.ts';
 import { defragment } from './defragment.ts';
 import { moveLeader } from './move-leader.ts';
-import { due, untried } from './request.ts';
+import { due, isLate, late, newest, untried } from './request.ts';
 
 const begins = { defragment: defragment.at(-1)!, moveLeader: moveLeader.at(-1)! };
-
 const ops = { defragment: 'Defragment', moveLeader: 'MoveLeader' } as const;
 
 /** What the status says of the requests. */
@@ -18,11 +18,12 @@ export function maintenanceOf(v: View): ClusterStatus['maintenance'] {
 
 function reported(v: View, kind: MaintenanceKind): ReportedMaintenance | undefined {
   const request = untried(v, kind);
+  // It never begins, although a hold may keep the record from saying so.
+  if (request && isLate(v, request)) return { at: request.at, phase: 'Failed', message: late };
   if (request) return { at: request.at, phase: 'Waiting', message: whyWaiting(v, kind) };
-  // A record that was rebuilt does not know it.
-  const result = v.record.maintenance?.[kind] ?? v.cluster.status.maintenance?.[kind];
+  const result = newest(v, kind);
   const isOver = result?.phase !== 'Running' || v.record.op?.kind === ops[kind];
-  return isOver ? result : { ...result, phase: 'Failed', message: 'another operation took its place' };
+  return isOver ? result : { ...result, phase: 'Failed', message: 'it was interrupted; its result is not known' };
 }
 
 function whyWaiting(v: View, kind: MaintenanceKind): string {
@@ -30,6 +31,8 @@ function whyWaiting(v: View, kind: MaintenanceKind): string {
   if (v.spec.paused) return 'the cluster is paused';
   const { op } = v.record;
   if (op) return `operation ${op.kind} is in flight`;
+  const differs = lacking(v);
+  if (differs !== undefined) return `the cluster is not ready: ${differs}`;
   const missing = firstMissing(begins[kind].requires, v, undefined);
   return missing === undefined ? 'another change comes first' : `it waits for: ${missing}`;
 }

@@ -2,10 +2,11 @@ import type { MaintenanceKind, MaintenanceResult, RecordDoc } from '../../../../
 import type { Effect } from '../../effect.ts';
 import { podName } from '../../names.ts';
 import type { MaintenanceRequest } from '../../observed.ts';
-import { allVotersHealthy, learners, memberAt, quorumLostLong, voters, wantedSize } from '../../plan/facts.ts';
+import { memberAt, quorumLostLong, voters } from '../../plan/facts.ts';
 import type { MemberView, PlacedMember } from '../../plan/member-view.ts';
 import { lasts } from '../../plan/observations.ts';
 import { type AnyRule, type Guards, rule } from '../../plan/rule.ts';
+import { lacking } from '../../plan/up-to-date.ts';
 import type { View } from '../../plan/view.ts';
 import { write } from '../../plan/write.ts';
 
@@ -14,17 +15,19 @@ import { write } from '../../plan/write.ts';
 
 const timeOf = (at: string | undefined): number => Date.parse(at ?? '') || 0;
 
-/** Time of the newest request that was tried or given up, ms. A record that was rebuilt does not know it, the status may. */
-const triedAt = (v: View, kind: MaintenanceKind): number => {
+/** The newest request that was tried or given up. The status may know a newer one than a record that was put back. */
+export function newest(v: View, kind: MaintenanceKind): MaintenanceResult | undefined {
+  const recorded = v.record.maintenance?.[kind];
   const told = v.cluster.status.maintenance?.[kind];
-  const isTried = told !== undefined && told.phase !== 'Waiting';
-  return Math.max(timeOf(v.record.maintenance?.[kind]?.at), isTried ? timeOf(told.at) : 0);
-};
+  if (!told || told.phase === 'Waiting' || timeOf(told.at) <= timeOf(recorded?.at)) return recorded;
+  const { at, phase, message } = told;
+  return { at, phase, message };
+}
 
 /** The request that was not tried yet. */
 export const untried = (v: View, kind: MaintenanceKind): MaintenanceRequest | undefined => {
   const request = v.spec.maintenance?.[kind];
-  return request && timeOf(request.at) > triedAt(v, kind) ? request : undefined;
+  return request && timeOf(request.at) > timeOf(newest(v, kind)?.at) ? request : undefined;
 };
 
 /** The same, once its time has come. */
@@ -33,24 +36,27 @@ export const due = (v: View, kind: MaintenanceKind): MaintenanceRequest | undefi
   return request && timeOf(request.at) <= v.date ? request : undefined;
 };
 
-/** The voter that a request names, or undefined. */
+/** The voter of this ordinal. */
 export const voterAt = (v: View, ordinal: number | undefined): PlacedMember | undefined => {
   const member = ordinal === undefined ? undefined : memberAt(v, ordinal);
   return member?.isLearner === false ? member : undefined;
 };
 
-/** The voters of the spec are there, no more and no fewer. */
-const isWhole = (v: View): boolean =>
-  allVotersHealthy(v) && learners(v).length === 0 && voters(v).length === wantedSize(v);
+const isReady = (v: View): boolean => lacking(v) === undefined;
 
 /** What every request waits for. */
-export const whole: Guards<unknown> = { 'every member exists and is healthy': isWhole };
+export const ready: Guards<unknown> = { 'the cluster is ready': isReady };
 
 /** For how long it could not begin, it is no longer expected. */
-const isLate = (v: View, { at }: MaintenanceRequest): boolean => v.date - timeOf(at) >= v.s.maintenanceLate;
+export const isLate = (v: View, { at }: MaintenanceRequest): boolean => v.date - timeOf(at) >= v.s.maintenanceLate;
 
-const namesNoVoter = (v: View, { ordinal }: MaintenanceRequest): boolean =>
-  ordinal !== undefined && isWhole(v) && voterAt(v, ordinal) === undefined;
+export const late = 'it could not begin in time; ask again with another time';
+
+/** Why it can never begin. */
+function flaw(v: View, kind: MaintenanceKind, { ordinal }: MaintenanceRequest): string | undefined {
+  if (ordinal === undefined) return kind === 'moveLeader' ? 'it names no member' : undefined;
+  return isReady(v) && !voterAt(v, ordinal) ? `${podName(v.cluster, ordinal)} is not a voting member` : undefined;
+}
 
 /** Gives up a request that cannot begin. */
 export const giveUp = ({ name, kind }: { name: string; kind: MaintenanceKind }): AnyRule =>
@@ -61,38 +67,34 @@ export const giveUp = ({ name, kind }: { name: string; kind: MaintenanceKind }):
     to: 'running',
     when: { 'it is asked for, and its time has come': (v) => due(v, kind) !== undefined },
     requires: {
-      'it is too late, or it names no voting member': (v) => {
-        const request = due(v, kind)!;
-        return isLate(v, request) || namesNoVoter(v, request);
-      },
+      'it is too late, or it names no voting member': (v) =>
+        isLate(v, due(v, kind)!) || flaw(v, kind, due(v, kind)!) !== undefined,
     },
     effect: (v) => {
       const request = due(v, kind)!;
-      const { at, ordinal = 0 } = request;
-      const message = namesNoVoter(v, request)
-        ? `${podName(v.cluster, ordinal)} is not a voting member`
-        : 'it could not begin in time; ask again with another time';
-      return result(v, kind, { at, phase: 'Failed', message });
+      const message = flaw(v, kind, request) ?? late;
+      return result(v, kind, { at: request.at, phase: 'Failed', message });
     },
   });
 
 const result = (v: View, kind: MaintenanceKind, next: MaintenanceResult, change: Partial<RecordDoc> = {}): Effect =>
   write(v, { ...change, maintenance: { ...v.record.maintenance, [kind]: next } });
 
+type MaintenanceOp = Extract<NonNullable<RecordDoc['op']>, { kind: 'Defragment' | 'MoveLeader' }>;
+
+const kinds = { Defragment: 'defragment', MoveLeader: 'moveLeader' } as const;
+
 /** Takes the slot. From now on the request counts as tried. */
-export const begin = (v: View, kind: MaintenanceKind, op: NonNullable<RecordDoc['op']>): Effect => {
-  const { at } = due(v, kind)!;
-  return result(v, kind, { at, phase: 'Running', message: 'it has begun' }, { op });
-};
+export const begin = (v: View, op: MaintenanceOp): Effect =>
+  result(v, kinds[op.kind], { at: op.at, phase: 'Running', message: 'it has begun' }, { op });
 
 /** Frees the slot. */
-export const end = (v: View, kind: MaintenanceKind, phase: 'Completed' | 'Failed', message: string): Effect => {
-  const { at } = v.record.maintenance![kind]!;
-  return result(v, kind, { at, phase, message: message.slice(0, 512) }, { op: undefined });
-};
+export const end = (v: View, { kind, at }: MaintenanceOp, phase: 'Completed' | 'Failed', message: string): Effect =>
+  result(v, kinds[kind], { at, phase, message: message.slice(0, 512) }, { op: undefined });
 
-/** Something else comes first: a voter has not answered for some time, or the agent in its pod for longer. */
-export const isDisturbed = (v: View): boolean => quorumLostLong(v) || disturber(v) !== undefined;
+/** A voter has not answered for some time, or something else has been wrong with one for longer. */
+export const isDisturbed = (v: View): boolean =>
+  quorumLostLong(v) || disturber(v) !== undefined || lasts(v, v.o.since.unwell, v.s.unreachable);
 
 const disturber = (v: View): MemberView | undefined =>
   voters(v).find(({ id, ordinal }) => lasts(v, v.o.since.down[id], v.s.stable) || isSilent(v, ordinal));
@@ -101,6 +103,10 @@ const isSilent = (v: View, ordinal: number | undefined): boolean =>
   ordinal !== undefined && lasts(v, v.o.since.silent?.[ordinal], v.s.unreachable);
 
 export const disturbance = (v: View): string => {
-  const ordinal = disturber(v)?.ordinal;
-  return ordinal === undefined ? 'no quorum answers' : `${podName(v.cluster, ordinal)} does not answer`;
+  const found = disturber(v);
+  if (found) return `${podOf(v, found)} does not answer`;
+  return quorumLostLong(v) ? 'no quorum answers' : 'not every member is healthy';
 };
+
+export const podOf = (v: View, { id, ordinal }: Pick<MemberView, 'id' | 'ordinal'>): string =>
+  ordinal === undefined ? `member ${id}` : podName(v.cluster, ordinal);
