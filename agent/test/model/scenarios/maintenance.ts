@@ -31,8 +31,10 @@ export const maintenance: readonly Plot[] = [
   },
   {
     name: 'defragmentation, its leader moved',
-    from: after(of({ size: 2 }), edited(askDefragment(2 * now)), ({ memory }) =>
-      memory.done.some((key) => key.startsWith('move the leader')),
+    from: after(
+      of({ size: 3 }),
+      edited(askDefragment(2 * now)),
+      ({ record }) => record?.doc.op?.kind === 'Defragment' && record.doc.op.done.length === 2,
     ),
     budget: { faults: 2, late: 1 },
     faults: ['etcdCrash', 'podLost'],

@@ -170,8 +170,8 @@ export const defragmentSteps = steps({ from: 'defragmenting' }, [
     to: 'defragmenting',
     each: next,
     requires: {
-      'every voter is healthy': allVotersHealthy,
-      'it leads, another can, and that was not tried': staysLeader,
+      'it leads, another can, that was not tried, and every voter is healthy': (v, m) =>
+        staysLeader(v, m) && allVotersHealthy(v),
     },
     effect: (v, m) => ({ kind: 'MoveLeader', leader: m.id, to: otherLeader(v, m.id)!, done: move(v) }),
   }),
