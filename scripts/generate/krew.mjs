@@ -50,7 +50,7 @@ const manifest = {
 restores their backups. It talks to the API server alone, with your kubeconfig and your rights.
 License: ${license}.
 `,
-    caveats: `The plugin is a script of Node: it needs Node 20 or newer as "node" on the PATH.
+    caveats: `The plugin is a script of Node: it needs Node 22 or newer as "node" on the PATH.
 The clusters and their CustomResourceDefinitions come from cdk8s-etcd: ${homepage}
 `,
     platforms: [

@@ -171,7 +171,7 @@ export const all = {
     run: local(['agent/test/memory']),
   },
   package: {
-    about: "the packed library in an empty cdk8s app, with the newest cdk8s and this machine's Node",
+    about: "the packed library in an empty cdk8s app, with the newest cdk8s and Node 22",
     minutes: 1,
     smoke: false,
     subject: ['src', 'package.json', 'scripts/suites/package.mjs'],

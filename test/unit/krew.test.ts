@@ -37,7 +37,7 @@ test('the manifest is one that krew accepts', () => {
   expect(spec.version).toMatch(/^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/);
   expect(spec.shortDescription).toMatch(/^[^\r\n]{1,60}$/);
   expect(spec.homepage).toMatch(/^https:\/\//);
-  expect(spec.caveats).toContain('Node 20 or newer');
+  expect(spec.caveats).toContain('Node 22 or newer');
   expect(others).toEqual([]);
   expect(platform.selector).toEqual({
     matchExpressions: [{ key: 'os', operator: 'In', values: ['darwin', 'linux'] }],
