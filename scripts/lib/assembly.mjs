@@ -1,0 +1,71 @@
+// Compiles the library with jsii, which refuses an API that other languages cannot call, and makes what follows from it.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
+import { root } from './steps.mjs';
+
+const require = createRequire(import.meta.url);
+
+// jsii's default is ES2020 with every TypeScript file that it finds, but the command line is not part of the API.
+const tsconfig = {
+  compilerOptions: {
+    target: 'ES2022',
+    lib: ['ES2022'],
+    module: 'commonjs',
+    types: ['node'],
+    rootDir: '.',
+    outDir: 'lib',
+    strict: true,
+    declaration: true,
+    noEmitOnError: true,
+    skipLibCheck: true,
+    esModuleInterop: true,
+  },
+  files: ['src/index.ts'],
+};
+
+// names.mjs judges the names, because jsii also refuses what only C# reserves.
+const jsiiOptions = [
+  '--tsconfig=tsconfig.json',
+  '--validate-tsconfig=minimal',
+  '--silence-warnings=reserved-word',
+  '--Werr',
+];
+
+/** Makes an empty directory the package of the library for other languages. Returns its assembly. */
+export function compile(directory) {
+  stage(directory);
+  run(directory, require.resolve('jsii/bin/jsii'), ...jsiiOptions);
+  return JSON.parse(readFileSync(join(directory, '.jsii'), 'utf8'));
+}
+
+/** Writes the page of the API of a compiled directory into it. */
+export function document(directory, file) {
+  run(directory, require.resolve('jsii-docgen/bin/jsii-docgen'), `--output=${file}`);
+}
+
+function run(directory, program, ...args) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+    cwd: directory,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`${basename(program)}:\n${stdout}${stderr}`);
+}
+
+/** Copies the sources, because jsii writes into the directory that it compiles. */
+function stage(directory) {
+  for (const name of ['src', 'imports', 'crds', 'README.md', 'LICENSE']) {
+    if (existsSync(join(root, name))) cpSync(join(root, name), join(directory, name), { recursive: true });
+  }
+  // Only these: jsii-docgen would otherwise use a newer copy that belongs to a tool.
+  mkdirSync(join(directory, 'node_modules'));
+  for (const name of ['@types', 'cdk8s', 'constructs']) {
+    symlinkSync(join(root, 'node_modules', name), join(directory, 'node_modules', name));
+  }
+  // The commands are not compiled, and the scripts would build the npm package.
+  const { bin, scripts, workspaces, ...manifest } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const files = ['lib/**/*.js', 'crds', '.jsii'];
+  writeFileSync(join(directory, 'package.json'), JSON.stringify({ ...manifest, files }));
+  writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify(tsconfig));
+}
