@@ -45,6 +45,12 @@ export function document(directory, file) {
   run(directory, require.resolve('jsii-docgen/bin/jsii-docgen'), `--output=${file}`);
 }
 
+/** Makes the sources of the packages of a compiled directory for some languages: `python` or `java`. */
+export function translate(directory, languages, outdir) {
+  const targets = languages.flatMap((language) => ['--target', language]);
+  run(directory, require.resolve('jsii-pacmak/bin/jsii-pacmak'), '--code-only', ...targets, '--outdir', outdir);
+}
+
 function run(directory, program, ...args) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
     cwd: directory,

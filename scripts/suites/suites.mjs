@@ -171,11 +171,18 @@ export const all = {
     run: local(['agent/test/memory']),
   },
   package: {
-    about: "the packed library in an empty cdk8s app, with the newest cdk8s and Node 22",
+    about: 'the packed library in an empty cdk8s app, with the newest cdk8s and Node 22',
     minutes: 1,
     smoke: false,
     subject: ['src', 'package.json', 'scripts/suites/package.mjs'],
     run: script('scripts/suites/package.mjs'),
+  },
+  languages: {
+    about: 'the library in Python and Java: the same files and the same messages as in TypeScript',
+    minutes: 2,
+    smoke: false,
+    subject: ['src', 'package.json', 'examples', 'scripts/lib/assembly.mjs', 'scripts/suites/languages.mjs'],
+    run: script('scripts/suites/languages.mjs'),
   },
   'lint-manifests': {
     about: 'kube-score on dist/ and the examples',

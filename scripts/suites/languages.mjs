@@ -1,0 +1,121 @@
+// `npm run suite -- languages [LANGUAGE…]`: the library in other languages. The app of examples/ runs on the package that
+// jsii-pacmak makes, writes the same files as in TypeScript, byte for byte, and the same mistakes cause the same messages.
+import { ok } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { compile, translate } from '../lib/assembly.mjs';
+import { run, say } from '../lib/run.mjs';
+import { root } from '../lib/steps.mjs';
+
+const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const peers = ['cdk8s', 'constructs'].map((name) => ({ name, version: devDependencies[name] }));
+const timeout = 600_000;
+
+const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-languages-'));
+const at = (...names) => join(directory, ...names);
+const library = at('library');
+const packages = at('packages');
+
+/** `prepare` installs the package; `command` is what runs an app. */
+const languages = {
+  python: {
+    example: 'examples/python/main.py',
+    async prepare() {
+      await run('python3', ['-m', 'venv', at('venv')], { timeout });
+      const pinned = peers.map(({ name, version }) => `${name}==${version}`);
+      const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+      await run(at('venv/bin/python'), [...pip, join(packages, 'python'), ...pinned], { timeout });
+    },
+    command: (file) => [at('venv/bin/python'), file],
+  },
+  java: {
+    example: 'examples/java/Main.java',
+    async prepare() {
+      const pom = join(packages, 'java/pom.xml');
+      // Its ranges would choose the newest: another cdk8s may write other files.
+      writeFileSync(pom, readFileSync(pom, 'utf8').replace(/<version>\[(.*),.*\)</g, '<version>$1<'));
+      const flags = ['-B', '-q', '-f', pom, '-Dmaven.javadoc.skip', '-Dmaven.source.skip'];
+      const goals = ['package', 'dependency:build-classpath', `-Dmdep.outputFile=${at('classpath')}`];
+      await run('mvn', [...flags, ...goals], { timeout });
+    },
+    command(file) {
+      const classpath = [join(packages, 'java/target/*'), readFileSync(at('classpath'), 'utf8')].join(delimiter);
+      return ['java', '-classpath', classpath, file];
+    },
+  },
+};
+
+/** The same change in every language, with a word of the message that it must cause. */
+const mistakes = [
+  { change: (source) => source.replace(/(?<=\bsize\W+)3\b/i, '4'), says: 'size: 4' },
+  { change: (source) => source.replace(/(?<=["'])17(?=["'])/, '60'), says: "minute '60'" },
+  { change: (source) => source.replace('eu-west-1', ''), says: 'region' },
+];
+
+const named = process.argv.slice(2);
+const chosen = named.length > 0 ? named : Object.keys(languages);
+
+try {
+  const unknown = chosen.filter((language) => !(language in languages));
+  ok(unknown.length === 0, `${unknown} is not a language of this suite; use ${Object.keys(languages).join(' or ')}`);
+  mkdirSync(library);
+  compile(library);
+  const typescript = readFileSync(join(root, 'examples/typescript/main.ts'), 'utf8');
+  const inLibrary = (source) => source.replace("'../../src'", "'./lib/src/index.js'");
+  const byNode = (name, source) =>
+    synthesized(name, inLibrary(source), join(library, 'main.ts'), (file) => ['node', file]);
+  const expected = byNode('typescript', typescript);
+  ok(expected.status === 0, `examples/typescript/main.ts: ${expected.stderr}`);
+  const messages = mistakes.map(({ change, says }) => messageOf(byNode('mistake', change(typescript)).stderr, says));
+
+  translate(library, chosen, packages);
+  for (const language of chosen) {
+    const { example, prepare, command } = languages[language];
+    const started = performance.now();
+    await prepare();
+    const source = readFileSync(join(root, example), 'utf8');
+    const file = at(example.replaceAll('/', '-'));
+    compare(example, expected.files, synthesized(language, source, file, command));
+    mistakes.forEach(({ change }, index) => {
+      const { status, stderr } = synthesized('mistake', change(source), file, command);
+      ok(status !== 0, `${example}: accepts what TypeScript refuses: ${messages[index]}`);
+      ok(stderr.includes(messages[index]), `${example}: says\n${stderr}\ninstead of\n${messages[index]}`);
+    });
+    say(`${example}: the same files and messages as in TypeScript`, started);
+  }
+} catch (error) {
+  console.error(`languages: ${error.message}`);
+  process.exitCode = 1;
+} finally {
+  rmSync(directory, { recursive: true });
+}
+
+/** Runs an app, which writes its files into an empty directory. */
+function synthesized(name, source, file, command) {
+  const outdir = at('output', name);
+  rmSync(outdir, { recursive: true, force: true });
+  mkdirSync(outdir, { recursive: true });
+  writeFileSync(file, source);
+  const [program, ...args] = command(file);
+  const env = { ...process.env, CDK8S_OUTDIR: outdir };
+  const { error, status, stderr } = spawnSync(program, args, { cwd: directory, env, encoding: 'utf8', timeout });
+  if (error) throw error;
+  const files = new Map(readdirSync(outdir).map((file) => [file, readFileSync(join(outdir, file), 'utf8')]));
+  return { status, stderr, files };
+}
+
+function compare(example, expected, { status, stderr, files }) {
+  ok(status === 0, `${example}: ${stderr}`);
+  const names = [...new Set([...expected.keys(), ...files.keys()])];
+  const different = names.filter((name) => expected.get(name) !== files.get(name));
+  ok(different.length === 0, `${example}: writes another ${different.join(', ')} than in TypeScript`);
+}
+
+/** The line of the error that says what is wrong. */
+function messageOf(stderr, says) {
+  const line = stderr.split('\n').find((line) => line.includes(says));
+  ok(line, `examples/typescript/main.ts with a mistake does not say '${says}', but: ${stderr}`);
+  return line.replace(/^\s*(Error: )?/, '');
+}
