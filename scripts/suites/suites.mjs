@@ -180,7 +180,6 @@ export const all = {
   languages: {
     about: 'the library in Python and Java: the same files and the same messages as in TypeScript',
     minutes: 2,
-    smoke: false,
     subject: ['src', 'package.json', 'examples', 'scripts/lib/assembly.mjs', 'scripts/suites/languages.mjs'],
     run: script('scripts/suites/languages.mjs'),
   },
