@@ -144,7 +144,11 @@ function versionsSeen(v: View): Partial<RecordDoc['versions']> {
 
 /** The requests that the status knows as tried are not tried again. */
 function maintenanceSeen(v: View): Pick<RecordDoc, 'maintenance'> {
-  const tried = Object.entries(v.cluster.status.maintenance ?? {}).filter(([, { phase }]) => phase !== 'Waiting');
+  const tried = Object.entries(v.cluster.status.maintenance ?? {}).flatMap(([kind, { at, phase, message }]) => {
+    // A later release may know other phases.
+    const known = phase === 'Completed' ? phase : ('Failed' as const);
+    return phase === 'Waiting' ? [] : [[kind, { at, phase: known, message }] as const];
+  });
   return tried.length > 0 ? { maintenance: Object.fromEntries(tried) as Maintenance } : {};
 }
 

@@ -70,6 +70,7 @@ export const exceptions: Readonly<Record<string, string>> = {
   'MoveLeader.giveUp': 'a request that cannot begin: maintenance.suite.ts',
   'Defragment.stop': chance,
   'Defragment.back': chance,
+  'Defragment.leads': chance,
   'Defragment.giveWay': 'a backup, an alarm or a restore between two members: maintenance.test.ts',
   'MoveLeader.stop': chance,
   'ClearNoSpace.noRoom': sick,

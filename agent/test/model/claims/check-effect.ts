@@ -100,10 +100,7 @@ function checkDefrag(world: World, memberId: string, young: boolean): string | u
   if (!isAsked(world, memberId)) return 'IntentFirst: a defragmentation without its op';
   if (world.backup) return 'a defragmentation beside a backup';
   if (world.tight) return 'a defragmentation without room';
-  const { memory } = world;
-  const isMoved = [...memory.done, ...(memory.failed ?? [])].some((key) => key.startsWith('move the leader'));
-  if (current(world)?.leader === memberId && votersOf(current(world)!).length > 1 && !isMoved)
-    return 'the leader is defragmented';
+  if (current(world)?.leader === memberId && votersOf(current(world)!).length > 1) return 'the leader is defragmented';
   return allUp(world) && !young ? undefined : 'Defrag while a voter is down';
 }
 

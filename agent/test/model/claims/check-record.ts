@@ -140,9 +140,14 @@ function hasFailed(world: World, op: OpOf<'Defragment' | 'MoveLeader'>): boolean
   const isGone = op.kind === 'MoveLeader' && !votersOf(current(world)!).some((m) => m.id === op.to);
   const gaveWay =
     op.kind === 'Defragment' &&
-    (world.backup || spec?.deleting || current(world)?.noSpace || restores.some((r) => !r.phase));
+    (world.backup ||
+      spec?.deleting ||
+      current(world)?.noSpace ||
+      restores.some((r) => !r.phase) ||
+      world.pods.some((p) => p && (p.version !== world.sts?.version || p.change !== world.sts.change)));
+  const leads = op.kind === 'Defragment' && world.memory.done.some((key) => key.startsWith('move the leader'));
   const isWithdrawn = op.kind === 'Defragment' && spec?.maintenance?.defragment?.at !== op.at;
-  return isTried || world.tight === true || !allUp(world) || isGone || Boolean(gaveWay) || isWithdrawn;
+  return isTried || world.tight === true || !allUp(world) || isGone || Boolean(gaveWay) || leads || isWithdrawn;
 }
 
 /** Checks the first or the rebuilt record (protocol.md: NoSecondBootstrap). */

@@ -59,6 +59,10 @@ export const clearedJustNow = (v: View): boolean => {
 const backsOff = (v: View): boolean =>
   clearedJustNow(v) || (v.record.failure?.of === 'ClearNoSpace' && !lasts(v, v.o.since.failure, v.s.noSpaceBackoff));
 
+/** The reconciler is about to clear the alarm. */
+export const willClearSpace = (v: View): boolean =>
+  v.spec.onNoSpace === 'CompactDefragDisarm' && alarms(v, 'NoSpace').length > 0 && !backsOff(v);
+
 const revision = (v: View): number =>
   Math.max(0, Math.max(...voters(v).map(({ status }) => status?.revision ?? 0)) - v.s.keepRevisions);
 

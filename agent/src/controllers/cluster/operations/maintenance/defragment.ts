@@ -2,16 +2,25 @@ import { formatBytes } from '../../../../lib/terminal/progress.ts';
 import { withoutUndefined } from '../../../../lib/without-undefined.ts';
 import type { DefragmentOp } from '../../../../protocol/record.ts';
 import { podName } from '../../names.ts';
-import { alarms, allVotersHealthy, voters } from '../../plan/facts.ts';
+import {
+  alarms,
+  allVotersHealthy,
+  evidenceLasts,
+  hasLostVolume,
+  hasReadyPod,
+  quorumLostLong,
+  voters,
+} from '../../plan/facts.ts';
 import type { MemberView } from '../../plan/member-view.ts';
-import { lasts } from '../../plan/observations.ts';
+import { lasts, podsOf } from '../../plan/observations.ts';
 import { rule, steps } from '../../plan/rule.ts';
 import type { View } from '../../plan/view.ts';
 import { opBase, write } from '../../plan/write.ts';
-import { canCopy, followersFirst } from '../no-space.ts';
+import { canCopy, followersFirst, willClearSpace } from '../no-space.ts';
 import { leads, otherLeader } from '../remove.ts';
+import { outdated } from '../restart.ts';
 import { final, requests } from '../restore/operation.ts';
-import { begin, disturbance, due, end, giveUp, isDisturbed, podOf, ready } from './request.ts';
+import { begin, disturbance, due, end, giveUp, isDisturbed, isDown, podOf, ready } from './request.ts';
 
 // Gives the free space of the databases back to the volumes, because somebody asks for it. A member does not answer while it
 // is defragmented, so the leader gives up its role first. etcd does not stop a defragmentation whose caller is gone.
@@ -41,29 +50,40 @@ const isMoved = (v: View): boolean => v.o.done.includes(move(v)) || move(v) in v
 /** The answer is lost: the call failed, or another process began and may have called. */
 const isTried = (v: View): boolean => call(v) in v.o.failed || op(v)!.present?.by !== v.o.self;
 
+const hasLost = (v: View, m: MemberView): boolean => hasLostVolume(v, m) && evidenceLasts(v, m);
+
 /** The member that was tried may still be defragmented, and does not answer then. */
-const isStuck = (v: View): boolean =>
-  op(v)!.present && isTried(v) ? lasts(v, v.o.since.unwell, v.s.defragmentLate) : isDisturbed(v);
+function isStuck(v: View): boolean {
+  if (voters(v).some((m) => hasLost(v, m))) return true;
+  const { present } = op(v)!;
+  if (!present || !isTried(v)) return isDisturbed(v);
+  const isAnotherDown = voters(v).some((m) => m.id !== present.memberId && isDown(v, m));
+  return quorumLostLong(v) || isAnotherDown || lasts(v, v.o.since.unwell, v.s.defragmentLate);
+}
 
 /** A defragmentation waits for the end of a snapshot, and every write waits with it. */
 const noBackup = (v: View): boolean => v.cluster.backups?.running === undefined;
 
-/** What keeps the operation from going on with another member. */
-function moreUrgent(v: View): string | undefined {
-  if (!noBackup(v)) return 'a backup has begun';
+/** What comes before a defragmentation. */
+export function moreUrgent(v: View): string | undefined {
+  if (!noBackup(v)) return 'a backup is being taken';
   if (v.cluster.deleting) return 'the cluster is being deleted';
-  if (v.spec.onNoSpace !== 'Report' && alarms(v, 'NoSpace').length > 0) return 'alarm NOSPACE is raised';
+  if (willClearSpace(v)) return 'alarm NOSPACE is raised';
+  if (alarms(v, 'Corrupt').length > 0) return 'alarm CORRUPT is raised';
+  if (podsOf(v).some((pod) => outdated(v, pod))) return 'pods are to be restarted';
   if (requests(v).some((request) => !final(request))) return 'an EtcdRestore is requested';
-  if (v.spec.maintenance?.defragment?.at !== op(v)!.at) return 'it is no longer asked for';
   return undefined;
 }
 
-/** Writes stop while the leader is defragmented. */
-const staysLeader = (v: View, m: MemberView): boolean =>
-  leads(v, m.id) && otherLeader(v, m.id) !== undefined && !isMoved(v);
+/** Why it ends between two members. */
+const whyOver = (v: View): string | undefined =>
+  v.spec.maintenance?.defragment?.at === op(v)!.at ? moreUrgent(v) : 'it is no longer asked for';
 
-/** It can be defragmented now. */
-const isFree = (v: View, m: MemberView): boolean => canCopy(m) && !staysLeader(v, m);
+/** Writes stop while the leader is defragmented. */
+const shouldNotLead = (v: View, m: MemberView): boolean => leads(v, m.id) && otherLeader(v, m.id) !== undefined;
+
+/** Clients reach every member, also the one that was the last. */
+const areReady = (v: View): boolean => allVotersHealthy(v) && voters(v).every(hasReadyPod);
 
 const sizes = (v: View): string =>
   op(v)!
@@ -120,8 +140,9 @@ export const defragmentSteps = steps({ from: 'defragmenting' }, [
     to: 'defragmenting',
     when: { 'a member is next, and was not tried': (v) => op(v)?.present !== undefined && !isTried(v) },
     requires: {
-      'every voter is healthy': allVotersHealthy,
-      'nothing has come between': (v) => moreUrgent(v) === undefined && isFree(v, presentOf(v)!),
+      'every voter is healthy, and its pod is ready': areReady,
+      'nothing has come between': (v) =>
+        whyOver(v) === undefined && canCopy(presentOf(v)!) && !shouldNotLead(v, presentOf(v)!),
     },
     effect: (v) => ({ kind: 'Defrag', memberId: op(v)!.present!.memberId, done: call(v) }),
   }),
@@ -150,8 +171,8 @@ export const defragmentSteps = steps({ from: 'defragmenting' }, [
     does: 'WriteRecord',
     to: 'running',
     when: { 'op Defragment, between two members': (v) => op(v) !== undefined && op(v)!.present === undefined },
-    requires: { 'something is more urgent, or it is no longer asked for': (v) => moreUrgent(v) !== undefined },
-    effect: (v) => failed(v, `it gave way: ${moreUrgent(v)}`),
+    requires: { 'something is more urgent, or it is no longer asked for': (v) => whyOver(v) !== undefined },
+    effect: (v) => failed(v, `it gave way: ${whyOver(v)}`),
   }),
   rule<MemberView>({
     name: 'Defragment.noRoom',
@@ -171,16 +192,29 @@ export const defragmentSteps = steps({ from: 'defragmenting' }, [
     each: next,
     requires: {
       'it leads, another can, that was not tried, and every voter is healthy': (v, m) =>
-        staysLeader(v, m) && allVotersHealthy(v),
+        shouldNotLead(v, m) && !isMoved(v) && areReady(v),
     },
     effect: (v, m) => ({ kind: 'MoveLeader', leader: m.id, to: otherLeader(v, m.id)!, done: move(v) }),
+  }),
+  rule<MemberView>({
+    name: 'Defragment.leads',
+    does: 'WriteRecord',
+    to: 'running',
+    each: next,
+    requires: { 'it still leads, or again': (v, m) => shouldNotLead(v, m) && isMoved(v) },
+    effect: (v, m) =>
+      failed(v, `${podOf(v, m)} leads, and writes would stop: ${v.o.failed[move(v)] ?? 'it was elected again'}`),
   }),
   rule<MemberView>({
     name: 'Defragment.next',
     does: 'WriteRecord',
     to: 'defragmenting',
     each: next,
-    requires: { 'every voter is healthy': allVotersHealthy, 'its volume has room for a copy': (_, m) => canCopy(m) },
+    requires: {
+      'every voter is healthy, and its pod is ready': areReady,
+      'its volume has room for a copy': (_, m) => canCopy(m),
+      'it does not lead, or no other can': (v, m) => !shouldNotLead(v, m),
+    },
     effect: (v, m) =>
       change(v, { present: { memberId: m.id, pod: podOf(v, m), before: m.status?.dbSize ?? 0, by: v.o.self } }),
   }),
@@ -194,7 +228,7 @@ export const defragment = [
     from: 'running',
     to: 'defragmenting',
     when: { 'it is asked for, and its time has come': (v) => due(v, 'defragment') !== undefined },
-    requires: { ...ready, 'no backup is being taken': noBackup },
+    requires: { ...ready, 'nothing is more urgent': (v) => moreUrgent(v) === undefined },
     effect: (v) => {
       const { at, ordinal } = due(v, 'defragment')!;
       const only = ordinal !== undefined && { ordinal };

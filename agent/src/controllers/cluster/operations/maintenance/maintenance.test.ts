@@ -5,6 +5,7 @@ import { idOf, longAgo, now, status, World } from '../../observed.fixture.ts';
 import { operationsOf } from '../../operation-report.ts';
 import { View } from '../../plan/view.ts';
 import { defaultSettings } from '../../settings.ts';
+import { suspended } from '../restore/operation.ts';
 import { maintenanceOf } from './report.ts';
 
 const second = 1_000;
@@ -203,7 +204,10 @@ describe('the leader moves', () => {
     expect(world.effect).toBeUndefined();
     world.o.since.down[idOf(1)] = longAgo;
     world.commit();
-    expect(world.record.maintenance?.moveLeader).toMatchObject({ phase: 'Failed', message: 'c-1 does not answer' });
+    expect(world.record.maintenance?.moveLeader).toMatchObject({
+      phase: 'Failed',
+      message: 'c-1 does not answer, or lags behind',
+    });
     const none = asked('moveLeader', { ordinal: 2 }).commit().noQuorum();
     for (const ordinal of [0, 1, 2]) none.down(ordinal);
     none.commit();
@@ -240,9 +244,40 @@ describe('a defragmentation', () => {
     expect(world.record.maintenance?.defragment?.message).toBe('c-2: 256.0 MiB to 1.0 MiB');
   });
 
-  test('goes on with the leader where it is, if the call to move it failed', () => {
-    const world = fails(asked('defragment', { ordinal: 0 }).commit()).commit();
-    expect(world.effect).toMatchObject({ kind: 'Defrag', memberId: idOf(0) });
+  test('does not defragment a leader that could not be moved, or leads again', () => {
+    const world = fails(asked('defragment', { ordinal: 0 }).commit(), 'leader transfer took too long').commit();
+    expect(world.record.maintenance?.defragment).toMatchObject({
+      phase: 'Failed',
+      message: 'c-0 leads, and writes would stop: leader transfer took too long',
+    });
+    const again = leads(succeeds(asked('defragment', { ordinal: 0 }).commit()), idOf(0)).commit();
+    expect(again.record.maintenance?.defragment?.message).toMatch(/it was elected again/);
+  });
+
+  test('waits between two members until the pod of the last is ready', () => {
+    const world = succeeds(asked('defragment').commit().commit()).commit().pod(1, { ready: false });
+    expect(world.effect).toBeUndefined();
+    expect(world.pod(1, { ready: true }).rule).toBe('Defragment.next');
+  });
+
+  test('ends at once if a volume is lost, also while a member that was tried does not answer', () => {
+    const world = fails(asked('defragment').commit().commit()).volumeLost(1);
+    expect(world.rule).toBe('Defragment.stop');
+    expect(world.commit().rule).toBe('RemoveDead');
+  });
+
+  test('does not resume after a restore or a recovery took its place', () => {
+    const world = fails(asked('defragment').commit().commit());
+    expect(suspended(new View(world.o, now, defaultSettings))).toEqual({});
+  });
+
+  test('begins under NOSPACE while the reconciler has just cleared in vain', () => {
+    const world = asked('defragment').set({ alarms: known([{ memberId: idOf(0), type: 'NoSpace' }]) });
+    expect(world.rule).toBe('ClearNoSpace');
+    world.doc({ failure: { of: 'ClearNoSpace', reason: 'NoSpace', message: '' } });
+    world.o.since.failure = now;
+    expect(world.commit().record.op).toMatchObject({ kind: 'Defragment' });
+    expect(world.rule).toBe('Defragment.next');
   });
 
   test('does the only member of a cluster of one', () => {
@@ -275,16 +310,18 @@ describe('a defragmentation', () => {
   test('does not begin beside a backup', () => {
     const world = asked('defragment').resource({ backups: { running: 'nightly-1' } });
     expect(world.effect).toBeUndefined();
-    expect(told(world)?.defragment?.message).toBe('it waits for: no backup is being taken');
+    expect(told(world)?.defragment?.message).toBe('it waits: a backup is being taken');
   });
 
   test.each<[string, (world: World) => unknown]>([
-    ['a backup has begun', (world) => world.resource({ backups: { running: 'nightly-1' } })],
+    ['a backup is being taken', (world) => world.resource({ backups: { running: 'nightly-1' } })],
     [
       'the cluster is being deleted',
       (world) => world.spec({ onDelete: 'Delete' }).resource({ deleting: true, finalizer: true }),
     ],
     ['alarm NOSPACE is raised', (world) => world.set({ alarms: known([{ memberId: idOf(0), type: 'NoSpace' }]) })],
+    ['alarm CORRUPT is raised', (world) => world.set({ alarms: known([{ memberId: idOf(0), type: 'Corrupt' }]) })],
+    ['pods are to be restarted', (world) => world.sts({ updateRevision: 'r2' })],
     ['it is no longer asked for', (world) => world.spec({ maintenance: {} })],
     ['it is no longer asked for', (world) => world.spec({ maintenance: { defragment: { at: at(0) } } })],
   ])('gives way between two members: %s', (why, change) => {
@@ -316,7 +353,10 @@ describe('a defragmentation', () => {
     expect(world.effect).toBeUndefined();
     world.o.since.unwell = now - defaultSettings.defragmentLate;
     world.commit();
-    expect(world.record.maintenance?.defragment).toMatchObject({ phase: 'Failed', message: 'c-1 does not answer' });
+    expect(world.record.maintenance?.defragment).toMatchObject({
+      phase: 'Failed',
+      message: 'c-1 does not answer, or lags behind',
+    });
   });
 
   test('ends if a member answers, but is not healthy for long', () => {
@@ -340,7 +380,10 @@ describe('a defragmentation', () => {
     expect(world.effect).toBeUndefined();
     world.o.since.down[idOf(2)] = longAgo;
     world.commit();
-    expect(world.record.maintenance?.defragment).toMatchObject({ phase: 'Failed', message: 'c-2 does not answer' });
+    expect(world.record.maintenance?.defragment).toMatchObject({
+      phase: 'Failed',
+      message: 'c-2 does not answer, or lags behind',
+    });
   });
 
   test('ends before a member whose volume has no room', () => {

@@ -3,7 +3,7 @@ import type { MaintenanceKind } from '../../../../protocol/record.ts';
 import { firstMissing } from '../../plan/rule.ts';
 import { lacking } from '../../plan/up-to-date.ts';
 import type { View } from '../../plan/view.ts';
-import { defragment } from './defragment.ts';
+import { defragment, moreUrgent } from './defragment.ts';
 import { moveLeader } from './move-leader.ts';
 import { due, isLate, late, newest, untried } from './request.ts';
 
@@ -33,6 +33,8 @@ function whyWaiting(v: View, kind: MaintenanceKind): string {
   if (op) return `operation ${op.kind} is in flight`;
   const differs = lacking(v);
   if (differs !== undefined) return `the cluster is not ready: ${differs}`;
+  const urgent = kind === 'defragment' ? moreUrgent(v) : undefined;
+  if (urgent !== undefined) return `it waits: ${urgent}`;
   const missing = firstMissing(begins[kind].requires, v, undefined);
   return missing === undefined ? 'another change comes first' : `it waits for: ${missing}`;
 }

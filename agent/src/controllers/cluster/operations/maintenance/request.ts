@@ -96,15 +96,18 @@ export const end = (v: View, { kind, at }: MaintenanceOp, phase: 'Completed' | '
 export const isDisturbed = (v: View): boolean =>
   quorumLostLong(v) || disturber(v) !== undefined || lasts(v, v.o.since.unwell, v.s.unreachable);
 
-const disturber = (v: View): MemberView | undefined =>
-  voters(v).find(({ id, ordinal }) => lasts(v, v.o.since.down[id], v.s.stable) || isSilent(v, ordinal));
+const disturber = (v: View): MemberView | undefined => voters(v).find((m) => isDown(v, m) || isSilent(v, m.ordinal));
+
+/** Or lags far behind, as after a defragmentation under many writes. */
+export const isDown = (v: View, { id }: Pick<MemberView, 'id'>): boolean =>
+  lasts(v, v.o.since.down[id], v.s.unreachable);
 
 const isSilent = (v: View, ordinal: number | undefined): boolean =>
   ordinal !== undefined && lasts(v, v.o.since.silent?.[ordinal], v.s.unreachable);
 
 export const disturbance = (v: View): string => {
   const found = disturber(v);
-  if (found) return `${podOf(v, found)} does not answer`;
+  if (found) return `${podOf(v, found)} does not answer, or lags behind`;
   return quorumLostLong(v) ? 'no quorum answers' : 'not every member is healthy';
 };
 

@@ -41,7 +41,10 @@ export const slotFree = (v: View): boolean => {
   return op.kind !== 'Restore' && op.kind !== 'Recover' && op.kind !== 'Delete' && quorumLostLong(v);
 };
 
-export const suspended = (v: View): { suspended?: Op } => (v.record.op ? { suspended: v.record.op } : {});
+/** What was asked for once does not resume: whether it was tried is only known while it is in flight. */
+export function suspended({ record: { op } }: View): { suspended?: Op } {
+  return op && op.kind !== 'Defragment' && op.kind !== 'MoveLeader' ? { suspended: op } : {};
+}
 
 export const requests = (v: View): RestoreRequest[] =>
   v.o.restores.known ? [...v.o.restores.v].sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1)) : [];
