@@ -28,7 +28,7 @@ export function steps(world: World): Step[] {
     else if (pod && i >= (world.sts?.replicas ?? 0)) add(`the StatefulSet takes pod ${i} away`, scaledDown(world, i));
     if (world.claims[i]?.deleting) add(`the volume claim of ${i} is gone`, claimGone(world, i));
     if (!pod) add(`pod ${i} is created`, podCreated(world, i, true));
-    if (pod?.state === 'new' && !pod.cut) add(`pod ${i} gets its volume`, admitted(world, i, true));
+    if (pod?.state === 'new' && !pod.cut && !pod.terminating) add(`pod ${i} gets its volume`, admitted(world, i, true));
     if (pod && pod.state !== 'new' && !pod.terminating)
       add(`the gate of ${i} looks at the record`, look(world, i, true));
     if (pod?.state === 'stopped' && !pod.cut) add(`etcd of ${i} is started again`, startEtcd(world, i));
