@@ -1,7 +1,7 @@
 // What is asked for once, by spec.maintenance.
-import type { ClusterStatus, ReportedMaintenance } from '../protocol/cluster-status.ts';
-import type { MaintenanceKind } from '../protocol/record.ts';
-import { ago, condition, PluginTest, paths } from './plugin.fixture.ts';
+import type { ClusterStatus, ReportedMaintenance } from '../../protocol/cluster-status.ts';
+import type { MaintenanceKind } from '../../protocol/record.ts';
+import { ago, condition, PluginTest, paths } from '../plugin.fixture.ts';
 
 let plugin: PluginTest;
 beforeEach(async () => {
