@@ -91,7 +91,7 @@ describe('a request', () => {
     expect(rebuilt(new View(world.o, now, defaultSettings)).maintenance).toEqual({ moveLeader: newer });
   });
 
-  test('one that waits for too long is told as failed, also while the cluster is paused', () => {
+  test('one that waits for too long is reported as failed, also while the cluster is paused', () => {
     const world = asked('defragment', { at: at(defaultSettings.maintenanceLate) }).spec({ paused: true });
     expect(told(world)?.defragment).toMatchObject({ phase: 'Failed', message: expect.stringContaining('in time') });
   });
@@ -102,7 +102,7 @@ describe('a request', () => {
     expect(world.effect).toBeUndefined();
   });
 
-  test('one that was only told as waiting begins', () => {
+  test('one that was only reported as waiting begins', () => {
     const world = asked('moveLeader', { ordinal: 1 });
     const waiting = { at: at(), phase: 'Waiting', message: '' } as const;
     world.resource({ status: { ...world.cluster.status, maintenance: { moveLeader: waiting } } });
