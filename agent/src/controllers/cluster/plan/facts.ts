@@ -148,14 +148,16 @@ export const hasLostVolume = (v: View, { ordinal, id }: MemberView): boolean =>
 export const evidenceLasts = (v: View, { ordinal }: Pick<MemberView, 'ordinal'>): boolean =>
   ordinal !== undefined && lasts(v, v.o.since.evidence[ordinal], v.s.evidence);
 
+/** Its volume is certainly lost. */
+export const isLost = (v: View, member: MemberView): boolean => hasLostVolume(v, member) && evidenceLasts(v, member);
+
 /** `replace.force` names it by ordinal and id. */
 export const isForced = (v: View, { ordinal, id }: MemberView): boolean =>
   v.spec.replace.force.some((request) => request.ordinal === ordinal && request.memberId === id);
 
 /** Its volume is certainly lost, or `replace.force` names it. */
 export const removalDue = (v: View, member: MemberView): boolean => {
-  const lost = hasLostVolume(v, member) && evidenceLasts(v, member);
-  return isForced(v, member) || (lost && v.spec.replace.policy === 'OnVolumeLoss');
+  return isForced(v, member) || (isLost(v, member) && v.spec.replace.policy === 'OnVolumeLoss');
 };
 
 export const highestMember = (v: View): number =>

@@ -7,7 +7,7 @@ import { releaseFinalizer } from '../operations/deletion.ts';
 import type { Settings } from '../settings.ts';
 import { conditionsOf } from './conditions.ts';
 import { lacksManifests } from './facts.ts';
-import { type AnyRule, firstMissing } from './rule.ts';
+import type { AnyRule, Guards } from './rule.ts';
 import { rules, rulesWithoutRecord } from './table.ts';
 import { View } from './view.ts';
 
@@ -66,13 +66,21 @@ function walk(table: readonly AnyRule[], view: View): Decision {
   let waits: string | undefined;
   for (const rule of table) {
     for (const subject of rule.each?.(view) ?? [undefined]) {
-      if (firstMissing(rule.when, view, subject) !== undefined) continue;
-      const lacks = firstMissing(rule.requires, view, subject);
+      if (missing(rule.when, view, subject) !== undefined) continue;
+      const lacks = missing(rule.requires, view, subject);
       if (lacks === undefined) return decided(rule, view, subject, waits);
       if (rule.effect) waits ??= `${rule.name} waits: ${lacks}`;
     }
   }
   return waits === undefined ? { why: 'nothing to do' } : { why: waits, waits };
+}
+
+/** The first guard that does not hold. */
+function missing(guards: Guards<unknown>, view: View, subject: unknown): string | undefined {
+  for (const name in guards) {
+    if (!guards[name]!(view, subject)) return name;
+  }
+  return undefined;
 }
 
 function decided(rule: AnyRule, view: View, subject: unknown, waits: string | undefined): Decision {

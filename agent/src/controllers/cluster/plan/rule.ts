@@ -15,14 +15,6 @@ export type Guards<S> = Record<string, Guard<S>>;
 export const implied = <S = undefined>(why: string, holds: (view: View, subject: S) => boolean): Guard<S> =>
   Object.assign((view: View, subject: S): boolean => holds(view, subject), { implied: why });
 
-/** The first guard that does not hold. */
-export function firstMissing(guards: Guards<unknown>, view: View, subject: unknown): string | undefined {
-  for (const name in guards) {
-    if (!guards[name]!(view, subject)) return name;
-  }
-  return undefined;
-}
-
 /** One line of the table: when it is wanted, what it requires, and its one effect. */
 export interface Rule<S = unknown> {
   /** `Operation.step`. */

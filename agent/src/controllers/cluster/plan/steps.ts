@@ -3,6 +3,8 @@ import { minorOf } from '../../../protocol/versions.ts';
 import { podName } from '../names.ts';
 import type { Pod } from '../observed.ts';
 import { membersLeft } from '../operations/maintenance/defragment.ts';
+import { nextLeader } from '../operations/maintenance/move-leader.ts';
+import { podOf } from '../operations/maintenance/request.ts';
 import { inOrder, outdated } from '../operations/restart.ts';
 import { isMixed } from '../operations/scale.ts';
 import { answers, hasReadyPod, healthy, isSeeded, learners, memberAt, voters, wantedSize } from './facts.ts';
@@ -66,7 +68,7 @@ function inFlight(v: View, op: Op): Steps {
     case 'Defragment':
       return defragmentation(v, op);
     case 'MoveLeader':
-      return { now: `make ${podOf(v, op.to)} the leader`, next: [] };
+      return { now: `make ${nextLeader(v, op)} the leader`, next: [] };
     case 'Delete':
       return within(deleteSteps, op.step);
   }
@@ -95,14 +97,9 @@ function removal(v: View, pod: string, op: Extract<Op, { kind: 'Remove' }>): Ste
 
 function defragmentation(v: View, { present }: Extract<Op, { kind: 'Defragment' }>): Steps {
   const later = membersLeft(v).filter(({ id }) => id !== present?.memberId);
-  const next = later.map(({ id }) => `defragment ${podOf(v, id)}`);
+  const next = later.map((m) => `defragment ${podOf(v, m)}`);
   return present ? { now: `defragment ${present.pod}`, next } : { next };
 }
-
-const podOf = (v: View, memberId: string): string => {
-  const ordinal = voters(v).find(({ id }) => id === memberId)?.ordinal;
-  return ordinal === undefined ? `member ${memberId}` : podName(v.cluster, ordinal);
-};
 
 /** No operation is in the record: members start, catch up or become healthy, or everything is done. */
 function between(v: View): Steps {

@@ -2,15 +2,7 @@ import { formatBytes } from '../../../../lib/terminal/progress.ts';
 import { withoutUndefined } from '../../../../lib/without-undefined.ts';
 import type { DefragmentOp } from '../../../../protocol/record.ts';
 import { podName } from '../../names.ts';
-import {
-  alarms,
-  allVotersHealthy,
-  evidenceLasts,
-  hasLostVolume,
-  hasReadyPod,
-  quorumLostLong,
-  voters,
-} from '../../plan/facts.ts';
+import { alarms, allVotersHealthy, hasReadyPod, isLost, quorumLostLong, voters } from '../../plan/facts.ts';
 import type { MemberView } from '../../plan/member-view.ts';
 import { lasts, podsOf } from '../../plan/observations.ts';
 import { rule, steps } from '../../plan/rule.ts';
@@ -50,11 +42,9 @@ const isMoved = (v: View): boolean => v.o.done.includes(move(v)) || move(v) in v
 /** The answer is lost: the call failed, or another process began and may have called. */
 const isTried = (v: View): boolean => call(v) in v.o.failed || op(v)!.present?.by !== v.o.self;
 
-const hasLost = (v: View, m: MemberView): boolean => hasLostVolume(v, m) && evidenceLasts(v, m);
-
 /** The member that was tried may still be defragmented, and does not answer then. */
 function isStuck(v: View): boolean {
-  if (voters(v).some((m) => hasLost(v, m))) return true;
+  if (voters(v).some((m) => isLost(v, m))) return true;
   const { present } = op(v)!;
   if (!present || !isTried(v)) return isDisturbed(v);
   const isAnotherDown = voters(v).some((m) => m.id !== present.memberId && isDown(v, m));

@@ -1,3 +1,4 @@
+import type { MoveLeaderOp } from '../../../../protocol/record.ts';
 import { allVotersHealthy, leaderOf, voters } from '../../plan/facts.ts';
 import { rule, steps } from '../../plan/rule.ts';
 import type { View } from '../../plan/view.ts';
@@ -11,7 +12,10 @@ const call = (v: View): string => `move the leader ${op(v)!.id}`;
 const target = (v: View) => voters(v).find(({ id }) => id === op(v)!.to);
 const isGone = (v: View): boolean => v.o.members.known && target(v) === undefined;
 
-const targetName = (v: View): string => podOf(v, target(v) ?? { id: op(v)!.to, ordinal: undefined });
+const targetName = (v: View): string => nextLeader(v, op(v)!);
+
+export const nextLeader = (v: View, { to }: Pick<MoveLeaderOp, 'to'>): string =>
+  podOf(v, voters(v).find(({ id }) => id === to) ?? { id: to, ordinal: undefined });
 
 /** The answer is lost: the call failed, or another process began and may have called. */
 const isTried = (v: View): boolean => call(v) in v.o.failed || op(v)!.by !== v.o.self;

@@ -1,14 +1,9 @@
 import type { ClusterStatus, ReportedMaintenance } from '../../../../protocol/cluster-status.ts';
 import type { MaintenanceKind } from '../../../../protocol/record.ts';
-import { firstMissing } from '../../plan/rule.ts';
 import { lacking } from '../../plan/up-to-date.ts';
 import type { View } from '../../plan/view.ts';
-import { defragment, moreUrgent } from './defragment.ts';
-import { moveLeader } from './move-leader.ts';
-import { due, isLate, late, newest, untried } from './request.ts';
-
-const begins = { defragment: defragment.at(-1)!, moveLeader: moveLeader.at(-1)! };
-const ops = { defragment: 'Defragment', moveLeader: 'MoveLeader' } as const;
+import { moreUrgent } from './defragment.ts';
+import { due, isInFlight, isLate, late, newest, untried } from './request.ts';
 
 /** What the status says of the requests. */
 export function maintenanceOf(v: View): ClusterStatus['maintenance'] {
@@ -22,7 +17,7 @@ function reported(v: View, kind: MaintenanceKind): ReportedMaintenance | undefin
   if (request && isLate(v, request)) return { at: request.at, phase: 'Failed', message: late };
   if (request) return { at: request.at, phase: 'Waiting', message: whyWaiting(v, kind) };
   const result = newest(v, kind);
-  const isOver = result?.phase !== 'Running' || v.record.op?.kind === ops[kind];
+  const isOver = result?.phase !== 'Running' || isInFlight(v, kind);
   return isOver ? result : { ...result, phase: 'Failed', message: 'it was interrupted; its result is not known' };
 }
 
@@ -34,7 +29,5 @@ function whyWaiting(v: View, kind: MaintenanceKind): string {
   const differs = lacking(v);
   if (differs !== undefined) return `the cluster is not ready: ${differs}`;
   const urgent = kind === 'defragment' ? moreUrgent(v) : undefined;
-  if (urgent !== undefined) return `it waits: ${urgent}`;
-  const missing = firstMissing(begins[kind].requires, v, undefined);
-  return missing === undefined ? 'another change comes first' : `it waits for: ${missing}`;
+  return urgent === undefined ? 'another change comes first' : `it waits: ${urgent}`;
 }

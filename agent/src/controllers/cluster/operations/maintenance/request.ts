@@ -84,6 +84,12 @@ type MaintenanceOp = Extract<NonNullable<RecordDoc['op']>, { kind: 'Defragment' 
 
 const kinds = { Defragment: 'defragment', MoveLeader: 'moveLeader' } as const;
 
+/** Its operation has the slot. */
+export function isInFlight(v: View, kind: MaintenanceKind): boolean {
+  const op = v.op('Defragment') ?? v.op('MoveLeader');
+  return op !== undefined && kinds[op.kind] === kind;
+}
+
 /** Takes the slot. From now on the request counts as tried. */
 export const begin = (v: View, op: MaintenanceOp): Effect =>
   result(v, kinds[op.kind], { at: op.at, phase: 'Running', message: 'it has begun' }, { op });
