@@ -131,8 +131,10 @@ export const defragmentSteps = steps({ from: 'defragmenting' }, [
     when: { 'a member is next, and was not tried': (v) => op(v)?.present !== undefined && !isTried(v) },
     requires: {
       'every voter is healthy, and its pod is ready': areReady,
-      'nothing has come between': (v) =>
-        whyOver(v) === undefined && canCopy(presentOf(v)!) && !shouldNotLead(v, presentOf(v)!),
+      'nothing has come between': (v) => {
+        const member = presentOf(v);
+        return member !== undefined && whyOver(v) === undefined && canCopy(member) && !shouldNotLead(v, member);
+      },
     },
     effect: (v) => ({ kind: 'Defrag', memberId: op(v)!.present!.memberId, done: call(v) }),
   }),

@@ -339,6 +339,7 @@ describe('a defragmentation', () => {
     ['it becomes the leader', (world) => leads(world, idOf(1))],
     ['it is not healthy', (world) => world.down(2)],
     ['its volume fills', (world) => filled(world, 1)],
+    ['it is removed by hand', (world) => world.removed(1)],
   ])('takes the intent back if %s before the call', (_, change) => {
     const world = asked('defragment').commit().commit();
     change(world);
