@@ -38,14 +38,14 @@ export class AgentError extends Error {
 export const messageOf = (error: unknown): string =>
   oneLine(error instanceof Error ? error.message || error.name : String(error));
 
-/** Puts a text on one line and removes a final full stop, because more text may follow. */
-export const oneLine = (text: string): string =>
+/** Puts a text on one line, with a separator between its lines, and removes a final full stop, because more may follow. */
+export const oneLine = (text: string, separator = ' '): string =>
   text
     // Not by a pattern such as /\s*\n\s*/: it takes seconds for a server's message of many spaces.
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
-    .join(' ')
+    .join(separator)
     .replace(/(?<!\.)\.$/, '');
 
 /** Node's error code (`ENOENT`, `ECONNREFUSED`, …) of an error or of one of its causes. */

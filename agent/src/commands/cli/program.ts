@@ -1,6 +1,6 @@
 import { Command, Help, type Option } from 'commander';
 import { levels } from '../../backup/catalog/manifest.ts';
-import { ExitCode } from '../../lib/errors.ts';
+import { ExitCode, oneLine } from '../../lib/errors.ts';
 import { notBoolean, parseBoolean } from '../../lib/input/boolean.ts';
 import { agentVersion } from '../../lib/version.ts';
 import {
@@ -75,13 +75,6 @@ export interface Invocation {
 /** Heading of the commands that manifests run, in the help. */
 const POD_COMMANDS = 'Commands that pods run:';
 
-const oneLine = (message: string) =>
-  message
-    .replace(/^error: /, '')
-    .trim()
-    .replace(/\.$/, '')
-    .replaceAll(/\s*\n\s*/g, ' ');
-
 const readOptions = [...storeOptions, clusterIdOption];
 
 /** Builds the parser of the command line. It only calls `run` with the parsed invocation. */
@@ -90,7 +83,8 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     .description('Takes, verifies, prunes and restores etcd snapshots.')
     .version(agentVersion)
     .configureOutput({
-      outputError: (message, write) => write(`etcd-agent: ${oneLine(message)}; use --help for usage\n`),
+      outputError: (message, write) =>
+        write(`etcd-agent: ${oneLine(message.replace(/^error: /, ''))}; use --help for usage\n`),
     })
     .exitOverride();
 

@@ -72,8 +72,8 @@ export function parseSystemdUnit(text: string): SystemdUnit | undefined {
     .replaceAll(/\\\n\s*/g, ' ')
     .split('\n')
     .flatMap((line) => {
-      const [, name, value] = /^\s*([A-Za-z]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-      return name === undefined ? [] : [[name, value ?? ''] as const];
+      const [, name, value = ''] = /^\s*([A-Za-z]+)\s*=(.*)/.exec(line) ?? [];
+      return name === undefined ? [] : [[name, value.trim()] as const];
     });
   // An empty value discards the values before it.
   const all = (wanted: string) => {
@@ -119,8 +119,8 @@ export function parseEnvironmentFile(text: string): Record<string, string> {
   const lines = text.replaceAll(/\\\n/g, '').split('\n');
   return Object.fromEntries(
     lines.flatMap((line) => {
-      const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_]\w*)=(.*?)\s*$/.exec(line) ?? [];
-      return name === undefined ? [] : [[name, unquoted(value ?? '')]];
+      const [, name, value = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)=(.*)/.exec(line) ?? [];
+      return name === undefined ? [] : [[name, unquoted(value.trim())]];
     }),
   );
 }

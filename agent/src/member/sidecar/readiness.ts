@@ -1,3 +1,4 @@
+import { oneLine } from '../../lib/errors.ts';
 import type { Identity } from '../../protocol/agent-status.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
 import { compareVersions } from '../../protocol/versions.ts';
@@ -39,20 +40,15 @@ export interface EtcdAnswers {
 /** Checks that etcd itself is ready, as a voter. */
 export function etcdReadiness({ etcdVersion, readyz, metrics }: EtcdAnswers): Readiness {
   if (!readyz) return no('etcd does not answer /readyz');
-  if (readyzFailsForLearner(etcdVersion))
-    return readyz.status === 200 ? yes : no(`etcd is not ready: ${oneLine(readyz.body)}`);
+  if (readyzFailsForLearner(etcdVersion)) return readyz.status === 200 ? yes : no(unready(readyz));
   // Releases before 3.4.29 have no /readyz.
-  if (readyz.status !== 200 && readyz.status !== 404) return no(`etcd is not ready: ${oneLine(readyz.body)}`);
+  if (readyz.status !== 200 && readyz.status !== 404) return no(unready(readyz));
   if (!metrics) return no('etcd does not answer /metrics');
   if (metrics.isLearner) return no('etcd is still a learner');
   return metrics.hasLeader ? yes : no('etcd has no leader');
 }
 
+const unready = ({ body }: HttpAnswer): string => `etcd is not ready: ${oneLine(body, '; ').slice(0, 500)}`;
+
 /** Since 3.5.19 etcd's /readyz fails for a learner. */
 export const readyzFailsForLearner = (version: string): boolean => compareVersions(version, '3.5.19') >= 0;
-
-const oneLine = (body: string): string =>
-  body
-    .trim()
-    .replaceAll(/\s*\n\s*/g, '; ')
-    .slice(0, 500);
