@@ -1,10 +1,12 @@
-// `npm run suite -- chaos [--minutes N] [--seed N] [--smoke] [--plan] [--only 3,7] [--from 3] [--without-nodes] [--report FILE]`:
-// faults drawn by a seed, one after the other, on the Kubernetes that KUBECONFIG names. docs/contributing/chaos.md describes it.
+// `npm run suite -- chaos [--minutes N] [--seed N] [--smoke] [--plan] [--only 3,7] [--from 3] [--without-nodes]
+// [--without-alerts] [--report FILE]`: faults drawn by a seed, one after the other, on the Kubernetes that KUBECONFIG names.
+// docs/contributing/chaos.md describes it.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { provideMonitoring } from '../lib/monitoring-stack.mjs';
 import { TestKubernetes } from '../lib/test-kubernetes.mjs';
 
 const { values } = parseArgs({
@@ -17,15 +19,18 @@ const { values } = parseArgs({
     from: { type: 'string' },
     report: { type: 'string' },
     'without-nodes': { type: 'boolean', default: false },
+    'without-alerts': { type: 'boolean', default: false },
   },
 });
 const { smoke } = values;
 const seed = whole('seed', smoke ? 2 : Math.floor(Math.random() * 1_000_000));
 const minutes = whole('minutes', smoke ? 3 : 60);
 const nodes = Boolean(process.env.NODE_DRIVER) && !values['without-nodes'] && !smoke;
+const alerts = !values['without-alerts'] && !smoke;
 const again = [
   `npm run suite -- chaos --seed ${seed} --minutes ${minutes}`,
   ...(smoke ? ['--smoke'] : nodes ? [] : ['--without-nodes']),
+  ...(smoke || alerts ? [] : ['--without-alerts']),
   ...['only', 'from'].filter((name) => values[name]).map((name) => `--${name} ${values[name]}`),
 ].join(' ');
 
@@ -79,8 +84,12 @@ async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-chaos-'));
   const report = join(directory, 'report.json');
   try {
-    const CHAOS = JSON.stringify({ seed, minutes, nodes, smoke, numbers, report });
-    const env = { AGENT_IMAGE: kubernetes.provideImage(), CHAOS };
+    const CHAOS = JSON.stringify({ seed, minutes, nodes, alerts, smoke, numbers, report });
+    const env = {
+      AGENT_IMAGE: kubernetes.provideImage(),
+      ...(alerts && { MONITORING_IMAGE: await provideMonitoring(kubernetes) }),
+      CHAOS,
+    };
     process.exitCode = kubernetes.suites(['--runInBand', '--forceExit', 'test/chaos/'], env);
     const result = JSON.parse(readFileSync(report, 'utf8'));
     printReport(result.faults);

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kubectl } from '../e2e/support/kubectl';
 import { Recording } from '../e2e/watch/recording';
+import { Monitoring } from '../monitoring/support/monitoring';
 import type { Manifest } from '../synth';
 import { plan, type Step } from './plan';
 import type { FaultRow } from './report/run';
@@ -16,6 +17,7 @@ const steps = plan(settings.seed, settings).filter(({ number }) => settings.numb
 
 const rows: FaultRow[] = [];
 let stage: Stage;
+let monitoring: Monitoring | undefined;
 let timeline: Timeline;
 let recording: Recording;
 let failed: number | undefined;
@@ -23,11 +25,13 @@ let failed: number | undefined;
 beforeAll(async () => {
   stage = await Stage.begin(settings);
   recording = await Recording.begin(stage.namespace);
-  timeline = new Timeline(stage);
+  if (settings.alerts) monitoring = await Monitoring.begin(stage.namespace);
+  timeline = new Timeline(stage, monitoring);
 });
 afterAll(async () => {
   await timeline?.end();
   await recording?.end();
+  await monitoring?.end();
   await stage?.play.end();
 });
 

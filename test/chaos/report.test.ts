@@ -3,9 +3,9 @@ import { type ChaosRun, rates, type Sample, spans } from './report/run';
 
 const samples: Sample[] = [
   { at: 0, written: 0, troubles: [] },
-  { at: 2000, written: 40, operation: 'Growing to 5', troubles: ['Degraded: MemberDown'] },
+  { at: 2000, written: 40, operation: 'Growing to 5', troubles: ['Degraded: MemberDown'], alerts: [] },
   { at: 4000, operation: 'Growing to 5', troubles: ['Degraded: MemberDown', 'QuorumLost: MajorityDown'] },
-  { at: 6000, written: 40, troubles: ['QuorumLost: MajorityDown'] },
+  { at: 6000, written: 40, troubles: ['QuorumLost: MajorityDown'], alerts: ['EtcdQuorumLost'] },
   { at: 8000 },
   { at: 10_000, written: 80, troubles: ['QuorumLost: MajorityDown'] },
 ];
@@ -56,9 +56,16 @@ test('the page has each fault, operation and condition, and escapes what it prin
   expect(page).not.toContain('<b>');
   expect(page).toContain('<title>Growing to 5, 4.0 s</title>');
   expect(page).toContain('<title>QuorumLost: MajorityDown, 4.0 s</title>');
+  expect(page).toContain('<title>EtcdQuorumLost, 2.0 s</title>');
   expect(page.match(/class="gap"/g)).toHaveLength(1);
   expect(page).toContain('<td class="failed">never</td>');
   expect(page).toBe(html(run));
+});
+
+test('a run that did not watch the alerts has no lane for them', () => {
+  const unwatched = samples.map(({ alerts: _, ...sample }) => sample);
+  expect(html(run)).toContain('>Alerts<');
+  expect(html({ ...run, samples: unwatched })).not.toContain('>Alerts<');
 });
 
 test('no value of the picture is NaN, also of a run that ended at once', () => {

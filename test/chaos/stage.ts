@@ -1,6 +1,6 @@
 import { Size } from 'cdk8s';
 import { EtcdVersion } from '../../src';
-import type { MemberCluster } from '../e2e/support/member-cluster';
+import type { MemberCluster, Parts } from '../e2e/support/member-cluster';
 import type { Namespace } from '../e2e/support/namespace';
 import { addNightly, playWithNightly } from '../e2e/support/orders-backups';
 import type { S3 } from '../e2e/support/s3';
@@ -16,10 +16,13 @@ const three = [0, 1, 2];
 
 /** Target of the faults: a cluster with TLS and users, backups to S3, and a client that writes and watches continuously. */
 export class Stage {
-  static async begin({ nodes }: { readonly nodes: boolean }): Promise<Stage> {
+  static async begin({ nodes, alerts }: { readonly nodes: boolean; readonly alerts: boolean }): Promise<Stage> {
     const props = { version: EtcdVersion.of(versions[0]), quota: Size.mebibytes(quota) };
-    const { play, s3 } = await playWithNightly('chaos', { props, users: true });
-    const stage = new Stage(play, s3);
+    const shape = ({ cluster }: Parts) => {
+      if (alerts) cluster.addMonitoring();
+    };
+    const { play, s3 } = await playWithNightly('chaos', { props, users: true, shape });
+    const stage = new Stage(play, s3, shape);
     if (nodes) await stage.nodes.gather();
     return stage;
   }
@@ -27,13 +30,16 @@ export class Stage {
   readonly nodes: Nodes;
   readonly backups: Backups;
   readonly #s3: S3;
+  readonly #shape: (parts: Parts) => void;
   #names = 0;
 
   private constructor(
     readonly play: Play,
     s3: S3,
+    shape: (parts: Parts) => void,
   ) {
     this.#s3 = s3;
+    this.#shape = shape;
     this.nodes = new Nodes(this);
     this.backups = new Backups(this, s3);
   }
@@ -52,7 +58,11 @@ export class Stage {
   }
 
   async reconcilers(replicas: number): Promise<void> {
-    this.cluster.reshape(({ cluster }) => addNightly(cluster, this.#s3.store()), { replicas });
+    const shape = (parts: Parts) => {
+      addNightly(parts.cluster, this.#s3.store());
+      this.#shape(parts);
+    };
+    this.cluster.reshape(shape, { replicas });
     await this.cluster.apply();
     await this.namespace.ready('deployment', 'etcd-reconciler');
   }

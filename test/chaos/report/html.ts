@@ -41,6 +41,7 @@ svg text { fill: currentColor; }
 .fault { fill: #d9534f; }
 .operation { fill: #5b8c5a; }
 .trouble { fill: #e0a030; }
+.alert { fill: #a94fc4; }
 table { border-collapse: collapse; margin-top: 16px; }
 th, td { border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); padding: 4px 12px 4px 0; text-align: left; vertical-align: top; }
 .failed { color: #d9534f; font-weight: 600; }
@@ -48,7 +49,7 @@ th, td { border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transpare
 
 interface Lane {
   readonly title: string;
-  readonly kind: 'fault' | 'operation' | 'trouble';
+  readonly kind: 'fault' | 'operation' | 'trouble' | 'alert';
   readonly spans: readonly Span[];
 }
 
@@ -85,6 +86,9 @@ function lanesOf(run: ChaosRun, last: number): Lane[] {
       spans: spans(run.samples, ({ operation }) => (operation === undefined ? [] : [operation])),
     },
     { title: 'Conditions that show a fault', kind: 'trouble', spans: spans(run.samples, ({ troubles }) => troubles) },
+    ...(run.samples.some(({ alerts }) => alerts)
+      ? [{ title: 'Alerts', kind: 'alert' as const, spans: spans(run.samples, ({ alerts }) => alerts) }]
+      : []),
   ];
 }
 

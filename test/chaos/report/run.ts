@@ -27,6 +27,8 @@ export interface Sample {
   readonly step?: string;
   /** Conditions that show a fault, each with its reason. */
   readonly troubles?: readonly string[];
+  /** Names of the alerts that fire. */
+  readonly alerts?: readonly string[];
 }
 
 /** A time during which something was the same. */

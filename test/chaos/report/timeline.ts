@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Monitoring } from '../../monitoring/support/monitoring';
 import type { Manifest } from '../../synth';
 import type { Stage } from '../stage';
 import type { Sample } from './run';
@@ -20,11 +21,13 @@ const interval = 2_000;
 export class Timeline {
   readonly samples: Sample[] = [];
   readonly #stage: Stage;
+  readonly #monitoring: Monitoring | undefined;
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
 
-  constructor(stage: Stage) {
+  constructor(stage: Stage, monitoring?: Monitoring) {
     this.#stage = stage;
+    this.#monitoring = monitoring;
     this.#ended = this.#run();
   }
 
@@ -44,11 +47,17 @@ export class Timeline {
 
   async #look(at: number): Promise<Sample> {
     const { namespace, cluster, play } = this.#stage;
-    const [facts, resource] = await Promise.all([
+    const [facts, resource, alerts] = await Promise.all([
       play.client.facts().catch(() => undefined),
       namespace.get('etcdcluster', cluster.name).catch(() => undefined),
+      this.#monitoring?.alerts(cluster.name).catch(() => undefined),
     ]);
-    return { at, ...(facts && { written: facts.written }), ...(resource?.status && stateOf(resource.status)) };
+    return {
+      at,
+      ...(facts && { written: facts.written }),
+      ...(resource?.status && stateOf(resource.status)),
+      ...(alerts && { alerts }),
+    };
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { container } from '../../e2e/support/manifests';
 import { agentImage } from '../../e2e/support/settings';
 import type { Manifest } from '../../synth';
-import { imageOfMonitoring as image } from './settings';
+import { imageOfMonitoring } from './settings';
 
 const group = 'monitoring.coreos.com';
 export const operator = 'prometheus-operator';
@@ -56,6 +56,7 @@ export function clusterRoles(namespace: string): Manifest[] {
 /** An operator that sees these namespaces only, because another suite may run another one. */
 export function operatorManifests(namespaces: readonly string[]): Manifest[] {
   const labels = { 'app.kubernetes.io/name': operator };
+  const image = imageOfMonitoring();
   const args = [`--prometheus-config-reloader=${image}`, `--namespaces=${namespaces.join()}`];
   const template = {
     metadata: { labels },
@@ -79,7 +80,7 @@ export function operatorManifests(namespaces: readonly string[]): Manifest[] {
 
 /** What both resources have: the image has no entry point, because it has several programs. */
 const runs = (name: string, program: string, version: string, ...more: Manifest[]) => ({
-  ...{ image, version, imagePullPolicy: 'IfNotPresent', replicas: 1, securityContext: security },
+  ...{ image: imageOfMonitoring(), version, imagePullPolicy: 'IfNotPresent', replicas: 1, securityContext: security },
   containers: [{ name, command: [program] }, ...more],
 });
 
