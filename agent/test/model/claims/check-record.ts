@@ -24,7 +24,7 @@ export function checkRecord(world: World, doc: RecordDoc, young: boolean, justFa
     checkRequests(world, before, doc, young) ??
     checkPermits(world, before, doc) ??
     checkVersions(world, before, doc, young) ??
-    checkTransport(world, before, doc)
+    checkTransport(world, before, doc, young)
   );
 }
 

@@ -75,10 +75,11 @@ export function checkPeerUrls(
   return (allUp(world) && !young) || isOutOfReach ? undefined : 'peer URLs change while a voter is down';
 }
 
-export function checkTransport(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
+export function checkTransport(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
   const [was, is] = [before.transport, doc.transport];
   if (!is) return 'the record forgets how members speak';
-  if (!was || JSON.stringify(was) === JSON.stringify(is)) return undefined;
+  if (!was) return checkFirst(world, before, is);
+  if (JSON.stringify(was) === JSON.stringify(is)) return undefined;
   // A new epoch has no members yet.
   if (!before.seeded) return is.peers === is.target ? undefined : 'a seed begins half-way';
   if (before.op) return 'OneOperation: the schemes change beside an op';
@@ -92,8 +93,35 @@ export function checkTransport(world: World, before: RecordDoc, doc: RecordDoc):
   if (!spec?.tls && needsCertificates(world)) return 'the certificates are given up while members need them';
   const isGivenUp = was.peers === 'https' && is.target === 'http';
   if (isGivenUp && world.users) return 'TLS is given up while there are users';
-  return was.peers === is.peers ? checkClients(world, was, is) : checkPeers(world, is);
+  return (
+    checkCalm(world, was, is, young) ?? (was.peers === is.peers ? checkClients(world, was, is) : checkPeers(world, is))
+  );
 }
+
+/** Checks what is noted of the members of an older release. */
+function checkFirst(world: World, { seeded }: RecordDoc, { peers }: Transport): string | undefined {
+  const { members } = current(world) ?? { members: [] };
+  const isTrue = !seeded || members.every((m) => schemesOf(m).includes(peers));
+  return isTrue ? undefined : 'the record says of members what was not seen';
+}
+
+/** docs/clusters/tls.md: only a switch that is taken back goes on while a member does not serve. */
+function checkCalm(world: World, was: Transport, is: Transport, young: boolean): string | undefined {
+  if (world.sts?.image) return 'the schemes change on an image of another version';
+  const isStep = was.peers !== is.peers || was.target !== is.target;
+  const isCalm = allUp(world) && !young && world.record!.doc.versions.allowedMinors.length === 1;
+  if (!isStep || isCalm) return undefined;
+  const { members } = current(world)!;
+  const hasBegun = was.clients === 'both' || members.some((m) => schemesOf(m).length === 2);
+  const isTakenBack = was.peers === is.peers ? hasBegun : is.peers === 'http' && isHalfRolled(world);
+  return isTakenBack ? undefined : 'a switch begins or goes on while a member is down, or between two versions';
+}
+
+const isHalfRolled = (world: World): boolean =>
+  votersOf(current(world)!).some((m) => {
+    const pod = podOf(world, m);
+    return pod !== undefined && speaksOtherwise(world, pod);
+  });
 
 function checkPeers(world: World, { peers, clients }: Transport): string | undefined {
   const cluster = current(world)!;

@@ -59,6 +59,13 @@ export const restarts: readonly Plot[] = [
     faults: ['jobFails', 'resultLost', 'jobStuck', 'podLost'],
   },
   {
+    name: 'ephemeral 1, whose restore does not start',
+    from: after(of({ size: 1, spec: { ephemeral: true } }), edited(changeTemplate), ({ jobs }) => jobs.length > 0),
+    budget: { edits: 1, faults: 2 },
+    edits: [changeTemplate],
+    faults: ['jobStuck'],
+  },
+  {
     name: 'ephemeral 1 without a schedule',
     from: of({ size: 1, spec: { ephemeral: true, schedule: false } }),
     budget: { edits: 1, faults: 1, writes: 1 },

@@ -244,6 +244,19 @@ export const switches: readonly Plot[] = [
     faults: ['podLost'],
   },
   {
+    name: 'TLS on in 1, restored without certificates, on a wrong image',
+    from: after(safe(1), edited(restore('r', 2)), ({ record }) => record?.doc.permits[0]?.mode === 'restore'),
+    budget: { edits: 2, faults: 2 },
+    edits: [setTemplateTls(undefined), setTemplateTls(true)],
+    faults: ['podLost', 'wrongImage'],
+  },
+  {
+    name: 'TLS on in 3, all have both URLs, on a wrong image',
+    from: doubled,
+    budget: { faults: 2 },
+    faults: ['wrongImage', 'podLost'],
+  },
+  {
     name: 'TLS on and an upgrade',
     from: plain(3),
     budget: { edits: 3 },
@@ -283,6 +296,13 @@ export const switches: readonly Plot[] = [
     budget: { edits: 2, faults: 1 },
     edits: [on, off],
     faults: ['podLost', 'recordLost'],
+  },
+  {
+    name: 'TLS off in 1, with a record of a release that knew no schemes',
+    from: unsaid(safe(1)),
+    budget: { edits: 2, faults: 2 },
+    edits: [disabling, on],
+    faults: ['podLost'],
   },
   {
     name: 'TLS off, with a record of a release that knew no schemes',

@@ -165,7 +165,6 @@ export const seedRules = [
     from: ['seeding', 'restoring'],
     to: 'seeding',
     when: { 'epoch not seeded, and its gate has no certificates for its permit': seedLacksCertificates },
-    requires: { 'the image has the version that the template names': imageFits },
     effect: followTransport,
   }),
   rule({

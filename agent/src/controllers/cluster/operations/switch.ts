@@ -79,9 +79,8 @@ export const switchTransport = [
       to: 'switching',
       when: { 'TLS is asked for, peers speak http': goes('https', 'http') },
       requires: {
-        ...possible,
         ...open,
-        'the members can restart': isCalm,
+        'the template fits, and the members can restart': isCalm,
         'the time for clients is over': (v) => v.date >= endOfPlaintext(v),
       },
       effect: (v) => change(v, { peers: 'https', clients: 'https' }),

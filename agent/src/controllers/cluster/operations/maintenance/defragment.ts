@@ -5,7 +5,7 @@ import { podName } from '../../names.ts';
 import { alarms, allVotersHealthy, hasReadyPod, isLost, quorumLostLong, voters } from '../../plan/facts.ts';
 import type { MemberView } from '../../plan/member-view.ts';
 import { lasts, podsOf } from '../../plan/observations.ts';
-import { rule, steps } from '../../plan/rule.ts';
+import { implied, rule, steps } from '../../plan/rule.ts';
 import type { View } from '../../plan/view.ts';
 import { opBase, write } from '../../plan/write.ts';
 import { canCopy, followersFirst, willClearSpace } from '../no-space.ts';
@@ -128,7 +128,12 @@ export const defragmentSteps = steps({ from: 'defragmenting' }, [
     name: 'Defragment.call',
     does: 'Defrag',
     to: 'defragmenting',
-    when: { 'a member is next, and was not tried': (v) => op(v)?.present !== undefined && !isTried(v) },
+    when: {
+      'a member is next, and was not tried': implied(
+        'without one nobody is called, and what was tried ended above',
+        (v) => op(v)?.present !== undefined && !isTried(v),
+      ),
+    },
     requires: {
       'every voter is healthy, and its pod is ready': areReady,
       'nothing has come between': (v) => {
@@ -205,7 +210,6 @@ export const defragmentSteps = steps({ from: 'defragmenting' }, [
     requires: {
       'every voter is healthy, and its pod is ready': areReady,
       'its volume has room for a copy': (_, m) => canCopy(m),
-      'it does not lead, or no other can': (v, m) => !shouldNotLead(v, m),
     },
     effect: (v, m) =>
       change(v, { present: { memberId: m.id, pod: podOf(v, m), before: m.status?.dbSize ?? 0, by: v.o.self } }),
