@@ -21,7 +21,9 @@ function main({ tag, target, pinned, 'build-arg': buildArgs }) {
   if (target !== undefined && !targets.includes(target))
     return refuse([`--target: '${target}' is not an image; write ${targets.join(' or ')}`]);
   if (target !== undefined && tag === undefined)
-    return refuse(['--target: needs --tag, the name of that image; without both, all images of this release are built']);
+    return refuse([
+      '--target: needs --tag, the name of that image; without both, all images of this release are built',
+    ]);
   const unpinned = pinned ? unpinnedBases(buildArgs) : [];
   if (unpinned.length > 0) return refuse(unpinned);
   bundle();

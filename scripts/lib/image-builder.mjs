@@ -5,13 +5,14 @@ import { commitSeconds, ownBuildArgs } from './image-labels.mjs';
 
 const agent = join(import.meta.dirname, '../../agent');
 
-// Each builder uses existing base images. A docker or podman without a daemon is skipped. With --layers and one time for
+// Each builder uses existing base images. A docker or podman without a daemon is skipped. With one time for
 // all files, the images that are built from one Dockerfile share their layers.
 const builders = [
   {
     name: 'docker',
     probe: ['info'],
     build: ['build'],
+    timed: (seconds) => ['--build-arg', `SOURCE_DATE_EPOCH=${seconds}`],
     save: (image, archive) => ['save', '--output', archive, image],
   },
   {
@@ -44,7 +45,7 @@ export function findBuilder() {
  * etcd of each minor besides. `buildArgs` are like `NODE_IMAGE=…`. Returns the exit code.
  */
 export function buildImage(builder, { name, target }, buildArgs = []) {
-  const options = [`--target=${target}`, ...(builder.timed?.(commitSeconds()) ?? [])];
+  const options = [`--target=${target}`, ...builder.timed(commitSeconds())];
   return buildFrom(agent, builder, name, [...ownBuildArgs(), ...buildArgs], options);
 }
 

@@ -15,14 +15,12 @@ export const releaseImages = ['agent', 'member'].map((target) => ({
 /** The time of the commit, in seconds. 0 outside of a git repository. */
 export const commitSeconds = () => Number(git('log', '-1', '--format=%ct'));
 
-/** Arguments of the Dockerfile for its labels, and for the times that BuildKit writes into an image. */
+/** Arguments of the Dockerfile for its labels. */
 export function ownBuildArgs() {
-  const seconds = commitSeconds();
   return [
     `VERSION=${version}`,
     `REVISION=${git('describe', '--always', '--abbrev=40', '--exclude=*', '--dirty')}`,
-    `CREATED=${new Date(seconds * 1000).toISOString().replace('.000', '')}`,
-    `SOURCE_DATE_EPOCH=${seconds}`,
+    `CREATED=${new Date(commitSeconds() * 1000).toISOString().replace('.000', '')}`,
   ];
 }
 
