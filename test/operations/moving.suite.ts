@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { EtcdReconciler, ImagePullPolicy } from '../../src';
-import { agentImage as released, memberImage } from '../../src/lib/agent-image';
+import { memberImage, agentImage as released } from '../../src/lib/agent-image';
 import { Client } from '../e2e/support/client';
 import { Etcd } from '../e2e/support/etcd';
 import { secret } from '../e2e/support/manifests';
