@@ -11,6 +11,7 @@ export const library = {
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   transform: swc('commonjs'),
+  setupFiles: ['<rootDir>/test/quiet.ts'],
 };
 
 export const agent = {

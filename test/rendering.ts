@@ -7,6 +7,8 @@ import type { Manifest } from './synth';
 export interface Rendering {
   readonly manifests: readonly Manifest[];
   readonly lines: readonly string[];
+  /** The note that our image was never released, which is not among the lines. */
+  readonly unreleased: readonly string[];
 }
 
 /** Renders objects, and checks every manifest that comes out. */
@@ -14,7 +16,12 @@ export function rendering(objects: readonly Manifest[], options: Partial<RenderO
   const { yaml, lines } = render(yamlOf(objects), { file: 'input.yaml', ...options });
   const manifests: Manifest[] = parseAllDocuments(yaml).map((document) => document.toJS());
   for (const manifest of manifests) checkSchema(withoutTime(manifest));
-  return { manifests, lines };
+  const isUnreleased = (line: string) => line.includes('was never released');
+  return {
+    manifests,
+    lines: lines.filter((line) => !isUnreleased(line)),
+    unreleased: lines.filter(isUnreleased),
+  };
 }
 
 /** The typed resources want times as objects. */

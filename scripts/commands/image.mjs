@@ -1,14 +1,45 @@
-// Builds the agent's image: `npm run image -- [--tag NAME] [--build-arg KEY=VALUE]...`
+// Builds the agent's images: `npm run image -- [--tag NAME [--target agent|member]] [--build-arg KEY=VALUE]... [--pinned]`.
+// Without --tag, both images of this release; with it, one image for all pods, or without the etcds with --target=agent.
+// With --pinned, every base image must have a digest.
 import { parseArgs } from 'node:util';
-import { buildImage, findBuilder, releaseImage } from '../lib/image-builder.mjs';
+import { unpinnedBases } from '../lib/base-images.mjs';
+import { buildImage, findBuilder } from '../lib/image-builder.mjs';
+import { releaseImages } from '../lib/image-labels.mjs';
 import { bundle } from '../lib/steps.mjs';
 
 const { values } = parseArgs({
   options: {
-    tag: { type: 'string', default: releaseImage },
+    tag: { type: 'string' },
+    target: { type: 'string' },
     'build-arg': { type: 'string', multiple: true, default: [] },
+    pinned: { type: 'boolean', default: false },
   },
 });
-bundle();
-const builder = findBuilder();
-process.exitCode = builder ? buildImage(builder, values.tag, values['build-arg']) : 2;
+
+function main({ tag, target, pinned, 'build-arg': buildArgs }) {
+  const targets = releaseImages.map((image) => image.target);
+  if (target !== undefined && !targets.includes(target))
+    return refuse([`--target: '${target}' is not an image; write ${targets.join(' or ')}`]);
+  if (target !== undefined && tag === undefined)
+    return refuse([
+      '--target: needs --tag, the name of that image; without both, all images of this release are built',
+    ]);
+  const unpinned = pinned ? unpinnedBases(buildArgs) : [];
+  if (unpinned.length > 0) return refuse(unpinned);
+  bundle();
+  const builder = findBuilder();
+  if (!builder) return 2;
+  const images = tag === undefined ? releaseImages : [{ name: tag, target: target ?? 'member' }];
+  for (const image of images) {
+    const code = buildImage(builder, image, buildArgs);
+    if (code !== 0) return code;
+  }
+  return 0;
+}
+
+function refuse(lines) {
+  for (const line of lines) console.error(line);
+  return 2;
+}
+
+process.exitCode = main(values);

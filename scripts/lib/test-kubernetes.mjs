@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { buildImage, findBuilder, saveImage } from './image-builder.mjs';
 
 const root = join(import.meta.dirname, '../..');
-/** Image that `provideImage` builds: the agent's, with the entry point of the crash suites. */
-export const image = 'ghcr.io/cdk8s-etcd/agent:e2e';
+/** Image that `provideImage` builds: that of members, with the entry point of the crash suites. */
+export const image = 'ghcr.io/cdk8s-etcd/member:e2e';
 
 export class TestKubernetes {
   #command;
@@ -49,7 +49,7 @@ export class TestKubernetes {
       const build = [join(root, 'agent/build.mjs'), '--crashing'];
       const bundled = spawnSync(process.execPath, build, { stdio: ['ignore', 2, 2] });
       if (bundled.status !== 0) this.give('the agent could not be bundled');
-      return buildImage(builder, image);
+      return buildImage(builder, { name: image, target: 'member' });
     });
     return image;
   }

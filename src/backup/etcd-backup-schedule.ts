@@ -5,6 +5,7 @@ import { type BackupJobSpec, type BackupPodStore, backupJob } from '../lib/backu
 import { durationText, milliseconds } from '../lib/duration';
 import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
+import { tellIfUnreleased } from '../lib/unreleased-image';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
@@ -74,6 +75,7 @@ export class EtcdBackupSchedule extends Construct {
     this.cronJob = this.createCronJob();
     this.addStore(props.store, { retention: props.retention });
     takeName(this, 'CronJob', this.cronJobName);
+    tellIfUnreleased(this, props.image ?? agentImage);
     this.node.addValidation({ validate: () => this.problems() });
   }
 

@@ -46,14 +46,15 @@ export interface EtcdClusterProps {
    */
   readonly image?: string;
   /**
-   * Names a registry that mirrors both default images, such as `registry.example.com/mirror`. It replaces `gcr.io` and
+   * Names a registry that mirrors the default images, such as `registry.example.com/mirror`. It replaces `gcr.io` and
    * `ghcr.io`.
    * @default - no mirror
    */
   readonly registry?: string;
   /**
-   * Sets the image of the agent, which runs in the pod of each member.
-   * @default - the image of this release
+   * Sets the image of the agent, which runs in the pod of each member. It contains an etcd of each minor version, to
+   * salvage the data of a survivor, as `ghcr.io/cdk8s-etcd/member` does.
+   * @default - the images of this release, of which only the gate's contains an etcd
    */
   readonly agentImage?: string;
   /**

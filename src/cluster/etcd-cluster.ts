@@ -8,6 +8,7 @@ import type { EtcdVersion } from '../etcd/etcd-version';
 import { isAttached } from '../lib/construct-tree';
 import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
+import { tellIfUnreleased } from '../lib/unreleased-image';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { EtcdUser } from '../users/etcd-user';
@@ -216,6 +217,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...cluster.agentPull,
       egress: cluster.egress,
     });
+    tellIfUnreleased(this, cluster.images.gate);
     this.node.addValidation({ validate: () => this.problems() });
   }
 

@@ -1,5 +1,5 @@
 import { EtcdVersion } from '..';
-import { agentImage } from '../lib/agent-image';
+import { agentImage, memberImage } from '../lib/agent-image';
 import { etcdImages, type ImageProps } from './etcd-image';
 
 const digest = `sha256:${'0'.repeat(64)}`;
@@ -8,6 +8,7 @@ test('the default is the pinned 3.6 from the registry of the etcd project', () =
   expect(etcdImages({})).toMatchObject({
     etcd: 'gcr.io/etcd-development/etcd:v3.6.16',
     agent: agentImage,
+    gate: memberImage,
     version: { version: '3.6.16' },
     problems: [],
   });
@@ -17,11 +18,13 @@ test('a mirror replaces both registries, but not in an image that is given', () 
   expect(etcdImages({ registry: 'mirror.example.com:5000/all', version: EtcdVersion.V3_7 })).toMatchObject({
     etcd: 'mirror.example.com:5000/all/etcd-development/etcd:v3.7.3',
     agent: agentImage.replace('ghcr.io', 'mirror.example.com:5000/all'),
+    gate: memberImage.replace('ghcr.io', 'mirror.example.com:5000/all'),
   });
   const given = { image: 'a.example/etcd:3.6.16', agentImage: 'a.example/agent:1' };
   expect(etcdImages({ registry: 'mirror.example.com', ...given })).toMatchObject({
     etcd: given.image,
     agent: given.agentImage,
+    gate: given.agentImage,
   });
 });
 
@@ -56,6 +59,8 @@ const mistakes: [ImageProps, string][] = [
   [{ image: 'https://gcr.io/etcd:v3.6.16' }, 'is not a valid image; write it like registry.example.com/etcd:v3.6.16'],
   [{ image: '' }, "image: '' is not a valid image"],
   [{ agentImage: 'agent 1' }, "agentImage: 'agent 1' is not a valid image"],
+  [{ agentImage }, `agentImage: '${agentImage}' contains no etcd, with which a member salvages its data; give ghcr.io`],
+  [{ agentImage: `r.example/all/cdk8s-etcd/agent@${digest}` }, 'give r.example/all/cdk8s-etcd/member with its own tag'],
   [
     { registry: 'https://mirror.example.com' },
     "registry: 'https://mirror.example.com' is not a valid registry; write it like",

@@ -1,4 +1,4 @@
-import { agentImage } from '../lib/agent-image';
+import { agentImage, memberImage } from '../lib/agent-image';
 import { defaultMinor, etcdRegistry, etcdRepository, newestPatches } from '../lib/defaults';
 import { EtcdVersion } from './etcd-version';
 import { isImage, versionOfImage } from './image-version';
@@ -15,6 +15,8 @@ export interface ImageProps {
 export interface EtcdImages {
   readonly etcd: string;
   readonly agent: string;
+  /** The agent's with an etcd of each minor version. */
+  readonly gate: string;
   readonly version: EtcdVersion;
   readonly problems: readonly string[];
 }
@@ -28,6 +30,7 @@ export function etcdImages(props: ImageProps): EtcdImages {
   return {
     etcd: image ?? `${registry ?? etcdRegistry}/${etcdRepository}:v${version.version}`,
     agent: props.agentImage ?? mirrored(agentImage, registry),
+    gate: props.agentImage ?? mirrored(memberImage, registry),
     version,
     problems: [...registryProblems(registry), ...imageProblems(props, tagged), ...agentImageProblems(props.agentImage)],
   };
@@ -57,11 +60,21 @@ function imageProblems({ image, version }: ImageProps, tagged: EtcdVersion | und
 }
 
 function agentImageProblems(image: string | undefined): string[] {
-  if (image === undefined || isImage(image)) return [];
+  if (image === undefined) return [];
+  if (!isImage(image)) {
+    return [
+      `agentImage: '${image}' is not a valid image; write it like registry.example.com/agent:1.0.0, or leave it out`,
+    ];
+  }
+  const [, place] = withoutEtcd.exec(image) ?? [];
+  if (place === undefined) return [];
   return [
-    `agentImage: '${image}' is not a valid image; write it like registry.example.com/agent:1.0.0, or leave it out`,
+    `agentImage: '${image}' contains no etcd, with which a member salvages its data; give ${place}/member with its own tag or digest`,
   ];
 }
+
+/** The released image that is not for members, also in a mirror. */
+const withoutEtcd = /^(.*\/cdk8s-etcd)\/agent(?:[:@]|$)/;
 
 export function registryProblems(registry: string | undefined): string[] {
   if (registry === undefined || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d+)?(\/[a-z0-9._-]+)*$/.test(registry)) return [];

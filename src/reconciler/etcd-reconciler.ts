@@ -6,6 +6,7 @@ import { mirrored } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { policyPorts } from '../lib/network-access';
+import { tellIfUnreleased } from '../lib/unreleased-image';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { externalReconcilerTypes, monitoringTypes, reconcilerTypes } from '../validation/property-types';
@@ -99,6 +100,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     });
     this.networkPolicy = this.object('networking.k8s.io/v1', 'NetworkPolicy', { spec: this.networkPolicySpec() });
     addReconciler(this);
+    tellIfUnreleased(this, this.image());
     this.node.addValidation({
       validate: () => [...reconcilerProblems(this, props), ...this.nameProblems()],
     });
@@ -128,6 +130,10 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     return new ApiObject(this, kind, { apiVersion, kind, metadata, ...content });
   }
 
+  private image(): string {
+    return this.props.image ?? mirrored(agentImage, this.props.registry);
+  }
+
   private nameProblems(): string[] {
     const { deployment, serviceAccount, role, service, networkPolicy } = this;
     const [reconciler, ...others] = [deployment, serviceAccount, role, service, networkPolicy].map(({ kind, name }) =>
@@ -147,7 +153,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
         name: reconcilerName,
         lease: this.leaseName,
         selector: props.selector,
-        image: props.image ?? mirrored(agentImage, props.registry),
+        image: this.image(),
         imagePullPolicy: props.imagePullPolicy,
         imagePullSecrets: props.imagePullSecrets,
         resources: reconcilerRequirements(props.resources ?? {}),

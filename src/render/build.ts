@@ -9,6 +9,7 @@ import { EtcdCrds } from '../cluster/etcd-crds';
 import { mirrored } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
 import { defaultClusterDomain } from '../lib/defaults';
+import { onUnreleased } from '../lib/unreleased-image';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
 import { EtcdTls } from '../tls/etcd-tls';
 import { EtcdUser } from '../users/etcd-user';
@@ -33,8 +34,11 @@ export class Build {
   private readonly documents = new Map<IConstruct, Document>();
   private readonly clusters = new Map<string, EtcdCluster>();
   private readonly crds?: Chart;
+  /** Notes that are not about one document. */
+  readonly notes: string[] = [];
 
   constructor(private readonly options: BuildOptions) {
+    onUnreleased(this.app, (message) => this.notes.push(`note: ${message}`));
     if (!options.crds) return;
     this.crds = new Chart(this.app, 'crds');
     new EtcdCrds(this.crds, 'EtcdCrds');

@@ -43,7 +43,8 @@ test('a file to standard output, notes apart from it', () => {
   expect(status).toBe(0);
   expect(stdout.split('\n---\n')).toHaveLength(expected.manifests.length);
   expect(stdout).toMatch(/^apiVersion: /);
-  expect(stderr).toEqual(expected.lines);
+  expect(stderr).toEqual([...expected.lines, ...expected.unreleased]);
+  expect(expected.unreleased).toEqual([expect.stringMatching(/^note: ghcr\.io\S+ was never released/)]);
 });
 
 test('standard input to a file, with every option', () => {

@@ -41,7 +41,7 @@ export function render(text: string, { file, namespace, ...options }: RenderOpti
   build.add(planned);
   build.validate();
   report.check();
-  return { yaml: build.yaml(), lines: report.lines };
+  return { yaml: build.yaml(), lines: [...report.lines, ...build.notes] };
 }
 
 function plan(document: Document): Planned | undefined {

@@ -32,6 +32,7 @@ test('the image is a restricted pod by itself: not root, no shell, nothing to wr
     user: [65532, 65532],
     node: 'v24',
     etcdutl: expect.stringMatching(/^etcdutl version: 3\.\d+\.\d+$/),
+    etcds: ['3.5', '3.6', '3.7'].map((minor) => expect.stringContaining(`etcd Version: ${minor}.`)),
     shells: [],
     programs: ['etcd-agent', 'etcdutl', 'node'],
     root: 'EROFS',

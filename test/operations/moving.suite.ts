@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { EtcdReconciler, ImagePullPolicy } from '../../src';
-import { agentImage as released } from '../../src/lib/agent-image';
+import { memberImage, agentImage as released } from '../../src/lib/agent-image';
 import { Client } from '../e2e/support/client';
 import { Etcd } from '../e2e/support/etcd';
 import { secret } from '../e2e/support/manifests';
@@ -24,7 +24,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Puts the image under test into the output of the program. */
 const program = { 'npx cdk8s-etcd': join(directory, 'cdk8s-etcd') };
-const underTest = `sed 's#${released}#${agentImage}#'`;
+const underTest = `sed 's#${released}#${agentImage}#; s#${memberImage}#${agentImage}#'`;
 beforeAll(() => {
   const script = `#!/bin/sh -e\n${renderProgram()} "$@" > ${file('written')}\n${underTest} ${file('written')}\n`;
   writeFileSync(program['npx cdk8s-etcd'], script, { mode: 0o755 });

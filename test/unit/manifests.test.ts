@@ -122,7 +122,7 @@ describe.each(pods)('$name', ({ pod, claims }) => {
   test('the agent knows the namespace, which is a part of the folder of backups', () => {
     const own = { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } };
     for (const { image, args = [], env = [] } of containers) {
-      if (!image.includes('/agent:') || args[0] === 'keep-image') continue;
+      if (!/\/(agent|member):/.test(image) || args[0] === 'keep-image') continue;
       const named = args.some((argument: string) => /^--namespace=./.test(argument));
       if (!named) expect(env).toContainEqual({ name: 'ETCD_AGENT_NAMESPACE', valueFrom: own });
     }

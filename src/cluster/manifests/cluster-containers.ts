@@ -41,6 +41,7 @@ const directories = {
 export function gateContainer(cluster: ResolvedCluster): object {
   return {
     ...agentBase(cluster, 'gate', [`--scratch-dir=${directories.scratch}`]),
+    image: cluster.images.gate,
     // A restore runs etcdutl, which needs as much memory as etcd itself.
     resources: agentResources(cluster.resources._requirements().limits.memory),
     volumeMounts: [...agentMounts(cluster), mount('scratch')],

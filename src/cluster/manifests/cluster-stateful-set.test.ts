@@ -3,6 +3,7 @@ import { cluster, containersOf, objectOf, sorts, templateOf, tlsSecrets } from '
 import { restrictedProblems } from '../../../test/kubernetes';
 import type { Manifest } from '../../../test/synth';
 import { EtcdResources, EtcdTls, EtcdTuning, EtcdVersion, ImagePullPolicy } from '../..';
+import { agentImage, memberImage } from '../../lib/agent-image';
 
 const allContainers = (pod: Manifest): Manifest[] => [...pod.initContainers, ...pod.containers];
 const names = (items: Manifest[] = []): string[] => items.map(({ name }) => name);
@@ -111,6 +112,12 @@ test('the gate runs before etcd, the agent beside it', () => {
   expect(etcd.command).toEqual(['etcd', '--config-file=/data/etcd.yaml']);
   expect(etcd).not.toHaveProperty('args');
   expect(etcd).not.toHaveProperty('env');
+});
+
+test('only the gate has the image that contains an etcd of each minor; an image of your own is for both', () => {
+  const images = ({ gate, agent }: ReturnType<typeof containersOf>) => [gate.image, agent.image];
+  expect(images(containersOf(cluster()))).toEqual([memberImage, agentImage]);
+  expect(images(containersOf(cluster({ agentImage: 'mine:2' })))).toEqual(['mine:2', 'mine:2']);
 });
 
 test('the gate and the agent get the same arguments, and each those of its own', () => {

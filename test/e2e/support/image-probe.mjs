@@ -17,6 +17,9 @@ console.log(
     user: [process.getuid(), process.getgid()],
     node: process.version.split('.')[0],
     etcdutl: execFileSync('etcdutl', ['version'], { encoding: 'utf8' }).split('\n')[0],
+    etcds: readdirSync('/opt/etcd')
+      .sort()
+      .map((minor) => execFileSync(`/opt/etcd/${minor}/etcd`, ['--version'], { encoding: 'utf8' })),
     shells: ['/bin/sh', '/bin/bash', '/usr/bin/env', '/bin/busybox'].filter((path) => existsSync(path)),
     programs: readdirSync('/usr/local/bin').sort(),
     root: write('/file'),

@@ -50,4 +50,4 @@ export function rendered(resources: readonly Manifest[], ways: RenderWays = {}):
 }
 
 /** The agent's, whatever the release. */
-const releasedImage = /ghcr\.io\/cdk8s-etcd\/agent:[\w.-]+/g;
+const releasedImage = /ghcr\.io\/cdk8s-etcd\/(agent|member):[\w.-]+/g;

@@ -4,7 +4,7 @@ import { isStatus } from '../../kube/api-error.ts';
 import type { DeploymentObject, KubeObject, StatefulSetObject } from '../../kube/objects.ts';
 import type { Paths } from '../../kube/paths.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
-import { domainOf, gateOf } from '../cluster/kubernetes/stateful-set.ts';
+import { domainOf, sidecarOf } from '../cluster/kubernetes/stateful-set.ts';
 import { type JobInputs, scheduleOf } from './job.ts';
 import { type EtcdBackupObject, isFinal, mirroredJob, type Why } from './object.ts';
 
@@ -36,14 +36,14 @@ export async function jobInputs(
     );
   }
   const statefulSet = await findByName<StatefulSetObject>(api, 'statefulsets', clusterName);
-  const gate = statefulSet && gateOf(statefulSet.spec.template);
-  if (!statefulSet || !gate)
+  const sidecar = statefulSet && sidecarOf(statefulSet.spec.template);
+  if (!statefulSet || !sidecar)
     return obstacle('ManifestsMissing', `the StatefulSet ${clusterName} that the constructs generate does not exist`);
   if (isStarting(cluster)) return obstacle('ClusterNotServing', `EtcdCluster ${clusterName} is not serving yet`);
   const first = all.find((other) => comesBefore(other, backup));
   if (first) return obstacle('AnotherRuns', `waiting for EtcdBackup ${first.metadata.name} of the same cluster`);
   const { template } = statefulSet.spec;
-  return { inputs: { cluster, template, container: gate, domain: domainOf(template) } };
+  return { inputs: { cluster, template, container: sidecar, domain: domainOf(template) } };
 }
 
 const obstacle = (reason: string, message: string): InputsOrObstacle => ({ obstacle: { reason, message } });

@@ -36,8 +36,9 @@ export function cluster(spec: object = {}, available = { status: 'True', reason:
     spec: { size: 3, version: '3.6.16', backup: { schedules }, ...spec },
     status: { conditions: [{ type: 'Available', message: '', lastTransitionTime: created, ...available }] },
   });
-  const gate = { name: 'gate', image: 'registry/agent:1', args: ['--cluster-domain=example.org'] };
-  const template = { spec: { initContainers: [gate], containers: [], nodeSelector: { disk: 'fast' } } };
+  const gate = { name: 'gate', image: 'registry/member:1', args: ['--cluster-domain=example.org'] };
+  const sidecar = { name: 'agent', image: 'registry/agent:1' };
+  const template = { spec: { initContainers: [gate, sidecar], containers: [], nodeSelector: { disk: 'fast' } } };
   api.put(paths.of('statefulsets', 'orders'), { spec: { template } });
 }
 

@@ -25,6 +25,24 @@ test('a log that is missing or damaged is named, with what to do', async () => {
   await rm(root, { recursive: true });
 });
 
+test('an image without the etcd of the data is refused before anything is copied, with what to do', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'salvage-'));
+  await using etcd = await EtcdCluster.start();
+  await etcd.member(0).stop();
+  await cp(etcd.member(0).dataDir, join(root, 'etcd'), { recursive: true });
+  const dirs = { dataDir: root, scratchDir: join(root, 'scratch'), etcdDir: join(root, 'bin') };
+  const config = { pod: 'c-0', ...dirs } as MemberConfig;
+  const salvaged = salvage(config, identity({ lastVersion: '3.5.35' }), {
+    signal: AbortSignal.timeout(60_000),
+    at() {},
+  });
+  await expect(salvaged).rejects.toThrow(
+    `the gate's image contains no etcd 3.5 (${dirs.etcdDir}/3.5/etcd), so it cannot salvage the data of this member; set agentImage`,
+  );
+  expect(await readdir(root)).toEqual(['etcd']);
+  await rm(root, { recursive: true });
+}, 60_000);
+
 test.each(availableMinors())(
   'data of etcd %s with authentication enabled are salvaged',
   async (release) => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, open, rm } from 'node:fs/promises';
+import { access, constants, cp, mkdir, open, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -46,13 +46,14 @@ export async function salvage(
 ): Promise<Salvage> {
   const etcdDir = etcdDirOf(config.dataDir);
   const log = await readLog(etcdDir);
+  const program = await programFor(identity, config);
   const copy = copyOf(config);
   await emptyScratch(config);
   await mkdir(config.scratchDir, { recursive: true, mode: 0o700 });
   try {
     await cp(etcdDir, copy, { recursive: true });
     await at('salvage.copied');
-    const saved = await saveCopy(config, identity, copy, signal);
+    const saved = await saveCopy({ config, program, dataDir: copy, signal });
     await at('salvage.made');
     return { ...saved, lastIndex: log.lastIndex, commit: log.commit };
   } finally {
@@ -72,21 +73,35 @@ async function readLog(etcdDir: string): Promise<WalState> {
   return log;
 }
 
-async function saveCopy(config: MemberConfig, identity: Identity, copy: string, signal: AbortSignal): Promise<Saved> {
+/** The etcd of the minor version that wrote the data. Only images for members contain it. */
+async function programFor({ lastVersion }: Identity, { etcdDir }: MemberConfig): Promise<string> {
+  const minor = minorOf(lastVersion);
+  const program = join(etcdDir, minor, 'etcd');
+  await access(program, constants.X_OK).catch((error) => {
+    throw new AgentError(
+      ExitCode.refused,
+      `the gate's image contains no etcd ${minor} (${program}), so it cannot salvage the data of this member; set agentImage of the EtcdCluster to an image that does, or leave it out, or restore a backup`,
+      { cause: error },
+    );
+  });
+  return program;
+}
+
+async function saveCopy(copy: Omit<Lone, 'root'>): Promise<Saved> {
   const save = async (root?: RootCertificate) => {
-    await using etcd = await LoneEtcd.start({ config, identity, dataDir: copy, root, signal });
-    return await etcd.save(salvageFile(config));
+    await using etcd = await LoneEtcd.start({ ...copy, root });
+    return await etcd.save(salvageFile(copy.config));
   };
   return save().catch(async (error) => {
     if (!isDenied(error)) throw error;
     const { makeRootCertificate } = await import('./root-certificate.ts');
-    return save(await makeRootCertificate(copy));
+    return save(await makeRootCertificate(copy.dataDir));
   });
 }
 
 interface Lone {
   readonly config: MemberConfig;
-  readonly identity: Identity;
+  readonly program: string;
   readonly dataDir: string;
   /** If authentication is enabled in the data. */
   readonly root: RootCertificate | undefined;
@@ -107,11 +122,10 @@ class LoneEtcd implements AsyncDisposable {
     this.#signal = signal;
   }
 
-  static async start({ config, identity, dataDir, root, signal }: Lone): Promise<LoneEtcd> {
+  static async start({ config, program, dataDir, root, signal }: Lone): Promise<LoneEtcd> {
     const [clientPort, peerPort] = await freePorts(2);
     const client = `${root ? 'https' : 'http'}://127.0.0.1:${clientPort}`;
     const peer = `http://127.0.0.1:${peerPort}`;
-    const program = join(config.etcdDir, minorOf(identity.lastVersion), 'etcd');
     const child = spawn(
       program,
       [

@@ -28,7 +28,10 @@ const cluster = {
 } satisfies EtcdClusterObject;
 const template: PodTemplate = {
   spec: {
-    initContainers: [{ name: 'gate', image: 'registry/agent:1', imagePullPolicy: 'IfNotPresent' }],
+    initContainers: [
+      { name: 'gate', image: 'registry/member:1', imagePullPolicy: 'IfNotPresent' },
+      { name: 'agent', image: 'registry/agent:1', imagePullPolicy: 'IfNotPresent' },
+    ],
     containers: [],
     volumes: [{ name: 'peer-tls', secret: { secretName: 'orders-peer-tls' } }],
     imagePullSecrets: [{ name: 'pull' }],

@@ -14,7 +14,7 @@ import { isRootCertificate } from '../../root-certificate.ts';
 import type { JobRequest } from '../effect.ts';
 import { type BackupSettings, type JobFacts, jobCommand } from '../job-arguments.ts';
 import type { EtcdClusterObject, Schedule } from '../kubernetes/cluster-object.ts';
-import { gateOf, peerSecretOf } from '../kubernetes/stateful-set.ts';
+import { peerSecretOf, sidecarOf } from '../kubernetes/stateful-set.ts';
 import { backupAccess } from './backup-access.ts';
 import { jobSettings } from './job-settings.ts';
 
@@ -132,7 +132,7 @@ const variables = (env: Readonly<Record<string, string>>): object[] =>
 
 function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
   const { cluster, template } = inputs;
-  const gate = gateOf(template);
+  const sidecar = sidecarOf(template);
   const schedule = scheduleOf(request, cluster);
   const { serviceAccountName, image } = request.restore ? jobSettings.of(request.restore.source) : (schedule ?? {});
   const { imagePullSecrets, nodeSelector, tolerations, priorityClassName } = template.spec;
@@ -147,8 +147,8 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
     ...(tls && { tls }),
     stores: storesOf(request, inputs),
     trigger: request.kind,
-    image: image ?? gate?.image ?? '',
-    ...(gate?.imagePullPolicy && { imagePullPolicy: gate.imagePullPolicy }),
+    image: image ?? sidecar?.image ?? '',
+    ...(sidecar?.imagePullPolicy && { imagePullPolicy: sidecar.imagePullPolicy }),
     ...(imagePullSecrets && { imagePullSecrets }),
     serviceAccountName: serviceAccountName ?? 'default',
     resources: request.restore || request.salvage ? large : small,

@@ -302,7 +302,7 @@ describe('a Job that is built from the StatefulSet', () => {
     ]);
     expect(await created()).toEqual([]);
 
-    const spec = { containers: [{ name: 'etcd' }], initContainers: [{ name: 'gate', image: 'agent:1' }] };
+    const spec = { containers: [{ name: 'etcd' }], initContainers: [{ name: 'agent', image: 'agent:1' }] };
     context.setTemplate({ spec } as never);
     context.setCluster({ ...(cluster as object), spec: { backup: { schedules: [schedule] } } } as never);
     await jobs.remove('final', 'refused-o1');

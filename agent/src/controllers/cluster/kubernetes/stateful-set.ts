@@ -35,8 +35,13 @@ export function missingPods({ spec, status }: StatefulSetObject): boolean {
   return (status?.replicas ?? 0) < (spec.replicas ?? 1);
 }
 
-export const gateOf = ({ spec }: PodTemplate): Container | undefined =>
-  spec.initContainers?.find(({ name }) => name === 'gate');
+export const gateOf = (template: PodTemplate): Container | undefined => initContainer(template, 'gate');
+
+/** The sidecar. Jobs use its image: the gate's contains an etcd of each minor version besides. */
+export const sidecarOf = (template: PodTemplate): Container | undefined => initContainer(template, 'agent');
+
+const initContainer = ({ spec }: PodTemplate, wanted: string): Container | undefined =>
+  spec.initContainers?.find(({ name }) => name === wanted);
 
 /** Value of the gate's flag `--cluster-domain`. */
 export function domainOf(template: PodTemplate): string {

@@ -1,0 +1,34 @@
+import type { IConstruct } from 'constructs';
+import { agentImage, isReleased, memberImage } from './agent-image';
+import { appState } from './construct-tree';
+
+interface Audience {
+  told: boolean;
+  tell: (message: string) => void;
+}
+
+const message = `${agentImage} was never released, so no node can pull it; build an image with \`npm run image\` in a checkout, push it, and name it in agentImage of EtcdCluster and in image of the others (docs/getting-started/install.md#build-the-image)`;
+
+const audienceOf = (construct: IConstruct): Audience =>
+  appState(construct, 'unreleasedImage', () => ({
+    told: false,
+    tell: (text) => console.warn(`cdk8s-etcd: ${text}`),
+  }));
+
+/** Adds a validation that finds no problem, but tells once for each app that an image of ours was never released. */
+export function tellIfUnreleased({ node }: IConstruct, image: string): void {
+  if (isReleased || (image !== agentImage && image !== memberImage)) return;
+  node.addValidation({
+    validate: () => {
+      const audience = audienceOf(node.root);
+      if (!audience.told) audience.tell(message);
+      audience.told = true;
+      return [];
+    },
+  });
+}
+
+/** Gives the message to `tell` instead of the standard error. */
+export function onUnreleased(app: IConstruct, tell: (message: string) => void): void {
+  audienceOf(app).tell = tell;
+}

@@ -1,0 +1,77 @@
+// The two images of the agent, and how `npm run image` builds them.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { agentImage, memberImage } from '../../src/lib/agent-image';
+import { newestPatches } from '../../src/lib/defaults';
+
+const dockerfile = readFileSync('agent/Dockerfile', 'utf8');
+const stages = dockerfile.split(/^(?=FROM )/m);
+const stage = (name: string) => stages.find((each) => each.split('\n')[0]!.endsWith(` AS ${name}`))!;
+
+const bases = ['NODE_IMAGE', 'ETCD_IMAGE', 'ETCD_3_6_IMAGE', 'ETCD_3_5_IMAGE'];
+const pinned = `registry.example.com/base:1@sha256:${'0a'.repeat(32)}`;
+
+/** What the expression of a script is, with the modules of the scripts. */
+function evaluated(expression: string): unknown {
+  const from = (module: string) => JSON.stringify(resolve('scripts/lib', module));
+  const script = `import { unpinnedBases } from ${from('base-images.mjs')};
+import { ownBuildArgs, releaseImages } from ${from('image-labels.mjs')};
+console.log(JSON.stringify(${expression}));`;
+  const text = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+  return JSON.parse(text);
+}
+
+function image(...args: string[]) {
+  const { status, stderr } = spawnSync(process.execPath, [resolve('scripts/commands/image.mjs'), ...args], {
+    encoding: 'utf8',
+  });
+  return { status, lines: stderr.trim().split('\n') };
+}
+
+test('that of members adds the newest etcd of each minor to the layers of the other, and is the default', () => {
+  expect(stage('agent')).not.toContain('/opt/etcd/');
+  expect(stages.at(-1)).toBe(stage('member'));
+  expect(stage('member')).toMatch(/^FROM agent AS member$/m);
+  for (const [minor, patch] of Object.entries(newestPatches)) {
+    const [, from] = new RegExp(`^COPY --from=(\\S+) /usr/local/bin/etcd /opt/etcd/${minor}/etcd$`, 'm').exec(
+      stage('member'),
+    )!;
+    const [, argument] = new RegExp(`^FROM \\$\\{(\\w+)\\} AS ${from}$`, 'm').exec(dockerfile)!;
+    expect(dockerfile).toMatch(new RegExp(`^ARG ${argument}=\\S+:v${patch}(@|$)`, 'm'));
+  }
+});
+
+test('the labels say which version and commit they are of, and are the same in each build', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const args = evaluated('ownBuildArgs()') as string[];
+  expect(args).toEqual([
+    `VERSION=${version}`,
+    expect.stringMatching(/^REVISION=([0-9a-f]{40}(-dirty)?)?$/),
+    expect.stringMatching(/^CREATED=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+  ]);
+  expect(evaluated('ownBuildArgs()')).toEqual(args);
+  for (const [name] of args.map((each) => each.split('='))) expect(stage('agent')).toContain(`="\${${name}}"`);
+});
+
+test('a build that must be pinned refuses each base without a digest, before it builds anything', () => {
+  const { status, lines } = image(
+    '--pinned',
+    ...bases.slice(1).flatMap((base) => ['--build-arg', `${base}=${pinned}`]),
+  );
+  expect(lines).toEqual([expect.stringMatching(/^agent\/Dockerfile: NODE_IMAGE: '\S+' has no digest; write /)]);
+  expect(status).toBe(2);
+  expect(evaluated(`unpinnedBases(${JSON.stringify(bases.map((base) => `${base}=${pinned}`))})`)).toEqual([]);
+  expect(evaluated(`unpinnedBases([], 'ARG A_IMAGE=a:1@sha256:12')`)).toHaveLength(1);
+});
+
+test.each([
+  [['--target=etcd', '--tag=a'], "--target: 'etcd' is not an image; write agent or member"],
+  [['--target=agent'], '--target: needs --tag'],
+])('%j is refused', (args, message) => {
+  expect(image(...args)).toEqual({ status: 2, lines: [expect.stringContaining(message)] });
+});
+
+test('the images of a release are those that the library names', () => {
+  expect(evaluated('releaseImages.map(({ name }) => name)')).toEqual([agentImage, memberImage]);
+});
