@@ -195,7 +195,7 @@ test('two cannot have one name, as the second would do nothing', () => {
   const cluster = clusterOf(Chart.of(each), 'carts');
   new EtcdRestore(Chart.of(each), 'again', { cluster, source, name: 'same' });
   expect(each.node.validate()).toEqual([
-    expect.stringMatching(/^name: another restore of this chart is called 'same'/),
+    expect.stringMatching(/^another restore of this chart is called 'same'/),
   ]);
 });
 

@@ -302,7 +302,7 @@ test('two schedules of a chart cannot have the same name', () => {
   new EtcdBackupSchedule(chart, 'a', { ...valid, name: 'same' });
   new EtcdBackupSchedule(chart, 'b', { ...valid, name: 'same' });
   expect(() => Testing.synth(chart)).toThrow(
-    /\[shop\/a\] name: another .*\n.*\[shop\/b\] name: another backup schedule/,
+    /\[shop\/a\] another .*\n.*\[shop\/b\] another backup schedule/,
   );
 });
 
