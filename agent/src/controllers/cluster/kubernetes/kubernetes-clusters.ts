@@ -88,7 +88,12 @@ export class KubernetesClusters implements Clusters {
     const { status: kept = {} } = await client.merge<Kept>(paths.of('etcdclusters', name, 'status'), body);
     // A pass before the watch reports this write would find the old status, and write and tell everything again.
     cache.changed('etcdclusters');
-    const events = [...conditionEvents(cluster.status, status), ...operationEvents(cluster.status, kept)];
+    // CRDs of an older release drop an operation, which would otherwise begin in every pass.
+    const operations = {
+      ...(kept.operation && { operation: status.operation }),
+      ...(kept.lastOperation && { lastOperation: status.lastOperation }),
+    };
+    const events = [...conditionEvents(cluster.status, status), ...operationEvents(cluster.status, operations)];
     for (const { type, reason, message } of events) {
       this.#context.emitEvent(type, reason, message);
     }
