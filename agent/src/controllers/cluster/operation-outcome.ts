@@ -44,8 +44,7 @@ const has = ({ steps }: ReportedOperation, ...kinds: readonly StepKind[]): boole
   steps.some(({ kind }) => kind !== undefined && kinds.includes(kind));
 
 /** From then on a restore ends only with its data. */
-const isPastFence = (operation: ReportedOperation): boolean =>
-  has(operation, 'StopPods', 'Seed', 'Restore');
+const isPastFence = (operation: ReportedOperation): boolean => has(operation, 'StopPods', 'Seed', 'Restore');
 
 const isFull = (v: View): boolean => !v.o.alarms.known || alarms(v, 'NoSpace').length > 0;
 

@@ -326,7 +326,10 @@ test('a switch of TLS that has not begun is not a step', () => {
 test('whether a step has an Event of its own is known by its kind, not by its name', () => {
   const startedAt = '2026-01-01T00:00:10Z';
   const eventsOf = (kind: StepKind | undefined, name: string) =>
-    operationEvents({}, { operation: { type: 'Growing', startedAt, steps: [{ name, ...(kind && { kind }), startedAt }] } });
+    operationEvents(
+      {},
+      { operation: { type: 'Growing', startedAt, steps: [{ name, ...(kind && { kind }), startedAt }] } },
+    );
   expect(eventsOf('Restart', 'let c-2 begin anew')).toEqual([]);
   expect(eventsOf('Compact', 'remove old revisions')).toHaveLength(1);
   // An older release does not say.

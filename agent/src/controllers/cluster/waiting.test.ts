@@ -34,7 +34,9 @@ test('it goes on after a restart of the reconciler, by what the status says', ()
   expect(waitingOf(goesOn, 'unknown')).toEqual({ for: unhealthy, since: Date.parse('2020-01-01T00:00:00Z') });
   // What this process saw end has ended, also if the status could not be written since.
   expect(waitingOf(goesOn, undefined)).toEqual({ for: unhealthy, since: later });
-  expect(waitingOf(seen({ waits: unhealthy }, told('2999-01-01T00:00:00Z')), 'unknown')).toMatchObject({ since: later });
+  expect(waitingOf(seen({ waits: unhealthy }, told('2999-01-01T00:00:00Z')), 'unknown')).toMatchObject({
+    since: later,
+  });
   expect(waitingOf(seen({ waits: unhealthy }, told('soon')), 'unknown')).toMatchObject({ since: later });
 });
 

@@ -89,7 +89,14 @@ interface Following extends Pick<Asking, 'session' | 'terminal' | 'kind'> {
 /** Looks, one a second, after which a reconciler that does not know the request is not about to be replaced. */
 const patience = 5;
 
-async function followed({ session, terminal, name, kind, at, generation }: Following): Promise<ClusterObject | undefined> {
+async function followed({
+  session,
+  terminal,
+  name,
+  kind,
+  at,
+  generation,
+}: Following): Promise<ClusterObject | undefined> {
   const path = session.paths.of('etcdclusters', name);
   let looks = 0;
   const progress = (object: ClusterObject) => {

@@ -67,7 +67,9 @@ async function readLeases(
     [...oneOfEach].map(async ([name, cluster]) => {
       if (!isEverywhere) return [(await readLease(session, cluster)) ?? []].flat();
       const query = { fieldSelector: `metadata.name=${name}` };
-      return (await session.attempt('leases', session.client.list<LeaseObject>(everywhere('leases'), query)))?.items ?? [];
+      return (
+        (await session.attempt('leases', session.client.list<LeaseObject>(everywhere('leases'), query)))?.items ?? []
+      );
     }),
   );
   return found.flat();

@@ -132,7 +132,9 @@ function followVersion(v: View): Effect {
 const seedLacksCertificates = (v: View): boolean => {
   // A pod without certificates could not fetch such a snapshot: SeedPod.certificates makes it anew.
   if (isGuardedByTls(v.record)) return false;
-  return refusalAt(v, 0) === 'ConfigRefused' && isUnborn(v) && transportOf(v).peers === 'https' && askedScheme(v) === 'http';
+  return (
+    refusalAt(v, 0) === 'ConfigRefused' && isUnborn(v) && transportOf(v).peers === 'https' && askedScheme(v) === 'http'
+  );
 };
 
 function followTransport(v: View): Effect {

@@ -148,8 +148,9 @@ const whyMemberDown = (v: View, { ordinal }: MemberView): string | undefined =>
 
 /** This was reported. After MemberDown, the start of the pod is the end of that, not a new event. */
 const was = (v: View, wanted: Reason): boolean =>
-  v.cluster.status.conditions?.some(({ type, reason, status }) => type === 'Degraded' && reason === wanted && status === 'True') ??
-  false;
+  v.cluster.status.conditions?.some(
+    ({ type, reason, status }) => type === 'Degraded' && reason === wanted && status === 'True',
+  ) ?? false;
 
 /** It still answers, but its pod is being deleted or no longer exists. */
 function losesPod(v: View, member: MemberView): boolean {

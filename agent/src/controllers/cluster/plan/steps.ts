@@ -104,7 +104,10 @@ function removal(v: View, pod: string, op: Extract<Op, { kind: 'Remove' }>): Ste
   const comesBack = op.ordinal < wantedSize(v);
   const then = comesBack ? joins(v) : [];
   if (op.step === 'claim') return { now: claim, next: then };
-  return { now: step('Remove', `remove ${pod} from the member list`), next: [...(op.claimUid ? [claim] : []), ...then] };
+  return {
+    now: step('Remove', `remove ${pod} from the member list`),
+    next: [...(op.claimUid ? [claim] : []), ...then],
+  };
 }
 
 function defragmentation(v: View, { present }: Extract<Op, { kind: 'Defragment' }>): Steps {
