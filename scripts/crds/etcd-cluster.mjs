@@ -354,6 +354,7 @@ const steps = (limit) =>
     'Its steps so far, in the order in which they began. A step that took less than a second or two may be missing.',
     object('A step.', {
       'name!': text('What is done, such as restart orders-2.', 256),
+      kind: text('The kind of what is done, such as Restart.', 32),
       'startedAt!': time('The time at which it began.'),
       endedAt: time('The time at which it ended. Missing while it is in progress.'),
     }),
@@ -371,12 +372,14 @@ const operation = (description, more) =>
     ...more,
   });
 
-const request = (description) =>
+const request = (description, more) =>
   object(description, {
     'at!': time('The time that the request names.'),
     'phase!': text('Waiting, Running, Completed or Failed.', 32),
     'message!': text('What it waits for, or what came of it.', 512),
+    ...more,
   });
+const last = { last: request('The newest request that was tried, while this one waits.') };
 
 const status = object('The state that the reconciler observes. Fields whose value it does not know are missing.', {
   ...common,
@@ -416,11 +419,15 @@ const status = object('The state that the reconciler observes. Fields whose valu
       'The rule that waits, and the first condition that does not hold yet. docs/reference/state-machine.md lists both.',
       512,
     ),
-    'since!': time('The time since when it waits for that.'),
+    'since!': time('The time since when that rule waits.'),
   }),
   maintenance: object('What came of the newest requests of spec.maintenance.', {
-    defragment: request('Its newest defragmentation.'),
-    moveLeader: request('The newest request to move the leader.'),
+    defragment: request('Its newest defragmentation.', last),
+    moveLeader: request('The newest request to move the leader.', last),
+  }),
+  reconciler: object('The reconciler that wrote this status.', {
+    'lease!': text('The name of the Lease that it holds, in the namespace of the cluster.', 253),
+    'version!': text('Its version.', 64),
   }),
   observedAt: time(
     'The time of this status. The reconciler updates it at every change, and every ten minutes without one.',

@@ -239,5 +239,5 @@ test('two cannot have one name', () => {
   const chart = chartOf();
   backup({ endpoints, store: s3, name: 'same' }, chart);
   new EtcdBackup(chart, 'other', { endpoints, store: s3, name: 'same' });
-  expect(() => Testing.synth(chart)).toThrow(/\[shop\/now\] name: another backup of this chart is called 'same' too/);
+  expect(() => Testing.synth(chart)).toThrow(/\[shop\/now\] another backup of this chart is called 'same' too/);
 });

@@ -194,9 +194,7 @@ test('two cannot have one name, as the second would do nothing', () => {
   const each = restore({ name: 'same' });
   const cluster = clusterOf(Chart.of(each), 'carts');
   new EtcdRestore(Chart.of(each), 'again', { cluster, source, name: 'same' });
-  expect(each.node.validate()).toEqual([
-    expect.stringMatching(/^name: another restore of this chart is called 'same'/),
-  ]);
+  expect(each.node.validate()).toEqual([expect.stringMatching(/^another restore of this chart is called 'same'/)]);
 });
 
 describe('a store with workload identity', () => {

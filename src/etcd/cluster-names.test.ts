@@ -14,7 +14,7 @@ describe('a name that is taken', () => {
 
   test('is reported once per cluster, whichever chart has the other', () => {
     const namesake = (place: string) =>
-      `name: another etcd cluster of this ${place} is called 'orders' too; give each its own name`;
+      `another etcd cluster of this ${place} is called 'orders' too; give each its own name`;
     expect(problems(['a', 'orders'], ['b', 'orders'])).toEqual([namesake('namespace'), namesake('namespace')]);
   });
 
@@ -24,7 +24,7 @@ describe('a name that is taken', () => {
     new EtcdReconciler(chart, 'reconciler', { name: 'orders' });
     new EtcdCluster(chart, 'orders', { reconciler: EtcdReconciler.external() });
     const told = app.node.findAll().flatMap(({ node }) => node.validate());
-    expect(told).toContain("name: another Service of this chart is called 'orders' too; give each its own name");
+    expect(told).toContain("another Service of this chart is called 'orders' too; give each its own name");
   });
 
   test('is free although a cluster is called etcd, and its reconciler etcd-reconciler', () => {

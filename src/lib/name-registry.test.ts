@@ -11,8 +11,8 @@ test('a name is taken in the namespace, whichever chart it is in', () => {
   const charts = ['a', 'b', 'c'].map((id) => new Chart(app, id, { namespace: id === 'c' ? 'other' : 'shop' }));
   for (const chart of charts) schedule(chart, 'nightly');
   expect(charts.map(problemsOf)).toEqual([
-    ["name: another backup schedule of this namespace is called 'same' too; give each its own name"],
-    ["name: another backup schedule of this namespace is called 'same' too; give each its own name"],
+    ["another backup schedule of this namespace is called 'same' too; give each its own name"],
+    ["another backup schedule of this namespace is called 'same' too; give each its own name"],
     [],
   ]);
 });
@@ -40,9 +40,9 @@ test("a schedule and a cluster cannot share a ServiceAccount's name", () => {
   const nightly = schedule(chart, 'nightly', 'orders');
   new EtcdCluster(chart, 'orders');
   expect(nightly.node.validate()).toEqual([
-    "name: another ServiceAccount of this chart is called 'orders' too; give each its own name",
+    "another ServiceAccount of this chart is called 'orders' too; give each its own name",
   ]);
-  expect(() => manifestsOf(nightly)).toThrow('[a/nightly] name: another ServiceAccount');
+  expect(() => manifestsOf(nightly)).toThrow('[a/nightly] another ServiceAccount');
 });
 
 test('the work for each name does not grow with their number, not even when all are the same', () => {

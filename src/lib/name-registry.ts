@@ -21,7 +21,7 @@ export function namesakeProblems(construct: Construct, kind: string, what: strin
   const other = namesakes.find((each) => each !== construct && isAttached(each));
   if (!other) return [];
   const place = Chart.of(other) === Chart.of(construct) ? 'chart' : 'namespace';
-  return [`name: another ${what} of this ${place} is called '${name}' too; give each its own name`];
+  return [`another ${what} of this ${place} is called '${name}' too; give each its own name`];
 }
 
 /** The names of the objects of one construct. */

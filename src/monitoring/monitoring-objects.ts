@@ -119,9 +119,10 @@ export class MonitoringObjects {
 
   /** `subject`: the labels of its alerts are complete only at synthesis. */
   rules(name: string, subject: () => AlertedSubject): ApiObject | undefined {
-    this.alertNames = subject().groups.flatMap(({ alerts }) => alerts.map((alert) => alert.name));
+    const now = subject();
+    this.alertNames = now.groups.flatMap(({ alerts }) => alerts.map((alert) => alert.name));
     const groups = () => this.alerts._groups(subject()) ?? [];
-    if (groups().length === 0) return undefined;
+    if (!this.alerts._groups(now)?.length) return undefined;
     if (this.scrape._kind === 'ServiceMonitors') {
       const spec = Lazy.any({ produce: () => ({ groups: groups() }) });
       return this.object('Alerts', api, 'PrometheusRule', name, { spec });

@@ -231,6 +231,6 @@ test('a cluster that is called like it would take its objects away', () => {
   const chart = new Chart(Testing.app(), 'shop');
   const orders = new EtcdCluster(chart, 'etcd-reconciler');
   expect(orders.node.validate()).toContain(
-    "name: another ServiceAccount of this chart is called 'etcd-reconciler' too; give each its own name",
+    "another ServiceAccount of this chart is called 'etcd-reconciler' too; give each its own name",
   );
 });

@@ -193,7 +193,7 @@ describe('reports a problem when', () => {
     new EtcdReconciler(chart, 'one', { selector: { team: 'a' } });
     new EtcdReconciler(sibling(chart, 'b'), 'two', { selector: { team: 'b' } });
     expect(problemsOf(chart)).toEqual([
-      "name: another reconciler of this namespace is called 'etcd-reconciler' too; give each its own name",
+      "another reconciler of this namespace is called 'etcd-reconciler' too; give each its own name",
     ]);
   });
 

@@ -236,7 +236,7 @@ describe('two users', () => {
     const [first, second] = ['a', 'b'].map((id) => orders.addUser(id, { can, userName: 'api' }));
     for (const user of [first!, second!]) {
       expect(problemsOf(user)).toEqual([
-        "name: another user of 'orders' of this chart is called 'api' too; give each its own name",
+        "another user of 'orders' of this chart is called 'api' too; give each its own name",
       ]);
     }
     second!.node.scope!.node.tryRemoveChild('b');
@@ -255,7 +255,7 @@ describe('two users', () => {
     const other = new EtcdCluster(chart, 'a-b').addUser('c', { can });
     for (const each of [user, other]) {
       expect(problemsOf(each)).toEqual([
-        "name: another EtcdUser of this chart is called 'a-b-c' too; give each its own name",
+        "another EtcdUser of this chart is called 'a-b-c' too; give each its own name",
       ]);
     }
   });

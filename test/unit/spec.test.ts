@@ -125,11 +125,11 @@ describe('the invariants that imports and rights hold', () => {
       ])
       .map(([, verb, resource, part]) => `${verb} ${resource}${part ? `/${part}` : ''}`);
     expect([...new Set(writes)].sort()).toEqual([
-      'apply etcdbackups/status',
-      'apply etcdclusters/status',
       'create etcdbackups',
+      'merge etcdbackups/status',
       // Its finalizers alone.
       'merge etcdclusters',
+      'merge etcdclusters/status',
       'merge etcdrestores/status',
       'merge etcdusers/status',
     ]);

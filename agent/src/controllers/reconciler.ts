@@ -13,6 +13,7 @@ import type { ListenAddress } from '../lib/http/listen-address.ts';
 import type { Log } from '../lib/log.ts';
 import { sendMetrics } from '../lib/metrics/render.ts';
 import { WorkQueue } from '../lib/queue.ts';
+import { agentVersion } from '../lib/version.ts';
 import { clusterBackups } from './backup/cluster-backups.ts';
 import { BackupController } from './backup/controller.ts';
 import { backupMetrics } from './backup/metrics.ts';
@@ -208,7 +209,7 @@ export class Reconciler {
   }
 
   #runner(cluster: EtcdClusterObject): ClusterRunner {
-    const { namespace, settings, log, holder } = this.#options;
+    const { namespace, settings, log, holder, lease } = this.#options;
     const { name } = cluster.metadata;
     const [client, paths, events] = [this.#client, this.#paths, this.#events];
     const own = log.child({ cluster: name });
@@ -216,6 +217,7 @@ export class Reconciler {
     own.info('managing this cluster');
     return new ClusterRunner(cluster, {
       ...{ client, paths, namespace, name, settings, events, holder, shutdown: this.#shutdown, turn: this.#queue.run },
+      reconciler: { lease, version: agentVersion },
       certificatesTurn: this.#certificateQueue.run,
       usersTurn: this.#userQueue.run,
       users: () => this.#watches.users,

@@ -136,14 +136,6 @@ export class ApiClient {
     });
   }
 
-  /**
-   * Applies an object server-side: removes fields that this manager no longer sets, and keeps fields of other owners.
-   */
-  apply<T>(path: string, body: unknown): Promise<T> {
-    const query = { fieldManager: this.#name, force: 'true' };
-    return this.#call('PATCH', path, { query, body, contentType: 'application/apply-patch+yaml' });
-  }
-
   async remove(path: string, preconditions: Preconditions): Promise<void> {
     const options = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy: 'Background' };
     await this.#call('DELETE', path, { body: options });

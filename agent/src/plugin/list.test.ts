@@ -6,8 +6,8 @@ beforeEach(async () => {
 });
 afterEach(() => plugin[Symbol.asyncDispose]());
 
-const lease = (namespace: string, renewed: number) => ({
-  metadata: { name: 'etcd-reconciler', namespace },
+const lease = (namespace: string, renewed: number, name = 'etcd-reconciler') => ({
+  metadata: { name, namespace },
   spec: { holderIdentity: 'r', leaseDurationSeconds: 15, renewTime: ago(renewed) },
 });
 
@@ -43,6 +43,17 @@ test('a status whose reconciler let its Lease expire is old, as for status', asy
   expect(JSON.parse((await plugin.run('list -o json')).out)).toMatchObject([{ current: false }]);
   plugin.api.put(paths.of('leases', 'etcd-reconciler'), lease('shop', 5));
   expect((await plugin.run('list')).out).not.toContain('OLD');
+});
+
+test('of two reconcilers, each renews a Lease of its own, which the status names', async () => {
+  plugin.putCluster('orders', { reconciler: { lease: 'second', version: '0.1.0' } });
+  plugin.putCluster('carts');
+  plugin.api.put(paths.of('leases', 'second'), lease('shop', 600, 'second'));
+  plugin.api.put(paths.of('leases', 'etcd-reconciler'), lease('shop', 5));
+  const old = (await plugin.run('list')).out.split('\n').filter((line) => line.endsWith('OLD'));
+  expect(old).toEqual([expect.stringMatching(/^orders /)]);
+  expect((await plugin.run('status orders')).exit).toBe(6);
+  expect((await plugin.run('status carts')).exit).toBe(0);
 });
 
 test('-A judges each namespace by its own Lease', async () => {

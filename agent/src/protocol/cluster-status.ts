@@ -37,12 +37,14 @@ export interface ClusterStatus {
   operation?: ReportedOperation;
   /** The newest operation that ended. */
   lastOperation?: ReportedOperation;
-  /** What the next action waits for, once it has waited for some time. */
+  /** What the next action waits for, once it has waited for some time, and since when that action waits. */
   waiting?: { for: string; since: string };
   /** The newest requests of `spec.maintenance`. */
   maintenance?: Partial<Record<MaintenanceKind, ReportedMaintenance>>;
   /** The certificates that the reconciler issues. */
   certificates?: readonly ReportedCertificate[];
+  /** Who wrote this status: the Lease that it holds, and its version. */
+  reconciler?: { lease: string; version: string };
   /** Time of this status. It is written again when it gets old, even if nothing else changed. */
   observedAt?: string;
   members: ReportedMember[];
@@ -70,10 +72,19 @@ export interface ReportedMaintenance {
   readonly at: string;
   readonly phase: MaintenanceResult['phase'] | 'Waiting';
   readonly message: string;
+  /** The newest request that was tried, while this one waits. */
+  readonly last?: Readonly<MaintenanceResult>;
 }
+
+export type StepKind =
+  | ('Start' | 'Add' | 'CatchUp' | 'Promote' | 'Restart' | 'BecomeHealthy' | 'Remove' | 'DeleteClaim')
+  | ('BackUp' | 'Salvage' | 'Verify' | 'Fence' | 'StopPods' | 'Seed' | 'Restore' | 'Report')
+  | ('Compact' | 'Defragment' | 'Disarm' | 'MoveLeader' | 'RaiseVersion' | 'SwitchTransport' | 'DeleteClaims');
 
 export interface ReportedStep {
   name: string;
+  /** Unset by an older release. */
+  kind?: StepKind;
   startedAt: string;
   /** Unset: it is in progress. */
   endedAt?: string;

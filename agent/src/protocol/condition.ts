@@ -1,3 +1,4 @@
+import { expectedReasons, faultConditions } from '../../../src/lib/fault-conditions.ts';
 import { type Reason, reasons } from './reasons.ts';
 
 export const conditionTypes = [
@@ -44,30 +45,7 @@ export const unknown = (type: ConditionType, reason: Reason, message: string = r
   message,
 });
 
-/** The status of a condition that needs attention. */
-const bad: Partial<Record<ConditionType, 'True' | 'False'>> = {
-  Available: 'False',
-  Degraded: 'True',
-  QuorumLost: 'True',
-  Stalled: 'True',
-  Alarm: 'True',
-  BackupHealthy: 'False',
-  CertificatesReady: 'False',
-  TransportReady: 'False',
-  AuthReady: 'False',
-  Accepted: 'False',
-};
-
-/** Reasons that need no attention, because they belong to normal operations. No Event reports their beginning or end. */
-const expected: readonly string[] = [
-  'Bootstrapping',
-  'NoSchedule',
-  'Restoring',
-  'Starting',
-  'NoReadyPod',
-  'Issuing',
-  'SwitchingTransport',
-];
+const bad: Partial<Record<ConditionType, 'True' | 'False'>> = faultConditions;
 
 export const isBad = ({ type, status }: Condition): boolean => bad[type] === status;
 
@@ -75,5 +53,5 @@ export const isBad = ({ type, status }: Condition): boolean => bad[type] === sta
 export const needsAttention = (condition: Condition): boolean =>
   (isBad(condition) || (bad[condition.type] !== undefined && condition.status === 'Unknown')) && !isExpected(condition);
 
-/** Whether the reason belongs to normal operations. */
-export const isExpected = ({ reason }: Condition): boolean => expected.includes(reason);
+/** Whether the reason belongs to normal operations. No Event reports the beginning or end of such a condition. */
+export const isExpected = ({ reason }: Condition): boolean => expectedReasons.includes(reason);

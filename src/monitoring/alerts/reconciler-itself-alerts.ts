@@ -14,7 +14,7 @@ export function alertsOnReconcilerItself(scope: AlertScope, replicas: number): A
     {
       name: 'EtcdReconcilerInactive',
       severity: 'critical',
-      expr: `(absent(${leader}) or ${leads} == 0) unless on () ${reported}`,
+      expr: `(absent(${leader}) or ${leads} == 0) unless on (namespace) ${reported}`,
       for: '10m',
       summary:
         'No pod of the reconciler holds its Lease, so nothing is repaired. Check its Deployment, its Lease and its log.',

@@ -1,18 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expectedReasons, faultConditions } from '../../../src/lib/fault-conditions';
 import type { Monitoring } from '../../monitoring/support/monitoring';
 import type { Manifest } from '../../synth';
 import type { Stage } from '../stage';
 import type { Sample } from './run';
 
-/** The conditions that show a fault, and their status then. */
-const bad: Readonly<Record<string, string>> = {
-  Available: 'False',
-  Degraded: 'True',
-  QuorumLost: 'True',
-  Stalled: 'True',
-  Alarm: 'True',
-  BackupHealthy: 'False',
-};
+const bad: Readonly<Record<string, string>> = faultConditions;
 
 /** ms */
 const interval = 2_000;
@@ -68,7 +61,7 @@ function stateOf({ phase, operation, conditions = [] }: Manifest): Omit<Sample, 
     ...(operation && { operation: [operation.type, operation.target].filter(Boolean).join(' to ') }),
     ...(step && { step }),
     troubles: conditions
-      .filter(({ type, status, reason }: Manifest) => bad[type] === status && reason !== 'Starting')
+      .filter(({ type, status, reason }: Manifest) => bad[type] === status && !expectedReasons.includes(reason))
       .map(({ type, reason }: Manifest) => `${type}: ${reason}`),
   };
 }

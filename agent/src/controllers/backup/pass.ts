@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { ApiError } from '../../kube/api-error.ts';
 import type { Troubles } from '../../kube/event-reader.ts';
 import type { Events } from '../../kube/events.ts';
+import { mergePatch } from '../../kube/merge-patch.ts';
 import type { EventObject, JobObject, PodObject } from '../../kube/objects.ts';
 import { groupVersion } from '../../kube/paths.ts';
 import { AgentError } from '../../lib/errors.ts';
@@ -81,8 +82,8 @@ async function report(
   }
   await at(`before ReportBackup${status.phase}`);
   // The resourceVersion rejects the write if the object changed meanwhile: a final status never changes.
-  const body = { apiVersion: groupVersion, kind: 'EtcdBackup', metadata: { name, uid, resourceVersion }, status };
-  await client.apply(paths.of('etcdbackups', name, 'status'), body);
+  const body = { metadata: { uid, resourceVersion }, status: mergePatch(backup.status, status) };
+  await client.merge(paths.of('etcdbackups', name, 'status'), body);
   await at(`after ReportBackup${status.phase}`);
   return { done, acted: true };
 }

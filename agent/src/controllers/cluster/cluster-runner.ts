@@ -14,7 +14,7 @@ import type { EtcdClusterObject } from './kubernetes/cluster-object.ts';
 import { KubernetesPort, type PortOptions } from './kubernetes/kubernetes-port.ts';
 import { runCluster } from './loop.ts';
 import type { Observed } from './observed.ts';
-import { type PassFacts, passFacts } from './pass-facts.ts';
+import type { PassFacts } from './pass-facts.ts';
 import type { AtPoint } from './reconcile.ts';
 
 export type RunnerOptions = Omit<PortOptions, 'certificates' | 'authentication' | 'log'> & {
@@ -22,6 +22,7 @@ export type RunnerOptions = Omit<PortOptions, 'certificates' | 'authentication' 
   readonly users: () => readonly EtcdUserObject[] | undefined;
   readonly clusters: () => readonly EtcdClusterObject[];
   readonly holder: string;
+  readonly reconciler: NonNullable<ClusterStatus['reconciler']>;
   readonly at: AtPoint;
   readonly onFacts: (facts: PassFacts) => void;
   readonly onStatus: (status: ClusterStatus) => void;
@@ -116,16 +117,18 @@ export class ClusterRunner {
   }
 
   async #run(): Promise<void> {
-    const { settings, holder, log, at, turn, onStatus } = this.#options;
+    const { settings, holder, reconciler, log, at, turn, onStatus } = this.#options;
     const { signal } = this.#stop;
     try {
-      const onObserved = (observed: Observed, now: number) => {
-        this.#options.onFacts(passFacts(observed, now, settings));
+      const onObserved = (observed: Observed, facts: PassFacts) => {
+        this.#options.onFacts(facts);
         this.#certificates.see(memberReports(observed));
         this.#users.see(observed);
       };
       const wake = this.#wake.wait;
-      await runCluster({ port: this.#port, settings, holder, signal, log, at, turn, wake, onObserved, onStatus });
+      await runCluster({
+        ...{ port: this.#port, settings, holder, reconciler, signal, log, at, turn, wake, onObserved, onStatus },
+      });
     } catch (error) {
       log.error({ err: error }, `the cluster is no longer reconciled: ${messageOf(error)}`);
     }

@@ -2,13 +2,16 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
 import type { WorkQueue } from '../../lib/queue.ts';
+import { withoutUndefined } from '../../lib/without-undefined.ts';
 import type { ClusterStatus } from '../../protocol/cluster-status.ts';
 import { emptyMemory, type Memory } from './observe.ts';
 import type { Fresh, Observed } from './observed.ts';
+import { type PassFacts, passFacts } from './pass-facts.ts';
 import type { Port } from './port.ts';
 import { type AtPoint, type Pass, pass } from './reconcile.ts';
 import type { Settings } from './settings.ts';
 import { clusterStatus, statusToWrite } from './status.ts';
+import { toldOf, type Waiting, waitingOf } from './waiting.ts';
 
 export interface ClusterRun {
   port: Port;
@@ -18,19 +21,21 @@ export interface ClusterRun {
   signal: AbortSignal;
   log: Pick<Log, 'info' | 'warn' | 'error' | 'debug'>;
   at?: AtPoint;
+  /** Who writes the status. */
+  reconciler?: NonNullable<ClusterStatus['reconciler']>;
   /** Resolves when something changed, so that the next pass begins at once. */
   wake?: (signal: AbortSignal) => Promise<unknown>;
   /** Runs a pass when its turn comes, where there are many clusters. */
   turn?: WorkQueue['run'];
-  /** Called with what each pass has observed, and when. */
-  onObserved?: (observed: Observed, now: number) => void;
+  /** Called with what each pass has observed. */
+  onObserved?: (observed: Observed, facts: PassFacts) => void;
   /** Called with the status that each pass found, whether it can be written or not. */
   onStatus?: (status: ClusterStatus) => void;
 }
 
 /** Reconciles one cluster, pass after pass, until the signal is aborted. */
 export async function runCluster(run: ClusterRun): Promise<void> {
-  let kept: Kept = { memory: emptyMemory(clock()), said: undefined, waiting: undefined, wait: 0 };
+  let kept: Kept = { memory: emptyMemory(clock()), said: undefined, waiting: 'unknown', wait: 0 };
   let changed = false;
   while (!run.signal.aborted) {
     // The observation is not kept while the loop waits: most clusters wait most of the time.
@@ -43,15 +48,9 @@ export async function runCluster(run: ClusterRun): Promise<void> {
 interface Kept {
   memory: Memory;
   said: string | undefined;
-  /** What the next action waits for, and since when. */
-  waiting: Waiting | undefined;
+  waiting: Waiting;
   /** Time until the next pass, ms. */
   wait: number;
-}
-
-interface Waiting {
-  readonly for: string;
-  readonly since: number;
 }
 
 async function look(run: ClusterRun, { memory, said, waiting }: Kept, isUrgent: boolean): Promise<Kept> {
@@ -68,20 +67,6 @@ async function look(run: ClusterRun, { memory, said, waiting }: Kept, isUrgent: 
   if (isBusy || effect || !isReady(done)) port.lookAgain?.();
   return { memory: done.memory, said: now, waiting: waits, wait: waitOf(done, settings) };
 }
-
-/** A pass that acts, or that waits for something else, ends the wait. */
-function waitingOf({ plan: { waits }, now }: Done, before: Waiting | undefined): Waiting | undefined {
-  if (waits === undefined) return undefined;
-  return before?.for === waits ? before : { for: waits, since: now };
-}
-
-/** ms. Most waits are shorter, and each would be a write of the status. */
-const worthSaying = 15_000;
-
-const lasting = (waiting: Waiting | undefined, now: number): ClusterStatus['waiting'] =>
-  waiting && now - waiting.since >= worthSaying
-    ? { for: waiting.for, since: new Date(waiting.since).toISOString().replace(/\.\d+/, '') }
-    : undefined;
 
 type Done = Pass & { now: number };
 
@@ -118,16 +103,19 @@ function tell({ log }: ClusterRun, { plan, error }: Pass, said: string | undefin
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function report(
-  { port, settings, log, onObserved, onStatus }: ClusterRun,
-  { observed, plan, now }: Done,
-  waiting: Waiting | undefined,
+  { port, settings, log, reconciler, onObserved, onStatus }: ClusterRun,
+  done: Done,
+  waiting: Waiting,
 ): Promise<void> {
+  const { observed, plan, now } = done;
   try {
-    onObserved?.(observed, now);
+    const facts = passFacts(observed, now, settings);
+    onObserved?.(observed, facts);
     const before = observed.cluster.known ? observed.cluster.v?.status : undefined;
-    const found = clusterStatus(observed, plan.conditions, now, settings, lasting(waiting, now));
+    const known = { waiting: toldOf(waiting, done), members: facts.members };
+    const found = clusterStatus(observed, plan.conditions, now, settings, known);
     if (found) onStatus?.(found);
-    const status = found && statusToWrite(before, found, now, settings);
+    const status = found && statusToWrite(before, withoutUndefined({ ...found, reconciler }), now, settings);
     if (status) await port.clusters.reportStatus(status);
   } catch (error) {
     // Whatever is wrong with a report, the cluster is still looked after.

@@ -1,5 +1,6 @@
 import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
 import type { Maintenance, Permit, RecordDoc, RecordedMember } from '../../protocol/record.ts';
+import { triedRequest } from '../../protocol/tried-request.ts';
 import { minorOf } from '../../protocol/versions.ts';
 import { listed } from './plan/member-view.ts';
 import { agentOf, podsOf, statefulSet } from './plan/observations.ts';
@@ -144,10 +145,10 @@ function versionsSeen(v: View): Partial<RecordDoc['versions']> {
 
 /** The requests that the status knows as tried are not tried again. */
 function maintenanceSeen(v: View): Pick<RecordDoc, 'maintenance'> {
-  const tried = Object.entries(v.cluster.status.maintenance ?? {}).flatMap(([kind, { at, phase, message }]) => {
+  const tried = Object.entries(v.cluster.status.maintenance ?? {}).flatMap(([kind, told]) => {
+    const found = triedRequest(told);
     // A later release may know other phases.
-    const known = phase === 'Completed' ? phase : ('Failed' as const);
-    return phase === 'Waiting' ? [] : [[kind, { at, phase: known, message }] as const];
+    return found ? [[kind, { ...found, phase: found.phase === 'Completed' ? 'Completed' : 'Failed' }] as const] : [];
   });
   return tried.length > 0 ? { maintenance: Object.fromEntries(tried) as Maintenance } : {};
 }

@@ -21,6 +21,8 @@ export interface Memory {
   done: string[];
   failed: Record<string, string>;
   readonly self: string;
+  /** The key of the long effect that was announced. */
+  told?: string;
   /** The op to which `done` and `failed` belong. */
   op?: string;
   failures: number;

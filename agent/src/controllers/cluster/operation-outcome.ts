@@ -1,8 +1,8 @@
-import type { ReportedOperation } from '../../protocol/cluster-status.ts';
+import type { ReportedOperation, StepKind } from '../../protocol/cluster-status.ts';
 import type { MaintenanceKind } from '../../protocol/record.ts';
 import { isMixed } from './operations/scale.ts';
 import { alarms, isSeeded, learners, voters, wantedSize } from './plan/facts.ts';
-import { restartsLeft, restoreSteps } from './plan/steps.ts';
+import { restartsLeft } from './plan/steps.ts';
 import { switchStep } from './plan/transport-ready.ts';
 import type { View } from './plan/view.ts';
 
@@ -30,7 +30,7 @@ type Outcome = NonNullable<ReportedOperation['outcome']>;
 export function outcomeOf(v: View, operation: ReportedOperation, isReady: boolean): Outcome {
   const { type, target } = operation;
   if (target !== targetOf(v, type)) return 'Superseded';
-  if (restores.includes(type) && !isPastFence(operation)) return has(operation, 'report') ? 'Failed' : 'Superseded';
+  if (restores.includes(type) && !isPastFence(operation)) return has(operation, 'Report') ? 'Failed' : 'Superseded';
   const kind = maintenances[type];
   const phase = kind && v.record.maintenance?.[kind]?.phase;
   if (kind) return phase === 'Completed' || phase === 'Failed' ? phase : 'Superseded';
@@ -40,12 +40,11 @@ export function outcomeOf(v: View, operation: ReportedOperation, isReady: boolea
 
 const restores: readonly string[] = ['Restoring', 'Recovering'];
 
-const has = ({ steps }: ReportedOperation, step: keyof typeof restoreSteps): boolean =>
-  steps.some(({ name }) => name === restoreSteps[step]);
+const has = ({ steps }: ReportedOperation, ...kinds: readonly StepKind[]): boolean =>
+  steps.some(({ kind }) => kind !== undefined && kinds.includes(kind));
 
 /** From then on a restore ends only with its data. */
-const isPastFence = (operation: ReportedOperation): boolean =>
-  has(operation, 'drain') || has(operation, 'seed') || has(operation, 'restore');
+const isPastFence = (operation: ReportedOperation): boolean => has(operation, 'StopPods', 'Seed', 'Restore');
 
 const isFull = (v: View): boolean => !v.o.alarms.known || alarms(v, 'NoSpace').length > 0;
 

@@ -1,4 +1,4 @@
-import type { ClusterStatus } from '../../protocol/cluster-status.ts';
+import type { ClusterStatus, StepKind } from '../../protocol/cluster-status.ts';
 import { known, unknown } from '../../protocol/known.ts';
 import type { DeletePodOp, Op, RestoreStep } from '../../protocol/record.ts';
 import { operationEvents } from './kubernetes/operation-events.ts';
@@ -54,7 +54,7 @@ test('a rolling restart, from the change of the template until the cluster is re
   expect(story.status.operation).toEqual({
     type: 'RollingRestart',
     startedAt: '2026-01-01T00:00:10Z',
-    steps: [{ name: 'restart c-2', startedAt: '2026-01-01T00:00:20Z' }],
+    steps: [{ kind: 'Restart', name: 'restart c-2', startedAt: '2026-01-01T00:00:20Z' }],
     next: ['wait until c-2 is healthy', 'restart c-1', 'restart c-0'],
   });
   story
@@ -62,8 +62,11 @@ test('a rolling restart, from the change of the template until the cluster is re
     .see(rolled(2).op(restartOf(1)))
     .see(rolled(1, 2).down(1));
   expect(story.status.operation?.steps.slice(0, 2)).toEqual([
-    { name: 'restart c-2', startedAt: '2026-01-01T00:00:20Z', endedAt: '2026-01-01T00:00:30Z' },
-    { name: 'wait until c-2 is healthy', startedAt: '2026-01-01T00:00:30Z', endedAt: '2026-01-01T00:00:40Z' },
+    { kind: 'Restart', name: 'restart c-2', startedAt: '2026-01-01T00:00:20Z', endedAt: '2026-01-01T00:00:30Z' },
+    {
+      ...{ kind: 'BecomeHealthy', name: 'wait until c-2 is healthy' },
+      ...{ startedAt: '2026-01-01T00:00:30Z', endedAt: '2026-01-01T00:00:40Z' },
+    },
   ]);
   expect(story.status.operation?.next).toEqual(['restart c-0']);
   // The last pod has the new template, so Progressing is False; its member is not healthy yet.
@@ -318,6 +321,19 @@ test('a switch of TLS that has not begun is not a step', () => {
   story.status = { operation: { type: 'RollingRestart', startedAt: '2025-01-01T00:00:00Z', steps: [] } };
   story.see(world.sts({ tlsSecrets: {} }));
   expect(story.steps.join()).not.toContain('has not begun');
+});
+
+test('whether a step has an Event of its own is known by its kind, not by its name', () => {
+  const startedAt = '2026-01-01T00:00:10Z';
+  const eventsOf = (kind: StepKind | undefined, name: string) =>
+    operationEvents(
+      {},
+      { operation: { type: 'Growing', startedAt, steps: [{ name, ...(kind && { kind }), startedAt }] } },
+    );
+  expect(eventsOf('Restart', 'let c-2 begin anew')).toEqual([]);
+  expect(eventsOf('Compact', 'remove old revisions')).toHaveLength(1);
+  // An older release does not say.
+  expect(eventsOf(undefined, 'restart c-2')).toHaveLength(1);
 });
 
 test('the Events of an operation that the API server did not keep are not written in each pass', () => {

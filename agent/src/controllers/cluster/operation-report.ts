@@ -90,21 +90,20 @@ const longestName = 256;
 
 function advanced(before: ReportedOperation, found: Steps | undefined, at: string): ReportedOperation {
   if (!found) return before;
-  const now = found.now?.slice(0, longestName);
-  const next = found.next.map((name) => name.slice(0, longestName));
+  const now = found.now && { ...found.now, name: found.now.name.slice(0, longestName) };
+  const next = found.next.map(({ name }) => name.slice(0, longestName));
   const last = before.steps.at(-1);
-  const earlier = before.steps.filter(({ name }) => name !== now).map((step) => ended(step, at));
+  const earlier = before.steps.filter(({ name }) => name !== now?.name).map((step) => ended(step, at));
   // A step that comes again after others begins anew; names do not repeat.
-  const goesOn = last && last.name === now ? reopened(last) : undefined;
-  const all = now === undefined ? earlier : [...earlier, goesOn ?? { name: now, startedAt: at }];
+  const startedAt = last && last.name === now?.name ? last.startedAt : at;
+  const all = now === undefined ? earlier : [...earlier, { ...now, startedAt }];
   return {
     ...before,
     steps: all.slice(-mostSteps),
-    next: [...new Set(next)].filter((name) => name !== now).slice(0, 16),
+    next: [...new Set(next)].filter((name) => name !== now?.name).slice(0, 16),
   };
 }
 
-const reopened = ({ name, startedAt }: ReportedStep): ReportedStep => ({ name, startedAt });
 const ended = (step: ReportedStep, at: string): ReportedStep => ({ endedAt: notBefore(step, at), ...step });
 
 /** The clock of an earlier reconciler may have been ahead. */

@@ -335,3 +335,22 @@ test('how long a pod of a Job has not started is remembered, also when the Jobs 
   const runs = await passes(world.set({ jobs: known([job]) }), [now + 3 * second], again.memory);
   expect(runs.memory.since.jobWaits).toEqual({});
 });
+
+test('the step of a defragmentation is reported before the call, which may take minutes', async () => {
+  const calls: unknown[][] = [];
+  const memory = emptyMemory(0);
+  const world = new World(3).op({
+    ...{ id: 'd', holder: 'h', startedAt: '', kind: 'Defragment', at: '2026-01-01T00:00:00Z', done: [] },
+    present: { memberId: idOf(2), pod: 'c-2', before: 1, by: memory.self },
+  });
+  world.spec({ maintenance: { defragment: { at: '2026-01-01T00:00:00Z' } } });
+  const port = portOf(world, calls);
+  const first = await pass(port, now, settings, 'me', fresh, { ...memory, since: world.o.since });
+  expect(calls).toEqual([]);
+  expect(first.plan.requeueMs).toBe(settings.next);
+  const told = clusterStatus(first.observed, first.plan.conditions, now, settings);
+  expect(told?.operation?.steps.map(({ name }) => name)).toEqual(['defragment c-2']);
+  const second = await pass(port, now, settings, 'me', fresh, first.memory);
+  expect(calls).toEqual([['defrag', idOf(2)]]);
+  expect(second.memory.done).toEqual([`defragment d ${idOf(2)}`]);
+});

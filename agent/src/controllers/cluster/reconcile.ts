@@ -33,6 +33,9 @@ export async function pass(
   const observed = { ...seen, ...recalled(before) };
   const decided = plan(observed, now, settings);
   if (!decided.effect) return { observed, plan: decided, memory: { ...before, ...noFailure } };
+  const step = longStep(decided.effect);
+  if (step !== undefined && step !== before.told)
+    return announced(observed, decided, { ...before, told: step }, settings);
   // An effect is never carried out on an older observation.
   if (port.lookAgain?.()) return pass(port, now, settings, holder, fresh, memory, at);
   try {
@@ -55,6 +58,15 @@ export async function pass(
       );
     return { observed, plan: decided, memory: failed(before, decided, error), error };
   }
+}
+
+/** The key of an effect that may take minutes. */
+const longStep = (effect: Effect): string | undefined => (effect.kind === 'Defrag' ? effect.done : undefined);
+
+/** Such an effect is left to the next pass, because a pass is reported only when it ends. */
+function announced(observed: Observed, decided: Plan, memory: Memory, { next }: Settings): Pass {
+  const { effect: _, ...plan } = decided;
+  return { observed, plan: { ...plan, requeueMs: next }, memory };
 }
 
 const noFailure = { failures: 0, error: undefined };

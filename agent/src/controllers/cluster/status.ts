@@ -6,7 +6,7 @@ import { compareVersions, minorOf } from '../../protocol/versions.ts';
 import { podName } from './names.ts';
 import type { Member, Observed } from './observed.ts';
 import { type Operations, operationsOf } from './operation-report.ts';
-import { maintenanceOf } from './operations/maintenance/report.ts';
+import { maintenanceOf, maintenanceWithoutRecord } from './operations/maintenance/report.ts';
 import { certificateReasons, certificatesOf } from './plan/certificates.ts';
 import {
   answers,
@@ -26,13 +26,20 @@ import { lasts, podAt, podsOf, recorded, statefulSet, statusOf } from './plan/ob
 import { View } from './plan/view.ts';
 import type { Settings } from './settings.ts';
 
+/** What a pass knows beside its observation. */
+interface Known {
+  readonly waiting?: ClusterStatus['waiting'];
+  /** With exact numbers. Default: as observed. */
+  readonly members?: readonly ReportedMember[];
+}
+
 /** Builds the status; undefined while the resource cannot be read, or the record cannot be read for a moment. */
 export function clusterStatus(
   observed: Observed,
   conditions: readonly Condition[],
   now: number,
   settings: Settings,
-  waiting?: ClusterStatus['waiting'],
+  { waiting, members }: Known = {},
 ): ClusterStatus | undefined {
   const { cluster } = observed;
   if (!cluster.known || !cluster.v) return undefined;
@@ -51,8 +58,8 @@ export function clusterStatus(
     ...(record && observed.members.known ? memberFacts(view) : {}),
     ...(record ? operationsOf(view, conditions, now) : kept(status)),
     waiting,
-    maintenance: record ? maintenanceOf(view) : status.maintenance,
-    members: record ? membersOf(view).map(roughlySo(settings, status.members)) : [],
+    maintenance: record ? maintenanceOf(view) : maintenanceWithoutRecord(cluster.v),
+    members: record ? (members ?? membersOf(view)).map(roughlySo(settings, status.members)) : [],
     conditions: conditions.map((condition) => dated(condition, status.conditions, now, generation)),
   });
 }

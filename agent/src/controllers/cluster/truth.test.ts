@@ -191,6 +191,17 @@ describe('a voter that does not answer', () => {
     expect(world.message('Degraded')).toContain(image);
   });
 
+  test('of a restarted pod is being started until it is ready, also if its agent reaches etcd before the reconciler does', () => {
+    const state = (reason: 'Starting' | 'AllMembersHealthy', ready: boolean) => {
+      const world = new World(3).down(1).agent(1, agent(1)).pod(1, { ready });
+      const before = { type: 'Degraded', status: 'True', reason, message: '', lastTransitionTime: '' } as const;
+      return stateOf(world.resource({ status: { conditions: [before] } }), 'Degraded');
+    };
+    expect(state('Starting', false)).toBe('True Starting');
+    expect(state('Starting', true)).toBe('True MemberDown');
+    expect(state('AllMembersHealthy', false)).toBe('True MemberDown');
+  });
+
   test('that was reported down does not start: it is down until it answers', () => {
     const world = new World(3).down(1).agent(1, undefined).pod(1, { ready: false, running: false });
     const before = { type: 'Degraded', status: 'True', reason: 'MemberDown', message: '' } as const;

@@ -296,3 +296,17 @@ describe('status', () => {
     });
   });
 });
+
+test('a reconciler that has seen the request, and does not know it, is named, and nobody waits for ever', async () => {
+  const meta = { generation: 7 };
+  plugin.api.put(path, {
+    ...cluster(),
+    metadata: meta,
+    status: { ...cluster().status, observedGeneration: 7, reconciler: { lease: 'etcd-reconciler', version: '0.1.0' } },
+  } as never);
+  const ended = await plugin.run('defrag');
+  expect(ended).toMatchObject({
+    exit: 6,
+    err: expect.stringMatching(/version 0\.1\.0\) does not know this request; .*patch etcdcluster orders/),
+  });
+}, 30_000);

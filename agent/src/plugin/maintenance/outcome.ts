@@ -1,5 +1,6 @@
 import type { ReportedMaintenance } from '../../protocol/cluster-status.ts';
 import type { MaintenanceKind } from '../../protocol/record.ts';
+import { triedRequest } from '../../protocol/tried-request.ts';
 import type { ClusterObject } from '../objects.ts';
 
 export const timeOf = (at: string | undefined): number => Date.parse(at ?? '') || 0;
@@ -8,10 +9,8 @@ export const timeOf = (at: string | undefined): number => Date.parse(at ?? '') |
 const isSame = (a: string | undefined, b: string | undefined): boolean => timeOf(a) > 0 && timeOf(a) === timeOf(b);
 
 /** The newest request that was tried. The status may still show one that waited and was taken back. */
-const tried = ({ status }: ClusterObject, kind: MaintenanceKind): ReportedMaintenance | undefined => {
-  const told = status?.maintenance?.[kind];
-  return told?.phase === 'Waiting' ? undefined : told;
-};
+const tried = ({ status }: ClusterObject, kind: MaintenanceKind): ReportedMaintenance | undefined =>
+  triedRequest(status?.maintenance?.[kind]);
 
 /** The newest request, and what came of it. */
 export function newest(cluster: ClusterObject, kind: MaintenanceKind): ReportedMaintenance | undefined {
@@ -35,4 +34,10 @@ export function outcomeOf(cluster: ClusterObject, kind: MaintenanceKind, at: str
 function waiting({ status }: ClusterObject, kind: MaintenanceKind, at: string): ReportedMaintenance {
   const told = status?.maintenance?.[kind];
   return told && isSame(told.at, at) ? told : { at, phase: 'Waiting', message: 'the reconciler has not seen it yet' };
+}
+
+/** The reconciler has seen a spec with this request, and the status does not have it: it is too old for such requests. */
+export function isUnknown(cluster: ClusterObject, kind: MaintenanceKind, at: string, generation: number): boolean {
+  const { observedGeneration = 0, maintenance } = cluster.status ?? {};
+  return observedGeneration >= generation && timeOf(maintenance?.[kind]?.at) < timeOf(at);
 }

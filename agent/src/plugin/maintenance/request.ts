@@ -9,7 +9,7 @@ import { isCurrent, oldness } from '../status/currency.ts';
 import { readLease } from '../status/read.ts';
 import type { Terminal } from '../terminal.ts';
 import { isFuture, plain } from '../text.ts';
-import { newest, outcomeOf, timeOf } from './outcome.ts';
+import { isUnknown, newest, outcomeOf, timeOf } from './outcome.ts';
 
 interface Asking {
   readonly session: Session;
@@ -36,13 +36,14 @@ export async function request({ session, terminal, flags, cluster, kind, ordinal
       Exit.refused,
       `the CustomResourceDefinitions are older than this kubectl-etcd, and do not know spec.maintenance.${kind}; apply those of this release (crds.k8s.yaml), then update the reconciler`,
     );
-  if (!isCurrent(cluster.status ?? {}, session.now, await readLease(session)))
+  if (!isCurrent(cluster.status ?? {}, session.now, await readLease(session, cluster)))
     terminal.note(plain(oldness(cluster.status ?? {}, session.now)));
   if (flags.wait === false) {
     terminal.print(`${name}: it is requested; kubectl etcd status shows what comes of it`);
     return Exit.done;
   }
-  const ended = await followed({ session, terminal, name, kind, at });
+  const { generation = Infinity } = patched.metadata;
+  const ended = await followed({ session, terminal, name, kind, at, generation });
   if (!ended) {
     terminal.note(`the request stays; until it begins, this takes it back: ${withdrawal(session, name, kind)}`);
     return Exit.interrupted;
@@ -70,14 +71,37 @@ function timeFor(session: Session, cluster: ClusterObject, kind: MaintenanceKind
 const withdrawal = (session: Session, name: string, kind: MaintenanceKind): string =>
   patchCommand(session, 'etcdclusters', name, { spec: { maintenance: { [kind]: null } } });
 
+function tooOld({ status }: ClusterObject, takenBack: string): PluginError {
+  const { version } = status?.reconciler ?? {};
+  return new PluginError(
+    Exit.bad,
+    `the reconciler (${version === undefined ? 'its version is not known' : `version ${version}`}) does not know this request; update it, and ask again. The request stays; this takes it back: ${takenBack}`,
+  );
+}
+
 interface Following extends Pick<Asking, 'session' | 'terminal' | 'kind'> {
   readonly name: string;
   readonly at: string;
+  /** That of the spec with the request. */
+  readonly generation: number;
 }
 
-async function followed({ session, terminal, name, kind, at }: Following): Promise<ClusterObject | undefined> {
+/** Looks, one a second, after which a reconciler that does not know the request is not about to be replaced. */
+const patience = 5;
+
+async function followed({
+  session,
+  terminal,
+  name,
+  kind,
+  at,
+  generation,
+}: Following): Promise<ClusterObject | undefined> {
   const path = session.paths.of('etcdclusters', name);
+  let looks = 0;
   const progress = (object: ClusterObject) => {
+    looks = isUnknown(object, kind, at, generation) ? looks + 1 : 0;
+    if (looks > patience) throw tooOld(object, withdrawal(session, name, kind));
     const { phase, message } = outcomeOf(object, kind, at);
     return { phase, reason: message };
   };

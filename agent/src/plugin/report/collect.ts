@@ -4,7 +4,7 @@ import type { ClusterObject } from '../objects.ts';
 import { logOf, sourcesOf } from '../pod-logs.ts';
 import type { Session } from '../session.ts';
 import { isAbout, isLabelled } from '../status/ours.ts';
-import { readFacts } from '../status/read.ts';
+import { leaseNameOf, readFacts } from '../status/read.ts';
 import { showStatus } from '../status/show.ts';
 import { statusView } from '../status/view.ts';
 import { Terminal } from '../terminal.ts';
@@ -61,10 +61,10 @@ type Listed = KubeObject & {
 };
 
 /** What bears the name of the cluster or of the reconciler itself, by its resource. */
-const named = (resource: string, name: string, cluster: string): boolean =>
+const named = (resource: string, name: string, cluster: ClusterObject): boolean =>
   ['etcdclusters', 'statefulsets'].includes(resource)
-    ? name === cluster
-    : resource === 'leases' && name === 'etcd-reconciler';
+    ? name === cluster.metadata.name
+    : resource === 'leases' && name === leaseNameOf(cluster);
 
 /** Objects of the cluster or of the reconciler, what these own, and the Events about them. Another may have such a name. */
 function oursOf(
@@ -75,7 +75,7 @@ function oursOf(
   const ours = new Set([uid]);
   for (const [resource, items] of all)
     for (const each of items)
-      if (isLabelled(each, name) || each.spec?.clusterName === name || named(resource, each.metadata.name, name))
+      if (isLabelled(each, name) || each.spec?.clusterName === name || named(resource, each.metadata.name, cluster))
         ours.add(each.metadata.uid);
   const objects = [...all.values()].flat();
   for (let before = 0; before < ours.size; ) {

@@ -30,11 +30,12 @@ export interface Warning extends EventObject {
 export const memberLabels = (cluster: string): string =>
   `app.kubernetes.io/name=etcd,app.kubernetes.io/instance=${cluster},app.kubernetes.io/component=member`;
 
-export const leaseName = 'etcd-reconciler';
+/** The name of the Lease that its reconciler holds. A reconciler that has reported nothing has the usual name. */
+export const leaseNameOf = ({ status }: ClusterObject): string => status?.reconciler?.lease ?? 'etcd-reconciler';
 
-/** The Lease that the reconciler of the namespace renews. */
-export const readLease = (session: Session): Promise<LeaseObject | undefined> =>
-  session.attempt('leases', session.client.get<LeaseObject>(session.paths.of('leases', leaseName)));
+/** The Lease that the reconciler of a cluster renews. */
+export const readLease = (session: Session, cluster: ClusterObject): Promise<LeaseObject | undefined> =>
+  session.attempt('leases', session.client.get<LeaseObject>(session.paths.of('leases', leaseNameOf(cluster))));
 
 /** Reads everything at once. What cannot be read is left out. */
 export async function readFacts(session: Session, cluster: ClusterObject): Promise<Facts> {
@@ -53,7 +54,7 @@ export async function readFacts(session: Session, cluster: ClusterObject): Promi
     session.attempt('pods', client.list<PodObject>(paths.of('pods'), selected)),
     session.attempt('persistentvolumeclaims', client.list<ClaimObject>(paths.of('persistentvolumeclaims'), selected)),
     session.attempt('statefulsets', client.get<StatefulSetObject>(paths.of('statefulsets', name))),
-    readLease(session),
+    readLease(session, cluster),
     list<BackupObject>('etcdbackups'),
     list<RestoreObject>('etcdrestores'),
     list<UserObject>('etcdusers'),

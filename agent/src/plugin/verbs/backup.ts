@@ -5,6 +5,8 @@ import { Exit, usage } from '../exit.ts';
 import { duration, follow } from '../follow.ts';
 import { type BackupObject, byAge, type ClusterObject } from '../objects.ts';
 import type { Session } from '../session.ts';
+import { isCurrent, oldness } from '../status/currency.ts';
+import { readLease } from '../status/read.ts';
 import { plain } from '../text.ts';
 import { dryRunOption, option, type Verb } from '../verb.ts';
 
@@ -34,6 +36,8 @@ export const backup: Verb = {
       terminal.print(`EtcdBackup ${name} is created; kubectl etcd backups shows it`);
       return Exit.done;
     }
+    if (!isCurrent(cluster.status ?? {}, session.now, await readLease(session, cluster)))
+      terminal.note(plain(oldness(cluster.status ?? {}, session.now)));
     const usual = await usualTime(session, cluster.metadata.name);
     const path = session.paths.of('etcdbackups', name);
     const share = (_: BackupObject, elapsed: number) => usual && Math.min(0.95, elapsed / usual);

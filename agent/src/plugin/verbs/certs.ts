@@ -20,7 +20,7 @@ export const certs: Verb = {
     const rows = await certificates(session, cluster);
     const condition = cluster.status?.conditions?.find(({ type }) => type === 'CertificatesReady');
     const isWrong = condition !== undefined && needsAttention(condition);
-    const current = isCurrent(cluster.status ?? {}, session.now, await readLease(session));
+    const current = isCurrent(cluster.status ?? {}, session.now, await readLease(session, cluster));
     const isExpired = rows.some(({ notAfter }) => Date.parse(notAfter ?? '') < session.now);
     const exit = isWrong || isExpired || !current ? Exit.bad : Exit.done;
     if (flags.output === 'json') {

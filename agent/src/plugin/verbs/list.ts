@@ -5,7 +5,7 @@ import { Exit } from '../exit.ts';
 import type { ClusterObject } from '../objects.ts';
 import type { Session } from '../session.ts';
 import { isCurrent } from '../status/currency.ts';
-import { leaseName, readLease } from '../status/read.ts';
+import { leaseNameOf, readLease } from '../status/read.ts';
 import { plain, shortAge } from '../text.ts';
 import { option, outputOption, type Verb } from '../verb.ts';
 
@@ -17,19 +17,17 @@ export const list: Verb = {
     const session = await connect();
     const isEverywhere = flags.allNamespaces === true;
     const path = isEverywhere ? everywhere('etcdclusters') : session.paths.of('etcdclusters');
-    const [{ items }, leases] = await Promise.all([
-      session.client.list<ClusterObject>(path),
-      readLeases(session, isEverywhere),
-    ]);
+    const { items } = await session.client.list<ClusterObject>(path);
+    const leases = await readLeases(session, items, isEverywhere);
     const unread = [...session.notShown, ...session.notRead];
     if (unread.length > 0)
       terminal.note(`cannot read ${unread.join(', ')}: only the age of a status says if it is OLD`);
-    const isRecent = ({ metadata, status = {} }: ClusterObject): boolean =>
-      isCurrent(
-        status,
-        session.now,
-        leases.find(({ metadata: { namespace } }) => namespace === metadata.namespace),
+    const leaseOf = (cluster: ClusterObject) =>
+      leases.find(
+        ({ metadata }) => metadata.name === leaseNameOf(cluster) && metadata.namespace === cluster.metadata.namespace,
       );
+    const isRecent = (cluster: ClusterObject): boolean =>
+      isCurrent(cluster.status ?? {}, session.now, leaseOf(cluster));
     if (flags.output === 'json') {
       const summaries = items.map((item) => summary(item, isRecent(item)));
       terminal.print(JSON.stringify(summaries, undefined, 2));
@@ -58,12 +56,23 @@ export const list: Verb = {
   },
 };
 
-/** Those that reconcilers renew, of all namespaces by one request. */
-async function readLeases(session: Session, isEverywhere: boolean): Promise<LeaseObject[]> {
-  if (!isEverywhere) return [await readLease(session)].filter((each) => each !== undefined);
-  const query = { fieldSelector: `metadata.name=${leaseName}` };
-  const found = await session.attempt('leases', session.client.list<LeaseObject>(everywhere('leases'), query));
-  return found?.items ?? [];
+/** Those that the reconcilers of these clusters renew: of one name by one request, also in all namespaces. */
+async function readLeases(
+  session: Session,
+  clusters: readonly ClusterObject[],
+  isEverywhere: boolean,
+): Promise<LeaseObject[]> {
+  const oneOfEach = new Map(clusters.map((cluster) => [leaseNameOf(cluster), cluster]));
+  const found = await Promise.all(
+    [...oneOfEach].map(async ([name, cluster]) => {
+      if (!isEverywhere) return [(await readLease(session, cluster)) ?? []].flat();
+      const query = { fieldSelector: `metadata.name=${name}` };
+      return (
+        (await session.attempt('leases', session.client.list<LeaseObject>(everywhere('leases'), query)))?.items ?? []
+      );
+    }),
+  );
+  return found.flat();
 }
 
 function summary({ metadata, spec, status = {} }: ClusterObject, current: boolean) {

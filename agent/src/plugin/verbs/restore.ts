@@ -178,7 +178,7 @@ function storeOf({ metadata, spec }: ClusterObject, wanted: string | undefined):
 
 /** What the reader must know before agreeing. */
 async function warning(session: Session, cluster: ClusterObject, chosen: Chosen, isSaved: boolean): Promise<string[]> {
-  const current = isCurrent(cluster.status ?? {}, session.now, await readLease(session));
+  const current = isCurrent(cluster.status ?? {}, session.now, await readLease(session, cluster));
   return [
     presentOf(cluster, current, session.now),
     ...losses(cluster.metadata.name, chosen),

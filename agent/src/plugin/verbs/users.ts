@@ -13,11 +13,12 @@ export const users: Verb = {
   options: [outputOption],
   async run({ args, flags, terminal, connect }) {
     const session = await connect();
-    const { metadata, status = {} } = await session.cluster(args[0]);
+    const cluster = await session.cluster(args[0]);
+    const { metadata, status = {} } = cluster;
     const { items } = await session.client.list<UserObject>(session.paths.of('etcdusers'));
     const ours = items.filter(({ spec }) => spec.clusterName === metadata.name);
     const auth = status.conditions?.find(({ type }) => type === 'AuthReady');
-    const current = isCurrent(status, session.now, await readLease(session));
+    const current = isCurrent(status, session.now, await readLease(session, cluster));
     if (flags.output === 'json') {
       const listed = ours.map(({ metadata: { name }, spec, status: of }) => ({ name, ...spec, ...of }));
       terminal.print(JSON.stringify({ cluster: metadata.name, current, auth, users: listed }, undefined, 2));

@@ -158,9 +158,8 @@ export class FakeApi implements AsyncDisposable {
       return failure(response, 409, 'Conflict', 'the object has been modified');
     }
     if (request.method === 'PUT') return reply(response, 200, this.put(key, body));
-    const applied = request.headers['content-type'] === 'application/apply-patch+yaml';
     const change = part === 'status' ? { status: (body as { status?: unknown }).status } : body;
-    reply(response, 200, this.put(key, applied ? { ...old, ...change } : (merged(old, change) as object)));
+    reply(response, 200, this.put(key, merged(old, change) as object));
   }
 
   #remove(

@@ -1,5 +1,5 @@
 import { isStatus, unlessMissing } from '../../../kube/api-error.ts';
-import { groupVersion } from '../../../kube/paths.ts';
+import { mergePatch } from '../../../kube/merge-patch.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import type { Shutdown } from '../../shutdown.ts';
 import type { AuthReport, CertificateReport, Cluster, ClusterBackups, RestoreRequest } from '../observed.ts';
@@ -83,17 +83,17 @@ export class KubernetesClusters implements Clusters {
   async reportStatus(status: ClusterStatus): Promise<void> {
     const { client, paths, name, cluster, cache } = this.#context;
     if (!cluster) return;
-    const body = {
-      apiVersion: groupVersion,
-      kind: 'EtcdCluster',
-      metadata: { name, uid: cluster.metadata.uid },
-      status,
-    };
+    const body = { metadata: { uid: cluster.metadata.uid }, status: mergePatch(cluster.status, status) };
     type Kept = Pick<EtcdClusterObject, 'status'>;
-    const { status: kept = {} } = await client.apply<Kept>(paths.of('etcdclusters', name, 'status'), body);
+    const { status: kept = {} } = await client.merge<Kept>(paths.of('etcdclusters', name, 'status'), body);
     // A pass before the watch reports this write would find the old status, and write and tell everything again.
     cache.changed('etcdclusters');
-    const events = [...conditionEvents(cluster.status, status), ...operationEvents(cluster.status, kept)];
+    // CRDs of an older release drop an operation, which would otherwise begin in every pass.
+    const operations = {
+      ...(kept.operation && { operation: status.operation }),
+      ...(kept.lastOperation && { lastOperation: status.lastOperation }),
+    };
+    const events = [...conditionEvents(cluster.status, status), ...operationEvents(cluster.status, operations)];
     for (const { type, reason, message } of events) {
       this.#context.emitEvent(type, reason, message);
     }

@@ -82,3 +82,20 @@ test('a pass after the status was written sees it, although no watch has reporte
   const { cluster } = await look();
   expect(cluster.known && cluster.v?.status.phase).toBe('Ready');
 });
+
+test('the CRDs may be older than the reconciler: a status with fields that they do not know is not refused', async () => {
+  api.fault = ({ headers }, response) => {
+    if (headers['content-type'] !== 'application/apply-patch+yaml') return false;
+    const why = 'failed to create typed patch object (shop/orders): .status.waiting: field not declared in schema';
+    response.writeHead(500).end(JSON.stringify({ kind: 'Status', message: why }));
+    return true;
+  };
+  await look();
+  const status = { phase: 'Ready', reason: 'UpToDate', message: 'm', members: [], conditions: [] };
+  const at = '2026-11-26T10:00:00Z';
+  await port.clusters.reportStatus({ ...status, size: 3, waiting: { for: 'a', since: at } });
+  await look();
+  await port.clusters.reportStatus(status);
+  expect(api.object(paths.of('etcdclusters', 'orders'))).toMatchObject({ status });
+  expect(Object.keys(((await look()).cluster as { v: { status: object } }).v.status)).toEqual(Object.keys(status));
+});

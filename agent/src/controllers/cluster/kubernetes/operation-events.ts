@@ -1,11 +1,8 @@
 import type { EventOf } from '../../../kube/events.ts';
 import { formatAge } from '../../../lib/terminal/format-age.ts';
-import type { ClusterStatus, ReportedOperation } from '../../../protocol/cluster-status.ts';
+import type { ClusterStatus, ReportedOperation, StepKind } from '../../../protocol/cluster-status.ts';
 
-/**
- * Returns the Events for each step that began and for an operation that ended. `now`: as the API server keeps it. CRDs of an
- * older release drop an operation, which would otherwise begin in every pass.
- */
+/** Returns the Events for each step that began and for an operation that ended. */
 export function operationEvents(
   before: Partial<ClusterStatus> | undefined,
   { operation, lastOperation }: Pick<ClusterStatus, 'operation' | 'lastOperation'>,
@@ -26,12 +23,13 @@ function stepsOf(before: ReportedOperation | undefined, now: ReportedOperation):
   const known = isSame(before, now) ? (before?.steps ?? []).map(({ name }) => name) : [];
   const then = next[0] === undefined ? '' : `; next: ${next[0]}`;
   return steps
-    .filter(({ name, endedAt }) => endedAt === undefined && !known.includes(name) && !hasOwnEvent.test(name))
+    .filter(({ name, endedAt }) => endedAt === undefined && !known.includes(name))
+    .filter(({ kind }) => kind === undefined || !haveOwnEvent.includes(kind))
     .map(({ name }) => ({ type: 'Normal', reason: type, message: `now: ${name}${then}` }));
 }
 
 /** What is done has an Event of its own, such as LearnerAdded and PodEvicted; a member that is not well is in Degraded. */
-const hasOwnEvent = /^(add|promote|restart|remove) |^wait until .* is healthy$/;
+const haveOwnEvent: readonly StepKind[] = ['Add', 'Promote', 'Restart', 'Remove', 'BecomeHealthy'];
 
 /** `follows`: the type of the operation that takes its place. */
 function endOf({ type, target, startedAt, endedAt, outcome }: ReportedOperation, follows?: string): EventOf {

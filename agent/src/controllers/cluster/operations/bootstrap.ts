@@ -4,7 +4,7 @@ import { minorOf, minorsUp } from '../../../protocol/versions.ts';
 import type { Effect } from '../effect.ts';
 import { podName } from '../names.ts';
 import { healthyVoters, isSeeded, memberAt, quorumOf, started, voters, wantedSize } from '../plan/facts.ts';
-import { agentAt, claimAt, podAt, requestOf, statusOf } from '../plan/observations.ts';
+import { agentAt, claimAt, podAt, refusalAt, requestOf, statusOf } from '../plan/observations.ts';
 import { implied, rule } from '../plan/rule.ts';
 import { askedScheme, isGuardedByTls, isUnborn, seedUrl, transportAtBirth, transportOf } from '../plan/transport.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
@@ -130,11 +130,11 @@ function followVersion(v: View): Effect {
 
 /** The pod of the seed has no certificates any more, which its permit needs. Without other members, it may speak otherwise. */
 const seedLacksCertificates = (v: View): boolean => {
-  const agent = agentAt(v, 0);
-  const isRefused = agent?.state === 'Refused' && agent.reason === 'ConfigRefused';
   // A pod without certificates could not fetch such a snapshot: SeedPod.certificates makes it anew.
   if (isGuardedByTls(v.record)) return false;
-  return isRefused && isUnborn(v) && transportOf(v).peers === 'https' && askedScheme(v) === 'http';
+  return (
+    refusalAt(v, 0) === 'ConfigRefused' && isUnborn(v) && transportOf(v).peers === 'https' && askedScheme(v) === 'http'
+  );
 };
 
 function followTransport(v: View): Effect {

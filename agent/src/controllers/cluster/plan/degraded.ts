@@ -130,7 +130,9 @@ function down(v: View): Condition | undefined {
   const [first] = away;
   if (!first) return undefined;
   const starts = (m: MemberView) =>
-    !wasDown(v) && m.ordinal !== undefined && isStarting(v, m.ordinal, v.o.since.down[m.id]);
+    !was(v, 'MemberDown') &&
+    m.ordinal !== undefined &&
+    isStarting(v, m.ordinal, v.o.since.down[m.id], was(v, 'Starting'));
   const bad = away.find((m) => !starts(m));
   if (!bad) {
     const said = quorumStays(v) ? reasons.Starting : 'it is being restarted, and the voters that stay are not a quorum';
@@ -144,9 +146,11 @@ function down(v: View): Condition | undefined {
 const whyMemberDown = (v: View, { ordinal }: MemberView): string | undefined =>
   ordinal === undefined ? undefined : whyDown(v, ordinal);
 
-/** MemberDown was reported, so the start of its pod is the end of that, not a new event. */
-const wasDown = (v: View): boolean =>
-  v.cluster.status.conditions?.some(({ reason, status }) => reason === 'MemberDown' && status === 'True') ?? false;
+/** This was reported. After MemberDown, the start of the pod is the end of that, not a new event. */
+const was = (v: View, wanted: Reason): boolean =>
+  v.cluster.status.conditions?.some(
+    ({ type, reason, status }) => type === 'Degraded' && reason === wanted && status === 'True',
+  ) ?? false;
 
 /** It still answers, but its pod is being deleted or no longer exists. */
 function losesPod(v: View, member: MemberView): boolean {

@@ -40,6 +40,12 @@ export const agentAt = (v: View, ordinal: number): AgentStatus | undefined => {
   return owner === undefined || owner === v.record.clusterUid ? agent : undefined;
 };
 
+/** Why the gate of this pod does not let etcd start, if it refuses to. */
+export const refusalAt = (v: View, ordinal: number): string | undefined => {
+  const agent = agentAt(v, ordinal);
+  return agent?.state === 'Refused' ? agent.reason : undefined;
+};
+
 /** The volumeId with which an empty volume asks for a permit. */
 export const requestOf = (v: View, ordinal: number): string | undefined => {
   const agent = agentAt(v, ordinal);

@@ -52,13 +52,16 @@ export const doesNotRun = (v: View, ordinal: number): boolean =>
   ordinal < (statefulSet(v)?.replicas ?? 0) &&
   (isKept(v, ordinal) || (agentOf(v, ordinal) === undefined && isSilentLong(v, ordinal)));
 
-/** The pod is on its way, as far as is known: being recreated, or not at etcd yet. */
-export function isStarting(v: View, ordinal: number, downSince: number | undefined): boolean {
+/**
+ * The pod is on its way, as far as is known: being recreated, or not at etcd yet. One that `wasStarting` a moment ago still is
+ * until it is ready: its agent may reach etcd before this process does.
+ */
+export function isStarting(v: View, ordinal: number, downSince: number | undefined, wasStarting: boolean): boolean {
   if (!v.o.pods.known || isKept(v, ordinal) || lasts(v, downSince, v.s.unreachable)) return false;
   const pod = podAt(v, ordinal);
   if (!pod || pod.deleting || !pod.running) return true;
   const agent = agentOf(v, ordinal);
-  return agent ? beforeEtcd.includes(agent.state) : !pod.ready;
+  return agent && !(wasStarting && !pod.ready) ? beforeEtcd.includes(agent.state) : !pod.ready;
 }
 
 const beforeEtcd: readonly string[] = ['Init', 'WaitPermit', 'Preparing', 'Restoring', 'Starting'];

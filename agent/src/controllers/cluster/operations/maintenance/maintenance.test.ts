@@ -1,3 +1,4 @@
+import type { ClusterStatus } from '../../../../protocol/cluster-status.ts';
 import { known } from '../../../../protocol/known.ts';
 import type { MaintenanceKind } from '../../../../protocol/record.ts';
 import { rebuilt } from '../../new-record.ts';
@@ -6,7 +7,7 @@ import { operationsOf } from '../../operation-report.ts';
 import { View } from '../../plan/view.ts';
 import { defaultSettings } from '../../settings.ts';
 import { suspended } from '../restore/operation.ts';
-import { maintenanceOf } from './report.ts';
+import { maintenanceOf, maintenanceWithoutRecord } from './report.ts';
 
 const second = 1_000;
 const at = (ago = second): string => new Date(now - ago).toISOString();
@@ -65,6 +66,34 @@ describe('a request', () => {
       phase: 'Failed',
       message: 'it was interrupted; its result is not known',
     });
+  });
+
+  test('the one before is not forgotten while another waits and the record is rebuilt', () => {
+    const world = asked('moveLeader', { at: at(60 * second), ordinal: 1 });
+    const last = { at: at(60 * second), phase: 'Completed', message: 'c-1 leads' } as const;
+    world.doc({ maintenance: { moveLeader: last } });
+    // A newer one waits.
+    world.spec({ maintenance: { moveLeader: { at: at(-60 * second), ordinal: 1 } } });
+    const waiting = { at: at(-60 * second), phase: 'Waiting', message: 'its time has not come', last } as const;
+    expect(told(world)).toEqual({ moveLeader: waiting });
+    // The record is lost, and the older one is put back into the spec.
+    world.doc({ maintenance: undefined }).spec({ maintenance: { moveLeader: { at: last.at, ordinal: 1 } } });
+    world.resource({ status: { ...world.cluster.status, maintenance: { moveLeader: waiting } } });
+    expect(rebuilt(new View(world.o, now, defaultSettings)).maintenance).toEqual({ moveLeader: last });
+    expect(world.effect).toBeUndefined();
+    expect(told(world)).toEqual({ moveLeader: last });
+  });
+
+  test('while the record is not known, a new one waits', () => {
+    const last = { at: at(60 * second), phase: 'Completed', message: 'done' } as const;
+    const { cluster } = asked('defragment');
+    const message = 'the record of the cluster is not known';
+    const waits = { defragment: { at: at(), phase: 'Waiting', message, last } } as const;
+    const toldAfter = (maintenance: ClusterStatus['maintenance']) =>
+      maintenanceWithoutRecord({ ...cluster, status: { maintenance } });
+    expect(toldAfter({ defragment: last })).toEqual(waits);
+    expect(toldAfter(waits)).toEqual(waits);
+    expect(toldAfter({ defragment: { ...last, at: at() } })).toEqual({ defragment: { ...last, at: at() } });
   });
 
   test('an older one, and one that the status knows although the record was rebuilt, do not begin', () => {

@@ -1,5 +1,7 @@
 import type { ClusterStatus, ReportedMaintenance } from '../../../../protocol/cluster-status.ts';
-import type { MaintenanceKind } from '../../../../protocol/record.ts';
+import type { MaintenanceKind, MaintenanceResult } from '../../../../protocol/record.ts';
+import { triedRequest } from '../../../../protocol/tried-request.ts';
+import type { Cluster, MaintenanceRequest } from '../../observed.ts';
 import { lacking } from '../../plan/up-to-date.ts';
 import type { View } from '../../plan/view.ts';
 import { moreUrgent } from './defragment.ts';
@@ -13,12 +15,30 @@ export function maintenanceOf(v: View): ClusterStatus['maintenance'] {
 
 function reported(v: View, kind: MaintenanceKind): ReportedMaintenance | undefined {
   const request = untried(v, kind);
+  const result = newest(v, kind);
   // It never begins, although a hold may keep the record from saying so.
   if (request && isLate(v, request)) return { at: request.at, phase: 'Failed', message: late };
-  if (request) return { at: request.at, phase: 'Waiting', message: whyWaiting(v, kind) };
-  const result = newest(v, kind);
+  if (request) return waiting(request, whyWaiting(v, kind), result);
   const isOver = result?.phase !== 'Running' || isInFlight(v, kind);
   return isOver ? result : { ...result, phase: 'Failed', message: 'it was interrupted; its result is not known' };
+}
+
+/** The last request is kept, because the record may be lost meanwhile. */
+const waiting = ({ at }: MaintenanceRequest, message: string, last?: Readonly<MaintenanceResult>) => ({
+  ...{ at, phase: 'Waiting' as const, message },
+  ...(last && { last }),
+});
+
+/** The same while the record is not known. */
+export function maintenanceWithoutRecord({ spec, status }: Cluster): ClusterStatus['maintenance'] {
+  const found = { ...status.maintenance };
+  for (const kind of ['defragment', 'moveLeader'] as const) {
+    const request = spec.maintenance?.[kind];
+    const last = triedRequest(found[kind]);
+    if (request && Date.parse(request.at) > (Date.parse(last?.at ?? '') || 0))
+      found[kind] = waiting(request, 'the record of the cluster is not known', last);
+  }
+  return Object.keys(found).length > 0 ? found : undefined;
 }
 
 function whyWaiting(v: View, kind: MaintenanceKind): string {

@@ -1,4 +1,5 @@
 import type { MaintenanceKind, MaintenanceResult, RecordDoc } from '../../../../protocol/record.ts';
+import { triedRequest } from '../../../../protocol/tried-request.ts';
 import type { Effect } from '../../effect.ts';
 import { podName } from '../../names.ts';
 import type { MaintenanceRequest } from '../../observed.ts';
@@ -18,10 +19,8 @@ const timeOf = (at: string | undefined): number => Date.parse(at ?? '') || 0;
 /** The newest request that was tried or given up. The status may know a newer one than a record that was put back. */
 export function newest(v: View, kind: MaintenanceKind): MaintenanceResult | undefined {
   const recorded = v.record.maintenance?.[kind];
-  const told = v.cluster.status.maintenance?.[kind];
-  if (!told || told.phase === 'Waiting' || timeOf(told.at) <= timeOf(recorded?.at)) return recorded;
-  const { at, phase, message } = told;
-  return { at, phase, message };
+  const told = triedRequest(v.cluster.status.maintenance?.[kind]);
+  return told && timeOf(told.at) > timeOf(recorded?.at) ? told : recorded;
 }
 
 /** The request that was not tried yet. */

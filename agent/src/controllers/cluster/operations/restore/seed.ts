@@ -2,7 +2,7 @@ import { bumpBeyond } from '../../../../backup/restore/bump-beyond.ts';
 import type { Permit, RecordDoc, Transport } from '../../../../protocol/record.ts';
 import type { Effect } from '../../effect.ts';
 import { podName } from '../../names.ts';
-import { agentAt, agentOf, podAt, requestOf, statefulSet } from '../../plan/observations.ts';
+import { agentAt, agentOf, podAt, refusalAt, requestOf, statefulSet } from '../../plan/observations.ts';
 import { rule, steps } from '../../plan/rule.ts';
 import { isGuardedByTls, seedUrl, transportAtBirth, transportOf } from '../../plan/transport.ts';
 import { imageFits } from '../../plan/upgrade-path.ts';
@@ -72,10 +72,8 @@ const isSeedCurrent = (v: View): boolean =>
 
 /** Its pod has no certificates, with which it would fetch the snapshot, and another one would have them. */
 const seedLacksCertificates = (v: View): boolean => {
-  const agent = agentAt(v, 0);
-  const isRefused = agent?.state === 'Refused' && agent.reason === 'ConfigRefused';
-  const keepsData = !agent?.volume.walPresent || !v.spec.ephemeral;
-  return isRefused && keepsData && isOfAnother(v, podAt(v, 0)!) && !podAt(v, 0)!.deleting;
+  const keepsData = !agentAt(v, 0)?.volume.walPresent || !v.spec.ephemeral;
+  return refusalAt(v, 0) === 'ConfigRefused' && keepsData && isOfAnother(v, podAt(v, 0)!) && !podAt(v, 0)!.deleting;
 };
 
 export const seedSteps = [

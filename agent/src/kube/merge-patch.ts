@@ -1,0 +1,14 @@
+/**
+ * Returns a merge patch that turns `before` into `after`: what `after` lacks is null. Unlike an apply, a merge patch is not
+ * refused because of a field that the schemas of the API server do not know: such a field is dropped.
+ */
+export function mergePatch(before: unknown, after: unknown): unknown {
+  if (!isObject(before) || !isObject(after)) return after;
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return Object.fromEntries(
+    keys.map((key) => [key, after[key] === undefined ? null : mergePatch(before[key], after[key])]),
+  );
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
