@@ -1,10 +1,8 @@
 // `npm run suite -- gitops [--smoke] [PATH…]`: the health checks, then a platform repository that Argo CD and Flux apply to
 // the Kubernetes that KUBECONFIG names. GITOPS is a command: `$GITOPS push FOLDER` makes the folder the content of the
 // repository that both watch, GITOPS_REPOSITORY.
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { root, suites } from '../lib/steps.mjs';
+import { suites } from '../lib/steps.mjs';
 import { TestKubernetes } from '../lib/test-kubernetes.mjs';
 
 const { values, positionals } = parseArgs({
@@ -16,8 +14,7 @@ const chosen = (wanted, all) =>
   positionals.length === 0 ? all : positionals.filter((path) => isOnKubernetes(path) === wanted);
 const local = chosen(false, ['agent/test/gitops']);
 const others = chosen(true, ['test/gitops/']);
-const beside = join(root, '../shared/testbed/gitops');
-const gitops = process.env.GITOPS || (existsSync(beside) ? beside : undefined);
+const gitops = process.env.GITOPS;
 
 function onKubernetes() {
   if (!process.env.KUBECONFIG || !gitops) {
