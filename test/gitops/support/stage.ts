@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { kubectl } from '../../e2e/support/kubectl';
 import type { Manifest } from '../../synth';
 import { sharedFields } from './owners';
@@ -49,6 +50,15 @@ export class Stage {
   async rounds(seconds = 50): Promise<Said[]> {
     const deadline = Date.now() + seconds * 1000;
     return until(this.tool, 'rounds', seconds + 60, () => Date.now() > deadline);
+  }
+
+  /** Asks every second until it is so. */
+  async becomes(what: string, seconds: number, is: () => Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + seconds * 1000;
+    while (!(await is())) {
+      if (Date.now() > deadline) throw new Error(`${what}: not after ${seconds} s: ${(await this.tool.said()).text}`);
+      await setTimeout(1000);
+    }
   }
 
   cluster(name: ClusterName): Promise<Manifest> {

@@ -52,7 +52,11 @@ export const bootstraps: readonly Plot[] = [
   },
   {
     name: 'version lowered before the others joined',
-    from: after(fresh({ size: 2, version: '3.6.16' }), (world) => world, ({ record }) => record?.doc.seeded === true),
+    from: after(
+      fresh({ size: 2, version: '3.6.16' }),
+      (world) => world,
+      ({ record }) => record?.doc.seeded === true,
+    ),
     budget: { edits: 1, faults: 1 },
     edits: [setVersion('3.5.35')],
     faults: ['podLost'],
