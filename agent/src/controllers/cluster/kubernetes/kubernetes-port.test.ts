@@ -7,6 +7,7 @@ import { emptyMemory, read } from '../observe.ts';
 import { defaultSettings } from '../settings.ts';
 import { FakeApi } from './fake-api.fixture.ts';
 import { KubernetesPort } from './kubernetes-port.ts';
+import type { EtcdRestoreObject } from './restore-object.ts';
 
 const paths = new Paths('shop');
 const spec = { size: 3, version: '3.6.16', storage: { size: '8Gi' } };
@@ -81,4 +82,18 @@ test('a pass after the status was written sees it, although no watch has reporte
   await port.clusters.reportStatus(status);
   const { cluster } = await look();
   expect(cluster.known && cluster.v?.status.phase).toBe('Ready');
+});
+
+test('a restore that ends is reported as of its generation, so that an apply knows that it is complete', async () => {
+  const path = paths.of('etcdrestores', 'monday');
+  api.put(path, { metadata: { generation: 3 }, spec: { clusterName: 'orders', source: {} } } as never);
+  await look();
+  const { uid } = api.object(path)!.metadata;
+  const outcome = { phase: 'Failed', reason: 'SnapshotRefused', message: 'm' };
+  await port.clusters.reportRestore({ name: 'monday', uid, ...outcome } as never);
+  const { status } = api.object<EtcdRestoreObject>(path)!;
+  expect(status).toMatchObject({ ...outcome, observedGeneration: 3 });
+  expect(status?.conditions).toContainEqual(
+    expect.objectContaining({ type: 'Stalled', status: 'True', observedGeneration: 3 }),
+  );
 });
