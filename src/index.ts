@@ -21,7 +21,7 @@ export { VerificationLevel } from './backup/verification-level';
 export { DeletionPolicy, NoSpacePolicy, ReplacePolicy, type ReplaceRequest } from './cluster/cluster-policies';
 export { EtcdCluster } from './cluster/etcd-cluster';
 export type { EtcdClusterProps } from './cluster/etcd-cluster-props';
-export { EtcdCrds } from './cluster/etcd-crds';
+export { EtcdCrds, type EtcdCrdsProps } from './cluster/etcd-crds';
 export { EtcdResources, type EtcdResourcesProps } from './cluster/etcd-resources';
 export { EtcdSpread } from './cluster/etcd-spread';
 export type { EtcdVolume } from './cluster/etcd-volume';

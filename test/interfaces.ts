@@ -14,6 +14,7 @@ import {
   EtcdBackupSchedule,
   EtcdClientTls,
   EtcdCluster,
+  EtcdCrds,
   EtcdDashboard,
   EtcdMonitoring,
   EtcdReconciler,
@@ -60,6 +61,7 @@ const fromSecrets: Make = (chart, tls) =>
 /** Puts the properties of each interface into an app, with otherwise valid properties. */
 export const drivers: Readonly<Record<string, Make>> = {
   EtcdClusterProps: cluster,
+  EtcdCrdsProps: (chart, props) => new EtcdCrds(chart, 'subject', props),
   EtcdVolume: (chart, volume) => cluster(chart, { volume }),
   ClusterOrigin: (chart, origin) => cluster(chart, { origin: { source: RestoreSource.backup('b'), ...origin } }),
   QuorumRecovery: (chart, recovery) => {

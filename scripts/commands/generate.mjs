@@ -1,5 +1,5 @@
 // `npm run generate`: writes every file that is made from the source: crds/ and imports/, the dashboard, API.md, the pages of
-// the command line, of the metrics and of the reconciler's rules, and dist/.
+// the command line, of the metrics and of the reconciler's rules, Argo CD's health checks in gitops/, and dist/.
 import { build, bundle, jest, must, node, status } from '../lib/steps.mjs';
 
 must(node('scripts/generate/crds.mjs'));
@@ -8,6 +8,8 @@ must(node('scripts/generate/api.mjs'));
 bundle();
 must(node('scripts/generate/command-line.mjs'));
 must(node('scripts/generate/metrics.mjs'));
-must(jest(['agent/test/reconcile-docs/state-machine.test.ts'], { UPDATE_DOCS: '1' }));
+must(
+  jest(['agent/test/reconcile-docs/state-machine.test.ts', 'agent/test/gitops/argocd.test.ts'], { UPDATE_DOCS: '1' }),
+);
 build();
 must(status('cdk8s', ['synth', '--check-upgrade=false']));

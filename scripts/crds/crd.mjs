@@ -12,7 +12,9 @@ export const reasonColumnsOf = (field) => [
 export const reasonColumns = reasonColumnsOf((name) => `.status.${name}`);
 export const ageColumn = column('Age', '.metadata.creationTimestamp', { type: 'date' });
 
+// No generation is 0: by that kstatus, and so Flux, knows that the object has not been seen.
 const notSeen = {
+  observedGeneration: 0,
   phase: 'Pending',
   reason: 'NotSeen',
   message:

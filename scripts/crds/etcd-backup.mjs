@@ -145,7 +145,7 @@ const status = object('The state and the result of the backup.', {
   sha256: text('The SHA-256 of the decrypted and decompressed snapshot.', 64),
   verified: text('The verification level that it passed: stream, read or open.', 32),
   jobName: text('The name of its Job.', 253),
-  conditions: conditions('Completed, Failed'),
+  conditions: conditions('Completed, Failed, Ready, Reconciling, Stalled'),
 });
 
 export const etcdBackup = crd({

@@ -446,7 +446,7 @@ const status = object('The state that the reconciler observes. Fields whose valu
   ),
   members: list('The state of each member.', member, 0, 16, mapBy('ordinal')),
   conditions: conditions(
-    'Available, Ready, Progressing, Degraded, QuorumLost, Stalled, Alarm, BackupHealthy, CertificatesReady, TransportReady, AuthReady, Accepted',
+    'Available, Ready, Reconciling, Progressing, Degraded, QuorumLost, Stalled, Alarm, BackupHealthy, CertificatesReady, TransportReady, AuthReady, Accepted',
   ),
 });
 

@@ -44,7 +44,7 @@ const status = object('The state and the result of the restore.', {
     32_768,
   ),
   safetyBackupId: text('The id of the snapshot of the replaced data.', 253),
-  conditions: conditions('Completed, Failed'),
+  conditions: conditions('Completed, Failed, Ready, Reconciling, Stalled'),
 });
 
 export const etcdRestore = crd({

@@ -95,7 +95,7 @@ const spec = object(
 
 const status = object('The state of the user.', {
   observedGeneration: integer('The generation of the spec that this status describes.', 0),
-  conditions: conditions('Ready'),
+  conditions: conditions('Ready, Reconciling, Stalled'),
   userName: text('The name of the user in etcd.', 253),
   certificate: object(
     'With certificateSecret: the certificate that the reconciler issued. Null or absent: there is none.',
@@ -119,7 +119,8 @@ export const etcdUser = crd({
   nameLength: 253,
   spec,
   status,
-  unseen: ({ reason, message }) => ({
+  unseen: ({ observedGeneration, reason, message }) => ({
+    observedGeneration,
     conditions: [{ type: 'Ready', status: 'Unknown', lastTransitionTime: '1970-01-01T00:00:00Z', reason, message }],
   }),
   columns: [

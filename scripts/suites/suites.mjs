@@ -139,6 +139,14 @@ export const all = {
     subject: ['agent/src/controllers', 'agent/src/member', 'test/chaos'],
     run: script('scripts/suites/chaos.mjs'),
   },
+  gitops: {
+    about:
+      'health checks for Argo CD and kstatus; then a platform repository that Argo CD and Flux apply to Kubernetes',
+    // In CI only its local half runs.
+    minutes: 2,
+    subject: ['src', 'agent/src/protocol', 'gitops', 'agent/test/gitops', 'test/gitops'],
+    run: script('scripts/suites/gitops.mjs', () => provide('gitops-health')),
+  },
   alerts: {
     about: 'every alert fires, alone, and resolves: by promtool, and by real faults on Kubernetes',
     // In CI only its local half runs.

@@ -8,6 +8,7 @@ import {
   addExternal,
   createReconcilerIfNone,
   externalTo,
+  isImplicit,
   type Labels,
   type RegisteredReconciler,
   reconcilersFor,
@@ -79,7 +80,18 @@ export class ClusterReconciler {
         `reconciler: '${reconcilerName}' is external for ${other.node.path}, but belongs to this app for this cluster; give both the same reconciler`,
       ];
     }
-    return this.namesakeProblems(reconciler);
+    const namesakes = this.namesakeProblems(reconciler);
+    return namesakes.length > 0 ? namesakes : this.chartProblems(reconciler);
+  }
+
+  /** Charts are applied and deleted one by one, so one that belongs to another cluster may go without a word. */
+  private chartProblems(reconciler: RegisteredReconciler): string[] {
+    const { namespace, node } = Chart.of(reconciler);
+    if (Chart.of(reconciler) === Chart.of(this.cluster) || !isImplicit(reconciler)) return [];
+    const chart = namespace === undefined ? "'etcd-reconciler'" : `'${namespace}-etcd-reconciler', { namespace }`;
+    return [
+      `reconciler: the one of ${this.place()} lies in chart '${node.path}', and would go with it; add new EtcdReconciler(new Chart(app, ${chart}), 'reconciler')`,
+    ];
   }
 
   /** Clusters of the same name must be in different namespaces, so the reconciler cannot manage both. */

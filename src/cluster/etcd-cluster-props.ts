@@ -203,6 +203,14 @@ export interface EtcdClusterProps {
    */
   readonly finalBackup?: boolean;
   /**
+   * Keeps every object of the cluster when it leaves the repository that Argo CD or Flux applies. The objects have
+   * annotations for both; others ignore them. To delete the cluster, use kubectl, or set this to false first.
+   *
+   * Backup schedules, users and the reconciler are not kept.
+   * @default - true, or false with `volume.ephemeral`
+   */
+  readonly protect?: boolean;
+  /**
    * Names the backup schedule, by its id, whose stores and settings the reconciler uses for its own backups: before an
    * upgrade, before a restore, of a survivor, and for the final backup.
    * @default - the schedule that was added first

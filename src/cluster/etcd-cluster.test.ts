@@ -238,6 +238,36 @@ test('a label or annotation changes no immutable field', () => {
   expect(immutable(changed)).toEqual(immutable(cluster()));
 });
 
+describe('what Argo CD and Flux may delete', () => {
+  const kept = {
+    'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
+    'kustomize.toolkit.fluxcd.io/prune': 'disabled',
+  };
+  const of = (props: EtcdClusterProps) => {
+    const orders = new EtcdCluster(new Chart(Testing.app(), 'shop'), 'orders', props);
+    orders.addBackupSchedule('nightly', nightly);
+    orders.addUser('api', { can: [] });
+    const isKept = ({ metadata }: Manifest) => JSON.stringify(metadata.annotations) === JSON.stringify(kept);
+    const [no, yes] = [false, true].map((want) => manifestsOf(orders).filter((each) => isKept(each) === want));
+    return { no: no!.map(({ kind, metadata }) => `${kind} ${metadata.name}`), yes: yes! };
+  };
+
+  test('is nothing that its members need', () => {
+    const { no, yes } = of({});
+    expect(yes.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['EtcdCluster', 'StatefulSet', 'Secret', 'Service', 'ConfigMap', 'Role', 'NetworkPolicy']),
+    );
+    expect(no.filter((name) => !/etcd-reconciler$|nightly$|api/.test(name))).toEqual([]);
+  });
+
+  test.each<[string, EtcdClusterProps]>([
+    ['with protect: false', { protect: false }],
+    ['without volumes', { volume: { ephemeral: true } }],
+  ])('is everything of a cluster %s', (_, props) => {
+    expect(of(props).yes).toEqual([]);
+  });
+});
+
 describe('a backup schedule', () => {
   const cronJobOf = (subject: EtcdCluster) => objectOf(subject, 'CronJob');
   const podOf = (subject: EtcdCluster) => cronJobOf(subject).spec.jobTemplate.spec.template.spec;

@@ -6,6 +6,7 @@ import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import { ports } from '../etcd/cluster-ports';
 import type { EtcdVersion } from '../etcd/etcd-version';
 import { isAttached } from '../lib/construct-tree';
+import { protection } from '../lib/gitops';
 import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/unreleased-image';
@@ -189,9 +190,10 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       resourceSpec: Lazy.any({ produce: () => clusterResource(cluster, this.scheduleSpecs()) }),
     });
     const labels = clusterLabels(cluster);
+    const annotations = cluster.protect ? protection : undefined;
     const object = (id: string, { apiVersion, kind, name, content }: ClusterManifest) => {
       this.names.take(kind, name);
-      return new ApiObject(this, id, { apiVersion, kind, metadata: { name, labels }, ...content });
+      return new ApiObject(this, id, { apiVersion, kind, metadata: { name, labels, annotations }, ...content });
     };
     this.serviceAccount = object('ServiceAccount', manifests.ServiceAccount);
     this.role = object('Role', manifests.Role);

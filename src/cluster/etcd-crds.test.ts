@@ -17,20 +17,35 @@ function synthesize(props: ChartProps = {}): Manifest[] {
   return Testing.synth(chart);
 }
 
-test('are the files of crds/, as they are', () => {
-  expect(synthesize()).toEqual(files);
+const wave = { 'argocd.argoproj.io/sync-wave': '-1' };
+const kept = {
+  ...wave,
+  'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
+  'kustomize.toolkit.fluxcd.io/prune': 'disabled',
+};
+const annotated = (annotations: object): Manifest[] =>
+  files.map((file) => ({ ...file, metadata: { ...file.metadata, annotations } }));
+
+test('are the files of crds/; Argo CD applies them first, and keeps them like Flux', () => {
+  expect(synthesize()).toEqual(annotated(kept));
+});
+
+test('can be left to what applies them', () => {
+  const chart = new Chart(Testing.app(), 'crds');
+  new EtcdCrds(chart, 'Crds', { protect: false });
+  expect(Testing.synth(chart)).toEqual(annotated(wave));
 });
 
 test("are cluster-scoped, whatever the chart's namespace", () => {
-  expect(synthesize({ namespace: 'shop' })).toEqual(files);
+  expect(synthesize({ namespace: 'shop' })).toEqual(annotated(kept));
 });
 
-test('are there to be annotated', () => {
+test('can have other annotations', () => {
   const chart = new Chart(Testing.app(), 'crds');
-  new EtcdCrds(chart, 'Crds').etcdClusters.metadata.addAnnotation('argocd.argoproj.io/sync-options', 'Prune=false');
+  new EtcdCrds(chart, 'Crds').etcdClusters.metadata.addAnnotation('argocd.argoproj.io/sync-wave', '-9');
   const [clusters, backups] = Testing.synth(chart);
-  expect(clusters.metadata.annotations).toEqual({ 'argocd.argoproj.io/sync-options': 'Prune=false' });
-  expect(backups.metadata.annotations).toBeUndefined();
+  expect(clusters.metadata.annotations).toEqual({ ...kept, 'argocd.argoproj.io/sync-wave': '-9' });
+  expect(backups.metadata.annotations).toEqual(kept);
 });
 
 // The API server refuses what it cannot bound the cost of, and `kubectl explain` shows nothing but these.

@@ -2,7 +2,20 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ApiObject, Chart, JsonPatch, Yaml } from 'cdk8s';
 import { Construct } from 'constructs';
+import { first, protection } from '../lib/gitops';
 import { requireFreeId } from '../validation/construct-id';
+import { crdsTypes } from '../validation/property-types';
+import { requireTypes } from '../validation/type-checks';
+
+/** Configures `EtcdCrds`. */
+export interface EtcdCrdsProps {
+  /**
+   * Keeps the definitions when they leave the repository that Argo CD or Flux applies. They have annotations for both;
+   * others ignore them.
+   * @default true
+   */
+  readonly protect?: boolean;
+}
 
 /**
  * Renders the CustomResourceDefinitions of EtcdCluster, EtcdBackup, EtcdRestore and EtcdUser. Apply them once per
@@ -19,15 +32,19 @@ export class EtcdCrds extends Construct {
   readonly etcdRestores: ApiObject;
   /** Holds the CustomResourceDefinition of EtcdUser. */
   readonly etcdUsers: ApiObject;
+  private readonly annotations: Readonly<Record<string, string>>;
 
   /**
    * Creates the four CustomResourceDefinitions.
    *
    * @param scope The chart, or a construct inside of one.
    * @param id An id that is unique within `scope`.
+   * @param props The properties that differ from the defaults.
    */
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, props: EtcdCrdsProps = {}) {
     super(scope, requireFreeId(scope, id));
+    requireTypes(this, props, crdsTypes);
+    this.annotations = { ...first, ...(props.protect === false ? {} : protection) };
     this.etcdClusters = this.include('EtcdClusters', 'etcdclusters.yaml');
     this.etcdBackups = this.include('EtcdBackups', 'etcdbackups.yaml');
     this.etcdRestores = this.include('EtcdRestores', 'etcdrestores.yaml');
@@ -37,6 +54,7 @@ export class EtcdCrds extends Construct {
   private include(id: string, file: string): ApiObject {
     const [manifest] = Yaml.load(join(directory(), file));
     const definition = new ApiObject(this, id, manifest);
+    for (const [name, value] of Object.entries(this.annotations)) definition.metadata.addAnnotation(name, value);
     // A chart sets its namespace on every object, but CRDs are not namespaced.
     if (Chart.of(this).namespace !== undefined) definition.addJsonPatch(JsonPatch.remove('/metadata/namespace'));
     return definition;

@@ -34,6 +34,7 @@ type Defaulted = Required<
     | 'podAnnotations'
     | 'paused'
     | 'requireBackupForUpgrade'
+    | 'protect'
   >
 >;
 
@@ -135,6 +136,7 @@ export function resolveCluster(cluster: Construct, props: EtcdClusterProps): Res
     backupSchedule: props.backupSchedule,
     requireBackupForUpgrade: props.requireBackupForUpgrade ?? false,
     onNoSpace: props.onNoSpace,
+    protect: props.protect ?? !volume.ephemeral,
   };
 }
 

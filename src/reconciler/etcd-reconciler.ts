@@ -29,8 +29,9 @@ import { namespaceRules } from './reconciler-rules';
  * Grows, shrinks, upgrades, repairs and restores all clusters of its namespace, and takes the backups of `EtcdBackup`
  * resources. Clusters serve clients without it.
  *
- * A cluster creates a reconciler if its namespace has none. Create one yourself to set its properties: it then manages
- * all clusters of the namespace, wherever they are in the app. All charts without a namespace count as one namespace.
+ * A cluster creates a reconciler if its namespace has none, for the clusters of its chart. Create one yourself to set its
+ * properties, or for clusters in several charts: it then manages all clusters of the namespace, wherever they are in the
+ * app. All charts without a namespace count as one namespace.
  */
 export class EtcdReconciler extends Construct implements IEtcdReconciler {
   /** Refers to a reconciler that another app creates, in the namespace of the cluster for which you use it. */

@@ -128,7 +128,8 @@ describe('charts without a namespace', () => {
     const two = sibling(one, 'two', none);
     cluster(one, 'orders');
     cluster(two, 'carts');
-    expect(synthesis(one, two)).toEqual({
+    reconciler(sibling(one, 'shared', none));
+    expect(synthesis(one, two, one.node.root.node.findChild('shared') as Chart)).toEqual({
       reconcilers: ['etcd-reconciler'],
       accounts: { orders: 'etcd-reconciler', carts: 'etcd-reconciler' },
     });
@@ -250,6 +251,22 @@ describe('reports a problem when', () => {
     expect(problemsOf(chart)).toEqual([]);
   });
 
+  test.each([
+    [shop, "namespace 'shop'", "'shop-etcd-reconciler', { namespace }"],
+    [{}, 'the charts without a namespace', "'etcd-reconciler'"],
+  ])('one of another chart, which may be deleted alone, created it: %j', (props, place, its) => {
+    const chart = chartOf('a', props);
+    cluster(chart, 'carts');
+    const orders = cluster(sibling(chart, 'b', props), 'orders');
+    const app = chart.node.root;
+    expect(problemsOf(app as App)).toEqual([
+      `reconciler: the one of ${place} lies in chart 'a', and would go with it; add new EtcdReconciler(new Chart(app, ${its}), 'reconciler')`,
+    ]);
+    expect(problemsOf(orders)).toHaveLength(1);
+    reconciler(sibling(chart, 'own', props));
+    expect(problemsOf(app as App)).toEqual([]);
+  });
+
   test('the reconciler that it was given was removed', () => {
     const chart = chartOf('a');
     const orders = cluster(chart, 'orders', { reconciler: reconciler(chart) });
@@ -290,13 +307,11 @@ test('two copies of the library share one registry', () => {
   expect(problemsOf(chart)).toEqual([]);
 });
 
-test('the order of charts decides nothing but where the reconciler stands: the bytes are the same each time', () => {
+test('the order of clusters decides nothing but where the reconciler stands: the bytes are the same each time', () => {
   const yaml = () => {
     const one = chartOf('one');
-    const two = sibling(one, 'two');
     for (const id of ['c', 'a', 'b']) cluster(one, id);
-    cluster(two, 'd');
-    return Yaml.stringify(...Testing.synth(one), ...Testing.synth(two));
+    return Yaml.stringify(...Testing.synth(one));
   };
   expect(yaml()).toBe(yaml());
 });
@@ -312,10 +327,12 @@ describe('the work for each cluster does not grow with their number', () => {
     return chart;
   };
 
+  const shared = (chart: Chart, index: number) => (index === 0 ? withReconciler(chart) : chart);
+
   const layouts: [string, (app: App, index: number) => Chart][] = [
     ['in one chart', (app) => (app.node.tryFindChild('c') as Chart | undefined) ?? new Chart(app, 'c', shop)],
-    ['in a chart each, of one namespace', (app, index) => new Chart(app, `c${index}`, shop)],
-    ['in a chart each, without a namespace', (app, index) => new Chart(app, `c${index}`)],
+    ['in a chart each, of one namespace', (app, index) => shared(new Chart(app, `c${index}`, shop), index)],
+    ['in a chart each, without a namespace', (app, index) => shared(new Chart(app, `c${index}`), index)],
     [
       'in a chart each with a reconciler, without a namespace',
       (app, index) => withReconciler(new Chart(app, `c${index}`)),

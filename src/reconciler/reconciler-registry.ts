@@ -72,6 +72,11 @@ export function reconcilersFor(cluster: Construct): RegisteredReconciler[] {
   return created && isAttached(created) ? [created] : [];
 }
 
+/** Returns true if a cluster created this reconciler because there was none. */
+export function isImplicit(reconciler: RegisteredReconciler): boolean {
+  return registryOf(reconciler).implicit.get(keysOf(reconciler).at(-1)!) === reconciler;
+}
+
 /** Returns the user's other reconcilers in the same namespace, or in the same chart if it has no namespace. */
 export function neighborsOf(reconciler: RegisteredReconciler): RegisteredReconciler[] {
   const found = registryOf(reconciler).explicit.get(keysOf(reconciler)[0]) ?? [];

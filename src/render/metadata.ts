@@ -1,3 +1,4 @@
+import { protection } from '../lib/gitops';
 import type { Document } from './documents';
 
 /** Fields that the API server and kubectl write. */
@@ -32,7 +33,9 @@ export function metadataLabels(document: Document): Record<string, string> | und
 }
 
 function annotationsLost({ metadata, report }: Document): void {
-  const names = Object.keys(metadata.map('annotations') ?? {}).filter((name) => name !== lastApplied);
+  const names = Object.entries(metadata.map('annotations') ?? {})
+    .filter(([name, value]) => name !== lastApplied && protection[name] !== value)
+    .map(([name]) => name);
   if (names.length > 0)
     report.lost('metadata.annotations', `${names.join(', ')}: add them after rendering if you need them`);
 }

@@ -115,10 +115,13 @@ export const clusterTypes: PropertyTypes = {
   onShrink: anything,
   onDelete: anything,
   finalBackup: boolean,
+  protect: boolean,
   backupSchedule: text,
   requireBackupForUpgrade: boolean,
   onNoSpace: anything,
 };
+
+export const crdsTypes: PropertyTypes = { protect: boolean };
 
 export const reconcilerTypes: PropertyTypes = {
   ...pod,

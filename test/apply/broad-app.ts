@@ -182,6 +182,7 @@ new EtcdCluster(chart, 'lock', {
   networkAccess: NetworkAccess.anywhere(),
   onDelete: DeletionPolicy.DELETE,
   finalBackup: false,
+  protect: false,
   origin: {
     source: RestoreSource.latestVerifiedBefore(aws, '2026-11-21T02:30:00Z'),
     serviceAccountName: 'restore',

@@ -211,8 +211,10 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     finalBackup: beside({}, true, withSchedules),
     backupSchedule: beside({}, 'weekly', withSchedules),
     requireBackupForUpgrade: true,
+    protect: false,
     onNoSpace: NoSpacePolicy.REPORT,
   },
+  EtcdCrdsProps: { protect: false },
   EtcdVolume: { size: Size.gibibytes(20), storageClass: 'fast', ephemeral: true, readWriteOncePod: true },
   ClusterOrigin: origin,
   QuorumRecovery: {

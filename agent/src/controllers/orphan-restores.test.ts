@@ -28,5 +28,6 @@ test('a restore without its cluster says so, and not without the Lease', async (
   const status = () => api.object<EtcdRestoreObject>(paths.of('etcdrestores', 'r'))?.status;
   while (status()?.reason !== 'ClusterNotFound') await sleep(10);
   expect(status()?.phase).toBe('Pending');
+  expect(status()?.conditions).toContainEqual(expect.objectContaining({ type: 'Reconciling', status: 'True' }));
   client.close();
 });

@@ -3,6 +3,7 @@ import { isStatus } from '../kube/api-error.ts';
 import type { Paths } from '../kube/paths.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
+import { outcomeConditions } from '../protocol/outcome-conditions.ts';
 import type { EtcdRestoreObject } from './cluster/kubernetes/restore-object.ts';
 import type { AtPoint } from './cluster/reconcile.ts';
 
@@ -35,11 +36,13 @@ export class OrphanRestores {
     }
   }
 
-  async #report({ metadata, spec }: EtcdRestoreObject): Promise<void> {
+  async #report({ metadata, spec, status: before }: EtcdRestoreObject): Promise<void> {
     const { client, paths, log, at } = this.#options;
     const { name, uid, resourceVersion, generation } = metadata;
     const message = `EtcdCluster ${spec.clusterName} does not exist in this namespace; waiting for it`;
-    const status = { phase: 'Pending', reason, message, observedGeneration: generation };
+    const outcome = { phase: 'Pending', reason, message, observedGeneration: generation };
+    const now = `${new Date().toISOString().slice(0, 19)}Z`;
+    const status = { ...outcome, conditions: outcomeConditions(outcome, before?.conditions, now) };
     try {
       await at('before ReportOrphan');
       await client.merge(paths.of('etcdrestores', name, 'status'), { metadata: { uid, resourceVersion }, status });

@@ -3,6 +3,7 @@ import type { ApiAccess } from '../kube/api-client.ts';
 import { ApiClient } from '../kube/api-client.ts';
 import { Troubles } from '../kube/event-reader.ts';
 import { Events } from '../kube/events.ts';
+import { isHolderPodGone } from '../kube/holder-pod.ts';
 import type { InformerTimes } from '../kube/informer.ts';
 import { Lease } from '../kube/lease.ts';
 import type { KubeObject } from '../kube/objects.ts';
@@ -97,7 +98,8 @@ export class Reconciler {
     this.#options = options;
     this.#client = client;
     this.#paths = paths;
-    this.#lease = new Lease({ ...options, client, paths, name: options.lease });
+    const isGone = async (holder: string) => deployment !== undefined && isHolderPodGone(api, holder);
+    this.#lease = new Lease({ ...options, client, paths, name: options.lease, isGone });
     this.#events = new Events(client, paths, holder, log);
     this.#troubles = new Troubles(api);
     this.#shutdown = new Shutdown({ ...api, deployment });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FakeApi, failure } from '../controllers/cluster/kubernetes/fake-api.fixture.ts';
 import { ApiClient } from './api-client.ts';
+import { isHolderPodGone } from './holder-pod.ts';
 import { Lease } from './lease.ts';
 import type { LeaseObject } from './objects.ts';
 import { Paths } from './paths.ts';
@@ -81,6 +82,52 @@ test('of two processes at the same time one gets it', async () => {
   ended.abort();
   await Promise.all(takes);
   expect(winners).toEqual([specOf()?.holderIdentity]);
+});
+
+describe('of a pod that was deleted together with its rights', () => {
+  const pod = (name: string) => paths.of('pods', name);
+  const next = () =>
+    new Lease({
+      ...{
+        client,
+        paths,
+        name: 'etcd-reconciler',
+        holder: 'b',
+        settings: { lease: 30_000, renew: 400, retry: 50 },
+        log,
+      },
+      isGone: (holder) => isHolderPodGone({ client, paths }, holder),
+    });
+
+  test('is taken before it ends, but not at once', async () => {
+    await lease('a').acquire(stop.signal);
+    const before = performance.now();
+    await next().acquire(stop.signal);
+    expect(performance.now() - before).toBeGreaterThan(150);
+    expect(specOf()?.holderIdentity).toBe('b');
+  });
+
+  test.each([
+    ['its pod exists', 'a', () => api.put(pod('a'), {})],
+    ['it is no pod', 'laptop_1234', () => undefined],
+    [
+      'nobody knows of its pod',
+      'a',
+      () => {
+        api.fault = (_, response, path) => {
+          if (!path.startsWith(paths.of('pods'))) return false;
+          failure(response, 403, 'Forbidden', 'no');
+          return true;
+        };
+      },
+    ],
+  ])('is waited for while %s', async (_, holder, arrange) => {
+    arrange();
+    api.put(path, { spec: { holderIdentity: holder, leaseDurationSeconds: 30, renewTime: 'x' } });
+    const ended = AbortSignal.timeout(600);
+    await expect(next().acquire(ended)).rejects.toThrow();
+    expect(specOf()?.holderIdentity).toBe(holder);
+  });
 });
 
 test('is lost when the API server does not answer for too long', async () => {

@@ -12,6 +12,8 @@ export interface LeaseOptions {
   readonly name: string;
   /** Name of this process. No other process may use it. */
   readonly holder: string;
+  /** True if that holder certainly runs no longer, so that its Lease need not be waited for. */
+  readonly isGone?: (holder: string) => Promise<boolean>;
   /**
    * Milliseconds: validity of the Lease without a renewal, time without a renewal after which it is given up, and
    * pause between attempts.
@@ -19,6 +21,9 @@ export interface LeaseOptions {
   readonly settings: { readonly lease: number; readonly renew: number; readonly retry: number };
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
+
+/** Attempts that a holder must have missed before it is asked whether it is gone: it may end its work after a signal. */
+const missed = 3;
 
 /**
  * Ensures that only one of several reconcilers works: the holder of the Lease. Others take it when it is no longer
@@ -35,7 +40,7 @@ export class Lease {
     this.#options = options;
   }
 
-  /** True as long as no other process can have taken the Lease. */
+  /** True as long as no other process can have taken the Lease, unless our pod was deleted by force. */
   get held(): boolean {
     return this.#renewedAt !== undefined && performance.now() - this.#renewedAt < this.#options.settings.lease;
   }
@@ -107,7 +112,7 @@ export class Lease {
     const startedAt = performance.now();
     const path = paths.of('leases', name);
     const found = await client.get<LeaseObject>(path).catch(unlessMissing);
-    if (found && !this.#isFree(found)) return false;
+    if (found && !this.#isFree(found) && !(await this.#isOrphan(found))) return false;
     try {
       if (found) await client.replace(path, { ...found, spec: this.#spec(found) } as LeaseObject);
       else
@@ -134,6 +139,13 @@ export class Lease {
     if (!holderIdentity || holderIdentity === this.#options.holder) return true;
     const lease = leaseDurationSeconds === undefined ? this.#options.settings.lease : leaseDurationSeconds * 1000;
     return performance.now() - this.#seen.at > lease;
+  }
+
+  /** Its holder was deleted together with its rights, for example, and could not release it. */
+  async #isOrphan({ spec }: LeaseObject): Promise<boolean> {
+    const { settings, isGone = async () => false } = this.#options;
+    if (performance.now() - this.#seen.at <= missed * settings.retry) return false;
+    return await isGone(spec?.holderIdentity ?? '');
   }
 
   #spec(found: LeaseObject | undefined): NonNullable<LeaseObject['spec']> {

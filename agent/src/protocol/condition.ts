@@ -4,6 +4,7 @@ import { type Reason, reasons } from './reasons.ts';
 export const conditionTypes = [
   'Available',
   'Ready',
+  'Reconciling',
   'Progressing',
   'Degraded',
   'QuorumLost',

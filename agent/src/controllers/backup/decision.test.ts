@@ -83,6 +83,9 @@ describe('before there is a Job', () => {
     expect(status?.conditions).toMatchObject([
       { type: 'Completed', status: 'False', reason: 'ClusterNotFound' },
       { type: 'Failed', status: 'False' },
+      { type: 'Ready', status: 'False' },
+      { type: 'Reconciling', status: 'True' },
+      { type: 'Stalled', status: 'False' },
     ]);
     expect([event, create]).toEqual([undefined, undefined]);
   });
@@ -205,6 +208,9 @@ describe('at the end of the Job', () => {
       conditions: [
         { type: 'Completed', status: 'True', lastTransitionTime: now },
         { type: 'Failed', status: 'False' },
+        { type: 'Ready', status: 'True' },
+        { type: 'Reconciling', status: 'False' },
+        { type: 'Stalled', status: 'False' },
       ],
     });
     expect(event).toMatchObject({ type: 'Normal', reason: 'BackupSucceeded' });

@@ -1,5 +1,6 @@
 import type { BackupPodSecret, BackupPodStore, BackupPodTls } from '../../../../src/lib/backup-pod.ts';
 import type { KubeObject, ObjectMeta } from '../../kube/objects.ts';
+import { type OutcomeCondition, outcomeConditions } from '../../protocol/outcome-conditions.ts';
 
 export interface EtcdBackupObject extends KubeObject {
   readonly spec: EtcdBackupSpec;
@@ -40,16 +41,7 @@ export interface BackupStatus {
   readonly sha256?: string;
   readonly verified?: string;
   readonly jobName?: string;
-  readonly conditions: readonly BackupCondition[];
-}
-
-export interface BackupCondition {
-  readonly type: 'Completed' | 'Failed';
-  readonly status: 'True' | 'False';
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionTime: string;
-  readonly observedGeneration?: number;
+  readonly conditions: readonly OutcomeCondition[];
 }
 
 /** Returns true if the backup has ended: its status never changes again. */
@@ -96,19 +88,7 @@ export function backupStatus(
   facts: Partial<BackupStatus>,
 ): BackupStatus {
   const { generation } = backup.metadata;
-  const condition = (type: 'Completed' | 'Failed') => {
-    const status = phase === type ? ('True' as const) : ('False' as const);
-    const old = backup.status?.conditions?.find((each) => each.type === type);
-    const lastTransitionTime = old?.status === status ? old.lastTransitionTime : now;
-    return {
-      type,
-      status,
-      reason,
-      message,
-      lastTransitionTime,
-      ...(generation !== undefined && { observedGeneration: generation }),
-    };
-  };
+  const outcome = { phase, reason, message, observedGeneration: generation };
   return {
     ...(generation !== undefined && { observedGeneration: generation }),
     phase,
@@ -116,6 +96,6 @@ export function backupStatus(
     message,
     source: sourceOf(backup),
     ...facts,
-    conditions: [condition('Completed'), condition('Failed')],
+    conditions: outcomeConditions(outcome, backup.status?.conditions, now),
   };
 }

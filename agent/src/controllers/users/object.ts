@@ -32,7 +32,7 @@ export interface UserStatus {
 }
 
 export interface UserCondition {
-  readonly type: 'Ready';
+  readonly type: 'Ready' | 'Reconciling' | 'Stalled';
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: UserReason;
   readonly message: string;

@@ -31,7 +31,11 @@ test('a status is written once, and says since when', () => {
   expect(first).toMatchObject({
     observedGeneration: 1,
     userName: userNameOf(withSecret),
-    conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-02T00:00:00Z', observedGeneration: 1 }],
+    conditions: [
+      { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-02T00:00:00Z', observedGeneration: 1 },
+      { type: 'Reconciling', status: 'False' },
+      { type: 'Stalled', status: 'False' },
+    ],
     certificate: { notAfter: certificate.notAfter, renewAt: certificate.renewAt },
   });
   const after = { ...withSecret, status: first };
@@ -44,7 +48,11 @@ test('a status is written once, and says since when', () => {
     true,
   );
   expect(statusOf(after, unknown, undefined, now + 5_000)).toMatchObject({
-    conditions: [{ status: 'Unknown', lastTransitionTime: '2026-01-02T00:00:05Z' }],
+    conditions: [
+      { status: 'Unknown', lastTransitionTime: '2026-01-02T00:00:05Z' },
+      { type: 'Reconciling', status: 'True' },
+      { type: 'Stalled', status: 'False', lastTransitionTime: '2026-01-02T00:00:00Z' },
+    ],
     certificate: { notAfter: certificate.notAfter },
   });
   expect(statusOf({ ...plain, status: first }, ready, undefined, now)?.certificate).toBeUndefined();

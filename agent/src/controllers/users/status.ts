@@ -35,6 +35,18 @@ export function readyOf(
   return { status: 'True', reason: 'UserReady', message: userReasons.UserReady };
 }
 
+/** What ends by itself. */
+const passing: readonly UserReason[] = ['Pending', 'CertificatePending', 'ClusterNotFound', 'ClusterNotServing'];
+/** What nobody has to act on. */
+const quiet: readonly UserReason[] = ['UserReady', 'Paused', 'ClusterDeleting', 'Deleting'];
+
+/** Ready for people; with the others kstatus, and so Flux, knows when an apply is complete. */
+const statusesOf = ({ status, reason }: Ready): Record<UserCondition['type'], UserCondition['status']> => {
+  const isPassing = status === 'Unknown' || passing.includes(reason);
+  const isStalled = !isPassing && !quiet.includes(reason);
+  return { Ready: status, Reconciling: isPassing ? 'True' : 'False', Stalled: isStalled ? 'True' : 'False' };
+};
+
 /** The status to write; undefined: it is there already. */
 export function statusOf(
   user: EtcdUserObject,
@@ -44,19 +56,20 @@ export function statusOf(
 ): UserStatus | undefined {
   const { metadata, spec, status: before } = user;
   const { generation } = metadata;
-  const last = before?.conditions?.find(({ type }) => type === 'Ready');
-  const since =
-    last?.status === ready.status ? last.lastTransitionTime : new Date(now).toISOString().replace(/\.\d+/, '');
+  const conditions = Object.entries(statusesOf(ready)).map(([name, status]): UserCondition => {
+    const type = name as UserCondition['type'];
+    const last = before?.conditions?.find((each) => each.type === type);
+    const since = last?.status === status ? last.lastTransitionTime : new Date(now).toISOString().replace(/\.\d+/, '');
+    return {
+      ...{ type, ...ready, status, lastTransitionTime: since },
+      ...(generation !== undefined && { observedGeneration: generation }),
+    };
+  });
   const { notAfter, renewAt } = certificate?.certificate ?? {};
   const hasSecret = spec.certificateSecret !== undefined && ready.reason !== 'SecretTaken';
   const found: UserStatus = {
     ...(generation !== undefined && { observedGeneration: generation }),
-    conditions: [
-      {
-        ...{ type: 'Ready', ...ready, lastTransitionTime: since },
-        ...(generation !== undefined && { observedGeneration: generation }),
-      },
-    ],
+    conditions,
     userName: userNameOf(user),
     // What is not known now keeps its last state.
     ...(hasSecret && notAfter === undefined && before?.certificate && { certificate: before.certificate }),

@@ -1,4 +1,5 @@
 import type { Permit, RecordDoc } from '../../../src/protocol/record.ts';
+import { minorsUp } from '../../../src/protocol/versions.ts';
 import { votersOf } from '../world/etcd.ts';
 import { hearsNothingOf, isUp } from '../world/processes.ts';
 import type { World } from '../world/world.ts';
@@ -46,6 +47,8 @@ function checkAgain(before: RecordDoc, doc: RecordDoc, justFailed: boolean): str
 function checkFacts(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
   const claim = world.claims[0];
   if (doc.seeded && !before.seeded && world.pods[0]?.image) return 'a seed counts that runs another version';
+  if (doc.seeded && !before.seeded && isSetBack(world, doc))
+    return 'a seed counts whose version nobody asks for any more';
   if (doc.seeded && !before.seeded && claim && claim.epoch !== doc.epoch) return 'seeded before its claim says so';
   for (const [i, member] of Object.entries(doc.members)) {
     if (member.restartedOn === undefined || member.restartedOn === before.members[i]?.restartedOn) continue;
@@ -180,7 +183,8 @@ function checkEpoch(world: World, before: RecordDoc, doc: RecordDoc): string | u
     return doc.token === before.token ? undefined : 'FreshTokenPerEpoch: the token changes within an epoch';
   if (doc.epoch !== before.epoch + 1) return 'an epoch is skipped';
   if (doc.token === before.token) return 'FreshTokenPerEpoch: a new epoch with the old token';
-  if (doc.minEpoch === before.minEpoch) return before.seeded ? 'a seeded cluster is bootstrapped again' : undefined;
+  if (doc.minEpoch === before.minEpoch)
+    return before.seeded ? 'a seeded cluster is bootstrapped again' : anew(before, doc);
   const id = doc.restores.at(-1)?.id;
   if (!id || before.restores.some((r) => r.id === id)) return 'RestoredOnce: a fence without a restore of its own';
   const op = before.op;
@@ -193,6 +197,19 @@ function checkEpoch(world: World, before: RecordDoc, doc: RecordDoc): string | u
   const safety = op.args.safetyBackup && !op.args.id.includes(':');
   const saved = ownBackups(world) > 0;
   return safety && serves(world) && !saved ? 'fenced without the safety backup' : undefined;
+}
+
+/** Nothing lower would ever run on its data. */
+const isSetBack = ({ sts }: World, { versions }: RecordDoc): boolean =>
+  sts !== undefined && minorsUp(versions.current, shortMinor(sts.version)) < 0;
+
+/** An epoch that begins without a permit makes the gate move the data of its seed away. */
+function anew(before: RecordDoc, doc: RecordDoc): string | undefined {
+  const isFence = before.phase === 'Seeding' && doc.phase === 'Restoring';
+  if (doc.permits[0] || isFence) return undefined;
+  if (before.phase === 'Restoring') return 'the seed of a restore is given up';
+  const isOlder = minorsUp(before.versions.current, doc.versions.current) < 0;
+  return isOlder ? undefined : 'data are moved away that etcd could start on';
 }
 
 function checkPermits(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {

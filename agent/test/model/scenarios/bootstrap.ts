@@ -1,5 +1,5 @@
 import { pause, resize, setVersion } from '../world/events.ts';
-import { fresh, NODES, old, type Plot, VOLUMES } from './plot.ts';
+import { after, fresh, NODES, old, type Plot, VOLUMES } from './plot.ts';
 
 export const bootstraps: readonly Plot[] = [
   {
@@ -42,6 +42,31 @@ export const bootstraps: readonly Plot[] = [
     budget: { edits: 2, faults: 1, late: 1 },
     edits: [setVersion('3.6.16'), setVersion('3.5.35')],
     faults: ['podLost', 'volumeLost'],
+  },
+  {
+    name: 'version lowered while it boots',
+    from: fresh({ size: 1, version: '3.6.16' }),
+    budget: { edits: 2, faults: 1, late: 1, writes: 1 },
+    edits: [setVersion('3.5.35'), setVersion('3.6.16')],
+    faults: ['podLost', 'volumeLost', 'etcdCrash'],
+  },
+  {
+    name: 'version lowered before the others joined',
+    from: after(
+      fresh({ size: 2, version: '3.6.16' }),
+      (world) => world,
+      ({ record }) => record?.doc.seeded === true,
+    ),
+    budget: { edits: 1, faults: 1 },
+    edits: [setVersion('3.5.35')],
+    faults: ['podLost'],
+  },
+  {
+    name: 'version lowered while it is born from a backup',
+    from: fresh({ size: 1, version: '3.6.16', spec: { origin: { id: 'snapshot-of-origin', writes: 2 } } }),
+    budget: { edits: 1, faults: 1 },
+    edits: [setVersion('3.5.35')],
+    faults: ['podLost'],
   },
   {
     name: 'a size that is refused',

@@ -1,6 +1,7 @@
 import { isStatus, unlessMissing } from '../../../kube/api-error.ts';
 import { mergePatch } from '../../../kube/merge-patch.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
+import { outcomeConditions } from '../../../protocol/outcome-conditions.ts';
 import type { Shutdown } from '../../shutdown.ts';
 import type { AuthReport, CertificateReport, Cluster, ClusterBackups, RestoreRequest } from '../observed.ts';
 import type { Clusters } from '../port.ts';
@@ -9,7 +10,7 @@ import { clusterOf, type EtcdClusterObject, finalizer } from './cluster-object.t
 import { conditionEvents } from './condition-events.ts';
 import { operationEvents } from './operation-events.ts';
 import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
-import { outcomeConditions, type RestoreProgress, withNotes } from './restore-progress.ts';
+import { type RestoreProgress, withNotes } from './restore-progress.ts';
 
 export interface ClustersOptions {
   readonly context: ClusterContext;
@@ -102,11 +103,15 @@ export class KubernetesClusters implements Clusters {
   async reportRestore({ name, uid, ...report }: Parameters<Clusters['reportRestore']>[0]): Promise<void> {
     const { client, paths } = this.#context;
     const isCompleted = report.phase === 'Completed';
-    const before = this.#listed.find(({ metadata }) => metadata.uid === uid)?.status;
-    const outcome = { ...report, ...(isCompleted && { message: withNotes(report.message, before) }) };
+    const { metadata, status: before } = this.#listed.find(({ metadata }) => metadata.uid === uid) ?? {};
+    const outcome = {
+      ...report,
+      ...(isCompleted && { message: withNotes(report.message, before) }),
+      ...(metadata?.generation !== undefined && { observedGeneration: metadata.generation }),
+    };
     const path = paths.of('etcdrestores', name, 'status');
     const completionTime = `${new Date().toISOString().slice(0, 19)}Z`;
-    const conditions = outcomeConditions(outcome, completionTime);
+    const conditions = outcomeConditions(outcome, before?.conditions, completionTime);
     const body = { metadata: { uid }, status: { ...outcome, completionTime, conditions } };
     if (!(await client.merge(path, body).catch(unlessMissing))) return;
     const restore = { kind: 'EtcdRestore', name, uid };

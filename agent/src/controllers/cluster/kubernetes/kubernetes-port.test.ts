@@ -7,6 +7,7 @@ import { emptyMemory, read } from '../observe.ts';
 import { defaultSettings } from '../settings.ts';
 import { FakeApi } from './fake-api.fixture.ts';
 import { KubernetesPort } from './kubernetes-port.ts';
+import type { EtcdRestoreObject } from './restore-object.ts';
 
 const paths = new Paths('shop');
 const spec = { size: 3, version: '3.6.16', storage: { size: '8Gi' } };
@@ -98,4 +99,18 @@ test('the CRDs may be older than the reconciler: a status with fields that they 
   await port.clusters.reportStatus(status);
   expect(api.object(paths.of('etcdclusters', 'orders'))).toMatchObject({ status });
   expect(Object.keys(((await look()).cluster as { v: { status: object } }).v.status)).toEqual(Object.keys(status));
+});
+
+test('a restore that ends is reported as of its generation, so that an apply knows that it is complete', async () => {
+  const path = paths.of('etcdrestores', 'monday');
+  api.put(path, { metadata: { generation: 3 }, spec: { clusterName: 'orders', source: {} } } as never);
+  await look();
+  const { uid } = api.object(path)!.metadata;
+  const outcome = { phase: 'Failed', reason: 'SnapshotRefused', message: 'm' };
+  await port.clusters.reportRestore({ name: 'monday', uid, ...outcome } as never);
+  const { status } = api.object<EtcdRestoreObject>(path)!;
+  expect(status).toMatchObject({ ...outcome, observedGeneration: 3 });
+  expect(status?.conditions).toContainEqual(
+    expect.objectContaining({ type: 'Stalled', status: 'True', observedGeneration: 3 }),
+  );
 });

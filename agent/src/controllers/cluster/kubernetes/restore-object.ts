@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../../kube/objects.ts';
+import type { OutcomeCondition } from '../../../protocol/outcome-conditions.ts';
 import type { RestoreSource } from '../../../protocol/record.ts';
 import { jobSettings } from '../jobs/job-settings.ts';
 import type { RestoreRequest } from '../observed.ts';
@@ -22,6 +23,7 @@ export interface EtcdRestoreObject extends KubeObject {
     readonly message?: string;
     readonly passedOver?: string;
     readonly revisionUnknown?: string;
+    readonly conditions?: readonly OutcomeCondition[];
   } & Readonly<Record<string, unknown>>;
 }
 

@@ -3,7 +3,7 @@ import { whyNotRestored } from '../../backup/object.ts';
 import type { PodState } from '../../backup/pod-state.ts';
 import type { JobKind } from '../observed.ts';
 import type { EtcdRestoreObject } from './restore-object.ts';
-import { type ObservedRestore, outcomeConditions, progressOf, troubleOf, withNotes } from './restore-progress.ts';
+import { type ObservedRestore, progressOf, troubleOf, withNotes } from './restore-progress.ts';
 
 const now = '2026-11-22T03:00:00Z';
 const startedAt = '2026-11-22T02:59:00.123Z';
@@ -38,7 +38,12 @@ test.each([
 });
 
 test('a restore that has not begun is Pending and has no times; after its fence it regrows', () => {
-  const pending = { phase: 'Pending', reason: 'Waiting', message: expect.any(String), observedGeneration: 1 };
+  const why = { reason: 'Waiting', message: expect.any(String), observedGeneration: 1 };
+  const condition = (type: string, status: string) => ({ type, status, ...why, lastTransitionTime: now });
+  const conditions = ['Completed', 'Failed', 'Ready', 'Reconciling', 'Stalled'].map((type) =>
+    condition(type, type === 'Reconciling' ? 'True' : 'False'),
+  );
+  const pending = { phase: 'Pending', ...why, conditions };
   expect(told(undefined)).toEqual(pending);
   expect(told(record({ op: { kind: 'Upgrade' } }))).toEqual(pending);
   expect(told(record({ restores: [{ id: 'monday' }] }))).toMatchObject({ phase: 'Regrowing', regrowingTime: now });
@@ -276,13 +281,6 @@ test('an EtcdBackup that cannot be restored is explained', () => {
   );
   expect(whyNotRestored(backup({ phase: 'Failed', message: 'no bucket' }))).toMatch(/^failed, .*: no bucket$/);
   expect(whyNotRestored(backup({ phase: 'Completed' }))).toContain('does not name its snapshot');
-});
-
-test('kubectl can wait for the outcome', () => {
-  expect(outcomeConditions({ phase: 'Failed', reason: 'SnapshotRefused', message: 'm' }, now)).toMatchObject([
-    { type: 'Completed', status: 'False' },
-    { type: 'Failed', status: 'True', reason: 'SnapshotRefused', lastTransitionTime: now },
-  ]);
 });
 
 test('why the revisions are a guess stays in the status until the end', () => {

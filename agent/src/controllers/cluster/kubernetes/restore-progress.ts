@@ -3,6 +3,7 @@ import { isStatus } from '../../../kube/api-error.ts';
 import type { EventOf } from '../../../kube/events.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
+import { outcomeConditions } from '../../../protocol/outcome-conditions.ts';
 import type { RecordDoc, RestoreOp, RestoreStep } from '../../../protocol/record.ts';
 import type { Why } from '../../backup/object.ts';
 import { isHidden, isStuck } from '../../backup/pod-state.ts';
@@ -107,11 +108,13 @@ export function progressOf(restore: EtcdRestoreObject, observed: ObservedRestore
   if (isReported && Object.keys(past).length === 0) return undefined;
   const timeOf = `${phase[0]!.toLowerCase()}${phase.slice(1)}Time`;
   const event = eventOf(phase, why, status);
+  const observedGeneration = restore.metadata.generation;
   return {
     status: {
       ...nulls(past),
       ...all,
-      observedGeneration: restore.metadata.generation,
+      observedGeneration,
+      conditions: outcomeConditions({ phase, ...why, observedGeneration }, restore.status?.conditions, now),
       ...(phase !== 'Pending' && !status?.startTime && { startTime: op?.startedAt ?? now }),
       ...(phase !== 'Pending' && !status?.[timeOf] && { [timeOf]: now }),
     },
@@ -209,16 +212,6 @@ export function troubleOf(status: Partial<ClusterStatus> | undefined): string | 
   );
   const all = [template?.reason === 'TemplateMismatch' ? template.message : undefined, trouble?.message];
   return all.filter(Boolean).join('; ') || undefined;
-}
-
-/** Conditions for `kubectl wait --for=condition=Completed`. */
-export function outcomeConditions(
-  { phase, reason, message }: { readonly phase: string; readonly reason: string; readonly message: string },
-  lastTransitionTime: string,
-): object[] {
-  return ['Completed', 'Failed'].map((type) => ({
-    ...{ type, status: phase === type ? 'True' : 'False', reason, message, lastTransitionTime },
-  }));
 }
 
 /** Writes the progress of EtcdRestores to their status. Nothing depends on these writes: the record alone decides. */

@@ -270,6 +270,56 @@ describe('MarkSeeded', () => {
     expect(world.sts({ imageVersion: '3.7.3' }).effect).toBeUndefined();
   });
 
+  describe('whose version is lowered before it was seen to serve', () => {
+    const lowered = () =>
+      serving()
+        .spec({ ephemeral: true, version: '3.5.35' })
+        .set({ claims: known([]) })
+        .sts({ version: '3.5.35', updateRevision: 'r2' });
+    const refusing = (change: object = {}) => {
+      const world = lowered();
+      const { agents } = world.o;
+      const seed = agents[0]!.known ? agents[0]!.v : agent(0);
+      const volume = { ...seed.volume, ...change };
+      const { etcd: _, ...waiting } = seed;
+      return world
+        .agent(0, { ...waiting, state: 'Refused', reason: 'VersionRefused', etcdBinary: '3.5.35', volume })
+        .set({ members: unknown('no etcd') });
+    };
+
+    test('is not taken over, but restarted', () => {
+      expect(lowered().rule).toBe('RestartSeed');
+      expect(lowered().effect).toEqual({ kind: 'DeletePod', ordinal: 0, uid: 'pod-0' });
+      // A newer minor is an upgrade, which waits for its turn.
+      expect(lowered().sts({ version: '3.7.3' }).rule).toBe('MarkSeeded');
+    });
+
+    test('begins again in the next epoch, which its gate moves the data away for', () => {
+      const world = refusing();
+      expect(world.rule).toBe('SeedAnew');
+      expect(world.written).toMatchObject({
+        ...{ epoch: 2, minEpoch: 0, phase: 'Seeding', seeded: false, permits: {}, token: 'fresh-token' },
+        versions: { current: '3.5', allowedMinors: ['3.5'], bornOn: '3.5.35' },
+      });
+      const next = world.commit().agent(0, asking(0, 'another', { etcdBinary: '3.5.35' }));
+      expect(next.rule).toBe('Seed');
+      expect(next.written).toMatchObject({ epoch: 3, permits: { 0: { mode: 'new', volumeId: 'another' } } });
+    });
+
+    test('is refused once it served, with what a new cluster can do', () => {
+      const young = new World(3, { version: '3.5.35' }).doc({ phase: 'Seeding' });
+      expect(young.message('Accepted')).toContain('or delete this new cluster with its volumes and its record');
+      expect(new World(3, { version: '3.5.35' }).message('Accepted')).toContain('restore a backup into a new cluster');
+    });
+
+    test('not with data of another epoch, after it served, or while a restore makes the seed', () => {
+      const identity = agent(0).volume.identity!;
+      expect(refusing({ identity: { ...identity, epoch: 7 } }).rule).not.toBe('SeedAnew');
+      expect(refusing().doc({ seeded: true }).rule).not.toBe('SeedAnew');
+      expect(refusing().doc({ phase: 'Restoring' }).rule).not.toBe('SeedAnew');
+    });
+  });
+
   test('not when another cluster answers at its address', () => {
     const world = serving();
     world.o.status[idOf(0)] = known(status({ clusterId: 'another' }));

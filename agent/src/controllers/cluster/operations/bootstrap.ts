@@ -4,7 +4,7 @@ import { minorOf, minorsUp } from '../../../protocol/versions.ts';
 import type { Effect } from '../effect.ts';
 import { podName } from '../names.ts';
 import { healthyVoters, isSeeded, memberAt, quorumOf, started, voters, wantedSize } from '../plan/facts.ts';
-import { agentAt, claimAt, podAt, refusalAt, requestOf, statusOf } from '../plan/observations.ts';
+import { agentAt, claimAt, podAt, refusalAt, requestOf, statefulSet, statusOf } from '../plan/observations.ts';
 import { implied, rule } from '../plan/rule.ts';
 import { askedScheme, isGuardedByTls, isUnborn, seedUrl, transportAtBirth, transportOf } from '../plan/transport.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
@@ -128,6 +128,24 @@ function followVersion(v: View): Effect {
   return write(v, { versions: volume.walPresent ? moved : bornOn(etcdBinary) });
 }
 
+/** The gate moves the data away when it sees the next epoch, and asks for another permit. */
+const seedAnew = (v: View): Effect =>
+  write(v, {
+    epoch: v.record.epoch + 1,
+    token: v.o.fresh.token,
+    permits: {},
+    members: {},
+    tombstones: [],
+    versions: bornOn(agentAt(v, 0)!.etcdBinary),
+  });
+
+/** The template was set back to an older minor, and the seed of the newer one serves no client yet. */
+const isSetBack = (v: View): boolean => {
+  const template = statefulSet(v)?.version;
+  const binary = agentAt(v, 0)?.etcdBinary;
+  return template !== undefined && binary !== undefined && minorsUp(minorOf(binary), minorOf(template)) < 0;
+};
+
 /** The pod of the seed has no certificates any more, which its permit needs. Without other members, it may speak otherwise. */
 const seedLacksCertificates = (v: View): boolean => {
   // A pod without certificates could not fetch such a snapshot: SeedPod.certificates makes it anew.
@@ -158,6 +176,26 @@ export const seedRules = [
       },
     },
     effect: followVersion,
+  }),
+  rule({
+    // The version was lowered before the seed was seen to serve. Until then its pod is not ready, so that no client has written.
+    name: 'SeedAnew',
+    does: 'WriteRecord',
+    from: 'seeding',
+    to: 'seeding',
+    when: {
+      'epoch not seeded': (v) => !isSeeded(v),
+      'no restore creates the seed': (v) => v.record.phase === 'Seeding',
+      'its gate refuses the version': seedRefused,
+    },
+    requires: {
+      'data of this epoch, of a newer minor': (v) => {
+        const { volume, etcdBinary } = agentAt(v, 0)!;
+        const isOfEpoch = volume.walPresent && volume.identity?.epoch === v.record.epoch;
+        return isOfEpoch && minorsUp(v.record.versions.current, minorOf(etcdBinary)) < 0;
+      },
+    },
+    effect: seedAnew,
   }),
   rule({
     name: 'SeedTransport',
@@ -193,6 +231,7 @@ export const seedRules = [
     requires: {
       'seed serves': seedServes,
       'it runs the version of its template': (v) => agentAt(v, 0)?.reason !== 'VersionMismatch',
+      'the template was not set back to an older minor': (v) => statefulSet(v) !== undefined && !isSetBack(v),
       'claim names this epoch': claimNamesCluster,
       // The deletion began because no client was served yet; that must stay so.
       'it is not being deleted': (v) => v.op('Delete') === undefined,
@@ -200,14 +239,16 @@ export const seedRules = [
     effect: markSeeded,
   }),
   rule({
-    // The pod was created from an image of another version, and the template has changed since. No client was served yet.
+    // The pod was created from an image of another version, or of a newer minor, and the template has changed since. No
+    // client was served yet.
     name: 'RestartSeed',
     does: 'DeletePod',
     from: 'seeding',
     to: 'seeding',
     when: {
       'epoch not seeded': (v) => !isSeeded(v),
-      'the seed runs another version than its template names': (v) => agentAt(v, 0)?.reason === 'VersionMismatch',
+      'the seed runs another version than its template names, or a newer minor': (v) =>
+        agentAt(v, 0)?.reason === 'VersionMismatch' || isSetBack(v),
       'not as the template and the record have it': (v) => outdated(v, podAt(v, 0)!),
     },
     requires: { 'the image has the version that the template names': imageFits },

@@ -31,6 +31,7 @@ import {
   wantedSize,
 } from './facts.ts';
 import { podsOf, statefulSet } from './observations.ts';
+import { reconciling } from './reconciling.ts';
 import { messageOf, stalledReason, whyDeletionWaits } from './stalled.ts';
 import { transportRefusal } from './transport.ts';
 import { switchStep, transport, whyNotBegun } from './transport-ready.ts';
@@ -42,6 +43,11 @@ import { whyDown } from './why-down.ts';
 
 /** The conditions of the cluster's status. */
 export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
+  const found = observed(v, hold);
+  return [...found, reconciling(found)];
+}
+
+function observed(v: View, hold: Reason | undefined): Condition[] {
   const { record } = v.o;
   const stalled = stalledReason(v, hold);
   const stalledCondition = stalled ? is('Stalled', true, stalled.reason, stalled.message) : automatic(v);
@@ -87,7 +93,13 @@ function automatic(v: View): Condition {
 
 /** Without the record, neither the decisions nor the members of the cluster are known. */
 function blind(v: View, why: string, stalled: Condition | undefined): Condition[] {
-  const others: readonly ConditionType[] = ['Accepted', 'BackupHealthy', 'CertificatesReady', 'AuthReady'];
+  const others: readonly ConditionType[] = [
+    'Accepted',
+    'BackupHealthy',
+    'CertificatesReady',
+    'AuthReady',
+    'Reconciling',
+  ];
   const types = conditionTypes.filter((type) => !others.includes(type));
   const said = `the record cannot be read: ${why}`;
   const all = types.map((type) => (stalled && type === 'Stalled' ? stalled : unknown(type, 'StateUnknown', said)));

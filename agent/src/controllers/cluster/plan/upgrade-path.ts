@@ -1,6 +1,6 @@
 import type { Reason } from '../../../protocol/reasons.ts';
 import { atLeast, compareVersions, minorOf, minorsUp } from '../../../protocol/versions.ts';
-import { allVotersHealthy, nameOf, voters } from './facts.ts';
+import { allVotersHealthy, isBorn, nameOf, voters } from './facts.ts';
 import type { MemberView } from './member-view.ts';
 import { agentAt, statefulSet } from './observations.ts';
 import { needsCertificates, whyNoCertificates } from './transport.ts';
@@ -108,7 +108,7 @@ export function upgradeProblem(v: View): Problem | undefined {
   if (unsupported) return unsupported;
   if (allowedMinors.includes(to)) return undefined;
   const up = minorsUp(current, to);
-  if (up < 0) return problem('DowngradeRefused', backwards(current, version));
+  if (up < 0) return problem('DowngradeRefused', backwards(v, version));
   if (up > 1) return problem('MinorSkipped', `version ${version}: go from ${current} one minor at a time`);
   if (allowedMinors.length > 1) return problem('UpgradeHalfDone', halfDone(current, allowedMinors, version));
   return pathProblem(v, to) ?? diskProblem(v) ?? backupProblem(v);
@@ -120,8 +120,8 @@ export function upgradeRefusal(v: View): Problem | undefined {
   return found && ['FlushingRaftLog', 'StateUnknown'].includes(found.reason) ? undefined : found;
 }
 
-const backwards = (current: string, version: string): string =>
-  `version ${version} is below the cluster's ${current}, whose data it cannot start on; restore a backup into a new cluster`;
+const backwards = (v: View, version: string): string =>
+  `version ${version} is below the cluster's ${v.record.versions.current}, whose data it cannot start on; ${isBorn(v) ? 'restore a backup into a new cluster' : 'go back to that version, or delete this new cluster with its volumes and its record'}`;
 
 const halfDone = (current: string, minors: string[], version: string): string =>
   `version ${version}: an upgrade from ${current} is half done (${minors.join(', ')}); finish it or go back first`;

@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { cacheDirectory, fillDirectory } from './cache.mjs';
+import { goBuild } from './go-build.mjs';
+import { say } from './run.mjs';
+
+const wrappers = join(import.meta.dirname, '../../test/tools');
+
+/** Builds a program of the tests into the cache, from its folder in test/tools. Sets the exit code to 2 if it cannot be built. */
+export async function goTool(name) {
+  const started = performance.now();
+  try {
+    // Always, because its source may have changed. Go keeps what has not.
+    const build = (fresh) =>
+      goBuild(join(wrappers, name), ['.'], fresh, `${name}: building, a minute for the first time`);
+    await fillDirectory(join(cacheDirectory, name), build);
+    say(`${name}: built`, started);
+  } catch (error) {
+    say(`${name} is missing and cannot be built here: install Go 1.26 (${error.message})`);
+    process.exitCode = 2;
+  }
+}

@@ -1,0 +1,8 @@
+/** Argo CD and Flux do not delete an object with these annotations when it leaves their repository. */
+export const protection: Readonly<Record<string, string>> = {
+  'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
+  'kustomize.toolkit.fluxcd.io/prune': 'disabled',
+};
+
+/** Argo CD applies an object with this annotation, and waits for it, before it applies those without one. */
+export const first: Readonly<Record<string, string>> = { 'argocd.argoproj.io/sync-wave': '-1' };

@@ -1,0 +1,83 @@
+// A platform repository of three clusters of two teams, applied by Argo CD, then by Flux, with self-heal and pruning on.
+import { EtcdVersion } from '../../src';
+import { kubectl } from '../e2e/support/kubectl';
+import { slowTest } from '../e2e/support/settings';
+import { Stage } from './support/stage';
+import { argocd, flux } from './support/tool';
+
+describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_, tool) => {
+  const stage = new Stage(tool);
+  beforeAll(() => stage.begin());
+  afterAll(() => stage.end());
+
+  /** Syncs so far, for a tool that counts them. */
+  let syncs = 0;
+  const nothingMore = async () => {
+    const trail = await stage.rounds();
+    expect(trail.filter(({ isSynced, isHealthy }) => !isSynced || !isHealthy).map(({ text }) => text)).toEqual([]);
+    if (trail[0]?.syncs !== undefined) expect(trail.at(-1)!.syncs).toBe(syncs);
+    expect(await stage.troubles()).toEqual([]);
+  };
+
+  test('one commit onto an empty Kubernetes, one sync, and it is called well when it is', async () => {
+    stage.commit();
+    await tool.begin();
+    const trail = await stage.isDone('three clusters from nothing');
+    expect(await stage.notReady()).toEqual([]);
+    expect(trail.filter(({ text }) => /Failed|error/i.test(text)).map(({ text }) => text)).toEqual([]);
+    syncs = 1;
+    await nothingMore();
+  });
+
+  test('three to five by a commit, without another sync', async () => {
+    stage.commit({ of: { orders: { size: 5 } } });
+    syncs += 1;
+    await stage.isDone('3 to 5');
+    expect(await stage.notReady()).toEqual([]);
+    expect((await stage.cluster('orders')).status).toMatchObject({ voters: 5, readyVoters: 5 });
+    await nothingMore();
+  });
+
+  test('a file that leaves the repository leaves the cluster, and its return changes nothing', async () => {
+    const before = (await stage.cluster('search')).metadata.uid;
+    stage.commit({ of: { orders: { size: 5 }, search: undefined } });
+    await stage.rounds(40);
+    expect((await stage.cluster('search')).metadata).toMatchObject({ uid: before });
+    expect((await stage.cluster('search')).metadata.deletionTimestamp).toBeUndefined();
+    expect(await stage.notReady()).toEqual([]);
+    stage.commit({ of: { orders: { size: 5 } } });
+    await stage.isDone('the file is back');
+    expect((await stage.cluster('search')).metadata.uid).toBe(before);
+    syncs = (await tool.said()).syncs ?? 0;
+  });
+
+  slowTest('a lost volume is no drift', async () => {
+    const [pod, claim] = ['pod/orders-1', 'pvc/data-orders-1'];
+    await kubectl(['delete', claim, pod, '-n', 'gitops-shop', '--wait=false']);
+    const trail = await stage.isDone('a lost volume');
+    expect(trail.filter(({ isSynced }) => !isSynced)).toEqual([]);
+    await nothingMore();
+  });
+
+  slowTest('an upgrade by a commit', async () => {
+    stage.commit({ of: { orders: { size: 5 }, invoices: { version: EtcdVersion.of('3.7.3') } } });
+    syncs += 1;
+    await stage.isDone('an upgrade');
+    expect((await stage.cluster('invoices')).status).toMatchObject({ version: '3.7.3', minVersion: '3.7.3' });
+    await nothingMore();
+  });
+
+  slowTest('a reconciler that is killed comes back by itself', async () => {
+    await kubectl(['delete', 'pod', '-n', 'gitops-shop', '-l', 'app.kubernetes.io/name=etcd-reconciler', '--force']);
+    await stage.isDone('a killed reconciler');
+    await nothingMore();
+  });
+
+  slowTest('five to three, and the settings', async () => {
+    stage.commit({ of: { orders: { size: 3, settings: { 'log-level': 'warn' } } } });
+    syncs += 1;
+    await stage.isDone('5 to 3 and a roll');
+    expect((await stage.cluster('orders')).status).toMatchObject({ voters: 3, readyVoters: 3 });
+    await nothingMore();
+  });
+});

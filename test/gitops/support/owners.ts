@@ -1,0 +1,19 @@
+import type { Manifest } from '../../synth';
+
+type Fields = { readonly [key: string]: Fields };
+
+/** The leaves of a set of fields, as paths. */
+function leaves(fields: Fields, path = ''): string[] {
+  const inner = Object.entries(fields).filter(([key]) => key !== '.');
+  if (inner.length === 0) return [path];
+  return inner.flatMap(([key, value]) => leaves(value, `${path}/${key}`));
+}
+
+/** Fields that two managers own: a fight begins there as soon as they want different values. */
+export function sharedFields({ metadata }: Manifest): string[] {
+  const owners = new Map<string, Set<string>>();
+  for (const { manager, fieldsV1 } of metadata.managedFields ?? []) {
+    for (const leaf of leaves(fieldsV1)) owners.set(leaf, (owners.get(leaf) ?? new Set()).add(manager));
+  }
+  return [...owners].filter(([, who]) => who.size > 1).map(([leaf, who]) => `${leaf}: ${[...who].join(', ')}`);
+}

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApiObject, App, Chart, Cron, Size } from 'cdk8s';
+import type { Construct } from 'constructs';
+import {
+  BackupStore,
+  EtcdCluster,
+  type EtcdClusterProps,
+  EtcdCrds,
+  EtcdPermission,
+  EtcdReconciler,
+  EtcdScrape,
+  EtcdVersion,
+  ImagePullPolicy,
+  Retention,
+} from '../../../src';
+import { agentImage } from '../../e2e/support/settings';
+
+export const teams = ['gitops-shop', 'gitops-billing'] as const;
+type Team = (typeof teams)[number];
+
+/** The clusters of the platform, by their place. */
+export const clusters = [
+  ['gitops-shop', 'orders'],
+  ['gitops-shop', 'search'],
+  ['gitops-billing', 'invoices'],
+] as const satisfies readonly (readonly [Team, string])[];
+
+export type ClusterName = (typeof clusters)[number][1];
+
+export interface Commit {
+  /** What differs from three small clusters with TLS, a user and a schedule. Undefined: the file is not there. */
+  readonly of?: Partial<Record<ClusterName, EtcdClusterProps | undefined>>;
+}
+
+const pull = { imagePullPolicy: ImagePullPolicy.IF_NOT_PRESENT };
+
+/** A chart of one cluster, as the guide has it. */
+class TeamEtcd extends Chart {
+  constructor(scope: Construct, namespace: Team, name: ClusterName, props: EtcdClusterProps) {
+    super(scope, `${namespace}-${name}`, { namespace });
+    const etcd = new EtcdCluster(this, name, {
+      ...{ size: 3, version: EtcdVersion.of('3.6.16'), volume: { size: Size.gibibytes(2) }, agentImage, ...pull },
+      ...props,
+    });
+    etcd.addUser('app', { can: [EtcdPermission.readWrite('app/')] });
+    etcd.addBackupSchedule('nightly', {
+      ...{ schedule: Cron.daily(), store: BackupStore.filesystem({ claimName: 'backup' }), image: agentImage },
+      retention: Retention.last(3),
+      suspend: true,
+    });
+    etcd.addMonitoring({ scrape: EtcdScrape.annotations() });
+  }
+}
+
+/** Writes what a platform repository has into a folder: dist/crds and dist/clusters. */
+export class Platform {
+  readonly folder = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-platform-'));
+
+  write({ of = {} }: Commit = {}): string {
+    const dist = join(this.folder, 'dist');
+    rmSync(dist, { recursive: true, force: true });
+    const crds = new App({ outdir: join(dist, 'crds') });
+    new EtcdCrds(new Chart(crds, 'crds'), 'crds');
+    crds.synth();
+    const app = new App({ outdir: join(dist, 'clusters') });
+    for (const namespace of teams) {
+      const metadata = { name: namespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } };
+      new ApiObject(new Chart(app, namespace), 'namespace', { apiVersion: 'v1', kind: 'Namespace', metadata });
+      const reconciler = new Chart(app, `${namespace}-etcd-reconciler`, { namespace });
+      new EtcdReconciler(reconciler, 'reconciler', { image: agentImage, ...pull });
+    }
+    for (const [namespace, name] of clusters) {
+      if (name in of && of[name] === undefined) continue;
+      new TeamEtcd(app, namespace, name, of[name] ?? {});
+    }
+    app.synth();
+    return this.folder;
+  }
+
+  end(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

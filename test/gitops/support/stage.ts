@@ -1,0 +1,95 @@
+import { setTimeout } from 'node:timers/promises';
+import { kubectl } from '../../e2e/support/kubectl';
+import type { Manifest } from '../../synth';
+import { sharedFields } from './owners';
+import { type ClusterName, type Commit, clusters, Platform, teams } from './platform';
+import { get, push, type Said, type Tool, until } from './tool';
+
+/** One line of the report. */
+export const tell = (line: string): boolean => process.stdout.write(`gitops: ${line}\n`);
+
+const namespaceOf = (name: ClusterName): string => clusters.find((each) => each[1] === name)![0];
+
+/** A platform repository, the tool that applies it, and what came of it. */
+export class Stage {
+  readonly #platform = new Platform();
+  #revision = '';
+
+  constructor(readonly tool: Tool) {}
+
+  /** From a Kubernetes without our objects. */
+  async begin(): Promise<void> {
+    await this.tool.end();
+    await this.#clear();
+  }
+
+  async end(): Promise<void> {
+    await this.tool.end();
+    await this.#clear();
+    this.#platform.end();
+  }
+
+  async #clear(): Promise<void> {
+    for (const team of teams) await kubectl(['delete', 'namespace', team, '--ignore-not-found', '--timeout=300s']);
+  }
+
+  commit(commit: Commit = {}): void {
+    this.#revision = push(this.#platform.write(commit));
+  }
+
+  /** Waits until the tool says that the last commit is there and well. Returns what it said on the way. */
+  async isDone(what: string, seconds = 600): Promise<Said[]> {
+    const begun = Date.now();
+    const isIt = ({ revision, isSynced, isHealthy }: Said) => revision === this.#revision && isSynced && isHealthy;
+    const trail = await until(this.tool, what, seconds, isIt);
+    tell(`${this.tool.name}: ${what}: ${Math.round((Date.now() - begun) / 1000)} s`);
+    return trail;
+  }
+
+  /** Waits for some of the tool's own rounds. Returns what it said. */
+  async rounds(seconds = 50): Promise<Said[]> {
+    const deadline = Date.now() + seconds * 1000;
+    return until(this.tool, 'rounds', seconds + 60, () => Date.now() > deadline);
+  }
+
+  /** Asks every second until it is so. */
+  async becomes(what: string, seconds: number, is: () => Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + seconds * 1000;
+    while (!(await is())) {
+      if (Date.now() > deadline) throw new Error(`${what}: not after ${seconds} s: ${(await this.tool.said()).text}`);
+      await setTimeout(1000);
+    }
+  }
+
+  cluster(name: ClusterName): Promise<Manifest> {
+    return get('etcdcluster', name, '-n', namespaceOf(name));
+  }
+
+  async notReady(): Promise<string[]> {
+    const all = await Promise.all(clusters.map(([, name]) => this.cluster(name)));
+    const isReady = ({ metadata, status }: Manifest) =>
+      status.observedGeneration === metadata.generation &&
+      status.conditions.some(({ type, status: is }: Manifest) => type === 'Ready' && is === 'True');
+    return all.filter((each) => !isReady(each)).map(({ metadata }) => metadata.name);
+  }
+
+  /** What would make two programs fight, or has lost something. */
+  async troubles(): Promise<string[]> {
+    const found: string[] = [];
+    for (const [namespace, name] of clusters) {
+      for (const [kind, object] of [
+        ['EtcdCluster', 'etcdcluster'],
+        ['StatefulSet', 'statefulset'],
+      ] as const) {
+        const shared = sharedFields(await get(object, name, '-n', namespace));
+        found.push(...shared.map((field) => `${kind} ${name} ${field}`));
+      }
+    }
+    for (const team of teams) {
+      const { items } = await get('secrets', '-n', team, '-l', 'app.kubernetes.io/managed-by=cdk8s');
+      const empty = items.filter(({ data = {} }: Manifest) => Object.keys(data).length === 0);
+      found.push(...empty.map(({ metadata }: Manifest) => `Secret ${metadata.name} is empty`));
+    }
+    return found;
+  }
+}
