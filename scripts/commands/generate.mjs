@@ -1,8 +1,11 @@
 // `npm run generate`: writes every file that is made from the source: crds/ and imports/, the dashboard, API.md, the pages of
-// the command line, of the metrics and of the reconciler's rules, Argo CD's health checks in gitops/, and dist/.
+// the custom resources, of the command line, of the metrics and of the reconciler's rules, the pictures, Argo CD's health
+// checks in gitops/, and dist/.
 import { build, bundle, jest, must, node, status } from '../lib/steps.mjs';
 
 must(node('scripts/generate/crds.mjs'));
+must(node('scripts/generate/custom-resources.mjs'));
+must(node('scripts/generate/diagrams.mjs'));
 must(node('scripts/generate/dashboard.mjs'));
 must(node('scripts/generate/api.mjs'));
 bundle();

@@ -46,7 +46,7 @@ function section({ command, name }, heading = '##') {
   });
   const options = command.options.filter(({ hidden }) => !hidden);
   const table = options.length > 0 ? flags(options) : 'It takes no flags.\n';
-  return `${heading} ${name}${args.join('')}\n\n${sentence(command.description())}\n\n${table}`;
+  return `${heading} \`${name}${args.join('')}\`\n\n${sentence(command.description())}\n\n${table}`;
 }
 
 function flags(options) {

@@ -191,6 +191,12 @@ export const all = {
     subject: ['src', 'package.json', 'examples', 'scripts/lib/assembly.mjs', 'scripts/suites/languages.mjs'],
     run: script('scripts/suites/languages.mjs'),
   },
+  site: {
+    about: 'the site: every link and anchor, and every page in Chromium on a phone and on a desktop',
+    minutes: 3,
+    subject: ['docs', 'scripts/suites/site.mjs', 'scripts/lib/browser.mjs'],
+    run: script('scripts/suites/site.mjs', () => provide('chromium')),
+  },
   'lint-manifests': {
     about: 'kube-score on dist/ and the examples',
     minutes: 1,

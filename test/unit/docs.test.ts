@@ -68,7 +68,40 @@ test('every npm script, suite and benchmark that a file names exists', () => {
   expect(unknown).toEqual([]);
 });
 
-test.each(guides)('the links of %s lead somewhere', (guide) => {
+test('every verb and flag of kubectl etcd that a command of a guide has exists', () => {
+  const reference = readFileSync(join(root, 'docs/reference/kubectl-etcd.md'), 'utf8');
+  const [common = '', ...sections] = reference.split(/^### `kubectl etcd /m);
+  const flagsOf = (text: string) => [...text.matchAll(/^\| `(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag!);
+  const flags = new Map(
+    sections.map((text) => [/^[\w-]+/.exec(text)![0], [...flagsOf(common), ...flagsOf(text)]] as const),
+  );
+  const lines = blocks('sh').flatMap(({ name, code }) => code.split('\n').map((line) => ({ name, line })));
+  const commands = lines.flatMap(({ name, line }) =>
+    [...line.matchAll(/kubectl etcd ([\w-]+)([^#|]*)/g)].map(([, verb, rest]) => ({ name, verb: verb!, rest: rest! })),
+  );
+  expect(commands.length).toBeGreaterThan(15);
+  const unknown = commands.flatMap(({ name, verb, rest }) => {
+    const known = flags.get(verb);
+    const used = rest.split(' -- ')[0]!.match(/--[\w-]+/g) ?? [];
+    return known
+      ? used.filter((flag) => !known.includes(flag)).map((flag) => `${name}: ${verb} ${flag}`)
+      : [`${name}: ${verb}`];
+  });
+  expect(unknown).toEqual([]);
+});
+
+test('the tutorial has every file that its commands name', () => {
+  const tutorial = readFileSync(join(root, 'docs/getting-started/tutorial.md'), 'utf8');
+  const commands = [...tutorial.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, code]) => code).join('');
+  const named = [...commands.matchAll(/(?<![\w/.-])[\w-]+\.yaml/g)].map(([name]) => name);
+  const shown = [...tutorial.matchAll(/`([\w-]+\.yaml)`[^`]*:\n\n```yaml/g)].map(([, name]) => name);
+  expect(named.length).toBeGreaterThan(0);
+  expect(shown).toEqual(expect.arrayContaining(named));
+});
+
+const linking = [...guides, 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/RESULTS.md'];
+
+test.each(linking)('the links of %s lead somewhere', (guide) => {
   const text = readFileSync(join(root, guide), 'utf8');
   const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)];
   const dead = links.filter(([, path, anchor]) => {

@@ -1,0 +1,5 @@
+// `npm run docs`: builds the site from docs/ into tmp/site. `npm run docs -- --serve` serves it here instead, and follows changes.
+import { status } from '../lib/steps.mjs';
+
+const serve = process.argv.includes('--serve');
+process.exitCode = status('vitepress', [serve ? 'dev' : 'build', 'docs']);
