@@ -9,6 +9,19 @@ const { version } = JSON.parse(readFileSync(join(agent, 'package.json'), 'utf8')
 /** The image of this release. */
 export const releaseImage = `ghcr.io/cdk8s-etcd/agent:${version}`;
 
+/** Every image of this release. */
+export const releaseImages = [releaseImage];
+
+/** The commands of podman and buildah that build for several platforms and write the result as an OCI layout. */
+function byManifest({ image, layout, args, directory, time }) {
+  const list = `localhost/cdk8s-etcd-release-${process.pid}`;
+  return [
+    ['build', '--pull=missing', ...args, `--timestamp=${time}`, `--manifest=${list}`, directory],
+    ['manifest', 'push', '--all', list, `oci:${layout}:${image}`],
+    ['manifest', 'rm', list],
+  ];
+}
+
 // Each builder uses existing base images. A docker or podman without a daemon is skipped.
 const builders = [
   {
@@ -16,18 +29,25 @@ const builders = [
     probe: ['info'],
     build: ['build'],
     save: (image, archive) => ['save', '--output', archive, image],
+    layout({ image, layout, args, directory }) {
+      const output = `--output=type=oci,tar=false,rewrite-timestamp=true,dest=${layout}`;
+      // Its own attestations contain the time.
+      return [['buildx', 'build', ...args, '--provenance=false', '--tag', image, output, directory]];
+    },
   },
   {
     name: 'podman',
     probe: ['info'],
     build: ['build', '--pull=missing'],
     save: (image, archive) => ['save', '--format', 'docker-archive', '--output', archive, image],
+    layout: byManifest,
   },
   {
     name: 'buildah',
     probe: ['--version'],
     build: ['build', '--pull=missing'],
     save: (image, archive) => ['push', '--quiet', image, `oci-archive:${archive}:${image}`],
+    layout: byManifest,
     // Works without user namespaces, as in a container.
     env: { BUILDAH_ISOLATION: 'chroot' },
   },
@@ -57,8 +77,20 @@ export function saveImage(builder, image, archive) {
   return run(builder, builder.save(image, archive));
 }
 
-function run({ name, env }, args) {
+/** Builds the image for each platform into an empty directory, an OCI layout without any time but `time`. Returns the exit code. */
+export function buildLayout(builder, directory, image, layout, { platforms, time, labels, buildArgs = [] }) {
+  console.error(`building ${image} for ${platforms.join(' and ')} with ${builder.name}`);
+  const args = [
+    `--platform=${platforms.join(',')}`,
+    ...labels.flatMap((label) => ['--label', label]),
+    ...buildArgs.flatMap((argument) => ['--build-arg', argument]),
+  ];
+  const commands = builder.layout({ image, layout, args, directory, time });
+  return commands.reduce((code, words) => code || run(builder, words, { SOURCE_DATE_EPOCH: String(time) }), 0);
+}
+
+function run({ name, env }, args, more = {}) {
   // Both kinds of output are for people: stdout belongs to the caller.
   const stdio = ['ignore', process.stderr, process.stderr];
-  return spawnSync(name, args, { stdio, env: { ...env, ...process.env } }).status ?? 1;
+  return spawnSync(name, args, { stdio, env: { ...env, ...process.env, ...more } }).status ?? 1;
 }

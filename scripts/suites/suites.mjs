@@ -178,10 +178,23 @@ export const all = {
     run: script('scripts/suites/package.mjs'),
   },
   languages: {
-    about: 'the library in Python and Java: the same files and the same messages as in TypeScript',
+    about: 'the library in Python, Java and Go: the same files and the same messages as in TypeScript',
     minutes: 2,
     subject: ['src', 'package.json', 'examples', 'scripts/lib/assembly.mjs', 'scripts/suites/languages.mjs'],
     run: script('scripts/suites/languages.mjs'),
+  },
+  release: {
+    about: 'the artifacts of a release, made twice: the same bytes',
+    minutes: 4,
+    subject: ['scripts/release', 'scripts/lib/assembly.mjs', 'package.json', 'agent/Dockerfile'],
+    run: script('scripts/suites/release.mjs'),
+  },
+  workflows: {
+    about: 'actionlint on the workflows of GitHub',
+    minutes: 1,
+    smoke: false,
+    subject: ['.github'],
+    run: script('scripts/suites/workflows.mjs'),
   },
   'lint-manifests': {
     about: 'kube-score on dist/ and the examples',
