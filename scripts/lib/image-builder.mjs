@@ -13,10 +13,14 @@ export const releaseImage = `ghcr.io/cdk8s-etcd/agent:${version}`;
 export const releaseImages = [releaseImage];
 
 /** The commands of podman and buildah that build for several platforms and write the result as an OCI layout. */
-function byManifest({ image, layout, args, directory, time }) {
+function byManifest({ image, layout, platforms, args, directory, time }) {
   const list = `localhost/cdk8s-etcd-release-${process.pid}`;
   return [
-    ['build', '--pull=missing', ...args, `--timestamp=${time}`, `--manifest=${list}`, directory],
+    // One after the other, because the order of the list is that in which they end.
+    ...platforms.map((platform) => [
+      ...['build', '--pull=missing', `--platform=${platform}`, ...args],
+      ...[`--timestamp=${time}`, `--manifest=${list}`, directory],
+    ]),
     ['manifest', 'push', '--all', list, `oci:${layout}:${image}`],
     ['manifest', 'rm', list],
   ];
@@ -29,10 +33,22 @@ const builders = [
     probe: ['info'],
     build: ['build'],
     save: (image, archive) => ['save', '--output', archive, image],
-    layout({ image, layout, args, directory }) {
+    layout({ image, layout, platforms, args, directory }) {
       const output = `--output=type=oci,tar=false,rewrite-timestamp=true,dest=${layout}`;
       // Its own attestations contain the time.
-      return [['buildx', 'build', ...args, '--provenance=false', '--tag', image, output, directory]];
+      return [
+        [
+          'buildx',
+          'build',
+          `--platform=${platforms.join(',')}`,
+          ...args,
+          '--provenance=false',
+          '--tag',
+          image,
+          output,
+          directory,
+        ],
+      ];
     },
   },
   {
@@ -81,11 +97,10 @@ export function saveImage(builder, image, archive) {
 export function buildLayout(builder, directory, image, layout, { platforms, time, labels, buildArgs = [] }) {
   console.error(`building ${image} for ${platforms.join(' and ')} with ${builder.name}`);
   const args = [
-    `--platform=${platforms.join(',')}`,
     ...labels.flatMap((label) => ['--label', label]),
     ...buildArgs.flatMap((argument) => ['--build-arg', argument]),
   ];
-  const commands = builder.layout({ image, layout, args, directory, time });
+  const commands = builder.layout({ image, layout, platforms, args, directory, time });
   return commands.reduce((code, words) => code || run(builder, words, { SOURCE_DATE_EPOCH: String(time) }), 0);
 }
 

@@ -1,6 +1,6 @@
 // Signatures of SHA256SUMS and of the provenance by cosign, each verified before it counts. A rehearsal signs with a key that is
 // made for it and thrown away; the workflow signs with its own identity.
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { goProgram } from '../lib/go-program.mjs';
 import { run } from '../lib/run.mjs';
@@ -34,12 +34,9 @@ export async function signature(release) {
 async function rehearsal(release, cosign, directory) {
   await cosign('generate-key-pair');
   copyFileSync(join(directory, 'cosign.pub'), release.file('rehearsal.pub'));
-  // No service signs a time or keeps a log.
-  const config = join(directory, 'signing-config.json');
-  const mediaType = 'application/vnd.dev.sigstore.signingconfig.v0.2+json';
-  writeFileSync(config, JSON.stringify({ mediaType, rekorTlogConfig: {}, tsaConfig: {} }));
   return {
-    sign: [`--key=${join(directory, 'cosign.key')}`, `--signing-config=${config}`],
+    // No service signs a time or keeps a log.
+    sign: [`--key=${join(directory, 'cosign.key')}`, '--use-signing-config=false', '--tlog-upload=false'],
     verify: [`--key=${release.file('rehearsal.pub')}`, '--insecure-ignore-tlog'],
   };
 }

@@ -1,6 +1,6 @@
 // The parts of a release that need no registry. `npm run suite -- release` makes the artifacts.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -23,16 +23,16 @@ test('the modules of a Go program, with those that replace others', () => {
     '\tpath\texample.com/etcd',
     '\tmod\texample.com/etcd\tv3.6.16\th1:abc=',
     '\tdep\texample.com/old\tv1.0.0',
-    '\t=>\texample.com/new\tv1.1.0+incompatible\th1:def=',
+    '\t=>\texample.com/new\tv1.1.0-rc.1\th1:def=',
     '\tdep\texample.com/near\tv0.0.0',
     '\t=>\t../near\t(devel)\t',
-    '\tbuild\t-trimpath=true',
+    '\tbuild\tCGO_ENABLED=0',
   ];
   const found = evaluated('go-modules.mjs', `m.goModules(${JSON.stringify(lines.join('\n'))})`);
   expect(found.map(({ purl }: { purl: string }) => purl)).toEqual([
     'pkg:golang/std@1.26.8',
     'pkg:golang/example.com/etcd@v3.6.16',
-    'pkg:golang/example.com/new@v1.1.0%2Bincompatible',
+    'pkg:golang/example.com/new@v1.1.0-rc.1',
     'pkg:golang/example.com/near@v0.0.0',
   ]);
 });
@@ -68,6 +68,27 @@ test('without a builder, the image and what needs it are left out by name, and t
     'signature: by --without',
   ]);
   expect(readFileSync(join(out, 'SHA256SUMS'), 'utf8')).toMatch(/^[0-9a-f]{64} {2}provenance\.json\n$/);
+});
+
+test('buildah builds one platform after the other, so that each time the list has the same order', () => {
+  const bin = mkdtempSync(join(directory, 'bin-'));
+  const log = join(bin, 'log');
+  const script = `#!${process.execPath}\nrequire('node:fs').appendFileSync(${JSON.stringify(log)}, process.argv.slice(2).join(' ') + '\\n');`;
+  writeFileSync(join(bin, 'buildah'), script, { mode: 0o755 });
+  const options = "{ platforms: ['linux/amd64', 'linux/arm64'], time: 7, labels: ['a=b'] }";
+  const build = `m.buildLayout(m.findBuilder(), '/agent', 'example.com/agent:1', '/out', ${options})`;
+  expect(evaluated('../lib/image-builder.mjs', build, { ...process.env, PATH: bin })).toBe(0);
+  const lines = readFileSync(log, 'utf8')
+    .replace(/release-\d+/g, 'release-1')
+    .trimEnd()
+    .split('\n');
+  expect(lines).toEqual([
+    '--version',
+    'build --pull=missing --platform=linux/amd64 --label a=b --timestamp=7 --manifest=localhost/cdk8s-etcd-release-1 /agent',
+    'build --pull=missing --platform=linux/arm64 --label a=b --timestamp=7 --manifest=localhost/cdk8s-etcd-release-1 /agent',
+    'manifest push --all localhost/cdk8s-etcd-release-1 oci:/out:example.com/agent:1',
+    'manifest rm localhost/cdk8s-etcd-release-1',
+  ]);
 });
 
 test.each([
