@@ -22,7 +22,7 @@ import {
 
 const app = new App();
 const chart = new Chart(app, 'shop-etcd', { namespace: 'shop' });
-const prometheus = NetworkAccess.from({
+const prometheus = NetworkAccess.peers({
   namespace: 'monitoring',
   podLabels: { 'app.kubernetes.io/name': 'prometheus' },
 });
@@ -36,7 +36,7 @@ const etcd = new EtcdCluster(chart, 'orders', {
   resources: EtcdResources.SMALL,
   tls: EtcdTls.certManager({ issuer: 'etcd-ca', peerIssuer: 'etcd-peer-ca' }),
   spread: EtcdSpread.REQUIRED_ZONES,
-  networkAccess: NetworkAccess.from({ podLabels: { 'shop.example.com/etcd-client': 'true' } }),
+  networkAccess: NetworkAccess.peers({ podLabels: { 'shop.example.com/etcd-client': 'true' } }),
   metricsAccess: prometheus,
   requireBackupForUpgrade: true,
 });

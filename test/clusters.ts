@@ -40,7 +40,7 @@ export const userSecrets = { ...tlsSecrets, root: 'orders-root', backup: 'orders
 export const sorts: readonly (readonly [string, () => EtcdCluster])[] = [
   ['without properties', () => cluster()],
   ['without TLS', () => cluster({ tls: EtcdTls.none() })],
-  ['that TLS is switched off in', () => cluster({ tls: EtcdTls.none({ from: EtcdTls.managed() }) })],
+  ['that TLS is switched off in', () => cluster({ tls: EtcdTls.none({ previous: EtcdTls.managed() }) })],
   ['with TLS from Secrets', () => cluster({ tls: EtcdTls.fromSecrets(tlsSecrets) })],
   ['with TLS from Secrets, for users', () => cluster({ tls: EtcdTls.fromSecrets(userSecrets) })],
   ['with TLS from cert-manager', () => cluster({ tls: EtcdTls.certManager({ issuer: 'ca' }) }, 'shop')],

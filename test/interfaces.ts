@@ -86,7 +86,7 @@ export const drivers: Readonly<Record<string, Make>> = {
   CertManagerTlsProps: (chart, tls) => cluster(chart, { tls: EtcdTls.certManager({ issuer: 'ca', ...tls }) }),
   TlsSecrets: fromSecrets,
   SecretsTlsProps: fromSecrets,
-  NetworkPeer: (chart, peer) => cluster(chart, { networkAccess: NetworkAccess.from({ podLabels: {}, ...peer }) }),
+  NetworkPeer: (chart, peer) => cluster(chart, { networkAccess: NetworkAccess.peers({ podLabels: {}, ...peer }) }),
   NetworkEgress: (chart, egress) => cluster(chart, { egress: { apiServer: [{ cidr: '10.0.0.1/32' }], ...egress } }),
   NetworkDestination: (chart, destination) =>
     cluster(chart, { egress: { apiServer: [{ podLabels: {}, ...destination }] } }),

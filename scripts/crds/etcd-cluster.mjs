@@ -487,7 +487,7 @@ export const etcdCluster = crd({
     [
       // Without spec.tls the reconciler could not call members that use https.
       "has(self.spec.tls) || !has(oldSelf.spec.tls) || (has(oldSelf.spec.tls.disabling) && oldSelf.spec.tls.disabling) || !has(oldSelf.status) || !has(oldSelf.status.conditions) || !oldSelf.status.conditions.exists(each, each.type == 'TransportReady' && each.reason == 'Tls')",
-      'tls cannot be removed while the members use their certificates: apply EtcdTls.none({ from: … }) first, with the tls that the cluster has (in YAML: tls.disabling: true)',
+      'tls cannot be removed while the members use their certificates: apply EtcdTls.none({ previous: … }) first, with the tls that the cluster has (in YAML: tls.disabling: true)',
       { fieldPath: '.spec.tls', reason: 'FieldValueForbidden' },
     ],
   ),

@@ -45,7 +45,7 @@ export function document(directory, file) {
   run(directory, require.resolve('jsii-docgen/bin/jsii-docgen'), `--output=${file}`);
 }
 
-/** Makes the sources of the packages of a compiled directory for some languages: `python` or `java`. */
+/** Makes the sources of the packages of a compiled directory for some languages: `python`, `java` or `go`. */
 export function translate(directory, languages, outdir) {
   const targets = languages.flatMap((language) => ['--target', language]);
   run(directory, require.resolve('jsii-pacmak/bin/jsii-pacmak'), '--code-only', ...targets, '--outdir', outdir);

@@ -5,6 +5,20 @@ import { commitSeconds, ownBuildArgs } from './image-labels.mjs';
 
 const agent = join(import.meta.dirname, '../../agent');
 
+/** The commands of podman and buildah that build for several platforms and write the result as an OCI layout. */
+function byManifest({ image, layout, platforms, args, directory, time }) {
+  const list = `localhost/cdk8s-etcd-release-${process.pid}`;
+  return [
+    // One after the other, because the order of the list is that in which they end.
+    ...platforms.map((platform) => [
+      ...['build', '--pull=missing', `--platform=${platform}`, ...args],
+      ...[`--timestamp=${time}`, `--manifest=${list}`, directory],
+    ]),
+    ['manifest', 'push', '--all', list, `oci:${layout}:${image}`],
+    ['manifest', 'rm', list],
+  ];
+}
+
 // Each builder uses existing base images. A docker or podman without a daemon is skipped. With one time for
 // all files, the images that are built from one Dockerfile share their layers.
 const builders = [
@@ -14,6 +28,23 @@ const builders = [
     build: ['build'],
     timed: (seconds) => ['--build-arg', `SOURCE_DATE_EPOCH=${seconds}`],
     save: (image, archive) => ['save', '--output', archive, image],
+    layout({ image, layout, platforms, args, directory }) {
+      const output = `--output=type=oci,tar=false,rewrite-timestamp=true,dest=${layout}`;
+      // Its own attestations contain the time.
+      return [
+        [
+          'buildx',
+          'build',
+          `--platform=${platforms.join(',')}`,
+          ...args,
+          '--provenance=false',
+          '--tag',
+          image,
+          output,
+          directory,
+        ],
+      ];
+    },
   },
   {
     name: 'podman',
@@ -21,6 +52,7 @@ const builders = [
     build: ['build', '--pull=missing'],
     timed: (seconds) => ['--layers', `--timestamp=${seconds}`],
     save: (image, archive) => ['save', '--format', 'docker-archive', '--output', archive, image],
+    layout: byManifest,
   },
   {
     name: 'buildah',
@@ -28,6 +60,7 @@ const builders = [
     build: ['build', '--pull=missing'],
     timed: (seconds) => ['--layers', `--timestamp=${seconds}`],
     save: (image, archive) => ['push', '--quiet', image, `oci-archive:${archive}:${image}`],
+    layout: byManifest,
     // Works without user namespaces, as in a container.
     env: { BUILDAH_ISOLATION: 'chroot' },
   },
@@ -61,8 +94,19 @@ export function saveImage(builder, image, archive) {
   return run(builder, builder.save(image, archive));
 }
 
-function run({ name, env }, args) {
+/** Builds an image for each platform into an empty directory, an OCI layout without any time but `time`. Returns the exit code. */
+export function buildLayout(builder, { name, target }, layout, { platforms, time, buildArgs = [] }) {
+  console.error(`building ${name} for ${platforms.join(' and ')} with ${builder.name}`);
+  const args = [
+    `--target=${target}`,
+    ...[...ownBuildArgs(), ...buildArgs].flatMap((argument) => ['--build-arg', argument]),
+  ];
+  const commands = builder.layout({ image: name, layout, platforms, args, directory: agent, time });
+  return commands.reduce((code, words) => code || run(builder, words, { SOURCE_DATE_EPOCH: String(time) }), 0);
+}
+
+function run({ name, env }, args, more = {}) {
   // Both kinds of output are for people: stdout belongs to the caller.
   const stdio = ['ignore', process.stderr, process.stderr];
-  return spawnSync(name, args, { stdio, env: { ...env, ...process.env } }).status ?? 1;
+  return spawnSync(name, args, { stdio, env: { ...env, ...process.env, ...more } }).status ?? 1;
 }

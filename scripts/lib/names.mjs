@@ -19,16 +19,6 @@ const reserved = {
   ),
 };
 
-/** Python has these with an underscore at the end; docs/getting-started/other-languages.md says so. */
-const accepted = new Set([
-  'EtcdAlertsOptions.except',
-  'EtcdPermission.readRange(from)',
-  'EtcdPermission.readWriteRange(from)',
-  'EtcdPermission.writeRange(from)',
-  'NetworkAccess.from',
-  'NoTlsProps.from',
-]);
-
 const isConstant = (name) => /^[A-Z][A-Z0-9_]*$/.test(name);
 const capitalized = (name) => name[0].toUpperCase() + name.slice(1);
 const snake = (name) => (isConstant(name) ? name : name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, '_').toLowerCase());
@@ -74,7 +64,6 @@ function parameterProblems(symbol, { parameters = [] }, assembly) {
 }
 
 function reservedProblems(symbol, name, languages) {
-  if (accepted.has(symbol)) return [];
   return languages
     .filter((language) => reserved[language].has(language === 'Python' ? snake(name) : name))
     .map((language) => `${symbol} is reserved in ${language}`);

@@ -2,7 +2,7 @@
 // jsii-pacmak makes, writes the same files as in TypeScript, byte for byte, and the same mistakes cause the same messages.
 import { ok } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,7 +10,7 @@ import { compile, translate } from '../lib/assembly.mjs';
 import { run, say } from '../lib/run.mjs';
 import { root } from '../lib/steps.mjs';
 
-const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { devDependencies, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const peers = ['cdk8s', 'constructs'].map((name) => ({ name, version: devDependencies[name] }));
 const timeout = 600_000;
 
@@ -46,11 +46,31 @@ const languages = {
       return ['java', '-classpath', classpath, file];
     },
   },
+  go: {
+    example: 'examples/go/main.go',
+    async prepare() {
+      // Made from cdk8s' npm package, because its own Go module is not on every proxy.
+      cpSync(join(root, 'node_modules/cdk8s'), at('cdk8s'), { recursive: true });
+      mkdirSync(at('node_modules'));
+      symlinkSync(join(root, 'node_modules/constructs'), at('node_modules/constructs'));
+      translate(at('cdk8s'), ['go'], packages);
+      const modules = ['cdk8setcd', 'cdk8s'].map((name) => join(packages, 'go', name));
+      const [ours, cdk8s] = modules.map((module) => readFileSync(join(module, 'go.mod'), 'utf8'));
+      const nameOf = (module) => module.match(/^module (.*)/)[1];
+      const lines = [
+        ours.replace(/^module .*/, 'module example'),
+        `require ${nameOf(ours)} v${version}`,
+        ...[ours, cdk8s].map((module, index) => `replace ${nameOf(module)} => ${modules[index]}`),
+      ];
+      writeFileSync(at('go.mod'), `${lines.join('\n')}\n`);
+    },
+    command: (file) => ['go', 'run', '-mod=mod', file],
+  },
 };
 
 /** The same change in every language, with a word of the message that it must cause. */
 const mistakes = [
-  { change: (source) => source.replace(/(?<=\bsize\W+)3\b/i, '4'), says: 'size: 4' },
+  { change: (source) => source.replace(/(?<=\bsize\W+(?:jsii\.Number\()?)3\b/i, '4'), says: 'size: 4' },
   { change: (source) => source.replace(/(?<=["'])17(?=["'])/, '60'), says: "minute '60'" },
   { change: (source) => source.replace('eu-west-1', ''), says: 'region' },
 ];
@@ -59,7 +79,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { smoke: { type: 'boolean', default: false } },
 });
-// Maven downloads for minutes on a machine that has not built anything yet.
+// Maven downloads, and Go compiles, for minutes on a machine that has not built anything yet.
 const all = values.smoke ? ['python'] : Object.keys(languages);
 const chosen = positionals.length > 0 ? positionals : all;
 

@@ -2,7 +2,16 @@
 // synthesizes there with Node 22, the oldest that the library supports.
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
@@ -33,6 +42,28 @@ new EtcdCluster(new Chart(app, 'typed'), 'orders', { spec: { size: 3, version: '
 app.synth();
 `;
 
+const consumerSource = `
+import { EtcdCluster } from 'cdk8s-etcd';
+import { Construct } from 'constructs';
+
+/** Makes the etcd of a shop. */
+export class ShopEtcd extends EtcdCluster {
+  constructor(scope: Construct, id: string) {
+    super(scope, id, { size: 3 });
+  }
+}
+`;
+const anyVersion = { 'cdk8s-etcd': '*', cdk8s: '^2', constructs: '^10' };
+const consumerManifest = {
+  ...{ name: 'consumer', version: '1.0.0', license: 'Apache-2.0', main: 'index.js', types: 'index.d.ts' },
+  ...{
+    author: { name: 'Ann' },
+    repository: { url: 'https://example.com/consumer.git' },
+    jsii: { outdir: 'pkg', targets: {} },
+  },
+  ...{ peerDependencies: anyVersion, devDependencies: anyVersion },
+};
+
 const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-package-'));
 const at = (...names) => join(directory, ...names);
 // npm puts its own in front for its scripts.
@@ -48,6 +79,7 @@ try {
   compile(examples);
   for (const example of examples) tryExample(example.replace('.ts', ''));
   tryTyped();
+  tryJsii();
   tryRender();
   tryPlugin();
 } catch (error) {
@@ -61,7 +93,7 @@ function install() {
   const packed = JSON.parse(run('npm', ['pack', '--json', '--silent', `--pack-destination=${directory}`], root));
   const [{ filename, files }] = Array.isArray(packed) ? packed : Object.values(packed);
   const belongs =
-    /^(lib\/(src|imports)\/.*\.(js|d\.ts)|lib\/kubectl-etcd|crds\/\w+\.yaml|package\.json|README\.md|LICENSE)$/;
+    /^(lib\/(src|imports)\/.*\.(js|d\.ts)|lib\/kubectl-etcd|crds\/\w+\.yaml|docs\/.+\.(md|svg)|examples\/.+|package\.json|\.jsii|(README|API|CHANGELOG)\.md|LICENSE)$/;
   const odd = files.map(({ path }) => path).filter((name) => !belongs.test(name));
   ok(odd.length === 0, `these do not belong into the package: ${odd.join(', ')}`);
   // The npm package of Node gets its program by a script.
@@ -124,6 +156,21 @@ function tryTyped() {
   const yaml = synthesized('typed.js').get('typed.k8s.yaml');
   ok(yaml?.includes('kind: EtcdCluster'), 'the typed classes make no EtcdCluster');
   say('lib/imports: typed classes');
+}
+
+/** A library in several languages whose own API uses this one. */
+function tryJsii() {
+  const consumer = at('consumer');
+  mkdirSync(consumer);
+  symlinkSync(at('node_modules'), join(consumer, 'node_modules'));
+  writeFileSync(join(consumer, 'index.ts'), consumerSource);
+  writeFileSync(join(consumer, 'README.md'), '# consumer');
+  writeFileSync(join(consumer, 'package.json'), JSON.stringify(consumerManifest));
+  run('node', [join(root, 'node_modules/jsii/bin/jsii'), '--silence-warnings=reserved-word'], consumer);
+  const { types } = JSON.parse(readFileSync(join(consumer, '.jsii'), 'utf8'));
+  const { base } = types['consumer.ShopEtcd'];
+  ok(base === 'cdk8s-etcd.EtcdCluster', `jsii takes ${base} for the base of a class that extends EtcdCluster`);
+  say('.jsii: a jsii library that extends EtcdCluster');
 }
 
 function tryRender() {

@@ -186,7 +186,7 @@ export const all = {
     run: script('scripts/suites/package.mjs'),
   },
   languages: {
-    about: 'the library in Python and Java: the same files and the same messages as in TypeScript',
+    about: 'the library in Python, Java and Go: the same files and the same messages as in TypeScript',
     minutes: 2,
     subject: ['src', 'package.json', 'examples', 'scripts/lib/assembly.mjs', 'scripts/suites/languages.mjs'],
     run: script('scripts/suites/languages.mjs'),
@@ -196,6 +196,19 @@ export const all = {
     minutes: 3,
     subject: ['docs', 'scripts/suites/site.mjs', 'scripts/lib/browser.mjs'],
     run: script('scripts/suites/site.mjs', () => provide('chromium')),
+  },
+  release: {
+    about: 'the artifacts of a release, made twice: the same bytes',
+    minutes: 4,
+    subject: ['scripts/release', 'scripts/lib/assembly.mjs', 'package.json', 'agent/Dockerfile'],
+    run: script('scripts/suites/release.mjs'),
+  },
+  workflows: {
+    about: 'actionlint on the workflows of GitHub',
+    minutes: 1,
+    smoke: false,
+    subject: ['.github'],
+    run: script('scripts/suites/workflows.mjs'),
   },
   'lint-manifests': {
     about: 'kube-score on dist/ and the examples',

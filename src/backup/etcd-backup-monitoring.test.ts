@@ -264,10 +264,10 @@ test('mistakes', () => {
     'maxAge: 1000500ms is not a whole number of seconds',
   );
   expect(problem({ resources: { cpuLimit: 'many' } })).toContain('cpuLimit');
-  expect(problem({ alerts: EtcdAlerts.of({ except: ['EtcdBackupTooNew'] }) })).toContain(
+  expect(problem({ alerts: EtcdAlerts.of({ exclude: ['EtcdBackupTooNew'] }) })).toContain(
     'did you mean EtcdBackupTooOld?',
   );
-  expect(problem({ alerts: EtcdAlerts.of({ except: ['EtcdQuorumLost'] }) })).toContain('is not an alert');
+  expect(problem({ alerts: EtcdAlerts.of({ exclude: ['EtcdQuorumLost'] }) })).toContain('is not an alert');
   expect(problem({}, { name: '9orders' })).toContain("addMonitoring: '9orders' cannot begin the name of a Service");
   // biome-ignore lint/suspicious/noExplicitAny: a mistake in JavaScript
   expect(() => monitored({ maxAge: '1h' as any })).toThrow(

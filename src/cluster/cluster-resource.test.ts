@@ -57,9 +57,9 @@ describe('the custom resource', () => {
 
   test('says that TLS is switched off, and for how long clients may use http when it is switched on', () => {
     const tls = { clientSecret: 'orders-client', rootSecret: 'orders-root', backupSecret: 'orders-backup' };
-    const from = EtcdTls.fromSecrets({ ...userSecrets, acceptPlaintextFor: Duration.hours(0) });
-    expect(specOf(cluster({ tls: from })).tls).toEqual({ ...tls, acceptPlaintextFor: '0s' });
-    expect(specOf(cluster({ tls: EtcdTls.none({ from }) })).tls).toEqual({
+    const previous = EtcdTls.fromSecrets({ ...userSecrets, acceptPlaintextFor: Duration.hours(0) });
+    expect(specOf(cluster({ tls: previous })).tls).toEqual({ ...tls, acceptPlaintextFor: '0s' });
+    expect(specOf(cluster({ tls: EtcdTls.none({ previous }) })).tls).toEqual({
       ...tls,
       acceptPlaintextFor: '0s',
       disabling: true,

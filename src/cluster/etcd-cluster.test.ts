@@ -132,7 +132,7 @@ describe('while TLS is switched off', () => {
     ['fromSecrets, for users', EtcdTls.fromSecrets(userSecrets)],
   ];
 
-  test.each(sources)('%s: every object stays, apart from the resource of the cluster', (_, from) => {
+  test.each(sources)('%s: every object stays, apart from the resource of the cluster', (_, previous) => {
     const manifests = (tls: EtcdTls) => {
       const subject = cluster({ tls }, 'shop');
       subject.addBackupSchedule('nightly', nightly);
@@ -142,11 +142,11 @@ describe('while TLS is switched off', () => {
           : each,
       );
     };
-    expect(manifests(EtcdTls.none({ from }))).toEqual(manifests(from));
+    expect(manifests(EtcdTls.none({ previous }))).toEqual(manifests(previous));
   });
 
-  test.each(sources)('%s: clients are led to http, and backups keep their certificate', (_, from) => {
-    const [before, after] = [from, EtcdTls.none({ from })].map((tls) => cluster({ size: 1, tls }, 'shop'));
+  test.each(sources)('%s: clients are led to http, and backups keep their certificate', (_, previous) => {
+    const [before, after] = [previous, EtcdTls.none({ previous })].map((tls) => cluster({ size: 1, tls }, 'shop'));
     expect(after).toMatchObject({
       clientEndpoints: ['http://orders-0-client.shop.svc.cluster.local:2379'],
       clientTls: undefined,

@@ -20,7 +20,7 @@ test.each<[NetworkPeer, object]>([
   [{ cidr: '10.0.0.0/8' }, { ipBlock: { cidr: '10.0.0.0/8' } }],
   [{ cidr: 'fd00::/8' }, { ipBlock: { cidr: 'fd00::/8' } }],
 ])('%j', (peer, expected) => {
-  const access = NetworkAccess.from(peer);
+  const access = NetworkAccess.peers(peer);
   expect(access._peers()).toEqual([expected]);
   expect(access._problems('metricsAccess')).toEqual([]);
 });
@@ -33,5 +33,5 @@ test.each<[NetworkPeer, string]>([
   [{ cidr: '10.0.0.1' }, "networkAccess: cidr '10.0.0.1' is not a valid range of addresses; write it like 10.0.0.0/8"],
   [{ cidr: '10.0.0.0/33' }, "cidr '10.0.0.0/33' is not a valid range"],
 ])('%j is a mistake', (peer, message) => {
-  expect(NetworkAccess.from(peer)._problems('networkAccess')).toEqual([expect.stringContaining(message)]);
+  expect(NetworkAccess.peers(peer)._problems('networkAccess')).toEqual([expect.stringContaining(message)]);
 });

@@ -47,7 +47,7 @@ export class NetworkAccess {
   }
 
   /** Allows the clients that match one of the peers. */
-  static from(...peers: NetworkPeer[]): NetworkAccess {
+  static peers(...peers: NetworkPeer[]): NetworkAccess {
     return buildIfValid(NetworkAccess.prototype, { peers }, peersTypes, () => new NetworkAccess(peers));
   }
 

@@ -109,7 +109,7 @@ describe.each(pods)('the pods of %s', (_, make) => {
 });
 
 test('labels of those who may connect', () => {
-  const problems = (peer: Props) => NetworkAccess.from(peer)._problems('networkAccess');
+  const problems = (peer: Props) => NetworkAccess.peers(peer)._problems('networkAccess');
   expect(problems({ podLabels: { app: 'a b' } })).toEqual([
     expect.stringContaining("networkAccess: podLabels: 'app' is"),
   ]);

@@ -18,7 +18,7 @@ export interface EtcdAlertsOptions {
    * Lists alerts to leave out, by their names, such as `EtcdSpecRefused`.
    * @default - none
    */
-  readonly except?: string[];
+  readonly exclude?: string[];
   /**
    * Adds labels to every alert, such as `team: shop`. `severity` is `critical` or `warning`.
    * @default - only `severity`
@@ -57,11 +57,11 @@ export class EtcdAlerts {
   _groups({ name, title, groups }: AlertedSubject): { readonly name: string; readonly rules: object[] }[] | undefined {
     const { options } = this;
     if (!options) return undefined;
-    const { except = [] } = options;
+    const { exclude = [] } = options;
     return groups
       .map((group) => ({
         name: `${group.name}-${name}`,
-        rules: group.alerts.filter((alert) => !except.includes(alert.name)).map((alert) => rule(alert, title, options)),
+        rules: group.alerts.filter((alert) => !exclude.includes(alert.name)).map((alert) => rule(alert, title, options)),
       }))
       .filter(({ rules }) => rules.length > 0);
   }
@@ -71,11 +71,11 @@ export class EtcdAlerts {
    * @internal
    */
   _problems(alertNames: readonly string[]): string[] {
-    return (this.options?.except ?? [])
+    return (this.options?.exclude ?? [])
       .filter((name) => !alertNames.includes(name))
       .map((name) => {
         const other = nearest(name, alertNames);
-        return `alerts: except: '${name}' is not an alert${other === undefined ? '' : `; did you mean ${other}?`}`;
+        return `alerts: exclude: '${name}' is not an alert${other === undefined ? '' : `; did you mean ${other}?`}`;
       });
   }
 }

@@ -16,7 +16,7 @@ const api = 'monitoring.coreos.com/v1';
 
 /** Selects every pod of a Prometheus that the operator or a common chart runs, in any namespace. */
 const anyPrometheus = () =>
-  NetworkAccess.from({ podLabels: { 'app.kubernetes.io/name': 'prometheus' }, namespaceLabels: {} });
+  NetworkAccess.peers({ podLabels: { 'app.kubernetes.io/name': 'prometheus' }, namespaceLabels: {} });
 
 /** A Service of what Prometheus scrapes. */
 interface ScrapedService {

@@ -95,7 +95,7 @@ test('mistakes', () => {
   expect(() => monitored({ scrape: EtcdScrape.serviceMonitors({ tls: true }) })).toThrow(
     'scrape: tls: the reconciler has no certificate for its metrics; leave tls out',
   );
-  expect(() => monitored({ alerts: EtcdAlerts.of({ except: ['EtcdReconcilerActive'] }) })).toThrow(
+  expect(() => monitored({ alerts: EtcdAlerts.of({ exclude: ['EtcdReconcilerActive'] }) })).toThrow(
     'did you mean EtcdReconcilerInactive?',
   );
 });

@@ -37,7 +37,7 @@ test('the least that can be given makes all that a namespace needs', () => {
 });
 
 test("every object holds to Kubernetes' schema, and the pod to the restricted Pod Security Standard", () => {
-  const metricsAccess = NetworkAccess.from({ namespace: 'monitoring', podLabels: { app: 'prometheus' } });
+  const metricsAccess = NetworkAccess.peers({ namespace: 'monitoring', podLabels: { app: 'prometheus' } });
   for (const props of [{}, everything, { metricsAccess }]) {
     for (const manifest of Object.values(manifestsOf(props))) checkSchema(manifest);
     expect(restrictedProblems(podOf(props))).toEqual([]);
@@ -215,7 +215,7 @@ test.each<[EtcdReconcilerProps, string]>([
     { labels: { 'app.kubernetes.io/name': 'x' } },
     "labels: 'app.kubernetes.io/name' is reserved, because it selects the pods of this reconciler",
   ],
-  [{ metricsAccess: NetworkAccess.from({}) }, 'metricsAccess: a peer selects nobody'],
+  [{ metricsAccess: NetworkAccess.peers({}) }, 'metricsAccess: a peer selects nobody'],
   [{ egress: { apiServer: [{}] } }, 'egress: apiServer: a peer selects nobody'],
 ])('%j: %s', (props, message) => {
   expect(reconciler(props).node.validate()).toEqual([expect.stringContaining(message)]);

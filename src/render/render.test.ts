@@ -254,8 +254,8 @@ describe('what a chart made of an EtcdCluster is made of that resource alone', (
     [
       'a cluster that TLS is switched off in',
       (chart) => {
-        const from = EtcdTls.managed({ acceptPlaintextFor: Duration.hours(0), serverNames: ['etcd.example.com'] });
-        const orders = new EtcdCluster(chart, 'orders', { tls: EtcdTls.none({ from }), clusterDomain: 'k8s.example' });
+        const previous = EtcdTls.managed({ acceptPlaintextFor: Duration.hours(0), serverNames: ['etcd.example.com'] });
+        const orders = new EtcdCluster(chart, 'orders', { tls: EtcdTls.none({ previous }), clusterDomain: 'k8s.example' });
         orders.addBackupSchedule('hourly', {
           schedule: Cron.hourly(),
           store: BackupStore.filesystem({ claimName: 'c' }),

@@ -24,36 +24,36 @@ describe('TLS is switched off', () => {
     ['fromSecrets', EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c' })],
   ];
 
-  test.each(sources)('and what %s made stays', (_, from) => {
-    const tls = EtcdTls.none({ from });
+  test.each(sources)('and what %s made stays', (_, previous) => {
+    const tls = EtcdTls.none({ previous });
     expect(tls.enabled).toBe(false);
-    const { userCertificate: _before, ...before } = from._bind(orders);
+    const { userCertificate: _before, ...before } = previous._bind(orders);
     const { userCertificate: _after, ...after } = tls._bind(orders);
     expect(after).toEqual({ ...before, disabling: true });
   });
 
   const noCertificates =
-    'tls: from: EtcdTls.none has no certificates; give the EtcdTls that the cluster had before, such as EtcdTls.managed()';
+    'tls: previous: EtcdTls.none has no certificates; give the EtcdTls that the cluster had before, such as EtcdTls.managed()';
 
   test.each<[string, EtcdTls, string]>([
-    ['from none', EtcdTls.none({ from: EtcdTls.none() }), noCertificates],
-    ['twice', EtcdTls.none({ from: EtcdTls.none({ from: EtcdTls.managed() }) }), noCertificates],
+    ['from none', EtcdTls.none({ previous: EtcdTls.none() }), noCertificates],
+    ['twice', EtcdTls.none({ previous: EtcdTls.none({ previous: EtcdTls.managed() }) }), noCertificates],
     [
       'from something with a mistake',
-      EtcdTls.none({ from: EtcdTls.managed({ rootRotation: 'now!' }) }),
+      EtcdTls.none({ previous: EtcdTls.managed({ rootRotation: 'now!' }) }),
       "tls: rootRotation: 'now!' is not valid",
     ],
     [
-      'in JavaScript, without from',
+      'in JavaScript, without previous',
       EtcdTls.none(EtcdTls.managed() as NoTlsProps),
-      'tls: EtcdTls.none takes properties; write EtcdTls.none({ from: … })',
+      'tls: EtcdTls.none takes properties; write EtcdTls.none({ previous: … })',
     ],
   ])('%s: one line', (_, tls, message) => {
     expect(tls._bind(orders).problems).toEqual([expect.stringContaining(message)]);
   });
 
   test('what is not given changes nothing', () => {
-    expect(EtcdTls.none({ from: undefined })._bind(orders)).toEqual(EtcdTls.none()._bind(orders));
+    expect(EtcdTls.none({ previous: undefined })._bind(orders)).toEqual(EtcdTls.none()._bind(orders));
   });
 });
 

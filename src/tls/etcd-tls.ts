@@ -33,7 +33,7 @@ export interface NoTlsProps {
    * TransportReady says when the members accept http.
    * @default - the members have no certificates
    */
-  readonly from?: EtcdTls;
+  readonly previous?: EtcdTls;
 }
 
 /** Configures `EtcdTls.managed`. */
@@ -173,7 +173,7 @@ export interface ManagedTls {
  * Describes the TLS of a cluster, both for its clients, which must present a certificate too, and between its members.
  *
  * TLS can be switched on and off while the cluster serves: give another `EtcdTls`, and to switch it off
- * `EtcdTls.none({ from })`. Another source of certificates needs a new cluster from a backup.
+ * `EtcdTls.none({ previous })`. Another source of certificates needs a new cluster from a backup.
  */
 export class EtcdTls {
   /**
@@ -220,7 +220,7 @@ export class EtcdTls {
   /**
    * Uses no TLS: clients and members use plain http, and anyone who reaches a member can read and write everything.
    *
-   * A cluster that has TLS needs `from` first. Otherwise the reconciler restarts no member, and says so.
+   * A cluster that has TLS needs `previous` first. Otherwise the reconciler restarts no member, and says so.
    */
   static none(props: NoTlsProps = {}): EtcdTls {
     return buildIfValid(
@@ -246,12 +246,12 @@ export class EtcdTls {
 function noTlsBinding(props: NoTlsProps, cluster: TlsCluster): TlsBinding {
   const without = (...problems: string[]) => ({ certificates: [], problems });
   // Only JavaScript can pass an EtcdTls as its own properties.
-  if ('_bind' in props) return without('tls: EtcdTls.none takes properties; write EtcdTls.none({ from: … })');
-  const from = props.from?._bind(cluster);
-  if (!from) return without();
-  if (from.secrets && !from.disabling) return { ...from, disabling: true };
+  if ('_bind' in props) return without('tls: EtcdTls.none takes properties; write EtcdTls.none({ previous: … })');
+  const previous = props.previous?._bind(cluster);
+  if (!previous) return without();
+  if (previous.secrets && !previous.disabling) return { ...previous, disabling: true };
   return without(
-    'tls: from: EtcdTls.none has no certificates; give the EtcdTls that the cluster had before, such as EtcdTls.managed()',
+    'tls: previous: EtcdTls.none has no certificates; give the EtcdTls that the cluster had before, such as EtcdTls.managed()',
   );
 }
 

@@ -53,31 +53,31 @@ export class EtcdPermission {
   /**
    * Allows reading the keys of a range, in the order of their bytes.
    *
-   * @param from The first key.
-   * @param to The end of the range, which does not belong to it.
+   * @param start The first key.
+   * @param end The end of the range, which does not belong to it.
    */
-  static readRange(from: string, to: string): EtcdPermission {
-    return EtcdPermission.ofRange(from, to, 'Read');
+  static readRange(start: string, end: string): EtcdPermission {
+    return EtcdPermission.ofRange(start, end, 'Read');
   }
 
   /**
    * Allows writing the keys of a range, in the order of their bytes, without reading them.
    *
-   * @param from The first key.
-   * @param to The end of the range, which does not belong to it.
+   * @param start The first key.
+   * @param end The end of the range, which does not belong to it.
    */
-  static writeRange(from: string, to: string): EtcdPermission {
-    return EtcdPermission.ofRange(from, to, 'Write');
+  static writeRange(start: string, end: string): EtcdPermission {
+    return EtcdPermission.ofRange(start, end, 'Write');
   }
 
   /**
    * Allows reading and writing the keys of a range, in the order of their bytes.
    *
-   * @param from The first key.
-   * @param to The end of the range, which does not belong to it.
+   * @param start The first key.
+   * @param end The end of the range, which does not belong to it.
    */
-  static readWriteRange(from: string, to: string): EtcdPermission {
-    return EtcdPermission.ofRange(from, to, 'ReadWrite');
+  static readWriteRange(start: string, end: string): EtcdPermission {
+    return EtcdPermission.ofRange(start, end, 'ReadWrite');
   }
 
   /** Allows reading every key. */
@@ -98,23 +98,23 @@ export class EtcdPermission {
   private static ofPrefix(prefix: string, access: Access): EtcdPermission {
     return buildIfValid(EtcdPermission.prototype, { prefix }, prefixTypes, () => {
       const empty = prefix === '' ? 'prefix: is empty; for every key use readAll, writeAll or readWriteAll' : undefined;
-      return new EtcdPermission({ prefix }, access, problemsOf(empty, lengthProblem('prefix', prefix)));
+      return new EtcdPermission({ prefix }, access, problemsOf(empty, lengthProblem('prefix:', prefix)));
     });
   }
 
   private static ofKey(key: string, access: Access): EtcdPermission {
     return buildIfValid(EtcdPermission.prototype, { key }, keyTypes, () => {
       const empty = key === '' ? 'key: is empty; give the name of a key' : undefined;
-      return new EtcdPermission({ key }, access, problemsOf(empty, lengthProblem('key', key)));
+      return new EtcdPermission({ key }, access, problemsOf(empty, lengthProblem('key:', key)));
     });
   }
 
-  private static ofRange(from: string, to: string, access: Access): EtcdPermission {
+  private static ofRange(start: string, end: string, access: Access): EtcdPermission {
     return buildIfValid(
       EtcdPermission.prototype,
-      { from, to },
+      { start, end },
       rangeTypes,
-      () => new EtcdPermission({ range: { from, to } }, access, rangeProblems(from, to)),
+      () => new EtcdPermission({ range: { from: start, to: end } }, access, rangeProblems(start, end)),
     );
   }
 
@@ -143,20 +143,20 @@ export class EtcdPermission {
   }
 }
 
-function rangeProblems(from: string, to: string): string[] {
+function rangeProblems(start: string, end: string): string[] {
   // Compared as etcd compares keys.
-  const isEmpty = Buffer.compare(Buffer.from(from), Buffer.from(to)) >= 0;
+  const isEmpty = Buffer.compare(Buffer.from(start), Buffer.from(end)) >= 0;
   return problemsOf(
-    from === '' ? 'from: is empty; give the first key of the range' : undefined,
+    start === '' ? 'range: its first key is empty; give one' : undefined,
     isEmpty
-      ? `to: '${to}' does not come after '${from}' in the order of their bytes, so no key is between them; exchange them, or use a prefix`
+      ? `range: '${end}' does not come after '${start}' in the order of their bytes, so no key is between them; exchange them, or use a prefix`
       : undefined,
-    lengthProblem('from', from),
-    lengthProblem('to', to),
+    lengthProblem('range: its first key', start),
+    lengthProblem('range: its end', end),
   );
 }
 
 function lengthProblem(what: string, key: string): string | undefined {
   if (key.length <= maxLength) return undefined;
-  return `${what}: has ${key.length} characters; use at most ${maxLength}`;
+  return `${what} has ${key.length} characters; use at most ${maxLength}`;
 }

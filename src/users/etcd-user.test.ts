@@ -141,14 +141,14 @@ test.each<[Partial<EtcdUserOptions>, string]>([
   [{ labels: { 'a b': 'c' } }, "labels: 'a b' is not a valid name of a label"],
   [{ can: [...can, EtcdPermission.read('')] }, 'can[1]: prefix: is empty; for every key use readAll'],
   [{ can: [EtcdPermission.readKey('')] }, 'can[0]: key: is empty; give the name of a key'],
-  [{ can: [EtcdPermission.readRange('b', 'a')] }, "can[0]: to: 'a' does not come after 'b'"],
-  [{ can: [EtcdPermission.readRange('a', 'a')] }, "can[0]: to: 'a' does not come after 'a'"],
+  [{ can: [EtcdPermission.readRange('b', 'a')] }, "can[0]: range: 'a' does not come after 'b'"],
+  [{ can: [EtcdPermission.readRange('a', 'a')] }, "can[0]: range: 'a' does not come after 'a'"],
   // In UTF-16 it is the other way round.
-  [{ can: [EtcdPermission.readRange('😀', '￿')] }, "can[0]: to: '￿' does not come after '😀'"],
-  [{ can: [EtcdPermission.readRange('', 'a')] }, 'can[0]: from: is empty; give the first key of the range'],
+  [{ can: [EtcdPermission.readRange('😀', '￿')] }, "can[0]: range: '￿' does not come after '😀'"],
+  [{ can: [EtcdPermission.readRange('', 'a')] }, 'can[0]: range: its first key is empty; give one'],
   [{ can: [EtcdPermission.write('k'.repeat(1025))] }, 'can[0]: prefix: has 1025 characters; use at most 1024'],
   [{ can: [EtcdPermission.writeKey('k'.repeat(1025))] }, 'can[0]: key: has 1025 characters; use at most 1024'],
-  [{ can: [EtcdPermission.writeRange('k', 'k'.repeat(1025))] }, 'can[0]: to: has 1025 characters'],
+  [{ can: [EtcdPermission.writeRange('k', 'k'.repeat(1025))] }, 'can[0]: range: its end has 1025 characters'],
   [
     { can: [EtcdPermission.read('/a'), ...can, EtcdPermission.write('/a')] },
     'can[2]: is for the same keys as can[0]; give one permission for both',
@@ -166,7 +166,7 @@ const number: any = 3;
 test.each([
   [() => EtcdPermission.read(number), 'shop/orders/api: can[0]: prefix: 3 is not text'],
   [() => EtcdPermission.writeKey(number), 'shop/orders/api: can[0]: key: 3 is not text'],
-  [() => EtcdPermission.readWriteRange('a', number), 'shop/orders/api: can[0]: to: 3 is not text'],
+  [() => EtcdPermission.readWriteRange('a', number), 'shop/orders/api: can[0]: end: 3 is not text'],
 ])('a permission of the wrong type %#', (make, message) => {
   expect(() => withUser({}, { can: [make()] })).toThrow(message);
 });
@@ -190,9 +190,9 @@ describe('a cluster that cannot have users', () => {
   });
 
   test('while TLS is switched off', () => {
-    const props = { tls: EtcdTls.none({ from: EtcdTls.managed() }) };
+    const props = { tls: EtcdTls.none({ previous: EtcdTls.managed() }) };
     const problem =
-      "users are identified by their certificates, but TLS is being switched off (EtcdTls.none({ from }), in YAML tls.disabling); remove the users, set auth: false, and keep TLS until etcd's authentication is off";
+      "users are identified by their certificates, but TLS is being switched off (EtcdTls.none({ previous }), in YAML tls.disabling); remove the users, set auth: false, and keep TLS until etcd's authentication is off";
     expect(problemsOf(withUser(props).user)).toEqual([`cluster: 'orders' cannot have users: ${problem}`]);
     expect(cluster({ ...props, auth: true }).node.validate()).toEqual([`auth: ${problem}`]);
     expect(cluster({ ...props, auth: false }).node.validate()).toEqual([]);

@@ -51,7 +51,7 @@ function accessProblem({ tls, auth }: UserAccess, cluster: string): string | und
 /** Problem if etcd's authentication cannot be on, or undefined. */
 export function rootProblem({ secrets, disabling }: TlsBinding): string | undefined {
   if (disabling)
-    return "users are identified by their certificates, but TLS is being switched off (EtcdTls.none({ from }), in YAML tls.disabling); remove the users, set auth: false, and keep TLS until etcd's authentication is off";
+    return "users are identified by their certificates, but TLS is being switched off (EtcdTls.none({ previous }), in YAML tls.disabling); remove the users, set auth: false, and keep TLS until etcd's authentication is off";
   if (!secrets) return 'users are identified by their certificates, but the cluster has no TLS; switch it on';
   if (secrets.root !== undefined) return undefined;
   return 'there is no certificate for root; give root and backup to EtcdTls.fromSecrets, in YAML tls.rootSecret and tls.backupSecret';

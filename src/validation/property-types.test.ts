@@ -100,18 +100,18 @@ test('a schedule of a cluster without a store', () => {
 test.each<[string, Props, RegExp]>([
   [
     'a word for an EtcdTls',
-    { from: 'managed' },
-    /^shop\/orders: tls: from: 'managed' is not an EtcdTls; write for example [^\n]*$/,
+    { previous: 'managed' },
+    /^shop\/orders: tls: previous: 'managed' is not an EtcdTls; write for example [^\n]*$/,
   ],
   [
     'another property',
-    { form: EtcdTls.managed() },
-    /^shop\/orders: tls: form: is not a property; write from, or remove it$/,
+    { previus: EtcdTls.managed() },
+    /^shop\/orders: tls: previus: is not a property; write previous, or remove it$/,
   ],
   [
     'a mistake further in',
-    { from: EtcdTls.managed({ names: [] } as Props) },
-    /^shop\/orders: tls: from: names: is not a [^\n]*$/,
+    { previous: EtcdTls.managed({ names: [] } as Props) },
+    /^shop\/orders: tls: previous: names: is not a [^\n]*$/,
   ],
 ])('TLS is switched off with %s', (_, props, message) => {
   expect(() => cluster({ tls: EtcdTls.none(props) })).toThrow(message);

@@ -22,7 +22,7 @@ const cluster = instance('an IEtcdCluster', 'clientEndpoints', 'the construct of
 const peer: PropertyTypes = { podLabels: stringMap, namespace: text, namespaceLabels: stringMap, cidr: text };
 const destinations = list(shape({ ...peer, ports: list(number) }));
 const egress = shape({ apiServer: required(destinations), dns: destinations, stores: destinations });
-const networkAccess = instance('a NetworkAccess', '_peers', 'for example NetworkAccess.from({ … })');
+const networkAccess = instance('a NetworkAccess', '_peers', 'for example NetworkAccess.peers({ … })');
 const caBundle = instance('a CaBundle', '_files', "for example CaBundle.fromSecret('NAME')");
 const clientTls = instance('an EtcdClientTls', '_pod', "for example EtcdClientTls.fromSecret('NAME')");
 const etcdTls = instance(
@@ -60,7 +60,7 @@ const origin: PropertyTypes = {
 
 export const scrapeTypes: PropertyTypes = { interval: duration, tls: boolean };
 
-export const alertsTypes: PropertyTypes = { except: list(text), labels: stringMap, runbookUrl: text };
+export const alertsTypes: PropertyTypes = { exclude: list(text), labels: stringMap, runbookUrl: text };
 
 export const dashboardTypes: PropertyTypes = { labels: stringMap, annotations: stringMap };
 
@@ -228,7 +228,7 @@ export const userOptionsTypes: PropertyTypes = {
 export const userTypes: PropertyTypes = { ...userOptionsTypes, cluster: required(cluster) };
 export const prefixTypes: PropertyTypes = { prefix: required(text) };
 export const keyTypes: PropertyTypes = { key: required(text) };
-export const rangeTypes: PropertyTypes = { from: required(text), to: required(text) };
+export const rangeTypes: PropertyTypes = { start: required(text), end: required(text) };
 
 export const sourceTypes: PropertyTypes = { store: required(store), cluster: text, namespace: text };
 
@@ -338,7 +338,7 @@ export const tuningTypes: PropertyTypes = {
 export const periodicTypes: PropertyTypes = { retention: required(duration) };
 
 const acceptPlaintextFor = duration;
-export const noTlsTypes: PropertyTypes = { from: etcdTls };
+export const noTlsTypes: PropertyTypes = { previous: etcdTls };
 export const certManagerTypes: PropertyTypes = {
   acceptPlaintextFor,
   issuer: text,

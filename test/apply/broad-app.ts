@@ -94,7 +94,7 @@ const chart = new Chart(app, 'shop', { namespace: 'shop' });
 new EtcdReconciler(chart, 'reconciler', {
   replicas: 2,
   selector: { 'example.com/team': 'shop' },
-  metricsAccess: NetworkAccess.from({ namespace: 'monitoring', podLabels: { app: 'prometheus' } }),
+  metricsAccess: NetworkAccess.peers({ namespace: 'monitoring', podLabels: { app: 'prometheus' } }),
   egress,
   imagePullPolicy: ImagePullPolicy.ALWAYS,
   imagePullSecrets: ['registry'],
@@ -123,7 +123,7 @@ const orders = new EtcdCluster(chart, 'orders', {
     renewBefore: Duration.days(20),
   }),
   spread: EtcdSpread.REQUIRED_ZONES,
-  networkAccess: NetworkAccess.from({ cidr: '10.0.0.0/8' }, { namespaceLabels: { team: 'shop' }, podLabels: {} }),
+  networkAccess: NetworkAccess.peers({ cidr: '10.0.0.0/8' }, { namespaceLabels: { team: 'shop' }, podLabels: {} }),
   metricsAccess: NetworkAccess.anywhere(),
   egress,
   nodeSelector: { 'kubernetes.io/os': 'linux' },

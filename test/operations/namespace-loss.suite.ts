@@ -23,7 +23,7 @@ beforeAll(async () => {
   server = await S3.start(outside);
   play = await Play.begin('namespace-loss', {
     clientInside: outside,
-    props: { networkAccess: NetworkAccess.from({ namespace: outside.name }) },
+    props: { networkAccess: NetworkAccess.peers({ namespace: outside.name }) },
     prepare: async (namespace) => {
       s3 = await server.from(namespace);
     },

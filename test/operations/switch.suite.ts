@@ -49,7 +49,7 @@ test('then https alone', async () => {
 
 test('switched off: both schemes until the manifests drop the certificates', async () => {
   await play.unnoticed('back to both schemes', 3, async () => {
-    await play.cluster.apply({ tls: EtcdTls.none({ from: EtcdTls.managed() }) });
+    await play.cluster.apply({ tls: EtcdTls.none({ previous: EtcdTls.managed() }) });
     await transport('PlaintextAccepted');
   });
   await play.unnoticed('to http', 3, async () => {

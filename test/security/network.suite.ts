@@ -35,7 +35,7 @@ beforeAll(async () => {
   await startPod(monitoring, 'neighbor', stranger);
   const s3Pods = { namespace: storage.name, podLabels: { app: 's3' }, ports: [7070] };
   const egress: NetworkEgress = { apiServer: await apiServers(), stores: [s3Pods] };
-  const metricsAccess = NetworkAccess.from({ namespace: monitoring.name, podLabels: { app: 'scraper' } });
+  const metricsAccess = NetworkAccess.peers({ namespace: monitoring.name, podLabels: { app: 'scraper' } });
   play = await Play.begin('network', {
     tls: true,
     prepare: async (namespace) => {
@@ -43,7 +43,7 @@ beforeAll(async () => {
       await namespace.apply([denyAll, free('client', client), free('stranger', stranger)]);
       recording = await Recording.begin(namespace);
     },
-    props: { egress, metricsAccess, networkAccess: NetworkAccess.from({ podLabels: client }) },
+    props: { egress, metricsAccess, networkAccess: NetworkAccess.peers({ podLabels: client }) },
     reconciler: { egress, metricsAccess },
     clientLabels: client,
     shape: ({ cluster }) => addNightly(cluster, s3.store()),

@@ -102,7 +102,7 @@ const byItsSchedule: readonly string[] = ['EtcdEndpointsOptions', 'EtcdClusterAt
 const labels = { 'example.com/team': 'shop' };
 const monitoringOptions = {
   scrape: EtcdScrape.annotations(),
-  scraper: NetworkAccess.from({ namespace: 'monitoring' }),
+  scraper: NetworkAccess.peers({ namespace: 'monitoring' }),
   alerts: EtcdAlerts.none(),
   dashboard: EtcdDashboard.none(),
   labels,
@@ -232,7 +232,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     autoCompaction: AutoCompaction.periodic(Duration.hours(7)),
   },
   TlsSwitchOptions: switching,
-  NoTlsProps: { from: EtcdTls.managed() },
+  NoTlsProps: { previous: EtcdTls.managed() },
   ManagedTlsProps: {
     ...switching,
     serverNames: ['etcd.example.com'],
@@ -419,7 +419,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   MonitoringOptions: monitoringOptions,
   EtcdMonitoringProps: { ...monitoringOptions, cluster: beside({}, 'other', monitoringOf) },
   BackupMonitoringOptions: { ...monitoringOptions, maxAge: Duration.hours(7), resources: { cpuRequest: '123m' } },
-  EtcdAlertsOptions: { except: ['EtcdSpecRefused'], labels, runbookUrl: 'https://wiki.example.com/etcd' },
+  EtcdAlertsOptions: { exclude: ['EtcdSpecRefused'], labels, runbookUrl: 'https://wiki.example.com/etcd' },
   DashboardOptions: { labels, annotations: { grafana_folder: 'etcd' } },
   ServiceMonitorOptions: { interval: Duration.seconds(15), tls: true },
   EtcdUserOptions: userOptions,

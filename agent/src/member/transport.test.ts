@@ -36,7 +36,7 @@ describe('how the next etcd speaks', () => {
         reason: 'ConfigRefused',
         message:
           'the members speak https with each other, but this pod has no certificates; ' +
-          'apply EtcdTls.none({ from: … }) first, which keeps them until every member speaks http',
+          'apply EtcdTls.none({ previous: … }) first, which keeps them until every member speaks http',
       });
     },
   );

@@ -24,7 +24,7 @@ export function transportOf(pod: Pod, transport: Transport | undefined): MemberT
   if (!hasCertificates && peers === 'https')
     return refused(
       'the members speak https with each other, but this pod has no certificates; ' +
-        'apply EtcdTls.none({ from: … }) first, which keeps them until every member speaks http',
+        'apply EtcdTls.none({ previous: … }) first, which keeps them until every member speaks http',
     );
   if (!hasCertificates) return { peers, clients: 'http', hasCertificates };
   if (clients === 'both' && minorOf(pod.etcdVersion) === '3.4')

@@ -79,13 +79,13 @@ test('with NetworkAccess.anywhere() every client reaches the client port, and no
 });
 
 test('access for some is for them', () => {
-  const elsewhere = NetworkAccess.from({ namespace: 'elsewhere', podLabels: { app: 'shop' } });
+  const elsewhere = NetworkAccess.peers({ namespace: 'elsewhere', podLabels: { app: 'shop' } });
   const { pods, callers } = network({ networkAccess: elsewhere });
   expect(callers(pods.member, ports.client)).toEqual(['member', 'job', 'reconciler', 'appElsewhere']);
 });
 
 test('metrics are those of etcd and of the agent', () => {
-  const { pods, callers } = network({ metricsAccess: NetworkAccess.from({ namespace: 'monitoring' }) });
+  const { pods, callers } = network({ metricsAccess: NetworkAccess.peers({ namespace: 'monitoring' }) });
   expect(callers(pods.member, ports.metrics)).toEqual(['prometheus']);
   expect(callers(pods.member, ports.agent)).toEqual(['member', 'job', 'reconciler', 'prometheus']);
   expect(callers(pods.member, ports.client)).not.toContain('prometheus');

@@ -116,7 +116,7 @@ test('the agents of a cluster without TLS', () => {
 });
 
 test('nothing but the access', () => {
-  const scraper = NetworkAccess.from({ namespace: 'monitoring' });
+  const scraper = NetworkAccess.peers({ namespace: 'monitoring' });
   const manifests = monitored({
     scrape: EtcdScrape.none(),
     alerts: EtcdAlerts.none(),
@@ -136,7 +136,7 @@ test('nothing but the access', () => {
 test('labels are on every object, and those of alerts on every alert', () => {
   const alerts = EtcdAlerts.of({
     labels: { team: 'shop' },
-    except: ['EtcdSpecRefused'],
+    exclude: ['EtcdSpecRefused'],
     runbookUrl: 'https://wiki/etcd/',
   });
   const manifests = monitored({ labels: { release: 'kube-prometheus-stack' }, alerts });
@@ -155,8 +155,8 @@ test('labels are on every object, and those of alerts on every alert', () => {
 });
 
 test('mistakes', () => {
-  expect(problem({ alerts: EtcdAlerts.of({ except: ['EtcdQuorumLos'] }) })).toContain(
-    "alerts: except: 'EtcdQuorumLos' is not an alert; did you mean EtcdQuorumLost?",
+  expect(problem({ alerts: EtcdAlerts.of({ exclude: ['EtcdQuorumLos'] }) })).toContain(
+    "alerts: exclude: 'EtcdQuorumLos' is not an alert; did you mean EtcdQuorumLost?",
   );
   expect(problem({ scrape: EtcdScrape.serviceMonitors({ tls: true }) }, EtcdTls.none())).toContain(
     'scrape: tls: the cluster has no certificate for clients; leave tls out',

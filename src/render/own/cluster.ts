@@ -64,7 +64,7 @@ function tls(document: Document): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'
     return { tls: EtcdTls.none() };
   }
   const from = certificates(document, fields);
-  return fields.boolean('disabling') ? { ...from, tls: EtcdTls.none({ from: from.tls }) } : from;
+  return fields.boolean('disabling') ? { ...from, tls: EtcdTls.none({ previous: from.tls }) } : from;
 }
 
 function certificates({ name, report }: Document, fields: Fields): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'> {

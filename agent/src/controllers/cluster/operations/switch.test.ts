@@ -198,7 +198,7 @@ describe('what the status says', () => {
   });
 
   test('that it is not followed, or not begun', () => {
-    expect(said(apply(safe(), off))).toMatch(/^False TlsRefused: .*apply EtcdTls.none\({ from: … }\) first/);
+    expect(said(apply(safe(), off))).toMatch(/^False TlsRefused: .*apply EtcdTls.none\({ previous: … }\) first/);
     expect(said(plain().spec(on))).toBe(
       'False SwitchingTransport: TLS is being switched on: it has not begun, because the StatefulSet’s template has no TLS, but spec.tls is set',
     );
@@ -463,7 +463,7 @@ describe('refused', () => {
     const dropped = apply(safe(), off);
     expect(dropped.effect).toBeUndefined();
     expect(dropped.reason('Accepted')).toBe('TlsRefused');
-    expect(dropped.message('Accepted')).toContain('apply EtcdTls.none({ from: … }) first');
+    expect(dropped.message('Accepted')).toContain('apply EtcdTls.none({ previous: … }) first');
     const half = withUrls(apply(safe(), off), 'http', 'https').doc({ transport: { ...plaintext, clients: 'both' } });
     expect(half.reason('Accepted')).toBe('TlsRefused');
     expect(half.effect).toBeUndefined();

@@ -223,13 +223,13 @@ const isFollowed = (v: View): boolean => {
 export const hasBegun = (v: View): boolean => transportOf(v).clients === 'both' || listed(v).some(hasBoth);
 
 const heldByUsers =
-  'TLS cannot be switched off while authentication is on or asked for: without TLS nobody can prove who they are; with EtcdTls.none({ from: … }) or the tls that the cluster had, delete the EtcdUsers, set spec.auth to false, and wait until AuthReady says AuthenticationOff';
+  'TLS cannot be switched off while authentication is on or asked for: without TLS nobody can prove who they are; with EtcdTls.none({ previous: … }) or the tls that the cluster had, delete the EtcdUsers, set spec.auth to false, and wait until AuthReady says AuthenticationOff';
 
 /** Why `spec.tls` is not followed until it is changed; undefined: it is. */
 export function transportRefusal(v: View): string | undefined {
   if (!isUnborn(v) && isHeldByUsers(v)) return heldByUsers;
   if (!v.spec.tls && needsCertificates(v))
-    return 'spec.tls is missing, but the members need their certificates, for TLS among themselves or for a restore; apply EtcdTls.none({ from: … }) first, with the tls that the cluster had (in YAML: tls.disabling: true)';
+    return 'spec.tls is missing, but the members need their certificates, for TLS among themselves or for a restore; apply EtcdTls.none({ previous: … }) first, with the tls that the cluster had (in YAML: tls.disabling: true)';
   if (isUnborn(v) || isFollowed(v)) return undefined;
   if (is34(v.record.versions.allowedMinors))
     return 'TLS cannot be switched on or off with etcd 3.4, which does not serve http and https on one port; upgrade to 3.5 first';

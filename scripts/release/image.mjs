@@ -1,0 +1,43 @@
+// The agent's images for every architecture: archives of OCI layouts, which skopeo or crane push as they are.
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { unpinnedBases } from '../lib/base-images.mjs';
+import { buildLayout, findBuilder } from '../lib/image-builder.mjs';
+import { releaseImages } from '../lib/image-labels.mjs';
+import { bundle } from '../lib/steps.mjs';
+import { LeftOut } from './left-out.mjs';
+import { pack } from './pack.mjs';
+
+/** What nodes run on. */
+export const allPlatforms = ['linux/amd64', 'linux/arm64'];
+
+export async function image(release) {
+  const { platforms, time, buildArgs } = release;
+  const builder = findBuilder();
+  if (!builder) throw new LeftOut('no docker, podman or buildah works here');
+  bundle();
+  for (const each of releaseImages) {
+    const { name } = each;
+    const layout = release.scratch(layoutOf(name));
+    if (buildLayout(builder, each, layout, { platforms, time, buildArgs }) !== 0)
+      throw new Error(`${builder.name} could not build ${name} for ${platforms.join(' and ')}; its own lines say why`);
+    release.digests.set(name, digestOf(layout));
+    pack(layout, release.file(`${layoutOf(name)}.oci.tar`), time);
+  }
+  const absent = allPlatforms.filter((platform) => !platforms.includes(platform));
+  const lacking = [
+    ...(absent.length > 0 ? [`the images are not for ${absent.join(', ')}, by --platform`] : []),
+    ...unpinnedBases(buildArgs),
+  ];
+  if (lacking.length > 0) throw new LeftOut(lacking.join('; '));
+}
+
+/** Name of the archive of an image, such as `etcd-agent-0.1.0`. */
+export const layoutOf = (name) => `etcd-${basename(name).replace(':', '-')}`;
+
+/** Digest of the index, which lists an image for each platform. */
+function digestOf(layout) {
+  const { manifests } = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8'));
+  if (manifests.length !== 1) throw new Error(`${layout}: has ${manifests.length} images instead of one index`);
+  return manifests[0].digest;
+}

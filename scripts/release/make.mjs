@@ -1,0 +1,53 @@
+// The steps of a release, in their order: each makes one kind of artifact.
+import { say } from '../lib/run.mjs';
+import { checksums } from './checksums.mjs';
+import { go } from './go.mjs';
+import { allPlatforms, image } from './image.mjs';
+import { java } from './java.mjs';
+import { LeftOut } from './left-out.mjs';
+import { manifests } from './manifests.mjs';
+import { npm } from './npm.mjs';
+import { plugin } from './plugin.mjs';
+import { provenance } from './provenance.mjs';
+import { python } from './python.mjs';
+import { Release } from './release.mjs';
+import { imageSbom, npmSbom } from './sbom.mjs';
+import { signature } from './signature.mjs';
+
+export const steps = {
+  npm,
+  plugin,
+  python,
+  java,
+  go,
+  image,
+  manifests,
+  'npm-sbom': npmSbom,
+  'image-sbom': imageSbom,
+  provenance,
+  checksums,
+  signature,
+};
+
+/** Makes the artifacts in a directory. Returns a line for each step that was left out. */
+export async function makeRelease(directory, { without = [], platforms = allPlatforms, ...options }) {
+  const release = new Release(directory, { ...options, platforms });
+  const leftOut = [];
+  try {
+    for (const [name, make] of Object.entries(steps)) {
+      const started = performance.now();
+      try {
+        if (without.includes(name)) throw new LeftOut('by --without');
+        await make(release);
+        say(`${name}: made`, started);
+      } catch (error) {
+        if (!(error instanceof LeftOut)) throw new Error(`${name}: ${error.message}`);
+        leftOut.push(`${name}: ${error.message}`);
+      }
+    }
+    if (release.hasChanges) say(`the checkout has changes that are not committed, so this is not ${release.commit}`);
+  } finally {
+    release.end();
+  }
+  return leftOut;
+}

@@ -1,0 +1,20 @@
+// dist/ with the image by its digest, so that what is applied is what was tested.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { root } from '../lib/steps.mjs';
+import { LeftOut } from './left-out.mjs';
+import { filesBelow } from './pack.mjs';
+
+export async function manifests(release) {
+  if (release.digests.size === 0) throw new LeftOut('there is no image whose digest they could name');
+  for (const path of filesBelow(join(root, 'dist'))) {
+    const file = release.file(relative(root, path));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, pinned(readFileSync(path, 'utf8'), release.digests));
+  }
+}
+
+/** Adds the digest to each name of an image of this release. */
+export function pinned(yaml, digests) {
+  return [...digests].reduce((text, [image, digest]) => text.replaceAll(image, `${image}@${digest}`), yaml);
+}

@@ -1,0 +1,70 @@
+// What every step of a release knows: the version, its commit, and where the artifacts go.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compile, translate } from '../lib/assembly.mjs';
+import { root } from '../lib/steps.mjs';
+
+const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+const { version, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/** A release of the commit that is checked out. `options` are those of the command. */
+export class Release {
+  version = version;
+  commit = git('rev-parse', 'HEAD');
+  /** Time of the commit, in seconds: the only time that artifacts contain. */
+  time = Number(git('show', '-s', '--format=%ct', 'HEAD'));
+  hasChanges = git('status', '--porcelain') !== '';
+  homepage = repository.url.replace(/\.git$/, '');
+  /** By the name of the image: `sha256:…`. The step `image` fills it. */
+  digests = new Map();
+  #scratch = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-release-'));
+  #library;
+
+  constructor(directory, { keyless = false, buildArgs = [], platforms }) {
+    this.directory = directory;
+    this.keyless = keyless;
+    this.buildArgs = buildArgs;
+    this.platforms = platforms;
+    rmSync(directory, { recursive: true, force: true });
+    mkdirSync(directory);
+  }
+
+  /** Environment of the programs: that of this process without the variables of npm, and the time of the commit. */
+  get environment() {
+    const own = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$/.test(name));
+    return { ...Object.fromEntries(own), SOURCE_DATE_EPOCH: String(this.time), TZ: 'UTC', LC_ALL: 'C' };
+  }
+
+  get isoTime() {
+    return new Date(this.time * 1000).toISOString().replace('.000Z', 'Z');
+  }
+
+  /** Path of an artifact. */
+  file(...names) {
+    return join(this.directory, ...names);
+  }
+
+  /** A directory that exists until `end`. */
+  scratch(name) {
+    const directory = join(this.#scratch, name);
+    mkdirSync(directory, { recursive: true });
+    return directory;
+  }
+
+  /** Makes the sources of the package for another language. Returns their directory. */
+  sources(language) {
+    const packages = this.scratch('packages');
+    if (!this.#library) {
+      this.#library = this.scratch('library');
+      compile(this.#library);
+    }
+    translate(this.#library, [language], packages);
+    return join(packages, language);
+  }
+
+  end() {
+    rmSync(this.#scratch, { recursive: true });
+  }
+}

@@ -1,0 +1,68 @@
+// CycloneDX documents: of the npm packages that the library and the agent contain, and of the Go programs in the image.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { run } from '../lib/run.mjs';
+import { root } from '../lib/steps.mjs';
+import { goModules } from './go-modules.mjs';
+import { layoutOf } from './image.mjs';
+import { LeftOut, runIfThere } from './left-out.mjs';
+
+export async function npmSbom(release) {
+  const args = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--omit=dev'];
+  const document = JSON.parse(await run('npm', args, { cwd: root, env: release.environment }));
+  // Random, the time of now, and the name of the folder of the checkout.
+  delete document.serialNumber;
+  document.metadata.timestamp = release.isoTime;
+  document.metadata.component.name = 'cdk8s-etcd';
+  write(release, `cdk8s-etcd-${release.version}.npm.cdx.json`, document);
+}
+
+export async function imageSbom(release) {
+  if (release.digests.size === 0) throw new LeftOut('there is no image');
+  for (const [image, digest] of release.digests) {
+    const modules = [];
+    for (const directory of await unpack(release, image)) {
+      modules.push(...goModules(await runIfThere('go', ['version', '-m', directory], { env: release.environment })));
+    }
+    if (modules.length === 0) throw new Error(`${image}: no Go program was found in it`);
+    write(release, `${layoutOf(image)}.go.cdx.json`, document(release, image, digest, modules));
+  }
+}
+
+function document(release, image, digest, modules) {
+  const [repository, version] = image.split(':');
+  const purl = `pkg:oci/${basename(repository)}@${encodeURIComponent(digest)}?repository_url=${repository}&tag=${version}`;
+  return {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    version: 1,
+    metadata: {
+      timestamp: release.isoTime,
+      component: { type: 'container', 'bom-ref': image, name: image, version, purl },
+    },
+    components: [...new Map(modules.map((module) => [module['bom-ref'], module])).values()].sort((a, b) =>
+      a['bom-ref'] < b['bom-ref'] ? -1 : 1,
+    ),
+  };
+}
+
+/** Unpacks the files of an image, for each platform. Returns the directories. */
+async function unpack(release, image) {
+  const layout = release.scratch(layoutOf(image));
+  const blob = (digest) => join(layout, 'blobs', digest.replace(':', '/'));
+  const read = ({ digest }) => JSON.parse(readFileSync(blob(digest), 'utf8'));
+  const [index] = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')).manifests;
+  const directories = [];
+  for (const manifest of read(index).manifests) {
+    const directory = join(release.scratch('files'), layoutOf(image), manifest.platform.architecture);
+    mkdirSync(directory, { recursive: true });
+    for (const { digest } of read(manifest).layers) {
+      await run('tar', ['-xf', blob(digest), '-C', directory, '--no-same-owner', '--no-same-permissions']);
+    }
+    directories.push(directory);
+  }
+  return directories;
+}
+
+const write = (release, name, document) =>
+  writeFileSync(release.file(name), `${JSON.stringify(document, undefined, 2)}\n`);
