@@ -61,7 +61,9 @@ export class EtcdAlerts {
     return groups
       .map((group) => ({
         name: `${group.name}-${name}`,
-        rules: group.alerts.filter((alert) => !exclude.includes(alert.name)).map((alert) => rule(alert, title, options)),
+        rules: group.alerts
+          .filter((alert) => !exclude.includes(alert.name))
+          .map((alert) => rule(alert, title, options)),
       }))
       .filter(({ rules }) => rules.length > 0);
   }

@@ -255,7 +255,10 @@ describe('what a chart made of an EtcdCluster is made of that resource alone', (
       'a cluster that TLS is switched off in',
       (chart) => {
         const previous = EtcdTls.managed({ acceptPlaintextFor: Duration.hours(0), serverNames: ['etcd.example.com'] });
-        const orders = new EtcdCluster(chart, 'orders', { tls: EtcdTls.none({ previous }), clusterDomain: 'k8s.example' });
+        const orders = new EtcdCluster(chart, 'orders', {
+          tls: EtcdTls.none({ previous }),
+          clusterDomain: 'k8s.example',
+        });
         orders.addBackupSchedule('hourly', {
           schedule: Cron.hourly(),
           store: BackupStore.filesystem({ claimName: 'c' }),

@@ -131,7 +131,8 @@ describe('TLS on no more', () => {
 });
 
 const then = '2026-01-01T00:00:00Z';
-const dropped = /^spec\.tls: .*members use their certificates.*EtcdTls\.none\(\{ previous: … \}\).*tls\.disabling: true/;
+const dropped =
+  /^spec\.tls: .*members use their certificates.*EtcdTls\.none\(\{ previous: … \}\).*tls\.disabling: true/;
 
 test.each([
   [

@@ -14,7 +14,7 @@ const seen = (plan: Partial<Plan>, world = new World(3), at = later) => ({
 const effect = { kind: 'Compact', revision: 1, done: 'x' } as const;
 const waiting: Waiting = { for: unhealthy, since: now };
 
-test('it begins with the first pass that waits, and is told once it lasts', () => {
+test('it begins with the first pass that waits, and is reported once it lasts', () => {
   const first = waitingOf(seen({ waits: unhealthy }, undefined, now), undefined);
   expect(first).toEqual(waiting);
   expect(toldOf(first, seen({ waits: unhealthy }, undefined, now))).toBeUndefined();

@@ -297,7 +297,7 @@ describe('status', () => {
   });
 });
 
-test('a reconciler that has seen the request, and does not know it, is named, and nobody waits for ever', async () => {
+test('a reconciler that has seen the request, and does not know it, is named, and the command ends', async () => {
   const meta = { generation: 7 };
   plugin.api.put(path, {
     ...cluster(),
