@@ -2,9 +2,9 @@
 // Without --tag, both images of this release; with it, one image for all pods, or without the etcds with --target=agent.
 // With --pinned, every base image must have a digest.
 import { parseArgs } from 'node:util';
-import { unpinnedBases } from '../lib/base-images.mjs';
-import { buildImage, findBuilder } from '../lib/image-builder.mjs';
-import { releaseImages } from '../lib/image-labels.mjs';
+import { unpinnedBases } from '../lib/image/base-images.mjs';
+import { buildImage, findBuilder } from '../lib/image/builder.mjs';
+import { releaseImages } from '../lib/image/labels.mjs';
 import { bundle } from '../lib/steps.mjs';
 
 const { values } = parseArgs({

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { cacheDirectory, fillDirectory } from './cache.mjs';
 import { allPrometheusOperatorCrds } from './foreign-crds.mjs';
 import { goBuild } from './go-build.mjs';
-import { buildFrom } from './image-builder.mjs';
+import { buildFrom } from './image/builder.mjs';
 import { onPath } from './on-path.mjs';
 
 const image = 'ghcr.io/cdk8s-etcd/monitoring:e2e';

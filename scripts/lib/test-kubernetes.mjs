@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildImage, findBuilder, saveImage } from './image-builder.mjs';
+import { buildImage, findBuilder, saveImage } from './image/builder.mjs';
 
 const root = join(import.meta.dirname, '../..');
 /** Image that `provideImage` builds: that of members, with the entry point of the crash suites. */

@@ -1,9 +1,9 @@
 // The agent's images for every architecture: archives of OCI layouts, which skopeo or crane push as they are.
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { unpinnedBases } from '../lib/base-images.mjs';
-import { buildLayout, findBuilder } from '../lib/image-builder.mjs';
-import { releaseImages } from '../lib/image-labels.mjs';
+import { unpinnedBases } from '../lib/image/base-images.mjs';
+import { buildLayout, findBuilder } from '../lib/image/builder.mjs';
+import { releaseImages } from '../lib/image/labels.mjs';
 import { bundle } from '../lib/steps.mjs';
 import { LeftOut } from './left-out.mjs';
 import { pack } from './pack.mjs';

@@ -15,8 +15,8 @@ const pinned = `registry.example.com/base:1@sha256:${'0a'.repeat(32)}`;
 /** What the expression of a script is, with the modules of the scripts. */
 function evaluated(expression: string): unknown {
   const from = (module: string) => JSON.stringify(resolve('scripts/lib', module));
-  const script = `import { unpinnedBases } from ${from('base-images.mjs')};
-import { ownBuildArgs, releaseImages } from ${from('image-labels.mjs')};
+  const script = `import { unpinnedBases } from ${from('image/base-images.mjs')};
+import { ownBuildArgs, releaseImages } from ${from('image/labels.mjs')};
 console.log(JSON.stringify(${expression}));`;
   const text = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
   return JSON.parse(text);

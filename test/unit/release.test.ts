@@ -84,18 +84,21 @@ test('buildah builds one platform after the other, so that each time the list ha
   const log = join(bin, 'log');
   const script = `#!${process.execPath}\nrequire('node:fs').appendFileSync(${JSON.stringify(log)}, process.argv.slice(2).join(' ') + '\\n');`;
   writeFileSync(join(bin, 'buildah'), script, { mode: 0o755 });
-  const options = "{ platforms: ['linux/amd64', 'linux/arm64'], time: 7, labels: ['a=b'] }";
-  const build = `m.buildLayout(m.findBuilder(), '/agent', 'example.com/agent:1', '/out', ${options})`;
-  expect(evaluated('../lib/image-builder.mjs', build, { ...process.env, PATH: bin })).toBe(0);
+  const options = "{ platforms: ['linux/amd64', 'linux/arm64'], time: 7, buildArgs: ['A=b'] }";
+  const image = "{ name: 'example.com/member:1', target: 'member' }";
+  const build = `m.buildLayout(m.findBuilder(), ${image}, '/out', ${options})`;
+  expect(evaluated('../lib/image/builder.mjs', build, { ...process.env, PATH: bin })).toBe(0);
   const lines = readFileSync(log, 'utf8')
     .replace(/release-\d+/g, 'release-1')
+    .replaceAll(resolve('agent'), '/agent')
+    .replace(/(--build-arg (VERSION|REVISION|CREATED)=\S* )+/g, '… ')
     .trimEnd()
     .split('\n');
   expect(lines).toEqual([
     '--version',
-    'build --pull=missing --platform=linux/amd64 --label a=b --timestamp=7 --manifest=localhost/cdk8s-etcd-release-1 /agent',
-    'build --pull=missing --platform=linux/arm64 --label a=b --timestamp=7 --manifest=localhost/cdk8s-etcd-release-1 /agent',
-    'manifest push --all localhost/cdk8s-etcd-release-1 oci:/out:example.com/agent:1',
+    'build --pull=missing --platform=linux/amd64 --target=member … --build-arg A=b --timestamp=7 --manifest=localhost/cdk8s-etcd-release-1 /agent',
+    'build --pull=missing --platform=linux/arm64 --target=member … --build-arg A=b --timestamp=7 --manifest=localhost/cdk8s-etcd-release-1 /agent',
+    'manifest push --all localhost/cdk8s-etcd-release-1 oci:/out:example.com/member:1',
     'manifest rm localhost/cdk8s-etcd-release-1',
   ]);
 });

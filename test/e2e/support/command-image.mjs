@@ -2,7 +2,7 @@
 // and the output of each of the command lines given as JSON. Packages are left out, so nothing is downloaded.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { findBuilder } from '../../../scripts/lib/image-builder.mjs';
+import { findBuilder } from '../../../scripts/lib/image/builder.mjs';
 
 const [agentImage, ...runs] = process.argv.slice(2);
 const image = 'localhost/cdk8s-etcd-command-store:e2e';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const file = join(import.meta.dirname, '../../agent/Dockerfile');
+const file = join(import.meta.dirname, '../../../agent/Dockerfile');
 
 /**
  * Returns a line for each base image that has no digest, so that another build can have other contents. `buildArgs`, like

@@ -1,9 +1,9 @@
 // Builds the agent's images, and writes them into archives, with any available builder.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { commitSeconds, ownBuildArgs } from './image-labels.mjs';
+import { commitSeconds, ownBuildArgs } from './labels.mjs';
 
-const agent = join(import.meta.dirname, '../../agent');
+const agent = join(import.meta.dirname, '../../../agent');
 
 /** The commands of podman and buildah that build for several platforms and write the result as an OCI layout. */
 function byManifest({ image, layout, platforms, args, directory, time }) {
