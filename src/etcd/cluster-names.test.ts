@@ -7,7 +7,7 @@ describe('a name that is taken', () => {
     const app = Testing.app();
     for (const [chart, id] of ids) {
       const shop = (app.node.tryFindChild(chart) as Chart | undefined) ?? new Chart(app, chart, { namespace: 'shop' });
-      new EtcdCluster(shop, `${chart}-${id}`, { name: id });
+      new EtcdCluster(shop, `${chart}-${id}`, { name: id, reconciler: EtcdReconciler.external() });
     }
     return app.node.findAll().flatMap(({ node }) => node.validate());
   };
