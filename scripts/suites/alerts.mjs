@@ -1,4 +1,4 @@
-// `npm run suite -- alerts [--smoke] [PATH…]`: each alert by promtool and on real processes, then real faults with the
+// `npm run suite -- alerts [--smoke] [-t NAME] [PATH…]`: each alert by promtool and on real processes, then real faults with the
 // Prometheus operator, Prometheus and Alertmanager on the Kubernetes that KUBECONFIG names.
 import { parseArgs } from 'node:util';
 import { provideMonitoring } from '../lib/monitoring-stack.mjs';
@@ -7,8 +7,9 @@ import { TestKubernetes } from '../lib/test-kubernetes.mjs';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { smoke: { type: 'boolean', default: false } },
+  options: { smoke: { type: 'boolean', default: false }, name: { type: 'string', short: 't' } },
 });
+const named = values.name === undefined ? [] : ['-t', values.name];
 const isOnKubernetes = (path) => path.startsWith('test/monitoring');
 const chosen = (wanted, all) =>
   positionals.length === 0 ? all : positionals.filter((path) => isOnKubernetes(path) === wanted);
@@ -26,8 +27,8 @@ async function onKubernetes() {
     MONITORING_IMAGE: await provideMonitoring(kubernetes),
     E2E_SMOKE: values.smoke ? '1' : '',
   };
-  return kubernetes.suites(['--runInBand', ...others], env);
+  return kubernetes.suites(['--runInBand', ...named, ...others], env);
 }
 
-const first = local.length > 0 ? suites(local, { smoke: values.smoke }) : 0;
+const first = local.length > 0 ? suites([...named, ...local], { smoke: values.smoke }) : 0;
 process.exitCode = Math.max(first, others.length > 0 ? await onKubernetes() : 0);
