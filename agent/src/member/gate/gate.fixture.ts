@@ -8,6 +8,7 @@ import type { Permit, RecordDoc } from '../../protocol/record.ts';
 import { writeIdentity } from '../identity.ts';
 import { type MemberConfig, parseMemberArgs } from '../member-config.ts';
 import { openRecordSource } from '../record/record-source.ts';
+import type { StatusServer } from '../status-server.ts';
 import type { GateStep } from '../steps.ts';
 import { gate } from './gate.ts';
 
@@ -67,10 +68,11 @@ export function identity(change: Partial<Identity> = {}): Identity {
 /** A gate in this process, with its own directory. */
 export class TestGate implements AsyncDisposable {
   readonly dir: string;
-  readonly server: { status: () => AgentStatus; salvage?: { file: string; tokenSha256: string } } = {
+  readonly server: Pick<StatusServer, 'metrics' | 'salvage'> & { status: () => AgentStatus } = {
     status: () => {
       throw new Error('the gate has not reported a status yet');
     },
+    metrics: async () => [],
   };
   readonly steps: string[] = [];
   logged = '';

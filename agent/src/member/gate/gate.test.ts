@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { issueRoot } from '../../controllers/certificates/issue.ts';
 import type { Permit, RecordDoc, Transport } from '../../protocol/record.ts';
 import type { GateStep } from '../steps.ts';
@@ -28,6 +29,24 @@ describe('an empty volume', () => {
       'initial-cluster-token': '"token-1"',
     });
     expect(JSON.parse(await gate.read('identity.json'))).toMatchObject({ state: 'permitted', mode: 'new', runs: 0 });
+  });
+
+  test('shows for how long it has waited, until it is permitted', async () => {
+    await using gate = await TestGate.make();
+    const waited = async () =>
+      (await gate.server.metrics()).find(({ name }) => name === 'etcd_agent_permit_wait_seconds')?.value;
+    gate.start();
+    await permitted(gate, {
+      mode: 'existing',
+      initialCluster: 'c-0=http://127.0.0.1:2380,c-1=http://no-such.invalid:2380',
+    });
+    await gate.until(({ reason }) => reason === 'NameNotResolved');
+    expect(await waited()).toBe(0);
+    await gate.record(recordDoc());
+    await gate.until(({ state }) => state === 'WaitPermit');
+    const first = await waited();
+    await sleep(50);
+    expect(await waited()).toBeGreaterThan(first!);
   });
 
   test('asks with the same volumeId after each restart', async () => {

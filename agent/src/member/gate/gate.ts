@@ -9,6 +9,7 @@ import type { Log } from '../../lib/log.ts';
 import type { AgentReason } from '../../protocol/agent-reasons.ts';
 import type { Identity } from '../../protocol/agent-status.ts';
 import type { Permit, RecordDoc } from '../../protocol/record.ts';
+import { agentSamples } from '../agent-metrics.ts';
 import { missingCertificate } from '../certificate-files.ts';
 import { permitConfig, readSettings, sealConfig, type Written } from '../etcd-config.ts';
 import { writeIdentity } from '../identity.ts';
@@ -31,7 +32,7 @@ import { emptyScratch, type Salvage, salvage, salvageFile } from './salvage.ts';
 
 export interface GateDeps {
   readonly record: RecordSource;
-  readonly server: Pick<StatusServer, 'status' | 'salvage'>;
+  readonly server: Pick<StatusServer, 'status' | 'metrics' | 'salvage'>;
   readonly log: Log;
   readonly signal: AbortSignal;
   /** Called right after each step. By default nothing happens. */
@@ -53,13 +54,16 @@ class Gate {
   #view: GateView = { state: 'Init' };
   #salvaged: { readonly permit: string; readonly made: Salvage } | undefined;
   #logged = '';
+  #waitingSince: number | undefined;
   #roots: RootMemory | undefined;
 
   constructor(config: MemberConfig, deps: GateDeps) {
     this.#config = config;
     this.#deps = deps;
     this.#at = deps.at ?? (() => {});
-    deps.server.status = () => gateStatus(config, this.#view);
+    const status = () => gateStatus(config, this.#view);
+    deps.server.status = status;
+    deps.server.metrics = async () => agentSamples(status(), { waitingSince: this.#waitingSince, now: Date.now() });
   }
 
   async run(): Promise<void> {
@@ -296,6 +300,9 @@ class Gate {
   /** Shows the state in /status, and logs it when it changes. */
   #show(view: GateView): void {
     this.#view = view;
+    // A pass that fails does not end the wait.
+    if (view.state === 'WaitPermit') this.#waitingSince ??= Date.now();
+    else if (view.state !== 'Failed') this.#waitingSince = undefined;
     const line = [view.state, view.why?.reason, view.why?.message].filter(Boolean).join(': ');
     if (line !== this.#logged) this.#deps.log.info(line);
     this.#logged = line;
