@@ -398,6 +398,20 @@ test('an election changes no status', async () => {
   expect(ready('api')?.status).toBe('True');
 });
 
+test('a change that nobody has compared with etcd yet is not called ready', async () => {
+  putRecord();
+  putUser('api');
+  start(putCluster());
+  await reason('api', 'UserReady');
+  etcd.fault = new Error('no leader answers');
+  const path = paths.of('etcdusers', 'api');
+  const user = api.object<EtcdUserObject>(path)!;
+  api.put(path, { ...user, metadata: { ...user.metadata, generation: 2 } });
+  users.changed();
+  await reason('api', 'ClusterNotServing');
+  expect(ready('api')).toMatchObject({ status: 'Unknown', observedGeneration: 2 });
+});
+
 test('an outage that lasts is reported', async () => {
   putRecord();
   putUser('api');

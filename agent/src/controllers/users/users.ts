@@ -77,10 +77,12 @@ export class Users {
   readonly #notes = new AuthNotes();
   /** When etcd was last seen, on the monotonic clock; at first, the start. */
   #goodAt = performance.now();
-  /** By UID, as last found. */
   /** What etcd refused in the newest pass that changed something. */
   #refused: readonly string[] = [];
+  /** By UID, as last found. */
   #verdicts: Verdicts = new Map();
+  /** By UID: the generation that was last compared with etcd. */
+  #judged: ReadonlyMap<string, number | undefined> = new Map();
   /** By UID: what was written over which version, until the watch brings a newer one. */
   readonly #written = new Map<string, { readonly over: string; readonly text: string }>();
 
@@ -139,7 +141,9 @@ export class Users {
       this.#note(undefined, { verdicts: new Map(), why: 'the EtcdUsers cannot be listed or watched' });
       return false;
     }
+    const judged = new Map(users.map(({ metadata }) => [metadata.uid, metadata.generation]));
     const found = await this.#find(users).catch((error: unknown) => this.#failed(users, messageOf(error)));
+    if (found.isOld !== true) this.#judged = judged;
     this.#options.etcd.rest();
     const taken = secretsTaken(all, [...this.#options.clusters(), this.#cluster]);
     const [going, staying] = [users.filter(isGoing), users.filter((user) => !isGoing(user))];
@@ -170,8 +174,11 @@ export class Users {
   #failed(users: readonly EtcdUserObject[], why: string): Outcome {
     const isNew = performance.now() - this.#goodAt < this.#options.settings.quorumLost;
     const message = `${userReasons.ClusterNotServing}: ${why}`;
-    const verdicts = isNew ? this.#verdicts : verdictFor(users, 'unknown', 'ClusterNotServing', message);
-    return { verdicts, why: `users cannot be managed: ${why}` };
+    const hasChanged = ({ metadata: { uid, generation } }: EtcdUserObject) =>
+      this.#judged.has(uid) && this.#judged.get(uid) !== generation;
+    const unknown = verdictFor(isNew ? users.filter(hasChanged) : users, 'unknown', 'ClusterNotServing', message);
+    const verdicts = isNew ? new Map([...this.#verdicts, ...unknown]) : unknown;
+    return { verdicts, why: `users cannot be managed: ${why}`, isOld: true };
   }
 
   async #find(users: readonly EtcdUserObject[]): Promise<Outcome> {
@@ -356,6 +363,8 @@ interface Outcome {
   /** What etcd has; undefined if it was not asked. */
   readonly read?: Read;
   readonly isPaused?: boolean;
+  /** etcd was not asked: these are verdicts of before. */
+  readonly isOld?: boolean;
   /** What is to be tried again soon. */
   readonly why?: string | undefined;
   /** What needs a person before etcd can be asked. */

@@ -149,10 +149,20 @@ function unreachable(v: View): Condition | undefined {
 const firstWithLivez = '3.4.29';
 
 function ready(v: View): Condition {
-  const why = lacking(v);
+  const why = lacking(v) ?? refused(v) ?? unprotected(v);
   if (why) return is('Ready', false, 'NotUpToDate', `${reasons.NotUpToDate}: ${why}`);
   return is('Ready', true, atLeast(v.spec.version, firstWithLivez) ? 'UpToDate' : 'VersionOutdated');
 }
+
+/** A forced replacement may name a member that an earlier epoch had, so it does not count. */
+const refused = (v: View): string | undefined =>
+  specProblems(v).find(({ reason }) => reason !== 'ReplaceTargetNotFound')?.message;
+
+/** Clients need not log in, or still have to, against the spec. */
+const unprotected = (v: View): string | undefined =>
+  authentication(v).find(({ status, reason }) => status === 'False' && notAsAsked.includes(reason))?.message;
+
+const notAsAsked: readonly string[] = ['AuthNotSwitchedOn', 'AuthNotSwitchedOff', 'RootCertificateUnusable'];
 
 function progressing(v: View, isStalled: boolean): Condition {
   const { op, versions } = v.record;
