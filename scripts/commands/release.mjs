@@ -18,6 +18,8 @@ const { values } = parseArgs({
 const unknown = values.without.find((name) => !Object.hasOwn(steps, name));
 if (!values['dry-run'])
   give('this command never publishes; run it with --dry-run, and publish as docs/contributing/release.md says');
+const label = values['build-arg'].find((each) => /^(VERSION|REVISION|CREATED)=/.test(each));
+if (label) give(`--build-arg: ${label.split('=')[0]} comes from the commit; leave it out`);
 if (unknown) give(`--without: '${unknown}' is not a step; use ${Object.keys(steps).join(', ')}`);
 
 try {

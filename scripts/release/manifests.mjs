@@ -14,7 +14,13 @@ export async function manifests(release) {
   }
 }
 
-/** Adds the digest to each name of an image of this release. */
+/** Adds the digest to each name of an image of this release, which must be every image of ours. */
 export function pinned(yaml, digests) {
-  return [...digests].reduce((text, [image, digest]) => text.replaceAll(image, `${image}@${digest}`), yaml);
+  const all = [...digests].reduce((text, [image, digest]) => text.replaceAll(image, `${image}@${digest}`), yaml);
+  const [other] = /ghcr\.io\/cdk8s-etcd\/[\w./-]+:[\w.-]+(?![\w.@-])/.exec(all) ?? [];
+  if (other)
+    throw new Error(
+      `dist/ names ${other}, which is not of this release; set the version everywhere and run npm run generate`,
+    );
+  return all;
 }

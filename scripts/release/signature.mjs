@@ -19,7 +19,9 @@ export async function signature(release) {
     },
   );
   // Without a password on the key, which nobody keeps.
-  const options = { env: { ...release.environment, COSIGN_PASSWORD: '' }, timeout, cwd: release.scratch('keys') };
+  const identity = Object.entries(process.env).filter(([name]) => name.startsWith('ACTIONS_ID_TOKEN_'));
+  const env = { ...release.environment, ...Object.fromEntries(identity), COSIGN_PASSWORD: '' };
+  const options = { env, timeout, cwd: release.scratch('keys') };
   const cosign = (...args) => run(program, args, options);
   const [sums, predicate] = ['SHA256SUMS', 'provenance.json'].map((name) => release.file(name));
   const [signed, attested] = signatures.map((name) => `--bundle=${release.file(name)}`);
@@ -41,11 +43,12 @@ async function rehearsal(release, cosign, directory) {
   };
 }
 
-function workflow({ homepage }) {
+/** The tag is part of the identity, so that the files of one version are not taken for those of another. */
+function workflow({ homepage, version }) {
   return {
     sign: [],
     verify: [
-      `--certificate-identity-regexp=^${homepage}/\\.github/workflows/release\\.yml@`,
+      `--certificate-identity=${homepage}/.github/workflows/release.yml@refs/tags/v${version}`,
       '--certificate-oidc-issuer=https://token.actions.githubusercontent.com',
     ],
   };

@@ -47,6 +47,15 @@ String example = "2026-01-02T03:04:05Z";`;
 });
 
 test('manifests name the image by its digest, everywhere', () => {
+  const others = (version: string) =>
+    evaluated(
+      'manifests.mjs',
+      `(() => { try { m.pinned('image: ghcr.io/cdk8s-etcd/agent:${version}\\n', new Map([['ghcr.io/cdk8s-etcd/agent:0.2.0', 'sha256:12']])); return '' } catch (error) { return error.message } })()`,
+    );
+  expect([others('0.2.0'), others('0.1.0')]).toEqual([
+    '',
+    expect.stringContaining('agent:0.1.0, which is not of this'),
+  ]);
   const yaml = 'image: ghcr.io/a/agent:1.0.0\nvalue: ghcr.io/a/agent:1.0.0\nimage: ghcr.io/b/etcd:1.0.0\n';
   const pinned = 'ghcr.io/a/agent:1.0.0@sha256:12';
   expect(
@@ -105,6 +114,7 @@ test('buildah builds one platform after the other, so that each time the list ha
 
 test.each([
   [[], 'release: this command never publishes; run it with --dry-run'],
+  [['--dry-run', '--build-arg', 'REVISION=1'], 'release: --build-arg: REVISION comes from the commit; leave it out'],
   [['--dry-run', '--without', 'wheel'], "release: --without: 'wheel' is not a step; use npm, plugin, python"],
 ])('the command refuses %j', (args, message) => {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/commands/release.mjs', ...args], {

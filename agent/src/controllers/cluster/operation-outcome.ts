@@ -16,8 +16,12 @@ export function targetOf(v: View, type: string): string | undefined {
 }
 
 /** It is over with its operation, also in a cluster that is not ready for another reason. */
-export const isMaintenanceOver = (v: View, { type }: ReportedOperation): boolean =>
-  maintenances[type] !== undefined && v.record.op === undefined;
+export const isOver = (v: View, operation: ReportedOperation): boolean =>
+  v.record.op === undefined && (maintenances[operation.type] !== undefined || isGivenUp(operation));
+
+/** A restore that ended before its fence: it may leave a cluster without a quorum behind. */
+const isGivenUp = (operation: ReportedOperation): boolean =>
+  restores.includes(operation.type) && operation.steps.length > 0 && !isPastFence(operation);
 
 const maintenances: Partial<Record<string, MaintenanceKind>> = {
   Defragmenting: 'defragment',
@@ -43,8 +47,9 @@ const restores: readonly string[] = ['Restoring', 'Recovering'];
 const has = ({ steps }: ReportedOperation, ...kinds: readonly StepKind[]): boolean =>
   steps.some(({ kind }) => kind !== undefined && kinds.includes(kind));
 
-/** From then on a restore ends only with its data. */
-const isPastFence = (operation: ReportedOperation): boolean => has(operation, 'StopPods', 'Seed', 'Restore');
+/** From then on a restore ends only with its data. Of a step of an older release, which has no kind, this is not known. */
+const isPastFence = (operation: ReportedOperation): boolean =>
+  has(operation, 'StopPods', 'Seed', 'Restore') || operation.steps.some(({ kind }) => kind === undefined);
 
 const isFull = (v: View): boolean => !v.o.alarms.known || alarms(v, 'NoSpace').length > 0;
 

@@ -217,6 +217,26 @@ test('a restore that fails before it touches the cluster is not called completed
   expect(story.events.at(-1)).toBe('OperationFailed: Restoring failed after 20s');
 });
 
+test('a restore that fails before it touches a cluster without a quorum has failed, and the next one begins anew', () => {
+  const without = () => new World().down(1).down(2);
+  const story = new Story().see(without().op(restoreOf('verify'))).see(without().op(restoreOf('report')));
+  expect(story.status.operation?.type).toBe('Restoring');
+  story.see(without());
+  expect(story.status.operation).toBeUndefined();
+  expect(story.status.lastOperation).toMatchObject({ type: 'Restoring', outcome: 'Failed' });
+  expect(story.events.at(-1)).toMatch(/^OperationFailed: /);
+  story.see(without().op(restoreOf('verify')));
+  expect(story.status.operation?.startedAt).toBe('2026-01-01T00:00:40Z');
+});
+
+test('a restore of which an older release does not say what its steps are is completed once the cluster is ready', () => {
+  const story = new Story().see(new World().op(restoreOf('restore')));
+  const steps = story.status.operation!.steps.map(({ kind: _, ...step }) => step);
+  story.status.operation = { ...story.status.operation!, steps };
+  story.see(new World());
+  expect(story.status.lastOperation).toMatchObject({ type: 'Restoring', outcome: 'Completed' });
+});
+
 test('a failure of long ago, or of another operation, is not that of the operation that ends', () => {
   const failure = { of: 'Restore other', reason: 'SnapshotRefused', message: 'the snapshot is damaged' };
   const story = new Story().see(rolled().doc({ failure }).op(restartOf(2))).see(new World().doc({ failure }));

@@ -2,7 +2,7 @@ import { withoutUndefined } from '../../lib/without-undefined.ts';
 import type { ClusterStatus, ReportedOperation, ReportedStep } from '../../protocol/cluster-status.ts';
 import type { Condition, ConditionType } from '../../protocol/condition.ts';
 import type { Reason } from '../../protocol/reasons.ts';
-import { isMaintenanceOver, outcomeOf, targetOf } from './operation-outcome.ts';
+import { isOver, outcomeOf, targetOf } from './operation-outcome.ts';
 import { isMixed } from './operations/scale.ts';
 import { wantedSize } from './plan/facts.ts';
 import { statefulSet } from './plan/observations.ts';
@@ -32,7 +32,7 @@ export function operationsOf(v: View, conditions: readonly Condition[], now: num
     return { operation: advanced(operation, stepsOf(v), at), lastOperation: ended };
   }
   if (!before) return { lastOperation };
-  if (holds(conditions, 'Ready') || isMaintenanceOver(v, before))
+  if (holds(conditions, 'Ready') || isOver(v, before))
     return { lastOperation: over(before, outcomeOf(v, before, true), at) };
   const isPaused = progressing === undefined || progressing.status === 'Unknown' || progressing.reason === 'Paused';
   return { operation: isPaused ? before : advanced(before, stepsOf(v), at), lastOperation };

@@ -3,6 +3,8 @@ import { Exit, PluginError } from '../exit.ts';
 import { request } from '../maintenance/request.ts';
 import { healthyVoterOf, isVoter, refuseWithoutQuorum } from '../members.ts';
 import type { ClusterObject } from '../objects.ts';
+import { isCurrent } from '../status/currency.ts';
+import { readLease } from '../status/read.ts';
 import { plain } from '../text.ts';
 import { dryRunOption, option, type Verb } from '../verb.ts';
 
@@ -16,8 +18,10 @@ export const moveLeader: Verb = {
     const session = await connect();
     const cluster = await session.cluster(name);
     refuseWithoutQuorum(cluster, 'only a quorum has a leader');
+    const { status = {} } = cluster;
     const { pod, role, ordinal } = wanted === 'any' ? anyOther(cluster) : healthyVoterOf(cluster, wanted);
-    if (role === 'Leader') {
+    // A status that nobody keeps up to date does not say who leads now.
+    if (role === 'Leader' && isCurrent(status, session.now, await readLease(session, cluster))) {
       terminal.print(plain(`${pod} is the leader already`));
       return Exit.done;
     }
