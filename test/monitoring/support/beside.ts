@@ -33,7 +33,7 @@ export class Beside {
       const cluster = new EtcdCluster(chart, name, {
         ...{ reconciler, agentImage, imagePullPolicy: ImagePullPolicy.IF_NOT_PRESENT, size: 1 },
         ...{ version: EtcdVersion.of('3.6.16'), volume: { size: Size.gibibytes(2) } },
-        tls: name === names.expiring ? EtcdTls.fromSecrets(tlsSecretNames(name)) : EtcdTls.none(),
+        tls: name === names.expiring ? EtcdTls.fromSecrets(secrets(name)) : EtcdTls.none(),
         ...(name === names.noImage && this.#faulty.has(name) && { image: 'registry.invalid/etcd:v3.6.16' }),
       });
       // As by a load balancer that has not taken up the pod yet.
@@ -60,7 +60,7 @@ export class Beside {
     const dates = { notBefore: at(from), notAfter: at(to) };
     const name = names.expiring;
     const known = { name, namespace: this.#namespace.name, clusterDomain: 'cluster.local' };
-    const { peer, server, client } = tlsSecretNames(name);
+    const { peer, server, client } = secrets(name);
     const secret = (...[secretName, hosts]: [string, string[]?]) =>
       this.#authority.secret(secretName, hosts, secretName, dates);
     await this.#namespace.apply([
@@ -72,3 +72,9 @@ export class Beside {
 }
 
 const gate = 'cdk8s-etcd.test/taken-up';
+
+/** Without a certificate of root: the cluster has no users. */
+function secrets(name: string) {
+  const { peer, server, client } = tlsSecretNames(name);
+  return { peer, server, client };
+}
