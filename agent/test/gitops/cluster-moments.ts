@@ -1,4 +1,4 @@
-import { agent, idOf, longAgo, World } from '../../src/controllers/cluster/observed.fixture.ts';
+import { agent, idOf, longAgo, seeded, unborn, World } from '../../src/controllers/cluster/observed.fixture.ts';
 import { unknown } from '../../src/protocol/known.ts';
 
 export type Kstatus = 'Current' | 'InProgress' | 'Failed';
@@ -11,26 +11,9 @@ const op = { id: 'o', holder: 'h', startedAt: '2026-01-01T00:00:00Z' };
 const restoreArgs = { id: 'monday', uid: 'r', specHash: 'h', safetyBackup: true, ignoreUnreachablePods: false };
 const restore = (step: string) =>
   ({ ...op, kind: 'Restore', step, args: { ...restoreArgs, sourceToken: 't' } }) as never;
-const minutesAgo = longAgo;
-
-function unborn(): World {
-  const world = new World(3).doc({ epoch: 0, seeded: false, phase: 'Seeding', clusterId: undefined, members: {} });
-  for (const i of [0, 1, 2]) world.joiner(i);
-  world.o.since.healthy = {};
-  return world.set({ members: unknown('no endpoint answers'), alarms: unknown('no endpoint answers'), status: {} });
-}
-
-function seeded(): World {
-  const world = new World(3).doc({ phase: 'Seeding' }).removed(1).removed(2);
-  return world
-    .doc({ members: { 0: world.record.members[0]! } })
-    .joiner(1)
-    .joiner(2);
-}
 
 const down = (world: World, ...ordinals: number[]): World => {
-  for (const ordinal of ordinals)
-    world.down(ordinal).agent(ordinal, undefined).o.since.down[idOf(ordinal)] = minutesAgo;
+  for (const ordinal of ordinals) world.down(ordinal).agent(ordinal, undefined).o.since.down[idOf(ordinal)] = longAgo;
   return world;
 };
 const image = 'ImagePullBackOff: Back-off pulling image "etcd:9"';

@@ -385,3 +385,20 @@ export class World {
     return this.agent(ordinal, asking(ordinal));
   }
 }
+
+/** Never seeded: no member is known, no etcd answers. */
+export function unborn(): World {
+  const world = new World(3).doc({ epoch: 0, seeded: false, phase: 'Seeding', clusterId: undefined, members: {} });
+  for (const i of [0, 1, 2]) world.joiner(i);
+  world.o.since.healthy = {};
+  return world.set({ members: unknown('no endpoint answers'), alarms: unknown('no endpoint answers'), status: {} });
+}
+
+/** The seed serves; the others have still to join. */
+export function seeded(): World {
+  const world = new World(3).doc({ phase: 'Seeding' }).removed(1).removed(2);
+  return world
+    .doc({ members: { 0: world.record.members[0]! } })
+    .joiner(1)
+    .joiner(2);
+}

@@ -1,6 +1,6 @@
 import { type Condition, type ConditionType, conditionTypes } from '../../protocol/condition.ts';
 import { known, unknown } from '../../protocol/known.ts';
-import { agent, idOf, longAgo, now, World } from './observed.fixture.ts';
+import { agent, idOf, longAgo, now, seeded, unborn, World } from './observed.fixture.ts';
 import type { Observed } from './observed.ts';
 import { defaultSettings } from './settings.ts';
 
@@ -11,23 +11,6 @@ const optional: readonly ConditionType[] = ['BackupHealthy', 'CertificatesReady'
 
 const quota = 'FailedCreate: create Pod c-2 in StatefulSet c failed error: exceeded quota: small';
 const image = 'ImagePullBackOff: Back-off pulling image "etcd:9"';
-
-/** Never seeded: no member is known, no etcd answers. */
-function unborn(): World {
-  const world = new World(3).doc({ epoch: 0, seeded: false, phase: 'Seeding', clusterId: undefined, members: {} });
-  for (const i of [0, 1, 2]) world.joiner(i);
-  world.o.since.healthy = {};
-  return world.set({ members: unknown('no endpoint answers'), alarms: unknown('no endpoint answers'), status: {} });
-}
-
-/** The seed serves; the others have still to join. */
-function seeded(): World {
-  const world = new World(3).doc({ phase: 'Seeding' }).removed(1).removed(2);
-  return world
-    .doc({ members: { 0: world.record.members[0]! } })
-    .joiner(1)
-    .joiner(2);
-}
 
 const silentFor = (world: World, ordinal: number, ms: number): World => {
   world.agent(ordinal, undefined).o.since.silent = { [ordinal]: now - ms };
