@@ -22,6 +22,10 @@ test('a unit contains program, arguments and environment', () => {
   expect(args).toEqual(['--data-dir=/var/lib/etcd', '--name', 'cp1', '--a=1', '--b=2']);
 });
 
+test('a variable that is set nowhere has the name of something in every object', () => {
+  expect(expanded(['--name', '$constructor'], {})).toEqual(['--name']);
+});
+
 test('a unit that starts nothing is undefined', () => {
   expect(parseSystemdUnit('[Unit]\nDescription=etcd\n')).toBeUndefined();
 });

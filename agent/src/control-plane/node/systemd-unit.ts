@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
+import { own } from '../../lib/own.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 
 export interface SystemdUnit {
@@ -102,8 +103,8 @@ export function parseSystemdUnit(text: string): SystemdUnit | undefined {
 export const expanded = (args: readonly string[], env: Readonly<Record<string, string>>): string[] =>
   args.flatMap((arg) => {
     const whole = /^\$(\w+)$/.exec(arg)?.[1];
-    if (whole !== undefined) return words(env[whole] ?? '');
-    return [arg.replaceAll(/\$\{(\w+)\}/g, (text, name: string) => env[name] ?? `${UNKNOWN}${text}`)];
+    if (whole !== undefined) return words(own(env, whole) ?? '');
+    return [arg.replaceAll(/\$\{(\w+)\}/g, (text, name: string) => own(env, name) ?? `${UNKNOWN}${text}`)];
   });
 
 function assignment(word: string): [string, string] {

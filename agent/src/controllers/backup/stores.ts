@@ -1,5 +1,6 @@
 import type { BackupPodStore } from '../../../../src/lib/backup-pod.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { own } from '../../lib/own.ts';
 import type { Schedule } from '../cluster/kubernetes/cluster-object.ts';
 import type { EtcdBackupObject } from './object.ts';
 
@@ -29,5 +30,5 @@ export function keyOf({ metadata, spec }: EtcdBackupObject): string | undefined 
     UID: uid,
     CreationTimestamp: creationTimestamp.replaceAll(/[-:]|\.\d+/g, ''),
   };
-  return spec.key?.replaceAll(/\{\{ *\.(\w+) *\}\}/g, (whole, field: string) => values[field] ?? whole);
+  return spec.key?.replaceAll(/\{\{ *\.(\w+) *\}\}/g, (whole, field: string) => own(values, field) ?? whole);
 }

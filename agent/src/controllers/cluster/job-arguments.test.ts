@@ -152,6 +152,7 @@ test('no schedule, or one that is gone or has no store', () => {
   expect(() => jobCommand(request({ schedule: 'weekly' }), facts)).toThrow(
     "spec.backup.schedules has no schedule 'weekly'; add it, or name another",
   );
+  expect(() => jobCommand(request({ schedule: 'constructor' }), facts)).toThrow("has no schedule 'constructor'");
   const without = { ...facts, schedules: { weekly: { stores: [] } } };
   expect(() => jobCommand(request({ schedule: 'weekly' }), without)).toThrow("the schedule 'weekly'");
 });

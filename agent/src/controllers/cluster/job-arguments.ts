@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { usageError } from '../../lib/errors.ts';
 import { sha256 as hashOf } from '../../lib/http/bearer.ts';
+import { own } from '../../lib/own.ts';
 import type { RestoreSource } from '../../protocol/record.ts';
 import type { JobRequest } from './effect.ts';
 
@@ -166,7 +167,7 @@ const common = ({ cluster, scratch, etcdutl }: JobFacts): string[] => [
 
 function settingsOf(schedule: string | undefined, { schedules }: JobFacts): BackupSettings {
   if (schedule === undefined) throw usageError('the cluster has no backup schedule; add one to spec.backup.schedules');
-  const settings = schedules[schedule];
+  const settings = own(schedules, schedule);
   if (!settings) throw usageError(`spec.backup.schedules has no schedule '${schedule}'; add it, or name another`);
   if (settings.stores.length > 0) return settings;
   throw usageError(`the schedule '${schedule}' in spec.backup.schedules has no store; add one to its stores`);

@@ -20,6 +20,8 @@ export function ending(world: World, planner: Planner): string | undefined {
   const isDeleting = world.spec.deleting === true && world.spec.finalizer === true;
   const missing = isDeleting ? 'the cluster is not deleted' : notWanted(world);
   const reasons = conditions.map((c) => `${c.type}=${c.status}/${c.reason}`).join(' ');
+  if (!missing && lacksAcknowledgement(world))
+    return isTrue('Ready') || isTrue('Accepted') ? `a request is refused, but ${reasons}` : undefined;
   if (!missing) return isTrue('Ready') && !isTrue('Stalled') ? undefined : `all is as wanted, but ${reasons} (${why})`;
   const alarmed = missing === 'NOSPACE' || missing === 'CORRUPT' || missing === PUT_BACK || missing === SPLIT;
   if (isTrue('Ready') && !alarmed) return `not as wanted, but Ready: ${missing}`;
@@ -94,6 +96,9 @@ export function notWanted(world: World): string | undefined {
 
 const isAhead = (a: string | undefined, b: string | undefined): boolean =>
   a !== undefined && Date.parse(a) <= NOW && Date.parse(a) > (Date.parse(b ?? '') || 0);
+
+const lacksAcknowledgement = ({ spec, record }: World): boolean =>
+  spec?.recovery?.acceptDataLoss === false && spec.recovery.id !== record?.doc.lastRecoveryId;
 
 /** The schemes are not as asked for. While clients may use http beside https, the members wait. */
 function notSwitched(world: World): string | undefined {
