@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 
 
 /**
- * A restore into an existing EtcdCluster. It happens once per name: a second EtcdRestore with the same name does nothing.
+ * A restore into an existing EtcdCluster. It happens once: a second EtcdRestore with the same name does nothing, and one with the same spec is refused.
  *
  * @schema EtcdRestore
  */
@@ -58,7 +58,7 @@ export class EtcdRestore extends ApiObject {
 }
 
 /**
- * A restore into an existing EtcdCluster. It happens once per name: a second EtcdRestore with the same name does nothing.
+ * A restore into an existing EtcdCluster. It happens once: a second EtcdRestore with the same name does nothing, and one with the same spec is refused.
  *
  * @schema EtcdRestore
  */
@@ -159,6 +159,13 @@ export interface EtcdRestoreSpec {
    * @schema EtcdRestoreSpec#ignoreUnreachablePods
    */
   readonly ignoreUnreachablePods?: boolean;
+
+  /**
+   * Any text, such as the date. A restore of which an earlier one, under another name, had the same spec is refused, because it was probably renamed. Set another text to restore the same backup once more.
+   *
+   * @schema EtcdRestoreSpec#again
+   */
+  readonly again?: string;
 }
 
 /**
@@ -177,6 +184,7 @@ export function toJson_EtcdRestoreSpec(obj: EtcdRestoreSpec | undefined): Record
     'image': obj.image,
     'safetyBackup': obj.safetyBackup,
     'ignoreUnreachablePods': obj.ignoreUnreachablePods,
+    'again': obj.again,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

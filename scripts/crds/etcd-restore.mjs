@@ -15,6 +15,10 @@ const spec = object(
       'Continues even if it cannot be confirmed that a pod on an unreachable node has stopped. If that node is still running, clients that reach only its pod keep writing to the old data.',
       { default: false },
     ),
+    again: text(
+      'Any text, such as the date. A restore of which an earlier one, under another name, had the same spec is refused, because it was probably renamed. Set another text to restore the same backup once more.',
+      63,
+    ),
   },
   rules(
     [
@@ -52,7 +56,7 @@ export const etcdRestore = crd({
   plural: 'etcdrestores',
   shortName: 'etcdrs',
   description:
-    'A restore into an existing EtcdCluster. It happens once per name: a second EtcdRestore with the same name does nothing.',
+    'A restore into an existing EtcdCluster. It happens once: a second EtcdRestore with the same name does nothing, and one with the same spec is refused.',
   nameLength: 63,
   spec,
   status,

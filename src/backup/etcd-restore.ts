@@ -37,6 +37,12 @@ export interface EtcdRestoreProps extends ClusterOrigin {
    */
   readonly ignoreUnreachablePods?: boolean;
   /**
+   * Allows the same backup to be restored once more: any text that no earlier restore had, such as the date. Without it,
+   * a restore that has the same spec as an earlier one, but another name, is refused, because it was probably renamed.
+   * @default - the same is restored once, whatever its name
+   */
+  readonly again?: string;
+  /**
    * Adds labels to the resource.
    * @default - only the standard labels, `app.kubernetes.io/…`
    */
@@ -112,11 +118,12 @@ export class EtcdRestore extends Construct {
 }
 
 function restoreSpec(props: EtcdRestoreProps, serviceAccountName: string | undefined): PlainData<EtcdRestoreSpec> {
-  const { cluster, safetyBackup, ignoreUnreachablePods } = props;
+  const { cluster, safetyBackup, ignoreUnreachablePods, again } = props;
   return {
     clusterName: cluster.clusterName,
     ...originSpec({ ...props, serviceAccountName }),
     safetyBackup,
     ignoreUnreachablePods,
+    again,
   };
 }

@@ -53,7 +53,8 @@ export interface PlannedBackup extends Omit<EtcdBackupProps, 'name' | 'cluster'>
   readonly clusterName?: string;
 }
 
-export interface PlannedRestore extends Pick<EtcdRestoreProps, 'labels' | 'safetyBackup' | 'ignoreUnreachablePods'> {
+export interface PlannedRestore
+  extends Pick<EtcdRestoreProps, 'labels' | 'safetyBackup' | 'ignoreUnreachablePods' | 'again'> {
   readonly becomes: 'restore';
   readonly document: Document;
   readonly clusterName: string;

@@ -217,6 +217,7 @@ describe('what a chart made of an EtcdCluster is made of that resource alone', (
           source: RestoreSource.key(BackupStore.s3({ bucket: 'backups', region: 'eu-west-1', credentials }), 'a/b.db'),
           safetyBackup: false,
           ignoreUnreachablePods: true,
+          again: '2026-11-27',
         });
       },
     ],

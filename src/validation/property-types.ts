@@ -214,6 +214,7 @@ export const restoreTypes: PropertyTypes = {
   name: text,
   safetyBackup: boolean,
   ignoreUnreachablePods: boolean,
+  again: text,
   labels: object,
 };
 

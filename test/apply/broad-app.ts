@@ -216,6 +216,7 @@ new EtcdRestore(chart, 'monday', {
   identitySecret: 'age',
   safetyBackup: false,
   ignoreUnreachablePods: true,
+  again: '2026-11-27',
 });
 new EtcdRestore(chart, 'tuesday', { cluster: orders, source: RestoreSource.backup('orders-before-release') });
 

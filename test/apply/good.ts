@@ -260,6 +260,7 @@ const others: Readonly<Record<string, Manifest>> = {
     },
     safetyBackup: false,
     ignoreUnreachablePods: true,
+    again: '2026-11-27',
   }),
 };
 

@@ -51,7 +51,10 @@ describe('restore', () => {
     expect(ended.err).toMatch(/LOST is everything that was written after \S+ \(1h [\dms ]+ago\)/);
     expect(ended.err).toContain('The present data is backed up first.');
     expect(ended.out).toMatch(/Completed in 1m: snapshot s1; the data before is snapshot s2; take a backup now/);
-    expect(created()[0]!.spec).toEqual({ clusterName: 'orders', source: { backupName: 'b1' } });
+    expect(created()[0]!.spec).toEqual({
+      ...{ clusterName: 'orders', source: { backupName: 'b1' } },
+      again: expect.stringMatching(/^orders-restore-/),
+    });
   });
 
   test.each([[['yes']], [['']], [['Orders']]])('the answer %j changes nothing', async (answers) => {
@@ -108,6 +111,7 @@ describe('restore', () => {
     expect(JSON.parse(out).spec).toEqual({
       clusterName: 'orders',
       source: { store, latestVerifiedBefore: '2026-11-21T02:30:00Z' },
+      again: expect.any(String),
     });
     expect(JSON.parse((await plugin.run('restore --snapshot s9 --dry-run')).out).spec.source).toEqual({
       store,

@@ -22,6 +22,7 @@ export function ownRestore(document: Document): PlannedRestore | undefined {
   const more = {
     safetyBackup: spec.boolean('safetyBackup'),
     ignoreUnreachablePods: spec.boolean('ignoreUnreachablePods'),
+    again: spec.text('again'),
   };
   if (!origin || clusterName === '') return undefined;
   return { becomes: 'restore', document, labels, clusterName, origin, ...more, old: false };

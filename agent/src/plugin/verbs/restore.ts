@@ -56,6 +56,8 @@ export const restore: Verb = {
         source: chosen.source,
         ...(flags.identitySecret !== undefined && { identitySecret: flags.identitySecret }),
         ...(flags.safetyBackup === false && { safetyBackup: false }),
+        // A person has agreed, so it is no EtcdRestore of before that was renamed.
+        again: name,
       },
     };
     const target = { session, terminal, dryRun: flags.dryRun === true };

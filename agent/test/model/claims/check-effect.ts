@@ -207,7 +207,9 @@ function checkReport(world: World, name: string, phase: string): string | undefi
     doc?.phase === 'Restoring' &&
     world.restores.some((r) => r.name !== name && !r.phase) &&
     (mayFail || (leaves && isOld));
-  return args?.failed || (fenced && !args) || instead ? undefined : 'an EtcdRestore is called failed that did not fail';
+  const { hash } = world.restores.find((r) => r.name === name)!;
+  const isRenamed = !args && doc?.restores.some((r) => r.specHash === hash);
+  return args?.failed || (fenced && !args) || isRenamed || instead ? undefined : 'an EtcdRestore is called failed that did not fail';
 }
 
 function checkAdd(world: World, ordinal: number): string | undefined {

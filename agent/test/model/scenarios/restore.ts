@@ -1,4 +1,4 @@
-import { restore, unrestore } from '../world/events.ts';
+import { renameRestore, restore, unrestore } from '../world/events.ts';
 import { after, edited, fresh, of, type Plot, suspending, tight } from './plot.ts';
 
 export const restores: readonly Plot[] = [
@@ -91,6 +91,13 @@ export const restores: readonly Plot[] = [
     budget: { edits: 2, faults: 2 },
     edits: [restore('r', 2), restore('r2', 1)],
     faults: ['snapshotReplaced', 'jobFails', 'jobStuck'],
+  },
+  {
+    name: 'restore that gets another name',
+    from: of({ size: 1 }),
+    budget: { edits: 2, faults: 1, writes: 1 },
+    edits: [restore('r', 2), renameRestore('r', 'r2')],
+    faults: ['snapshotReplaced', 'jobFails', 'podLost'],
   },
   {
     name: 'restore past its fence, another in its place',

@@ -410,6 +410,18 @@ export const restore = (
   },
 });
 
+/** In Git: the old name is pruned, and the new one is created. */
+export const renameRestore = (from: string, to: string): Edit => ({
+  text: `EtcdRestore ${from} becomes ${to}`,
+  apply: (_, world) => {
+    const old = world.restores.find((r) => r.name === from);
+    if (!old || world.restores.some((r) => r.name === to)) return undefined;
+    const { phase: _phase, ...rest } = old;
+    const made = { ...rest, name: to, uid: `y#${world.seq}` };
+    return { seq: world.seq + 1, restores: world.restores.map((r) => (r === old ? made : r)) };
+  },
+});
+
 export const unrestore = (name: string): Edit => ({
   text: `EtcdRestore ${name} is deleted`,
   apply: (_, world) =>

@@ -49,6 +49,8 @@ test('the order of the fields does not change a restore request', () => {
   expect(first).toMatchObject({ name: 'orders', safetyBackup: true, ignoreUnreachablePods: false });
   expect(restore({ source: turned, clusterName: 'orders' }).specHash).toBe(first.specHash);
   expect(restore({ clusterName: 'orders', source, sha256: 'ab' }).specHash).not.toBe(first.specHash);
+  expect(restore({ clusterName: 'orders', source, again: '2' }).specHash).not.toBe(first.specHash);
+  expect(restore({ clusterName: 'orders', source, image: 'newer' }).specHash).toBe(first.specHash);
 });
 
 test('the facts of a StatefulSet', () => {

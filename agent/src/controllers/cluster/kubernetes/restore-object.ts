@@ -16,6 +16,7 @@ export interface EtcdRestoreObject extends KubeObject {
     readonly image?: string;
     readonly safetyBackup?: boolean;
     readonly ignoreUnreachablePods?: boolean;
+    readonly again?: string;
   };
   readonly status?: {
     readonly phase?: string;
@@ -33,7 +34,7 @@ export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): Restor
     name: metadata.name,
     uid: metadata.uid,
     createdAt: Date.parse(metadata.creationTimestamp),
-    specHash: hashOf(spec),
+    specHash: hashOf(whatOf(spec)),
     source: jobSettings.put(source, { serviceAccountName, image }),
     ...(identitySecret && { identitySecret }),
     ...(sha256 && { sha256 }),
@@ -43,6 +44,9 @@ export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): Restor
     ...(status?.phase && { phase: status.phase }),
   };
 }
+
+/** What is restored, without how: a new release has another image, and another name another ServiceAccount. */
+const whatOf = ({ image: _, serviceAccountName: __, ...spec }: EtcdRestoreObject['spec']) => spec;
 
 /** Hash that does not depend on the order of the fields. */
 const hashOf = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');

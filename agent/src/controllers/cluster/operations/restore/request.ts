@@ -25,6 +25,10 @@ import {
 
 const known = (v: View, id: string): boolean => v.record.restores.some((restore) => restore.id === id);
 
+/** The restore that the same spec asked for under another name: an EtcdRestore in Git that was renamed. */
+const namesake = (v: View, { name, specHash }: RestoreRequest) =>
+  v.record.restores.find((restore) => restore.id !== name && restore.specHash === specHash);
+
 /** Kubernetes truncates a creationTimestamp to seconds, ms. */
 const second = 1000;
 
@@ -47,14 +51,19 @@ const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
 };
 
 const done = (v: View, request: RestoreRequest): boolean =>
-  known(v, request.name) && restoreOp(v)?.args.id !== request.name;
+  (known(v, request.name) || namesake(v, request) !== undefined) && restoreOp(v)?.args.id !== request.name;
 
-const entry = (v: View, { name }: RestoreRequest) => v.record.restores.find(({ id }) => id === name)!;
+const entry = (v: View, { name }: RestoreRequest) => v.record.restores.find(({ id }) => id === name);
 
 /** An EtcdRestore may be recreated under its name by apply, Argo CD or Velero. Nothing is restored twice. */
 const report = (v: View, request: RestoreRequest): Effect => {
-  const { uid, specHash } = entry(v, request);
   const { name } = request;
+  const own = entry(v, request);
+  if (!own) {
+    const message = `EtcdRestore ${namesake(v, request)!.id} restored the same, so this one does nothing; to restore it again, create an EtcdRestore with another text in spec.again, such as the date`;
+    return { kind: 'ReportRestore', name, uid: request.uid, phase: 'Failed', reason: 'RestoredUnderOtherName', message };
+  }
+  const { uid, specHash } = own;
   if (specHash !== '' && specHash !== request.specHash) {
     const message = `the name ${name} was restored with another spec; use another name`;
     return { kind: 'ReportRestore', name, uid: request.uid, phase: 'Failed', reason: 'NameUsed', message };
@@ -103,6 +112,7 @@ export const restoreCluster = rule<RestoreRequest>({
   when: {
     'it is not final': (_, request) => !final(request),
     'never fenced': (v, { name }) => !known(v, name),
+    'the same was not restored under another name': (v, request) => namesake(v, request) === undefined,
     'the cluster is not being deleted': (v) => !v.cluster.deleting,
   },
   requires: {

@@ -594,6 +594,13 @@ describe('once per name', () => {
       reason: 'NameUsed',
     });
   });
+
+  test('the same spec under another name: nothing is restored, and it says how to ask again', () => {
+    const renamed = again({ name: 'tuesday', uid: 'another' });
+    expect(renamed.effect).toMatchObject({ phase: 'Failed', reason: 'RestoredUnderOtherName' });
+    expect(renamed.effect).toMatchObject({ message: expect.stringMatching(/^EtcdRestore monday .* spec\.again/) });
+    expect(again({ name: 'tuesday', specHash: 'other' }).written?.op).toMatchObject({ args: { id: 'tuesday' } });
+  });
 });
 
 test('two requests: the older one first', () => {
