@@ -1,9 +1,18 @@
 // A platform repository of three clusters of two teams, applied by Argo CD, then by Flux, with self-heal and pruning on.
-import { EtcdVersion } from '../../src';
+import { EtcdPermission, EtcdTls, EtcdVersion } from '../../src';
 import { kubectl } from '../e2e/support/kubectl';
 import { slowTest } from '../e2e/support/settings';
+import type { Manifest } from '../synth';
+import type { Commit } from './support/platform';
 import { Stage } from './support/stage';
-import { argocd, flux } from './support/tool';
+import { argocd, flux, get } from './support/tool';
+
+const users = async (namespace: string): Promise<string[]> =>
+  (await get('etcdusers', '-n', namespace)).items.map(({ metadata }: Manifest) => metadata.name).sort();
+
+/** What clients trust. */
+const rootOf = async (name: string): Promise<string> =>
+  (await get('secret', `${name}-client-tls`, '-n', 'gitops-shop')).data['ca.crt'];
 
 describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_, tool) => {
   const stage = new Stage(tool);
@@ -64,6 +73,31 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
     syncs += 1;
     await stage.isDone('an upgrade');
     expect((await stage.cluster('invoices')).status).toMatchObject({ version: '3.7.3', minVersion: '3.7.3' });
+    await nothingMore();
+  });
+
+  slowTest('a user that is added, and one that is deleted', async () => {
+    const beside: Commit['beside'] = (_, orders) => orders.addUser('reports', { can: [EtcdPermission.read('app/')] });
+    const of = { orders: { size: 5 }, invoices: { version: EtcdVersion.of('3.7.3') } };
+    stage.commit({ of, beside });
+    syncs += 1;
+    await stage.isDone('a user');
+    expect((await get('etcduser', 'orders-reports', '-n', 'gitops-shop')).status.phase).toBe('Ready');
+    await nothingMore();
+    stage.commit({ of });
+    syncs += 1;
+    await stage.isDone('a user deleted');
+    await stage.becomes('it is gone', 60, async () => (await users('gitops-shop')).join() === 'orders-app,search-app');
+    await nothingMore();
+  });
+
+  slowTest('both roots are replaced', async () => {
+    const before = await rootOf('orders');
+    const tls = EtcdTls.managed({ rootRotation: 'another' });
+    stage.commit({ of: { orders: { size: 5, tls }, invoices: { version: EtcdVersion.of('3.7.3') } } });
+    syncs += 1;
+    await stage.isDone('new roots', 1200);
+    await stage.becomes('the new root is the only one', 1200, async () => !(await rootOf('orders')).includes(before));
     await nothingMore();
   });
 

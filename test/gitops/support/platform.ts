@@ -32,18 +32,23 @@ export type ClusterName = (typeof clusters)[number][1];
 export interface Commit {
   /** What differs from three small clusters with TLS, a user and a schedule. Undefined: the file is not there. */
   readonly of?: Partial<Record<ClusterName, EtcdClusterProps | undefined>>;
+  /** What the chart of `orders` has besides. */
+  readonly beside?: (chart: Chart, orders: EtcdCluster) => void;
 }
 
 const pull = { imagePullPolicy: ImagePullPolicy.IF_NOT_PRESENT };
 
 /** A chart of one cluster, as the guide has it. */
 class TeamEtcd extends Chart {
+  readonly etcd: EtcdCluster;
+
   constructor(scope: Construct, namespace: Team, name: ClusterName, props: EtcdClusterProps) {
     super(scope, `${namespace}-${name}`, { namespace });
     const etcd = new EtcdCluster(this, name, {
       ...{ size: 3, version: EtcdVersion.of('3.6.16'), volume: { size: Size.gibibytes(2) }, agentImage, ...pull },
       ...props,
     });
+    this.etcd = etcd;
     etcd.addUser('app', { can: [EtcdPermission.readWrite('app/')] });
     etcd.addBackupSchedule('nightly', {
       ...{ schedule: Cron.daily(), store: BackupStore.filesystem({ claimName: 'backup' }), image: agentImage },
@@ -58,7 +63,7 @@ class TeamEtcd extends Chart {
 export class Platform {
   readonly folder = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-platform-'));
 
-  write({ of = {} }: Commit = {}): string {
+  write({ of = {}, beside }: Commit = {}): string {
     const dist = join(this.folder, 'dist');
     rmSync(dist, { recursive: true, force: true });
     const crds = new App({ outdir: join(dist, 'crds') });
@@ -73,7 +78,8 @@ export class Platform {
     }
     for (const [namespace, name] of clusters) {
       if (name in of && of[name] === undefined) continue;
-      new TeamEtcd(app, namespace, name, of[name] ?? {});
+      const chart = new TeamEtcd(app, namespace, name, of[name] ?? {});
+      if (name === 'orders') beside?.(chart, chart.etcd);
     }
     app.synth();
     return this.folder;

@@ -56,11 +56,11 @@ export function clusterStatus(
     size: statefulSet(view)?.replicas,
     certificates: certificatesOf(cluster.v),
     ...(record && observed.members.known ? memberFacts(view) : {}),
-    ...(record ? operationsOf(view, conditions, now) : kept(status)),
+    ...(record ? operationsOf(view, conditions, view.date) : kept(status)),
     waiting,
     maintenance: record ? maintenanceOf(view) : maintenanceWithoutRecord(cluster.v),
     members: record ? (members ?? membersOf(view)).map(roughlySo(settings, status.members)) : [],
-    conditions: conditions.map((condition) => dated(condition, status.conditions, now, generation)),
+    conditions: conditions.map((condition) => dated(condition, status.conditions, view.date, generation)),
   });
 }
 

@@ -38,7 +38,11 @@ export function factsOf(world: JobWorld, scratch: string, port: number | undefin
     cluster: name,
     namespace,
     endpoints: Object.fromEntries(endpoints),
-    schedules: new Proxy(schedules, { get: (found, key) => found[String(key)] ?? { stores: [store] } }),
+    schedules: new Proxy(schedules, {
+      get: (found, key) => found[String(key)] ?? { stores: [store] },
+      // Each name counts as its own.
+      getOwnPropertyDescriptor: () => ({ configurable: true, enumerable: true }),
+    }),
     storeOf: (asked) => (asked === undefined ? store : JSON.stringify(asked)),
     backupOf: (backup) => {
       throw usageError(`EtcdBackup ${backup} does not exist: a local cluster has none`);

@@ -209,7 +209,9 @@ function checkReport(world: World, name: string, phase: string): string | undefi
     (mayFail || (leaves && isOld));
   const { hash } = world.restores.find((r) => r.name === name)!;
   const isRenamed = !args && doc?.restores.some((r) => r.specHash === hash);
-  return args?.failed || (fenced && !args) || isRenamed || instead ? undefined : 'an EtcdRestore is called failed that did not fail';
+  return args?.failed || (fenced && !args) || isRenamed || instead
+    ? undefined
+    : 'an EtcdRestore is called failed that did not fail';
 }
 
 function checkAdd(world: World, ordinal: number): string | undefined {

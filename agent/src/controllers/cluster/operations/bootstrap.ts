@@ -105,11 +105,12 @@ const isNew = ({ record }: View): boolean =>
 
 /** Ends the restore from which the seed was made. */
 function seedDone(v: View): Partial<RecordDoc> {
-  const { op } = v.record;
+  const { op, permits } = v.record;
   if (op?.kind !== 'Restore' && op?.kind !== 'Recover') return {};
   return {
     failure: undefined,
-    lastRestoreId: op.args.id,
+    // Another EtcdRestore may have taken the place of the one whose data the seed has.
+    lastRestoreId: permits[0]?.restore?.id ?? op.args.id,
     ...(op.kind === 'Recover' && { lastRecoveryId: op.args.uid }),
   };
 }

@@ -47,6 +47,25 @@ describe('a member at an address that is none of the pods', () => {
   });
 });
 
+describe('a second voter at the address of a pod', () => {
+  const second = { id: '00', name: '', peerUrls: ['http://c-1.c-peers.n.svc.cluster.local:2380'] };
+  const world = (change = {}) =>
+    new World(3, { tls: true, ...change }).members((list) => [{ ...second, isLearner: false }, ...list]);
+
+  test('is named, and the pod is not restarted', () => {
+    const rolled = world().sts({ updateRevision: 'r2' });
+    expect(rolled.plan()).toMatchObject({ rule: 'HoldForeignMember' });
+    expect(rolled.message('Stalled')).toMatch('etcdctl member remove 00');
+  });
+
+  test('the claim of the pod is not its claim', () => {
+    const force = [{ ordinal: 1, memberId: '00', discardVolume: true }];
+    expect(world({ replace: { policy: 'Manual', force } }).effect).toBeUndefined();
+    const real = [{ ordinal: 1, memberId: idOf(1), discardVolume: true }];
+    expect(world({ replace: { policy: 'Manual', force: real } }).written?.op).toMatchObject({ memberId: idOf(1) });
+  });
+});
+
 test('in a cluster of another domain than was believed nothing is touched', () => {
   const world = renamed(new World(3)).sts({ updateRevision: 'r2' });
   expect(world.plan()).toMatchObject({ rule: 'HoldForeignMember' });

@@ -35,8 +35,9 @@ function restoreJob(v: View, op: RestoreOp): JobRequest {
     kind: 'restore',
     op: id,
     restore: {
-      // A second pod of the Job selects again, and must not select a snapshot that was stored meanwhile.
-      source: notLater(source!, Date.parse(startedAt)),
+      // A second pod of the Job selects again, and must not select a snapshot that was stored meanwhile. The source of an
+      // EtcdRestore ends at its creation, by the clock of the API server.
+      source: givesUp(op) ? source! : notLater(source!, Date.parse(startedAt)),
       ...(identitySecret && { identitySecret }),
       ...(sha256 && { sha256 }),
       ...(expectedRevision !== undefined && { expectedRevision }),
@@ -93,6 +94,12 @@ const isLost = (v: View, job: Job): boolean =>
 /** A Job of this operation whose pod does not start, for example because no node has room or a Secret is missing. */
 export const stuckJob = (v: View): Job | undefined =>
   v.o.jobs.known ? v.o.jobs.v.find((job) => job.op === v.record.op?.id && isStuck(v, job)) : undefined;
+
+/** Why a backup that can be tried again later is given up; undefined: it may still succeed. */
+export const reasonToGiveUp = (v: View, job: Job | undefined): string | undefined => {
+  if (job?.state === 'Failed') return job.message ?? 'the backup failed';
+  return job && isStuck(v, job) ? job.waits : undefined;
+};
 
 const isStuck = (v: View, { uid, waits }: Job): boolean =>
   waits !== undefined && lasts(v, v.o.since.jobWaits?.[uid], v.s.jobStart);

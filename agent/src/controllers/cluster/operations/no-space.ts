@@ -53,7 +53,7 @@ const failed = (v: View, message: string) =>
 export const clearedJustNow = (v: View): boolean => {
   const { spaceClearedAt } = v.record;
   // Another process may have written this time, with a clock that is ahead.
-  return spaceClearedAt !== undefined && Math.abs(v.now - Date.parse(spaceClearedAt)) < v.s.noSpaceBackoff;
+  return spaceClearedAt !== undefined && Math.abs(v.date - Date.parse(spaceClearedAt)) < v.s.noSpaceBackoff;
 };
 
 const backsOff = (v: View): boolean =>

@@ -1,4 +1,4 @@
-import { known } from '../../../protocol/known.ts';
+import { known, unknown } from '../../../protocol/known.ts';
 import { agent, asking, idOf, now, recordedMember, World } from '../observed.fixture.ts';
 
 describe('a lost volume', () => {
@@ -150,6 +150,16 @@ describe('a learner that will never vote', () => {
 
   test('its volume is another one', () => {
     expect(learning().agent(3, asking(3, 'other')).rule).toBe('GcLearner');
+  });
+
+  test('replace.force names it, and says that its volume goes', () => {
+    const world = learning().spec({
+      replace: { policy: 'OnVolumeLoss', force: [{ ordinal: 3, memberId: idOf(3), discardVolume: true }] },
+    });
+    const three = world.o.claims.known ? world.o.claims.v : [];
+    const claims = known([...three, { ...three[0]!, ordinal: 3, uid: 'claim-3' }]);
+    expect(world.set({ claims: unknown('no answer') }).rule).not.toBe('GcLearner');
+    expect(world.set({ claims }).written?.op).toMatchObject({ why: 'Learner', claimUid: 'claim-3' });
   });
 
   test('its ordinal is not wanted any more', () => {

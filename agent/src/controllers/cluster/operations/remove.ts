@@ -32,6 +32,15 @@ export const intendRemoval = (v: View, member: PlacedMember, why: RemoveOp['why'
     },
   });
 
+const discards = (v: View, member: PlacedMember): boolean =>
+  v.spec.replace.force.some((request) => request.memberId === member.id && request.discardVolume);
+
+/** The claim of the member's volume, if replace.force asks to discard it. */
+export const claimToDiscard = (v: View, member: PlacedMember): string | undefined =>
+  discards(v, member) ? member.claim?.uid : undefined;
+
+export const isClaimKnown = (v: View, member: PlacedMember): boolean => !discards(v, member) || v.o.claims.known;
+
 const removal = (v: View, step: RemoveOp['step']): RemoveOp | undefined => {
   const op = v.op('Remove');
   return op?.step === step ? op : undefined;
@@ -105,9 +114,10 @@ export const removeSteps = [
       },
       requires: {
         'another removal is due': removalDue,
+        'claims are known': isClaimKnown,
         'the voters that stay are healthy and a quorum': (v, m) => safeRemove(v, m.id),
       },
-      effect: (v, m) => intendRemoval(v, m, isForced(v, m) ? 'Forced' : 'Dead'),
+      effect: (v, m) => intendRemoval(v, m, isForced(v, m) ? 'Forced' : 'Dead', claimToDiscard(v, m)),
     }),
   ]),
   ...steps({ from: 'removing' }, [

@@ -12,19 +12,16 @@ import {
   started,
   voters,
 } from '../plan/facts.ts';
-import type { MemberView, PlacedMember } from '../plan/member-view.ts';
+import type { PlacedMember } from '../plan/member-view.ts';
 import { agentAt, claimAt, lasts, podsOf, requestOf } from '../plan/observations.ts';
 import { crowdsOut } from '../plan/places.ts';
 import { implied, rule } from '../plan/rule.ts';
 import { imageFits, mayJoin } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { tombstone, write } from '../plan/write.ts';
-import { intendRemoval } from './remove.ts';
+import { claimToDiscard, intendRemoval, isClaimKnown } from './remove.ts';
 
 // Repairs: members without a volume, learners that cannot become voters, pods with retired data, volumes on a member's node.
-
-const discards = (v: View, member: MemberView): boolean =>
-  v.spec.replace.force.some((request) => request.memberId === member.id && request.discardVolume);
 
 /** The learner cannot become a voter: it is not wanted, is on another volume than its permit's, or has a version that may not join. */
 function unusable(v: View, learner: PlacedMember): boolean {
@@ -100,10 +97,10 @@ export const removeForced = rule<PlacedMember>({
   each: placed(voters),
   when: { 'replace.force names its member id': isForced },
   requires: {
-    'claims are known': (v, m) => !discards(v, m) || v.o.claims.known,
+    'claims are known': isClaimKnown,
     'the voters that stay are healthy and a quorum': (v, m) => safeRemove(v, m.id),
   },
-  effect: (v, m) => intendRemoval(v, m, 'Forced', discards(v, m) ? m.claim?.uid : undefined),
+  effect: (v, m) => intendRemoval(v, m, 'Forced', claimToDiscard(v, m)),
 });
 
 export const collectLearner = rule<PlacedMember>({
@@ -113,7 +110,8 @@ export const collectLearner = rule<PlacedMember>({
   to: 'removing',
   each: placed(learners),
   when: { 'it cannot become a voter': unusable },
-  effect: (v, m) => intendRemoval(v, m, 'Learner'),
+  requires: { 'claims are known': isClaimKnown },
+  effect: (v, m) => intendRemoval(v, m, 'Learner', claimToDiscard(v, m)),
 });
 
 // A new volume may be created on the node of a member's volume, so that the member's pod cannot be scheduled. The empty volume goes.

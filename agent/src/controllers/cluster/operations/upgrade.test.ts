@@ -1,5 +1,5 @@
 import { known } from '../../../protocol/known.ts';
-import { agent, idOf, status, World } from '../observed.fixture.ts';
+import { agent, idOf, longAgo, now, status, World } from '../observed.fixture.ts';
 import type { Job } from '../observed.ts';
 
 const asked = (version: string, change = {}) =>
@@ -62,6 +62,17 @@ describe('a new minor', () => {
     expect(world.reason('Stalled')).toBe('UpgradeRefused');
     world.o.since.failure = 0;
     expect(world.rule).toBe('Upgrade');
+  });
+
+  test('a backup whose pod does not start ends it, too, and does not hold the slot', () => {
+    const waits = 'pod c-backup-x: FailedMount: secret "s3" not found';
+    const world = asked('3.7.3')
+      .commit()
+      .set({ jobs: known([job({ state: 'Running', waits })]) });
+    world.o.since.jobWaits = { j: now };
+    expect(world.effect).toBeUndefined();
+    world.o.since.jobWaits = { j: longAgo };
+    expect(world.commit().record.failure).toMatchObject({ reason: 'BackupFailed', message: waits });
   });
 
   test('gives the slot to a repair', () => {

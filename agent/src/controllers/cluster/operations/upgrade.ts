@@ -6,6 +6,7 @@ import { implied, rule, steps } from '../plan/rule.ts';
 import { clusterVersionIs, isSettled, upgradeProblem, waitsForVersion } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, timestamp, write } from '../plan/write.ts';
+import { reasonToGiveUp } from './jobs.ts';
 import { isMixed } from './scale.ts';
 
 // A new minor: back up, allow it, let RestartPod roll it, finalize it once etcd's own cluster version has followed.
@@ -79,13 +80,13 @@ export const upgradeSteps = [
       name: 'Upgrade.fail',
       does: 'WriteRecord',
       to: 'running',
-      when: { 'the backup of op Upgrade failed': (v) => job(v)?.state === 'Failed' },
+      when: { 'the Job of op Upgrade failed, or does not start': (v) => reasonToGiveUp(v, job(v)) !== undefined },
       effect: (v) =>
         write(v, {
           failure: {
             of: `Upgrade ${v.op('Upgrade')!.to}`,
             reason: 'BackupFailed',
-            message: job(v)?.message ?? 'the backup before the upgrade failed',
+            message: reasonToGiveUp(v, job(v))!,
           },
           op: undefined,
         }),

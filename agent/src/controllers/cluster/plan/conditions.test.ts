@@ -87,6 +87,11 @@ test('backups are healthy when the newest run of each schedule was good, and not
   expect(world({ last, waits, failed }).reason('BackupHealthy')).toBe('LastBackupFailed');
   const due = { schedule: 'nightly', cronJob: 'c-nightly', at: now - 1, last: '2026-11-20T02:00:00Z' };
   expect(world({ last, due }).reason('BackupHealthy')).toBe('BackupOverdue');
+  expect(
+    world({ last, due })
+      .set({ date: now - 2 })
+      .reason('BackupHealthy'),
+  ).toBe('LastBackupSucceeded');
   expect(world({ last, due }).message('BackupHealthy')).toContain('2026-11-20T02:00:00Z');
   expect(world({ last, due }).message('BackupHealthy')).toContain('check CronJob c-nightly');
   expect(world({ last, due, waits }).reason('BackupHealthy')).toBe('BackupPending');

@@ -292,7 +292,7 @@ function backups(v: View): Condition[] {
   const { last, failed, waits, due } = v.cluster.backups ?? {};
   if (failed) return [is('BackupHealthy', false, 'LastBackupFailed', `${failed.schedule}: ${failed.message}`)];
   if (waits) return [is('BackupHealthy', false, 'BackupPending', `${waits.schedule}: ${waits.message}`)];
-  if (due && v.now > due.at) return [is('BackupHealthy', false, 'BackupOverdue', stale(due))];
+  if (due && v.date > due.at) return [is('BackupHealthy', false, 'BackupOverdue', stale(due))];
   // An EtcdBackup is deleted with its Job; the status still names the backup.
   const known = last ?? v.cluster.status.lastBackup;
   return known ? [is('BackupHealthy', true, 'LastBackupSucceeded')] : [];

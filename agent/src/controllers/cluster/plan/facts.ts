@@ -18,8 +18,11 @@ export const placed =
   (of: (v: View) => readonly MemberView[]) =>
   (v: View): PlacedMember[] =>
     of(v).filter(isPlaced);
-export const memberAt = (v: View, ordinal: number): PlacedMember | undefined =>
-  placed(listed)(v).find((member) => member.ordinal === ordinal);
+/** A learner may have been added at the address of a voter's pod by hand. */
+export const memberAt = (v: View, ordinal: number): PlacedMember | undefined => {
+  const found = placed(listed)(v).filter((member) => member.ordinal === ordinal);
+  return found.find(({ isLearner }) => !isLearner) ?? found[0];
+};
 /** A member at the address of no pod: added by hand, or under another domain. Nothing else is known of it. */
 export const foreignMember = (v: View): MemberView | undefined =>
   listed(v).find((member) => member.ordinal === undefined);

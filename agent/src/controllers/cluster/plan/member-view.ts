@@ -15,13 +15,13 @@ export class MemberView implements Member {
   readonly ordinal: number | undefined;
   readonly #view: View;
 
-  constructor(view: View, { id, name, peerUrls, isLearner }: Member) {
+  constructor(view: View, { id, name, peerUrls, isLearner }: Member, ordinal: number | undefined) {
     this.#view = view;
     this.id = id;
     this.name = name;
     this.peerUrls = peerUrls;
     this.isLearner = isLearner;
-    this.ordinal = ordinalOfMember(view.cluster, peerUrls);
+    this.ordinal = ordinal;
   }
 
   get status(): MemberStatus | undefined {
@@ -71,7 +71,31 @@ const known = new WeakMap<View, readonly MemberView[]>();
 /** The members that a linearizable read listed; empty while the list is unknown. */
 export function listed(view: View): readonly MemberView[] {
   const { members } = view.o;
-  const found = known.get(view) ?? (members.known ? members.v.map((member) => new MemberView(view, member)) : []);
+  const found = known.get(view) ?? (members.known ? withOrdinals(view, members.v) : []);
   known.set(view, found);
   return found;
 }
+
+/**
+ * A pod is one voter. Another that was added at its address by hand, such as with http instead of https, counts as one at the
+ * address of no pod.
+ */
+function withOrdinals(view: View, members: readonly Member[]): MemberView[] {
+  const at = members.map(({ peerUrls }) => ordinalOfMember(view.cluster, peerUrls));
+  return members.map((member, i) => {
+    const ordinal = at[i];
+    const isAlone = ordinal === undefined || at.indexOf(ordinal) === at.lastIndexOf(ordinal);
+    return new MemberView(
+      view,
+      member,
+      isAlone || member.isLearner || runsAt(view, ordinal, member) ? ordinal : undefined,
+    );
+  });
+}
+
+const runsAt = (view: View, ordinal: number, { id }: Member): boolean =>
+  [
+    recorded(view, ordinal)?.memberId,
+    view.record.permits[ordinal]?.memberId,
+    agentAt(view, ordinal)?.volume.identity?.memberId,
+  ].includes(id);

@@ -20,7 +20,7 @@ export function write(v: View, change: Partial<RecordDoc>): Effect {
   };
 }
 
-export const timestamp = (v: View): string => new Date(v.now).toISOString();
+export const timestamp = (v: View): string => new Date(v.date).toISOString();
 
 /** Fields of every new operation. */
 export const opBase = (v: View): Pick<Op, 'id' | 'holder' | 'startedAt'> => ({

@@ -51,6 +51,13 @@ export const requests = (v: View): RestoreRequest[] =>
 
 export const final = ({ phase }: RestoreRequest): boolean => phase === 'Completed' || phase === 'Failed';
 
+/** It was fenced, so it is not carried out again. */
+export const isRecorded = (v: View, id: string): boolean => v.record.restores.some((restore) => restore.id === id);
+
+/** Asked for beside the one in flight. */
+export const isOther = (v: View, request: RestoreRequest): boolean =>
+  !final(request) && !isRecorded(v, request.name) && request.name !== restoreOp(v)?.args.id;
+
 export const serving = (v: View) => ownJob(v, 'restore')?.serving;
 
 export const sameSnapshot = (v: View): boolean =>

@@ -14,6 +14,8 @@ import {
   blocked,
   ended,
   final,
+  isOther,
+  isRecorded,
   outdone,
   requests,
   seedIsSilent,
@@ -22,8 +24,6 @@ import {
 } from './operation.ts';
 
 // Which restore is requested, and what its EtcdRestore reports.
-
-const known = (v: View, id: string): boolean => v.record.restores.some((restore) => restore.id === id);
 
 /** The restore that the same spec asked for under another name: an EtcdRestore in Git that was renamed. */
 const namesake = (v: View, { name, specHash }: RestoreRequest) =>
@@ -51,7 +51,7 @@ const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
 };
 
 const done = (v: View, request: RestoreRequest): boolean =>
-  (known(v, request.name) || namesake(v, request) !== undefined) && restoreOp(v)?.args.id !== request.name;
+  (isRecorded(v, request.name) || namesake(v, request) !== undefined) && restoreOp(v)?.args.id !== request.name;
 
 const entry = (v: View, { name }: RestoreRequest) => v.record.restores.find(({ id }) => id === name);
 
@@ -61,7 +61,14 @@ const report = (v: View, request: RestoreRequest): Effect => {
   const own = entry(v, request);
   if (!own) {
     const message = `EtcdRestore ${namesake(v, request)!.id} restored the same, so this one does nothing; to restore it again, create an EtcdRestore with another text in spec.again, such as the date`;
-    return { kind: 'ReportRestore', name, uid: request.uid, phase: 'Failed', reason: 'RestoredUnderOtherName', message };
+    return {
+      kind: 'ReportRestore',
+      name,
+      uid: request.uid,
+      phase: 'Failed',
+      reason: 'RestoredUnderOtherName',
+      message,
+    };
   }
   const { uid, specHash } = own;
   if (specHash !== '' && specHash !== request.specHash) {
@@ -87,14 +94,13 @@ const stillAsked = (v: View): boolean => {
   if (v.cluster.deleting) return at(v, 'report') !== undefined;
   const { recovery } = v.spec;
   if (op.kind === 'Recover') return recovery?.id === op.args.uid && recovery.acceptDataLoss;
+  // Its origin cannot be changed, but an EtcdCluster that is created again may have another, or none.
+  if (op.args.id.startsWith('origin:')) return op.args.uid === v.cluster.uid;
   return !givesUp(op) || !v.o.restores.known || requests(v).some(({ uid }) => uid === op.args.uid);
 };
 
 const ownRequest = (v: View): RestoreRequest | undefined =>
   requests(v).find((request) => request.name === restoreOp(v)?.args.id && !final(request));
-
-const isOther = (v: View, request: RestoreRequest): boolean =>
-  !final(request) && !known(v, request.name) && request.name !== restoreOp(v)?.args.id;
 
 /** The old data are quarantined, so there is nothing left to back up, and no member to ask which revisions were served. */
 function supersede(v: View, request: RestoreRequest): Effect {
@@ -111,7 +117,7 @@ export const restoreCluster = rule<RestoreRequest>({
   each: requests,
   when: {
     'it is not final': (_, request) => !final(request),
-    'never fenced': (v, { name }) => !known(v, name),
+    'never fenced': (v, { name }) => !isRecorded(v, name),
     'the same was not restored under another name': (v, request) => namesake(v, request) === undefined,
     'the cluster is not being deleted': (v) => !v.cluster.deleting,
   },

@@ -580,6 +580,17 @@ describe('pods on a node that is off', () => {
   });
 });
 
+test('a clock that is behind changes neither the source nor the times of the record', () => {
+  const source = { schedule: 'nightly', latestVerifiedBefore: '2026-01-01T00:00:00.000Z' };
+  const world = asked({ source, createdAt: Date.parse('2026-01-02T00:00:00Z') }).set({
+    date: Date.parse('2026-01-02T00:00:05Z'),
+  });
+  world.commit();
+  expect(world.record.op).toMatchObject({ startedAt: '2026-01-02T00:00:05.000Z' });
+  world.record.op!.startedAt = '2025-01-01T00:00:00.000Z';
+  expect(world.effect).toMatchObject({ kind: 'CreateJob', job: { restore: { source } } });
+});
+
 describe('once per name', () => {
   const again = (change: Partial<RestoreRequest>) =>
     asked(change).doc({ restores: [{ id: 'monday', uid: 'restore-uid', specHash: 'hash', at: '' }] });
@@ -641,6 +652,13 @@ describe('a cluster born from a backup', () => {
     expect(world.written?.permits[0]).toMatchObject({ mode: 'restore', volumeId: 'new-0' });
   });
 
+  test('an EtcdCluster that is created again is not held by the origin of the one before', () => {
+    const world = origin().commit();
+    world.spec({ origin: { source: { backupName: 'right' } } }).resource({ uid: 'another' });
+    expect(world.rule).toBe('Restore.withdrawn');
+    expect(world.commit().written?.op).toMatchObject({ args: { source: { backupName: 'right' } } });
+  });
+
   test('what does not verify is waited for: never an empty cluster instead', () => {
     const world = origin()
       .commit()
@@ -700,6 +718,14 @@ describe('a Job whose pod does not start', () => {
       });
     },
   );
+
+  test('without a quorum it waits, and gives way to another EtcdRestore', () => {
+    const world = pending(() => asked().commit()).noQuorum();
+    expect(world.effect).toBeUndefined();
+    world.set({ restores: known([request(), other]) });
+    expect(world.rule).toBe('Restore.notStarted');
+    expect(world.commit().effect).toMatchObject({ kind: 'ReportRestore', name: 'monday', phase: 'Failed' });
+  });
 
   test('past the fence it is blocked: this is reported, and another EtcdRestore takes its place', () => {
     const world = pending(() => drained().sts({ replicas: 1 }));

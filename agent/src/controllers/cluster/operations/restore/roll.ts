@@ -5,13 +5,15 @@ import { rule, steps } from '../../plan/rule.ts';
 import { templateMayRun } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
 import { oneTimeToken, opBase, timestamp, write } from '../../plan/write.ts';
-import { ownJob } from '../jobs.ts';
+import { ownJob, reasonToGiveUp } from '../jobs.ts';
 import { outdated } from '../restart.ts';
 import { fails, step } from './operation.ts';
 
 // The only member, on a volume that goes with its pod: back it up, and restore the backup into the next pod.
 
 const rolls = (v: View): boolean => v.op('Restore')?.step === 'backup';
+
+const failure = (v: View): string | undefined => reasonToGiveUp(v, ownJob(v, 'pre-upgrade'));
 
 const failedJustNow = (v: View): boolean =>
   v.record.failure?.of.startsWith('Restore roll:') === true && !lasts(v, v.o.since.failure, v.s.retryFailed);
@@ -74,8 +76,8 @@ export const rollSteps = [
       name: 'RollSingle.failed',
       does: 'WriteRecord',
       to: 'running',
-      when: { 'step backup, and the backup failed': (v) => rolls(v) && ownJob(v, 'pre-upgrade')?.state === 'Failed' },
-      effect: (v) => fails(v, 'BackupFailed', ownJob(v, 'pre-upgrade')?.message ?? 'the backup before the roll failed'),
+      when: { 'step backup, and its Job failed, or does not start': (v) => rolls(v) && failure(v) !== undefined },
+      effect: (v) => fails(v, 'BackupFailed', failure(v)!),
     }),
   ]),
 ];

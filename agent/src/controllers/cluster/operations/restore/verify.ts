@@ -15,9 +15,11 @@ import {
   changed,
   ended,
   fails,
+  isOther,
   isUnsaved,
   noRoom,
   refusal,
+  requests,
   seedIsSilent,
   serving,
   step,
@@ -81,9 +83,10 @@ export const verifySteps = [
       from: ['verifying', 'backing up', 'fencing'],
       when: {
         'the pod of its Job does not start': (v) => stuckJob(v) !== undefined,
-        'an EtcdRestore may fail': (v) => givesUp(restoreOp(v)!),
+        'an EtcdRestore may fail, and a roll': (v) => givesUp(restoreOp(v)!) || args(v).id.startsWith('roll:'),
         // Without a quorum no other operation could use the slot, so the restore waits until the pod starts.
-        'quorum serves': quorumServes,
+        'quorum serves, or another EtcdRestore waits': (v) =>
+          quorumServes(v) || requests(v).some((request) => isOther(v, request)),
       },
       effect: (v) => fails(v, 'RestoreBlocked', stuckJob(v)!.waits!),
     }),

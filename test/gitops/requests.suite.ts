@@ -1,0 +1,97 @@
+// EtcdBackup and EtcdRestore in Git: each acts once, whatever is applied again, pruned or renamed.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { EtcdBackup, EtcdRestore, RestoreSource } from '../../src';
+import { kubectl } from '../e2e/support/kubectl';
+import { claim } from '../e2e/support/manifests';
+import { slowTest } from '../e2e/support/settings';
+import type { Manifest } from '../synth';
+import type { Commit } from './support/platform';
+import { Stage } from './support/stage';
+import { argocd, flux, get } from './support/tool';
+
+const namespace = 'gitops-shop';
+const program = join(__dirname, '../../lib/kubectl-etcd');
+
+const etcdctl = (...args: string[]): string =>
+  execFileSync(process.execPath, [program, 'ctl', 'orders', '-n', namespace, '--', ...args], {
+    encoding: 'utf8',
+  }).trim();
+
+describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_, tool) => {
+  const stage = new Stage(tool);
+  const epoch = async () => (await stage.cluster('orders')).status.epoch;
+  const phaseOf = async (kind: string, name: string): Promise<Manifest> =>
+    (await get(kind, name, '-n', namespace)).status;
+
+  const backup: Commit['beside'] = (chart, cluster) => {
+    new EtcdBackup(chart, 'monday', { cluster, schedule: 'nightly' });
+  };
+  const restoreAs =
+    (name: string): Commit['beside'] =>
+    (chart, cluster) => {
+      backup(chart, cluster);
+      new EtcdRestore(chart, name, { cluster, source: RestoreSource.backup('orders-monday') });
+    };
+
+  beforeAll(async () => {
+    if (process.env.E2E_SMOKE) return;
+    await stage.begin();
+    stage.commit();
+    await tool.begin();
+    await stage.isDone('three clusters from nothing');
+    await kubectl(['apply', '-n', namespace, '-f', '-'], JSON.stringify(claim('backup')));
+    etcdctl('put', 'app/a', 'monday');
+  });
+  afterAll(() => stage.end());
+
+  slowTest('a backup by a commit', async () => {
+    stage.commit({ beside: backup });
+    await stage.isDone('a backup');
+    expect(await phaseOf('etcdbackup', 'orders-monday')).toMatchObject({ phase: 'Completed' });
+    etcdctl('put', 'app/a', 'tuesday');
+  });
+
+  slowTest('a restore by a commit, and the sync ends when the cluster has its members again', async () => {
+    const before = await epoch();
+    stage.commit({ beside: restoreAs('back') });
+    await stage.isDone('a restore');
+    expect(await phaseOf('etcdrestore', 'orders-back')).toMatchObject({ phase: 'Completed', reason: 'Restored' });
+    expect(etcdctl('get', 'app/a', '--print-value-only')).toBe('monday');
+    expect(await epoch()).toBe(before + 1);
+    expect(await stage.notReady()).toEqual([]);
+    expect(await stage.troubles()).toEqual([]);
+    etcdctl('put', 'app/a', 'wednesday');
+  });
+
+  slowTest('deleted in Git, brought back, renamed: nothing is restored again', async () => {
+    const before = await epoch();
+    stage.commit();
+    await stage.isDone('no requests any more');
+    await stage.becomes(
+      'the restore is pruned',
+      60,
+      async () => (await get('etcdrestores', '-n', namespace)).items.length === 0,
+    );
+    stage.commit({ beside: restoreAs('back') });
+    await stage.isDone('the requests are back');
+    expect(await phaseOf('etcdrestore', 'orders-back')).toMatchObject({
+      phase: 'Completed',
+      reason: 'AlreadyRestored',
+    });
+    stage.commit({ beside: restoreAs('renamed') });
+    await stage.becomes(
+      'it is refused',
+      120,
+      async () => (await phaseOf('etcdrestore', 'orders-renamed'))?.phase === 'Failed',
+    );
+    expect(await phaseOf('etcdrestore', 'orders-renamed')).toMatchObject({ reason: 'RestoredUnderOtherName' });
+    const [said] = (await stage.rounds(20)).slice(-1);
+    expect(said?.isHealthy).toBe(false);
+    stage.commit();
+    await stage.isDone('without the renamed one');
+    expect(await epoch()).toBe(before);
+    expect(etcdctl('get', 'app/a', '--print-value-only')).toBe('wednesday');
+    expect(await stage.troubles()).toEqual([]);
+  });
+});
