@@ -166,7 +166,8 @@ function checkCourse(
     world.jobs.some((j) => j.state === 'Failed' || j.stuck) ||
     (was.args.safetyBackup && !world.spec?.schedule);
   const isStuck = !was.args.failed && failed?.reason === 'RestoreBlocked';
-  if (isStuck && !serves(world)) return 'a restore is given up although nothing else can be done';
+  const isQueued = world.restores.some((r) => r.uid !== was.args.uid && !r.phase);
+  if (isStuck && !isQueued && !serves(world)) return 'a restore is given up although nothing else can be done';
   if (failed && !was.args.failed && !mayFail) return 'a restore is called failed that did not fail';
   if (
     before.phase === 'Restoring' &&
@@ -234,6 +235,7 @@ function checkRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string
         : 'a forced removal that nobody asked for';
     case 'Learner': {
       if (!member.learner) return 'a voter is collected as a learner';
+      if (discard && !op.claimUid && world.claims[op.ordinal]) return 'a volume stays that is to be discarded';
       const bound = record?.doc.permits[op.ordinal];
       const forced = spec.force.some((f) => f.memberId === op.memberId);
       const wanted = op.ordinal < spec.size && bound?.memberId === member.id && bound.volumeId === volume?.volumeId;

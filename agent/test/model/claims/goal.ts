@@ -1,3 +1,4 @@
+import type { RecordDoc } from '../../../src/protocol/record.ts';
 import type { Planner } from '../explore/passes.ts';
 import { minorOf } from '../world/change.ts';
 import { type EtcdMember, quorum, schemesOf, votersOf } from '../world/etcd.ts';
@@ -141,7 +142,8 @@ function excuse(world: World): string | undefined {
   const cluster = clusterById(world, doc.clusterId);
   if (isSplit(world)) return SPLIT;
   if (world.jobs.some((j) => j.state === 'Failed' && failsForGood(world, j))) return 'a Job fails';
-  if (world.jobs.some((j) => j.stuck && j.op === doc.op?.id)) return 'the pod of a Job does not start';
+  const isQueued = beforeFence(doc) && world.restores.filter((r) => !r.phase).length > 1;
+  if (!isQueued && world.jobs.some((j) => j.stuck && j.op === doc.op?.id)) return 'the pod of a Job does not start';
   if (world.putBack) return PUT_BACK;
   if (world.sts?.image) return WRONG_IMAGE;
   if (world.sts?.broken) return BROKEN;
@@ -174,6 +176,9 @@ function excuse(world: World): string | undefined {
     return 'a lost volume waits for replace.force';
   return undefined;
 }
+
+/** Its operation may still be given up for another. */
+const beforeFence = ({ op, phase }: RecordDoc): boolean => op?.kind === 'Restore' && phase !== 'Restoring';
 
 const isSplit = ({ record, volumes }: World): boolean =>
   volumes.some((v, i) => {

@@ -19,6 +19,13 @@ export const recoveries: readonly Plot[] = [
     edits: [recover('x', true), restore('r', 1)],
   },
   {
+    name: 'restores without a quorum',
+    from: of({ size: 2 }),
+    budget: { faults: 2, edits: 2 },
+    faults: ['volumeLost', 'jobStuck'],
+    edits: [restore('r', 1), restore('r2', 1)],
+  },
+  {
     name: 'recovery without a schedule',
     from: of({ size: 2, spec: { schedule: false } }),
     budget: { faults: 1, edits: 1 },

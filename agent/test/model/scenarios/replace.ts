@@ -1,4 +1,4 @@
-import { force, nodeTaken, remove, resize, volumeLost } from '../world/events.ts';
+import { changeTemplate, force, nodeTaken, remove, resize, volumeLost } from '../world/events.ts';
 import type { World } from '../world/world.ts';
 import { adding, after, NODES, of, old, type Plot, removing, VOLUMES } from './plot.ts';
 
@@ -46,6 +46,13 @@ export const replacements: readonly Plot[] = [
     budget: { faults: 2, edits: 1 },
     faults: ['addedByHand', 'volumeLost'],
     edits: [resize(1)],
+  },
+  {
+    name: 'a voter added by hand at the address of a pod',
+    from: of({ size: 3 }),
+    budget: { faults: 2, edits: 1 },
+    faults: ['addedAtAPod', 'podLost'],
+    edits: [changeTemplate],
   },
   {
     name: 'the domain of its pods was changed',

@@ -1,4 +1,4 @@
-import { renameRestore, restore, unrestore } from '../world/events.ts';
+import { madeAgainFrom, renameRestore, restore, unrestore } from '../world/events.ts';
 import { after, edited, fresh, of, type Plot, suspending, tight } from './plot.ts';
 
 export const restores: readonly Plot[] = [
@@ -70,6 +70,13 @@ export const restores: readonly Plot[] = [
     from: fresh({ size: 1, spec: { origin: { id: 'snapshot-of-origin', writes: 2, bad: true } } }),
     budget: { faults: 1 },
     faults: ['podLost'],
+  },
+  {
+    name: 'origin of a bad snapshot, corrected',
+    from: fresh({ size: 1, spec: { origin: { id: 'snapshot-of-origin', writes: 2, bad: true } } }),
+    budget: { faults: 1, edits: 1 },
+    faults: ['podLost', 'jobStuck'],
+    edits: [madeAgainFrom(1)],
   },
   {
     name: 'restore without room',

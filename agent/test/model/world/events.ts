@@ -2,7 +2,7 @@ import type { RecordDoc } from '../../../src/protocol/record.ts';
 import { fresh, minorOf, withClaim, withPod, withVolume } from './change.ts';
 import { look } from './gate.ts';
 import { isUp, settled, withCluster, write } from './processes.ts';
-import { NOW } from './see.ts';
+import { AT_POD_1, NOW } from './see.ts';
 import { podCreated, podGone, type Step, withJob } from './steps.ts';
 import type { Budget, Spec, World } from './world.ts';
 
@@ -23,6 +23,7 @@ export type FaultKind =
   | 'resultLost'
   | 'jobStuck'
   | 'addedByHand'
+  | 'addedAtAPod'
   | 'noApi'
   | 'jobGone'
   | 'storeRefuses'
@@ -131,6 +132,16 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
       return [
         'a learner is added by hand at another address',
         isFree ? withCluster(next, { ...c, members: [...c.members, added] }) : undefined,
+      ];
+    }),
+  addedAtAPod: (w) =>
+    w.clusters.map((c) => {
+      const [next, id] = fresh(w, 'm');
+      const added = { id, ordinal: AT_POD_1, learner: false, started: false };
+      const isFree = c.leader && c.members.length > 1 && c.members.every((m) => m.ordinal >= 0 && !m.learner);
+      return [
+        'a voter is added by hand at the address of pod 1, with another scheme',
+        isFree ? withCluster(next, { ...c, members: [added, ...c.members] }) : undefined,
       ];
     }),
   noApi: (w) =>
@@ -446,6 +457,15 @@ export const removeInForeground: Edit = {
   text: 'the EtcdCluster is deleted in the foreground',
   apply: (spec) => (spec.deleting ? undefined : { spec: { ...spec, deleting: true, foreground: true } }),
 };
+
+/** An origin cannot be changed, so the EtcdCluster is deleted and created; its record stays. */
+export const madeAgainFrom = (writes: number): Edit => ({
+  text: 'the EtcdCluster is made again, with another origin',
+  apply: (spec) =>
+    spec.uid === 'again'
+      ? undefined
+      : { spec: { ...spec, uid: 'again', origin: { id: 'snapshot-of-another', writes } } },
+});
 
 /** The finalizer is removed by hand, and the manifests are applied again. */
 export const madeAgain: Edit = {

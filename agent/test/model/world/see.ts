@@ -59,9 +59,12 @@ export function see(world: World, { young = false }: Sight = {}): seen.Observed 
 const DOMAIN = 'cluster.local';
 const addressIn = (domain: string, i: number): string => `c-${i}.c-peers.n.svc.${domain}:2380`;
 export const peerAddress = (i: number): string => addressIn(DOMAIN, i);
+/** The ordinal of a member that was added by hand at the address of pod 1, where another member is. */
+export const AT_POD_1 = -2;
 /** A member that was added by hand is at no ordinal. */
-const urlsOf = (member: EtcdMember, { renamed }: World): string[] => {
+const urlsOf = (member: EtcdMember, { renamed, spec }: World): string[] => {
   const { ordinal } = member;
+  if (ordinal === AT_POD_1) return [`${spec?.tls ? 'http' : 'https'}://${addressIn(DOMAIN, 1)}`];
   const address = ordinal < 0 ? '10.0.0.9:2380' : addressIn(renamed ? 'old.example' : DOMAIN, ordinal);
   return schemesOf(member).map((scheme) => `${scheme}://${address}`);
 };
