@@ -22,6 +22,9 @@ export interface LeaseOptions {
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
+/** Another process may hold the Lease now. */
+export class LeaseLost extends AgentError {}
+
 /** Attempts that a holder must have missed before it is asked whether it is gone: it may end its work after a signal. */
 const missed = 3;
 
@@ -73,7 +76,7 @@ export class Lease {
         if (await this.#take()) continue;
         throw this.#lost('another reconciler holds it');
       } catch (error) {
-        if (error instanceof AgentError) throw error;
+        if (error instanceof LeaseLost) throw error;
         why = messageOf(error);
         this.#warnOnce(`cannot renew the Lease ${name}: ${why}`);
       }
@@ -96,9 +99,9 @@ export class Lease {
     } as LeaseObject);
   }
 
-  #lost(why: string): AgentError {
+  #lost(why: string): LeaseLost {
     this.#renewedAt = undefined;
-    return new AgentError(ExitCode.unexpected, `the Lease ${this.#options.name} is lost: ${why}`);
+    return new LeaseLost(ExitCode.unexpected, `the Lease ${this.#options.name} is lost: ${why}`);
   }
 
   #warnOnce(message: string): void {

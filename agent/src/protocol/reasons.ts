@@ -58,7 +58,8 @@ export const reasons = {
     "there is no StatefulSet of this name: an EtcdCluster is only the desired state. kubectl get etcdcluster <name> -n <namespace> -o yaml | npx cdk8s-etcd render - | kubectl apply --server-side -f - creates the other manifests; or use new EtcdCluster(chart, '<name>') and cdk8s synth",
   RecordLost: 'the record is gone and cannot be rebuilt from the members that answer; see the runbook',
   RecordUnreadable: 'the record exists but cannot be read; nothing is changed until it is repaired; see the runbook',
-  ForeignMember: 'is at the address of no pod of this cluster, or of a pod that has another member; until it is removed, no member is added or restarted',
+  ForeignMember:
+    'is at the address of no pod of this cluster, or of a pod that has another member; until it is removed, no member is added or restarted',
   RecordRolledBack: 'the record is older than the one that the agents have read',
   UpgradeRefused: 'the version of the spec cannot be reached from the present version',
   VersionMismatch: 'a pod runs another version than its template names',

@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { AtPoint } from '../../controllers/cluster/reconcile.ts';
 import { defaultSettings, type Settings } from '../../controllers/cluster/settings.ts';
-import { Reconciler } from '../../controllers/reconciler.ts';
+import { Reconciler, type ReconcilerOptions } from '../../controllers/reconciler.ts';
 import { findAccess } from '../../kube/api-access.ts';
+import { LeaseLost } from '../../kube/lease.ts';
 import { ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
 import { parseListen } from '../../lib/http/listen-address.ts';
@@ -21,7 +22,7 @@ export async function runWith(
 ): Promise<CommandResult> {
   const access = await findAccess(process.env);
   const namespace = settings.text('namespace') || access.namespace || 'default';
-  const reconciler = new Reconciler({
+  const options: ReconcilerOptions = {
     access,
     namespace,
     selector: settings.text('selector'),
@@ -33,11 +34,30 @@ export async function runWith(
     settings: await readTuning(settings.text('tuning')),
     log,
     ...hooks,
-  });
+  };
   // By itself V8 lets garbage grow to the size of the live data.
   const collection = setInterval(() => globalThis.gc?.(), 60_000);
-  await reconciler.run(signal).finally(() => clearInterval(collection));
+  await runAgain(() => new Reconciler(options), signal, log).finally(() => clearInterval(collection));
   return { exitCode: ExitCode.done, text: `stopped; the clusters of ${namespace} keep running`, data: { namespace } };
+}
+
+/**
+ * A reconciler that has lost the Lease ends, with everything that it knows, and the next one waits for the Lease. A process that
+ * ended would not be started again for minutes if this happens often, for example while the API server is overloaded.
+ */
+export async function runAgain(
+  begin: () => Pick<Reconciler, 'run'>,
+  signal: AbortSignal,
+  log: Pick<CommandContext['log'], 'warn'>,
+): Promise<void> {
+  for (;;) {
+    try {
+      return await begin().run(signal);
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) throw error;
+      log.warn(`${messageOf(error)}; waiting for the Lease`);
+    }
+  }
 }
 
 /** Reads the file of `--tuning`, and adds the defaults. */

@@ -90,6 +90,12 @@ describe('while TLS is switched on or off', () => {
   };
   const apply = (spec: object) => cluster.setCluster({ metadata: { name: 'orders' }, spec } as never);
 
+  test('a pod with certificates is asked by https before the EtcdCluster has been read', async () => {
+    put(1, { volumes: certificates, initContainers });
+    await workload.pods();
+    expect(await workload.clientUrls()).toEqual(['https://127.0.0.2:2379']);
+  });
+
   test('each pod is asked as it is: with certificates by https, without by http', async () => {
     apply({ tls });
     put(0, {});

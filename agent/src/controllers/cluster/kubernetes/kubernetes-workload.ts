@@ -85,8 +85,9 @@ export class KubernetesWorkload implements Workload {
 
   /** With certificates, etcd listens on https unless TLS is being switched off. */
   #schemeOfEtcd({ uid, hasCertificates }: Address): Scheme {
+    const { cluster } = this.#context;
     const isPlain = !hasCertificates || this.#transports.get(uid)?.clients === 'http';
-    return isPlain || !this.#context.cluster?.spec.tls ? 'http' : 'https';
+    return isPlain || (cluster !== undefined && !cluster.spec.tls) ? 'http' : 'https';
   }
 
   async claims(): Promise<Claim[]> {
