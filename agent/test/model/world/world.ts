@@ -9,6 +9,7 @@ import type { AddRule, Cluster } from './etcd.ts';
  *
  * Left out, each of which may hide a defect:
  * - time: a fact has just begun or has long been true;
+ * - clocks: the reconciler's is right, and so is that of the API server (unit tests have others);
  * - raft below membership: a voter has all acknowledged writes or lags far behind;
  * - the agent's own steps between volumeId, permit, config and WAL, which are one step here, and its polls of the record: it
  *   always knows the newest;
@@ -20,6 +21,7 @@ import type { AddRule, Cluster } from './etcd.ts';
  * - images of another version than their template names, except for another patch of the same minor in the image's tag;
  * - clients of a seed before it is seeded: their Services lead to no member that is not ready;
  * - reads of the record that a gate misses, except for one per `noApi` fault;
+ * - members that were added by hand, except for a learner at another address and a voter at the address of pod 1;
  * - the domain of the member names, except that it may differ between cluster and members (`renamed`);
  * - the certificates: a pod that mounts them has them, and members accept each other's. Roots are only names that a pod reads
  *   when it is created, and no restart of etcd alone loads them; every `ca.crt` changes at once;
