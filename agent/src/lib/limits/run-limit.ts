@@ -116,6 +116,25 @@ export function moreTime(signal: AbortSignal | undefined, seconds: number): void
   if (signal && seconds > 0) limits.get(signal)?.extend(seconds * 1000);
 }
 
+/**
+ * Runs work that ends within these milliseconds and does not count towards the time limit of its run. Counts if `--timeout`
+ * is given.
+ */
+export async function withOwnTime<T>(
+  signal: AbortSignal | undefined,
+  milliseconds: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const extend = signal && limits.get(signal)?.extend;
+  const begun = Date.now();
+  extend?.(milliseconds);
+  try {
+    return await work();
+  } finally {
+    extend?.(Date.now() - begun - milliseconds);
+  }
+}
+
 /** Milliseconds that the run of a signal may wait for something optional: at most a quarter of its time. */
 export const patienceOf = (signal: AbortSignal | undefined, most: number): number =>
   Math.min(most, ((signal && limits.get(signal)?.whole()) ?? Number.POSITIVE_INFINITY) / 4);

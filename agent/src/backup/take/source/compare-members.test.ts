@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Settings } from '../../../commands/cli/settings.ts';
 import type { HashKVAnswer } from '../../../etcd/maintenance.ts';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
+import { withTimeout } from '../../../lib/limits/run-limit.ts';
 import { compareMembers, fallenBehind } from './compare-members.ts';
 import type { ReachedMember } from './observe-cluster.ts';
 
@@ -76,6 +79,56 @@ test('a member that does not answer makes the comparison inconclusive, unless an
     detail: 'member-1: it is away',
   });
   expect(await compare(fake(at(40)), fake(away), fake(at(40, 8)))).toMatchObject({ outcome: 'differ' });
+});
+
+test('a member that does not answer is not asked again, and the others are asked meanwhile', async () => {
+  const away = fake(new AgentError(ExitCode.etcdUnavailable, 'etcd at member-1 did not answer'));
+  const other = fake(at(45), at(40));
+  expect(await compare(fake(at(40)), away, other)).toMatchObject({
+    outcome: 'inconclusive',
+    hashKV: { membersAgreeing: 1 },
+    detail: 'etcd at member-1 did not answer',
+  });
+  expect([away.asked, other.asked]).toEqual([1, 2]);
+});
+
+test('a run that has little time left compares what it can, and its time limit does not count the wait', async () => {
+  const settings = (timeout?: number) => ({ duration: () => timeout }) as unknown as Settings;
+  const waits: number[] = [];
+  let asked = 0;
+  let together = 0;
+  const reached = (endpoint: string, answers: boolean) =>
+    ({
+      endpoint,
+      member: {
+        status: async () => ({ revision: 50, dbSize: 0 }),
+        isCompacted: async () => false,
+        hashKV: async (_: number, deadline: number) => {
+          if (answers) return at(40);
+          waits.push(deadline);
+          together = Math.max(together, ++asked);
+          await sleep(Math.min(deadline, 300));
+          asked--;
+          throw new AgentError(ExitCode.etcdUnavailable, 'silent');
+        },
+      },
+    }) as unknown as ReachedMember;
+  const [source, ...others] = [reached('a', true), reached('b', false), reached('c', false)];
+  const run = (timeout?: number) =>
+    withTimeout({ settings: settings(timeout), signal: new AbortController().signal }, async (signal, _, limit) => {
+      const begun = Date.now();
+      const { outcome } = await compareMembers(source, others, signal);
+      signal.throwIfAborted();
+      return { outcome, took: Date.now() - begun, more: limit() - (timeout ?? 60_000) };
+    });
+  const free = await run();
+  expect(waits.splice(0)).toEqual([60_000, 60_000]);
+  expect(free.outcome).toBe('inconclusive');
+  expect(free.more).toBeGreaterThan(250);
+  expect(free.more).toBeLessThanOrEqual(free.took);
+  expect(together).toBe(2);
+  expect(await run(4_000)).toMatchObject({ outcome: 'inconclusive', more: 0 });
+  expect(Math.max(...waits)).toBeLessThanOrEqual(1_000);
 });
 
 test('at the compact revision there is nothing to hash, and no hash is kept', async () => {

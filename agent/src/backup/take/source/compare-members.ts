@@ -1,5 +1,6 @@
 import type { EtcdMember } from '../../../etcd/etcd-member.ts';
 import { AgentError, ExitCode, messageOf } from '../../../lib/errors.ts';
+import { timeLeft, withOwnTime } from '../../../lib/limits/run-limit.ts';
 import type { HashKV } from '../../catalog/manifest.ts';
 import type { ReachedMember } from './observe-cluster.ts';
 
@@ -16,7 +17,7 @@ const MIB = 1024 * 1024;
 /**
  * Compares HashKV of the source with that of every other voter at one revision. The hash depends on the compact revision,
  * so members that were compacted differently cannot be compared. The comparison is then repeated; after three attempts it
- * is inconclusive. `all` is the number of other voters, reached or not.
+ * is inconclusive. A member that does not answer is not asked again. `all` is the number of other voters, reached or not.
  */
 export async function compareMembers(
   source: ReachedMember,
@@ -26,17 +27,19 @@ export async function compareMembers(
 ): Promise<Comparison> {
   const apart = fallenBehind(await statusesOf([source, ...others], signal));
   if (apart !== undefined) return { outcome: 'differ', detail: `MembersInconsistent: ${apart}` };
-  let comparison: Comparison = { outcome: 'inconclusive', detail: 'not compared' };
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    comparison = await compareOnce(source, others, signal, all).catch((error): Comparison => {
+  const silent = new Map<string, string>();
+  for (let attempt = 1; ; attempt++) {
+    const { again, ...comparison } = await compareOnce(source, others, silent, signal, all).catch((error): Attempt => {
       signal?.throwIfAborted();
       if (error instanceof AgentError && error.exitCode === ExitCode.usage) throw error;
       return { outcome: 'inconclusive', detail: `the source did not return HashKV: ${messageOf(error)}` };
     });
-    if (comparison.outcome !== 'inconclusive' || comparison.hashKV === undefined) break;
+    if (!again || attempt === ATTEMPTS) return comparison;
   }
-  return comparison;
 }
+
+/** `again`: another attempt may be conclusive. */
+type Attempt = Comparison & { readonly again?: boolean };
 
 export type MemberAt = Pick<ReachedMember, 'endpoint'> & {
   readonly status: Pick<ReachedMember['status'], 'revision' | 'raftAppliedIndex'>;
@@ -76,15 +79,20 @@ async function statusesOf(members: readonly ReachedMember[], signal?: AbortSigna
   return all;
 }
 
+/** `silent`: why members did not answer an earlier attempt, by their endpoints. Those of this one are added. */
 async function compareOnce(
   source: ReachedMember,
   others: readonly ReachedMember[],
+  silent: Map<string, string>,
   signal: AbortSignal | undefined,
   all: number,
-): Promise<Comparison> {
+): Promise<Attempt> {
   const { revision, dbSize } = await source.member.status(signal);
-  const deadline = 60_000 + (dbSize / MIB) * 200;
-  const own = await source.member.hashKV(revision, deadline, signal);
+  const ask = <T>(work: (deadline: number) => Promise<T>): Promise<T> => {
+    const deadline = Math.min(60_000 + Math.ceil(dbSize / MIB) * 200, timeLeft(signal) / 4);
+    return withOwnTime(signal, deadline, () => work(deadline));
+  };
+  const own = await ask((deadline) => source.member.hashKV(revision, deadline, signal));
   // At the compact revision itself, etcd 3.5+ uses the previous compact revision: nobody can reproduce that hash.
   if (await source.member.isCompacted(revision - 1)) {
     return {
@@ -94,11 +102,18 @@ async function compareOnce(
   }
   let agreeing = 0;
   const differing: string[] = [];
-  const unknown: string[] = [];
-  for (const { endpoint, member } of others) {
-    const other = await hashOrReason(member, revision, deadline, signal);
-    if (typeof other === 'string') unknown.push(`${endpoint}: ${other}`);
-    else if (other.compactRevision !== own.compactRevision) unknown.push(`${endpoint}: compacted at another revision`);
+  const compacted: string[] = [];
+  const answers = await ask((deadline) =>
+    Promise.all(
+      others.map(async ({ endpoint, member }) => ({
+        endpoint,
+        other: silent.get(endpoint) ?? (await hashOrReason(member, revision, deadline, signal)),
+      })),
+    ),
+  );
+  for (const { endpoint, other } of answers) {
+    if (typeof other === 'string') silent.set(endpoint, other);
+    else if (other.compactRevision !== own.compactRevision) compacted.push(endpoint);
     else if (other.hash === own.hash) agreeing++;
     else differing.push(endpoint);
   }
@@ -110,7 +125,13 @@ async function compareOnce(
       detail: `MembersInconsistent: at revision ${revision}, the data of ${differing.join(', ')} differ from those of ${source.endpoint}`,
     };
   }
-  if (unknown.length > 0) return { outcome: 'inconclusive', hashKV, detail: unknown.join('; ') };
+  const unknown = [
+    ...[...silent].map(([endpoint, reason]) => (reason.includes(endpoint) ? reason : `${endpoint}: ${reason}`)),
+    ...compacted.map((endpoint) => `${endpoint}: compacted at another revision`),
+  ];
+  if (unknown.length > 0) {
+    return { outcome: 'inconclusive', hashKV, detail: unknown.join('; '), again: compacted.length > 0 };
+  }
   return { outcome: 'agree', hashKV, detail: agreement(agreeing, all, revision) };
 }
 
@@ -124,14 +145,14 @@ function agreement(agreeing: number, all: number, revision: number): string {
 }
 
 async function hashOrReason(member: EtcdMember, revision: number, deadline: number, signal?: AbortSignal) {
-  for (let attempt = 0; ; attempt++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await member.hashKV(revision, deadline, signal);
     } catch (error) {
       signal?.throwIfAborted();
       const reason = messageOf(error);
       // The member has not applied this revision yet.
-      if (!/future revision/.test(reason) || attempt === 10) return reason;
+      if (!/future revision/.test(reason) || attempt === 30) return reason;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
