@@ -1,5 +1,5 @@
-import { readdir, rename, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { sync } from '../../lib/files/directories.ts';
 import { ETCD_MANIFEST } from './node.ts';
@@ -34,16 +34,50 @@ export async function moveIn(names: readonly string[], from: string, to: string)
 }
 
 async function move(name: string, from: string, to: string): Promise<void> {
+  const source = join(from, name);
   const target = join(to, name);
-  if (await isThere(target)) {
-    throw new AgentError(
-      ExitCode.refused,
-      `${join(from, name)} and ${target} both exist, and the agent did not write one of them; remove the wrong one`,
-    );
+  try {
+    if (!(await isThere(target))) await moveFile(source, target);
+    // A run that was killed between the copy and the removal leaves both.
+    else if (await isSame(source, target)) await rm(source);
+    else {
+      throw new AgentError(
+        ExitCode.refused,
+        `${source} and ${target} both exist, and the agent did not write one of them; remove the wrong one`,
+      );
+    }
+  } catch (error) {
+    if (error instanceof AgentError) throw error;
+    throw new AgentError(ExitCode.usage, `${source} cannot be moved to ${to} (${codeOf(error)})`);
   }
-  await rename(join(from, name), target).catch((error) => {
-    throw new AgentError(ExitCode.usage, `${join(from, name)} cannot be moved to ${to} (${codeOf(error)})`);
-  });
   await sync(to);
   await sync(from);
 }
+
+/** Another mount needs a copy, also if it leads to the same file system. */
+async function moveFile(source: string, target: string): Promise<void> {
+  try {
+    await rename(source, target);
+  } catch (error) {
+    if (codeOf(error) !== 'EXDEV') throw error;
+    await copyWhole(source, target);
+    await rm(source);
+  }
+}
+
+async function copyWhole(source: string, target: string): Promise<void> {
+  // The kubelet ignores names that begin with a dot.
+  const copy = join(dirname(target), `.${basename(target)}.copy`);
+  try {
+    await copyFile(source, copy);
+    await sync(copy);
+    await rename(copy, target);
+  } catch (error) {
+    await rm(copy, { force: true }).catch(() => {});
+    throw error;
+  }
+  await sync(dirname(target));
+}
+
+const isSame = async (one: string, other: string): Promise<boolean> =>
+  (await readFile(one)).equals(await readFile(other));

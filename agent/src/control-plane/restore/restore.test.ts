@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Journal, type JournalContent } from './journal.ts';
 import { continueRestore, type RestoreContext } from './restore.ts';
+import { undo } from './undo.ts';
 
 const CP1 = 'http://10.0.0.1:2380';
 
@@ -70,4 +71,18 @@ describe('while others answer', () => {
     etcd = { clusterId: 'strange', peerURLs: [url] };
     await expect(wait({ leftOut: leftOut(), oldIds: undefined })).rejects.toThrow(/^cp2 /);
   });
+});
+
+test('a restore that has moved nothing is undone, although nothing can be moved', async () => {
+  const [manifestsDir, dataDir] = ['manifests', 'data'].map((name) => join(root, name)) as [string, string];
+  await mkdir(manifestsDir);
+  await writeFile(join(manifestsDir, 'etcd.yaml'), '');
+  const journal = await Journal.begin(root, {
+    ...{ schema: 'cdk8s-etcd/control-plane-restore/v1', state: 'prepared', startedAt: '2026-11-22T01:00:00Z' },
+    ...{ id: 'snap', token: 't', manifestsDir, replacedDir: join(dataDir, 'member.replaced-1') },
+    node: { kind: 'static-pod', member: { dataDir } },
+  } as unknown as JournalContent);
+  await rm(journal.manifests, { recursive: true });
+  await undo(journal, { progress: { phase: () => {} } } as unknown as RestoreContext);
+  expect([journal.content.state, await readdir(manifestsDir)]).toEqual(['undone', ['etcd.yaml']]);
 });

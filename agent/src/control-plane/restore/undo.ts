@@ -5,14 +5,18 @@ import { manifestsIn, moveIn, moveOut } from '../node/manifests.ts';
 import { serveTrouble } from '../state/health.ts';
 import { stillRunning } from '../state/still-running.ts';
 import type { Journal } from './journal.ts';
-import { oldData, oldDataText, putBack } from './replace-member.ts';
+import { discardPrepared, oldData, oldDataText, putBack } from './replace-member.ts';
 import { type RestoreContext, stopCommand } from './restore.ts';
 import { waitUntilClear } from './wait.ts';
 
-/** Puts the old data and manifests back. Refuses if the new member has served: everything written since would be lost. */
+/** Puts the old data and manifests back, if they were moved. Refuses if the new member has served: everything written since would be lost. */
 export async function undo(journal: Journal, context: RestoreContext): Promise<void> {
   const { state, node, clusterId, manifestsDir, replacedDir } = journal.content;
   if (state === 'served' || state === 'done') throw await served(journal);
+  if (state === 'prepared' && (await manifestsIn(journal.manifests)).length === 0) {
+    await discardPrepared(node.member);
+    return journal.set({ state: 'undone' });
+  }
   const inPlace = await isInPlace(journal);
   if (inPlace && !(await serveTrouble(node.member, clusterId))) return refuseServed(journal);
   context.progress.phase('stop', 'etcd');
