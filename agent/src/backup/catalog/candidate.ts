@@ -57,7 +57,7 @@ export function* candidatesOf(entries: Iterable<Entry>): Generator<Candidate> {
 }
 
 /** When the last object of a snapshot was stored, in milliseconds. An invalid time is the end of time. */
-function storedAt({ objects }: Entry): number {
+export function storedAt({ objects }: Pick<Entry, 'objects'>): number {
   const times = objects.map(({ modified }) => modified.getTime());
   return times.length === 0 || times.some(Number.isNaN) ? Number.POSITIVE_INFINITY : Math.max(...times);
 }

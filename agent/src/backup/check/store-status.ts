@@ -4,12 +4,13 @@ import { formatAge } from '../../lib/terminal/format-age.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { clockOf } from '../../store/clock.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
+import { storedAt } from '../catalog/candidate.ts';
 import { type Entry, isMarkedTaking, lostManifests, readCatalog, unfinished } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { isOf, type Wanted } from '../catalog/identity/identity.ts';
 import { restoredFromIt } from '../catalog/identity/lineage.ts';
 import { listNames } from '../catalog/names.ts';
-import { isOlder, mayBeFrom, type PassedOver, passedOver, passedOverNote, timeOf } from '../catalog/passed-over.ts';
+import { isOlder, isUndated, type PassedOver, passedOver, passedOverNote, timeOf } from '../catalog/passed-over.ts';
 import { laterOf, newestVerified, noneVerified, type WayOut } from '../catalog/select.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';
 import { storeSamples } from '../metrics/samples.ts';
@@ -109,15 +110,22 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
 
 /** Nothing is known of these snapshots but that they exist, so they may be newer verified ones. */
 function unreadAmong(entries: readonly Entry[], wanted: Wanted, newest: Entry | undefined): string | undefined {
-  const from = newest ? timeOf(newest) : Number.NEGATIVE_INFINITY;
+  const mayBeNewer = (entry: Entry) => {
+    if (newest === undefined) return true;
+    if (!isUndated(entry)) return timeOf(entry) >= timeOf(newest);
+    // One in cold storage stays unreadable, and must not hide for good that newer ones are good.
+    return entry.unread === 'unreachable' || storedAt(entry) > firstStoredAt(newest);
+  };
   const one = entries.find(
     (entry) =>
       ['newer', 'refused', 'unreachable'].includes(entry.unread ?? '') &&
       (!entry.manifest || isOf(wanted, entry)) &&
-      mayBeFrom(entry, from),
+      mayBeNewer(entry),
   );
   return one && `${one.id}: ${one.problem}`;
 }
+
+const firstStoredAt = ({ objects }: Entry): number => Math.min(...objects.map(({ modified }) => modified.getTime()));
 
 /** Says what to do if no snapshot is new enough. */
 const staleText = (entries: readonly Entry[], request: StatusRequest, passed: readonly PassedOver[]): string =>

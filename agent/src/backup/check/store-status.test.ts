@@ -1,0 +1,56 @@
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { manifestOf } from '../../../test/support/manifest-of.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import { storeStatus } from './store-status.ts';
+
+const NEWEST = 'etcd-snapshot-20261121-023807-3f9c2a';
+const DATED = 'etcd-snapshot-20261120-023807-3f9c2a';
+const LATER = 'etcd-snapshot-20261122-023807-3f9c2a';
+const NAMED = 'monthly-2025-01';
+
+let place: string;
+beforeEach(async () => {
+  place = await mkdtemp(join(tmpdir(), 'status-'));
+  await mkdir(join(place, 'orders'));
+});
+afterEach(() => rm(place, { recursive: true }));
+
+/** Stores a snapshot, at this hour of the day after the one in its manifest. */
+async function put(id: string, hour: number): Promise<void> {
+  const bytes = Buffer.alloc(64);
+  const files = { [`${id}.db`]: bytes, [`${id}.json`]: JSON.stringify(manifestOf(bytes, bytes, { id })) };
+  for (const [name, content] of Object.entries(files)) {
+    await writeFile(join(place, 'orders', name), content);
+    await utimes(join(place, 'orders', name), 0, Date.UTC(2026, 10, 22, hour) / 1000);
+  }
+}
+
+/** What cannot be read, while the store does not give out the manifest of one snapshot. */
+async function unread(id: string, exitCode: ExitCode): Promise<string | undefined> {
+  const store = new FilesystemStore({ path: place });
+  const get = store.get.bind(store);
+  store.get = (key, options) =>
+    key.endsWith(`/${id}.json`) ? Promise.reject(new AgentError(exitCode, 'in cold storage')) : get(key, options);
+  const status = await storeStatus({ store, cluster: 'orders', maxAge: undefined }, {});
+  expect(status.id).toBe(NEWEST);
+  return status.unread;
+}
+
+const { storeRefused: refused, storeUnreachable: unreachable } = ExitCode;
+
+test.each<[string, string, number, ExitCode, boolean]>([
+  ['an old one under a name of its own that is refused', NAMED, 1, refused, false],
+  ['one under a name of its own that is refused and was stored later', NAMED, 3, refused, true],
+  ['one under a name of its own that does not answer', NAMED, 1, unreachable, true],
+  ['one that is refused and is older by its name', DATED, 3, refused, false],
+  ['one that is refused and is newer by its name', LATER, 1, refused, true],
+])('%s hides the newest verified snapshot only if it may be newer', async (_, id, hour, exitCode, isUnread) => {
+  await put(NEWEST, 2);
+  await put(id, hour);
+  const found = await unread(id, exitCode);
+  if (isUnread) expect(found).toContain(`${id}: `);
+  else expect(found).toBeUndefined();
+});
