@@ -59,7 +59,8 @@ export async function nodeOf(settings: Settings): Promise<EtcdNode> {
 /** Refuses mistakes that show before the store is contacted. */
 export async function refuseNode(node: EtcdNode, { manifestsDir }: Places): Promise<void> {
   refuseOtherNode(node);
-  for (const folder of [node.member.dataDir, node.member.walDir]) {
+  const { dataDir, walDir } = node.member;
+  for (const folder of [node.kind === 'static-pod' ? manifestsDir : undefined, dataDir, walDir]) {
     if (folder === undefined || !(await isOfContainer(folder))) continue;
     throw usageError(`${node.source}: ${folder} is not mounted into this container; mount it there`);
   }

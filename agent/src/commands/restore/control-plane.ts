@@ -8,6 +8,7 @@ import { type VerifyRequest, verifyText, verifyUntilHealthy } from '../../contro
 import { ApiClient } from '../../kube/api-client.ts';
 import { kubeConfigAccess } from '../../kube/kube-config-access.ts';
 import { ExitCode, usageError } from '../../lib/errors.ts';
+import { refuseInContainer } from '../../store/container-path.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import { execute } from './control-plane-execute.ts';
@@ -20,11 +21,12 @@ export const run: Command = async (context) => {
   const { settings } = context;
   const asked = (['plan', 'stop', 'undo', 'check'] as const).filter((mode) => settings.flag(mode));
   if (asked.length > 1) throw usageError(`${asked.map((mode) => `--${mode}`).join(' and ')}: choose one`);
+  const { journalDir } = placesOf(settings);
+  await refuseInContainer('--journal-dir', journalDir);
   await refuseOwnProcessNamespace();
   const [mode] = asked;
   if (mode === 'plan') return plan(context);
   if (mode === 'check') return check(context);
-  const { journalDir } = placesOf(settings);
   return withNodeLock(journalDir, async () => {
     await Journal.tidy(journalDir);
     return mode === 'undo' ? undoRestore(context) : execute(context, mode === 'stop' ? 'stopped' : 'done');
