@@ -22,6 +22,22 @@ test('a unit contains program, arguments and environment', () => {
   expect(args).toEqual(['--data-dir=/var/lib/etcd', '--name', 'cp1', '--a=1', '--b=2']);
 });
 
+test('a comment between continued lines does not count, and an empty line ends them', () => {
+  const unit = parseSystemdUnit(
+    [
+      '[Service]',
+      'ExecStart=/usr/bin/etcd \\',
+      '  --data-dir=/new \\',
+      '# --data-dir=/old \\',
+      '  ; --wal-dir=/old',
+      '  --name=cp1 \\',
+      '',
+      'User=etcd',
+    ].join('\n'),
+  );
+  expect(unit).toMatchObject({ args: ['--data-dir=/new', '--name=cp1'], user: 'etcd' });
+});
+
 test('a variable that is set nowhere has the name of something in every object', () => {
   expect(expanded(['--name', '$constructor'], {})).toEqual(['--name']);
 });

@@ -70,7 +70,9 @@ export const asWritten = (value: string): string => value.replaceAll(UNKNOWN, ''
 /** Parses a unit followed by its drop-ins. Returns undefined if the service starts nothing. */
 export function parseSystemdUnit(text: string): SystemdUnit | undefined {
   const settings = text
-    .replaceAll(/\\\n\s*/g, ' ')
+    // A comment between continued lines is dropped, and an empty line ends them.
+    .replaceAll(/^[^\S\n]*[#;].*\n?/gm, '')
+    .replaceAll(/\\\n[^\S\n]*/g, ' ')
     .split('\n')
     .flatMap((line) => {
       const [, name, value = ''] = /^\s*([A-Za-z]+)\s*=(.*)/.exec(line) ?? [];
