@@ -3,17 +3,24 @@ import { parseYaml } from '../../lib/input/yaml.ts';
 /** etcd's settings by flag name, whether set by flag, environment or config file. */
 export type EtcdFlags = Readonly<Record<string, string>>;
 
+/** Of a flag that is given several times, the last one counts. */
+export const flagsOfArguments = (args: readonly string[]): EtcdFlags => Object.fromEntries(givenFlags(args));
+
+/** All URLs of a flag of kube-apiserver that adds up if it is given several times. */
+export const urlsOfArguments = (args: readonly string[], name: string): string[] =>
+  givenFlags(args).flatMap(([flag, value]) => (flag === name ? value.split(',').filter(Boolean) : []));
+
 /** Parses `--name=value`, `-name=value`, `--name value`, and `--name` alone, which means true. */
-export function flagsOfArguments(args: readonly string[]): EtcdFlags {
-  const flags: Record<string, string> = {};
+export function givenFlags(args: readonly string[]): [name: string, value: string][] {
+  const flags: [string, string][] = [];
   for (let at = 0; at < args.length; at++) {
     const [, name, value] = /^--?([a-z][a-z0-9-]*)(?:=(.*))?$/s.exec(args[at]!) ?? [];
     if (name === undefined) continue;
     const next = args[at + 1];
-    if (value !== undefined) flags[name] = value;
-    else if (next === undefined || next.startsWith('-')) flags[name] = 'true';
+    if (value !== undefined) flags.push([name, value]);
+    else if (next === undefined || next.startsWith('-')) flags.push([name, 'true']);
     else {
-      flags[name] = next;
+      flags.push([name, next]);
       at++;
     }
   }

@@ -44,3 +44,14 @@ test('a certificate of this node is created, not taken from another node', async
     /was made on another node, whose copy must not be used here; kubeadm init phase certs/,
   );
 });
+
+test('each file of a repeated flag is needed, and certificates by name are too', async () => {
+  const flags = [
+    ...[`--service-account-key-file=${PKI}/old.pub`, '--service-account-key-file', '/dev/null'],
+    ...[`--tls-sni-cert-key=${PKI}/a.crt,${PKI}/a.key:a.com,b.com`, '--tls-sni-cert-key=/dev/null,/dev/null'],
+  ];
+  const containers = [{ name: 'kube-apiserver', command: ['kube-apiserver', ...flags] }];
+  await writeFile(join(manifestsDir, 'kube-apiserver.yaml'), stringify({ kind: 'Pod', spec: { containers } }));
+  const none = { member: { clientTls: {}, peerTls: {} } } as unknown as typeof node;
+  await expect(refusal(none)).rejects.toThrow(`${PKI}/old.pub, ${PKI}/a.crt, ${PKI}/a.key: are missing, and etcd`);
+});

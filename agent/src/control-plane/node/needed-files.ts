@@ -4,7 +4,7 @@ import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { isOfContainer } from '../../store/container-path.ts';
-import { flagsOfArguments } from './etcd-flags.ts';
+import { givenFlags } from './etcd-flags.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from './manifests.ts';
 import type { EtcdNode } from './node.ts';
 import { readStaticPod } from './static-pod.ts';
@@ -33,12 +33,17 @@ export async function refuseMissingFiles(
 async function filesOfApiServer(manifestsDir: string): Promise<{ files: string[]; encryptionConfig?: string }> {
   if (!(await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return { files: [] };
   const { args, hostPath } = await readStaticPod(join(manifestsDir, API_SERVER_MANIFEST), 'kube-apiserver');
-  const flags = flagsOfArguments(args);
-  const files = Object.entries(flags).flatMap(([name, value]) =>
-    READS.test(name) && value.startsWith('/') ? [hostPath(value)] : [],
-  );
-  const encryption = flags['encryption-provider-config'];
-  return { files, ...(encryption && { encryptionConfig: hostPath(encryption) }) };
+  // Some flags may be given several times, each with a file of its own.
+  const flags = givenFlags(args);
+  const files = flags.flatMap(filesOfFlag).filter((file) => file.startsWith('/'));
+  const encryption = flags.findLast(([name]) => name === 'encryption-provider-config')?.[1];
+  return { files: files.map(hostPath), ...(encryption && { encryptionConfig: hostPath(encryption) }) };
+}
+
+function filesOfFlag([name, value]: [name: string, value: string]): string[] {
+  // A certificate and its key, and perhaps the names that they are for: `a.crt,a.key:a.com,b.com`.
+  if (name === 'tls-sni-cert-key') return value.split(':')[0]!.split(',');
+  return READS.test(name) ? [value] : [];
 }
 
 /** A file that is not mounted into the agent's container does not count as missing. */

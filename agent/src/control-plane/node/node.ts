@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { AgentError, messageOf, usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
 import { isOfContainer } from '../../store/container-path.ts';
-import { type EtcdFlags, effectiveFlags, flagsOfArguments } from './etcd-flags.ts';
+import { type EtcdFlags, effectiveFlags, urlsOfArguments } from './etcd-flags.ts';
 import { addresses, hostOf } from './local-address.ts';
 import { type MemberFlags, memberFlags } from './member-flags.ts';
 import { type EtcdProcess, etcdProcesses } from './processes.ts';
@@ -199,9 +199,9 @@ async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<Etcd
 /** Returns the etcd URLs of this node's API server, if none of them is on this machine. */
 async function externalEtcd(manifestsDir: string): Promise<string | undefined> {
   const pod = await readStaticPod(join(manifestsDir, 'kube-apiserver.yaml'), 'kube-apiserver').catch(() => undefined);
-  const servers = flagsOfArguments(pod?.args ?? [])['etcd-servers'];
-  const isHere = servers?.split(',').some((url) => addresses().has(hostOf(url)) || hostOf(url) === 'localhost');
-  return isHere ? undefined : servers;
+  const servers = urlsOfArguments(pod?.args ?? [], 'etcd-servers');
+  const isHere = servers.some((url) => addresses().has(hostOf(url)) || hostOf(url) === 'localhost');
+  return isHere || servers.length === 0 ? undefined : servers.join(',');
 }
 
 function outside(

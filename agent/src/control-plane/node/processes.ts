@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { type EtcdFlags, effectiveFlags, flagsOfArguments } from './etcd-flags.ts';
+import { type EtcdFlags, effectiveFlags, flagsOfArguments, urlsOfArguments } from './etcd-flags.ts';
 import type { MemberFlags } from './member-flags.ts';
 
 export interface Process {
@@ -55,7 +55,7 @@ export async function etcdProcesses(): Promise<EtcdProcess[]> {
 /** Finds the API servers that use one of the member's client URLs. */
 export async function apiServersOf({ clientUrls }: Pick<MemberFlags, 'clientUrls'>): Promise<Process[]> {
   const urls = new Set(clientUrls.map(normal));
-  const servers = ({ args }: Process) => (flagsOfArguments(args)['etcd-servers'] ?? '').split(',').filter(Boolean);
+  const servers = ({ args }: Process) => urlsOfArguments(args, 'etcd-servers');
   return (await processesNamed('kube-apiserver')).filter((each) => servers(each).some((url) => urls.has(normal(url))));
 }
 
