@@ -36,6 +36,8 @@ export async function refuseMisplaced(
     throw refused(`${dataDir} is not empty and holds no etcd data; ${await remedyAmong(below, isOwn)}`);
   }
   for (const each of [path, ...below]) await refuseRunning(each);
+  // What the agent restores has its log inside.
+  if (!names.includes(MARKER)) await refuseSeparateLog(dataDir, path);
   for (const each of ancestorsOf(path)) {
     if (await isInUse(each)) {
       throw refused(`${dataDir} lies in ${each}, which a running etcd uses; name another directory`);
@@ -68,6 +70,17 @@ async function dataDirAround(path: string, names: readonly string[]): Promise<st
 
 export async function refuseRunning(dataDir: string): Promise<void> {
   if (await isInUse(dataDir)) throw refused(`a running etcd uses ${dataDir}; stop it first`);
+}
+
+/** With its own `--wal-dir`, etcd would replay the old log, which that folder keeps, on the restored data. */
+async function refuseSeparateLog(dataDir: string, path: string): Promise<void> {
+  const [data, log] = await Promise.all(
+    ['snap/db', 'wal'].map((name) => stat(join(path, 'member', name)).catch(() => undefined)),
+  );
+  if (!data || log) return;
+  throw refused(
+    `${dataDir} holds a database without its write-ahead log, as of an etcd with --wal-dir; move ${dataDir} and the folder of --wal-dir away, restore again, and start etcd without --wal-dir`,
+  );
 }
 
 async function refuseStore(dataDir: string, path: string, storeUrl: string): Promise<void> {
