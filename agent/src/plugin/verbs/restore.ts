@@ -56,7 +56,7 @@ export const restore: Verb = {
         source: chosen.source,
         ...(flags.identitySecret !== undefined && { identitySecret: flags.identitySecret }),
         ...(flags.safetyBackup === false && { safetyBackup: false }),
-        // A person has agreed, so it is no EtcdRestore of before that was renamed.
+        // A person has agreed, so this is not an earlier EtcdRestore that was renamed.
         again: name,
       },
     };
