@@ -51,7 +51,9 @@ export const restoreFields = {
   'source!': source,
   identitySecret: secretName('A Secret whose files are age identities. Required for an encrypted snapshot.'),
   sha256: sha256('The expected SHA-256 of the decrypted and decompressed snapshot.'),
-  expectedRevision: integer('The expected revision of the snapshot.', 1, undefined, { maximum: Number.MAX_SAFE_INTEGER }),
+  expectedRevision: integer('The expected revision of the snapshot.', 1, undefined, {
+    maximum: Number.MAX_SAFE_INTEGER,
+  }),
   ...jobIdentity,
 };
 
