@@ -57,6 +57,17 @@ describe('restore', () => {
     });
   });
 
+  test('what is lost begins when the snapshot was taken, not when its Job was created', async () => {
+    plugin.api.put(paths.of('etcdbackups', 'b1'), {
+      spec: { clusterName: 'orders' },
+      status: { phase: 'Completed', snapshotId: 's1', startTime: ago(21_600), snapshotTime: ago(605) },
+    });
+    const { err } = await plugin.run('restore --backup b1', { answers: ['no'] });
+    expect(err).toMatch(/LOST is everything that was written after \S+ \(10m [\ds ]+ago\)/);
+    expect((await plugin.run('restore')).err).toMatch(/b1 \(10m [\ds ]+ago\)/);
+    expect((await plugin.run('backups')).out).toMatch(/^b1 +Completed +10m\b/m);
+  });
+
   test.each([[['yes']], [['']], [['Orders']]])('the answer %j changes nothing', async (answers) => {
     expect(await plugin.run('restore --backup b1', { answers })).toMatchObject({
       exit: 7,

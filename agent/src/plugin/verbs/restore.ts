@@ -3,11 +3,11 @@ import { formatBytes } from '../../lib/terminal/progress.ts';
 import { create } from '../change.ts';
 import { Exit, PluginError, usage } from '../exit.ts';
 import { duration, follow } from '../follow.ts';
-import { type BackupObject, byAge, type ClusterObject, type RestoreObject } from '../objects.ts';
+import { type BackupObject, byTaken, type ClusterObject, type RestoreObject, takenAt } from '../objects.ts';
 import type { Session } from '../session.ts';
 import { isCurrent } from '../status/currency.ts';
 import { readLease } from '../status/read.ts';
-import { ageOf, isFuture, plain, wrap } from '../text.ts';
+import { ageOf, plain, wrap } from '../text.ts';
 import { dryRunOption, option, type Verb, yesOption } from '../verb.ts';
 import { timedName } from './backup.ts';
 
@@ -127,7 +127,7 @@ async function ofBackup(session: Session, name: string, cluster: string): Promis
       Exit.notFound,
       `--backup: there is no EtcdBackup ${name} in the namespace ${session.namespace} that you may read`,
     );
-  const { phase, completionTime, startTime, revision, sizeBytes, verified, snapshotId } = found.status ?? {};
+  const { phase, revision, sizeBytes, verified, snapshotId } = found.status ?? {};
   if (phase !== 'Completed')
     throw new PluginError(
       Exit.refused,
@@ -139,9 +139,7 @@ async function ofBackup(session: Session, name: string, cluster: string): Promis
     sizeBytes !== undefined && formatBytes(sizeBytes),
     verified && `verified: ${verified}`,
   ].filter(Boolean);
-  const taken = startTime ?? completionTime;
-  // No snapshot is older than the request for it.
-  const time = isFuture(taken, session.now) ? found.metadata.creationTimestamp : taken;
+  const time = takenAt(found, session.now);
   return {
     source: { backupName: name },
     what: `EtcdBackup ${name} (${facts.join(', ')})`,
@@ -158,10 +156,9 @@ async function offers(session: Session, cluster: ClusterObject): Promise<string>
   );
   const names = (found?.items ?? [])
     .filter(({ spec, status }) => spec.clusterName === cluster.metadata.name && status?.phase === 'Completed')
-    .sort(byAge)
-    .reverse()
+    .sort(byTaken(session.now))
     .slice(0, 5)
-    .map(({ metadata }) => `${metadata.name} (${ageOf(metadata.creationTimestamp, session.now)} ago)`);
+    .map((each) => `${each.metadata.name} (${ageOf(takenAt(each, session.now), session.now)} ago)`);
   return names.length > 0 ? `; the newest EtcdBackups: ${names.join(', ')}` : '; there is no completed EtcdBackup';
 }
 
