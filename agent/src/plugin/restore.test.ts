@@ -111,6 +111,20 @@ describe('restore', () => {
     if (status && 'conditions' in status === false) expect(err).toMatch(/orders was .* ago/);
   });
 
+  test('a snapshot is described by the EtcdBackup that stored it, and one that none names is said to be unknown', async () => {
+    const ask = async (id: string) =>
+      (await plugin.run(`restore --snapshot ${id}`, { answers: ['no'] })).err.replaceAll(/\s+/g, ' ');
+    const known = await ask('s1');
+    expect(known).toContain('gets the data of EtcdBackup b1 (snapshot s1, revision 7, 2.0 KiB, verified: open)');
+    expect(known).toMatch(/LOST is everything that was written after \S+ \(1h [\dms ]+ago\)/);
+    expect(known).not.toContain('cannot be shown');
+    const unknown = await ask('s9');
+    expect(unknown).toMatch(
+      /No EtcdBackup names this snapshot, so its time and its cluster cannot be shown\. kubectl etcd/,
+    );
+    expect(unknown).toContain('and all of it if the snapshot is of another cluster');
+  });
+
   test('a backup that cannot be read is not one that does not exist', async () => {
     plugin.fail('etcdbackups');
     expect(await plugin.run('restore --backup b1')).toMatchObject({ exit: 5 });
