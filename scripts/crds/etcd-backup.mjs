@@ -137,6 +137,7 @@ const status = object('The state and the result of the backup.', {
   ),
   startTime: time('The time at which its Job was created.'),
   completionTime: time('The time at which it was completed or failed.'),
+  snapshotTime: time('The time at which the snapshot was taken.'),
   source: text('The cluster or the first endpoint.', 512),
   snapshotId: text('The id of the snapshot. Retention may have deleted it since.', 253),
   key: text('The key of the object.', 1024),

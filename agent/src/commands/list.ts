@@ -5,9 +5,9 @@ import { entriesAsked, ownerOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
 import { byTime, newerFiles, unclaimedText } from '../backup/catalog/passed-over.ts';
-import { inFuture, laterOf } from '../backup/catalog/select.ts';
+import { inFuture, laterOf, newestVerified } from '../backup/catalog/select.ts';
 import { decide } from '../backup/retention/retention.ts';
-import { ExitCode } from '../lib/errors.ts';
+import { AgentError, ExitCode } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
@@ -18,6 +18,7 @@ import { listClusters } from './list-clusters.ts';
 import { adoptAllHint, adoptCommand, adoptHint } from './shared/adopt-hint.ts';
 import { adoptableHint } from './shared/adoptable-hint.ts';
 import { elsewhere } from './shared/elsewhere.ts';
+import type { OpenedStore } from './shared/opened-store.ts';
 import { withCatalog } from './shared/store-run.ts';
 
 export const run: Command = (context) =>
@@ -81,6 +82,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
               ],
               snapshots.map((snapshot) => row(snapshot, folder)),
             ),
+        severalEtcds(entries, opened, dating) ?? '',
         ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`dated in the future: ${id}`] : [])),
         ...incomplete.map(
           (entry) =>
@@ -104,6 +106,17 @@ const list = (context: CommandContext): Promise<CommandResult> =>
       },
     };
   });
+
+/** Why commands that take the newest snapshot refuse to choose, in their words. */
+function severalEtcds(entries: readonly Entry[], opened: OpenedStore, now: Date): string | undefined {
+  try {
+    newestVerified(entries, opened, opened.store.url, { now });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    return `${error.message}; of a snapshot that was taken by mistake, delete the manifest (ID.json) and then the payload (ID.db…) with the store's own tools`;
+  }
+}
 
 type Summary = ReturnType<typeof summary>;
 

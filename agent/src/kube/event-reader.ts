@@ -12,7 +12,7 @@ const times = { patience: 4_000, again: 15_000, gap: 100 };
 interface Asked {
   readonly since: number;
   readonly at: number;
-  readonly events: readonly EventObject[];
+  readonly events?: readonly EventObject[];
 }
 
 /**
@@ -34,10 +34,10 @@ export class Troubles {
     this.#times = { ...times, ...own };
   }
 
-  /** Returns the Events of the object with this uid as last read. Empty if they cannot be read. */
-  async of(uid: string): Promise<readonly EventObject[]> {
+  /** Returns the Events of the object with this uid as last read. Undefined if they were not read yet, or cannot be read. */
+  async of(uid: string): Promise<readonly EventObject[] | undefined> {
     const now = performance.now();
-    const before = this.#asked.get(uid) ?? { since: now, at: Number.NEGATIVE_INFINITY, events: [] };
+    const before: Asked = this.#asked.get(uid) ?? { since: now, at: Number.NEGATIVE_INFINITY };
     this.#keep(uid, before);
     const { patience, again, gap } = this.#times;
     if (now - before.since < patience || now - before.at < again || now < this.#next) return before.events;

@@ -80,6 +80,23 @@ test('a failed mount is reported from the newest Event, until a container runs',
   expect(words(runs, events)).toBeUndefined();
 });
 
+test('a pod that no scheduler looks at is reported after a minute, if it has no Event', () => {
+  const made = (secondsAgo: number, more: Partial<PodObject> = {}): PodObject => {
+    const creationTimestamp = new Date(Date.now() - secondsAgo * 1000).toISOString();
+    return { metadata: { ...metadata, creationTimestamp }, status: { phase: 'Pending' }, ...more };
+  };
+  const left = made(70);
+  expect(isSilent(left)).toBe(true);
+  expect(inWords(podProblem(left, [])!)).toBe(
+    'NotScheduled: it is not assigned to a node, and no event says why; check kube-scheduler',
+  );
+  expect(podProblem(left)).toBeUndefined();
+  expect(podProblem(left, [event(1, 'Scheduled', 'assigned', 'Normal')])).toBeUndefined();
+  expect(podProblem(made(50), [])).toBeUndefined();
+  expect(podProblem(made(70, { spec: { nodeName: 'node1' } }), [])).toBeUndefined();
+  expect(podProblem(made(70, { status: { containerStatuses: [waiting('ContainerCreating')] } }), [])).toBeUndefined();
+});
+
 test('a pod that could not be created is reported, unless it was created later', () => {
   const failed = event(3, 'FailedCreate', 'create Pod orders-2 in StatefulSet orders failed error: exceeded quota: q');
   const made = (minute: number) =>
@@ -107,7 +124,7 @@ describe('events', () => {
     api.put(paths.of('events', 'e1'), { ...event(1, 'FailedMount', 'm'), involvedObject: { uid: 'u1' } });
     api.put(paths.of('events', 'e2'), { ...event(1, 'FailedMount', 'n'), involvedObject: { uid: 'u2' } });
     const asked = troubles({ ...none, again: 60_000 });
-    const messages = async (uid: string) => (await asked.of(uid)).map(({ message }) => message);
+    const messages = async (uid: string) => (await asked.of(uid))?.map(({ message }) => message);
     expect(await messages('u1')).toEqual(['m']);
     expect(await messages('u1')).toEqual(['m']);
     expect(await messages('u2')).toEqual(['n']);
@@ -115,18 +132,20 @@ describe('events', () => {
   });
 
   test('are not read for objects that may still start, nor for many at once', async () => {
-    expect(await troubles({ ...none, patience: 60_000 }).of('u1')).toEqual([]);
+    expect(await troubles({ ...none, patience: 60_000 }).of('u1')).toBeUndefined();
     expect(api.asked(list)).toBe(0);
     const slow = troubles({ ...none, gap: 60_000 });
     await Promise.all(['u1', 'u2', 'u3'].map((uid) => slow.of(uid)));
     expect(api.asked(list)).toBe(1);
   });
 
-  test('that cannot be read count as none', async () => {
+  test('that cannot be read are not known', async () => {
     api.fault = (_, response) => {
       failure(response, 403, 'Forbidden', 'no');
       return true;
     };
+    expect(await troubles(none).of('u1')).toBeUndefined();
+    api.fault = () => false;
     expect(await troubles(none).of('u1')).toEqual([]);
   });
 });

@@ -17,19 +17,19 @@ export const isImageProblem = ({ reason }: Problem): boolean => imageReasons.tes
 
 /**
  * Returns what keeps a pod from running, or undefined if it runs or is starting normally. Only Events report a failed mount or
- * sandbox: see Troubles.
+ * sandbox: see Troubles. `events` undefined: not known.
  */
-export function podProblem(pod: PodObject, events: readonly EventObject[] = []): Problem | undefined {
+export function podProblem(pod: PodObject, events?: readonly EventObject[]): Problem | undefined {
   const { status } = pod;
   if (status?.phase === 'Failed' && status.reason) return problem(status.reason, status.message);
-  return containerProblem(pod) ?? schedulingProblem(pod) ?? (hasStarted(pod) ? undefined : eventProblem(events));
+  return containerProblem(pod) ?? schedulingProblem(pod) ?? (hasStarted(pod) ? undefined : eventProblem(pod, events));
 }
 
 /** Returns true if no container has started and the status does not say why. */
 export const isSilent = (pod: PodObject): boolean => !hasStarted(pod) && podProblem(pod) === undefined;
 
 /** Returns why a controller could not create a pod, for example because of a quota or an admission webhook. `name`: the pod, if known. */
-export function creationProblem(events: readonly EventObject[], name = ''): Problem | undefined {
+export function creationProblem(events: readonly EventObject[] = [], name = ''): Problem | undefined {
   const about = events.filter(({ reason, message = '' }) => isCreation(reason) && message.includes(name));
   const last = newest(about);
   return last?.reason === 'FailedCreate' ? problem(last.reason, last.message) : undefined;
@@ -61,10 +61,23 @@ const hasStarted = ({ status }: PodObject): boolean =>
   );
 
 /** Problem of a pod that has not started, from the Events of the kubelet and of volumes. */
-function eventProblem(events: readonly EventObject[]): Problem | undefined {
+function eventProblem(pod: PodObject, events: readonly EventObject[] | undefined): Problem | undefined {
+  if (!events) return undefined;
+  if (events.length === 0 && isLeftAlone(pod))
+    return problem('NotScheduled', 'it is not assigned to a node, and no event says why; check kube-scheduler');
   const last = newest(events.filter(({ type, reason }) => type === 'Warning' && reason?.startsWith('Failed')));
   return last && problem(last.reason ?? '', last.message);
 }
+
+/** Milliseconds in which a scheduler has placed a pod, or said why not. */
+const schedulingTime = 60_000;
+
+/** A pod on a node has statuses of its containers. */
+const isLeftAlone = ({ metadata, spec, status }: PodObject): boolean =>
+  spec?.nodeName === undefined &&
+  !status?.containerStatuses &&
+  !status?.initContainerStatuses &&
+  Date.now() - Date.parse(metadata.creationTimestamp) > schedulingTime;
 
 const newest = (events: readonly EventObject[]): EventObject | undefined =>
   [...events].sort((a, b) => timeOf(a) - timeOf(b)).at(-1);

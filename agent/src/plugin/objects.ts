@@ -2,6 +2,7 @@
 import type { KubeObject, ObjectCondition } from '../kube/objects.ts';
 import type { ClusterStatus } from '../protocol/cluster-status.ts';
 import type { MaintenanceKind } from '../protocol/record.ts';
+import { isFuture } from './text.ts';
 
 export interface ClusterObject extends KubeObject {
   readonly spec: {
@@ -44,6 +45,7 @@ interface FollowedStatus {
 export interface BackupObject extends KubeObject {
   readonly spec: { readonly clusterName?: string; readonly schedule?: string };
   readonly status?: FollowedStatus & {
+    readonly snapshotTime?: string;
     readonly revision?: number;
     readonly sizeBytes?: number;
     readonly verified?: string;
@@ -84,5 +86,18 @@ export const isPending = ({ status }: { readonly status?: { readonly phase?: str
 
 export const byAge = (a: KubeObject, b: KubeObject): number =>
   Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp);
+
+/** When the snapshot of a backup was taken; until that is known, when its Job was created or it was asked for. */
+export function takenAt({ metadata, status = {} }: BackupObject, now: number): string {
+  const taken = status.snapshotTime ?? status.startTime ?? status.completionTime;
+  // No snapshot is older than the request for it.
+  return taken === undefined || isFuture(taken, now) ? metadata.creationTimestamp : taken;
+}
+
+/** Newest first. */
+export const byTaken =
+  (now: number) =>
+  (a: BackupObject, b: BackupObject): number =>
+    Date.parse(takenAt(b, now)) - Date.parse(takenAt(a, now));
 
 export const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -57,6 +57,17 @@ describe('restore', () => {
     });
   });
 
+  test('what is lost begins when the snapshot was taken, not when its Job was created', async () => {
+    plugin.api.put(paths.of('etcdbackups', 'b1'), {
+      spec: { clusterName: 'orders' },
+      status: { phase: 'Completed', snapshotId: 's1', startTime: ago(21_600), snapshotTime: ago(605) },
+    });
+    const { err } = await plugin.run('restore --backup b1', { answers: ['no'] });
+    expect(err).toMatch(/LOST is everything that was written after \S+ \(10m [\ds ]+ago\)/);
+    expect((await plugin.run('restore')).err).toMatch(/b1 \(10m [\ds ]+ago\)/);
+    expect((await plugin.run('backups')).out).toMatch(/^b1 +Completed +10m\b/m);
+  });
+
   test.each([[['yes']], [['']], [['Orders']]])('the answer %j changes nothing', async (answers) => {
     expect(await plugin.run('restore --backup b1', { answers })).toMatchObject({
       exit: 7,
@@ -98,6 +109,20 @@ describe('restore', () => {
     expect(err).not.toContain('The present data is backed up first.');
     expect(err).toMatch(/It\s+is\s+not\s+known\s+whether\s+the\s+present\s+data\s+can\s+be\s+backed\s+up\s+first/);
     if (status && 'conditions' in status === false) expect(err).toMatch(/orders was .* ago/);
+  });
+
+  test('a snapshot is described by the EtcdBackup that stored it, and one that none names is said to be unknown', async () => {
+    const ask = async (id: string) =>
+      (await plugin.run(`restore --snapshot ${id}`, { answers: ['no'] })).err.replaceAll(/\s+/g, ' ');
+    const known = await ask('s1');
+    expect(known).toContain('gets the data of EtcdBackup b1 (snapshot s1, revision 7, 2.0 KiB, verified: open)');
+    expect(known).toMatch(/LOST is everything that was written after \S+ \(1h [\dms ]+ago\)/);
+    expect(known).not.toContain('cannot be shown');
+    const unknown = await ask('s9');
+    expect(unknown).toMatch(
+      /No EtcdBackup names this snapshot, so its time and its cluster cannot be shown\. kubectl etcd/,
+    );
+    expect(unknown).toContain('and all of it if the snapshot is of another cluster');
   });
 
   test('a backup that cannot be read is not one that does not exist', async () => {

@@ -222,6 +222,45 @@ describe('status', () => {
     expect(await plugin.run('status')).toMatchObject({ exit: 0 });
   });
 
+  describe('what etcd cannot be asked', () => {
+    const unknown = (type: 'Alarm' | 'AuthReady' | 'TransportReady') =>
+      condition(type, 'Unknown', 'StateUnknown', 'nobody answered');
+    const serving = condition('Available', 'True', 'Serving', 'x');
+    const all = [serving, unknown('Alarm'), unknown('AuthReady'), unknown('TransportReady')];
+    const addUser = () => plugin.api.put(paths.of('etcdusers', 'app'), { spec: { clusterName: 'orders' } });
+
+    test('needs nobody while an operation is in progress', async () => {
+      addUser();
+      plugin.putCluster('orders', { conditions: all });
+      expect(await plugin.run('status')).toMatchObject({ exit: 6, out: expect.stringContaining('Needs you') });
+      const operation = { type: 'Bootstrapping', startedAt: ago(30), steps: [] };
+      plugin.putCluster('orders', { conditions: all, operation });
+      expect(await plugin.run('status')).toMatchObject({ exit: 0, out: expect.not.stringContaining('Needs you') });
+    });
+
+    test('needs nobody while a restore is prepared, but the quorum still does', async () => {
+      const lost = condition('QuorumLost', 'True', 'MajorityDown', 'x');
+      plugin.putCluster('orders', { conditions: [...all, lost] });
+      const status = { phase: 'Fencing', startTime: ago(61) };
+      plugin.api.put(paths.of('etcdrestores', 'r1'), { spec: { clusterName: 'orders' }, status });
+      const { out } = await plugin.run('status -o json');
+      expect(JSON.parse(out).needsYou).toMatchObject([{ condition: 'QuorumLost' }]);
+    });
+
+    test('is not asked for if there is neither an EtcdUser nor spec.auth', async () => {
+      const conditions = [serving, unknown('AuthReady')];
+      plugin.putCluster('orders', { conditions });
+      expect((await plugin.run('status')).exit).toBe(0);
+      plugin.putCluster('orders', { conditions }, { auth: false });
+      expect((await plugin.run('status')).exit).toBe(6);
+      plugin.putCluster('orders', { conditions });
+      addUser();
+      expect((await plugin.run('status')).exit).toBe(6);
+      plugin.forbid('etcdusers');
+      expect((await plugin.run('status')).exit).toBe(6);
+    });
+  });
+
   test('a status whose reconciler let its Lease expire is not current', async () => {
     plugin.putCluster('orders');
     const put = (seconds: number) =>

@@ -55,7 +55,7 @@ export const run: Command = async (context) => {
     },
   });
   await using scratch = await scratchDirectory(settings.scratch);
-  const { snapshot, notes: said, ...found } = await verified(context, scratch.path, expected);
+  const { snapshot, notes: said, ...found } = await verified(context, scratch.path, expected).catch(throwForKubectl);
   asked = found;
   const { file: _, ...result } = snapshot;
   server.serve(snapshot, said);
@@ -131,6 +131,13 @@ const verified = (context: CommandContext, directory: string, expected: Expected
       return { snapshot, notes: said, entry, named: { cluster, namespace }, revision: snapshot.revision };
     });
   });
+
+/** A list with the files of this pod cannot be typed where its error is read: in the status of an EtcdRestore. */
+function throwForKubectl(error: unknown): never {
+  if (!(error instanceof AgentError)) throw error;
+  const message = error.message.replaceAll(/`etcd-agent list[^`]*`/g, '`kubectl etcd backups`');
+  throw new AgentError(error.exitCode, message, { cause: error });
+}
 
 /**
  * The highest revision that was served according to the store, if it is later than the snapshot's, and why it is a guess. What

@@ -31,6 +31,11 @@ test('the newest good backup is the last one, in any order', () => {
   });
 });
 
+test('the newest good backup is the one whose snapshot was taken last, also if its pod had to wait', () => {
+  const waited = backup(1, { phase: 'Completed', snapshotId: 's1', snapshotTime: at(9) });
+  expect(clusterBackups(orders, [waited, good(3)]).last).toMatchObject({ id: 's1', at: at(9) });
+});
+
 test.each([
   ['that was only streamed', backup(9, { phase: 'Completed', snapshotId: 's9', verified: 'stream' })],
   ['of another cluster', backup(9, { phase: 'Completed', snapshotId: 's9' }, { cluster: 'search' })],

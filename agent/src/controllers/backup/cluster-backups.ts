@@ -17,11 +17,13 @@ export function clusterBackups(
     .filter((backup) => backup.spec.clusterName === metadata.name && !(timeOf(backup) < born))
     .sort((a, b) => timeOf(a) - timeOf(b));
   const ended = ours.filter(isFinal);
-  const last = ended.findLast(isGood);
+  // A pod may have waited, so the run that began last need not have the newest snapshot.
+  const taken = [...ended].sort((a, b) => Date.parse(takenAt(a)) - Date.parse(takenAt(b)));
+  const last = taken.findLast(isGood);
   const failed = newestRuns(ended, schedules).find(({ status }) => status?.phase === 'Failed');
   const waits = newestRuns(ours, schedules).find(({ status }) => !isFinal({ status }) && isStuck(status?.reason));
   const running = ours.find((backup) => !isFinal(backup) && isUnderWay(backup.status?.reason));
-  const due = dueOf({ metadata, spec, status }, ended);
+  const due = dueOf({ metadata, spec, status }, taken);
   return {
     ...(due && { due }),
     ...(running && { running: running.metadata.name }),
@@ -49,13 +51,13 @@ const summaryOf = (backup: EtcdBackupObject) => ({
  */
 function dueOf(
   { metadata, spec, status }: Pick<EtcdClusterObject, 'metadata' | 'spec' | 'status'>,
-  ended: readonly EtcdBackupObject[],
+  taken: readonly EtcdBackupObject[],
 ): ClusterBackups['due'] {
   const known = status?.lastBackup;
   const schedules = spec.backup?.schedules ?? [];
   // Each run is judged by its own schedule. The settings of a removed schedule are unknown.
   const levels = new Map(schedules.map(({ name, verify }) => [name, verify]));
-  const brought = ended.filter((backup) => {
+  const brought = taken.filter((backup) => {
     const schedule = scheduleOf(backup);
     return levels.has(schedule) && levels.get(schedule) !== 'stream' ? isGood(backup) : isStored(backup);
   });
@@ -93,6 +95,10 @@ function gapOf(cron: string | undefined): number | undefined {
 const scheduleOf = ({ metadata, spec }: EtcdBackupObject): string =>
   metadata.labels?.[scheduleLabel] ?? spec.schedule ?? '';
 
+const takenAt = ({ metadata, status }: EtcdBackupObject): string =>
+  status?.snapshotTime ?? status?.startTime ?? metadata.creationTimestamp;
+
+/** By the API server's clock. */
 const timeOf = ({ metadata, status }: EtcdBackupObject): number =>
   Date.parse(status?.startTime ?? metadata.creationTimestamp);
 
@@ -103,11 +109,12 @@ const isGood = (backup: EtcdBackupObject): boolean =>
 const isStored = ({ status }: EtcdBackupObject): boolean =>
   status?.phase === 'Completed' && status.snapshotId !== undefined;
 
-function lastOf({ status, spec }: EtcdBackupObject): NonNullable<ClusterBackups['last']> {
-  const { snapshotId = '', completionTime = '', startTime, revision, sizeBytes, sha256, verified } = status ?? {};
+function lastOf(backup: EtcdBackupObject): NonNullable<ClusterBackups['last']> {
+  const { status, spec } = backup;
+  const { snapshotId = '', revision, sizeBytes, sha256, verified } = status ?? {};
   return {
     id: snapshotId,
-    at: startTime ?? completionTime,
+    at: takenAt(backup),
     ...(spec.schedule !== undefined && { schedule: spec.schedule }),
     ...(revision !== undefined && { revision }),
     ...(sizeBytes !== undefined && { sizeBytes }),

@@ -218,6 +218,22 @@ describe('at the end of the Job', () => {
   });
 
   test.each([
+    ['when its pod took it', '2026-11-22T02:02:07.891Z', '2026-11-22T02:02:07Z'],
+    ['at the earliest when its Job was created, if the clock of the node is behind', '2026-11-21T00:00:00Z', created],
+    ['at the latest when its Job ended, if the clock of the node is ahead', '2027-01-01T00:00:00Z', ended],
+    ['at an unknown time, if an older agent took it', undefined, undefined],
+    ['at an unknown time, if the result has none', 'yesterday', undefined],
+  ])('the snapshot was taken %s', (_, createdAt, snapshotTime) => {
+    const result = { ...stored, snapshot: { ...stored.snapshot, createdAt } };
+    const { status } = decide({
+      backup: backup(backingUp),
+      jobs: [job({ type: 'Complete' })],
+      pods: [over(0, result)],
+    });
+    expect(status?.snapshotTime).toBe(snapshotTime);
+  });
+
+  test.each([
     [2, { error: '--age-recipient: x is none' }, 'BadConfiguration', '--age-recipient: x is none'],
     [10, { error: 'no member answers' }, 'EtcdUnavailable', 'no member answers'],
     [21, { error: 's3: access denied' }, 'StoreRefused', 's3: access denied'],

@@ -111,16 +111,19 @@ function end(
   const key = result?.stores?.find((store) => store.key && !store.error)?.key;
   const verified = result && verifiedOf(result);
   const { jobName, startTime } = backup.status ?? {};
+  const completionTime = at ?? now;
   const name = job?.metadata.name ?? jobName;
   const began = startTime ?? job?.metadata.creationTimestamp;
+  const snapshotTime = takenWithin(snapshot?.createdAt, began, completionTime);
   const line = name ? `Job ${name}: ${message}` : message;
   const status = backupStatus(
     observed,
     phase,
     { reason, message: phase === 'Failed' ? line : message },
     {
-      completionTime: at ?? now,
+      completionTime,
       ...(began && { startTime: began }),
+      ...(snapshotTime && { snapshotTime }),
       ...(name && { jobName: name }),
       ...(snapshot && { snapshotId: snapshot.id, sizeBytes: snapshot.sizeBytes, sha256: snapshot.sha256 }),
       ...(snapshot?.revision !== undefined && { revision: snapshot.revision }),
@@ -134,6 +137,14 @@ function end(
       ? ({ type: 'Warning', reason: 'BackupFailed' } as const)
       : ({ type: 'Normal', reason: 'BackupSucceeded' } as const);
   return { status, event: { ...kind, message: line, about } };
+}
+
+/** The clock of the pod's node may be wrong, but the snapshot was taken while the Job existed. */
+function takenWithin(createdAt: string | undefined, from: string | undefined, to: string): string | undefined {
+  const time = Date.parse(createdAt ?? '');
+  if (Number.isNaN(time)) return undefined;
+  const within = Math.min(Math.max(time, Date.parse(from ?? to)), Date.parse(to));
+  return `${new Date(within).toISOString().slice(0, 19)}Z`;
 }
 
 function write(

@@ -33,6 +33,7 @@ export interface BackupStatus {
   readonly message: string;
   readonly startTime?: string;
   readonly completionTime?: string;
+  readonly snapshotTime?: string;
   readonly source: string;
   readonly snapshotId?: string;
   readonly key?: string;

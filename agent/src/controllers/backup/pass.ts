@@ -42,7 +42,14 @@ export async function backupPass(name: string, uid: string, options: BackupPassO
     jobs.length > 0 || mirroredJob(backup) ? undefined : await jobInputs(backup, all, options);
   const obstacle = found && 'obstacle' in found ? found.obstacle : undefined;
   const why = await startProblems(jobs, pods, options);
-  const observed: ObservedBackup = { backup, jobs, pods, why, now: now(), ...(obstacle && { obstacle }) };
+  const observed: ObservedBackup = {
+    backup,
+    jobs,
+    pods,
+    now: now(),
+    ...(why && { why }),
+    ...(obstacle && { obstacle }),
+  };
   const decision = decideBackup(observed);
   if (decision.create === undefined) return report(observed, decision, options);
   try {
@@ -117,10 +124,10 @@ async function startProblems(
   jobs: readonly JobObject[],
   pods: readonly PodObject[],
   { troubles }: BackupPassOptions,
-): Promise<readonly EventObject[]> {
+): Promise<readonly EventObject[] | undefined> {
   const job = jobs.find((each) => !isOver(each));
   const silent = job && silentPart(job, podsOf(job, pods));
-  return silent ? troubles.of(silent.metadata.uid) : [];
+  return silent && troubles.of(silent.metadata.uid);
 }
 
 const isOver = (job: JobObject): boolean =>

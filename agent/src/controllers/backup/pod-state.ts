@@ -51,7 +51,7 @@ export function silentPart(job: JobObject, pods: readonly PodObject[]): KubeObje
 }
 
 /** Determines the state of a Job's pod. `events` are the Events of `silentPart`. */
-export function podState(job: JobObject, pods: readonly PodObject[], events: readonly EventObject[] = []): PodState {
+export function podState(job: JobObject, pods: readonly PodObject[], events?: readonly EventObject[]): PodState {
   const live = pods.find((pod) => !hasEnded(pod) && pod.metadata.deletionTimestamp === undefined);
   const stuck = live && waiting(live, events);
   if (stuck) return stuck;
@@ -67,7 +67,7 @@ export function podState(job: JobObject, pods: readonly PodObject[], events: rea
   return { reason: 'Starting', message: `Job ${name}: the pod has not started` };
 }
 
-function waiting(pod: PodObject, events: readonly EventObject[]): PodState | undefined {
+function waiting(pod: PodObject, events: readonly EventObject[] | undefined): PodState | undefined {
   const found = podProblem(pod, events);
   if (!found) return undefined;
   const reason = isImageProblem(found) ? 'ImageNotPulled' : 'PodWaits';

@@ -18,7 +18,7 @@ export interface Facts {
   readonly lease: LeaseObject | undefined;
   readonly backups: readonly BackupObject[] | undefined;
   readonly restores: readonly RestoreObject[];
-  readonly users: readonly UserObject[];
+  readonly users: readonly UserObject[] | undefined;
   readonly warnings: readonly Warning[];
 }
 
@@ -68,7 +68,7 @@ export async function readFacts(session: Session, cluster: ClusterObject): Promi
     lease,
     backups,
     restores: restores ?? [],
-    users: users ?? [],
+    users,
     warnings: events?.items ?? [],
   };
 }

@@ -1,5 +1,5 @@
 import type { PodObject } from '../../kube/objects.ts';
-import type { ClusterStatus, ReportedMember } from '../../protocol/cluster-status.ts';
+import type { ClusterStatus, ReportedCondition, ReportedMember } from '../../protocol/cluster-status.ts';
 import { needsAttention } from '../../protocol/condition.ts';
 import { newest } from '../maintenance/outcome.ts';
 import { type BackupObject, type ClusterObject, isOver, isPending } from '../objects.ts';
@@ -80,7 +80,7 @@ interface Waiting {
 
 export function statusView(facts: Facts, now: number, { notShown, notRead }: Unread): StatusView {
   const { metadata, spec, status = {} } = facts.cluster;
-  const needsYou = needs(status);
+  const needsYou = needs(facts);
   const current = isCurrent(status, now, facts.lease);
   return {
     schema: 'cdk8s-etcd/status/v1',
@@ -129,13 +129,24 @@ function maintenance(cluster: ClusterObject): Pick<StatusView, 'maintenance'> {
   return { maintenance: { ...(defragment && { defragment }), ...(moveLeader && { moveLeader }) } };
 }
 
-function needs({ observedAt, conditions = [] }: Partial<ClusterStatus>): Need[] {
+function needs(facts: Facts): Need[] {
+  const { observedAt, conditions = [] } = facts.cluster.status ?? {};
   const found = conditions
-    .filter(needsAttention)
+    .filter((condition) => needsAttention(condition) && !isMoot(condition, facts))
     .map(({ type, reason, message }) => ({ condition: type, reason, message }));
   if (observedAt === undefined || conditions.some(({ type }) => type === 'Available')) return found;
   const message = 'the status does not say whether the cluster is available';
   return [{ condition: 'Available', reason: 'StateUnknown', message }, ...found];
+}
+
+/** These come from etcd, which cannot be asked during some operations. Whether it serves is in other conditions. */
+const askedOfEtcd: readonly string[] = ['Alarm', 'AuthReady', 'TransportReady'];
+
+/** It is not known, but will be after the operation, or nobody asks for it. */
+function isMoot({ type, status, reason }: ReportedCondition, facts: Facts): boolean {
+  if (status !== 'Unknown' || reason !== 'StateUnknown' || !askedOfEtcd.includes(type)) return false;
+  const isAuthAsked = facts.cluster.spec.auth !== undefined || facts.users?.length !== 0;
+  return (type === 'AuthReady' && !isAuthAsked) || operationOf(facts) !== undefined;
 }
 
 function members({ cluster, pods = [], claims }: Facts): MemberView[] {
@@ -169,7 +180,7 @@ function whyNotRunning({ metadata, status = {} }: PodObject): Omit<Waiting, 'wha
 /** Reasons that a starting pod has. */
 const normal: ReadonlySet<string> = new Set(['PodInitializing', 'ContainerCreating', '']);
 
-function waitingObjects({ backups = [], restores, users }: Facts): Waiting[] {
+function waitingObjects({ backups = [], restores, users = [] }: Facts): Waiting[] {
   const running = [
     ...backups.filter((each) => !isOver(each)).map((each) => ({ ...each, kind: 'EtcdBackup' })),
     ...restores.filter(isPending).map((each) => ({ ...each, kind: 'EtcdRestore' })),
@@ -207,7 +218,7 @@ const recent = 15 * 60_000;
 
 /** The newest Warnings about objects of the cluster. */
 function recentWarnings(
-  { cluster, warnings, backups = [], restores, users }: Facts,
+  { cluster, warnings, backups = [], restores, users = [] }: Facts,
   now: number,
 ): StatusView['warnings'] {
   const others = [...backups, ...restores, ...users].map(({ metadata }) => metadata.name);

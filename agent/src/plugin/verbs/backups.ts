@@ -1,7 +1,7 @@
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { table } from '../../lib/terminal/table.ts';
 import { Exit } from '../exit.ts';
-import { type BackupObject, byAge } from '../objects.ts';
+import { type BackupObject, byTaken, takenAt } from '../objects.ts';
 import { ageOf, plain, shortAge, wrap } from '../text.ts';
 import { outputOption, type Verb } from '../verb.ts';
 
@@ -16,8 +16,7 @@ export const backups: Verb = {
     const { items } = await session.client.list<BackupObject>(session.paths.of('etcdbackups'));
     const ours = items
       .filter((each) => each.spec.clusterName === metadata.name)
-      .sort(byAge)
-      .reverse();
+      .sort(byTaken(session.now));
     if (flags.output === 'json') {
       const listed = ours.map(({ metadata: { name, creationTimestamp }, status: of = {} }) => ({
         name,
@@ -49,16 +48,17 @@ export const backups: Verb = {
 const rows = (ours: readonly BackupObject[], now: number, width: number): string => {
   const [header, ...lines] = table(
     ['NAME', 'PHASE', 'AGE', 'REVISION', 'SIZE', 'VERIFIED'],
-    ours.map(({ metadata, status = {} }) =>
-      [
+    ours.map((each) => {
+      const { metadata, status = {} } = each;
+      return [
         metadata.name,
         status.phase ?? 'Pending',
-        shortAge(metadata.creationTimestamp, now),
+        shortAge(takenAt(each, now), now),
         String(status.revision ?? ''),
         status.sizeBytes === undefined ? '' : formatBytes(status.sizeBytes),
         status.verified ?? '',
-      ].map(plain),
-    ),
+      ].map(plain);
+    }),
   ).split('\n');
   return [header, ...lines.flatMap((line, index) => [line, ...remark(ours[index]!, width)])].join('\n');
 };

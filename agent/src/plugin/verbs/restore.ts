@@ -3,11 +3,11 @@ import { formatBytes } from '../../lib/terminal/progress.ts';
 import { create } from '../change.ts';
 import { Exit, PluginError, usage } from '../exit.ts';
 import { duration, follow } from '../follow.ts';
-import { type BackupObject, byAge, type ClusterObject, type RestoreObject } from '../objects.ts';
+import { type BackupObject, byTaken, type ClusterObject, type RestoreObject, takenAt } from '../objects.ts';
 import type { Session } from '../session.ts';
 import { isCurrent } from '../status/currency.ts';
 import { readLease } from '../status/read.ts';
-import { ageOf, isFuture, plain, wrap } from '../text.ts';
+import { ageOf, plain, wrap } from '../text.ts';
 import { dryRunOption, option, type Verb, yesOption } from '../verb.ts';
 import { timedName } from './backup.ts';
 
@@ -93,6 +93,8 @@ interface Chosen {
   readonly after: string;
   /** Whose it is, if it is not a backup of this cluster, which then loses everything. */
   readonly other?: string | undefined;
+  /** What cannot be said about it. */
+  readonly note?: string;
 }
 
 async function chooseSource(
@@ -106,7 +108,7 @@ async function chooseSource(
   if (backup !== undefined) return ofBackup(session, backup, cluster.metadata.name);
   const store = storeOf(cluster, flags.schedule as string | undefined);
   if (snapshot !== undefined)
-    return { source: { store, snapshotId: snapshot }, what: `snapshot ${snapshot}`, after: 'the snapshot was taken' };
+    return { source: { store, snapshotId: snapshot }, ...(await ofSnapshot(session, snapshot, cluster.metadata.name)) };
   const time = new Date(before!);
   if (Number.isNaN(time.getTime())) throw usage(`--before: '${before}' is not a time such as 2026-11-21T02:30:00Z`);
   const latestVerifiedBefore = time.toISOString().replace(/\.\d+/, '');
@@ -127,26 +129,45 @@ async function ofBackup(session: Session, name: string, cluster: string): Promis
       Exit.notFound,
       `--backup: there is no EtcdBackup ${name} in the namespace ${session.namespace} that you may read`,
     );
-  const { phase, completionTime, startTime, revision, sizeBytes, verified, snapshotId } = found.status ?? {};
+  const { phase } = found.status ?? {};
   if (phase !== 'Completed')
     throw new PluginError(
       Exit.refused,
       `--backup: EtcdBackup ${name} is ${phase ?? 'Pending'}, so there is no snapshot to restore`,
     );
+  return { source: { backupName: name }, ...described(found, cluster, session.now) };
+}
+
+/** One that no EtcdBackup names may still be in the store, which only a pod with its credentials can read. */
+async function ofSnapshot(session: Session, id: string, cluster: string): Promise<Omit<Chosen, 'source'>> {
+  const found = await session.optional(
+    'etcdbackups',
+    session.client.list<BackupObject>(session.paths.of('etcdbackups')),
+  );
+  const backup = found?.items.find(({ status }) => status?.snapshotId === id);
+  if (backup) return described(backup, cluster, session.now);
+  return {
+    what: `snapshot ${id}`,
+    after: 'the snapshot was taken, and all of it if the snapshot is of another cluster',
+    note: `No EtcdBackup names this snapshot, so its time and its cluster cannot be shown. kubectl etcd backups lists those that are known here, and etcd-agent list, in a pod, what is in the store: docs/reference/agent.md#run-the-agent-in-a-pod`,
+  };
+}
+
+function described(backup: BackupObject, cluster: string, now: number): Omit<Chosen, 'source'> {
+  const { revision, sizeBytes, verified, snapshotId } = backup.status ?? {};
   const facts = [
     snapshotId && `snapshot ${snapshotId}`,
     revision !== undefined && `revision ${revision}`,
     sizeBytes !== undefined && formatBytes(sizeBytes),
     verified && `verified: ${verified}`,
   ].filter(Boolean);
-  const taken = startTime ?? completionTime;
-  // No snapshot is older than the request for it.
-  const time = isFuture(taken, session.now) ? found.metadata.creationTimestamp : taken;
+  const time = takenAt(backup, now);
   return {
-    source: { backupName: name },
-    what: `EtcdBackup ${name} (${facts.join(', ')})`,
-    after: `${time} (${ageOf(time, session.now)} ago)`,
-    ...(found.spec.clusterName !== cluster && { other: found.spec.clusterName ?? 'one that no EtcdCluster describes' }),
+    what: `EtcdBackup ${backup.metadata.name} (${facts.join(', ')})`,
+    after: `${time} (${ageOf(time, now)} ago)`,
+    ...(backup.spec.clusterName !== cluster && {
+      other: backup.spec.clusterName ?? 'one that no EtcdCluster describes',
+    }),
   };
 }
 
@@ -158,10 +179,9 @@ async function offers(session: Session, cluster: ClusterObject): Promise<string>
   );
   const names = (found?.items ?? [])
     .filter(({ spec, status }) => spec.clusterName === cluster.metadata.name && status?.phase === 'Completed')
-    .sort(byAge)
-    .reverse()
+    .sort(byTaken(session.now))
     .slice(0, 5)
-    .map(({ metadata }) => `${metadata.name} (${ageOf(metadata.creationTimestamp, session.now)} ago)`);
+    .map((each) => `${each.metadata.name} (${ageOf(takenAt(each, session.now), session.now)} ago)`);
   return names.length > 0 ? `; the newest EtcdBackups: ${names.join(', ')}` : '; there is no completed EtcdBackup';
 }
 
@@ -188,8 +208,9 @@ async function warning(session: Session, cluster: ClusterObject, chosen: Chosen,
   ];
 }
 
-const losses = (name: string, { what, after, other }: Chosen): string[] => [
+const losses = (name: string, { what, after, other, note }: Chosen): string[] => [
   `It gets the data of ${what}.`,
+  ...(note ? [note] : []),
   ...(other
     ? [`That is a backup of another cluster, ${other}.`, `LOST is ALL present data of ${name}.`]
     : [`LOST is everything that was written after ${after}.`]),

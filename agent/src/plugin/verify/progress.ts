@@ -20,7 +20,7 @@ export function progressIn(session: Session): (job: JobObject) => Promise<Progre
     if (!pods) return { phase: job.status?.active ? 'Running' : 'Pending' };
     const pod = pods.find(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
     const problem = pod
-      ? podProblem(pod, isSilent(pod) ? await events.of(pod.metadata.uid) : [])
+      ? podProblem(pod, isSilent(pod) ? await events.of(pod.metadata.uid) : undefined)
       : pods.length === 0
         ? creationProblem(await events.of(job.metadata.uid))
         : undefined;

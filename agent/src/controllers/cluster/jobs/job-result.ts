@@ -7,6 +7,8 @@ export interface JobResult {
   readonly error?: string;
   readonly snapshot?: {
     readonly id: string;
+    /** RFC 3339, by the clock of the pod's node. Unset by an older release. */
+    readonly createdAt?: string;
     readonly revision: number;
     readonly sha256: string;
     readonly sizeBytes: number;
@@ -35,7 +37,9 @@ const { text, number, list } = {
 const resultSchema = z.object({
   exitCode: number,
   error: text,
-  snapshot: optional(z.object({ id: z.string(), revision: z.int(), sha256: z.string(), sizeBytes: z.int() })),
+  snapshot: optional(
+    z.object({ id: z.string(), createdAt: text, revision: z.int(), sha256: z.string(), sizeBytes: z.int() }),
+  ),
   stores: optional(
     z.array(
       z.object({ store: z.string(), key: text, verified: text, error: text, keyError: text, retentionError: text }),

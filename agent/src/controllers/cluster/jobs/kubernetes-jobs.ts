@@ -140,7 +140,7 @@ export class KubernetesJobs implements Jobs {
       return { state: 'Failed', message: noneBeyond(`${this.#served!.id} is`, serving.revision) };
     if (serving) return { serving };
     const silent = silentPart(job, pods);
-    const { reason, message } = podState(job, pods, silent ? await this.#context.troubles.of(silent.metadata.uid) : []);
+    const { reason, message } = podState(job, pods, silent && (await this.#context.troubles.of(silent.metadata.uid)));
     states.set(kind, { op, reason, message });
     if (reason === 'Retrying') return { message };
     return reason === 'Running' ? {} : { waits: message };

@@ -244,7 +244,7 @@ export class KubernetesWorkload implements Workload {
     const address = addressOf(pod);
     const isNamed = address !== undefined && this.#context.domain !== undefined;
     const resolves = isNamed ? this.#names.resolvesTo(this.#context.peerName(ordinal), address) : noAddress;
-    const problem = podProblem(pod, isSilent(pod) ? await this.#context.troubles.of(pod.metadata.uid) : []);
+    const problem = podProblem(pod, isSilent(pod) ? await this.#context.troubles.of(pod.metadata.uid) : undefined);
     return { ...podOf(pod, ordinal, await resolves), ...(problem && { problem: inWords(problem) }) };
   }
 }
