@@ -14,9 +14,7 @@ export const backups: Verb = {
     const session = await connect();
     const { metadata, spec, status = {} } = await session.cluster(args[0]);
     const { items } = await session.client.list<BackupObject>(session.paths.of('etcdbackups'));
-    const ours = items
-      .filter((each) => each.spec.clusterName === metadata.name)
-      .sort(byTaken(session.now));
+    const ours = items.filter((each) => each.spec.clusterName === metadata.name).sort(byTaken(session.now));
     if (flags.output === 'json') {
       const listed = ours.map(({ metadata: { name, creationTimestamp }, status: of = {} }) => ({
         name,
