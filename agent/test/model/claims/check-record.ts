@@ -102,11 +102,11 @@ function checkFailure(world: World, before: RecordDoc, doc: RecordDoc): string |
   }
   if (doc.failure.of.startsWith('Restore roll:')) {
     const cannotGoOn = world.sts?.image || hasWrongTemplate(world) || hearsNothingOf(world.pods[0]);
-    const failed = cannotGoOn || world.jobs.some((j) => j.state === 'Failed') || !world.spec?.schedule;
+    const failed = cannotGoOn || world.jobs.some((j) => j.state === 'Failed' || j.stuck) || !world.spec?.schedule;
     return failed ? undefined : 'a roll is called failed that did not fail';
   }
   if (!doc.failure.of.startsWith('Upgrade')) return undefined;
-  const failed = world.jobs.some((j) => j.kind === 'pre-upgrade' && j.state === 'Failed');
+  const failed = world.jobs.some((j) => j.kind === 'pre-upgrade' && (j.state === 'Failed' || j.stuck));
   return failed ? undefined : 'an upgrade is called failed that did not fail';
 }
 

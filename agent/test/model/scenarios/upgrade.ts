@@ -191,7 +191,7 @@ export const upgrades: readonly Plot[] = [
     from: after(of({ size: 1 }), edited(setVersion('3.6.16')), ({ jobs }) => jobs.length > 0),
     budget: { edits: 1, faults: 1 },
     edits: [setVersion('3.5.35')],
-    faults: ['jobFails'],
+    faults: ['jobFails', 'jobStuck'],
   },
   {
     name: 'upgrade under NOSPACE, reported only',
