@@ -390,6 +390,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     name: 'other',
     safetyBackup: false,
     ignoreUnreachablePods: true,
+    again: '2026-11-27',
     labels,
   },
   RestoreSourceOptions: { cluster: 'other', namespace: 'other' },

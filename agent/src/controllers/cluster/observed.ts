@@ -331,8 +331,8 @@ export interface Job {
   message?: string;
   /** Why none of its containers has begun. */
   waits?: string;
-  /** The backup that it stored and verified. */
-  backup?: { id: string; revision: number; sha256: string };
+  /** The backup that it stored and verified. `at`: when its snapshot was taken, RFC 3339, by the clock of its node. */
+  backup?: { id: string; revision: number; sha256: string; at?: string };
   /** The snapshot that the restore Job has verified and serves. */
   serving?: {
     url: string;

@@ -282,8 +282,9 @@ function outcome(pods: readonly PodObject[]): Partial<Job> {
   if (pods.length === 0) return {};
   const result = jobResult(pods);
   if (result?.snapshot) {
-    const { id, revision, sha256 } = result.snapshot;
-    return { backup: { id, revision, sha256 } };
+    const { id, revision, sha256, createdAt = '' } = result.snapshot;
+    const taken = Date.parse(createdAt);
+    return { backup: { id, revision, sha256, ...(taken && { at: new Date(taken).toISOString() }) } };
   }
   if (!pods.some(hasEnded)) return { state: 'Running' };
   return { state: 'Failed', message: result?.error ?? 'the pod succeeded but reported no snapshot' };

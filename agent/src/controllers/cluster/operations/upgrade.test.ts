@@ -44,6 +44,18 @@ describe('a new minor', () => {
     expect(world.rule).toBe('RestartPod');
   });
 
+  test.each([
+    ['when the snapshot was taken', '2025-12-31T23:00:00.000Z', '2025-12-31T23:00:00.000Z'],
+    ['now, if that is in the future', '2027-01-01T00:00:00.000Z', new Date(now).toISOString()],
+    ['now, if an older agent does not say it', undefined, new Date(now).toISOString()],
+  ])('the backup is dated %s', (_, at, dated) => {
+    const taken = { ...backup, ...(at && { at }) };
+    const world = asked('3.7.3').commit();
+    expect(world.set({ jobs: known([job({ state: 'Succeeded', backup: taken })]) }).written?.lastBackup).toMatchObject({
+      at: dated,
+    });
+  });
+
   test('a Job of the last operation goes first', () => {
     const world = asked('3.7.3')
       .commit()

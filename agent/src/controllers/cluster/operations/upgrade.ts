@@ -5,7 +5,7 @@ import { lasts, statefulSet } from '../plan/observations.ts';
 import { implied, rule, steps } from '../plan/rule.ts';
 import { clusterVersionIs, isSettled, upgradeProblem, waitsForVersion } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
-import { opBase, timestamp, write } from '../plan/write.ts';
+import { opBase, takenBackup, write } from '../plan/write.ts';
 import { reasonToGiveUp } from './jobs.ts';
 import { isMixed } from './scale.ts';
 
@@ -71,7 +71,7 @@ export const upgradeSteps = [
       effect: (v) =>
         write(v, {
           versions: allow(v, v.op('Upgrade')!.to),
-          lastBackup: { ...job(v)!.backup!, at: timestamp(v) },
+          lastBackup: takenBackup(v, job(v)!.backup!),
           ...withoutFailure(v),
           op: undefined,
         }),

@@ -1,6 +1,7 @@
 import type { Op, RecordDoc, Tombstone } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
 import { podName } from '../names.ts';
+import type { Job } from '../observed.ts';
 import type { MemberView } from './member-view.ts';
 import { recorded } from './observations.ts';
 import type { View } from './view.ts';
@@ -21,6 +22,12 @@ export function write(v: View, change: Partial<RecordDoc>): Effect {
 }
 
 export const timestamp = (v: View): string => new Date(v.date).toISOString();
+
+/** The clock of the node of its Job may be ahead. */
+export function takenBackup(v: View, backup: NonNullable<Job['backup']>): NonNullable<RecordDoc['lastBackup']> {
+  const now = timestamp(v);
+  return { ...backup, at: backup.at !== undefined && backup.at < now ? backup.at : now };
+}
 
 /** Fields of every new operation. */
 export const opBase = (v: View): Pick<Op, 'id' | 'holder' | 'startedAt'> => ({

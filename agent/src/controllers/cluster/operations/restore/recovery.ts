@@ -6,7 +6,7 @@ import { rule, steps } from '../../plan/rule.ts';
 import { survivor } from '../../plan/survivors.ts';
 import { imageFits } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
-import { oneTimeToken, opBase, timestamp, without, write } from '../../plan/write.ts';
+import { oneTimeToken, opBase, takenBackup, timestamp, without, write } from '../../plan/write.ts';
 import { ownJob } from '../jobs.ts';
 import { beforeFence, ended, fails, slotFree, step, suspended } from './operation.ts';
 
@@ -92,7 +92,7 @@ function verify(v: View): Effect {
   return write(v, {
     ...step(v, 'verify', { source: { schedule: v.spec.schedule, snapshotId: backup.id }, sha256: backup.sha256 }),
     permits: without(v.record.permits, ordinal),
-    lastBackup: { ...backup, at: timestamp(v) },
+    lastBackup: takenBackup(v, backup),
   });
 }
 

@@ -4,7 +4,7 @@ import { lasts, podsOf } from '../../plan/observations.ts';
 import { rule, steps } from '../../plan/rule.ts';
 import { templateMayRun } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
-import { oneTimeToken, opBase, timestamp, write } from '../../plan/write.ts';
+import { oneTimeToken, opBase, takenBackup, write } from '../../plan/write.ts';
 import { ownJob, reasonToGiveUp } from '../jobs.ts';
 import { outdated } from '../restart.ts';
 import { fails, step } from './operation.ts';
@@ -68,7 +68,7 @@ export const rollSteps = [
         const source = { schedule: v.spec.schedule, snapshotId: backup.id };
         return write(v, {
           ...step(v, 'verify', { source, sha256: backup.sha256 }),
-          lastBackup: { ...backup, at: timestamp(v) },
+          lastBackup: takenBackup(v, backup),
         });
       },
     }),

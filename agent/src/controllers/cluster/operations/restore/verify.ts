@@ -5,7 +5,7 @@ import type { PlacedMember } from '../../plan/member-view.ts';
 import { implied, rule, steps } from '../../plan/rule.ts';
 import { templateDiffers } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
-import { timestamp, write } from '../../plan/write.ts';
+import { takenBackup, write } from '../../plan/write.ts';
 import { givesUp, ownJob, restoreOp, stuckJob } from '../jobs.ts';
 import { intendRemoval } from '../remove.ts';
 import {
@@ -121,7 +121,7 @@ export const safetySteps = [
       if (!backup) return write(v, step(v, 'fence'));
       return write(v, {
         ...step(v, 'fence', { safetyBackupId: backup.id }),
-        lastBackup: { ...backup, at: timestamp(v) },
+        lastBackup: takenBackup(v, backup),
       });
     },
   }),
