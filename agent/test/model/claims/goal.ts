@@ -21,7 +21,9 @@ export function ending(world: World, planner: Planner): string | undefined {
   const isDeleting = world.spec.deleting === true && world.spec.finalizer === true;
   const missing = isDeleting ? 'the cluster is not deleted' : notWanted(world);
   const reasons = conditions.map((c) => `${c.type}=${c.status}/${c.reason}`).join(' ');
-  if (!missing && lacksAcknowledgement(world))
+  // Without TLS the users cannot log in, so it is not given up for good.
+  const isHeldByUsers = world.users && world.spec.tls === 'disabling' && !isTrue('Accepted');
+  if (!missing && (lacksAcknowledgement(world) || isHeldByUsers))
     return isTrue('Ready') || isTrue('Accepted') ? `a request is refused, but ${reasons}` : undefined;
   if (!missing) return isTrue('Ready') && !isTrue('Stalled') ? undefined : `all is as wanted, but ${reasons} (${why})`;
   const alarmed = missing === 'NOSPACE' || missing === 'CORRUPT' || missing === PUT_BACK || missing === SPLIT;
