@@ -14,10 +14,7 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
   let before: string;
   beforeAll(async () => {
     if (process.env.E2E_SMOKE) return;
-    await stage.begin();
-    stage.commit();
-    await tool.begin();
-    await stage.isDone('three clusters from nothing');
+    await stage.beginWithClusters();
     before = await identity();
   });
   afterAll(() => stage.end());

@@ -36,10 +36,7 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
 
   beforeAll(async () => {
     if (process.env.E2E_SMOKE) return;
-    await stage.begin();
-    stage.commit();
-    await tool.begin();
-    await stage.isDone('three clusters from nothing');
+    await stage.beginWithClusters();
     await kubectl(['apply', '-n', namespace, '-f', '-'], JSON.stringify(claim('backup')));
     etcdctl('put', 'app/a', 'monday');
   });

@@ -23,6 +23,14 @@ export class Stage {
     await this.#clear();
   }
 
+  /** Begins with three clusters that serve. */
+  async beginWithClusters(): Promise<void> {
+    await this.begin();
+    this.commit();
+    await this.tool.begin();
+    await this.isDone('three clusters from nothing');
+  }
+
   async end(): Promise<void> {
     await this.tool.end();
     await this.#clear();
