@@ -41,8 +41,9 @@ const limits: [string, BadValue][] = [...fields].flatMap(([field, { manifest, pl
 );
 
 const isText = ({ schema }: Place): boolean => schema.type === 'string';
-/** Validated elsewhere: by Kubernetes, a registry or the store. */
+/** Any text will do, or it is validated elsewhere: by Kubernetes, a registry or the store. */
 const freeTexts = [
+  'again',
   'cron',
   'cronJobName',
   'endpoint',
