@@ -2,7 +2,6 @@ import { k8s } from 'cdk8s-plus-33';
 import { CustomResourceDefinition } from 'kubernetes-models/apiextensions.k8s.io/v1';
 import { DaemonSet, Deployment, StatefulSet } from 'kubernetes-models/apps/v1';
 import { CronJob, Job } from 'kubernetes-models/batch/v1';
-import { Lease } from 'kubernetes-models/coordination.k8s.io/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { Role, RoleBinding } from 'kubernetes-models/rbac.authorization.k8s.io/v1';
@@ -25,7 +24,6 @@ const kinds: Record<string, Kind> = {
   DaemonSet: kind(DaemonSet, k8s.toJson_KubeDaemonSetProps),
   Deployment: kind(Deployment, k8s.toJson_KubeDeploymentProps),
   Job: kind(Job, k8s.toJson_KubeJobProps),
-  Lease: kind(Lease, k8s.toJson_KubeLeaseProps),
   Namespace: kind(Namespace, k8s.toJson_KubeNamespaceProps),
   NetworkPolicy: kind(NetworkPolicy, k8s.toJson_KubeNetworkPolicyProps),
   Pod: kind(Pod, k8s.toJson_KubePodProps),

@@ -38,6 +38,7 @@ import { clusterLabels, jobSelector, monitored } from './manifests/cluster-label
 import { type ClusterManifest, clusterManifests, memberServices, tlsSecrets } from './manifests/cluster-manifests';
 import { EtcdMonitoring } from './monitoring/etcd-monitoring';
 import type { MonitoredCluster } from './monitoring/monitored-cluster';
+import { requireProtectedNamespace } from './namespace-protection';
 import { recoveryIdentityProblems } from './quorum-recovery';
 import {
   backupEndpoints,
@@ -220,6 +221,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       egress: cluster.egress,
     });
     tellIfUnreleased(this, cluster.images.gate);
+    if (cluster.protect) requireProtectedNamespace(this);
     this.node.addValidation({ validate: () => this.problems() });
   }
 

@@ -6,3 +6,9 @@ export const protection: Readonly<Record<string, string>> = {
 
 /** Argo CD applies an object with this annotation, and waits for it, before it applies those without one. */
 export const first: Readonly<Record<string, string>> = { 'argocd.argoproj.io/sync-wave': '-1' };
+
+/** Returns true if at least one of Argo CD and Flux keeps the object: nobody applies it with both. */
+export function isProtected(annotations: Readonly<Record<string, string>> = {}): boolean {
+  const options = annotations['argocd.argoproj.io/sync-options']?.split(',') ?? [];
+  return options.includes('Prune=false') || annotations['kustomize.toolkit.fluxcd.io/prune'] === 'disabled';
+}

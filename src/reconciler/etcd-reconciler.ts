@@ -48,7 +48,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   readonly reconcilerName: string;
   /** Names the ServiceAccount. */
   readonly serviceAccountName: string;
-  /** Names the Lease, which the active pod holds. */
+  /** Names the Lease, which ensures that only one pod is active. The reconciler creates it. */
   readonly leaseName: string;
   /** The reconciler runs as this ServiceAccount. */
   readonly serviceAccount: ApiObject;
@@ -58,8 +58,6 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   readonly role: ApiObject;
   /** This RoleBinding grants `role` to the reconciler. */
   readonly roleBinding: ApiObject;
-  /** This Lease ensures that only one pod is active. */
-  readonly lease: ApiObject;
   /** This Deployment runs the reconciler. */
   readonly deployment: ApiObject;
   /** This Service provides the metrics. */
@@ -90,8 +88,6 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: this.reconcilerName },
       subjects: [{ kind: 'ServiceAccount', name: this.serviceAccountName }],
     });
-    // No spec: the reconciler writes its holder at run time.
-    this.lease = this.object('coordination.k8s.io/v1', 'Lease', {}, this.leaseName);
     this.deployment = this.object('apps/v1', 'Deployment', { spec: this.deploymentSpec() });
     this.service = this.object('v1', 'Service', {
       spec: {
@@ -125,7 +121,8 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     return this.props.selector;
   }
 
-  private object(apiVersion: string, kind: string, content: object, name = this.reconcilerName): ApiObject {
+  private object(apiVersion: string, kind: string, content: object): ApiObject {
+    const name = this.reconcilerName;
     takeName(this, kind, name);
     const metadata = { name, labels: reconcilerLabels(this.reconcilerName, this.props.labels) };
     return new ApiObject(this, kind, { apiVersion, kind, metadata, ...content });

@@ -30,7 +30,7 @@ export function namespaceRules(reconcilerName: string, lease: string): Rule[] {
     rule('batch', ['jobs'], ['create']),
     // Listed to report why a pod does not start, for example a failed mount or a quota.
     rule('', ['events'], ['create', 'list', 'patch']),
-    // Argo CD ignores Leases by default, so the Lease of the manifests may not exist.
+    // Not part of the manifests: Argo CD excludes Leases by default, and would warn about one.
     rule('coordination.k8s.io', ['leases'], ['create']),
     { ...rule('coordination.k8s.io', ['leases'], ['get', 'update']), resourceNames: [lease] },
     // The reconciler checks whether it is being deleted itself; it then releases all objects that wait for it.

@@ -21,7 +21,7 @@ const constructs: [string, () => Construct, string[]][] = [
   [
     'EtcdReconciler',
     () => new EtcdReconciler(chart(), 'reconciler'),
-    ['Deployment', 'Lease', 'NetworkPolicy', 'Role', 'RoleBinding', 'Service', 'ServiceAccount'],
+    ['Deployment', 'NetworkPolicy', 'Role', 'RoleBinding', 'Service', 'ServiceAccount'],
   ],
   ['EtcdBackupSchedule', () => schedule(), ['CronJob', 'ServiceAccount']],
   ['EtcdBackup', () => new EtcdBackup(chart(), 'now', { endpoints: ['a:1'], store }), ['EtcdBackup', 'ServiceAccount']],

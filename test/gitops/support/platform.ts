@@ -13,6 +13,7 @@ import {
   EtcdScrape,
   EtcdVersion,
   ImagePullPolicy,
+  PruneProtection,
   Retention,
 } from '../../../src';
 import { agentImage } from '../../e2e/support/settings';
@@ -71,7 +72,8 @@ export class Platform {
     crds.synth();
     const app = new App({ outdir: join(dist, 'clusters') });
     for (const namespace of teams) {
-      const metadata = { name: namespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } };
+      const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+      const metadata = { name: namespace, labels, annotations: PruneProtection.annotations() };
       new ApiObject(new Chart(app, namespace), 'namespace', { apiVersion: 'v1', kind: 'Namespace', metadata });
       const reconciler = new Chart(app, `${namespace}-etcd-reconciler`, { namespace });
       new EtcdReconciler(reconciler, 'reconciler', { image: agentImage, ...pull });
