@@ -1,9 +1,14 @@
 // Commits that a team takes back, or should have. No data are lost, and the tool and the status say what happened.
+import { JsonPatch } from 'cdk8s';
 import { EtcdVersion } from '../../src';
+import { kubectl } from '../e2e/support/kubectl';
 import { slowTest } from '../e2e/support/settings';
 import type { Manifest } from '../synth';
 import { Stage } from './support/stage';
-import { argocd, flux } from './support/tool';
+import { argocd, flux, get } from './support/tool';
+
+const isReady = ({ status }: Manifest): boolean =>
+  status.conditions.some((each: Manifest) => each.type === 'Ready' && each.status === 'True');
 
 describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_, tool) => {
   const stage = new Stage(tool);
@@ -19,7 +24,7 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
   });
   afterAll(() => stage.end());
   const isAsBefore = async (what: string) => {
-    stage.commit();
+    await stage.commit();
     await stage.isDone(what);
     expect(await stage.notReady()).toEqual([]);
     expect(await identity()).toBe(before);
@@ -27,14 +32,14 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
   };
 
   slowTest('a growth is reverted half way', async () => {
-    stage.commit({ of: { orders: { size: 5 } } });
+    await stage.commit({ of: { orders: { size: 5 } } });
     await stage.becomes('a fourth member', 300, async () => (await stage.cluster('orders')).status.voters === 4);
     await isAsBefore('a growth reverted');
     expect((await stage.cluster('orders')).status).toMatchObject({ voters: 3, readyVoters: 3 });
   });
 
   slowTest('an upgrade is reverted half way', async () => {
-    stage.commit({ of: { orders: { version: EtcdVersion.of('3.7.3') } } });
+    await stage.commit({ of: { orders: { version: EtcdVersion.of('3.7.3') } } });
     await stage.becomes('one member of 3.7', 300, async () => {
       const { members = [] } = (await stage.cluster('orders')).status;
       return members.some(({ version }: Manifest) => version === '3.7.3');
@@ -44,12 +49,101 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
   });
 
   slowTest('a version below that of the data is refused in words, and the cluster serves on', async () => {
-    stage.commit({ of: { orders: { version: EtcdVersion.of('3.5.35') } } });
+    await stage.commit({ of: { orders: { version: EtcdVersion.of('3.5.35') } } });
     await stage.becomes('Stalled', 120, async () => (await conditionOf('Stalled'))?.status === 'True');
     expect(await conditionOf('Accepted')).toMatchObject({ status: 'False', reason: 'DowngradeRefused' });
     expect(await conditionOf('Available')).toMatchObject({ status: 'True' });
     const [said] = (await stage.rounds(20)).slice(-1);
     expect(said?.isHealthy).toBe(false);
     await isAsBefore('a lowered version taken back');
+  });
+
+  slowTest('a size of 0, which only a patch of the manifests can ask for, is refused by the API server', async () => {
+    const { resourceVersion } = (await stage.cluster('orders')).metadata;
+    await stage.commit({
+      beside: (_, { customResource }) => customResource.addJsonPatch(JsonPatch.replace('/spec/size', 0)),
+    });
+    await stage.becomes('the tool says why', 180, async () =>
+      /spec\.size.*greater than or equal to 1/.test((await tool.said()).text),
+    );
+    expect((await stage.cluster('orders')).spec.size).toBe(3);
+    expect((await stage.cluster('orders')).metadata.resourceVersion).toBe(resourceVersion);
+    await isAsBefore('a size of 0 taken back');
+  });
+
+  slowTest('the CRDs leave the repository', async () => {
+    await stage.commit({ crds: false });
+    await stage.rounds();
+    expect((await get('crd', 'etcdclusters.cdk8s-etcd.dev')).metadata.deletionTimestamp).toBeUndefined();
+    expect(await stage.notReady()).toEqual([]);
+    await isAsBefore('the CRDs are back');
+  });
+
+  slowTest('the namespace is renamed: the clusters in the former one serve on', async () => {
+    await stage.commit({ shop: 'gitops-store' });
+    await stage.becomes(
+      'a new cluster',
+      300,
+      async () => (await get('etcdclusters', '-n', 'gitops-store')).items.length === 2,
+    );
+    await stage.rounds();
+    expect((await get('namespace', 'gitops-shop')).metadata.deletionTimestamp).toBeUndefined();
+    expect(
+      (await get('pods', '-n', 'gitops-shop', '-l', 'app.kubernetes.io/name=etcd')).items.filter(isReady),
+    ).toHaveLength(6);
+    await isAsBefore('the namespace has its name again');
+    await kubectl(['delete', 'namespace', 'gitops-store', '--timeout=300s']);
+  });
+
+  slowTest('what applies the repository is deleted with all that it applied: the clusters serve on', async () => {
+    await tool.endWithPruning();
+    const pods = async () => (await get('pods', '-n', 'gitops-shop')).items as Manifest[];
+    await stage.becomes('the reconciler is gone', 120, async () => (await pods()).length === 6);
+    expect((await pods()).filter(isReady)).toHaveLength(6);
+    await tool.begin();
+    await isAsBefore('it is applied again');
+  });
+
+  if (tool !== argocd) return;
+
+  slowTest('a second Application claims the same clusters: it is named, and the clusters serve on', async () => {
+    const { spec } = await get('application.argoproj.io', 'etcd', '-n', 'argocd');
+    const second = {
+      apiVersion: 'argoproj.io/v1alpha1',
+      kind: 'Application',
+      metadata: { name: 'etcd-too', namespace: 'argocd' },
+      spec,
+    };
+    await kubectl(['apply', '-f', '-'], JSON.stringify(second));
+    await stage.becomes('it is named', 120, async () =>
+      /SharedResourceWarning.*EtcdCluster\/orders/.test((await tool.said()).text),
+    );
+    expect(await stage.notReady()).toEqual([]);
+    await kubectl(['delete', 'application.argoproj.io', 'etcd-too', '-n', 'argocd']);
+    await isAsBefore('one Application again');
+  });
+
+  slowTest('a sync window closes half way through a growth: it is completed, and the next commit waits', async () => {
+    const windows = async (syncWindows: object[]) =>
+      kubectl([
+        'patch',
+        'appproject',
+        'default',
+        '-n',
+        'argocd',
+        '--type=merge',
+        '-p',
+        JSON.stringify({ spec: { syncWindows } }),
+      ]);
+    await stage.commit({ of: { orders: { size: 5 } } });
+    await stage.becomes('a fourth member', 300, async () => (await stage.cluster('orders')).status.voters === 4);
+    await windows([{ kind: 'deny', schedule: '* * * * *', duration: '1h', applications: ['*'] }]);
+    await stage.isDone('a growth in a closed window');
+    await stage.commit();
+    await stage.rounds();
+    expect((await stage.cluster('orders')).spec.size).toBe(5);
+    expect(await tool.said()).toMatchObject({ isSynced: false });
+    await windows([]);
+    await isAsBefore('the window is open');
   });
 });

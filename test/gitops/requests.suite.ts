@@ -28,10 +28,10 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
     new EtcdBackup(chart, 'monday', { cluster, schedule: 'nightly' });
   };
   const restoreAs =
-    (name: string): Commit['beside'] =>
+    (name: string, again?: string): Commit['beside'] =>
     (chart, cluster) => {
       backup(chart, cluster);
-      new EtcdRestore(chart, name, { cluster, source: RestoreSource.backup('orders-monday') });
+      new EtcdRestore(chart, name, { cluster, source: RestoreSource.backup('orders-monday'), again });
     };
 
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
   afterAll(() => stage.end());
 
   slowTest('a backup by a commit', async () => {
-    stage.commit({ beside: backup });
+    await stage.commit({ beside: backup });
     await stage.isDone('a backup');
     expect(await phaseOf('etcdbackup', 'orders-monday')).toMatchObject({ phase: 'Completed' });
     etcdctl('put', 'app/a', 'tuesday');
@@ -51,7 +51,7 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
 
   slowTest('a restore by a commit, and the sync ends when the cluster has its members again', async () => {
     const before = await epoch();
-    stage.commit({ beside: restoreAs('back') });
+    await stage.commit({ beside: restoreAs('back') });
     await stage.isDone('a restore');
     expect(await phaseOf('etcdrestore', 'orders-back')).toMatchObject({ phase: 'Completed', reason: 'Restored' });
     expect(etcdctl('get', 'app/a', '--print-value-only')).toBe('monday');
@@ -63,20 +63,20 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
 
   slowTest('deleted in Git, brought back, renamed: nothing is restored again', async () => {
     const before = await epoch();
-    stage.commit();
+    await stage.commit();
     await stage.isDone('no requests any more');
     await stage.becomes(
       'the restore is pruned',
       60,
       async () => (await get('etcdrestores', '-n', namespace)).items.length === 0,
     );
-    stage.commit({ beside: restoreAs('back') });
+    await stage.commit({ beside: restoreAs('back') });
     await stage.isDone('the requests are back');
     expect(await phaseOf('etcdrestore', 'orders-back')).toMatchObject({
       phase: 'Completed',
       reason: 'AlreadyRestored',
     });
-    stage.commit({ beside: restoreAs('renamed') });
+    await stage.commit({ beside: restoreAs('renamed') });
     await stage.becomes(
       'it is refused',
       120,
@@ -85,10 +85,28 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
     expect(await phaseOf('etcdrestore', 'orders-renamed')).toMatchObject({ reason: 'RestoredUnderOtherName' });
     const [said] = (await stage.rounds(20)).slice(-1);
     expect(said?.isHealthy).toBe(false);
-    stage.commit();
+    await stage.commit();
     await stage.isDone('without the renamed one');
     expect(await epoch()).toBe(before);
     expect(etcdctl('get', 'app/a', '--print-value-only')).toBe('wednesday');
     expect(await stage.troubles()).toEqual([]);
+  });
+
+  slowTest('a restore that is deleted in Git half way leaves a cluster that serves', async () => {
+    const before = await epoch();
+    await stage.commit({ beside: restoreAs('half', 'once more') });
+    await stage.becomes('it runs', 120, async () => {
+      const all: Manifest[] = (await get('etcdrestores', '-n', namespace)).items;
+      return all.some(
+        ({ metadata, status }) => metadata.name === 'orders-half' && /Fencing|Draining|Restoring/.test(status?.phase),
+      );
+    });
+    await stage.commit({ beside: backup });
+    await stage.isDone('a restore reverted');
+    expect(await stage.notReady()).toEqual([]);
+    const value = etcdctl('get', 'app/a', '--print-value-only');
+    expect([`${before} wednesday`, `${before + 1} monday`]).toContain(`${await epoch()} ${value}`);
+    expect(await stage.troubles()).toEqual([]);
+    etcdctl('put', 'app/a', 'wednesday');
   });
 });

@@ -12,7 +12,9 @@ function leaves(fields: Fields, path = ''): string[] {
 /** Fields that two managers own: a fight begins there as soon as they want different values. */
 export function sharedFields({ metadata }: Manifest): string[] {
   const owners = new Map<string, Set<string>>();
-  for (const { manager, fieldsV1 } of metadata.managedFields ?? []) {
+  for (const { manager: name, fieldsV1 } of metadata.managedFields ?? []) {
+    // kubectl has two names, and takes over by itself what the other one owns.
+    const manager = name === 'kubectl-client-side-apply' ? 'kubectl' : name;
     for (const leaf of leaves(fieldsV1)) owners.set(leaf, (owners.get(leaf) ?? new Set()).add(manager));
   }
   return [...owners].filter(([, who]) => who.size > 1).map(([leaf, who]) => `${leaf}: ${[...who].join(', ')}`);

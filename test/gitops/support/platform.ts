@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiObject, App, Chart, Cron, Size } from 'cdk8s';
@@ -33,7 +33,11 @@ export type ClusterName = (typeof clusters)[number][1];
 export interface Commit {
   /** What differs from three small clusters with TLS, a user and a schedule. Undefined: the file is not there. */
   readonly of?: Partial<Record<ClusterName, EtcdClusterProps | undefined>>;
-  /** What the chart of `orders` has besides. */
+  /** False: the CRDs are not there. */
+  readonly crds?: boolean;
+  /** The team `gitops-shop` has this namespace. */
+  readonly shop?: string;
+  /** What the chart of `orders` has besides, or what is changed in it. */
   readonly beside?: (chart: Chart, orders: EtcdCluster) => void;
 }
 
@@ -43,7 +47,7 @@ const pull = { imagePullPolicy: ImagePullPolicy.IF_NOT_PRESENT };
 class TeamEtcd extends Chart {
   readonly etcd: EtcdCluster;
 
-  constructor(scope: Construct, namespace: Team, name: ClusterName, props: EtcdClusterProps) {
+  constructor(scope: Construct, namespace: string, name: ClusterName, props: EtcdClusterProps) {
     super(scope, `${namespace}-${name}`, { namespace });
     const etcd = new EtcdCluster(this, name, {
       ...{ size: 3, version: EtcdVersion.of('3.6.16'), volume: { size: Size.gibibytes(2) }, agentImage, ...pull },
@@ -64,23 +68,27 @@ class TeamEtcd extends Chart {
 export class Platform {
   readonly folder = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-platform-'));
 
-  write({ of = {}, beside }: Commit = {}): string {
+  write({ of = {}, beside, crds: hasCrds = true, shop = 'gitops-shop' }: Commit = {}): string {
+    const namespaceOf = (team: Team): string => (team === 'gitops-shop' ? shop : team);
     const dist = join(this.folder, 'dist');
     rmSync(dist, { recursive: true, force: true });
     const crds = new App({ outdir: join(dist, 'crds') });
-    new EtcdCrds(new Chart(crds, 'crds'), 'crds');
+    if (hasCrds) new EtcdCrds(new Chart(crds, 'crds'), 'crds');
     crds.synth();
+    // Git keeps no empty folder, and Flux requires this one.
+    mkdirSync(join(dist, 'crds'), { recursive: true });
+    writeFileSync(join(dist, 'crds/README'), 'The CRDs\n');
     const app = new App({ outdir: join(dist, 'clusters') });
-    for (const namespace of teams) {
+    for (const namespace of teams.map(namespaceOf)) {
       const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
       const metadata = { name: namespace, labels, annotations: PruneProtection.annotations() };
       new ApiObject(new Chart(app, namespace), 'namespace', { apiVersion: 'v1', kind: 'Namespace', metadata });
       const reconciler = new Chart(app, `${namespace}-etcd-reconciler`, { namespace });
       new EtcdReconciler(reconciler, 'reconciler', { image: agentImage, ...pull });
     }
-    for (const [namespace, name] of clusters) {
+    for (const [team, name] of clusters) {
       if (name in of && of[name] === undefined) continue;
-      const chart = new TeamEtcd(app, namespace, name, of[name] ?? {});
+      const chart = new TeamEtcd(app, namespaceOf(team), name, of[name] ?? {});
       if (name === 'orders') beside?.(chart, chart.etcd);
     }
     app.synth();

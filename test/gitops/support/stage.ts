@@ -3,7 +3,7 @@ import { kubectl } from '../../e2e/support/kubectl';
 import type { Manifest } from '../../synth';
 import { sharedFields } from './owners';
 import { type ClusterName, type Commit, clusters, Platform, teams } from './platform';
-import { get, push, type Said, type Tool, until } from './tool';
+import { get, type Said, type Tool, until } from './tool';
 
 /** One line of the report. */
 export const tell = (line: string): boolean => process.stdout.write(`gitops: ${line}\n`);
@@ -26,7 +26,7 @@ export class Stage {
   /** Begins with three clusters that serve. */
   async beginWithClusters(): Promise<void> {
     await this.begin();
-    this.commit();
+    await this.commit();
     await this.tool.begin();
     await this.isDone('three clusters from nothing');
   }
@@ -41,8 +41,8 @@ export class Stage {
     for (const team of teams) await kubectl(['delete', 'namespace', team, '--ignore-not-found', '--timeout=300s']);
   }
 
-  commit(commit: Commit = {}): void {
-    this.#revision = push(this.#platform.write(commit));
+  async commit(commit: Commit = {}): Promise<void> {
+    this.#revision = await this.tool.push(this.#platform.write(commit));
   }
 
   /** Waits until the tool says that the last commit is there and well. Returns what it said on the way. */
@@ -79,6 +79,15 @@ export class Stage {
       status.observedGeneration === metadata.generation &&
       status.conditions.some(({ type, status: is }: Manifest) => type === 'Ready' && is === 'True');
     return all.filter((each) => !isReady(each)).map(({ metadata }) => metadata.name);
+  }
+
+  /** Kubernetes counts each change of a spec in the generation. */
+  async generations(): Promise<string[]> {
+    const kinds = 'etcdclusters,etcdusers,statefulsets,deployments,networkpolicies,cronjobs';
+    const found = await Promise.all(teams.map((team) => get(kinds, '-n', team)));
+    return found.flatMap(({ items }) =>
+      items.map(({ kind, metadata }: Manifest) => `${kind} ${metadata.name} ${metadata.generation}`),
+    );
   }
 
   /** What would make two programs fight, or has lost something. */

@@ -13,7 +13,8 @@ const command = process.env.GITOPS ?? '';
 if (!command) throw new Error('GITOPS is not set; run these suites with npm run suite -- gitops');
 const repository = process.env.GITOPS_REPOSITORY ?? 'http://127.0.0.1:7080/platform.git';
 
-export const push = (folder: string): string => execFileSync(command, ['push', folder], { encoding: 'utf8' }).trim();
+const push = async (folder: string): Promise<string> =>
+  execFileSync(command, ['push', folder], { encoding: 'utf8' }).trim();
 
 export async function get(...args: string[]): Promise<Manifest> {
   return JSON.parse((await kubectl(['get', '-o', 'json', ...args])).stdout);
@@ -24,6 +25,8 @@ export interface Said {
   readonly revision?: string;
   readonly isSynced: boolean;
   readonly isHealthy: boolean;
+  /** It compares what it applied with what is there, and has found nothing so far. */
+  readonly isComparing?: boolean;
   /** Syncs that were carried out so far, if the tool counts them. */
   readonly syncs?: number;
   readonly text: string;
@@ -31,11 +34,15 @@ export interface Said {
 
 export interface Tool {
   readonly name: string;
+  /** Makes the folder what it applies. Returns the revision. */
+  push(folder: string): Promise<string>;
   /** Begins to apply the repository. */
   begin(): Promise<void>;
   said(): Promise<Said>;
   /** Stops, and deletes nothing. */
   end(): Promise<void>;
+  /** Stops, and deletes what it may. */
+  endWithPruning(): Promise<void>;
 }
 
 /** The objects of a file of the guide, with the repository of the test bed. */
@@ -48,13 +55,16 @@ const apply = async (items: readonly Manifest[]): Promise<void> => {
   await kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
 };
 
-export const argocd: Tool = {
-  name: 'Argo CD',
+const argocdWith = (name: string, annotations: Record<string, string> = {}): Tool => ({
+  name,
+  push,
 
   async begin() {
     const settings = join(root, 'gitops/argocd/argocd-cm.yaml');
     await kubectl(['patch', 'configmap', 'argocd-cm', '-n', 'argocd', '--patch-file', settings]);
-    await apply(objectsOf('gitops/argocd/application.yaml'));
+    const objects = objectsOf('gitops/argocd/application.yaml');
+    for (const { metadata } of objects) metadata.annotations = annotations;
+    await apply(objects);
   },
 
   async said() {
@@ -76,12 +86,24 @@ export const argocd: Tool = {
   async end() {
     await kubectl(['delete', 'application.argoproj.io', 'etcd', '-n', 'argocd', '--ignore-not-found']);
   },
-};
+
+  async endWithPruning() {
+    const patch = JSON.stringify({ metadata: { finalizers: ['resources-finalizer.argocd.argoproj.io'] } });
+    await kubectl(['patch', 'application.argoproj.io', 'etcd', '-n', 'argocd', '--type=merge', '-p', patch]);
+    await this.end();
+  },
+});
+
+export const argocd = argocdWith('Argo CD');
+export const argocdServerSide = argocdWith('Argo CD with server-side diff', {
+  'argocd.argoproj.io/compare-options': 'ServerSideDiff=true',
+});
 
 const kustomizations = ['etcd', 'etcd-crds'];
 
 export const flux: Tool = {
   name: 'Flux',
+  push,
 
   async begin() {
     const objects = objectsOf('gitops/flux/kustomizations.yaml');
@@ -100,6 +122,7 @@ export const flux: Tool = {
       revision: status.lastAppliedRevision?.split(':').at(-1),
       isSynced: status.lastAttemptedRevision === status.lastAppliedRevision,
       isHealthy: ready.every((each) => each?.status === 'True'),
+      isComparing: ready.every((each) => ['True', 'Unknown'].includes(each?.status)),
       text: ready.map((each) => `${each?.status} ${each?.reason}: ${each?.message}`).join('; '),
     };
   },
@@ -112,6 +135,11 @@ export const flux: Tool = {
       await kubectl(['patch', kind, name, '-n', 'flux-system', ...patch]).catch(() => {});
       await kubectl(['delete', kind, name, '-n', 'flux-system', '--ignore-not-found']);
     }
+  },
+
+  async endWithPruning() {
+    const kind = 'kustomization.kustomize.toolkit.fluxcd.io';
+    for (const name of kustomizations) await kubectl(['delete', kind, name, '-n', 'flux-system']);
   },
 };
 

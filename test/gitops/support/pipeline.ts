@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { kubectl } from '../../e2e/support/kubectl';
+import type { Manifest } from '../../synth';
+import { get, type Tool } from './tool';
+
+/** A pipeline without a GitOps tool: `kubectl apply`, client-side and server-side by turns, and then it prunes. */
+export function pipeline(): Tool {
+  let [folder, revision, runs] = ['', '', 0];
+  let before: Manifest[] = [];
+  const crds = () => ['-R', '-f', join(folder, 'dist/crds')];
+  const clusters = () => ['-R', '-f', join(folder, 'dist/clusters')];
+
+  async function run(): Promise<void> {
+    const isServerSide = runs++ % 2 === 1;
+    const how = isServerSide ? ['--server-side'] : [];
+    await kubectl(['apply', ...how, ...crds()]);
+    await kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...crds()]);
+    const now = objectsIn(join(folder, 'dist/clusters'));
+    // kubectl applies the files by their names, which put a Namespace behind what is in it.
+    const items = now.filter(({ kind }) => kind === 'Namespace');
+    await kubectl(['apply', ...how, '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+    await kubectl(['apply', ...how, ...clusters()]);
+    const stays = new Set(now.map(identity));
+    const gone = before.filter((each) => !stays.has(identity(each)) && !isProtected(each));
+    for (const { kind, metadata } of gone) {
+      await kubectl(['delete', kind, metadata.name, '-n', metadata.namespace, '--ignore-not-found']);
+    }
+    before = now;
+  }
+
+  return {
+    name: 'kubectl apply',
+    begin: run,
+    async push(written) {
+      folder = written;
+      revision = createHash('sha256')
+        .update(objectsIn(join(folder, 'dist')).map(text).join())
+        .digest('hex');
+      if (runs > 0) await run();
+      return revision;
+    },
+    async said() {
+      const differences = await kubectl(['diff', '--server-side', ...clusters()]).then(
+        () => '',
+        ({ stdout, message }) => stdout || message,
+      );
+      const { items } = await get(
+        'etcdclusters,etcdusers,deployments',
+        '-A',
+        '-l',
+        'app.kubernetes.io/managed-by=cdk8s',
+      );
+      const waiting = items.filter((each: Manifest) => !isReady(each)).map(identity);
+      return {
+        revision,
+        isSynced: differences === '',
+        isHealthy: waiting.length === 0,
+        text: `${waiting.join(', ')} ${differences}`,
+      };
+    },
+    async end() {
+      [folder, revision, runs, before] = ['', '', 0, []];
+    },
+    async endWithPruning() {
+      throw new Error('a pipeline deletes nothing at its end');
+    },
+  };
+}
+
+function isReady({ kind, metadata, status = {} }: Manifest): boolean {
+  const wanted = kind === 'Deployment' ? 'Available' : 'Ready';
+  const is = ({ type, status: value }: Manifest) => type === wanted && value === 'True';
+  return status.observedGeneration === metadata.generation && (status.conditions ?? []).some(is);
+}
+
+const text = (manifest: Manifest): string => JSON.stringify(manifest);
+const identity = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.namespace}/${metadata.name}`;
+const isProtected = ({ metadata }: Manifest): boolean =>
+  metadata.annotations?.['kustomize.toolkit.fluxcd.io/prune'] === 'disabled';
+
+function objectsIn(folder: string): Manifest[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.yaml'))
+    .sort()
+    .flatMap((name) => parseAllDocuments(readFileSync(join(folder, name), 'utf8')))
+    .map((document) => document.toJS());
+}
