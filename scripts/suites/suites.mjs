@@ -145,7 +145,10 @@ export const all = {
     // In CI only its local half runs.
     minutes: 2,
     subject: ['src', 'agent/src/protocol', 'gitops', 'agent/test/gitops', 'test/gitops'],
-    run: script('scripts/suites/gitops.mjs', () => provide('gitops-health')),
+    run: script('scripts/suites/gitops.mjs', () => {
+      provide('gitops-health');
+      plugin();
+    }),
   },
   alerts: {
     about: 'every alert fires, alone, and resolves: by promtool, and by real faults on Kubernetes',

@@ -1,4 +1,5 @@
 // A platform repository of three clusters of two teams, applied by each tool in turn, with self-heal and pruning on.
+import { join } from 'node:path';
 import { EtcdPermission, EtcdTls, EtcdVersion } from '../../src';
 import { kubectl } from '../e2e/support/kubectl';
 import { slowTest } from '../e2e/support/settings';
@@ -16,6 +17,10 @@ const rootOf = async (name: string): Promise<string> =>
   (await get('secret', `${name}-client-tls`, '-n', 'gitops-shop')).data['ca.crt'];
 
 const tools = process.env.E2E_SMOKE ? [argocd, flux] : [argocd, flux, argocdServerSide, pipeline()];
+
+test('the ApplicationSet of the guide is valid', async () => {
+  await kubectl(['apply', '--dry-run=server', '-f', join(__dirname, '../../gitops/argocd/applicationset.yaml')]);
+});
 
 describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (_, tool) => {
   const stage = new Stage(tool);

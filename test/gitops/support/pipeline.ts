@@ -4,21 +4,22 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { kubectl } from '../../e2e/support/kubectl';
 import type { Manifest } from '../../synth';
+import { environment } from './platform';
 import { get, type Tool } from './tool';
 
 /** A pipeline without a GitOps tool: `kubectl apply`, client-side and server-side by turns, and then it prunes. */
 export function pipeline(): Tool {
   let [folder, revision, runs] = ['', '', 0];
   let before: Manifest[] = [];
-  const crds = () => ['-R', '-f', join(folder, 'dist/crds')];
-  const clusters = () => ['-R', '-f', join(folder, 'dist/clusters')];
+  const crds = () => ['-R', '-f', join(folder, environment, 'crds')];
+  const clusters = () => ['-R', '-f', join(folder, environment, 'clusters')];
 
   async function run(): Promise<void> {
     const isServerSide = runs++ % 2 === 1;
     const how = isServerSide ? ['--server-side'] : [];
     await kubectl(['apply', ...how, ...crds()]);
     await kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...crds()]);
-    const now = objectsIn(join(folder, 'dist/clusters'));
+    const now = objectsIn(join(folder, environment, 'clusters'));
     // kubectl applies the files by their names, which put a Namespace behind what is in it.
     const items = now.filter(({ kind }) => kind === 'Namespace');
     await kubectl(['apply', ...how, '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
@@ -37,7 +38,7 @@ export function pipeline(): Tool {
     async push(written) {
       folder = written;
       revision = createHash('sha256')
-        .update(objectsIn(join(folder, 'dist')).map(text).join())
+        .update(objectsIn(join(folder, environment)).map(text).join())
         .digest('hex');
       if (runs > 0) await run();
       return revision;

@@ -64,13 +64,16 @@ class TeamEtcd extends Chart {
   }
 }
 
-/** Writes what a platform repository has into a folder: dist/crds and dist/clusters. */
+/** The only environment. */
+export const environment = 'dist/production-eu';
+
+/** Writes what a platform repository has into a folder. */
 export class Platform {
   readonly folder = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-platform-'));
 
   write({ of = {}, beside, crds: hasCrds = true, shop = 'gitops-shop' }: Commit = {}): string {
     const namespaceOf = (team: Team): string => (team === 'gitops-shop' ? shop : team);
-    const dist = join(this.folder, 'dist');
+    const dist = join(this.folder, environment);
     rmSync(dist, { recursive: true, force: true });
     const crds = new App({ outdir: join(dist, 'crds') });
     if (hasCrds) new EtcdCrds(new Chart(crds, 'crds'), 'crds');
