@@ -1,6 +1,5 @@
 // EtcdBackup and EtcdRestore in Git: each acts once, whatever is applied again, pruned or renamed.
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { JsonPatch } from 'cdk8s';
 import { EtcdBackup, EtcdRestore, RestoreSource } from '../../src';
 import { kubectl } from '../e2e/support/kubectl';
 import { claim } from '../e2e/support/manifests';
@@ -11,12 +10,20 @@ import { Stage } from './support/stage';
 import { argocd, flux, get } from './support/tool';
 
 const namespace = 'gitops-shop';
-const program = join(__dirname, '../../lib/kubectl-etcd');
+const files = '/etc/etcd/tls/root';
 
-const etcdctl = (...args: string[]): string =>
-  execFileSync(process.execPath, [program, 'ctl', 'orders', '-n', namespace, '--', ...args], {
-    encoding: 'utf8',
-  }).trim();
+/** As root: with users the certificate of a member may read nothing. */
+async function etcdctl(...args: string[]): Promise<string> {
+  const tls = [`--cacert=${files}/ca.crt`, `--cert=${files}/tls.crt`, `--key=${files}/tls.key`];
+  const command = ['etcdctl', '--endpoints=https://localhost:2379', ...tls, ...args];
+  return (await kubectl(['exec', 'orders-0', '-n', namespace, '-c', 'etcd', '--', ...command])).stdout.trim();
+}
+
+/** Gives the containers of etcd root's certificate. */
+const plain: Commit['beside'] = (_, { statefulSet }) => {
+  const mount = { name: 'root-tls', mountPath: files, readOnly: true };
+  statefulSet.addJsonPatch(JsonPatch.add('/spec/template/spec/containers/0/volumeMounts/-', mount));
+};
 
 describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_, tool) => {
   const stage = new Stage(tool);
@@ -25,6 +32,7 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
     (await get(kind, name, '-n', namespace)).status;
 
   const backup: Commit['beside'] = (chart, cluster) => {
+    plain(chart, cluster);
     new EtcdBackup(chart, 'monday', { cluster, schedule: 'nightly' });
   };
   const restoreAs =
@@ -36,9 +44,9 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
 
   beforeAll(async () => {
     if (process.env.E2E_SMOKE) return;
-    await stage.beginWithClusters();
+    await stage.beginWithClusters({ beside: plain });
     await kubectl(['apply', '-n', namespace, '-f', '-'], JSON.stringify(claim('backup')));
-    etcdctl('put', 'app/a', 'monday');
+    await etcdctl('put', 'app/a', 'monday');
   });
   afterAll(() => stage.end());
 
@@ -46,7 +54,7 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
     await stage.commit({ beside: backup });
     await stage.isDone('a backup');
     expect(await phaseOf('etcdbackup', 'orders-monday')).toMatchObject({ phase: 'Completed' });
-    etcdctl('put', 'app/a', 'tuesday');
+    await etcdctl('put', 'app/a', 'tuesday');
   });
 
   slowTest('a restore by a commit, and the sync ends when the cluster has its members again', async () => {
@@ -54,16 +62,16 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
     await stage.commit({ beside: restoreAs('back') });
     await stage.isDone('a restore');
     expect(await phaseOf('etcdrestore', 'orders-back')).toMatchObject({ phase: 'Completed', reason: 'Restored' });
-    expect(etcdctl('get', 'app/a', '--print-value-only')).toBe('monday');
+    expect(await etcdctl('get', 'app/a', '--print-value-only')).toBe('monday');
     expect(await epoch()).toBe(before + 1);
     expect(await stage.notReady()).toEqual([]);
     expect(await stage.troubles()).toEqual([]);
-    etcdctl('put', 'app/a', 'wednesday');
+    await etcdctl('put', 'app/a', 'wednesday');
   });
 
   slowTest('deleted in Git, brought back, renamed: nothing is restored again', async () => {
     const before = await epoch();
-    await stage.commit();
+    await stage.commit({ beside: plain });
     await stage.isDone('no requests any more');
     await stage.becomes(
       'the restore is pruned',
@@ -85,10 +93,10 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
     expect(await phaseOf('etcdrestore', 'orders-renamed')).toMatchObject({ reason: 'RestoredUnderOtherName' });
     const [said] = (await stage.rounds(20)).slice(-1);
     expect(said?.isHealthy).toBe(false);
-    await stage.commit();
+    await stage.commit({ beside: plain });
     await stage.isDone('without the renamed one');
     expect(await epoch()).toBe(before);
-    expect(etcdctl('get', 'app/a', '--print-value-only')).toBe('wednesday');
+    expect(await etcdctl('get', 'app/a', '--print-value-only')).toBe('wednesday');
     expect(await stage.troubles()).toEqual([]);
   });
 
@@ -104,9 +112,9 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
     await stage.commit({ beside: backup });
     await stage.isDone('a restore reverted');
     expect(await stage.notReady()).toEqual([]);
-    const value = etcdctl('get', 'app/a', '--print-value-only');
+    const value = await etcdctl('get', 'app/a', '--print-value-only');
     expect([`${before} wednesday`, `${before + 1} monday`]).toContain(`${await epoch()} ${value}`);
     expect(await stage.troubles()).toEqual([]);
-    etcdctl('put', 'app/a', 'wednesday');
+    await etcdctl('put', 'app/a', 'wednesday');
   });
 });

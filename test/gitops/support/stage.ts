@@ -24,9 +24,9 @@ export class Stage {
   }
 
   /** Begins with three clusters that serve. */
-  async beginWithClusters(): Promise<void> {
+  async beginWithClusters(commit?: Commit): Promise<void> {
     await this.begin();
-    await this.commit();
+    await this.commit(commit);
     await this.tool.begin();
     await this.isDone('three clusters from nothing');
   }
