@@ -18,6 +18,9 @@ import {
   shortMinor,
 } from './truth.ts';
 
+/** A removal with a cause that lasts: another removal may give way to it. */
+const isDue = (op: RecordDoc['op']): boolean => op?.kind === 'Remove' && (op.why === 'Dead' || op.why === 'Forced');
+
 /** Checks how an operation begins, goes on and ends. */
 
 export function checkOp(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
@@ -26,7 +29,7 @@ export function checkOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
     const suspended = is && 'suspended' in is ? is.suspended?.id === was.id : false;
     const waits = checkRemove(world, was.memberId, false);
     const there = current(world)?.members.some((m) => m.id === was.memberId);
-    const yields = is?.kind === 'Delete' || (is?.kind === 'Remove' && is.why === 'Dead');
+    const yields = is?.kind === 'Delete' || isDue(is);
     if (there && !suspended && !waits && !yields && doc.epoch === before.epoch)
       return 'IntentFirst: the intent of a removal is dropped';
   }
@@ -51,7 +54,7 @@ export function checkOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
   // A suspended operation returns, and checks its guards again before any effect.
   if (was && 'suspended' in was && was.suspended?.id === is.id) return undefined;
   const suspends = 'suspended' in is && is.suspended?.id === was?.id;
-  const gives = was?.kind === 'Remove' && ((is.kind === 'Remove' && is.why === 'Dead') || is.kind === 'Delete');
+  const gives = was?.kind === 'Remove' && (isDue(is) || is.kind === 'Delete');
   // A restore that is blocked past its fence is superseded by another.
   const instead = was?.kind === 'Restore' && is.kind === 'Restore' && before.phase === 'Restoring';
   // Before its fence a restore yields to the removal of a member with a lost volume.
@@ -168,6 +171,8 @@ function checkCourse(
   const isStuck = !was.args.failed && failed?.reason === 'RestoreBlocked';
   const isQueued = world.restores.some((r) => r.uid !== was.args.uid && !r.phase);
   if (isStuck && !isQueued && !serves(world)) return 'a restore is given up although nothing else can be done';
+  const isGivenUp = !is && doc.failure?.reason === 'RestoreBlocked';
+  if (isGivenUp && was.args.id.startsWith('origin:')) return 'an origin is given up, which waits for its snapshot';
   if (failed && !was.args.failed && !mayFail) return 'a restore is called failed that did not fail';
   if (
     before.phase === 'Restoring' &&

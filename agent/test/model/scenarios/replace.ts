@@ -1,6 +1,6 @@
 import { changeTemplate, force, nodeTaken, remove, resize, volumeLost } from '../world/events.ts';
 import type { World } from '../world/world.ts';
-import { adding, after, NODES, of, old, type Plot, removing, VOLUMES } from './plot.ts';
+import { adding, after, edited, NODES, of, old, type Plot, removing, VOLUMES } from './plot.ts';
 
 /** Its volume is lost, and the pod with the new one waits for a permit. */
 const emptyAt = (from: Plot['from'], i: number): Plot['from'] =>
@@ -125,6 +125,13 @@ export const replacements: readonly Plot[] = [
     budget: { faults: 1, edits: 1, late: 1, writes: 1 },
     faults: ['podLost', 'volumeLost'],
     edits: [force(1, false), force(0, true)],
+  },
+  {
+    name: 'a forced replacement that is not safe any more gives way to another',
+    from: after(of({ size: 3 }), edited(force(1, false)), ({ record }) => record?.doc.op?.kind === 'Remove'),
+    budget: { faults: 1, edits: 1 },
+    faults: ['podLost', 'volumeLost'],
+    edits: [force(0, true)],
   },
   {
     name: 'a node burns down',

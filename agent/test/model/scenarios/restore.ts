@@ -127,6 +127,13 @@ export const restores: readonly Plot[] = [
     faults: ['podLost'],
   },
   {
+    name: 'origin that does not start, beside an EtcdRestore',
+    from: fresh({ size: 1, spec: { origin: { id: 'snapshot-of-origin', writes: 2 } } }),
+    budget: { edits: 1, faults: 1 },
+    edits: [restore('r', 1)],
+    faults: ['jobStuck'],
+  },
+  {
     name: 'restore while it boots',
     from: fresh({ size: 1 }),
     budget: { edits: 1, faults: 1 },
