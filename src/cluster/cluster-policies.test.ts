@@ -11,3 +11,9 @@ test('members that are asked for are named by number and id', () => {
   expect(ReplacePolicy.onVolumeLoss(...force)._spec()).toEqual({ policy: 'OnVolumeLoss', force });
   expect(ReplacePolicy.manual(...force)._problems()).toEqual([]);
 });
+
+// The API server adds it inside of the list, and Argo CD's client-side diff would never be without a difference.
+test('the default of a request is written', () => {
+  const request = { ordinal: 2, memberId: '8e9e05c52164694d' };
+  expect(ReplacePolicy.manual(request)._spec().force).toEqual([{ ...request, discardVolume: false }]);
+});

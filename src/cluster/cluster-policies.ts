@@ -65,7 +65,12 @@ export class ReplacePolicy {
 
   /** @internal */
   _spec(): { readonly policy: string; readonly force?: readonly ReplaceRequest[] } {
-    const force = this.force.map(({ ordinal, memberId, discardVolume }) => ({ ordinal, memberId, discardVolume }));
+    // With its default: Argo CD's client-side diff does not know the defaults inside of lists.
+    const force = this.force.map(({ ordinal, memberId, discardVolume = false }) => ({
+      ordinal,
+      memberId,
+      discardVolume,
+    }));
     return { policy: this.policy, force: force.length > 0 ? force : undefined };
   }
 

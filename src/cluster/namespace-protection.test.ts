@@ -30,7 +30,7 @@ test.each<[string, Record<string, string> | undefined]>([
 
 test.each<[string, Record<string, string>]>([
   ['with the annotations of this library', PruneProtection.annotations()],
-  ['that Argo CD keeps', { 'argocd.argoproj.io/sync-options': 'ServerSideApply=true,Prune=false' }],
+  ['that Argo CD keeps', { 'argocd.argoproj.io/sync-options': 'ServerSideApply=true, Prune=false, Delete=false' }],
   ['that Flux keeps', { 'kustomize.toolkit.fluxcd.io/prune': 'disabled' }],
 ])('takes a Namespace %s', (_, annotations) => {
   expect(() => appWith(annotations).synth()).not.toThrow();

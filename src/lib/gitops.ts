@@ -9,6 +9,8 @@ export const first: Readonly<Record<string, string>> = { 'argocd.argoproj.io/syn
 
 /** Returns true if at least one of Argo CD and Flux keeps the object: nobody applies it with both. */
 export function isProtected(annotations: Readonly<Record<string, string>> = {}): boolean {
-  const options = annotations['argocd.argoproj.io/sync-options']?.split(',') ?? [];
-  return options.includes('Prune=false') || annotations['kustomize.toolkit.fluxcd.io/prune'] === 'disabled';
+  const options = (annotations['argocd.argoproj.io/sync-options'] ?? '').split(',').map((option) => option.trim());
+  // The first is for an object that leaves the repository, the second for the end of the Application.
+  const isKeptByArgo = ['Prune=false', 'Delete=false'].every((option) => options.includes(option));
+  return isKeptByArgo || annotations['kustomize.toolkit.fluxcd.io/prune'] === 'disabled';
 }

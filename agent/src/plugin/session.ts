@@ -21,7 +21,8 @@ export class Session {
   constructor(access: ApiAccess, namespace: string | undefined, kubectlFlags: readonly string[] = []) {
     this.kubectlFlags = kubectlFlags;
     this.namespace = namespace ?? access.namespace ?? 'default';
-    this.client = new ApiClient(access, patience, 'kubectl-etcd');
+    // The field manager. Flux takes back what a manager whose name begins with `kubectl` wrote.
+    this.client = new ApiClient(access, patience, 'etcd-plugin');
     this.paths = new Paths(this.namespace);
   }
 

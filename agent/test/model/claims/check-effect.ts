@@ -207,9 +207,10 @@ function checkReport(world: World, name: string, phase: string): string | undefi
     doc?.phase === 'Restoring' &&
     world.restores.some((r) => r.name !== name && !r.phase) &&
     (mayFail || (leaves && isOld));
-  const { hash } = world.restores.find((r) => r.name === name)!;
+  const { hash, later } = world.restores.find((r) => r.name === name)!;
   const isRenamed = !args && doc?.restores.some((r) => r.specHash === hash);
-  return args?.failed || (fenced && !args) || isRenamed || instead
+  const isOlder = !args && !later && doc?.restores.some((r) => r.id.startsWith('origin:'));
+  return args?.failed || (fenced && !args) || isRenamed || isOlder || instead
     ? undefined
     : 'an EtcdRestore is called failed that did not fail';
 }

@@ -290,7 +290,11 @@ function checkRestoreOp(
   if (op.kind === 'Recover' && hasLess(world, op)) return 'a survivor is taken although another has more';
   if (op.kind === 'Recover' && !world.spec?.schedule) return 'a recovery with nowhere to store the survivor’s data';
   if (before.restores.some((r) => r.id === id)) return 'RestoredOnce: a restore begins a second time';
-  const hash = world.restores.find((r) => r.name === id)?.hash;
+  const asked = world.restores.find((r) => r.name === id);
+  const hash = asked?.hash;
+  const isBornAfter = before.restores.some((r) => r.id.startsWith('origin:'));
+  if (before.phase !== 'Restoring' && asked && isBornAfter && !asked.later)
+    return 'RestoredOnce: an EtcdRestore of before discards what the cluster was born from';
   if (before.phase !== 'Restoring' && before.restores.some((r) => r.specHash === hash))
     return 'RestoredOnce: a restore begins again under another name';
   if (id.startsWith('recovery:'))

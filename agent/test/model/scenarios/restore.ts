@@ -121,6 +121,13 @@ export const restores: readonly Plot[] = [
     faults: ['templateUndone', 'scaledByHand', 'podLost'],
   },
   {
+    name: 'origin, with an EtcdRestore of before or after it',
+    from: fresh({ size: 1, spec: { origin: { id: 'snapshot-of-origin', writes: 2 } } }),
+    budget: { edits: 1, faults: 1, writes: 1 },
+    edits: [restore('r', 1)],
+    faults: ['podLost'],
+  },
+  {
     name: 'origin without room',
     from: tight(fresh({ size: 1, spec: { origin: { id: 'snapshot-of-origin', writes: 2 } } })),
     budget: { faults: 1 },

@@ -398,6 +398,9 @@ function recordLost(world: World, { epoch, restores }: RecordDoc): Possible {
   return [[...known], ['the record is deleted, of which no agent has read the last restores', lost]];
 }
 
+const later = ({ record }: World): { later?: true } =>
+  record?.doc.restores.some(({ id }) => id.startsWith('origin:')) ? { later: true } : {};
+
 /** `writes`: number of writes in the snapshot. */
 export const restore = (
   name: string,
@@ -415,6 +418,7 @@ export const restore = (
       snapshot,
       safetyBackup: more.safetyBackup === true,
       ignoreUnreachablePods: more.ignore === true,
+      ...later(world),
     };
     const store = world.store.some((s) => s.id === snapshot.id) ? world.store : [...world.store, snapshot];
     return { seq: world.seq + 1, store, restores: [...world.restores, made] };
@@ -428,7 +432,7 @@ export const renameRestore = (from: string, to: string): Edit => ({
     const old = world.restores.find((r) => r.name === from);
     if (!old || world.restores.some((r) => r.name === to)) return undefined;
     const { phase: _phase, ...rest } = old;
-    const made = { ...rest, name: to, uid: `y#${world.seq}` };
+    const made = { ...rest, name: to, uid: `y#${world.seq}`, ...later(world) };
     return { seq: world.seq + 1, restores: world.restores.map((r) => (r === old ? made : r)) };
   },
 });

@@ -386,7 +386,8 @@ function restoresOf(world: World): seen.RestoreRequest[] {
   return world.restores.map((r, n) => ({
     name: r.name,
     uid: r.uid,
-    createdAt: n,
+    // In the order in which they were made; the clock of the world stands still.
+    createdAt: r.later ? Number.MAX_SAFE_INTEGER - world.restores.length + n : n,
     specHash: r.hash,
     source: { snapshotId: r.snapshot.id },
     safetyBackup: r.safetyBackup,

@@ -251,6 +251,8 @@ export interface Restore {
   readonly safetyBackup: boolean;
   readonly ignoreUnreachablePods: boolean;
   readonly phase?: 'Completed' | 'Failed';
+  /** It was made after the cluster was restored from its origin. */
+  readonly later?: true;
 }
 
 /** Events that may still happen. Each event takes one of its kind. */

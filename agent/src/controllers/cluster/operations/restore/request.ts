@@ -29,6 +29,13 @@ import {
 const namesake = (v: View, { name, specHash }: RestoreRequest) =>
   v.record.restores.find((restore) => restore.id !== name && restore.specHash === specHash);
 
+/**
+ * A cluster that is created again from a backup has a new record, which does not know the EtcdRestores of the former one. One
+ * that is still in Git would discard what the cluster was just born from.
+ */
+const isOlderThanCluster = (v: View, { createdAt }: RestoreRequest): boolean =>
+  v.record.restores.some(({ id, at }) => id.startsWith('origin:') && createdAt <= Date.parse(at));
+
 /** Kubernetes truncates a creationTimestamp to seconds, ms. */
 const second = 1000;
 
@@ -51,7 +58,8 @@ const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
 };
 
 const done = (v: View, request: RestoreRequest): boolean =>
-  (isRecorded(v, request.name) || namesake(v, request) !== undefined) && restoreOp(v)?.args.id !== request.name;
+  (isRecorded(v, request.name) || namesake(v, request) !== undefined || isOlderThanCluster(v, request)) &&
+  restoreOp(v)?.args.id !== request.name;
 
 const entry = (v: View, { name }: RestoreRequest) => v.record.restores.find(({ id }) => id === name);
 
@@ -59,6 +67,10 @@ const entry = (v: View, { name }: RestoreRequest) => v.record.restores.find(({ i
 const report = (v: View, request: RestoreRequest): Effect => {
   const { name } = request;
   const own = entry(v, request);
+  if (!own && !namesake(v, request)) {
+    const message = `this EtcdRestore is older than the cluster, whose data come from its origin, and would discard them; to restore it nevertheless, delete it and create it again`;
+    return { kind: 'ReportRestore', name, uid: request.uid, phase: 'Failed', reason: 'OlderThanCluster', message };
+  }
   if (!own) {
     const message = `EtcdRestore ${namesake(v, request)!.id} restored the same, so this one does nothing; to restore it again, create an EtcdRestore with another text in spec.again, such as the date`;
     return {
@@ -119,6 +131,7 @@ export const restoreCluster = rule<RestoreRequest>({
     'it is not final': (_, request) => !final(request),
     'never fenced': (v, { name }) => !isRecorded(v, name),
     'the same was not restored under another name': (v, request) => namesake(v, request) === undefined,
+    'it is not older than a cluster born from a backup': (v, request) => !isOlderThanCluster(v, request),
     'the cluster is not being deleted': (v) => !v.cluster.deleting,
   },
   requires: {

@@ -614,6 +614,21 @@ describe('once per name', () => {
   });
 });
 
+test.each([
+  [
+    'older than',
+    0,
+    { phase: 'Failed', reason: 'OlderThanCluster', message: expect.stringContaining('create it again') },
+  ],
+  ['as old as', 1000, { phase: 'Failed', reason: 'OlderThanCluster' }],
+  ['younger than', 2000, undefined],
+])('an EtcdRestore that is %s the restore of the origin', (_, createdAt, report) => {
+  const origin = { id: 'origin:cluster-uid', uid: 'cluster-uid', specHash: '', at: new Date(1000).toISOString() };
+  const world = asked({ createdAt }).doc({ restores: [origin] });
+  if (report) expect(world.effect).toMatchObject({ kind: 'ReportRestore', name: 'monday', ...report });
+  else expect(world.written?.op).toMatchObject({ kind: 'Restore', args: { id: 'monday' } });
+});
+
 test('two requests: the older one first', () => {
   const world = new World(3).set({
     restores: known([request({ name: 'b', createdAt: 2 }), request({ name: 'a', createdAt: 1 })]),
