@@ -5,12 +5,12 @@ import { kubectl } from '../e2e/support/kubectl';
 import { slowTest } from '../e2e/support/settings';
 import type { Manifest } from '../synth';
 import { Stage } from './support/stage';
-import { argocd, flux, get } from './support/tool';
+import { argocd, get, impatientFlux } from './support/tool';
 
 const isReady = ({ status }: Manifest): boolean =>
   status.conditions.some((each: Manifest) => each.type === 'Ready' && each.status === 'True');
 
-describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_, tool) => {
+describe.each([argocd, impatientFlux].map((tool) => [tool.name, tool] as const))('%s', (_, tool) => {
   const stage = new Stage(tool);
   const conditionOf = async (type: string) =>
     (await stage.cluster('orders')).status.conditions.find((each: Manifest) => each.type === type);

@@ -47,6 +47,7 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (_, tool) =
     expect(trail.filter(({ text }) => /Failed|error/i.test(text)).map(({ text }) => text)).toEqual([]);
     syncs = 1;
     await nothingMore();
+    await stage.addClaims();
   });
 
   test('three to five by a commit, without another sync', async () => {

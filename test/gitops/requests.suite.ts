@@ -2,7 +2,6 @@
 import { JsonPatch } from 'cdk8s';
 import { EtcdBackup, EtcdRestore, RestoreSource } from '../../src';
 import { kubectl } from '../e2e/support/kubectl';
-import { claim } from '../e2e/support/manifests';
 import { slowTest } from '../e2e/support/settings';
 import type { Manifest } from '../synth';
 import type { Commit } from './support/platform';
@@ -45,7 +44,6 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
   beforeAll(async () => {
     if (process.env.E2E_SMOKE) return;
     await stage.beginWithClusters({ beside: plain });
-    await kubectl(['apply', '-n', namespace, '-f', '-'], JSON.stringify(claim('backup')));
     await etcdctl('put', 'app/a', 'monday');
   });
   afterAll(() => stage.end());

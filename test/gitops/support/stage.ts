@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { kubectl } from '../../e2e/support/kubectl';
+import { claim } from '../../e2e/support/manifests';
 import type { Manifest } from '../../synth';
 import { sharedFields } from './owners';
 import { type ClusterName, type Commit, clusters, Platform, teams } from './platform';
@@ -29,6 +30,12 @@ export class Stage {
     await this.commit(commit);
     await this.tool.begin();
     await this.isDone('three clusters from nothing');
+    await this.addClaims();
+  }
+
+  /** For backups. Not in the repository: Argo CD waits for a claim until a pod uses it. */
+  async addClaims(): Promise<void> {
+    for (const team of teams) await kubectl(['apply', '-n', team, '-f', '-'], JSON.stringify(claim('backup')));
   }
 
   async end(): Promise<void> {

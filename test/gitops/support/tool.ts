@@ -101,14 +101,14 @@ export const argocdServerSide = argocdWith('Argo CD with server-side diff', {
 
 const kustomizations = ['etcd', 'etcd-crds'];
 
-export const flux: Tool = {
-  name: 'Flux',
+const fluxWith = (name: string, spec: object = {}): Tool => ({
+  name,
   push,
 
   async begin() {
     const objects = objectsOf('gitops/flux/kustomizations.yaml');
     // Compared every 15 seconds, as Argo CD does here.
-    for (const object of objects) Object.assign(object.spec, { interval: '15s' });
+    for (const object of objects) Object.assign(object.spec, { interval: '15s', ...spec });
     await apply(objects);
   },
 
@@ -141,7 +141,11 @@ export const flux: Tool = {
     const kind = 'kustomization.kustomize.toolkit.fluxcd.io';
     for (const name of kustomizations) await kubectl(['delete', kind, name, '-n', 'flux-system']);
   },
-};
+});
+
+export const flux = fluxWith('Flux');
+/** Without the feature gate of the guide Flux looks at a revert only when it no longer waits for the commit before. */
+export const impatientFlux = fluxWith('Flux that waits for 20 s', { timeout: '20s' });
 
 /** Asks every second until the tool says what is wanted. Returns all that it said. */
 export async function until(tool: Tool, what: string, seconds: number, is: (said: Said) => boolean): Promise<Said[]> {
