@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { Moment } from './moments.ts';
-import { moments } from './moments.ts';
+import { long, moments } from './moments.ts';
 
 // The health checks of Argo CD in both forms: for its settings, and as the folders that it takes upstream.
 
@@ -21,7 +21,8 @@ export const luaOf = (kind: Moment['kind']): string => read(`${checkOf(kind)}/he
 
 /** The message that the health check shows. */
 export function messageOf({ object: { metadata, status } }: Moment): string {
-  const { observedGeneration, message, conditions = [] } = status ?? {};
+  const { observedGeneration, observedAt, message, conditions = [] } = status ?? {};
+  if (observedAt === long) return `no reconciler has reported since ${long}`;
   if (observedGeneration !== metadata.generation) return 'the reconciler has not seen this generation yet';
   return message ?? conditions.find(({ type }) => type === 'Ready')?.message ?? '';
 }

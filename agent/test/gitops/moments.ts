@@ -24,10 +24,13 @@ export interface Resource {
 
 interface Status {
   readonly observedGeneration?: number;
+  readonly observedAt?: string;
   readonly message?: string;
   readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[];
 }
 
+/** No reconciler has reported since. */
+export const long = '2026-01-01T00:00:00Z';
 const time = new Date(now).toISOString();
 
 const resource = (kind: Moment['kind'], spec: object, status: Status | undefined, generation = 2): Resource => ({
@@ -80,9 +83,14 @@ const userAt = (status: 'True' | 'False' | 'Unknown', reason: string) =>
     now,
   );
 
+const seen = { ...readyStatus(), observedGeneration: 2 };
+
 export const moments: readonly Moment[] = [
   cluster('no reconciler has seen it', unseen, 'InProgress', 'Progressing'),
   cluster('its spec has changed since', { ...readyStatus(), observedGeneration: 1 }, 'InProgress', 'Progressing'),
+  // Far from any clock: these become files, which are read for years.
+  cluster('its reconciler reports', { ...seen, observedAt: '2999-01-01T00:00:00Z' }, 'Current', 'Healthy'),
+  cluster('its reconciler is gone', { ...seen, observedAt: long }, 'Current', 'Degraded'),
   ...clusterMoments.map(ofCluster),
   backup('no reconciler has seen it', unseen, 'InProgress', 'Progressing'),
   backup('waits', backupAt('Pending', 'ClusterNotFound'), 'InProgress', 'Progressing'),

@@ -71,6 +71,19 @@ var libraries = []struct {
 	open lua.LGFunction
 }{{lua.LoadLibName, lua.OpenPackage}, {lua.BaseLibName, lua.OpenBase}, {lua.TabLibName, lua.OpenTable}}
 
+// Argo CD's module "os" has these two functions of the usual one, and is no global variable.
+func clock(state *lua.LState) int {
+	lua.OpenOs(state)
+	full := state.GetGlobal(lua.OsLibName)
+	module := state.NewTable()
+	for _, name := range []string{"time", "date"} {
+		module.RawSetString(name, state.GetField(full, name))
+	}
+	state.SetGlobal(lua.OsLibName, lua.LNil)
+	state.Push(module)
+	return 1
+}
+
 func run(script string, object map[string]any) (string, string, error) {
 	state := lua.NewState(lua.Options{SkipOpenLibs: true})
 	defer state.Close()
@@ -80,6 +93,7 @@ func run(script string, object map[string]any) (string, string, error) {
 			return "", "", err
 		}
 	}
+	state.PreloadModule(lua.OsLibName, clock)
 	state.SetGlobal("obj", value(state, object))
 	if err := state.DoString(script); err != nil {
 		return "", "", err
