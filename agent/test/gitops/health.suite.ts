@@ -20,6 +20,21 @@ test.each(moments.map((moment, index) => [moment.kind, moment.what, moment, answ
   },
 );
 
+test.each(['UTC', 'Asia/Tokyo', 'America/New_York'])(
+  'a status of ten minutes ago is new, one of thirty is old, in %s',
+  (zone) => {
+    const { object } = moments.find(({ what }) => what === 'its reconciler reports')!;
+    const healthAfter = (minutes: number): string => {
+      const observedAt = `${new Date(Date.now() - minutes * 60_000).toISOString().slice(0, 19)}Z`;
+      const aged = { ...object, status: { ...object.status, observedAt } };
+      const asked = JSON.stringify({ object: aged, lua: luaOf('EtcdCluster') });
+      const env = { ...process.env, TZ: zone };
+      return JSON.parse(execFileSync(program, { input: asked, encoding: 'utf8', env })).health;
+    };
+    expect([healthAfter(10), healthAfter(30)]).toEqual(['Healthy', 'Degraded']);
+  },
+);
+
 test('reports a table of it', () => {
   const rows = moments.map(({ kind, what, kstatus, health }) => `${kind} | ${what} | ${health} | ${kstatus}`);
   console.info(rows.map((row) => `gitops: ${row}`).join('\n'));
