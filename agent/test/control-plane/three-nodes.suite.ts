@@ -108,12 +108,13 @@ test('two snapshots at once: they never mix, and the node with the wrong one is 
 });
 
 test('killed at each phase on one node, then run again', async () => {
+  const steps = /^(phase|rename) /;
   let turn = 7;
   const anew = () => `--bump-revision=${turn}000000000`;
   const [first, ...others] = plane.nodes as [FakeNode, FakeNode, FakeNode];
   const running = others.map((node) => start(args(node, anew())).finished);
   const points = (await pointsOf(args(first, anew())))
-    .filter(({ next }) => /^(phase|rename) /.test(next))
+    .filter(({ next }) => steps.test(next))
     .filter((_, n) => n % EVERY === 0);
   expect((await Promise.all(running)).map(({ code }) => code)).toEqual([0, 0]);
   expect(points.length).toBeGreaterThan(3);
@@ -121,7 +122,7 @@ test('killed at each phase on one node, then run again', async () => {
     turn++;
     await plane.put('after', 'yes');
     const begun = others.map((node) => start(args(node, anew())).finished);
-    const { signal } = await runTo(point, 'SIGKILL', args(first, anew()));
+    const { signal } = await runTo(point, 'SIGKILL', args(first, anew()), steps);
     expect([nameOf(point), signal]).toEqual([nameOf(point), 'SIGKILL']);
     await succeed(args(first, anew()));
     expect((await Promise.all(begun)).map(({ code, result }) => [code, result.error])).toEqual([

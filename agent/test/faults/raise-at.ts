@@ -1,15 +1,16 @@
-// Preloaded into the agent: raises a signal in it right before its n-th step. A step is a call that changes a file
-// system, or a line of the log that names a phase. The steps' names go to a file.
+// Preloaded into the agent: raises a signal in it right before its n-th step, or before the n-th one whose name matches
+// RAISE_OF. A step is a call that changes a file system, or a line of the log that names a phase. The steps' names go to a
+// file.
 import fs from 'node:fs';
 import promises, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 
-const { STEPS_FILE, RAISE_AT, RAISE } = process.env;
+const { STEPS_FILE, RAISE_AT, RAISE_OF = '', RAISE } = process.env;
 const { appendFileSync } = fs;
 let steps = 0;
 
 function step(name: string): void {
-  steps++;
+  if (new RegExp(RAISE_OF).test(name)) steps++;
   if (STEPS_FILE) appendFileSync(STEPS_FILE, `${name}\n`);
   if (steps === Number(RAISE_AT)) process.kill(process.pid, RAISE);
 }

@@ -29,6 +29,16 @@ export async function pointsOf(args: readonly string[]): Promise<Point[]> {
   }
 }
 
-/** Runs the agent, and sends the signal right before the next step of the point. */
-export const runTo = ({ done }: Point, RAISE: NodeJS.Signals, args: readonly string[]): Promise<AgentResult> =>
-  run(args, { env: { NODE_OPTIONS, RAISE, RAISE_AT: String(done.length + 1) } });
+/**
+ * Runs the agent, and sends the signal right before the next step of the point. With `of` only steps of that kind count: how
+ * many writes a copy takes depends on how busy the machine is.
+ */
+export function runTo(
+  { done }: Point,
+  RAISE: NodeJS.Signals,
+  args: readonly string[],
+  of = /(?:)/,
+): Promise<AgentResult> {
+  const RAISE_AT = String(done.filter((name) => of.test(name)).length + 1);
+  return run(args, { env: { NODE_OPTIONS, RAISE, RAISE_AT, RAISE_OF: of.source } });
+}
