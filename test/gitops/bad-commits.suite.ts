@@ -39,13 +39,18 @@ describe.each([argocd, impatientFlux].map((tool) => [tool.name, tool] as const))
   });
 
   slowTest('an upgrade is reverted half way', async () => {
-    await stage.commit({ of: { orders: { version: EtcdVersion.of('3.7.3') } } });
+    // Of five members, so that the revert comes before the last one: the way back ends there.
+    await stage.commit({ of: { orders: { size: 5 } } });
+    await stage.isDone('five members');
+    await stage.commit({ of: { orders: { size: 5, version: EtcdVersion.of('3.7.3') } } });
     await stage.becomes('one member of 3.7', 300, async () => {
       const { members = [] } = (await stage.cluster('orders')).status;
       return members.some(({ version }: Manifest) => version === '3.7.3');
     });
-    await isAsBefore('an upgrade reverted');
+    await stage.commit({ of: { orders: { size: 5 } } });
+    await stage.isDone('an upgrade reverted');
     expect((await stage.cluster('orders')).status).toMatchObject({ version: '3.6.16', minVersion: '3.6.16' });
+    await isAsBefore('three members again');
   });
 
   slowTest('a version below that of the data is refused in words, and the cluster serves on', async () => {
