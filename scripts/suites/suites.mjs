@@ -145,10 +145,7 @@ export const all = {
     // In CI only its local half runs.
     minutes: 2,
     subject: ['src', 'agent/src/protocol', 'gitops', 'agent/test/gitops', 'test/gitops'],
-    run: script('scripts/suites/gitops.mjs', () => {
-      provide('gitops-health');
-      plugin();
-    }),
+    run: script('scripts/suites/gitops.mjs', () => provide('gitops-health')),
   },
   alerts: {
     about: 'every alert fires, alone, and resolves: by promtool, and by real faults on Kubernetes',

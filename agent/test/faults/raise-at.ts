@@ -7,10 +7,11 @@ import { syncBuiltinESMExports } from 'node:module';
 
 const { STEPS_FILE, RAISE_AT, RAISE_OF = '', RAISE } = process.env;
 const { appendFileSync } = fs;
+const counted = new RegExp(RAISE_OF);
 let steps = 0;
 
 function step(name: string): void {
-  if (new RegExp(RAISE_OF).test(name)) steps++;
+  if (counted.test(name)) steps++;
   if (STEPS_FILE) appendFileSync(STEPS_FILE, `${name}\n`);
   if (steps === Number(RAISE_AT)) process.kill(process.pid, RAISE);
 }

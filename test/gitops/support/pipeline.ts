@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { kubectl } from '../../e2e/support/kubectl';
 import type { Manifest } from '../../synth';
 import { environment } from './platform';
-import { get, type Tool } from './tool';
+import { get, isReady, type Tool } from './tool';
 
 /** A pipeline without a GitOps tool: `kubectl apply`, client-side and server-side by turns, and then it prunes. */
 export function pipeline(): Tool {
@@ -69,12 +69,6 @@ export function pipeline(): Tool {
       throw new Error('a pipeline deletes nothing at its end');
     },
   };
-}
-
-function isReady({ kind, metadata, status = {} }: Manifest): boolean {
-  const wanted = kind === 'Deployment' ? 'Available' : 'Ready';
-  const is = ({ type, status: value }: Manifest) => type === wanted && value === 'True';
-  return status.observedGeneration === metadata.generation && (status.conditions ?? []).some(is);
 }
 
 const text = (manifest: Manifest): string => JSON.stringify(manifest);

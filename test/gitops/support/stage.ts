@@ -4,7 +4,7 @@ import { claim } from '../../e2e/support/manifests';
 import type { Manifest } from '../../synth';
 import { sharedFields } from './owners';
 import { type ClusterName, type Commit, clusters, Platform, teams } from './platform';
-import { get, type Said, type Tool, until } from './tool';
+import { get, isReady, type Said, type Tool, until } from './tool';
 
 /** One line of the report. */
 export const tell = (line: string): boolean => process.stdout.write(`gitops: ${line}\n`);
@@ -82,9 +82,6 @@ export class Stage {
 
   async notReady(): Promise<string[]> {
     const all = await Promise.all(clusters.map(([, name]) => this.cluster(name)));
-    const isReady = ({ metadata, status }: Manifest) =>
-      status.observedGeneration === metadata.generation &&
-      status.conditions.some(({ type, status: is }: Manifest) => type === 'Ready' && is === 'True');
     return all.filter((each) => !isReady(each)).map(({ metadata }) => metadata.name);
   }
 

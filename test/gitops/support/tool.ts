@@ -20,6 +20,13 @@ export async function get(...args: string[]): Promise<Manifest> {
   return JSON.parse((await kubectl(['get', '-o', 'json', ...args])).stdout);
 }
 
+/** Its status is of its newest spec, and says that it is as asked for. */
+export function isReady({ kind, metadata, status = {} }: Manifest): boolean {
+  const wanted = kind === 'Deployment' ? 'Available' : 'Ready';
+  const is = ({ type, status: value }: Manifest) => type === wanted && value === 'True';
+  return status.observedGeneration === metadata.generation && (status.conditions ?? []).some(is);
+}
+
 /** What the tool says at a moment. */
 export interface Said {
   readonly revision?: string;

@@ -66,36 +66,28 @@ const entry = (v: View, { name }: RestoreRequest) => v.record.restores.find(({ i
 /** An EtcdRestore may be recreated under its name by apply, Argo CD or Velero. Nothing is restored twice. */
 const report = (v: View, request: RestoreRequest): Effect => {
   const { name } = request;
-  const own = entry(v, request);
-  if (!own && !namesake(v, request)) {
-    const message = `this EtcdRestore is older than the cluster, whose data come from its origin, and would discard them; to restore it nevertheless, delete it and create it again`;
-    return { kind: 'ReportRestore', name, uid: request.uid, phase: 'Failed', reason: 'OlderThanCluster', message };
-  }
-  if (!own) {
-    const message = `EtcdRestore ${namesake(v, request)!.id} restored the same, so this one does nothing; to restore it again, create an EtcdRestore with another text in spec.again, such as the date`;
-    return {
-      kind: 'ReportRestore',
-      name,
-      uid: request.uid,
-      phase: 'Failed',
-      reason: 'RestoredUnderOtherName',
-      message,
-    };
-  }
-  const { uid, specHash } = own;
-  if (specHash !== '' && specHash !== request.specHash) {
-    const message = `the name ${name} was restored with another spec; use another name`;
-    return { kind: 'ReportRestore', name, uid: request.uid, phase: 'Failed', reason: 'NameUsed', message };
-  }
-  const again = uid !== request.uid;
-  return {
+  const say = (phase: 'Completed' | 'Failed', reason: string, message: string): Effect => ({
     kind: 'ReportRestore',
     name,
     uid: request.uid,
-    phase: 'Completed',
-    reason: again ? 'AlreadyRestored' : 'Restored',
-    message: again ? `${name} was restored before; nothing is done` : `restored as epoch ${v.record.epoch}`,
-  };
+    phase,
+    reason,
+    message,
+  });
+  const [own, other] = [entry(v, request), namesake(v, request)];
+  if (!own && other) {
+    const message = `EtcdRestore ${other.id} restored the same, so this one does nothing; to restore it again, create an EtcdRestore with another text in spec.again, such as the date`;
+    return say('Failed', 'RestoredUnderOtherName', message);
+  }
+  if (!own) {
+    const message = `this EtcdRestore is older than the cluster, whose data come from its origin, and would discard them; to restore it nevertheless, delete it and create it again`;
+    return say('Failed', 'OlderThanCluster', message);
+  }
+  if (own.specHash !== '' && own.specHash !== request.specHash)
+    return say('Failed', 'NameUsed', `the name ${name} was restored with another spec; use another name`);
+  return own.uid === request.uid
+    ? say('Completed', 'Restored', `restored as epoch ${v.record.epoch}`)
+    : say('Completed', 'AlreadyRestored', `${name} was restored before; nothing is done`);
 };
 
 const regrown = (v: View): boolean => isSeeded(v) && voters(v).length >= wantedSize(v);
