@@ -2,7 +2,7 @@
 // the Kubernetes that KUBECONFIG names. GITOPS is a command: `$GITOPS push FOLDER` makes the folder the content of the
 // repository that both watch, GITOPS_REPOSITORY.
 import { parseArgs } from 'node:util';
-import { suites } from '../lib/steps.mjs';
+import { plugin, suites } from '../lib/steps.mjs';
 import { TestKubernetes } from '../lib/test-kubernetes.mjs';
 
 const { values, positionals } = parseArgs({
@@ -22,6 +22,7 @@ function onKubernetes() {
     console.error('gitops: leaves out Argo CD and Flux: set KUBECONFIG, and GITOPS to a command that pushes a folder');
     return 0;
   }
+  plugin();
   const kubernetes = new TestKubernetes('gitops');
   const env = { AGENT_IMAGE: kubernetes.provideImage(), GITOPS: gitops, E2E_SMOKE: values.smoke ? '1' : '' };
   return kubernetes.suites(['--runInBand', ...named, ...others], env);

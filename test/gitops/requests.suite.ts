@@ -1,4 +1,7 @@
 // EtcdBackup and EtcdRestore in Git: each acts once, whatever is applied again, pruned or renamed.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { JsonPatch } from 'cdk8s';
 import { EtcdBackup, EtcdRestore, RestoreSource } from '../../src';
 import { kubectl } from '../e2e/support/kubectl';
@@ -17,6 +20,10 @@ async function etcdctl(...args: string[]): Promise<string> {
   const command = ['etcdctl', '--endpoints=https://localhost:2379', ...tls, ...args];
   return (await kubectl(['exec', 'orders-0', '-n', namespace, '-c', 'etcd', '--', ...command])).stdout.trim();
 }
+
+/** kubectl etcd, as the package has it. */
+const plugin = (verb: string, ...args: string[]) =>
+  promisify(execFile)(join(__dirname, '../../lib/kubectl-etcd'), [verb, '-n', namespace, ...args]);
 
 /** Gives the containers of etcd root's certificate. */
 const plain: Commit['beside'] = (_, { statefulSet }) => {
@@ -115,6 +122,25 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
     expect(await stage.notReady()).toEqual([]);
     const value = await etcdctl('get', 'app/a', '--print-value-only');
     expect([`${before} thursday`, `${before + 1} wednesday`]).toContain(`${await epoch()} ${value}`);
+    expect(await stage.troubles()).toEqual([]);
+  });
+
+  slowTest('at three in the morning: kubectl etcd restore, no commit and no pause', async () => {
+    const before = await epoch();
+    const { syncs } = await tool.said();
+    await etcdctl('put', 'app/a', 'a mistake');
+    const restored = plugin('restore', 'orders', '--backup', 'orders-monday', '--yes');
+    const trail = await stage.during(restored);
+    expect((await restored).stdout).toMatch(/^Completed in /m);
+    expect(trail.filter(({ isSynced }) => !isSynced).map(({ text }) => text)).toEqual([]);
+    await stage.isDone('the members are back');
+    expect(await epoch()).toBe(before + 1);
+    expect(await etcdctl('get', 'app/a', '--print-value-only')).toBe('wednesday');
+    const { items } = await get('etcdrestores', '-n', namespace);
+    await stage.rounds();
+    expect((await get('etcdrestores', '-n', namespace)).items).toHaveLength(items.length);
+    expect((await tool.said()).syncs).toBe(syncs);
+    expect(await stage.notReady()).toEqual([]);
     expect(await stage.troubles()).toEqual([]);
   });
 });

@@ -191,6 +191,13 @@ describe('ctl', () => {
     );
   });
 
+  test.each(['AuthenticationOn', 'AuthenticationOff'])('a refusal with %s', async (reason) => {
+    plugin.putCluster('orders', { conditions: [condition('AuthReady', 'True', reason, 'x')] });
+    const words = ['ctl', `--kubeconfig=${await plugin.kubeconfig()}`, '--', 'get', '/a'];
+    const { err } = await plugin.runWords(words, { env: { PATH: `${directory}:${process.env.PATH}` } });
+    expect(/may read and write no key/.test(err)).toBe(reason === 'AuthenticationOn');
+  });
+
   test('a pod in the status whose name is a flag runs nothing', async () => {
     const [member] = plugin.api.object<{ status: { members: object[] } }>(paths.of('etcdclusters', 'orders'))!.status
       .members;

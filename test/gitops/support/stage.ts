@@ -67,6 +67,16 @@ export class Stage {
     return until(this.tool, 'rounds', seconds + 60, () => Date.now() > deadline);
   }
 
+  /** Asks the tool every second until this has ended. Returns what it said. */
+  async during(work: Promise<unknown>): Promise<Said[]> {
+    let isEnded = false;
+    const end = () => {
+      isEnded = true;
+    };
+    work.then(end, end);
+    return until(this.tool, 'during', 900, () => isEnded);
+  }
+
   /** Asks every second until it is so. */
   async becomes(what: string, seconds: number, is: () => Promise<boolean>): Promise<void> {
     const deadline = Date.now() + seconds * 1000;

@@ -31,9 +31,21 @@ export const ctl: Verb = {
       ...connection(cluster),
       ...rest,
     ];
-    return (await exec(command, terminal.streams.env)) as Exit;
+    const exit = (await exec(command, terminal.streams.env)) as Exit;
+    if (exit !== Exit.done && isAuthenticationOn(cluster))
+      terminal.note(
+        `${cluster.metadata.name} has authentication on: the member's certificate may read and write no key. To act as a user or as root, run etcdctl with the certificate of that user: docs/clusters/users.md#root-and-backups`,
+      );
+    return exit;
   },
 };
+
+/** As far as its status knows. */
+const isAuthenticationOn = ({ status = {} }: ClusterObject): boolean =>
+  (status.conditions ?? []).some(
+    ({ type, reason }) =>
+      type === 'AuthReady' && ['AuthenticationOn', 'OnlyRoot', 'AuthNotSwitchedOff'].includes(reason),
+  );
 
 function podOf({ metadata, status = {} }: ClusterObject, wanted: string | undefined): string {
   const members = status.members ?? [];
