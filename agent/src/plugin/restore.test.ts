@@ -191,7 +191,7 @@ describe('ctl', () => {
     );
   });
 
-  test.each(['AuthenticationOn', 'AuthenticationOff'])('a refusal with %s', async (reason) => {
+  test.each(['AuthenticationOn', 'AuthenticationOff'] as const)('a refusal with %s', async (reason) => {
     plugin.putCluster('orders', { conditions: [condition('AuthReady', 'True', reason, 'x')] });
     const words = ['ctl', `--kubeconfig=${await plugin.kubeconfig()}`, '--', 'get', '/a'];
     const { err } = await plugin.runWords(words, { env: { PATH: `${directory}:${process.env.PATH}` } });

@@ -129,7 +129,7 @@ export interface Versions {
 }
 
 export interface FencedRestore {
-  /** EtcdRestore name, `origin:<clusterUid>`, `recovery:<id>` or `roll:<op id>`. */
+  /** See restore-id.ts. */
   id: string;
   uid: string;
   specHash: string;

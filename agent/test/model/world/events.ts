@@ -1,4 +1,5 @@
 import type { RecordDoc } from '../../../src/protocol/record.ts';
+import { isOrigin } from '../../../src/protocol/restore-id.ts';
 import { fresh, minorOf, withClaim, withPod, withVolume } from './change.ts';
 import { look } from './gate.ts';
 import { isUp, settled, withCluster, write } from './processes.ts';
@@ -399,7 +400,7 @@ function recordLost(world: World, { epoch, restores }: RecordDoc): Possible {
 }
 
 const later = ({ record }: World): { later?: true } =>
-  record?.doc.restores.some(({ id }) => id.startsWith('origin:')) ? { later: true } : {};
+  record?.doc.restores.some(({ id }) => isOrigin(id)) ? { later: true } : {};
 
 /** `writes`: number of writes in the snapshot. */
 export const restore = (

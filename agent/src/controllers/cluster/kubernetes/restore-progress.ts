@@ -5,6 +5,7 @@ import { messageOf } from '../../../lib/errors.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import { outcomeConditions } from '../../../protocol/outcome-conditions.ts';
 import type { RecordDoc, RestoreOp, RestoreStep } from '../../../protocol/record.ts';
+import { isOfEtcdRestore, isOrigin } from '../../../protocol/restore-id.ts';
 import type { Why } from '../../backup/object.ts';
 import { isHidden, isStuck } from '../../backup/pod-state.ts';
 import type { JobState, ServedSnapshot } from '../jobs/kubernetes-jobs.ts';
@@ -166,10 +167,10 @@ function waitingFor(doc: RecordDoc | undefined): string | undefined {
   if (!op) return undefined;
   if (op.kind !== 'Restore') return `waiting for the current operation of the cluster: ${op.kind}`;
   const { id } = op.args;
-  const what = id.startsWith('origin:') ? 'the creation of the cluster from a backup' : 'a restart of the only member';
-  return id.includes(':')
-    ? `waiting for ${what}`
-    : `waiting for EtcdRestore ${id}; its status says what it is waiting for`;
+  const what = isOrigin(id) ? 'the creation of the cluster from a backup' : 'a restart of the only member';
+  return isOfEtcdRestore(id)
+    ? `waiting for EtcdRestore ${id}; its status says what it is waiting for`
+    : `waiting for ${what}`;
 }
 
 /** Mentions a requested safety backup that was skipped. A record of an older release does not name the one that was taken. */

@@ -1,5 +1,6 @@
 import type { AgentStatus } from '../../../protocol/agent-status.ts';
 import type { Permit, RecordDoc } from '../../../protocol/record.ts';
+import { isOrigin } from '../../../protocol/restore-id.ts';
 import { minorOf, minorsUp } from '../../../protocol/versions.ts';
 import type { Effect } from '../effect.ts';
 import { podName } from '../names.ts';
@@ -101,7 +102,7 @@ function markSeeded(v: View): Effect {
 
 /** No client was served before, so the cluster is not called available until it has its size. */
 const isNew = ({ record }: View): boolean =>
-  record.phase === 'Seeding' || (record.op?.kind === 'Restore' && record.op.args.id.startsWith('origin:'));
+  record.phase === 'Seeding' || (record.op?.kind === 'Restore' && isOrigin(record.op.args.id));
 
 /** Ends the restore from which the seed was made. */
 function seedDone(v: View): Partial<RecordDoc> {

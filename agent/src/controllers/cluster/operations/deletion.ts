@@ -1,4 +1,5 @@
 import type { DeleteOp, RestoreOp } from '../../../protocol/record.ts';
+import { isOrigin } from '../../../protocol/restore-id.ts';
 import type { Claim } from '../observed.ts';
 import { isSeeded } from '../plan/facts.ts';
 import { claimsOf, podsOf, statefulSet } from '../plan/observations.ts';
@@ -35,7 +36,7 @@ const neverServed = (v: View): boolean => {
   // Other restores may have taken the place of the origin's before anything served: MarkSeeded names the one that did. A record
   // that was rebuilt does not know the uid of its origin, and may not name it either, but its cluster has served.
   const [first = { id: restoreBehind(v)?.args.id ?? '', uid: v.cluster.uid }] = restores;
-  return lastRestoreId === undefined && first.id.startsWith('origin:') && first.uid !== '';
+  return lastRestoreId === undefined && isOrigin(first.id) && first.uid !== '';
 };
 
 const needsFinalBackup = (v: View): boolean =>

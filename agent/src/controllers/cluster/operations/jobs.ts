@@ -1,4 +1,5 @@
 import type { RestoreOp, RestoreSource } from '../../../protocol/record.ts';
+import { isOfEtcdRestore, isRoll } from '../../../protocol/restore-id.ts';
 import { minorOf } from '../../../protocol/versions.ts';
 import type { JobRequest } from '../effect.ts';
 import type { Job, JobKind } from '../observed.ts';
@@ -25,7 +26,7 @@ export function notLater(source: RestoreSource, time: number): RestoreSource {
 const shutsClientsOut = (v: View, { kind, args }: RestoreOp): boolean =>
   v.spec.tls &&
   kind === 'Restore' &&
-  !args.id.startsWith('roll:') &&
+  !isRoll(args.id) &&
   (isUnborn(v) ? transportAtBirth(v) : transportOf(v)).clients !== 'https';
 
 function restoreJob(v: View, op: RestoreOp): JobRequest {
@@ -118,7 +119,7 @@ const mayRetry = (v: View): boolean => {
 };
 
 /** An EtcdRestore may fail before its fence; its owner can create another one. */
-export const givesUp = (op: RestoreOp): boolean => op.kind === 'Restore' && !op.args.id.includes(':');
+export const givesUp = (op: RestoreOp): boolean => op.kind === 'Restore' && isOfEtcdRestore(op.args.id);
 
 const neededOnlyInOp: readonly JobKind[] = ['restore', 'salvage'];
 

@@ -1,6 +1,7 @@
 import type { AgentStatus } from '../../../protocol/agent-status.ts';
 import type { Reason } from '../../../protocol/reasons.ts';
 import type { RecordDoc, Scheme, Schemes, Transport } from '../../../protocol/record.ts';
+import { isOrigin } from '../../../protocol/restore-id.ts';
 import { peerUrl } from '../names.ts';
 import type { Pod } from '../observed.ts';
 import { learners, voters } from './facts.ts';
@@ -91,7 +92,7 @@ export const acceptsBoth = ({ peers, clients, hasCertificates }: Report): boolea
 
 /** No member has served yet: the next seed begins as the spec says. */
 export const isUnborn = ({ record: { seeded, phase, op } }: View): boolean =>
-  !seeded && (phase === 'Seeding' || (op?.kind === 'Restore' && op.args.id.startsWith('origin:')));
+  !seeded && (phase === 'Seeding' || (op?.kind === 'Restore' && isOrigin(op.args.id)));
 
 /** Its snapshot has no token, because certificates guard it. */
 export const isGuardedByTls = ({ op }: RecordDoc): boolean =>

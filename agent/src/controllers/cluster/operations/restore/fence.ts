@@ -1,3 +1,4 @@
+import { isOrigin } from '../../../../protocol/restore-id.ts';
 import type { Effect } from '../../effect.ts';
 import type { Pod } from '../../observed.ts';
 import { quorumLostLong } from '../../plan/facts.ts';
@@ -29,7 +30,7 @@ function fence(v: View): Effect {
   const { id, uid, specHash } = op.args;
   const epoch = v.record.epoch + 1;
   // A cluster that is born from a backup has no older data to keep out, and its pods wait already.
-  const born = id.startsWith('origin:');
+  const born = isOrigin(id);
   return write(v, {
     epoch,
     minEpoch: born ? v.record.minEpoch : epoch,

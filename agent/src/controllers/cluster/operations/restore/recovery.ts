@@ -1,4 +1,5 @@
 import type { Permit, RecordDoc, RestoreArgs } from '../../../../protocol/record.ts';
+import { recoveryId } from '../../../../protocol/restore-id.ts';
 import type { Effect } from '../../effect.ts';
 import { isSeeded, quorumLostLong, quorumServes } from '../../plan/facts.ts';
 import { agentAt, agentOf, lasts, podAt, requestOf, statusOf } from '../../plan/observations.ts';
@@ -51,7 +52,7 @@ function start(v: View): Effect {
       kind: 'Recover',
       step: answers ? 'backup' : 'salvage',
       args: {
-        id: `recovery:${id}`,
+        id: recoveryId(id),
         uid: id,
         specHash: '',
         ...(identitySecret && { identitySecret }),

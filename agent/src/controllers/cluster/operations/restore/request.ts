@@ -1,4 +1,5 @@
 import type { RestoreArgs } from '../../../../protocol/record.ts';
+import { isOrigin, originId } from '../../../../protocol/restore-id.ts';
 import type { Effect } from '../../effect.ts';
 import type { RestoreRequest } from '../../observed.ts';
 import { isSeeded, voters, wantedSize } from '../../plan/facts.ts';
@@ -34,7 +35,7 @@ const namesake = (v: View, { name, specHash }: RestoreRequest) =>
  * that is still in Git would discard what the cluster was just born from.
  */
 const isOlderThanCluster = (v: View, { createdAt }: RestoreRequest): boolean =>
-  v.record.restores.some(({ id, at }) => id.startsWith('origin:') && createdAt <= Date.parse(at));
+  v.record.restores.some(({ id, at }) => isOrigin(id) && createdAt <= Date.parse(at));
 
 /** Kubernetes truncates a creationTimestamp to seconds, ms. */
 const second = 1000;
@@ -99,7 +100,7 @@ const stillAsked = (v: View): boolean => {
   const { recovery } = v.spec;
   if (op.kind === 'Recover') return recovery?.id === op.args.uid && recovery.acceptDataLoss;
   // Its origin cannot be changed, but an EtcdCluster that is created again may have another, or none.
-  if (op.args.id.startsWith('origin:')) return op.args.uid === v.cluster.uid;
+  if (isOrigin(op.args.id)) return op.args.uid === v.cluster.uid;
   return !givesUp(op) || !v.o.restores.known || requests(v).some(({ uid }) => uid === op.args.uid);
 };
 
@@ -155,7 +156,7 @@ export const restoreOrigin = rule({
         step: 'verify',
         args: {
           ...v.spec.origin!,
-          id: `origin:${v.record.clusterUid}`,
+          id: originId(v.record.clusterUid),
           uid: v.cluster.uid,
           specHash: '',
           safetyBackup: false,

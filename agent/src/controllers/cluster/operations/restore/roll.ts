@@ -1,3 +1,4 @@
+import { rollId } from '../../../../protocol/restore-id.ts';
 import type { Pod } from '../../observed.ts';
 import { allVotersHealthy, voters } from '../../plan/facts.ts';
 import { lasts, podsOf } from '../../plan/observations.ts';
@@ -43,7 +44,7 @@ export const rollSingle = rule<Pod>({
         kind: 'Restore',
         step: 'backup',
         args: {
-          id: `roll:${base.id}`,
+          id: rollId(base.id),
           uid: base.id,
           specHash: '',
           safetyBackup: false,

@@ -1,5 +1,6 @@
 import { bumpBeyond } from '../../../../backup/restore/bump-beyond.ts';
 import type { Permit, RecordDoc, Transport } from '../../../../protocol/record.ts';
+import { isOrigin } from '../../../../protocol/restore-id.ts';
 import type { Effect } from '../../effect.ts';
 import { podName } from '../../names.ts';
 import { agentAt, agentOf, podAt, refusalAt, requestOf, statefulSet } from '../../plan/observations.ts';
@@ -46,7 +47,7 @@ function seedPermit(v: View, epoch: number, token: string): Permit {
  * accepted a snapshot with authentication, which needs certificates: TLS is then switched off afterwards.
  */
 function transportOfSeed(v: View): Transport {
-  if (!args(v).id.startsWith('origin:')) return transportOf(v);
+  if (!isOrigin(args(v).id)) return transportOf(v);
   return isGuardedByTls(v.record) ? { peers: 'https', clients: 'https', target: 'https' } : transportAtBirth(v);
 }
 

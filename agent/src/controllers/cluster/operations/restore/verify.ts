@@ -1,4 +1,5 @@
 import { reasons } from '../../../../protocol/reasons.ts';
+import { isOrigin, isRoll } from '../../../../protocol/restore-id.ts';
 import type { Job } from '../../observed.ts';
 import { isForced, placed, quorumLostLong, quorumServes, removalDue, safeRemove, voters } from '../../plan/facts.ts';
 import type { PlacedMember } from '../../plan/member-view.ts';
@@ -73,7 +74,7 @@ export const verifySteps = [
       from: ['verifying', 'backing up', 'fencing'],
       when: {
         'its snapshot does not verify, or no revision is left beyond what was served': (v) => refusal(v) !== undefined,
-        'it is not an origin, which waits for its snapshot': (v) => !args(v).id.startsWith('origin:'),
+        'it is not an origin, which waits for its snapshot': (v) => !isOrigin(args(v).id),
       },
       effect: (v) => fails(v, 'SnapshotRefused', refusal(v)!),
     }),
@@ -83,7 +84,7 @@ export const verifySteps = [
       from: ['verifying', 'backing up', 'fencing'],
       when: {
         'the pod of its Job does not start': (v) => stuckJob(v) !== undefined,
-        'an EtcdRestore may fail, and a roll': (v) => givesUp(restoreOp(v)!) || args(v).id.startsWith('roll:'),
+        'an EtcdRestore may fail, and a roll': (v) => givesUp(restoreOp(v)!) || isRoll(args(v).id),
         // Without a quorum no other operation could use the slot, so the restore waits until the pod starts.
         'quorum serves, or another EtcdRestore waits': (v) =>
           quorumServes(v) || requests(v).some((request) => isOther(v, request)),
@@ -192,7 +193,7 @@ export const giveWay = rule({
   to: 'running',
   when: {
     'step fence, before the fence': (v) => at(v, 'fence') !== undefined && beforeFence(v) !== undefined,
-    'something else could be done': (v) => v.op('Restore') !== undefined && !args(v).id.startsWith('origin:'),
+    'something else could be done': (v) => v.op('Restore') !== undefined && !isOrigin(args(v).id),
     'the template does not fit the spec, or the seed’s agent is silent': (v) => templateDiffers(v) || seedIsSilent(v),
   },
   effect: (v) =>
