@@ -10,6 +10,9 @@ import { argocd, get, impatientFlux } from './support/tool';
 const isReady = ({ status }: Manifest): boolean =>
   status.conditions.some((each: Manifest) => each.type === 'Ready' && each.status === 'True');
 
+const podsOf = async (name: string): Promise<Manifest[]> =>
+  (await get('pods', '-n', 'gitops-shop', '-l', `app.kubernetes.io/name=${name}`)).items;
+
 describe.each([argocd, impatientFlux].map((tool) => [tool.name, tool] as const))('%s', (_, tool) => {
   const stage = new Stage(tool);
   const conditionOf = async (type: string) =>
@@ -93,18 +96,15 @@ describe.each([argocd, impatientFlux].map((tool) => [tool.name, tool] as const))
     );
     await stage.rounds();
     expect((await get('namespace', 'gitops-shop')).metadata.deletionTimestamp).toBeUndefined();
-    expect(
-      (await get('pods', '-n', 'gitops-shop', '-l', 'app.kubernetes.io/name=etcd')).items.filter(isReady),
-    ).toHaveLength(6);
+    expect((await podsOf('etcd')).filter(isReady)).toHaveLength(6);
     await isAsBefore('the namespace has its name again');
     await kubectl(['delete', 'namespace', 'gitops-store', '--timeout=300s']);
   });
 
   slowTest('what applies the repository is deleted with all that it applied: the clusters serve on', async () => {
     await tool.endWithPruning();
-    const pods = async () => (await get('pods', '-n', 'gitops-shop')).items as Manifest[];
-    await stage.becomes('the reconciler is gone', 120, async () => (await pods()).length === 6);
-    expect((await pods()).filter(isReady)).toHaveLength(6);
+    await stage.becomes('the reconciler is gone', 120, async () => (await podsOf('etcd-reconciler')).length === 0);
+    expect((await podsOf('etcd')).filter(isReady)).toHaveLength(6);
     await tool.begin();
     await isAsBefore('it is applied again');
   });
