@@ -7,7 +7,7 @@ import type { Manifest } from '../synth';
 import { pipeline } from './support/pipeline';
 import type { Commit } from './support/platform';
 import { Stage } from './support/stage';
-import { argocd, argocdServerSide, flux, get, type Said } from './support/tool';
+import { argocd, argocdServerSide, flux, get, isReady, type Said } from './support/tool';
 
 const users = async (namespace: string): Promise<string[]> =>
   (await get('etcdusers', '-n', namespace)).items.map(({ metadata }: Manifest) => metadata.name).sort();
@@ -75,8 +75,12 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (_, tool) =
   slowTest('a lost volume is no drift', async () => {
     const [pod, claim] = ['pod/orders-1', 'pvc/data-orders-1'];
     await kubectl(['delete', claim, pod, '-n', 'gitops-shop', '--wait=false']);
-    const trail = await stage.isDone('a lost volume');
-    expect(trail.filter(({ isSynced }) => !isSynced)).toEqual([]);
+    await stage.becomes('a member is missed', 120, async () => (await stage.notReady()).length > 0);
+    const replaced = stage.becomes('it is replaced', 600, async () => (await stage.notReady()).length === 0);
+    const trail = await stage.during(replaced);
+    await replaced;
+    expect(trail.filter(({ isSynced }) => !isSynced).map(({ text }) => text)).toEqual([]);
+    await stage.isDone('a lost volume');
     await nothingMore();
   });
 
@@ -114,7 +118,14 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (_, tool) =
   });
 
   slowTest('a reconciler that is killed comes back by itself', async () => {
-    await kubectl(['delete', 'pod', '-n', 'gitops-shop', '-l', 'app.kubernetes.io/name=etcd-reconciler', '--force']);
+    const label = ['-n', 'gitops-shop', '-l', 'app.kubernetes.io/name=etcd-reconciler'];
+    const [before] = (await get('pods', ...label)).items;
+    await kubectl(['delete', 'pod', ...label, '--force']);
+    await stage.becomes('another runs', 120, async () => {
+      const { items } = await get('pods', ...label);
+      const isAnother = items.length === 1 && items[0].metadata.uid !== before.metadata.uid;
+      return isAnother && isReady(await get('deployment', 'etcd-reconciler', '-n', 'gitops-shop'));
+    });
     await stage.isDone('a killed reconciler');
     await nothingMore();
   });
