@@ -46,8 +46,8 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (_, tool) =
     expect(await stage.notReady()).toEqual([]);
     expect(trail.filter(({ text }) => /Failed|error/i.test(text)).map(({ text }) => text)).toEqual([]);
     syncs = 1;
-    await nothingMore();
     await stage.addClaims();
+    await nothingMore();
   });
 
   test('three to five by a commit, without another sync', async () => {
