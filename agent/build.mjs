@@ -1,5 +1,5 @@
 // Bundles the agent into agent/lib/bin: an entry, and chunks for commands and stores that are loaded when needed. With
-// --crashing, also bundles the entry of the crash suites. Only the test image contains that one.
+// --crashing, also bundles the entries of test suites. Only the test image contains those.
 import { rmSync } from 'node:fs';
 import { chmod, cp, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -37,7 +37,11 @@ const options = {
 await build({ ...options, entryPoints: { 'etcd-agent': join(here, 'src/cli.ts') }, splitting: true });
 // A build of its own, so that the files of the agent are the same with and without it.
 if (process.argv.includes('--crashing')) {
-  await build({ ...options, entryPoints: { 'etcd-agent-crashing': join(here, 'test/local/pods/agent-crashing.mts') } });
+  const entryPoints = {
+    'etcd-agent-crashing': join(here, 'test/local/pods/agent-crashing.mts'),
+    'etcd-agent-hasty': join(here, 'test/local/pods/agent-hasty.mts'),
+  };
+  await build({ ...options, entryPoints });
 }
 // The image has this file on its PATH.
 await chmod(join(out, 'bin/etcd-agent.mjs'), 0o755);

@@ -110,10 +110,21 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (_, tool) =
   slowTest('both roots are replaced', async () => {
     const before = await rootOf('orders');
     const tls = EtcdTls.managed({ rootRotation: 'another' });
-    await stage.commit({ of: { orders: { size: 5, tls }, invoices: { version: EtcdVersion.of('3.7.3') } } });
+    const of = { orders: { size: 5, tls }, invoices: { version: EtcdVersion.of('3.7.3') } };
+    await stage.commit({ of, isHasty: true });
     syncs += 1;
-    await stage.isDone('new roots', 1200);
-    await stage.becomes('the new root is the only one', 1200, async () => !(await rootOf('orders')).includes(before));
+    await stage.isDone('new roots asked for');
+    const replaced = stage.becomes('the new root is the only one', 1200, async () => {
+      const certificates = (await stage.cluster('orders')).status.conditions.find(
+        ({ type }: Manifest) => type === 'CertificatesReady',
+      );
+      return certificates?.status === 'True' && !(await rootOf('orders')).includes(before.trim());
+    });
+    const trail = await stage.during(replaced);
+    await replaced;
+    expect(trail.filter(({ isSynced }) => !isSynced).map(({ text }) => text)).toEqual([]);
+    await stage.isDone('new roots');
+    expect(await stage.notReady()).toEqual([]);
     await nothingMore();
   });
 
@@ -131,7 +142,9 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (_, tool) =
   });
 
   slowTest('five to three, and the settings', async () => {
-    await stage.commit({ of: { orders: { size: 3, settings: { 'log-level': 'warn' } } } });
+    const tls = EtcdTls.managed({ rootRotation: 'another' });
+    const invoices = { version: EtcdVersion.of('3.7.3') };
+    await stage.commit({ of: { orders: { tls, settings: { 'log-level': 'warn' } }, invoices } });
     syncs += 1;
     await stage.isDone('5 to 3 and a roll');
     expect((await stage.cluster('orders')).status).toMatchObject({ voters: 3, readyVoters: 3 });

@@ -12,3 +12,7 @@ test('a field with two owners is found, a parent of two is not', () => {
   };
   expect(sharedFields({ metadata })).toEqual(['/f:spec/f:replicas: reconciler, someone']);
 });
+
+test('an object that does not say who owns its fields is not one without shared fields', () => {
+  expect(sharedFields({ metadata: {} })).toBeUndefined();
+});

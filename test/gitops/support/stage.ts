@@ -113,7 +113,8 @@ export class Stage {
         ['StatefulSet', 'statefulset'],
       ] as const) {
         const shared = sharedFields(await get(object, name, '-n', namespace));
-        found.push(...shared.map((field) => `${kind} ${name} ${field}`));
+        if (shared === undefined) found.push(`${kind} ${name} does not say who owns its fields`);
+        found.push(...(shared ?? []).map((field) => `${kind} ${name} ${field}`));
       }
     }
     for (const team of teams) {

@@ -17,7 +17,7 @@ const push = async (folder: string): Promise<string> =>
   execFileSync(command, ['push', folder], { encoding: 'utf8' }).trim();
 
 export async function get(...args: string[]): Promise<Manifest> {
-  return JSON.parse((await kubectl(['get', '-o', 'json', ...args])).stdout);
+  return JSON.parse((await kubectl(['get', '-o', 'json', '--show-managed-fields', ...args])).stdout);
 }
 
 /** Its status is of its newest spec, and says that it is as asked for. */
@@ -129,7 +129,7 @@ const fluxWith = (name: string, spec: object = {}): Tool => ({
       revision: status.lastAppliedRevision?.split(':').at(-1),
       isSynced: status.lastAttemptedRevision === status.lastAppliedRevision,
       isHealthy: ready.every((each) => each?.status === 'True'),
-      isComparing: ready.every((each) => ['True', 'Unknown'].includes(each?.status)),
+      isComparing: ready.every((each) => each?.status !== 'False' || each.reason === 'DependencyNotReady'),
       text: ready.map((each) => `${each?.status} ${each?.reason}: ${each?.message}`).join('; '),
     };
   },
@@ -159,10 +159,17 @@ export async function until(tool: Tool, what: string, seconds: number, is: (said
   const trail: Said[] = [];
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
-    const said = await tool.said().catch((error): Said => ({ isSynced: false, isHealthy: false, text: `${error}` }));
-    trail.push(said);
-    if (is(said)) return trail;
-    if (Date.now() > deadline) throw new Error(`${tool.name}: ${what}: not after ${seconds} s: ${said.text}`);
+    let last: string;
+    try {
+      const said = await tool.said();
+      trail.push(said);
+      if (is(said)) return trail;
+      last = said.text;
+    } catch (error) {
+      // It has said nothing: it is not there yet, or the API server is busy.
+      last = `${error}`;
+    }
+    if (Date.now() > deadline) throw new Error(`${tool.name}: ${what}: not after ${seconds} s: ${last}`);
     await setTimeout(1000);
   }
 }

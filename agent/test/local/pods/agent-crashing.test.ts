@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeApi } from '../../../src/controllers/cluster/kubernetes/fake-api.fixture.ts';
@@ -43,9 +43,10 @@ test('the reconciler of the crash suites ends once at each point, and goes on wh
   rmSync(directory, { recursive: true });
 }, 60_000);
 
-test('the build of the image for tests names the file where it is', () => {
+test('the build of the image for tests names the files where they are', () => {
   const root = join(import.meta.dirname, '../../..');
-  const [, entry] =
-    /'(test\/local\/[^']*agent-crashing\.mts)'/.exec(readFileSync(join(root, 'build.mjs'), 'utf8')) ?? [];
-  expect(join(root, entry ?? '')).toBe(join(import.meta.dirname, 'agent-crashing.mts'));
+  const build = readFileSync(join(root, 'build.mjs'), 'utf8');
+  const entries = [...build.matchAll(/'(test\/local\/[^']*\.mts)'/g)].map(([, entry]) => join(root, entry!));
+  expect(entries).toEqual(['agent-crashing.mts', 'agent-hasty.mts'].map((name) => join(import.meta.dirname, name)));
+  expect(entries.filter((entry) => !existsSync(entry))).toEqual([]);
 });
