@@ -268,7 +268,7 @@ test('newer snapshots that were passed over remain in the message', () => {
   expect(told(at('verify'), { ...found, startTime: startedAt }, served)).toBeUndefined();
   // A reconciler that has just started knows them only from the status.
   const grown = told(record({ restores: [{ id: 'monday' }] }), { ...found, startTime: startedAt });
-  expect(grown).toMatchObject({ message: expect.stringMatching(/others to join; passed over: snapshot-2/) });
+  expect(grown).toMatchObject({ message: expect.stringMatching(/pod is ready; passed over: snapshot-2/) });
   expect(told(at('verify'), undefined, { ...served, op: 'another' })).not.toHaveProperty('passedOver');
 });
 

@@ -39,7 +39,9 @@ const messages: Readonly<Record<Phase, { readonly waits: string; readonly runs?:
   Fencing: { waits: 'about to fence off the old data; after that the restore cannot be undone' },
   Draining: { waits: 'waiting for the old pods to stop' },
   Restoring: { waits: 'waiting for the first member to restore the snapshot' },
-  Regrowing: { waits: 'the first member has restored the snapshot; waiting for the others to join' },
+  Regrowing: {
+    waits: 'the first member has restored the snapshot; waiting until every member has joined and its pod is ready',
+  },
 };
 
 const jobOf: Readonly<Partial<Record<RestoreStep, JobKind>>> = {

@@ -2,7 +2,7 @@ import type { RestoreArgs } from '../../../../protocol/record.ts';
 import { isOrigin, originId } from '../../../../protocol/restore-id.ts';
 import type { Effect } from '../../effect.ts';
 import type { RestoreRequest } from '../../observed.ts';
-import { isSeeded, voters, wantedSize } from '../../plan/facts.ts';
+import { hasReadyPod, healthyVoters, isSeeded, voters, wantedSize } from '../../plan/facts.ts';
 import { rule, steps } from '../../plan/rule.ts';
 import { imageFits } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
@@ -92,6 +92,10 @@ const report = (v: View, request: RestoreRequest): Effect => {
 };
 
 const regrown = (v: View): boolean => isSeeded(v) && voters(v).length >= wantedSize(v);
+
+/** Whoever waits for it goes on with a cluster that serves. */
+const isServing = (v: View, request: RestoreRequest): boolean =>
+  entry(v, request)?.uid !== request.uid || healthyVoters(v).filter(hasReadyPod).length >= wantedSize(v);
 
 const stillAsked = (v: View): boolean => {
   const op = restoreOp(v)!;
@@ -247,6 +251,9 @@ export const reportRestore = rule<RestoreRequest>({
   to: 'running',
   each: requests,
   when: { 'it is not final': (_, request) => !final(request), 'its id was restored': done },
-  requires: { 'the cluster has grown again': regrown },
+  requires: {
+    'the cluster has grown again, and if that was this restore, its members serve': (v, request) =>
+      regrown(v) && isServing(v, request),
+  },
   effect: report,
 });

@@ -418,7 +418,11 @@ describe('in place', () => {
     world.commit();
     world.o.since.healthy = { [idOf(0)]: 0 };
     expect(world.rule).toBe('GrowPod');
-    expect(world.spec({ size: 1 }).rule).toBe('ReportRestore');
+    world.spec({ size: 1 }).set({ pods: known([pod(0, { ready: false })]) });
+    expect(world.rule).not.toBe('ReportRestore');
+    expect(world.set({ restores: known([request({ uid: 'of another' })]) }).rule).toBe('ReportRestore');
+    world.set({ pods: known([pod(0)]), restores: known([request()]) });
+    expect(world.rule).toBe('ReportRestore');
     world.set({ restores: known([request({ phase: 'Completed' })]) });
     expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'restore', uid: 'job-uid' });
   });
