@@ -4,7 +4,7 @@ import { claim } from '../../e2e/support/manifests';
 import type { Manifest } from '../../synth';
 import { sharedFields } from './owners';
 import { type ClusterName, type Commit, clusters, Platform, teams } from './platform';
-import { get, isReady, type Said, type Tool, until } from './tool';
+import { argocd, flux, get, isReady, type Said, type Tool, until } from './tool';
 
 /** One line of the report. */
 export const tell = (line: string): boolean => process.stdout.write(`gitops: ${line}\n`);
@@ -20,7 +20,8 @@ export class Stage {
 
   /** From a Kubernetes without our objects. */
   async begin(): Promise<void> {
-    await this.tool.end();
+    // A run that was killed has left its tool behind, which would apply the same objects.
+    for (const each of [argocd, flux, this.tool]) await each.end();
     await this.#clear();
   }
 
