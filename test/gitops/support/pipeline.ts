@@ -11,12 +11,12 @@ import { get, isReady, type Tool } from './tool';
 export function pipeline(): Tool {
   let [folder, revision, runs] = ['', '', 0];
   let before: Manifest[] = [];
+  let how: string[] = [];
   const crds = () => ['-R', '-f', join(folder, environment, 'crds')];
   const clusters = () => ['-R', '-f', join(folder, environment, 'clusters')];
 
   async function run(): Promise<void> {
-    const isServerSide = runs++ % 2 === 1;
-    const how = isServerSide ? ['--server-side'] : [];
+    how = runs++ % 2 === 1 ? ['--server-side'] : [];
     await kubectl(['apply', ...how, ...crds()]);
     await kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...crds()]);
     const now = objectsIn(join(folder, environment, 'clusters'));
@@ -44,7 +44,8 @@ export function pipeline(): Tool {
       return revision;
     },
     async said() {
-      const differences = await kubectl(['diff', '--server-side', ...clusters()]).then(
+      // As it was applied: the other way writes another annotation with what was applied last.
+      const differences = await kubectl(['diff', ...how, ...clusters()]).then(
         () => '',
         ({ stdout, message }) => stdout || message,
       );
