@@ -4,19 +4,15 @@ import { EtcdVersion } from '../../src';
 import { kubectl } from '../e2e/support/kubectl';
 import { slowTest } from '../e2e/support/settings';
 import type { Manifest } from '../synth';
-import { Stage } from './support/stage';
+import { podsOf, Stage } from './support/stage';
 import { argocd, get, impatientFlux } from './support/tool';
 
 const isReady = ({ status }: Manifest): boolean =>
   status.conditions.some((each: Manifest) => each.type === 'Ready' && each.status === 'True');
 
-const podsOf = async (name: string): Promise<Manifest[]> =>
-  (await get('pods', '-n', 'gitops-shop', '-l', `app.kubernetes.io/name=${name}`)).items;
-
 describe.each([argocd, impatientFlux].map((tool) => [tool.name, tool] as const))('%s', (_, tool) => {
   const stage = new Stage(tool);
-  const conditionOf = async (type: string) =>
-    (await stage.cluster('orders')).status.conditions.find((each: Manifest) => each.type === type);
+  const conditionOf = (type: string) => stage.conditionOf('orders', type);
   const identity = async () => (await stage.cluster('orders')).status.clusterId;
 
   let before: string;

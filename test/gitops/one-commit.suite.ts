@@ -6,7 +6,7 @@ import { slowTest } from '../e2e/support/settings';
 import type { Manifest } from '../synth';
 import { pipeline } from './support/pipeline';
 import type { Commit } from './support/platform';
-import { Stage } from './support/stage';
+import { podsOf, Stage } from './support/stage';
 import { argocd, argocdServerSide, flux, get, isReady, type Said } from './support/tool';
 
 const users = async (namespace: string): Promise<string[]> =>
@@ -15,6 +15,9 @@ const users = async (namespace: string): Promise<string[]> =>
 /** What clients trust. */
 const rootOf = async (name: string): Promise<string> =>
   (await get('secret', `${name}-client-tls`, '-n', 'gitops-shop')).data['ca.crt'];
+
+const rotated = { tls: EtcdTls.managed({ rootRotation: 'another' }) };
+const upgraded = { version: EtcdVersion.of('3.7.3') };
 
 const tools = process.env.E2E_SMOKE ? [argocd, flux] : [argocd, flux, argocdServerSide, pipeline()];
 
@@ -37,6 +40,14 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (_, tool) =
     expect(await stage.generations()).toEqual(before);
     if (trail[0]?.syncs !== undefined) expect(trail.at(-1)!.syncs).toBe(syncs);
     expect(await stage.troubles()).toEqual([]);
+  };
+
+  /** Waits until it is so, and meanwhile nothing is out of sync. */
+  const becomesInSync = async (what: string, seconds: number, is: () => Promise<boolean>) => {
+    const reached = stage.becomes(what, seconds, is);
+    const trail = await stage.during(reached, seconds + 60);
+    await reached;
+    expect(trail.filter(({ isSynced }) => !isSynced).map(({ text }) => text)).toEqual([]);
   };
 
   test('one commit onto an empty Kubernetes, one sync, and it is called well when it is', async () => {
@@ -77,16 +88,13 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (_, tool) =
     const [pod, claim] = ['pod/orders-1', 'pvc/data-orders-1'];
     await kubectl(['delete', claim, pod, '-n', 'gitops-shop', '--wait=false']);
     await stage.becomes('a member is missed', 120, async () => (await stage.notReady()).length > 0);
-    const replaced = stage.becomes('it is replaced', 600, async () => (await stage.notReady()).length === 0);
-    const trail = await stage.during(replaced);
-    await replaced;
-    expect(trail.filter(({ isSynced }) => !isSynced).map(({ text }) => text)).toEqual([]);
+    await becomesInSync('it is replaced', 600, async () => (await stage.notReady()).length === 0);
     await stage.isDone('a lost volume');
     await nothingMore();
   });
 
   slowTest('an upgrade by a commit', async () => {
-    await stage.commit({ of: { orders: { size: 5 }, invoices: { version: EtcdVersion.of('3.7.3') } } });
+    await stage.commit({ of: { orders: { size: 5 }, invoices: upgraded } });
     syncs += 1;
     await stage.isDone('an upgrade');
     expect((await stage.cluster('invoices')).status).toMatchObject({ version: '3.7.3', minVersion: '3.7.3' });
@@ -95,7 +103,7 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (_, tool) =
 
   slowTest('a user that is added, and one that is deleted', async () => {
     const beside: Commit['beside'] = (_, orders) => orders.addUser('reports', { can: [EtcdPermission.read('app/')] });
-    const of = { orders: { size: 5 }, invoices: { version: EtcdVersion.of('3.7.3') } };
+    const of = { orders: { size: 5 }, invoices: upgraded };
     await stage.commit({ of, beside });
     syncs += 1;
     await stage.isDone('a user');
@@ -110,32 +118,24 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (_, tool) =
 
   slowTest('both roots are replaced', async () => {
     const before = await rootOf('orders');
-    const tls = EtcdTls.managed({ rootRotation: 'another' });
-    const of = { orders: { size: 5, tls }, invoices: { version: EtcdVersion.of('3.7.3') } };
-    await stage.commit({ of, isHasty: true });
+    await stage.commit({ of: { orders: { size: 5, ...rotated }, invoices: upgraded }, isHasty: true });
     syncs += 1;
     await stage.isDone('new roots asked for');
-    const replaced = stage.becomes('the new root is the only one', 1200, async () => {
-      const certificates = (await stage.cluster('orders')).status.conditions.find(
-        ({ type }: Manifest) => type === 'CertificatesReady',
-      );
+    await becomesInSync('the new root is the only one', 1200, async () => {
+      const certificates = await stage.conditionOf('orders', 'CertificatesReady');
       return certificates?.status === 'True' && !(await rootOf('orders')).includes(before.trim());
     });
-    const trail = await stage.during(replaced);
-    await replaced;
-    expect(trail.filter(({ isSynced }) => !isSynced).map(({ text }) => text)).toEqual([]);
     await stage.isDone('new roots');
     expect(await stage.notReady()).toEqual([]);
     await nothingMore();
   });
 
   slowTest('a reconciler that is killed comes back by itself', async () => {
-    const label = ['-n', 'gitops-shop', '-l', 'app.kubernetes.io/name=etcd-reconciler'];
-    const [before] = (await get('pods', ...label)).items;
-    await kubectl(['delete', 'pod', ...label, '--force']);
+    const [before] = await podsOf('etcd-reconciler');
+    await kubectl(['delete', 'pod', before!.metadata.name, '-n', 'gitops-shop', '--force']);
     await stage.becomes('another runs', 120, async () => {
-      const { items } = await get('pods', ...label);
-      const isAnother = items.length === 1 && items[0].metadata.uid !== before.metadata.uid;
+      const [pod, ...others] = await podsOf('etcd-reconciler');
+      const isAnother = pod !== undefined && others.length === 0 && pod.metadata.uid !== before!.metadata.uid;
       return isAnother && isReady(await get('deployment', 'etcd-reconciler', '-n', 'gitops-shop'));
     });
     await stage.isDone('a killed reconciler');
@@ -143,9 +143,7 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (_, tool) =
   });
 
   slowTest('five to three, and the settings', async () => {
-    const tls = EtcdTls.managed({ rootRotation: 'another' });
-    const invoices = { version: EtcdVersion.of('3.7.3') };
-    await stage.commit({ of: { orders: { tls, settings: { 'log-level': 'warn' } }, invoices } });
+    await stage.commit({ of: { orders: { ...rotated, settings: { 'log-level': 'warn' } }, invoices: upgraded } });
     syncs += 1;
     await stage.isDone('5 to 3 and a roll');
     expect((await stage.cluster('orders')).status).toMatchObject({ voters: 3, readyVoters: 3 });

@@ -11,19 +11,19 @@ import { get, isReady, type Tool } from './tool';
 export function pipeline(): Tool {
   let [folder, revision, runs] = ['', '', 0];
   let before: Manifest[] = [];
-  let how: string[] = [];
+  const how = () => (runs % 2 === 0 ? ['--server-side'] : []);
   const crds = () => ['-R', '-f', join(folder, environment, 'crds')];
   const clusters = () => ['-R', '-f', join(folder, environment, 'clusters')];
 
   async function run(): Promise<void> {
-    how = runs++ % 2 === 1 ? ['--server-side'] : [];
-    await kubectl(['apply', ...how, ...crds()]);
+    runs++;
+    await kubectl(['apply', ...how(), ...crds()]);
     await kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...crds()]);
     const now = objectsIn(join(folder, environment, 'clusters'));
     // kubectl applies the files by their names, which put a Namespace behind what is in it.
     const items = now.filter(({ kind }) => kind === 'Namespace');
-    await kubectl(['apply', ...how, '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-    await kubectl(['apply', ...how, ...clusters()]);
+    await kubectl(['apply', ...how(), '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+    await kubectl(['apply', ...how(), ...clusters()]);
     const stays = new Set(now.map(identity));
     const gone = before.filter((each) => !stays.has(identity(each)) && !isProtected(each));
     for (const { kind, metadata } of gone) {
@@ -45,7 +45,7 @@ export function pipeline(): Tool {
     },
     async said() {
       // As it was applied: the other way writes another annotation with what was applied last.
-      const differences = await kubectl(['diff', ...how, ...clusters()]).then(
+      const differences = await kubectl(['diff', ...how(), ...clusters()]).then(
         () => '',
         ({ stdout, message }) => stdout || message,
       );

@@ -11,6 +11,10 @@ export const tell = (line: string): boolean => process.stdout.write(`gitops: ${l
 
 const namespaceOf = (name: ClusterName): string => clusters.find((each) => each[1] === name)![0];
 
+/** Pods of the team `gitops-shop`. */
+export const podsOf = async (name: string): Promise<Manifest[]> =>
+  (await get('pods', '-n', 'gitops-shop', '-l', `app.kubernetes.io/name=${name}`)).items;
+
 /** A platform repository, the tool that applies it, and what came of it. */
 export class Stage {
   readonly #platform = new Platform();
@@ -21,7 +25,7 @@ export class Stage {
   /** From a Kubernetes without our objects. */
   async begin(): Promise<void> {
     // A run that was killed has left its tool behind, which would apply the same objects.
-    for (const each of [argocd, flux, this.tool]) await each.end();
+    for (const each of new Set([argocd, flux, this.tool])) await each.end();
     await this.#clear();
   }
 
@@ -69,13 +73,13 @@ export class Stage {
   }
 
   /** Asks the tool every second until this has ended. Returns what it said. */
-  async during(work: Promise<unknown>): Promise<Said[]> {
+  async during(work: Promise<unknown>, seconds: number): Promise<Said[]> {
     let isEnded = false;
     const end = () => {
       isEnded = true;
     };
     work.then(end, end);
-    return until(this.tool, 'during', 900, () => isEnded);
+    return until(this.tool, 'the end', seconds, () => isEnded);
   }
 
   /** Asks every second until it is so. */
@@ -89,6 +93,10 @@ export class Stage {
 
   cluster(name: ClusterName): Promise<Manifest> {
     return get('etcdcluster', name, '-n', namespaceOf(name));
+  }
+
+  async conditionOf(name: ClusterName, type: string): Promise<Manifest | undefined> {
+    return (await this.cluster(name)).status.conditions.find((each: Manifest) => each.type === type);
   }
 
   async notReady(): Promise<string[]> {
@@ -113,9 +121,9 @@ export class Stage {
         ['EtcdCluster', 'etcdcluster'],
         ['StatefulSet', 'statefulset'],
       ] as const) {
-        const shared = sharedFields(await get(object, name, '-n', namespace));
-        if (shared === undefined) found.push(`${kind} ${name} does not say who owns its fields`);
-        found.push(...(shared ?? []).map((field) => `${kind} ${name} ${field}`));
+        const shared = sharedFields(await get(object, name, '-n', namespace, '--show-managed-fields'));
+        const lines = shared ?? ['does not say who owns its fields'];
+        found.push(...lines.map((line) => `${kind} ${name} ${line}`));
       }
     }
     for (const team of teams) {

@@ -17,7 +17,7 @@ const push = async (folder: string): Promise<string> =>
   execFileSync(command, ['push', folder], { encoding: 'utf8' }).trim();
 
 export async function get(...args: string[]): Promise<Manifest> {
-  return JSON.parse((await kubectl(['get', '-o', 'json', '--show-managed-fields', ...args])).stdout);
+  return JSON.parse((await kubectl(['get', '-o', 'json', ...args])).stdout);
 }
 
 /** Its status is of its newest spec, and says that it is as asked for. */
@@ -129,7 +129,9 @@ const fluxWith = (name: string, spec: object = {}): Tool => ({
       revision: status.lastAppliedRevision?.split(':').at(-1),
       isSynced: status.lastAttemptedRevision === status.lastAppliedRevision,
       isHealthy: ready.every((each) => each?.status === 'True'),
-      isComparing: ready.every((each) => each?.status !== 'False' || each.reason === 'DependencyNotReady'),
+      isComparing: ready.every(
+        (each) => ['True', 'Unknown'].includes(each?.status) || each?.reason === 'DependencyNotReady',
+      ),
       text: ready.map((each) => `${each?.status} ${each?.reason}: ${each?.message}`).join('; '),
     };
   },

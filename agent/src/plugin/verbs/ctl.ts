@@ -40,12 +40,12 @@ export const ctl: Verb = {
   },
 };
 
+const reasonOf = ({ status = {} }: ClusterObject, wanted: string): string | undefined =>
+  status.conditions?.find(({ type }) => type === wanted)?.reason;
+
 /** As far as its status knows. */
-const isAuthenticationOn = ({ status = {} }: ClusterObject): boolean =>
-  (status.conditions ?? []).some(
-    ({ type, reason }) =>
-      type === 'AuthReady' && ['AuthenticationOn', 'OnlyRoot', 'AuthNotSwitchedOff'].includes(reason),
-  );
+const isAuthenticationOn = (cluster: ClusterObject): boolean =>
+  ['AuthenticationOn', 'OnlyRoot', 'AuthNotSwitchedOff'].includes(reasonOf(cluster, 'AuthReady') ?? '');
 
 function podOf({ metadata, status = {} }: ClusterObject, wanted: string | undefined): string {
   const members = status.members ?? [];
@@ -61,9 +61,9 @@ function podOf({ metadata, status = {} }: ClusterObject, wanted: string | undefi
 }
 
 /** With https, the certificate that the member presents is valid for localhost, and as a client too. */
-function connection({ spec, status = {} }: ClusterObject): string[] {
-  const transport = status.conditions?.find(({ type }) => type === 'TransportReady')?.reason;
-  if (!spec.tls || transport === 'Plaintext') return ['--endpoints=http://localhost:2379'];
+function connection(cluster: ClusterObject): string[] {
+  if (!cluster.spec.tls || reasonOf(cluster, 'TransportReady') === 'Plaintext')
+    return ['--endpoints=http://localhost:2379'];
   return [
     '--endpoints=https://localhost:2379',
     `--cacert=${tls}/ca.crt`,

@@ -91,11 +91,12 @@ const report = (v: View, request: RestoreRequest): Effect => {
     : say('Completed', 'AlreadyRestored', `${name} was restored before; nothing is done`);
 };
 
-const regrown = (v: View): boolean => isSeeded(v) && voters(v).length >= wantedSize(v);
-
-/** Whoever waits for it goes on with a cluster that serves. */
-const isServing = (v: View, request: RestoreRequest): boolean =>
-  entry(v, request)?.uid !== request.uid || healthyVoters(v).filter(hasReadyPod).length >= wantedSize(v);
+/** Whoever waits for a restore goes on with a cluster that serves. */
+const regrown = (v: View, request: RestoreRequest): boolean => {
+  const isOwn = entry(v, request)?.uid === request.uid;
+  const members = isOwn ? healthyVoters(v).filter(hasReadyPod) : voters(v);
+  return isSeeded(v) && members.length >= wantedSize(v);
+};
 
 const stillAsked = (v: View): boolean => {
   const op = restoreOp(v)!;
@@ -251,9 +252,6 @@ export const reportRestore = rule<RestoreRequest>({
   to: 'running',
   each: requests,
   when: { 'it is not final': (_, request) => !final(request), 'its id was restored': done },
-  requires: {
-    'the cluster has grown again, and if that was this restore, its members serve': (v, request) =>
-      regrown(v) && isServing(v, request),
-  },
+  requires: { 'the cluster has grown again, and if that was this restore, its members serve': regrown },
   effect: report,
 });
