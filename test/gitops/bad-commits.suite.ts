@@ -22,8 +22,9 @@ describe.each([argocd, impatientFlux].map((tool) => [tool.name, tool] as const))
     before = await identity();
   });
   afterAll(() => stage.end());
-  const isAsBefore = async (what: string) => {
+  const isAsBefore = async (what: string, byHand?: () => Promise<unknown>) => {
     await stage.commit();
+    await byHand?.();
     await stage.isDone(what);
     expect(await stage.notReady()).toEqual([]);
     expect(await identity()).toBe(before);
@@ -93,8 +94,11 @@ describe.each([argocd, impatientFlux].map((tool) => [tool.name, tool] as const))
     await stage.rounds();
     expect((await get('namespace', 'gitops-shop')).metadata.deletionTimestamp).toBeUndefined();
     expect((await podsOf('etcd')).filter(isReady)).toHaveLength(6);
-    await isAsBefore('the namespace has its name again');
-    await kubectl(['delete', 'namespace', 'gitops-store', '--timeout=300s']);
+    // Argo CD is OutOfSync until what must not be pruned is gone.
+    await isAsBefore('the namespace has its name again', async () => {
+      await stage.becomes('the reconciler is back', 300, async () => (await podsOf('etcd-reconciler')).some(isReady));
+      await kubectl(['delete', 'namespace', 'gitops-store', '--timeout=300s']);
+    });
   });
 
   slowTest('what applies the repository is deleted with all that it applied: the clusters serve on', async () => {

@@ -28,6 +28,11 @@ test('a restore without its cluster says so, and not without the Lease', async (
   const status = () => api.object<EtcdRestoreObject>(paths.of('etcdrestores', 'r'))?.status;
   while (status()?.reason !== 'ClusterNotFound') await sleep(10);
   expect(status()?.phase).toBe('Pending');
+  // Past its fence it has changed the cluster that is gone, and must not begin anew in another one.
+  api.put(paths.of('etcdrestores', 'r'), { spec: { clusterName: 'orders' }, status: { phase: 'Regrowing' } });
+  check();
+  while (status()?.reason !== 'ClusterNotFound') await sleep(10);
+  expect(status()?.phase).toBe('Regrowing');
   expect(status()?.conditions).toContainEqual(expect.objectContaining({ type: 'Reconciling', status: 'True' }));
   client.close();
 });

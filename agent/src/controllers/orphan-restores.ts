@@ -9,6 +9,9 @@ import type { AtPoint } from './cluster/reconcile.ts';
 
 const reason = 'ClusterNotFound';
 
+/** Kept, so that the restore does not begin anew in another cluster of this name. */
+const pastFence: readonly string[] = ['Draining', 'Restoring', 'Regrowing'];
+
 export interface OrphanOptions {
   readonly client: ApiClient;
   readonly paths: Paths;
@@ -40,7 +43,8 @@ export class OrphanRestores {
     const { client, paths, log, at } = this.#options;
     const { name, uid, resourceVersion, generation } = metadata;
     const message = `EtcdCluster ${spec.clusterName} does not exist in this namespace; waiting for it`;
-    const outcome = { phase: 'Pending', reason, message, observedGeneration: generation };
+    const phase = before?.phase && pastFence.includes(before.phase) ? before.phase : 'Pending';
+    const outcome = { phase, reason, message, observedGeneration: generation };
     const now = `${new Date().toISOString().slice(0, 19)}Z`;
     const status = { ...outcome, conditions: outcomeConditions(outcome, before?.conditions, now) };
     try {

@@ -31,6 +31,8 @@ export interface RecordDoc {
   lastRecoveryId?: string;
   /** Restores that passed the fence, newest last. Each id is restored at most once. */
   restores: FencedRestore[];
+  /** EtcdRestores that are older than the data of this cluster: they are refused, also under another name. */
+  olderRestores?: { id: string; specHash: string }[];
   lastBackup?: { id: string; revision: number; sha256: string; at: string };
   /** Highest revision that an epoch started with. A restore goes beyond it, even if no member answers any more. */
   startRevision?: number;

@@ -2,6 +2,8 @@ import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
 import type { Maintenance, Permit, RecordDoc, RecordedMember } from '../../protocol/record.ts';
 import { triedRequest } from '../../protocol/tried-request.ts';
 import { minorOf } from '../../protocol/versions.ts';
+import type { RestoreRequest } from './observed.ts';
+import { requests } from './operations/restore/operation.ts';
 import { listed } from './plan/member-view.ts';
 import { agentOf, podsOf, statefulSet } from './plan/observations.ts';
 import { transportAtBirth, transportSeen } from './plan/transport.ts';
@@ -37,8 +39,20 @@ export const firstRecord = (v: View): RecordDoc => ({
   tombstones: [],
   versions: { current: minorOf(v.spec.version), allowedMinors: [minorOf(v.spec.version)] },
   restores: [],
+  ...withOlderRestores(v),
   transport: transportAtBirth(v),
 });
+
+/** A former cluster of this name was restored by them, or was about to be when it was deleted. */
+const withOlderRestores = (v: View): Pick<RecordDoc, 'olderRestores'> => {
+  const found = restoresPastFence(v).map(({ name, specHash }) => ({ id: name, specHash }));
+  return found.length > 0 ? { olderRestores: found } : {};
+};
+
+const phasesPastFence = ['Draining', 'Restoring', 'Regrowing', 'Completed'];
+
+const restoresPastFence = (v: View): RestoreRequest[] =>
+  requests(v).filter(({ phase }) => phase !== undefined && phasesPastFence.includes(phase));
 
 export const sealed = (v: View): Identity[] =>
   agents(v)
@@ -99,21 +113,20 @@ const usedPermit = (v: View, ordinal: number, memberId: string, volumeId: string
   issuedAt: timestamp(v),
 });
 
+/** In the order in which they passed their fence, as far as it is known. */
 const restoresOf = (v: View): RecordDoc['restores'] => {
-  const past = v.o.restores.known ? v.o.restores.v : [];
-  const fenced = past.filter(({ phase }) => phase !== undefined && phasesPastFence.includes(phase));
-  const known = fenced.map(({ name, uid, specHash }) => ({ id: name, uid, specHash, at: timestamp(v) }));
-  const ids = new Set(known.map(({ id }) => id));
+  const known = new Map(restoresPastFence(v).map((request) => [request.name, request]));
   // An EtcdRestore may lack its status, for example after a backup of Kubernetes was restored.
-  const seen = new Set([
+  const seen = [
     ...pastSeen(v).flatMap(({ restores }) => restores),
     ...newest(v).map(({ lastRestoreId }) => lastRestoreId),
     v.cluster.status.lastRestoreId,
-  ]);
-  const others = [...seen]
-    .filter((id) => id !== undefined && !ids.has(id))
-    .map((id) => ({ id: id!, uid: '', specHash: '', at: timestamp(v) }));
-  return [...others, ...known];
+  ].filter((id) => id !== undefined);
+  const ids = new Set([...[...known.keys()].filter((id) => !seen.includes(id)), ...seen]);
+  return [...ids].map((id) => {
+    const { uid = '', specHash = '' } = known.get(id) ?? {};
+    return { id, uid, specHash, at: timestamp(v) };
+  });
 };
 
 /** Agents of the cluster with the newest data; they may have read the lost record. */
@@ -126,8 +139,6 @@ const pastSeen = (v: View) => readers(v).flatMap(({ recordPast }) => recordPast 
 /** Epoch of the lost record. Data of an older epoch were fenced off, and the last restore may not have happened. */
 export const epochRead = (v: View): number =>
   Math.max(0, ...readers(v).map(({ recordVersions }) => recordVersions?.epoch ?? 0));
-
-const phasesPastFence = ['Draining', 'Restoring', 'Regrowing', 'Completed'];
 
 /**
  * Versions of this epoch in the lost record, if an agent has read it. Without them, a cluster that never ran 3.5 would have

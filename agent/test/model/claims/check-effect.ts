@@ -196,7 +196,13 @@ function checkReport(world: World, name: string, phase: string): string | undefi
   const doc = world.record?.doc;
   const fenced = doc?.restores.some((r) => r.id === name);
   const isDone = fenced && doc?.seeded && world.truth.restored.includes(name);
-  if (phase === 'Completed') return isDone ? undefined : 'an EtcdRestore is called complete that is not';
+  const asked = world.restores.find((r) => r.name === name)!;
+  if (phase === 'Completed') {
+    if (!isDone) return 'an EtcdRestore is called complete that is not';
+    const isOwn = doc.restores.some((r) => r.id === name && r.uid === asked.uid);
+    const last = world.truth.restored.findLast((id) => !id.includes(':'));
+    return isOwn && last !== name ? 'an EtcdRestore is called complete whose data were replaced' : undefined;
+  }
   const args = doc?.op && 'args' in doc.op && doc.op.args.id === name ? doc.op.args : undefined;
   const mayFail = world.jobs.some((j) => j.state === 'Failed' || j.stuck) || world.store.some((s) => s.replaced);
   const leaves = world.restores.some((r) => r.name !== name && !r.phase && r.ignoreUnreachablePods);
@@ -207,9 +213,10 @@ function checkReport(world: World, name: string, phase: string): string | undefi
     doc?.phase === 'Restoring' &&
     world.restores.some((r) => r.name !== name && !r.phase) &&
     (mayFail || (leaves && isOld));
-  const { hash, later } = world.restores.find((r) => r.name === name)!;
+  const { hash, later } = asked;
   const isRenamed = !args && doc?.restores.some((r) => r.specHash === hash);
-  const isOlder = !args && !later && doc?.restores.some((r) => r.id.startsWith('origin:'));
+  const isFormer = doc?.olderRestores?.some((r) => r.id === name);
+  const isOlder = !args && !later && (isFormer || doc?.restores.some((r) => r.id.startsWith('origin:')));
   return args?.failed || (fenced && !args) || isRenamed || isOlder || instead
     ? undefined
     : 'an EtcdRestore is called failed that did not fail';

@@ -292,10 +292,11 @@ function checkRestoreOp(
   if (before.restores.some((r) => r.id === id)) return 'RestoredOnce: a restore begins a second time';
   const asked = world.restores.find((r) => r.name === id);
   const hash = asked?.hash;
+  const inFlight = before.op && 'args' in before.op ? before.op.args.id : undefined;
   const isBornAfter = before.restores.some((r) => r.id.startsWith('origin:'));
-  if (before.phase !== 'Restoring' && asked && isBornAfter && !asked.later)
+  if (asked && isBornAfter && !asked.later)
     return 'RestoredOnce: an EtcdRestore of before discards what the cluster was born from';
-  if (before.phase !== 'Restoring' && before.restores.some((r) => r.specHash === hash))
+  if (before.restores.some((r) => r.specHash === hash && r.id !== inFlight))
     return 'RestoredOnce: a restore begins again under another name';
   if (id.startsWith('recovery:'))
     return world.spec?.recovery?.acceptDataLoss ? undefined : 'a recovery without the acknowledgement';

@@ -128,6 +128,27 @@ export const restores: readonly Plot[] = [
     faults: ['podLost'],
   },
   {
+    name: 'origin, with an EtcdRestore that is deleted, made again or renamed',
+    from: after(
+      fresh({ size: 1, spec: { origin: { id: 'snapshot-of-origin', writes: 2 } } }),
+      edited(restore('r', 1)),
+      ({ restores: [r] }) => r?.phase === 'Failed',
+    ),
+    budget: { edits: 3, writes: 1 },
+    edits: [unrestore('r'), restore('r', 1), renameRestore('r', 'r2')],
+  },
+  {
+    name: 'origin past its fence, an EtcdRestore of before beside it',
+    from: after(
+      fresh({ size: 1, spec: { origin: { id: 'snapshot-of-origin', writes: 2 } } }),
+      edited(restore('r', 1)),
+      ({ record }) => record?.doc.phase === 'Restoring',
+    ),
+    budget: { edits: 1, faults: 1 },
+    edits: [restore('r2', 1)],
+    faults: ['jobFails', 'jobStuck'],
+  },
+  {
     name: 'origin without room',
     from: tight(fresh({ size: 1, spec: { origin: { id: 'snapshot-of-origin', writes: 2 } } })),
     budget: { faults: 1 },

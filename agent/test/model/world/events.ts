@@ -399,8 +399,12 @@ function recordLost(world: World, { epoch, restores }: RecordDoc): Possible {
   return [[...known], ['the record is deleted, of which no agent has read the last restores', lost]];
 }
 
-const later = ({ record }: World): { later?: true } =>
-  record?.doc.restores.some(({ id }) => isOrigin(id)) ? { later: true } : {};
+/** Made again under its name or with its content, it is still the one of before. */
+const later = ({ record }: World, name: string, hash: string): { later?: true } => {
+  const isBorn = record?.doc.restores.some(({ id }) => isOrigin(id));
+  const isKnown = record?.doc.olderRestores?.some(({ id, specHash }) => id === name || specHash === hash);
+  return isBorn && !isKnown ? { later: true } : {};
+};
 
 /** `writes`: number of writes in the snapshot. */
 export const restore = (
@@ -419,7 +423,7 @@ export const restore = (
       snapshot,
       safetyBackup: more.safetyBackup === true,
       ignoreUnreachablePods: more.ignore === true,
-      ...later(world),
+      ...later(world, name, name),
     };
     const store = world.store.some((s) => s.id === snapshot.id) ? world.store : [...world.store, snapshot];
     return { seq: world.seq + 1, store, restores: [...world.restores, made] };
@@ -433,7 +437,7 @@ export const renameRestore = (from: string, to: string): Edit => ({
     const old = world.restores.find((r) => r.name === from);
     if (!old || world.restores.some((r) => r.name === to)) return undefined;
     const { phase: _phase, ...rest } = old;
-    const made = { ...rest, name: to, uid: `y#${world.seq}`, ...later(world) };
+    const made = { ...rest, name: to, uid: `y#${world.seq}`, ...later(world, to, old.hash) };
     return { seq: world.seq + 1, restores: world.restores.map((r) => (r === old ? made : r)) };
   },
 });

@@ -9,7 +9,7 @@ import { type ClustersOptions, KubernetesClusters } from './kubernetes-clusters.
 import { KubernetesWorkload } from './kubernetes-workload.ts';
 import { RecordConfigMap } from './record-config-map.ts';
 import { ResponseCache } from './response-cache.ts';
-import { RestoreProgress, troubleOf } from './restore-progress.ts';
+import { lackOf, RestoreProgress, troubleOf } from './restore-progress.ts';
 
 export type PortOptions = Omit<ContextOptions, 'cache'> &
   Omit<ClustersOptions, 'context' | 'progress'> & {
@@ -43,6 +43,7 @@ export class KubernetesPort implements Port {
       served: this.jobs.served,
       jobs: this.jobs.states,
       trouble: troubleOf(context.cluster?.status),
+      lacks: lackOf(context.cluster?.status),
     }));
     this.clusters = new KubernetesClusters({
       ...{ context, shutdown, progress },

@@ -1,9 +1,10 @@
+import { reasons } from '../../../protocol/reasons.ts';
 import type { RecordDoc, RestoreStep } from '../../../protocol/record.ts';
 import { whyNotRestored } from '../../backup/object.ts';
 import type { PodState } from '../../backup/pod-state.ts';
 import type { JobKind } from '../observed.ts';
 import type { EtcdRestoreObject } from './restore-object.ts';
-import { type ObservedRestore, progressOf, troubleOf, withNotes } from './restore-progress.ts';
+import { lackOf, type ObservedRestore, progressOf, troubleOf, withNotes } from './restore-progress.ts';
 
 const now = '2026-11-22T03:00:00Z';
 const startedAt = '2026-11-22T02:59:00.123Z';
@@ -62,7 +63,10 @@ test('a waiting restore reports what it waits for', () => {
   expect(message({ kind: 'Restore', step: 'verify', args: { id: 'sunday' } })).toContain(
     'waiting for EtcdRestore sunday',
   );
-  expect(message({ kind: 'Restore', step: 'verify', args: { id: 'origin:1' } })).toContain('from a backup');
+  const origin = { kind: 'Restore', step: 'seed', args: { id: 'origin:1' } };
+  expect(told(record({ phase: 'Restoring', op: origin }))).toMatchObject({
+    message: 'waiting for the creation of the cluster from a backup',
+  });
   expect(message({ kind: 'Upgrade' })).toBe('waiting for the current operation of the cluster: Upgrade');
   const queued = told(
     record({ op: { kind: 'Restore', step: 'verify', args: { id: 'sunday' } } }),
@@ -193,6 +197,35 @@ test('Stalled, Degraded and a refused pod template are the problems that block a
   expect(of(image)).toBe('its image is 3.5.9');
   expect(of(silent, image)).toBe('its image is 3.5.9; pod 0: no answer');
   expect(of(condition('Accepted', 'False', 'SizeRefused', 'size 4'))).toBeUndefined();
+  expect(of(condition('Progressing', 'False', 'Paused', 'spec.paused is set'))).toBe('spec.paused is set');
+  expect(of(condition('Progressing', 'False', 'Idle', 'nothing to do'))).toBeUndefined();
+});
+
+test('one that is older than the data of the cluster says from the start that it will be refused', () => {
+  const refused = { phase: 'Pending', message: expect.stringContaining('refused when the cluster has formed') };
+  const origin = { kind: 'Restore', id: 'o', step: 'verify', args: { id: 'origin:1' } };
+  expect(told(record({ phase: 'Seeding', op: origin }))).toMatchObject(refused);
+  expect(told(record({ phase: 'Restoring', op: origin, olderRestores: [{ id: 'monday' }] }))).toMatchObject(refused);
+  expect(told(record({ phase: 'Running', olderRestores: [{ id: 'monday' }] }))).toMatchObject(refused);
+  expect(told(record({ phase: 'Running', olderRestores: [{ id: 'sunday' }] }))).not.toMatchObject(refused);
+});
+
+test('while members join, it names what the cluster still lacks', () => {
+  const lacks = 'orders-2 answers, but its pod is not ready';
+  const regrowing = record({ restores: [{ id: 'monday', uid: 'u' }] });
+  expect(told(regrowing, undefined, undefined, { lacks })).toMatchObject({ message: expect.stringContaining(lacks) });
+  const trouble = 'spec.paused is set';
+  expect(told(regrowing, undefined, undefined, { lacks, trouble })).toMatchObject({
+    message: expect.stringMatching(/; spec\.paused is set$/),
+  });
+  expect(told(at('drain'), undefined, undefined, { lacks })).not.toMatchObject({
+    message: expect.stringContaining(lacks),
+  });
+  const ready = (status: string) => ({
+    conditions: [{ type: 'Ready', status, reason: 'NotUpToDate', message: `${reasons.NotUpToDate}: ${lacks}` }],
+  });
+  expect(lackOf(ready('False') as Parameters<typeof lackOf>[0])).toBe(lacks);
+  expect(lackOf(ready('True') as Parameters<typeof lackOf>[0])).toBeUndefined();
 });
 
 test('before it begins, and at the fence, it reports the problem of the cluster', () => {

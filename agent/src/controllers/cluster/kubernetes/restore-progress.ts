@@ -4,6 +4,7 @@ import type { EventOf } from '../../../kube/events.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import { outcomeConditions } from '../../../protocol/outcome-conditions.ts';
+import { reasons } from '../../../protocol/reasons.ts';
 import type { RecordDoc, RestoreOp, RestoreStep } from '../../../protocol/record.ts';
 import { isOfEtcdRestore, isOrigin } from '../../../protocol/restore-id.ts';
 import type { Why } from '../../backup/object.ts';
@@ -77,6 +78,8 @@ export interface ObservedRestore {
   readonly jobs: ReadonlyMap<JobKind, JobState> | undefined;
   /** Problem that keeps the cluster from continuing. */
   readonly trouble?: string | undefined;
+  /** What the cluster lacks to be ready. */
+  readonly lacks?: string | undefined;
 }
 
 export interface Progress {
@@ -104,7 +107,7 @@ export function progressOf(restore: EtcdRestoreObject, observed: ObservedRestore
     ...(found?.revisionUnknown && { revisionUnknown: found.revisionUnknown }),
     ...(op?.args.safetyBackupId && { safetyBackupId: op.args.safetyBackupId }),
   };
-  const { reason, message } = whyOf(phase, op, observed, status);
+  const { reason, message } = refusalOf(restore, doc) ?? whyOf(phase, op, observed, status);
   const why = { reason, message: withNotes(message, found ?? status) };
   const all = { phase, ...why, ...facts };
   const isReported = Object.entries(all).every(([name, value]) => status?.[name] === value);
@@ -142,8 +145,23 @@ function pastOf(status: Status, phase: Phase, op: RestoreOp | undefined): Record
 
 const nulls = (fields: object): object => Object.fromEntries(Object.keys(fields).map((name) => [name, null]));
 
-function whyOf(phase: Phase, op: RestoreOp | undefined, { doc, jobs, trouble }: ObservedRestore, before: Status): Why {
+/** It would discard what the cluster is, or was, created with. Its refusal is reported when the cluster has formed. */
+function refusalOf({ metadata }: EtcdRestoreObject, doc: RecordDoc | undefined): Why | undefined {
+  const isOlder = doc?.olderRestores?.some(({ id }) => id === metadata.name);
+  const isBeforeBirth = doc?.op?.kind === 'Restore' && isOrigin(doc.op.args.id) && doc.phase !== 'Restoring';
+  if (!isOlder && !isBeforeBirth) return undefined;
+  const message = 'older than the data that the cluster is created with; refused when the cluster has formed';
+  return { reason: 'Waiting', message };
+}
+
+function whyOf(
+  phase: Phase,
+  op: RestoreOp | undefined,
+  { doc, jobs, ...observed }: ObservedRestore,
+  before: Status,
+): Why {
   const { waits, runs = waits } = messages[phase];
+  const trouble = observed.trouble ?? (phase === 'Regrowing' ? observed.lacks : undefined);
   const kind = op && jobOf[op.step];
   const job = kind && jobs?.get(kind);
   const own = job?.op === op?.id ? job : undefined;
@@ -205,17 +223,26 @@ export const withNotes = (message: string, { passedOver, revisionUnknown }: Note
     message,
   );
 
+const find = (status: Partial<ClusterStatus> | undefined, type: string, is: string) =>
+  status?.conditions?.find((each) => each.type === type && each.status === is);
+
 /** Summarizes the problems in the status of a cluster. */
 export function troubleOf(status: Partial<ClusterStatus> | undefined): string | undefined {
-  const find = (type: string, is: string) =>
-    status?.conditions?.find((each) => each.type === type && each.status === is);
-  const template = find('Accepted', 'False');
-  const trouble = [find('Stalled', 'True'), find('Degraded', 'True')].find(
+  const [template, idle] = [find(status, 'Accepted', 'False'), find(status, 'Progressing', 'False')];
+  const trouble = [find(status, 'Stalled', 'True'), find(status, 'Degraded', 'True')].find(
     (each) => each && each.reason !== 'Starting',
   );
-  const all = [template?.reason === 'TemplateMismatch' ? template.message : undefined, trouble?.message];
+  const all = [
+    template?.reason === 'TemplateMismatch' ? template.message : undefined,
+    idle?.reason === 'Paused' ? idle.message : undefined,
+    trouble?.message,
+  ];
   return all.filter(Boolean).join('; ') || undefined;
 }
+
+/** Returns what the status of a cluster names as missing until it is ready. */
+export const lackOf = (status: Partial<ClusterStatus> | undefined): string | undefined =>
+  find(status, 'Ready', 'False')?.message?.replace(`${reasons.NotUpToDate}: `, '');
 
 /** Writes the progress of EtcdRestores to their status. Nothing depends on these writes: the record alone decides. */
 export class RestoreProgress {

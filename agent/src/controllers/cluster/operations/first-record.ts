@@ -52,6 +52,7 @@ export const firstRecordRules = [
         sizeProblem(v.spec) === undefined && versionProblem(v.spec.version) === undefined,
       'every agent is known': allAgentsKnown,
       'no volume has data': (v) => !agents(v).some(hasData),
+      'requests for restores are known': (v) => v.o.restores.known,
     },
     effect: (v) => create(firstRecord(v)),
   }),

@@ -1,3 +1,4 @@
+import type { RecordDoc } from '../../../../protocol/record.ts';
 import { isOrigin } from '../../../../protocol/restore-id.ts';
 import type { Effect } from '../../effect.ts';
 import type { Pod } from '../../observed.ts';
@@ -16,12 +17,22 @@ import {
   isUnsaved,
   lastRevision,
   noRoom,
+  requests,
   roomAtSeed,
   sameSnapshot,
   step,
 } from './operation.ts';
 
 // Fence and drain: end the old epoch.
+
+/**
+ * A cluster that is created again from a backup has a new record, which does not know the EtcdRestores of the former one. Those
+ * that are still in Git would discard what it was born from, also when they are deleted and created again.
+ */
+const olderThan = (v: View): RecordDoc['olderRestores'] => {
+  const found = requests(v).map(({ name, specHash }) => ({ id: name, specHash }));
+  return [...(v.record.olderRestores ?? []).filter(({ id }) => !found.some((other) => other.id === id)), ...found];
+};
 
 /** New epoch, new token, higher minEpoch. From here on no older data serve, and this id is never restored again. */
 function fence(v: View): Effect {
@@ -42,6 +53,7 @@ function fence(v: View): Effect {
     members: {},
     tombstones: [],
     restores: restored(v, id, uid, specHash),
+    ...(born && { olderRestores: olderThan(v) }),
     op: { ...own, step: born ? 'seed' : 'drain', args: { ...own.args, lastRevision: lastRevision(v) } },
   });
 }
@@ -65,6 +77,7 @@ export const fenceOff = rule({
       beforeFence(v) === undefined || (roomAtSeed(v) !== undefined && noRoom(v) === undefined),
     'its safety backup is taken, or there is no quorum to back up': (v) => !isUnsaved(v) || quorumLostLong(v),
     'a recovery still lacks quorum': (v) => v.op('Recover') === undefined || quorumLostLong(v),
+    'a cluster that is born knows the EtcdRestores before it': (v) => !isOrigin(args(v).id) || v.o.restores.known,
   },
   effect: fence,
 });

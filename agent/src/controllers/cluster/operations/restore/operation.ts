@@ -1,6 +1,6 @@
 import { hasBeyond, noneBeyond } from '../../../../backup/payload/plausible-revision.ts';
 import { formatBytes } from '../../../../lib/terminal/progress.ts';
-import type { Op, RecordDoc, RestoreArgs, RestoreOp, RestoreStep } from '../../../../protocol/record.ts';
+import type { FencedRestore, Op, RecordDoc, RestoreArgs, RestoreOp, RestoreStep } from '../../../../protocol/record.ts';
 import type { Effect } from '../../effect.ts';
 import type { Pod, RestoreRequest } from '../../observed.ts';
 import { quorumLostLong } from '../../plan/facts.ts';
@@ -54,9 +54,23 @@ export const final = ({ phase }: RestoreRequest): boolean => phase === 'Complete
 /** It was fenced, so it is not carried out again. */
 export const isRecorded = (v: View, id: string): boolean => v.record.restores.some((restore) => restore.id === id);
 
+/** The restore that the same spec asked for under another name: an EtcdRestore in Git that was renamed. */
+export const namesake = (v: View, { name, specHash }: RestoreRequest): FencedRestore | undefined =>
+  v.record.restores.find(
+    (restore) => ![name, restoreOp(v)?.args.id].includes(restore.id) && restore.specHash === specHash,
+  );
+
+/** It was there before the data of the cluster, and would discard them. */
+export const isOlder = (v: View, { name, specHash }: RestoreRequest): boolean =>
+  v.record.olderRestores?.some((older) => older.id === name || older.specHash === specHash) === true;
+
 /** Asked for beside the one in flight. */
 export const isOther = (v: View, request: RestoreRequest): boolean =>
-  !final(request) && !isRecorded(v, request.name) && request.name !== restoreOp(v)?.args.id;
+  !final(request) &&
+  !isRecorded(v, request.name) &&
+  namesake(v, request) === undefined &&
+  !isOlder(v, request) &&
+  request.name !== restoreOp(v)?.args.id;
 
 export const serving = (v: View) => ownJob(v, 'restore')?.serving;
 

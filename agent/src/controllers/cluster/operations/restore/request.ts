@@ -1,8 +1,8 @@
 import type { RestoreArgs } from '../../../../protocol/record.ts';
-import { isOrigin, originId } from '../../../../protocol/restore-id.ts';
+import { isOfEtcdRestore, isOrigin, originId } from '../../../../protocol/restore-id.ts';
 import type { Effect } from '../../effect.ts';
 import type { RestoreRequest } from '../../observed.ts';
-import { hasReadyPod, healthyVoters, isSeeded, voters, wantedSize } from '../../plan/facts.ts';
+import { hasReadyPod, healthyVoters, isSeeded, isWanted, voters, wantedSize } from '../../plan/facts.ts';
 import { rule, steps } from '../../plan/rule.ts';
 import { imageFits } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
@@ -15,8 +15,10 @@ import {
   blocked,
   ended,
   final,
+  isOlder,
   isOther,
   isRecorded,
+  namesake,
   outdone,
   requests,
   seedIsSilent,
@@ -25,17 +27,6 @@ import {
 } from './operation.ts';
 
 // Which restore is requested, and what its EtcdRestore reports.
-
-/** The restore that the same spec asked for under another name: an EtcdRestore in Git that was renamed. */
-const namesake = (v: View, { name, specHash }: RestoreRequest) =>
-  v.record.restores.find((restore) => restore.id !== name && restore.specHash === specHash);
-
-/**
- * A cluster that is created again from a backup has a new record, which does not know the EtcdRestores of the former one. One
- * that is still in Git would discard what the cluster was just born from.
- */
-const isOlderThanCluster = (v: View, { createdAt }: RestoreRequest): boolean =>
-  v.record.restores.some(({ id, at }) => isOrigin(id) && createdAt <= Date.parse(at));
 
 /** Kubernetes truncates a creationTimestamp to seconds, ms. */
 const second = 1000;
@@ -59,10 +50,16 @@ const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
 };
 
 const done = (v: View, request: RestoreRequest): boolean =>
-  (isRecorded(v, request.name) || namesake(v, request) !== undefined || isOlderThanCluster(v, request)) &&
+  (isRecorded(v, request.name) || namesake(v, request) !== undefined || isOlder(v, request)) &&
   restoreOp(v)?.args.id !== request.name;
 
 const entry = (v: View, { name }: RestoreRequest) => v.record.restores.find(({ id }) => id === name);
+
+/** The EtcdRestore whose data have replaced those of this one. */
+const successor = (v: View, { name }: RestoreRequest) => {
+  const last = v.record.restores.findLast(({ id }) => isOfEtcdRestore(id));
+  return last && last.id !== name ? last : undefined;
+};
 
 /** An EtcdRestore may be recreated under its name by apply, Argo CD or Velero. Nothing is restored twice. */
 const report = (v: View, request: RestoreRequest): Effect => {
@@ -81,21 +78,24 @@ const report = (v: View, request: RestoreRequest): Effect => {
     return say('Failed', 'RestoredUnderOtherName', message);
   }
   if (!own) {
-    const message = `this EtcdRestore is older than the cluster, whose data come from its origin, and would discard them; to restore it nevertheless, delete it and create it again`;
+    const message = `this EtcdRestore is older than the data of the cluster, and would discard them; to restore it nevertheless, create an EtcdRestore with another name and another text in spec.again, such as the date`;
     return say('Failed', 'OlderThanCluster', message);
   }
   if (own.specHash !== '' && own.specHash !== request.specHash)
     return say('Failed', 'NameUsed', `the name ${name} was restored with another spec; use another name`);
-  return own.uid === request.uid
-    ? say('Completed', 'Restored', `restored as epoch ${v.record.epoch}`)
-    : say('Completed', 'AlreadyRestored', `${name} was restored before; nothing is done`);
+  if (own.uid !== request.uid)
+    return say('Completed', 'AlreadyRestored', `${name} was restored before; nothing is done`);
+  const next = successor(v, request);
+  return next
+    ? say('Failed', 'Superseded', `EtcdRestore ${next.id} has replaced the data that were restored`)
+    : say('Completed', 'Restored', `restored as epoch ${v.record.epoch}`);
 };
 
 /** Whoever waits for a restore goes on with a cluster that serves. */
 const regrown = (v: View, request: RestoreRequest): boolean => {
-  const isOwn = entry(v, request)?.uid === request.uid;
+  const isOwn = entry(v, request)?.uid === request.uid || v.record.lastRestoreId === request.name;
   const members = isOwn ? healthyVoters(v).filter(hasReadyPod) : voters(v);
-  return isSeeded(v) && members.length >= wantedSize(v);
+  return isSeeded(v) && members.filter(({ ordinal }) => isWanted(v, ordinal)).length >= wantedSize(v);
 };
 
 const stillAsked = (v: View): boolean => {
@@ -129,7 +129,7 @@ export const restoreCluster = rule<RestoreRequest>({
     'it is not final': (_, request) => !final(request),
     'never fenced': (v, { name }) => !isRecorded(v, name),
     'the same was not restored under another name': (v, request) => namesake(v, request) === undefined,
-    'it is not older than a cluster born from a backup': (v, request) => !isOlderThanCluster(v, request),
+    'it is not older than the data of the cluster': (v, request) => !isOlder(v, request),
     'the cluster is not being deleted': (v) => !v.cluster.deleting,
   },
   requires: {

@@ -420,7 +420,6 @@ describe('in place', () => {
     expect(world.rule).toBe('GrowPod');
     world.spec({ size: 1 }).set({ pods: known([pod(0, { ready: false })]) });
     expect(world.rule).not.toBe('ReportRestore');
-    expect(world.set({ restores: known([request({ uid: 'of another' })]) }).rule).toBe('ReportRestore');
     world.set({ pods: known([pod(0)]), restores: known([request()]) });
     expect(world.rule).toBe('ReportRestore');
     world.set({ restores: known([request({ phase: 'Completed' })]) });
@@ -593,44 +592,6 @@ test('a clock that is behind changes neither the source nor the times of the rec
   expect(world.record.op).toMatchObject({ startedAt: '2026-01-02T00:00:05.000Z' });
   world.record.op!.startedAt = '2025-01-01T00:00:00.000Z';
   expect(world.effect).toMatchObject({ kind: 'CreateJob', job: { restore: { source } } });
-});
-
-describe('once per name', () => {
-  const again = (change: Partial<RestoreRequest>) =>
-    asked(change).doc({ restores: [{ id: 'monday', uid: 'restore-uid', specHash: 'hash', at: '' }] });
-
-  test('the same spec created again: AlreadyRestored', () => {
-    expect(again({ uid: 'made-again' }).effect).toMatchObject({ phase: 'Completed', reason: 'AlreadyRestored' });
-  });
-
-  test('another spec under the name: NameUsed', () => {
-    expect(again({ uid: 'made-again', specHash: 'other' }).effect).toMatchObject({
-      phase: 'Failed',
-      reason: 'NameUsed',
-    });
-  });
-
-  test('the same spec under another name: nothing is restored, and it says how to ask again', () => {
-    const renamed = again({ name: 'tuesday', uid: 'another' });
-    expect(renamed.effect).toMatchObject({ phase: 'Failed', reason: 'RestoredUnderOtherName' });
-    expect(renamed.effect).toMatchObject({ message: expect.stringMatching(/^EtcdRestore monday .* spec\.again/) });
-    expect(again({ name: 'tuesday', specHash: 'other' }).written?.op).toMatchObject({ args: { id: 'tuesday' } });
-  });
-});
-
-test.each([
-  [
-    'older than',
-    0,
-    { phase: 'Failed', reason: 'OlderThanCluster', message: expect.stringContaining('create it again') },
-  ],
-  ['as old as', 1000, { phase: 'Failed', reason: 'OlderThanCluster' }],
-  ['younger than', 2000, undefined],
-])('an EtcdRestore that is %s the restore of the origin', (_, createdAt, report) => {
-  const origin = { id: 'origin:cluster-uid', uid: 'cluster-uid', specHash: '', at: new Date(1000).toISOString() };
-  const world = asked({ createdAt }).doc({ restores: [origin] });
-  if (report) expect(world.effect).toMatchObject({ kind: 'ReportRestore', name: 'monday', ...report });
-  else expect(world.written?.op).toMatchObject({ kind: 'Restore', args: { id: 'monday' } });
 });
 
 test('two requests: the older one first', () => {

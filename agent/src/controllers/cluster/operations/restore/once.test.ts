@@ -1,0 +1,179 @@
+import { known, unknown } from '../../../../protocol/known.ts';
+import type { RecordDoc } from '../../../../protocol/record.ts';
+import { agent, asking, idOf, pod, World } from '../../observed.fixture.ts';
+import type { Job, RestoreRequest } from '../../observed.ts';
+
+// What was restored is never restored again, whoever deletes, renames or creates EtcdRestores.
+
+const request = (change: Partial<RestoreRequest> = {}): RestoreRequest => ({
+  name: 'monday',
+  uid: 'restore-uid',
+  createdAt: 1,
+  specHash: 'hash',
+  source: { backupName: 'b' },
+  safetyBackup: false,
+  ignoreUnreachablePods: false,
+  ...change,
+});
+const tuesday = (change: Partial<RestoreRequest> = {}) =>
+  request({ name: 'tuesday', uid: 'other-uid', createdAt: 2, specHash: 'other', ...change });
+const asked = (...requests: RestoreRequest[]) => new World(3).set({ restores: known(requests) });
+const restored = (id: string, change: object = {}) => ({ id, uid: 'restore-uid', specHash: 'hash', at: '', ...change });
+const begins = (id: string) => ({ op: { kind: 'Restore', args: { id } } });
+
+describe('once per name', () => {
+  const again = (change: Partial<RestoreRequest>) => asked(request(change)).doc({ restores: [restored('monday')] });
+
+  test('the same spec created again: AlreadyRestored', () => {
+    expect(again({ uid: 'made-again' }).effect).toMatchObject({ phase: 'Completed', reason: 'AlreadyRestored' });
+  });
+
+  test('another spec under the name: NameUsed', () => {
+    expect(again({ uid: 'made-again', specHash: 'other' }).effect).toMatchObject({
+      phase: 'Failed',
+      reason: 'NameUsed',
+    });
+  });
+
+  test('the same spec under another name: nothing is restored, and it says how to ask again', () => {
+    const renamed = again({ name: 'tuesday', uid: 'another' });
+    expect(renamed.effect).toMatchObject({ phase: 'Failed', reason: 'RestoredUnderOtherName' });
+    expect(renamed.effect).toMatchObject({ message: expect.stringMatching(/^EtcdRestore monday .* spec\.again/) });
+    expect(again({ name: 'tuesday', specHash: 'other' }).written).toMatchObject(begins('tuesday'));
+  });
+});
+
+describe('what was there before the data of the cluster', () => {
+  const older = (id: string, specHash: string, change: Partial<RestoreRequest> = {}) =>
+    asked(request(change)).doc({ olderRestores: [{ id, specHash }] });
+  const refused = {
+    ...{ kind: 'ReportRestore', name: 'monday', phase: 'Failed', reason: 'OlderThanCluster' },
+    message: expect.stringContaining('another name and another text in spec.again'),
+  };
+
+  test('is refused: also when it is deleted and created again, or gets another name or another spec', () => {
+    expect(older('monday', 'hash').effect).toMatchObject(refused);
+    expect(older('monday', 'hash', { uid: 'made-again', createdAt: 9e15 }).effect).toMatchObject(refused);
+    expect(older('sunday', 'hash').effect).toMatchObject(refused);
+    expect(older('monday', 'of before').effect).toMatchObject(refused);
+    expect(older('sunday', 'of before').written).toMatchObject(begins('monday'));
+  });
+
+  const born = (...requests: RestoreRequest[]) => {
+    const world = new World(3, { origin: { source: { backupName: 'b' } } });
+    for (const i of [0, 1, 2]) world.agent(i, asking(i));
+    world
+      .set({ members: unknown('no etcd'), status: {}, restores: known(requests) })
+      .doc({ epoch: 0, seeded: false, phase: 'Seeding', members: {}, clusterId: undefined })
+      .commit();
+    const serving = { url: 'https://10.0.0.9:8080/snapshot', sha256: 'sha', sizeBytes: 1000, revision: 4000 };
+    const job: Job = { kind: 'restore', uid: 'j', op: 'fresh-id', state: 'Running', deleting: false, serving };
+    return world.set({ jobs: known([job]) }).commit();
+  };
+
+  test('is noted when a cluster is born from its origin, whatever its status says', () => {
+    const world = born(request({ phase: 'Completed' }), tuesday());
+    expect(world.set({ restores: unknown('no answer') }).rule).not.toBe('Fence');
+    world.set({ restores: known([request({ phase: 'Completed' }), tuesday()]) }).doc({
+      olderRestores: [
+        { id: 'sunday', specHash: 'former' },
+        { id: 'monday', specHash: 'former' },
+      ],
+    });
+    expect(world.written).toMatchObject({
+      epoch: 1,
+      olderRestores: [
+        { id: 'sunday', specHash: 'former' },
+        { id: 'monday', specHash: 'hash' },
+        { id: 'tuesday', specHash: 'other' },
+      ],
+    });
+    expect(new World(3).record).not.toHaveProperty('olderRestores');
+  });
+
+  test('does not take the place of an origin that is blocked; what is made later does', () => {
+    const world = born(request()).commit();
+    expect(world.record).toMatchObject({ phase: 'Restoring', olderRestores: [{ id: 'monday' }] });
+    const failed: Job = { kind: 'restore', uid: 'j', op: 'fresh-id', state: 'Failed', deleting: false };
+    world.set({ jobs: known([failed]) });
+    expect(world.effect).toBeUndefined();
+    expect(world.set({ restores: known([request(), tuesday()]) }).written).toMatchObject(begins('tuesday'));
+  });
+
+  test.each(['Draining', 'Restoring', 'Regrowing', 'Completed'])(
+    'is noted in the first record if it was %s in a former cluster',
+    (phase) => {
+      const world = asked(request({ phase }), tuesday({ phase: 'Verifying' }));
+      world.set({ record: known(undefined), members: unknown('no etcd'), status: {}, claims: known([]) });
+      world.cluster.status = {};
+      for (const i of [0, 1, 2]) world.agent(i, asking(i));
+      expect(world.written).toMatchObject({ epoch: 0, olderRestores: [{ id: 'monday', specHash: 'hash' }] });
+      expect(world.set({ restores: unknown('no answer') }).effect).toBeUndefined();
+    },
+  );
+});
+
+describe('in the place of one that is blocked past its fence', () => {
+  const blocked = (restores: RecordDoc['restores'], ...requests: RestoreRequest[]) =>
+    asked(...requests)
+      .doc({ epoch: 2, minEpoch: 2, phase: 'Restoring', seeded: false, members: {}, restores })
+      .op({
+        ...{ kind: 'Restore', id: 'fresh-id', holder: 'h', startedAt: '', step: 'seed' },
+        args: {
+          ...{ id: 'monday', uid: 'restore-uid', specHash: 'hash', source: { backupName: 'b' }, sourceToken: '' },
+          ...{ safetyBackup: false, ignoreUnreachablePods: false },
+        },
+      })
+      .sts({ minEpoch: 2, replicas: 0 })
+      .set({ jobs: known([{ kind: 'restore', uid: 'j', op: 'fresh-id', state: 'Failed', deleting: false }]) });
+
+  test('the same may go on under another name, but nothing that was restored before', () => {
+    const renamed = tuesday({ specHash: 'hash' });
+    expect(blocked([restored('monday')], renamed).written).toMatchObject(begins('tuesday'));
+    const earlier = [restored('sunday', { specHash: 'other' }), restored('monday')];
+    expect(blocked(earlier, tuesday()).effect).toBeUndefined();
+  });
+});
+
+describe('Completed', () => {
+  const regrown = (...requests: RestoreRequest[]) =>
+    asked(...requests).doc({ restores: [restored('monday')], lastRestoreId: 'monday' });
+  const report = { kind: 'ReportRestore', name: 'monday', phase: 'Completed' };
+
+  test('counts the members that are wanted', () => {
+    const world = new World(4).spec({ size: 3 }).set({ restores: known([request()]) });
+    world.doc({ restores: [restored('monday')], lastRestoreId: 'monday' });
+    world.agent(2, undefined).set({ pods: known([pod(0), pod(1), pod(2, { ready: false }), pod(3)]) });
+    world.o.since.down = { [idOf(2)]: 0 };
+    expect(world.rule).not.toBe('ReportRestore');
+    world.agent(2, agent(2)).set({ pods: known([pod(0), pod(1), pod(2), pod(3)]) });
+    expect(world.rule).toBe('ReportRestore');
+  });
+
+  test('waits for ready pods also if the EtcdRestore was created again meanwhile', () => {
+    const world = regrown(request({ uid: 'made-again' }));
+    world.set({ pods: known([pod(0), pod(1), pod(2, { ready: false })]) });
+    expect(world.rule).not.toBe('ReportRestore');
+    world.set({ pods: known([pod(0), pod(1), pod(2)]) });
+    expect(world.effect).toMatchObject({ ...report, reason: 'AlreadyRestored' });
+    // A later operation has replaced the members since: they are not its own.
+    world.set({ pods: known([pod(0), pod(1), pod(2, { ready: false })]) }).doc({ lastRestoreId: 'tuesday' });
+    expect(world.effect).toMatchObject({ ...report, reason: 'AlreadyRestored' });
+  });
+
+  test('is not what another EtcdRestore has overwritten; a recovery keeps its data', () => {
+    const world = regrown(request(), tuesday({ phase: 'Completed' }));
+    const recovery = restored('recovery:a', { uid: 'r', specHash: '' });
+    world.doc({ restores: [restored('monday'), recovery], lastRestoreId: 'recovery:a' });
+    expect(world.effect).toMatchObject({ ...report, reason: 'Restored' });
+    world.doc({ restores: [restored('monday'), restored('tuesday', { uid: 'u', specHash: 'other' }), recovery] });
+    expect(world.effect).toMatchObject({
+      ...{
+        name: 'monday',
+        phase: 'Failed',
+        reason: 'Superseded',
+        message: expect.stringContaining('EtcdRestore tuesday'),
+      },
+    });
+  });
+});
