@@ -131,7 +131,7 @@ describe.each([argocd, flux].map((tool) => [tool.name, tool] as const))('%s', (_
     await etcdctl('put', 'app/a', 'a mistake');
     const restored = plugin('restore', 'orders', '--backup', 'orders-monday', '--yes');
     const trail = await stage.during(restored, 900);
-    expect((await restored).stdout).toMatch(/^Completed in /m);
+    expect((await restored).stdout).toMatch(/^orders-restore-\S+: Completed in /m);
     expect(trail.filter(({ isSynced }) => !isSynced).map(({ text }) => text)).toEqual([]);
     await stage.isDone('the members are back');
     expect(await epoch()).toBe(before + 1);
