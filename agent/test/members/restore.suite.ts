@@ -225,7 +225,17 @@ if (!smoke) {
     const ran = await upSince(cluster);
     const source = { store: { filesystem: { path: backupsOf(cluster) } }, snapshotId: id };
     await using copy = await LocalCluster.start({ size: 3, tls: true, spec: { origin: { source } } });
+    // It asked for a former cluster of this name, and is still in Git.
+    await copy.restore({ name: 'former', source });
     await copy.settled();
+    const refused = async () => {
+      await copy.until(() => copy.restoreNamed('former')?.phase !== undefined, 'it is refused');
+      expect(copy.restoreNamed('former')).toMatchObject({ phase: 'Failed', report: { reason: 'OlderThanCluster' } });
+      copy.store.remove('restores/former');
+    };
+    await refused();
+    await copy.restore({ name: 'former', source });
+    await refused();
     expect(await copy.client().etcdctl('get', '--print-value-only', 'kept')).toContain('value');
     expect(copy.record()?.clusterId).not.toBe(cluster.record()?.clusterId);
     expect(copy.record()).toMatchObject({
