@@ -289,7 +289,8 @@ function checkRestoreOp(
   if (op.kind === 'Recover' && (serves(world) || young)) return 'a recovery although a quorum may serve';
   if (op.kind === 'Recover' && hasLess(world, op)) return 'a survivor is taken although another has more';
   if (op.kind === 'Recover' && !world.spec?.schedule) return 'a recovery with nowhere to store the survivor’s data';
-  if (before.restores.some((r) => r.id === id)) return 'RestoredOnce: a restore begins a second time';
+  const isRestored = world.truth.restored.includes(id) || before.restores.some((r) => r.id === id);
+  if (isRestored) return 'RestoredOnce: a restore begins a second time';
   const asked = world.restores.find((r) => r.name === id);
   const hash = asked?.hash;
   const inFlight = before.op && 'args' in before.op ? before.op.args.id : undefined;

@@ -178,19 +178,30 @@ export const intruded =
     return settled(withVolume({ ...world, clusters: [other, ...world.clusters] }, 0, volume));
   };
 
+const doneRestore = {
+  ...{ name: 'r', uid: 'y#900', hash: 'r', snapshot: { id: 'snapshot-of-r', writes: 1, foreign: true as const } },
+  ...{ safetyBackup: false, ignoreUnreachablePods: false, phase: 'Completed' as const },
+};
+
+/** The EtcdRestore of a former cluster of this name is still there. */
+export const restoredFormerly =
+  (from: Plot['from']) =>
+  (planner: Planner): World => {
+    const world = from(planner);
+    return { ...world, restores: [doneRestore], truth: { ...world.truth, restored: ['r'] } };
+  };
+
 /** A restore was done, and the volume on which it was done has been replaced since. */
 export const restoredBefore =
   (from: Plot['from']) =>
   (planner: Planner): World => {
     const world = from(planner);
     const { doc, rv } = world.record!;
-    const [name, uid] = ['r', 'y#900'];
-    const snapshot = { id: 'snapshot-of-r', writes: 1, foreign: true as const };
-    const done = { name, uid, hash: name, snapshot, safetyBackup: false, ignoreUnreachablePods: false };
+    const { name, uid } = doneRestore;
     const restores = [{ id: name, uid, specHash: name, at: '' }];
     return {
       ...world,
-      restores: [{ ...done, phase: 'Completed' }],
+      restores: [doneRestore],
       record: { doc: { ...doc, restores, lastRestoreId: name }, rv },
       truth: { ...world.truth, restored: [name] },
     };

@@ -1,5 +1,11 @@
-import { madeAgainFrom, renameRestore, restore, unrestore } from '../world/events.ts';
-import { after, edited, fresh, of, type Plot, suspending, tight } from './plot.ts';
+import { type Edit, madeAgainFrom, renameRestore, restore, unrestore } from '../world/events.ts';
+import { after, edited, fresh, of, type Plot, restoredFormerly, suspending, tight } from './plot.ts';
+
+/** If its status is gone before the first record, nothing tells any more that it was carried out. */
+const recorded = (edit: Edit): Edit => ({
+  ...edit,
+  apply: (spec, world) => (world.record ? edit.apply(spec, world) : undefined),
+});
 
 export const restores: readonly Plot[] = [
   {
@@ -160,6 +166,13 @@ export const restores: readonly Plot[] = [
     budget: { edits: 1, faults: 1 },
     edits: [restore('r', 1)],
     faults: ['jobStuck'],
+  },
+  {
+    name: 'bootstrap, with an EtcdRestore that restored a former cluster',
+    from: restoredFormerly(fresh({ size: 1 })),
+    budget: { edits: 2, faults: 1 },
+    edits: [recorded(unrestore('r')), recorded(restore('r', 1))],
+    faults: ['podLost'],
   },
   {
     name: 'restore while it boots',
