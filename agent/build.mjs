@@ -62,7 +62,7 @@ await chmod(join(out, 'bin/etcd-agent.mjs'), 0o755);
 const etcd3 = dirname(createRequire(import.meta.url).resolve('etcd3/package.json'));
 await cp(join(etcd3, 'proto'), join(out, 'proto'), { recursive: true });
 await writeFile(join(out, 'THIRD_PARTY_LICENSES'), thirdPartyLicenses(metafile));
-// The image has it as the licence of the agent and of etcd.
+// The image has it as the license of the agent and of etcd.
 await cp(join(here, '../LICENSE'), join(out, 'LICENSE'));
 // The user of the image is not the owner.
 normalizeModes(out);

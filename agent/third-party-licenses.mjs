@@ -1,4 +1,4 @@
-// The licence notices of the npm packages in a bundle, which whoever passes the bundle on must pass on with it.
+// The license notices of the npm packages in a bundle, which whoever passes the bundle on must pass on with it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -30,6 +30,6 @@ function textOf(directory, id) {
   const texts = names.map((name) => read(directory, name).replace(/\s+$/gm, '').trim());
   // The text of this one is the same for all.
   if (texts.length === 0 && id === 'Apache-2.0') texts.push(read('LICENSE').replace(/\s+$/gm, '').trim());
-  if (texts.length === 0) throw new Error(`${directory}: has no licence text; the bundle cannot be passed on without`);
+  if (texts.length === 0) throw new Error(`${directory}: has no license text; the bundle cannot be passed on without`);
   return texts.join('\n\n');
 }

@@ -30,18 +30,18 @@ export async function imageSbom(release) {
   for (const [image, digest] of release.digests) {
     const modules = [];
     for (const directory of await unpack(release, image)) {
-      for (const name of licencesLackingIn(directory)) lacking.add(name);
+      for (const name of licensesLackingIn(directory)) lacking.add(name);
       modules.push(...goModules(await runIfThere('go', ['version', '-m', directory], { env: release.environment })));
     }
     if (modules.length === 0) throw new Error(`${image}: no Go program was found in it`);
     write(release, `${layoutOf(image)}.go.cdx.json`, document(release, image, digest, modules));
   }
   const names = [...lacking].join(', ');
-  if (names) throw new LeftOut(`NODE_IMAGE has no licence texts of ${names}, so the images have none in /licenses`);
+  if (names) throw new LeftOut(`NODE_IMAGE has no license texts of ${names}, so the images have none in /licenses`);
 }
 
-/** Names of what comes from the base image, and must have its licence in an unpacked image. */
-export const licencesLackingIn = (directory) =>
+/** Names of what comes from the base image, and must have its license in an unpacked image. */
+export const licensesLackingIn = (directory) =>
   ['node', 'libc6', 'libgcc-s1', 'libstdc++6'].filter((name) => !existsSync(join(directory, 'licenses', name)));
 
 function document(release, image, digest, modules) {

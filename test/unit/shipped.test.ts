@@ -1,4 +1,4 @@
-// What ships is complete, has its licences, and can be read, whatever the umask.
+// What ships is complete, has its licenses, and can be read, whatever the umask.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,9 +27,9 @@ beforeAll(() => {
 const inSbom = () => json(at('sbom.json')).components.map((each: { 'bom-ref': string }) => each['bom-ref']) as string[];
 const noticesOf = (folder: string) => readFileSync(at(folder, 'THIRD_PARTY_LICENSES'), 'utf8');
 const namedBy = (notices: string) =>
-  [...notices.matchAll(/^(\S+) (\d+\.\d+\.\d\S*) \((.+)\)$/gm)].map(([, name, version, licence]) => ({
+  [...notices.matchAll(/^(\S+) (\d+\.\d+\.\d\S*) \((.+)\)$/gm)].map(([, name, version, license]) => ({
     ref: `${name}@${version}`,
-    licence: licence!,
+    license: license!,
   }));
 
 function manifestOf(name: string, from: string): string | undefined {
@@ -58,7 +58,7 @@ test('the SBOM has each dependency of the agent and of the library, and theirs, 
   expect(inSbom().filter((ref) => development.includes(ref.split('@')[0]!))).toEqual([]);
 });
 
-test.each(['agent', 'plugin'])('each package in the bundle of the %s is in the SBOM, and has its licence', (folder) => {
+test.each(['agent', 'plugin'])('each package in the bundle of the %s is in the SBOM, and has its license', (folder) => {
   const refs = namedBy(noticesOf(folder)).map(({ ref }) => ref);
   expect(refs.length).toBeGreaterThan(30);
   expect(inSbom()).toEqual(expect.arrayContaining(refs));
@@ -68,10 +68,10 @@ test.each(['agent', 'plugin'])('each package in the bundle of the %s is in the S
   expect(mine[0]).toMatch(/Copyright|Apache License/);
 });
 
-test('the label of the image names the licence of each of them', () => {
+test('the label of the image names the license of each of them', () => {
   const [, label] = /image\.licenses="(.+)"/.exec(readFileSync('agent/Dockerfile', 'utf8'))!;
-  const licences = namedBy(noticesOf('agent')).map(({ licence }) => licence);
-  expect(label!.split(' AND ')).toEqual(expect.arrayContaining([...licences, 'Apache-2.0', 'LGPL-2.1-or-later']));
+  const licenses = namedBy(noticesOf('agent')).map(({ license }) => license);
+  expect(label!.split(' AND ')).toEqual(expect.arrayContaining([...licenses, 'Apache-2.0', 'LGPL-2.1-or-later']));
 });
 
 test('everyone can read the bundle of the agent, and run it', () => {
@@ -81,7 +81,7 @@ test('everyone can read the bundle of the agent, and run it', () => {
   expect(modeOf('agent')).toBe(0o755);
 });
 
-test('the image has the licences of its base, in folders that everyone can read, and a release checks that', () => {
+test('the image has the licenses of its base, in folders that everyone can read, and a release checks that', () => {
   const libraries = ['dl.so.2', 'stdc++.so.6', 'm.so.6', 'gcc_s.so.1', 'pthread.so.0', 'c.so.6'];
   const files = [
     ...['usr/local/bin/node', 'usr/local/LICENSE'],
@@ -99,7 +99,7 @@ test('the image has the licences of its base, in folders that everyone can read,
   expect(readFileSync(at('image/licenses/node'), 'utf8')).toBe('usr/local/LICENSE');
   for (const name of ['image', 'image/licenses', 'image/usr/local/bin']) expect(modeOf(name)).toBe(0o755);
   expect(modeOf('image/licenses/node')).toBe(0o644);
-  const lacking = () => evaluated('release/sbom.mjs', `m.licencesLackingIn(${JSON.stringify(at('image'))})`);
+  const lacking = () => evaluated('release/sbom.mjs', `m.licensesLackingIn(${JSON.stringify(at('image'))})`);
   expect(lacking()).toEqual([]);
   rmSync(at('image/licenses/libc6'));
   expect(lacking()).toEqual(['libc6']);
