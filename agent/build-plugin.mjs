@@ -1,7 +1,9 @@
 // Bundles kubectl-etcd into lib/kubectl-etcd, or the given file: one file without dependencies, which the npm package contains.
-import { chmod, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+// THIRD_PARTY_LICENSES beside it has the notices of what is in the bundle.
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { thirdPartyLicenses } from './third-party-licenses.mjs';
 
 const here = import.meta.dirname;
 const out = process.argv[2] ?? join(here, '../lib/kubectl-etcd');
@@ -27,7 +29,8 @@ const withOwnParser = {
     });
   },
 };
-await build({
+const { metafile } = await build({
+  absWorkingDir: join(here, '..'),
   entryPoints: [join(here, 'src/plugin/kubectl-etcd.ts')],
   outfile: out,
   bundle: true,
@@ -37,6 +40,8 @@ await build({
   // The oldest Node that the library supports: readers have their own.
   target: 'node20',
   minify: true,
+  // `debug` takes it if a package of the development happens to bring it.
+  external: ['supports-color'],
   plugins: [withoutUndici, withOwnParser],
   define: {
     AGENT_VERSION: JSON.stringify(version),
@@ -49,6 +54,8 @@ await build({
     'import.meta.url': 'undefined',
   },
   legalComments: 'none',
+  metafile: true,
   logLevel: 'warning',
 });
 await chmod(out, 0o755);
+await writeFile(join(dirname(out), 'THIRD_PARTY_LICENSES'), thirdPartyLicenses(metafile));

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { replaceDirectory } from './replace-directory.ts';
@@ -37,6 +37,13 @@ test('the same again leaves what runs from there its files', async () => {
   const { ino } = await now();
   await replaceDirectory(await made('lib.2', 'a'), lib());
   expect(await now()).toEqual({ all: ['lib'], entry: 'a', ino });
+});
+
+test('the same for other readers takes its place', async () => {
+  await replaceDirectory(await made('lib.1', 'a'), lib());
+  await chmod(join(lib(), 'bin/entry'), 0o600);
+  await replaceDirectory(await made('lib.2', 'a'), lib());
+  expect((await stat(join(lib(), 'bin/entry'))).mode & 0o777).not.toBe(0o600);
 });
 
 test('several at once all come to their end', async () => {

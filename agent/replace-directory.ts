@@ -1,4 +1,4 @@
-import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
@@ -23,6 +23,8 @@ async function holdSame(...directories: [string, string]): Promise<boolean> {
       directories.map((each) => readFile(join(each, file)).catch(unless('ENOENT'))),
     );
     if (!content || !other || !content.equals(other)) return false;
+    const stats = await Promise.all(directories.map((each) => stat(join(each, file)).catch(unless('ENOENT'))));
+    if (stats[0]?.mode !== stats[1]?.mode) return false;
   }
   return true;
 }

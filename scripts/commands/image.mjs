@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { unpinnedBases } from '../lib/image/base-images.mjs';
 import { buildImage, findBuilder } from '../lib/image/builder.mjs';
 import { releaseImages } from '../lib/image/labels.mjs';
+import { umask } from '../lib/modes.mjs';
 import { bundle } from '../lib/steps.mjs';
 
 const { values } = parseArgs({
@@ -26,6 +27,7 @@ function main({ tag, target, pinned, 'build-arg': buildArgs }) {
     ]);
   const unpinned = pinned ? unpinnedBases(buildArgs) : [];
   if (unpinned.length > 0) return refuse(unpinned);
+  process.umask(umask);
   bundle();
   const builder = findBuilder();
   if (!builder) return 2;

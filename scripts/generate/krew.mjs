@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { stringify } from 'yaml';
@@ -35,7 +35,11 @@ const entry = async (path, source, mode) => ({
   content: await readFile(source),
 });
 const archive = gzipSync(
-  tarFile([await entry('kubectl-etcd', values.from, 0o755), await entry('LICENSE', join(root, 'LICENSE'), 0o644)]),
+  tarFile([
+    await entry('kubectl-etcd', values.from, 0o755),
+    await entry('LICENSE', join(root, 'LICENSE'), 0o644),
+    await entry('THIRD_PARTY_LICENSES', join(dirname(values.from), 'THIRD_PARTY_LICENSES'), 0o644),
+  ]),
 );
 
 const manifest = {
@@ -61,6 +65,7 @@ The clusters and their CustomResourceDefinitions come from cdk8s-etcd: ${homepag
         files: [
           { from: 'kubectl-etcd', to: '.' },
           { from: 'LICENSE', to: '.' },
+          { from: 'THIRD_PARTY_LICENSES', to: '.' },
         ],
         bin: 'kubectl-etcd',
       },

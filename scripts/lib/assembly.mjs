@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
+import { withAbsoluteLinks } from './links.mjs';
+import { normalizeModes } from './modes.mjs';
 import { root } from './steps.mjs';
 
 const require = createRequire(import.meta.url);
@@ -61,9 +63,10 @@ function run(directory, program, ...args) {
 
 /** Copies the sources, because jsii writes into the directory that it compiles. */
 function stage(directory) {
-  for (const name of ['src', 'imports', 'crds', 'README.md', 'LICENSE']) {
+  for (const name of ['src', 'imports', 'crds', 'LICENSE']) {
     if (existsSync(join(root, name))) cpSync(join(root, name), join(directory, name), { recursive: true });
   }
+  normalizeModes(directory);
   // Only these: jsii-docgen would otherwise use a newer copy that belongs to a tool.
   mkdirSync(join(directory, 'node_modules'));
   for (const name of ['@types', 'cdk8s', 'constructs']) {
@@ -73,5 +76,9 @@ function stage(directory) {
   const { bin, scripts, workspaces, ...manifest } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const files = ['lib/**/*.js', 'crds', '.jsii'];
   writeFileSync(join(directory, 'package.json'), JSON.stringify({ ...manifest, files }));
+  writeFileSync(
+    join(directory, 'README.md'),
+    withAbsoluteLinks(readFileSync(join(root, 'README.md'), 'utf8'), manifest),
+  );
   writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify(tsconfig));
 }

@@ -1,4 +1,5 @@
 // The steps of a release, in their order: each makes one kind of artifact.
+import { umask } from '../lib/modes.mjs';
 import { say } from '../lib/run.mjs';
 import { checksums } from './checksums.mjs';
 import { go } from './go.mjs';
@@ -31,9 +32,11 @@ export const steps = {
 
 /** Makes the artifacts in a directory. Returns a line for each step that was left out. */
 export async function makeRelease(directory, { without = [], platforms = allPlatforms, ...options }) {
-  const release = new Release(directory, { ...options, platforms });
+  process.umask(umask);
+  const release = new Release(directory, { ...options, platforms, without });
   const leftOut = [];
   try {
+    refuseChanges(release);
     for (const [name, make] of Object.entries(steps)) {
       const started = performance.now();
       try {
@@ -50,4 +53,9 @@ export async function makeRelease(directory, { without = [], platforms = allPlat
     release.end();
   }
   return leftOut;
+}
+
+/** The workflow would sign as its own what is not of its commit. */
+export function refuseChanges({ keyless, hasChanges, commit }) {
+  if (keyless && hasChanges) throw new Error(`--keyless: the checkout has changes that ${commit} has not; commit them`);
 }

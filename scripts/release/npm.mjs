@@ -1,7 +1,16 @@
-// The npm package, as `npm pack` makes it.
+// The npm package, as `npm pack` makes it, but for the modes of its files, which would be those of the checkout.
 import { run } from '../lib/run.mjs';
 import { root } from '../lib/steps.mjs';
+import { pack } from './pack.mjs';
 
-export async function npm({ directory, environment }) {
+export async function npm(release) {
+  const { directory, environment, version, time } = release;
   await run('npm', ['pack', '--silent', `--pack-destination=${directory}`], { cwd: root, env: environment });
+  await sameModes(release.file(`cdk8s-etcd-${version}.tgz`), release.scratch('npm'), time);
+}
+
+/** Packs an archive anew, by way of an empty directory. */
+export async function sameModes(archive, directory, time) {
+  await run('tar', ['-xzf', archive, '-C', directory]);
+  pack(directory, archive, time);
 }

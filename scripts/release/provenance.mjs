@@ -1,6 +1,7 @@
 // What was made from which commit: the predicate of a SLSA provenance, whose subject is SHA256SUMS.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { baseImages } from '../lib/image/base-images.mjs';
 import { root } from '../lib/steps.mjs';
 
 export async function provenance(release) {
@@ -8,17 +9,37 @@ export async function provenance(release) {
 }
 
 /** https://slsa.dev/spec/v1.0/provenance */
-function predicate({ version, commit, homepage, hasChanges, keyless }) {
+export function predicate({ version, commit, homepage, hasChanges, keyless, digests, ...options }) {
   const packages = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  const bases = digests.size > 0 ? baseImages(options.buildArgs) : [];
   return {
     buildDefinition: {
       buildType: `${homepage}/blob/v${version}/docs/contributing/release.md`,
-      externalParameters: { version, command: 'npm run release -- --dry-run' },
+      externalParameters: {
+        version,
+        command: ['npm run release -- --dry-run', ...given({ keyless, ...options })].join(' '),
+      },
       internalParameters: { node: packages['node_modules/node'].version, uncommittedChanges: hasChanges },
-      resolvedDependencies: [{ uri: `git+${homepage}.git`, digest: { gitCommit: commit } }],
+      resolvedDependencies: [
+        { uri: `git+${homepage}.git`, digest: { gitCommit: commit } },
+        ...bases.map(([name, image]) => dependency(name, image)),
+      ],
     },
     runDetails: {
       builder: { id: keyless ? `${homepage}/.github/workflows/release.yml` : `${homepage}#rehearsal` },
     },
   };
+}
+
+const given = ({ keyless, without, platforms, buildArgs }) => [
+  ...without.map((step) => `--without ${step}`),
+  ...platforms.map((platform) => `--platform ${platform}`),
+  ...buildArgs.map((argument) => `--build-arg ${argument}`),
+  ...(keyless ? ['--keyless'] : []),
+];
+
+/** A base image. Without a digest, nobody knows which one it was. */
+function dependency(name, image) {
+  const [reference, sha256] = image.split('@sha256:');
+  return { name, uri: `docker://${reference}`, ...(sha256 && { digest: { sha256 } }) };
 }

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compile, translate } from '../lib/assembly.mjs';
+import { normalizeModes } from '../lib/modes.mjs';
 import { root } from '../lib/steps.mjs';
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
@@ -22,8 +23,9 @@ export class Release {
   #scratch = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-release-'));
   #library;
 
-  constructor(directory, { keyless = false, buildArgs = [], platforms }) {
+  constructor(directory, { keyless = false, buildArgs = [], platforms, without }) {
     this.directory = directory;
+    this.without = without;
     this.keyless = keyless;
     this.buildArgs = buildArgs;
     this.platforms = platforms;
@@ -64,6 +66,7 @@ export class Release {
       compile(this.#library);
     }
     translate(this.#library, [language], packages);
+    normalizeModes(packages);
     return join(packages, language);
   }
 

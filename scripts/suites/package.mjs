@@ -93,7 +93,7 @@ function install() {
   const packed = JSON.parse(run('npm', ['pack', '--json', '--silent', `--pack-destination=${directory}`], root));
   const [{ filename, files }] = Array.isArray(packed) ? packed : Object.values(packed);
   const belongs =
-    /^(lib\/(src|imports)\/.*\.(js|d\.ts)|lib\/kubectl-etcd|crds\/\w+\.yaml|docs\/.+\.(md|svg)|examples\/.+|package\.json|\.jsii|(README|API|CHANGELOG)\.md|LICENSE)$/;
+    /^(lib\/(src|imports)\/.*\.(js|d\.ts)|lib\/(kubectl-etcd|THIRD_PARTY_LICENSES)|crds\/\w+\.yaml|docs\/.+\.(md|svg)|examples\/.+|package\.json|\.jsii|(README|API|CHANGELOG)\.md|LICENSE)$/;
   const odd = files.map(({ path }) => path).filter((name) => !belongs.test(name));
   ok(odd.length === 0, `these do not belong into the package: ${odd.join(', ')}`);
   // The npm package of Node gets its program by a script.

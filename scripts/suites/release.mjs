@@ -1,4 +1,5 @@
-// `npm run suite -- release [--smoke] [--without STEP]… [--platform linux/amd64]`: makes the artifacts of a release twice and compares their sums. --smoke leaves out the image
+// `npm run suite -- release [--smoke] [--without STEP]… [--platform linux/amd64]`: makes the artifacts of a release twice, under two umasks, and
+// compares their sums. --smoke leaves out the image
 // and what follows from it, the signatures, and what Maven makes.
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -22,7 +23,7 @@ const { values } = parseArgs({
 const without = [...values.without, ...(values.smoke ? ['java', 'image', 'signature'] : [])];
 const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-releases-'));
 try {
-  const [first, second] = [await make('first'), await make('second')];
+  const [first, second] = [await make('first', 0o022), await make('second', 0o077)];
   const names = [...new Set([...first.keys(), ...second.keys()])].filter((name) => !signatures.includes(name));
   const different = names.filter((name) => first.get(name) !== second.get(name));
   ok(different.length === 0, `made twice, and not the same: ${different.join(', ')}`);
@@ -36,7 +37,8 @@ try {
 }
 
 /** Sums of the artifacts, by name. */
-async function make(name) {
+async function make(name, umask) {
+  process.umask(umask);
   const to = join(directory, name);
   const leftOut = await makeRelease(to, { without, platforms: values.platform });
   for (const line of leftOut) say(`left out: ${line}`);
@@ -57,7 +59,15 @@ function checkTarball() {
   const [tarball] = filesBelow(join(directory, 'first')).filter((path) => path.endsWith('.tgz'));
   const { stdout } = spawnSync('tar', ['-tzf', tarball], { encoding: 'utf8' });
   const files = new Set(stdout.split('\n'));
-  const wanted = ['.jsii', 'API.md', 'CHANGELOG.md', 'docs/README.md', 'examples/minimal.ts', 'lib/src/index.js'];
+  const wanted = [
+    '.jsii',
+    'API.md',
+    'CHANGELOG.md',
+    'docs/README.md',
+    'examples/minimal.ts',
+    'lib/src/index.js',
+    'lib/THIRD_PARTY_LICENSES',
+  ];
   const missing = wanted.filter((name) => !files.has(`package/${name}`));
   ok(missing.length === 0, `the npm package has no ${missing.join(', ')}`);
 }

@@ -14,6 +14,7 @@ const program = (name: string, prints: string) => {
   writeFileSync(path, `#!/usr/bin/env node\nconsole.log('${prints}');\n`);
   return path;
 };
+writeFileSync(join(directory, 'THIRD_PARTY_LICENSES'), 'a 1.0.0 (MIT)\n');
 const current = program('current', version);
 const file = `kubectl-etcd-v${version}.tar.gz`;
 
@@ -56,6 +57,7 @@ test('the archive is the one that the manifest names, with the program in it', (
     platform.files.map(({ from }: { from: string }) => from),
   );
   expect(listed[0]).toMatch(/^-..x..x..x /);
+  expect(execFileSync('tar', ['-xzOf', inside, 'THIRD_PARTY_LICENSES'], { encoding: 'utf8' })).toContain('a 1.0.0');
   expect(platform.bin).toBe('kubectl-etcd');
   expect(execFileSync('tar', ['-xzOf', inside, 'kubectl-etcd'], { encoding: 'utf8' })).toBe(
     readFileSync(current, 'utf8'),

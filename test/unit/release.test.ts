@@ -3,19 +3,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { evaluated } from './scripts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-release-test-'));
 afterAll(() => rmSync(directory, { recursive: true }));
-
-/** Result of an expression that uses exports of a module below scripts/release. */
-function evaluated(module: string, expression: string, env: NodeJS.ProcessEnv = process.env) {
-  const script = `import * as m from ${JSON.stringify(resolve('scripts/release', module))};
-process.stdout.write(JSON.stringify(await (${expression})));`;
-  const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', '--input-type=module', '--eval', script];
-  return JSON.parse(
-    execFileSync(process.execPath, args, { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'ignore'] }),
-  );
-}
 
 test('the modules of a Go program, with those that replace others', () => {
   const lines = [
@@ -28,7 +19,7 @@ test('the modules of a Go program, with those that replace others', () => {
     '\t=>\t../near\t(devel)\t',
     '\tbuild\tCGO_ENABLED=0',
   ];
-  const found = evaluated('go-modules.mjs', `m.goModules(${JSON.stringify(lines.join('\n'))})`);
+  const found = evaluated('release/go-modules.mjs', `m.goModules(${JSON.stringify(lines.join('\n'))})`);
   expect(found.map(({ purl }: { purl: string }) => purl)).toEqual([
     'pkg:golang/std@1.26.8',
     'pkg:golang/example.com/etcd@v3.6.16',
@@ -43,13 +34,13 @@ test('the sources for Java contain the time of the commit, not that of now', () 
 @Generated(value = "jsii-pacmak/1.140.0 (build 79fd58c)", date = "${time}")
 String example = "2026-01-02T03:04:05Z";`;
   const changed = `m.withTime(${JSON.stringify(source('2026-11-27T03:53:40.969Z'))}, '2026-11-20T00:00:00Z')`;
-  expect(evaluated('java.mjs', changed)).toBe(source('2026-11-20T00:00:00Z'));
+  expect(evaluated('release/java.mjs', changed)).toBe(source('2026-11-20T00:00:00Z'));
 });
 
 test('manifests name the image by its digest, everywhere', () => {
   const others = (version: string) =>
     evaluated(
-      'manifests.mjs',
+      'release/manifests.mjs',
       `(() => { try { m.pinned('image: ghcr.io/cdk8s-etcd/agent:${version}\\n', new Map([['ghcr.io/cdk8s-etcd/agent:0.2.0', 'sha256:12']])); return '' } catch (error) { return error.message } })()`,
     );
   expect([others('0.2.0'), others('0.1.0')]).toEqual([
@@ -59,7 +50,10 @@ test('manifests name the image by its digest, everywhere', () => {
   const yaml = 'image: ghcr.io/a/agent:1.0.0\nvalue: ghcr.io/a/agent:1.0.0\nimage: ghcr.io/b/etcd:1.0.0\n';
   const pinned = 'ghcr.io/a/agent:1.0.0@sha256:12';
   expect(
-    evaluated('manifests.mjs', `m.pinned(${JSON.stringify(yaml)}, new Map([['ghcr.io/a/agent:1.0.0', 'sha256:12']]))`),
+    evaluated(
+      'release/manifests.mjs',
+      `m.pinned(${JSON.stringify(yaml)}, new Map([['ghcr.io/a/agent:1.0.0', 'sha256:12']]))`,
+    ),
   ).toBe(`image: ${pinned}\nvalue: ${pinned}\nimage: ghcr.io/b/etcd:1.0.0\n`);
 });
 
@@ -69,7 +63,7 @@ test('without a builder, the image and what needs it are left out by name, and t
   const out = join(directory, 'release');
   const without = ['npm', 'plugin', 'python', 'java', 'go', 'npm-sbom', 'signature'];
   const leftOut: string[] = evaluated(
-    'make.mjs',
+    'release/make.mjs',
     `m.makeRelease(${JSON.stringify(out)}, { without: ${JSON.stringify(without)} })`,
     { ...process.env, PATH: bin },
   );
@@ -96,7 +90,7 @@ test('buildah builds one platform after the other, so that each time the list ha
   const options = "{ platforms: ['linux/amd64', 'linux/arm64'], time: 7, buildArgs: ['A=b'] }";
   const image = "{ name: 'example.com/member:1', target: 'member' }";
   const build = `m.buildLayout(m.findBuilder(), ${image}, '/out', ${options})`;
-  expect(evaluated('../lib/image/builder.mjs', build, { ...process.env, PATH: bin })).toBe(0);
+  expect(evaluated('lib/image/builder.mjs', build, { ...process.env, PATH: bin })).toBe(0);
   const lines = readFileSync(log, 'utf8')
     .replace(/release-\d+/g, 'release-1')
     .replaceAll(resolve('agent'), '/agent')
@@ -110,6 +104,39 @@ test('buildah builds one platform after the other, so that each time the list ha
     'manifest push --all localhost/cdk8s-etcd-release-1 oci:/out:example.com/member:1',
     'manifest rm localhost/cdk8s-etcd-release-1',
   ]);
+});
+
+test('the provenance has the command and the base images', () => {
+  const bases = ['NODE_IMAGE', 'ETCD_IMAGE', 'ETCD_3_6_IMAGE', 'ETCD_3_5_IMAGE'];
+  const node = `example.com/node:24@sha256:${'0a'.repeat(32)}`;
+  const release = {
+    ...{ version: '1.2.3', commit: 'ab12', homepage: 'https://example.com/a', hasChanges: false, keyless: true },
+    ...{ without: ['java'], platforms: ['linux/amd64'], buildArgs: [`NODE_IMAGE=${node}`] },
+  };
+  const of = (digests: string) =>
+    evaluated('release/provenance.mjs', `m.predicate({ ...${JSON.stringify(release)}, digests: ${digests} })`);
+  const { externalParameters, resolvedDependencies } = of("new Map([['a', 'b']])").buildDefinition;
+  expect(externalParameters).toEqual({
+    version: '1.2.3',
+    command: `npm run release -- --dry-run --without java --platform linux/amd64 --build-arg NODE_IMAGE=${node} --keyless`,
+  });
+  const [source, ...images] = resolvedDependencies;
+  expect(source).toEqual({ uri: 'git+https://example.com/a.git', digest: { gitCommit: 'ab12' } });
+  expect(images.map(({ name }: { name: string }) => name)).toEqual(bases);
+  expect(images[0]).toEqual({
+    ...{ name: 'NODE_IMAGE', uri: 'docker://example.com/node:24', digest: { sha256: '0a'.repeat(32) } },
+  });
+  expect(of('new Map()').buildDefinition.resolvedDependencies).toEqual([source]);
+});
+
+test('what differs from its commit is not signed as that commit', () => {
+  const refusal = (keyless: boolean, hasChanges: boolean) =>
+    evaluated(
+      'release/make.mjs',
+      `(() => { try { m.refuseChanges({ keyless: ${keyless}, hasChanges: ${hasChanges}, commit: 'ab12' }); return '' } catch (error) { return error.message } })()`,
+    );
+  expect(refusal(true, true)).toBe('--keyless: the checkout has changes that ab12 has not; commit them');
+  expect([refusal(true, false), refusal(false, true)]).toEqual(['', '']);
 });
 
 test.each([

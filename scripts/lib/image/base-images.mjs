@@ -4,14 +4,15 @@ import { join } from 'node:path';
 
 const file = join(import.meta.dirname, '../../../agent/Dockerfile');
 
-/**
- * Returns a line for each base image that has no digest, so that another build can have other contents. `buildArgs`, like
- * `NODE_IMAGE=…`, replace those of the Dockerfile.
- */
-export function unpinnedBases(buildArgs = [], dockerfile = readFileSync(file, 'utf8')) {
+/** Name of the argument and of the image of each. `buildArgs`, like `NODE_IMAGE=…`, replace those of the Dockerfile. */
+export function baseImages(buildArgs = [], dockerfile = readFileSync(file, 'utf8')) {
   const given = Object.fromEntries(buildArgs.map((each) => each.split(/=(.*)/s)));
-  return [...dockerfile.matchAll(/^ARG (\w+_IMAGE)=(\S+)$/gm)]
-    .map(([, name, image]) => [name, given[name] ?? image])
+  return [...dockerfile.matchAll(/^ARG (\w+_IMAGE)=(\S+)$/gm)].map(([, name, image]) => [name, given[name] ?? image]);
+}
+
+/** Returns a line for each base image that has no digest, so that another build can have other contents. */
+export function unpinnedBases(...from) {
+  return baseImages(...from)
     .filter(([, image]) => !/@sha256:[0-9a-f]{64}$/.test(image))
     .map(
       ([name, image]) =>

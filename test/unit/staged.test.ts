@@ -1,0 +1,78 @@
+// What is changed on the way into a package or a manifest: modes, links, and the name of the image.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { evaluated } from './scripts';
+
+const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-staged-'));
+const at = (...names: string[]) => join(directory, ...names);
+const text = (value: string) => JSON.stringify(value);
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function staged(name: string, { file, folder }: { file: number; folder: number }) {
+  mkdirSync(at(name, 'package/docs'), { recursive: true });
+  for (const path of ['docs/a.md', 'run']) writeFileSync(at(name, 'package', path), path);
+  chmodSync(at(name, 'package/docs/a.md'), file);
+  chmodSync(at(name, 'package/run'), file | 0o100);
+  chmodSync(at(name, 'package/docs'), folder);
+  return at(name);
+}
+const shared = { file: 0o664, folder: 0o775 };
+const closed = { file: 0o600, folder: 0o700 };
+
+test('the npm package is the same whatever the modes of the checkout', () => {
+  const packed = (name: string, modes: typeof shared) => {
+    const from = staged(name, modes);
+    const archive = at(`${name}.tgz`);
+    execFileSync('tar', ['-czf', archive, '-C', from, 'package']);
+    mkdirSync(at(`${name}.new`));
+    evaluated('release/npm.mjs', `m.sameModes(${text(archive)}, ${text(at(`${name}.new`))}, 7).then(() => 0)`);
+    return readFileSync(archive);
+  };
+  expect(packed('shared', shared)).toEqual(packed('closed', closed));
+});
+
+test.each([shared, closed])('sources of %j are staged for everyone', (modes) => {
+  const from = staged(`sources-${modes.file}`, modes);
+  evaluated('lib/modes.mjs', `m.normalizeModes(${text(from)}) ?? 0`);
+  const found = ['', 'package/docs', 'package/docs/a.md', 'package/run'].map(
+    (path) => statSync(join(from, path)).mode & 0o777,
+  );
+  expect(found).toEqual([0o755, 0o755, 0o644, 0o755]);
+});
+
+test('the guide puts an image of your own into the manifests of a release, and leaves no digest of another', () => {
+  mkdirSync(at('dist'));
+  const names = readdirSync('dist').filter((name) => name.endsWith('.yaml'));
+  for (const name of names) {
+    const yaml = readFileSync(join('dist', name), 'utf8');
+    writeFileSync(
+      at('dist', name),
+      yaml.replace(/ghcr\.io\/cdk8s-etcd\/[\w-]+:[\w.-]+/g, `$&@sha256:${'0a'.repeat(32)}`),
+    );
+  }
+  const read = () => names.map((name) => readFileSync(at('dist', name), 'utf8')).join('');
+  expect(read()).toContain('@sha256:0a0a');
+  const [command] = /^sed .*dist\/\*\.yaml$/m.exec(readFileSync('docs/getting-started/install.md', 'utf8'))!;
+  execFileSync('sh', ['-c', command], { cwd: directory });
+  expect(read()).not.toMatch(/ghcr\.io\/cdk8s-etcd|@sha256/);
+  expect(read()).toMatch(/image: '?registry\.example\.com\/etcd-agent:0\.1\.0-a'?$/m);
+});
+
+test('the README of the packages for other languages has no relative link', () => {
+  const manifest = readFileSync('package.json', 'utf8');
+  const readme: string = evaluated(
+    'lib/links.mjs',
+    `m.withAbsoluteLinks(${text(readFileSync('README.md', 'utf8'))}, ${manifest})`,
+  );
+  const targets = [...readme.matchAll(/\]\(([^)]*)\)/g)].map(([, target]) => target!);
+  expect(targets.filter((target) => !/^(https:\/\/|#)/.test(target))).toEqual([]);
+  const { version } = JSON.parse(manifest);
+  expect(targets).toContain(
+    `https://github.com/cdk8s-etcd/cdk8s-etcd/blob/v${version}/docs/getting-started/tutorial.md`,
+  );
+  expect(targets).toContain(
+    `https://raw.githubusercontent.com/cdk8s-etcd/cdk8s-etcd/v${version}/docs/concepts/overview.svg`,
+  );
+});
