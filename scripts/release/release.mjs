@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compile, translate } from '../lib/assembly.mjs';
+import { withBases } from '../lib/image/base-images.mjs';
 import { root } from '../lib/steps.mjs';
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
@@ -25,18 +26,15 @@ export class Release {
   constructor(directory, { keyless = false, buildArgs = [], platforms }) {
     this.directory = directory;
     this.keyless = keyless;
-    this.buildArgs = buildArgs;
+    this.buildArgs = withBases(buildArgs);
     this.platforms = platforms;
     rmSync(directory, { recursive: true, force: true });
     mkdirSync(directory);
   }
 
-  /**
-   * Environment of the programs: that of this process without the variables of npm and the right to sign as the workflow, and
-   * the time of the commit.
-   */
+  /** Environment of the programs: that of this process without the variables of npm, and the time of the commit. */
   get environment() {
-    const own = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$|^ACTIONS_ID_TOKEN_/.test(name));
+    const own = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$/.test(name));
     return { ...Object.fromEntries(own), SOURCE_DATE_EPOCH: String(this.time), TZ: 'UTC', LC_ALL: 'C' };
   }
 
