@@ -55,7 +55,7 @@ export function committed() {
 }
 
 const denial =
-  /(?:\b(?:is|are|was|were) not (?:yet )?(?:released|published)|\bnothing (?:is|was|has been) (?:released|published) yet|not released\]|\b(?:until|once) there (?:is|are) (?:a )?releases?|\bthe first release will be)/gi;
+  /(?:\b(?:is|are|was|were) not (?:yet )?(?:released|published)|\bnothing (?:is|was|has been) (?:released|published) yet|not released\]|\b(?:until|once) there (?:is|are) (?:a )?releases?|\bthe first release will be|\bhas no digests? yet)/gi;
 
 /** A name of ours with a version: of an image, an archive or a tag. What follows the version, such as `-a`, is a build of it. */
 const ours =

@@ -78,6 +78,24 @@ test('a release builds from the digests of a file, which has the bases and the t
   expect(evaluated(`unpinnedBases(${args})`)).toEqual([]);
 });
 
+test('Renovate finds each line of that file, with and without a digest', () => {
+  const { customManagers } = JSON.parse(readFileSync('renovate.json', 'utf8'));
+  const [{ managerFilePatterns, matchStrings }] = customManagers;
+  const [path] = managerFilePatterns;
+  const lines = readFileSync(path, 'utf8').match(/^\w+_IMAGE=.*$/gm)!;
+  const found = (text: string) => [...text.matchAll(new RegExp(matchStrings[0], 'g'))].map(({ groups }) => groups!);
+  for (const line of lines) {
+    const { depName, currentValue, currentDigest } = found(line)[0]!;
+    expect(line.endsWith(`=${depName}:${currentValue}${currentDigest ? `@${currentDigest}` : ''}`)).toBe(true);
+  }
+  const [pin] = found(`NODE_IMAGE=${pinned}`);
+  expect({ ...pin }).toEqual({
+    depName: 'registry.example.com/base',
+    currentValue: '1',
+    currentDigest: pinned.split('@')[1],
+  });
+});
+
 test.each([
   [['--target=etcd', '--tag=a'], "--target: 'etcd' is not an image; write agent or member"],
   [['--target=agent'], '--target: needs --tag'],
