@@ -29,7 +29,7 @@ export async function image(release) {
     ...(absent.length > 0 ? [`the images are not for ${absent.join(', ')}, by --platform`] : []),
     ...unpinnedBases(buildArgs),
   ];
-  if (lacking.length > 0) throw new LeftOut(lacking.join('; '));
+  if (lacking.length > 0) throw new LeftOut(lacking.join('\n  '));
 }
 
 /** Name of the archive of an image, such as `etcd-agent-0.1.0`. */
