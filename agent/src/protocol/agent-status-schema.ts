@@ -102,7 +102,11 @@ const status = z.looseObject({
     >),
   ),
   recordPast: z.optional(
-    z.looseObject({ restores: z.array(text), startRevision: z.optional(count) } satisfies Shape<Part<'recordPast'>>),
+    z.looseObject({
+      restores: z.array(text),
+      olderRestores: z.optional(z.array(z.looseObject({ id: text, specHash: text }))),
+      startRevision: z.optional(count),
+    } satisfies Shape<Part<'recordPast'>>),
   ),
   minEpoch: count,
   salvage: z.optional(salvage),

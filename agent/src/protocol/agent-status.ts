@@ -1,4 +1,4 @@
-import type { Schemes } from './record.ts';
+import type { RecordDoc, Schemes } from './record.ts';
 
 /** Response of the agent in a member's pod to GET /status. */
 export interface AgentStatus {
@@ -45,7 +45,11 @@ export interface AgentStatus {
   /** Facts about the epoch in that record, which never change: see Versions. */
   recordVersions?: { epoch: number; bornOn?: string; finalizedIndex?: number };
   /** History in that record, if the record belongs to the cluster whose data this volume holds. */
-  recordPast?: { restores: readonly string[]; startRevision?: number };
+  recordPast?: {
+    restores: readonly string[];
+    olderRestores?: RecordDoc['olderRestores'];
+    startRevision?: number;
+  };
   minEpoch: number;
   /** `permitId`: for which it was made. Two snapshots of the same data differ. */
   salvage?: {

@@ -1,5 +1,6 @@
 import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
 import type { Maintenance, Permit, RecordDoc, RecordedMember } from '../../protocol/record.ts';
+import { isOrigin } from '../../protocol/restore-id.ts';
 import { triedRequest } from '../../protocol/tried-request.ts';
 import { minorOf } from '../../protocol/versions.ts';
 import type { RestoreRequest } from './observed.ts';
@@ -25,7 +26,7 @@ export const hasData = ({ volume }: AgentStatus): boolean => volume.walPresent |
 /** Agents ignore a record that is older than the one they know. */
 const highestRev = (v: View): number => Math.max(0, ...agents(v).map(({ recordRev }) => recordRev ?? 0));
 
-export const firstRecord = (v: View): RecordDoc => ({
+const emptyRecord = (v: View): RecordDoc => ({
   v: 1,
   rev: highestRev(v) + 1,
   clusterUid: v.o.fresh.clusterUid,
@@ -39,20 +40,22 @@ export const firstRecord = (v: View): RecordDoc => ({
   tombstones: [],
   versions: { current: minorOf(v.spec.version), allowedMinors: [minorOf(v.spec.version)] },
   restores: [],
-  ...withOlderRestores(v),
   transport: transportAtBirth(v),
 });
 
-/** A former cluster of this name was restored by them, or was about to be when it was deleted. */
-const withOlderRestores = (v: View): Pick<RecordDoc, 'olderRestores'> => {
-  const found = restoresPastFence(v).map(({ name, specHash }) => ({ id: name, specHash }));
-  return found.length > 0 ? { olderRestores: found } : {};
-};
-
 const phasesPastFence = ['Draining', 'Restoring', 'Regrowing', 'Completed'];
 
-const restoresPastFence = (v: View): RestoreRequest[] =>
-  requests(v).filter(({ phase }) => phase !== undefined && phasesPastFence.includes(phase));
+const isPastFence = ({ phase }: RestoreRequest): boolean => phase !== undefined && phasesPastFence.includes(phase);
+
+/** They may have changed a cluster. One that failed may have failed past its fence. */
+const begun = (v: View): RestoreRequest[] =>
+  requests(v).filter((request) => isPastFence(request) || request.phase === 'Failed');
+
+const older = (requests: readonly RestoreRequest[]): Pick<RecordDoc, 'olderRestores'> =>
+  requests.length > 0 ? { olderRestores: requests.map(({ name, specHash }) => ({ id: name, specHash })) } : {};
+
+/** A former cluster of this name may have been changed by the EtcdRestores that have begun. */
+export const firstRecord = (v: View): RecordDoc => ({ ...emptyRecord(v), ...older(begun(v)) });
 
 export const sealed = (v: View): Identity[] =>
   agents(v)
@@ -115,19 +118,30 @@ const usedPermit = (v: View, ordinal: number, memberId: string, volumeId: string
 
 /** In the order in which they passed their fence, as far as it is known. */
 const restoresOf = (v: View): RecordDoc['restores'] => {
-  const known = new Map(restoresPastFence(v).map((request) => [request.name, request]));
+  const known = new Map(begun(v).map((request) => [request.name, request]));
   // An EtcdRestore may lack its status, for example after a backup of Kubernetes was restored.
   const seen = [
     ...pastSeen(v).flatMap(({ restores }) => restores),
     ...newest(v).map(({ lastRestoreId }) => lastRestoreId),
     v.cluster.status.lastRestoreId,
   ].filter((id) => id !== undefined);
-  const ids = new Set([...[...known.keys()].filter((id) => !seen.includes(id)), ...seen]);
+  const others = [...known.values()].filter((request) => isPastFence(request) && !seen.includes(request.name));
+  const ids = new Set([...others.map(({ name }) => name), ...seen]);
   return [...ids].map((id) => {
     const { uid = '', specHash = '' } = known.get(id) ?? {};
     return { id, uid, specHash, at: timestamp(v) };
   });
 };
+
+/** If no agent has read the lost record, whatever is there counts as older than what the cluster was born from. */
+function olderSeen(v: View, restores: RecordDoc['restores']): Pick<RecordDoc, 'olderRestores'> {
+  const isNew = (id: string): boolean => !restores.some((restore) => restore.id === id);
+  if (restores.some(({ id }) => isOrigin(id)) && pastSeen(v).length === 0)
+    return older(requests(v).filter(({ name }) => isNew(name)));
+  const found = new Map(pastSeen(v).flatMap(({ olderRestores = [] }) => olderRestores.map((each) => [each.id, each])));
+  const left = [...found.values()].filter(({ id }) => isNew(id));
+  return left.length > 0 ? { olderRestores: left } : {};
+}
 
 /** Agents of the cluster with the newest data; they may have read the lost record. */
 const readers = (v: View): AgentStatus[] =>
@@ -168,10 +182,11 @@ export function rebuilt(v: View): RecordDoc {
   const [first] = newest(v);
   const { clusterUid, epoch, token, clusterId, lastRestoreId } = first!;
   const members = membersOf(v);
+  const restores = restoresOf(v);
   const startRevision = Math.max(0, ...pastSeen(v).map((past) => past.startRevision ?? 0));
   const minors = [...new Set(newest(v).map(({ lastVersion }) => minorOf(lastVersion)))].sort();
   return {
-    ...firstRecord(v),
+    ...emptyRecord(v),
     rev: highestRev(v) + revGap,
     clusterUid,
     epoch,
@@ -184,7 +199,8 @@ export function rebuilt(v: View): RecordDoc {
     permits: permitsOf(v, members),
     tombstones: tombstonesOf(v),
     versions: { current: minors[0]!, allowedMinors: minors, ...versionsSeen(v) },
-    restores: restoresOf(v),
+    restores,
+    ...olderSeen(v, restores),
     transport: transportSeen(v, minors),
     ...maintenanceSeen(v),
     ...(startRevision > 0 && { startRevision }),

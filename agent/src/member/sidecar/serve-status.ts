@@ -77,13 +77,17 @@ function pastIn(
   record: RecordDoc,
   { identity: stored }: VolumeFacts,
 ): Pick<AgentStatus, 'recordVersions' | 'recordPast'> {
-  const { clusterUid, epoch, versions, restores, startRevision } = record;
+  const { clusterUid, epoch, versions, restores, olderRestores, startRevision } = record;
   if (stored.kind !== 'identity' || stored.identity.clusterUid !== clusterUid) return {};
   const { bornOn, finalizedIndex } = versions;
   const found = { ...(bornOn !== undefined && { bornOn }), ...(finalizedIndex !== undefined && { finalizedIndex }) };
   return {
     recordVersions: { epoch, ...found },
-    recordPast: { restores: restores.map(({ id }) => id), ...(startRevision !== undefined && { startRevision }) },
+    recordPast: {
+      restores: restores.map(({ id }) => id),
+      ...(olderRestores && { olderRestores }),
+      ...(startRevision !== undefined && { startRevision }),
+    },
   };
 }
 

@@ -289,7 +289,9 @@ function checkRestoreOp(
   if (op.kind === 'Recover' && (serves(world) || young)) return 'a recovery although a quorum may serve';
   if (op.kind === 'Recover' && hasLess(world, op)) return 'a survivor is taken although another has more';
   if (op.kind === 'Recover' && !world.spec?.schedule) return 'a recovery with nowhere to store the survivor’s data';
-  const isRestored = world.truth.restored.includes(id) || before.restores.some((r) => r.id === id);
+  // A rebuilt record has forgotten one if neither agents nor statuses know of it any more.
+  const isFormer = before.restores.length === 0 && world.truth.restored.includes(id);
+  const isRestored = isFormer || before.restores.some((r) => r.id === id);
   if (isRestored) return 'RestoredOnce: a restore begins a second time';
   const asked = world.restores.find((r) => r.name === id);
   const hash = asked?.hash;

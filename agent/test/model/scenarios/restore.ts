@@ -140,8 +140,9 @@ export const restores: readonly Plot[] = [
       edited(restore('r', 1)),
       ({ restores: [r] }) => r?.phase === 'Failed',
     ),
-    budget: { edits: 3, writes: 1 },
+    budget: { edits: 3, faults: 1, writes: 1 },
     edits: [unrestore('r'), restore('r', 1), renameRestore('r', 'r2')],
+    faults: ['recordLost'],
   },
   {
     name: 'origin past its fence, an EtcdRestore of before beside it',

@@ -3,7 +3,7 @@ import { isOrigin } from '../../../src/protocol/restore-id.ts';
 import { fresh, minorOf, withClaim, withPod, withVolume } from './change.ts';
 import { look } from './gate.ts';
 import { isUp, settled, withCluster, write } from './processes.ts';
-import { AT_POD_1, NOW } from './see.ts';
+import { AT_POD_1, NOW, readIn } from './see.ts';
 import { podCreated, podGone, type Step, withJob } from './steps.ts';
 import type { Budget, Spec, World } from './world.ts';
 
@@ -389,13 +389,10 @@ export const force = (ordinal: number, discardVolume: boolean): Edit => ({
   },
 });
 
-function recordLost(world: World, { epoch, restores }: RecordDoc): Possible {
+function recordLost(world: World, doc: RecordDoc): Possible {
   const lost = { ...world, record: undefined };
-  const known = [
-    'the record is deleted',
-    { ...lost, read: { epoch, restores: restores.map(({ id }) => id) } },
-  ] as const;
-  if (restores.length === 0) return [[...known]];
+  const known = ['the record is deleted', { ...lost, read: readIn(doc) }] as const;
+  if (doc.restores.length === 0) return [[...known]];
   return [[...known], ['the record is deleted, of which no agent has read the last restores', lost]];
 }
 

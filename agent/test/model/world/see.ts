@@ -1,6 +1,7 @@
 import type * as seen from '../../../src/controllers/cluster/observed.ts';
 import type { AgentStatus } from '../../../src/protocol/agent-status.ts';
 import { type Known, known, unknown } from '../../../src/protocol/known.ts';
+import type { RecordDoc } from '../../../src/protocol/record.ts';
 import { settings } from '../settings.ts';
 import { askedCluster } from './apply.ts';
 import { type Cluster, type EtcdMember, hasQuorum, INDEX_UNIT, raftIndex, schemesOf, votersOf } from './etcd.ts';
@@ -279,10 +280,18 @@ function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
   });
 }
 
+/** What agents keep of the record. */
+export const readIn = ({ epoch, restores, olderRestores }: RecordDoc): NonNullable<World['read']> => ({
+  ...{ epoch, restores: restores.map(({ id }) => id) },
+  ...(olderRestores && { olderRestores }),
+});
+
 /** What the agent has read in the record, or in the lost one. */
 function pastOf({ record, read }: World): Pick<AgentStatus, 'recordVersions' | 'recordPast'> {
-  const known = record ? { epoch: record.doc.epoch, restores: record.doc.restores.map(({ id }) => id) } : read;
-  return known ? { recordVersions: { epoch: known.epoch }, recordPast: { restores: known.restores } } : {};
+  const known = record ? readIn(record.doc) : read;
+  if (!known) return {};
+  const { epoch, ...recordPast } = known;
+  return { recordVersions: { epoch }, recordPast };
 }
 
 function etcdOf(world: World, i: number, pod: Pod): AgentStatus['etcd'] {

@@ -71,7 +71,7 @@ export interface World {
   /** An old record was put back: the agents have read a newer one. */
   readonly putBack?: true;
   /** What the agents have cached of the lost record. */
-  readonly read?: { readonly epoch: number; readonly restores: readonly string[] };
+  readonly read?: Pick<RecordDoc, 'epoch' | 'olderRestores'> & { readonly restores: readonly string[] };
   /** etcd has users, and its authentication is on. */
   readonly users?: true;
   /** A scheduled backup is being taken. */

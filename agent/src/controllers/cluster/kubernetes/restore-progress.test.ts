@@ -202,7 +202,7 @@ test('Stalled, Degraded and a refused pod template are the problems that block a
 });
 
 test('one that is older than the data of the cluster says from the start that it will be refused', () => {
-  const refused = { phase: 'Pending', message: expect.stringContaining('refused when the cluster has formed') };
+  const refused = { phase: 'Pending', message: expect.stringContaining('so it will be refused') };
   const origin = { kind: 'Restore', id: 'o', step: 'verify', args: { id: 'origin:1' } };
   expect(told(record({ phase: 'Seeding', op: origin }))).toMatchObject(refused);
   expect(told(record({ phase: 'Restoring', op: origin, olderRestores: [{ id: 'monday' }] }))).toMatchObject(refused);

@@ -62,8 +62,10 @@ const blockedByCluster: readonly Phase[] = ['Pending', 'Fencing', 'Draining', 'R
 export function phaseOf({ metadata, status }: EtcdRestoreObject, doc: RecordDoc | undefined): Phase | undefined {
   if (status?.phase === 'Completed' || status?.phase === 'Failed') return undefined;
   const { name, uid } = metadata;
-  const op = doc?.op;
-  if (op?.kind === 'Restore' && op.args.id === name) return phases[op.step];
+  // A deletion suspends a restore past its fence.
+  const ops = [doc?.op, doc?.op && 'suspended' in doc.op ? doc.op.suspended : undefined];
+  const op = ops.find((each) => each?.kind === 'Restore' && each.args.id === name);
+  if (op?.kind === 'Restore') return phases[op.step];
   // An EtcdRestore that was created again under the same name restores nothing. It is reported once the cluster is complete.
   return doc?.restores.some((fenced) => fenced.id === name && (!fenced.uid || fenced.uid === uid))
     ? 'Regrowing'
@@ -145,12 +147,12 @@ function pastOf(status: Status, phase: Phase, op: RestoreOp | undefined): Record
 
 const nulls = (fields: object): object => Object.fromEntries(Object.keys(fields).map((name) => [name, null]));
 
-/** It would discard what the cluster is, or was, created with. Its refusal is reported when the cluster has formed. */
+/** It would discard what the cluster is, or was, created with. */
 function refusalOf({ metadata }: EtcdRestoreObject, doc: RecordDoc | undefined): Why | undefined {
   const isOlder = doc?.olderRestores?.some(({ id }) => id === metadata.name);
   const isBeforeBirth = doc?.op?.kind === 'Restore' && isOrigin(doc.op.args.id) && doc.phase !== 'Restoring';
   if (!isOlder && !isBeforeBirth) return undefined;
-  const message = 'older than the data that the cluster is created with; refused when the cluster has formed';
+  const message = 'older than the data that the cluster is created with, so it will be refused';
   return { reason: 'Waiting', message };
 }
 

@@ -137,6 +137,26 @@ describe('a lost record', () => {
     expect(lost().written).not.toHaveProperty('startRevision');
   });
 
+  test('keeps what agents know to be older than its data, and if none does, whatever is there beside an origin', () => {
+    const older = [
+      { id: 'monday', specHash: 'h' },
+      { id: 'tuesday', specHash: 'h2' },
+    ];
+    const past = { restores: ['origin:u', 'tuesday'], olderRestores: older };
+    const request = {
+      ...{ name: 'wednesday', uid: 'w', createdAt: 1, specHash: 'h3', source: {} },
+      phase: 'Verifying',
+    };
+    const restores = known([{ ...request, safetyBackup: false, ignoreUnreachablePods: false }]);
+    expect(lost().set({ restores }).written).not.toHaveProperty('olderRestores');
+    const read = lost()
+      .agent(1, agent(1, { recordPast: past }))
+      .set({ restores });
+    expect(read.written?.olderRestores).toEqual([older[0]]);
+    const unread = lost().resource({ status: { lastRestoreId: 'origin:u' } });
+    expect(unread.set({ restores }).written?.olderRestores).toEqual([{ id: 'wednesday', specHash: 'h3' }]);
+  });
+
   test('is not rebuilt while the StatefulSet is unknown', () => {
     expect(lost().set({ statefulSet: unknown('403') }).effect).toBeUndefined();
   });

@@ -96,11 +96,15 @@ describe('what was there before the data of the cluster', () => {
     expect(world.record).toMatchObject({ phase: 'Restoring', olderRestores: [{ id: 'monday' }] });
     const failed: Job = { kind: 'restore', uid: 'j', op: 'fresh-id', state: 'Failed', deleting: false };
     world.set({ jobs: known([failed]) });
-    expect(world.effect).toBeUndefined();
-    expect(world.set({ restores: known([request(), tuesday()]) }).written).toMatchObject(begins('tuesday'));
+    expect(world.effect).toMatchObject({ name: 'monday', reason: 'OlderThanCluster' });
+    expect(world.set({ restores: known([request({ phase: 'Failed' })]) }).effect).toBeUndefined();
+    const renamed = request({ name: 'sunday', uid: 'renamed' });
+    expect(world.set({ restores: known([renamed]) }).effect).toMatchObject({ name: 'sunday', phase: 'Failed' });
+    world.set({ restores: known([request(), renamed, tuesday()]) });
+    expect(world.written).toMatchObject(begins('tuesday'));
   });
 
-  test.each(['Draining', 'Restoring', 'Regrowing', 'Completed'])(
+  test.each(['Draining', 'Restoring', 'Regrowing', 'Completed', 'Failed'])(
     'is noted in the first record if it was %s in a former cluster',
     (phase) => {
       const world = asked(request({ phase }), tuesday({ phase: 'Verifying' }));
@@ -131,7 +135,16 @@ describe('in the place of one that is blocked past its fence', () => {
     const renamed = tuesday({ specHash: 'hash' });
     expect(blocked([restored('monday')], renamed).written).toMatchObject(begins('tuesday'));
     const earlier = [restored('sunday', { specHash: 'other' }), restored('monday')];
-    expect(blocked(earlier, tuesday()).effect).toBeUndefined();
+    expect(blocked(earlier, tuesday()).effect).toMatchObject({ phase: 'Failed', reason: 'RestoredUnderOtherName' });
+  });
+
+  test('what nobody was served from may be asked for again', () => {
+    const world = blocked([restored('monday')], tuesday());
+    expect(world.written).toMatchObject({ ...begins('tuesday'), restores: [{ id: 'monday', specHash: '' }] });
+    world.commit().doc({ restores: [...world.record.restores, restored('tuesday', { specHash: 'other' })] });
+    const [failed, wednesday] = [tuesday({ phase: 'Failed' }), request({ name: 'wednesday', uid: 'u3' })];
+    world.set({ restores: known([failed, wednesday]) });
+    expect(world.written).toMatchObject(begins('wednesday'));
   });
 });
 
@@ -159,6 +172,12 @@ describe('Completed', () => {
     // A later operation has replaced the members since: they are not its own.
     world.set({ pods: known([pod(0), pod(1), pod(2, { ready: false })]) }).doc({ lastRestoreId: 'tuesday' });
     expect(world.effect).toMatchObject({ ...report, reason: 'AlreadyRestored' });
+  });
+
+  test('does not keep a refusal waiting', () => {
+    const world = regrown(request({ uid: 'made-again', specHash: 'other' }));
+    world.set({ pods: known([pod(0), pod(1), pod(2, { ready: false })]) });
+    expect(world.effect).toMatchObject({ phase: 'Failed', reason: 'NameUsed' });
   });
 
   test('is not what another EtcdRestore has overwritten; a recovery keeps its data', () => {

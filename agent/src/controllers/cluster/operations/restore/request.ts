@@ -61,34 +61,34 @@ const successor = (v: View, { name }: RestoreRequest) => {
   return last && last.id !== name ? last : undefined;
 };
 
-/** An EtcdRestore may be recreated under its name by apply, Argo CD or Velero. Nothing is restored twice. */
-const report = (v: View, request: RestoreRequest): Effect => {
+/** Why it does nothing, or its data are no longer there; undefined: they are. */
+const refused = (v: View, request: RestoreRequest): { reason: string; message: string } | undefined => {
   const { name } = request;
-  const say = (phase: 'Completed' | 'Failed', reason: string, message: string): Effect => ({
-    kind: 'ReportRestore',
-    name,
-    uid: request.uid,
-    phase,
-    reason,
-    message,
-  });
   const [own, other] = [entry(v, request), namesake(v, request)];
   if (!own && other) {
     const message = `EtcdRestore ${other.id} restored the same, so this one does nothing; to restore it again, create an EtcdRestore with another text in spec.again, such as the date`;
-    return say('Failed', 'RestoredUnderOtherName', message);
+    return { reason: 'RestoredUnderOtherName', message };
   }
   if (!own) {
     const message = `this EtcdRestore is older than the data of the cluster, and would discard them; to restore it nevertheless, create an EtcdRestore with another name and another text in spec.again, such as the date`;
-    return say('Failed', 'OlderThanCluster', message);
+    return { reason: 'OlderThanCluster', message };
   }
   if (own.specHash !== '' && own.specHash !== request.specHash)
-    return say('Failed', 'NameUsed', `the name ${name} was restored with another spec; use another name`);
-  if (own.uid !== request.uid)
-    return say('Completed', 'AlreadyRestored', `${name} was restored before; nothing is done`);
-  const next = successor(v, request);
-  return next
-    ? say('Failed', 'Superseded', `EtcdRestore ${next.id} has replaced the data that were restored`)
-    : say('Completed', 'Restored', `restored as epoch ${v.record.epoch}`);
+    return { reason: 'NameUsed', message: `the name ${name} was restored with another spec; use another name` };
+  const next = own.uid === request.uid ? successor(v, request) : undefined;
+  return next && { reason: 'Superseded', message: `EtcdRestore ${next.id} replaces the data that were restored` };
+};
+
+/** An EtcdRestore may be recreated under its name by apply, Argo CD or Velero. Nothing is restored twice. */
+const report = (v: View, request: RestoreRequest): Effect => {
+  const { name, uid } = request;
+  const why = refused(v, request);
+  if (why) return { kind: 'ReportRestore', name, uid, phase: 'Failed', ...why };
+  const [reason, message] =
+    entry(v, request)?.uid === uid
+      ? ['Restored', `restored as epoch ${v.record.epoch}`]
+      : ['AlreadyRestored', `${name} was restored before; nothing is done`];
+  return { kind: 'ReportRestore', name, uid, phase: 'Completed', reason, message };
 };
 
 /** Whoever waits for a restore goes on with a cluster that serves. */
@@ -114,9 +114,11 @@ const ownRequest = (v: View): RestoreRequest | undefined =>
 
 /** The old data are quarantined, so there is nothing left to back up, and no member to ask which revisions were served. */
 function supersede(v: View, request: RestoreRequest): Effect {
-  const { lastRevision } = args(v);
+  const { id, lastRevision } = args(v);
   const own = { ...argsOf(v, request), safetyBackup: false, ...(lastRevision !== undefined && { lastRevision }) };
-  return write(v, { op: { ...opBase(v), kind: 'Restore', step: 'verify', args: own } });
+  // Nobody was served from its snapshot, so the same may be asked for again.
+  const restores = v.record.restores.map((each) => (each.id === id ? { ...each, specHash: '' } : each));
+  return write(v, { restores, op: { ...opBase(v), kind: 'Restore', step: 'verify', args: own } });
 }
 
 export const restoreCluster = rule<RestoreRequest>({
@@ -252,6 +254,9 @@ export const reportRestore = rule<RestoreRequest>({
   to: 'running',
   each: requests,
   when: { 'it is not final': (_, request) => !final(request), 'its id was restored': done },
-  requires: { 'the cluster has grown again, and if that was this restore, its members serve': regrown },
+  requires: {
+    'it is refused, or the cluster has grown again, and if that was this restore, its members serve': (v, request) =>
+      refused(v, request) !== undefined || regrown(v, request),
+  },
   effect: report,
 });
