@@ -1,7 +1,7 @@
 // The agent's images for every architecture: archives of OCI layouts, which skopeo or crane push as they are.
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { unpinnedBases } from '../lib/image/base-images.mjs';
+import { unpinnedBases, withBases } from '../lib/image/base-images.mjs';
 import { buildLayout, findBuilder } from '../lib/image/builder.mjs';
 import { releaseImages } from '../lib/image/labels.mjs';
 import { bundle } from '../lib/steps.mjs';
@@ -12,7 +12,8 @@ import { pack } from './pack.mjs';
 export const allPlatforms = ['linux/amd64', 'linux/arm64'];
 
 export async function image(release) {
-  const { platforms, time, buildArgs } = release;
+  const { platforms, time } = release;
+  const buildArgs = withBases(release.buildArgs);
   const builder = findBuilder();
   if (!builder) throw new LeftOut('no docker, podman or buildah works here');
   bundle();

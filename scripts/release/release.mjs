@@ -4,7 +4,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compile, translate } from '../lib/assembly.mjs';
-import { withBases } from '../lib/image/base-images.mjs';
 import { root } from '../lib/steps.mjs';
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
@@ -26,7 +25,7 @@ export class Release {
   constructor(directory, { keyless = false, buildArgs = [], platforms }) {
     this.directory = directory;
     this.keyless = keyless;
-    this.buildArgs = withBases(buildArgs);
+    this.buildArgs = buildArgs;
     this.platforms = platforms;
     rmSync(directory, { recursive: true, force: true });
     mkdirSync(directory);
