@@ -1,8 +1,8 @@
 // Builds the agent's images: `npm run image -- [--tag NAME [--target agent|member]] [--build-arg KEY=VALUE]... [--pinned]`.
 // Without --tag, both images of this release; with it, one image for all pods, or without the etcds with --target=agent.
-// With --pinned, every base image must have a digest.
+// With --pinned, the base images are those of agent/base-images.env, and each must have a digest.
 import { parseArgs } from 'node:util';
-import { unpinnedBases } from '../lib/image/base-images.mjs';
+import { unpinnedBases, withBases } from '../lib/image/base-images.mjs';
 import { buildImage, findBuilder } from '../lib/image/builder.mjs';
 import { releaseImages } from '../lib/image/labels.mjs';
 import { umask } from '../lib/modes.mjs';
@@ -17,7 +17,7 @@ const { values } = parseArgs({
   },
 });
 
-function main({ tag, target, pinned, 'build-arg': buildArgs }) {
+function main({ tag, target, pinned, 'build-arg': given }) {
   const targets = releaseImages.map((image) => image.target);
   if (target !== undefined && !targets.includes(target))
     return refuse([`--target: '${target}' is not an image; write ${targets.join(' or ')}`]);
@@ -25,6 +25,7 @@ function main({ tag, target, pinned, 'build-arg': buildArgs }) {
     return refuse([
       '--target: needs --tag, the name of that image; without both, all images of this release are built',
     ]);
+  const buildArgs = pinned ? withBases(given) : given;
   const unpinned = pinned ? unpinnedBases(buildArgs) : [];
   if (unpinned.length > 0) return refuse(unpinned);
   process.umask(umask);

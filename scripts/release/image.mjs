@@ -1,7 +1,7 @@
 // The agent's images for every architecture: archives of OCI layouts, which skopeo or crane push as they are.
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { unpinnedBases } from '../lib/image/base-images.mjs';
+import { unpinnedBases, withBases } from '../lib/image/base-images.mjs';
 import { buildLayout, findBuilder } from '../lib/image/builder.mjs';
 import { releaseImages } from '../lib/image/labels.mjs';
 import { bundle } from '../lib/steps.mjs';
@@ -12,7 +12,8 @@ import { pack } from './pack.mjs';
 export const allPlatforms = ['linux/amd64', 'linux/arm64'];
 
 export async function image(release) {
-  const { platforms, time, buildArgs } = release;
+  const { platforms, time } = release;
+  const buildArgs = withBases(release.buildArgs);
   const builder = findBuilder();
   if (!builder) throw new LeftOut('no docker, podman or buildah works here');
   bundle();
@@ -29,7 +30,7 @@ export async function image(release) {
     ...(absent.length > 0 ? [`the images are not for ${absent.join(', ')}, by --platform`] : []),
     ...unpinnedBases(buildArgs),
   ];
-  if (lacking.length > 0) throw new LeftOut(lacking.join('; '));
+  if (lacking.length > 0) throw new LeftOut(lacking.join('\n  '));
 }
 
 /** Name of the archive of an image, such as `etcd-agent-0.1.0`. */

@@ -14,8 +14,10 @@ import { python } from './python.mjs';
 import { Release } from './release.mjs';
 import { imageSbom, npmSbom } from './sbom.mjs';
 import { signature } from './signature.mjs';
+import { version } from './version.mjs';
 
 export const steps = {
+  version,
   npm,
   plugin,
   python,
@@ -38,6 +40,10 @@ export async function makeRelease(directory, { without = [], platforms = allPlat
   try {
     refuseChanges(release);
     for (const [name, make] of Object.entries(steps)) {
+      if (name === 'signature' && release.keyless) {
+        say('signature: left to scripts/release/sign.mjs, which runs nothing else');
+        continue;
+      }
       const started = performance.now();
       try {
         if (without.includes(name)) throw new LeftOut('by --without');

@@ -1,7 +1,7 @@
 // What was made from which commit: the predicate of a SLSA provenance, whose subject is SHA256SUMS.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { baseImages } from '../lib/image/base-images.mjs';
+import { baseImages, withBases } from '../lib/image/base-images.mjs';
 import { root } from '../lib/steps.mjs';
 
 export async function provenance(release) {
@@ -11,7 +11,7 @@ export async function provenance(release) {
 /** https://slsa.dev/spec/v1.0/provenance */
 export function predicate({ version, commit, homepage, hasChanges, keyless, digests, ...options }) {
   const packages = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
-  const bases = digests.size > 0 ? baseImages(options.buildArgs) : [];
+  const bases = digests.size > 0 ? baseImages(withBases(options.buildArgs)) : [];
   return {
     buildDefinition: {
       buildType: `${homepage}/blob/v${version}/docs/contributing/release.md`,

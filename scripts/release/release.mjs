@@ -33,12 +33,9 @@ export class Release {
     mkdirSync(directory);
   }
 
-  /**
-   * Environment of the programs: that of this process without the variables of npm and the right to sign as the workflow, and
-   * the time of the commit.
-   */
+  /** Environment of the programs: that of this process without the variables of npm, and the time of the commit. */
   get environment() {
-    const own = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$|^ACTIONS_ID_TOKEN_/.test(name));
+    const own = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$/.test(name));
     return { ...Object.fromEntries(own), SOURCE_DATE_EPOCH: String(this.time), TZ: 'UTC', LC_ALL: 'C' };
   }
 

@@ -1,5 +1,5 @@
 // Signatures of SHA256SUMS and of the provenance by cosign, each verified before it counts. A rehearsal signs with a key that is
-// made for it and thrown away; the workflow signs with its own identity.
+// made for it and thrown away; the workflow signs with its own identity, in a job that runs sign.mjs and nothing else.
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { goProgram } from '../lib/go-program.mjs';
@@ -18,38 +18,37 @@ export async function signature(release) {
       throw new LeftOut(`no cosign: ${error.message}`);
     },
   );
+  const keys = release.scratch('keys');
   // Without a password on the key, which nobody keeps.
-  const identity = Object.entries(process.env).filter(([name]) => name.startsWith('ACTIONS_ID_TOKEN_'));
-  const env = { ...release.environment, ...Object.fromEntries(identity), COSIGN_PASSWORD: '' };
-  const options = { env, timeout, cwd: release.scratch('keys') };
+  const options = { env: { ...release.environment, COSIGN_PASSWORD: '' }, timeout, cwd: keys };
   const cosign = (...args) => run(program, args, options);
-  const [sums, predicate] = ['SHA256SUMS', 'provenance.json'].map((name) => release.file(name));
-  const [signed, attested] = signatures.map((name) => `--bundle=${release.file(name)}`);
-
-  const { sign, verify } = release.keyless ? workflow(release) : await rehearsal(release, cosign, options.cwd);
-  await cosign('sign-blob', '--yes', ...sign, signed, sums);
-  await cosign('attest-blob', '--yes', ...sign, `--predicate=${predicate}`, `--type=${type}`, attested, sums);
-  await cosign('verify-blob', ...verify, signed, sums);
-  await cosign('verify-blob-attestation', ...verify, `--type=${type}`, attested, sums);
-}
-
-async function rehearsal(release, cosign, directory) {
   await cosign('generate-key-pair');
-  copyFileSync(join(directory, 'cosign.pub'), release.file('rehearsal.pub'));
-  return {
+  const publicKey = release.file('rehearsal.pub');
+  copyFileSync(join(keys, 'cosign.pub'), publicKey);
+  await sign(cosign, release.directory, {
     // No service signs a time or keeps a log.
-    sign: [`--key=${join(directory, 'cosign.key')}`, '--use-signing-config=false', '--tlog-upload=false'],
-    verify: [`--key=${release.file('rehearsal.pub')}`, '--insecure-ignore-tlog'],
-  };
+    by: [`--key=${join(keys, 'cosign.key')}`, '--use-signing-config=false', '--tlog-upload=false'],
+    proof: [`--key=${publicKey}`, '--insecure-ignore-tlog'],
+  });
 }
 
-/** The tag is part of the identity, so that the files of one version are not taken for those of another. */
-function workflow({ homepage, version }) {
-  return {
-    sign: [],
-    verify: [
+/** Signs what is in a directory as the workflow does. The tag is part of the identity, so that no version is taken for another. */
+export async function workflowSignature(directory, { homepage, version }) {
+  const cosign = (...args) => run('cosign', args, { timeout });
+  await sign(cosign, directory, {
+    by: [],
+    proof: [
       `--certificate-identity=${homepage}/.github/workflows/release.yml@refs/tags/v${version}`,
       '--certificate-oidc-issuer=https://token.actions.githubusercontent.com',
     ],
-  };
+  });
+}
+
+async function sign(cosign, directory, { by, proof }) {
+  const [sums, predicate] = ['SHA256SUMS', 'provenance.json'].map((name) => join(directory, name));
+  const [signed, attested] = signatures.map((name) => `--bundle=${join(directory, name)}`);
+  await cosign('sign-blob', '--yes', ...by, signed, sums);
+  await cosign('attest-blob', '--yes', ...by, `--predicate=${predicate}`, `--type=${type}`, attested, sums);
+  await cosign('verify-blob', ...proof, signed, sums);
+  await cosign('verify-blob-attestation', ...proof, `--type=${type}`, attested, sums);
 }

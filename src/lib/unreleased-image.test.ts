@@ -3,6 +3,9 @@ import { s3 } from '../../test/synth';
 import { ControlPlaneEtcdBackup, EtcdBackupSchedule, EtcdCluster, EtcdReconciler } from '..';
 import { onUnreleased } from './unreleased-image';
 
+// Also in the commit of a release.
+jest.mock('./agent-image', () => ({ ...jest.requireActual('./agent-image'), isReleased: false }));
+
 const run = { schedule: Cron.hourly(), store: s3 };
 
 /** What an app tells, whose charts are synthesized again and again. */

@@ -1,20 +1,21 @@
-// The tutorial, typed as it stands on the Kubernetes of KUBECONFIG instead of kind.
+// The tutorial, typed as it stands on the Kubernetes of KUBECONFIG instead of kind. Its nodes have what the tutorial loads into kind:
+// the image under test, under the names that are there.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { agentImage as released } from '../../src/lib/agent-image';
 import { Namespace } from '../e2e/support/namespace';
 import { agentImage, slowTest } from '../e2e/support/settings';
 import { tell } from '../e2e/watch/play';
 import { root } from '../guides';
-import { typed } from './support/typed';
+import { commandsOf, typed } from './support/typed';
 
 const guide = 'docs/getting-started/tutorial.md';
 const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-tutorial-'));
 const namespace = Namespace.named(`etcd-e2e-tutorial-${randomBytes(3).toString('hex')}`);
 const path = process.env.PATH;
+const loaded = commandsOf(guide, 'Start Kubernetes').match(/\bghcr\.io\/\S+/g)!;
 
 beforeAll(() => {
   execFileSync(process.execPath, [join(root, 'agent/build-plugin.mjs')], { stdio: 'inherit' });
@@ -31,7 +32,7 @@ afterAll(async () => {
 
 /** Runs the commands of a section, with the names of this test and the image under test. Returns what they print. */
 async function type(section: string): Promise<string> {
-  const render = `kubectl etcd render ${join(directory, 'orders.yaml')} | sed 's#${released}#${agentImage}#g'`;
+  const render = `kubectl etcd render ${join(directory, 'orders.yaml')} | sed -E 's#(${loaded.join('|')})$#${agentImage}#'`;
   const begun = Date.now();
   const { stdout } = await typed(guide, section, {
     'kubectl etcd render orders.yaml': render,

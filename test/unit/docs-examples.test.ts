@@ -70,6 +70,18 @@ describe('renders', () => {
   });
 });
 
+test('the tutorial loads each image that its cluster runs into kind', () => {
+  const tutorial = 'docs/getting-started/tutorial.md';
+  const loaded = blocks('sh')
+    .filter(({ name }) => name.startsWith(tutorial))
+    .flatMap(({ code }) => [...code.matchAll(/^kind load docker-image (.*) --name /gm)])
+    .flatMap(([, images]) => images!.split(' '));
+  const cluster = resources.find(({ name }) => name.startsWith(tutorial))!;
+  const { yaml } = render(cluster.code, { file: cluster.name });
+  const ours = [...yaml.matchAll(/\bimage: (ghcr\.io\/\S+)/g)].map(([, image]) => image!);
+  expect(loaded.sort()).toEqual([...new Set(ours)].sort());
+});
+
 function sourceOf(code: string): string {
   if (isWhole(code)) return code;
   const declared = Object.entries(surroundings).map(([name, type]) => `declare const ${name}: ${type};`);

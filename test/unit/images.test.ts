@@ -15,7 +15,7 @@ const pinned = `registry.example.com/base:1@sha256:${'0a'.repeat(32)}`;
 /** What the expression of a script is, with the modules of the scripts. */
 function evaluated(expression: string): unknown {
   const from = (module: string) => JSON.stringify(resolve('scripts/lib', module));
-  const script = `import { unpinnedBases } from ${from('image/base-images.mjs')};
+  const script = `import { unpinnedBases, withBases } from ${from('image/base-images.mjs')};
 import { ownBuildArgs, releaseImages } from ${from('image/labels.mjs')};
 console.log(JSON.stringify(${expression}));`;
   const text = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
@@ -55,14 +55,45 @@ test('the labels say which version and commit they are of, and are the same in e
 });
 
 test('a build that must be pinned refuses each base without a digest, before it builds anything', () => {
+  const wrong = 'registry.example.com/node:24';
   const { status, lines } = image(
-    '--pinned',
+    ...['--pinned', '--build-arg', `NODE_IMAGE=${wrong}`],
     ...bases.slice(1).flatMap((base) => ['--build-arg', `${base}=${pinned}`]),
   );
-  expect(lines).toEqual([expect.stringMatching(/^agent\/Dockerfile: NODE_IMAGE: '\S+' has no digest; write /)]);
+  expect(lines).toEqual([
+    `agent/base-images.env: NODE_IMAGE: '${wrong}' has no digest; write ${wrong}@DIGEST, with what this prints: skopeo inspect --format '{{.Digest}}' docker://${wrong}`,
+  ]);
   expect(status).toBe(2);
-  expect(evaluated(`unpinnedBases(${JSON.stringify(bases.map((base) => `${base}=${pinned}`))})`)).toEqual([]);
-  expect(evaluated(`unpinnedBases([], 'ARG A_IMAGE=a:1@sha256:12')`)).toHaveLength(1);
+  expect(evaluated(`unpinnedBases(['A_IMAGE=a:1@sha256:12', 'PACKAGES='])`)).toHaveLength(1);
+});
+
+test('a release builds from the digests of a file, which has the bases and the tags of the Dockerfile', () => {
+  const tags = (text: string) => [...text.matchAll(/^(?:ARG )?(\w+_IMAGE=[^@\s]+)/gm)].map(([, tag]) => tag);
+  const file = readFileSync('agent/base-images.env', 'utf8');
+  expect(tags(file)).toEqual(tags(dockerfile));
+  expect(tags(file).map((line) => line!.split('=')[0])).toEqual(bases);
+  const text = bases.map((base) => `${base}=${pinned}\n`).join('');
+  const args = `withBases(['VERSION=1'], ${JSON.stringify(`# A comment\n${text}`)})`;
+  expect(evaluated(args)).toEqual([...text.trim().split('\n'), 'VERSION=1']);
+  expect(evaluated(`unpinnedBases(${args})`)).toEqual([]);
+});
+
+test('Renovate finds each line of that file, with and without a digest', () => {
+  const { customManagers } = JSON.parse(readFileSync('renovate.json', 'utf8'));
+  const [{ managerFilePatterns, matchStrings }] = customManagers;
+  const [path] = managerFilePatterns;
+  const lines = readFileSync(path, 'utf8').match(/^\w+_IMAGE=.*$/gm)!;
+  const found = (text: string) => [...text.matchAll(new RegExp(matchStrings[0], 'g'))].map(({ groups }) => groups!);
+  for (const line of lines) {
+    const { depName, currentValue, currentDigest } = found(line)[0]!;
+    expect(line.endsWith(`=${depName}:${currentValue}${currentDigest ? `@${currentDigest}` : ''}`)).toBe(true);
+  }
+  const [pin] = found(`NODE_IMAGE=${pinned}`);
+  expect({ ...pin }).toEqual({
+    depName: 'registry.example.com/base',
+    currentValue: '1',
+    currentDigest: pinned.split('@')[1],
+  });
 });
 
 test.each([

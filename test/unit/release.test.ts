@@ -61,13 +61,14 @@ test('without a builder, the image and what needs it are left out by name, and t
   const bin = mkdtempSync(join(directory, 'bin-'));
   symlinkSync(execFileSync('which', ['git'], { encoding: 'utf8' }).trim(), join(bin, 'git'));
   const out = join(directory, 'release');
-  const without = ['npm', 'plugin', 'python', 'java', 'go', 'npm-sbom', 'signature'];
+  const without = ['version', 'npm', 'plugin', 'python', 'java', 'go', 'npm-sbom', 'signature'];
   const leftOut: string[] = evaluated(
     'release/make.mjs',
     `m.makeRelease(${JSON.stringify(out)}, { without: ${JSON.stringify(without)} })`,
     { ...process.env, PATH: bin },
   );
   expect(leftOut).toEqual([
+    'version: by --without',
     'npm: by --without',
     'plugin: by --without',
     'python: by --without',
@@ -142,7 +143,7 @@ test('what differs from its commit is not signed as that commit', () => {
 test.each([
   [[], 'release: this command never publishes; run it with --dry-run'],
   [['--dry-run', '--build-arg', 'REVISION=1'], 'release: --build-arg: REVISION comes from the commit; leave it out'],
-  [['--dry-run', '--without', 'wheel'], "release: --without: 'wheel' is not a step; use npm, plugin, python"],
+  [['--dry-run', '--without', 'wheel'], "release: --without: 'wheel' is not a step; use version, npm, plugin, python"],
 ])('the command refuses %j', (args, message) => {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/commands/release.mjs', ...args], {
     encoding: 'utf8',

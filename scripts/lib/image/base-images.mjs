@@ -1,21 +1,26 @@
-// The base images of agent/Dockerfile: its ARG lines are the pins.
+// The base images of a release: agent/base-images.env has the digest of each.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const file = join(import.meta.dirname, '../../../agent/Dockerfile');
+const file = join(import.meta.dirname, '../../../agent/base-images.env');
 
-/** Name of the argument and of the image of each. `buildArgs`, like `NODE_IMAGE=…`, replace those of the Dockerfile. */
-export function baseImages(buildArgs = [], dockerfile = readFileSync(file, 'utf8')) {
-  const given = Object.fromEntries(buildArgs.map((each) => each.split(/=(.*)/s)));
-  return [...dockerfile.matchAll(/^ARG (\w+_IMAGE)=(\S+)$/gm)].map(([, name, image]) => [name, given[name] ?? image]);
+/** Arguments of the builder, like `NODE_IMAGE=…`: those of the file, and then `buildArgs`, which replace them. */
+export function withBases(buildArgs = [], text = readFileSync(file, 'utf8')) {
+  return [...text.split('\n').filter((line) => /^\w+_IMAGE=/.test(line)), ...buildArgs];
 }
 
-/** Returns a line for each base image that has no digest, so that another build can have other contents. */
-export function unpinnedBases(...from) {
-  return baseImages(...from)
+/** Name of the argument and of the image of each, of what `withBases` returns. */
+export const baseImages = (args) =>
+  Object.entries(Object.fromEntries(args.map((each) => each.split(/=(.*)/s)))).filter(([name]) =>
+    name.endsWith('_IMAGE'),
+  );
+
+/** Returns a line for each base image of `withBases` that has no digest, so that another build can have other contents. */
+export function unpinnedBases(args) {
+  return baseImages(args)
     .filter(([, image]) => !/@sha256:[0-9a-f]{64}$/.test(image))
     .map(
       ([name, image]) =>
-        `agent/Dockerfile: ${name}: '${image}' has no digest; write name:tag@sha256:…, as \`docker buildx imagetools inspect\` prints it, there or in --build-arg`,
+        `agent/base-images.env: ${name}: '${image}' has no digest; write ${image.split('@')[0]}@DIGEST, with what this prints: skopeo inspect --format '{{.Digest}}' docker://${image.split('@')[0]}`,
     );
 }

@@ -16,7 +16,8 @@ export async function type(command: string, names: Readonly<Record<string, strin
   return promisify(execFile)('sh', ['-e', '-c', line], { maxBuffer: 1024 ** 3 });
 }
 
-function commandsOf(guide: string, section: string): string {
+/** The commands of a section of a guide. */
+export function commandsOf(guide: string, section: string): string {
   const text = readFileSync(join(root, guide), 'utf8');
   const [, body] = text.split(new RegExp(`^#+ ${section}\n`, 'm'));
   if (body === undefined) throw new Error(`${guide} has no section '${section}'`);
