@@ -125,7 +125,10 @@ const restoresOf = (v: View): RecordDoc['restores'] => {
     ...newest(v).map(({ lastRestoreId }) => lastRestoreId),
     v.cluster.status.lastRestoreId,
   ].filter((id) => id !== undefined);
-  const others = [...known.values()].filter((request) => isPastFence(request) && !seen.includes(request.name));
+  const ofFormer = olderRead(v).map(({ id }) => id);
+  const others = [...known.values()].filter(
+    (request) => isPastFence(request) && ![...seen, ...ofFormer].includes(request.name),
+  );
   const ids = new Set([...others.map(({ name }) => name), ...seen]);
   return [...ids].map((id) => {
     const { uid = '', specHash = '' } = known.get(id) ?? {};
@@ -133,12 +136,14 @@ const restoresOf = (v: View): RecordDoc['restores'] => {
   });
 };
 
+const olderRead = (v: View) => pastSeen(v).flatMap(({ olderRestores = [] }) => olderRestores);
+
 /** If no agent has read the lost record, whatever is there counts as older than what the cluster was born from. */
 function olderSeen(v: View, restores: RecordDoc['restores']): Pick<RecordDoc, 'olderRestores'> {
   const isNew = (id: string): boolean => !restores.some((restore) => restore.id === id);
   if (restores.some(({ id }) => isOrigin(id)) && pastSeen(v).length === 0)
     return older(requests(v).filter(({ name }) => isNew(name)));
-  const found = new Map(pastSeen(v).flatMap(({ olderRestores = [] }) => olderRestores.map((each) => [each.id, each])));
+  const found = new Map(olderRead(v).map((each) => [each.id, each]));
   const left = [...found.values()].filter(({ id }) => isNew(id));
   return left.length > 0 ? { olderRestores: left } : {};
 }

@@ -147,12 +147,16 @@ describe('a lost record', () => {
       ...{ name: 'wednesday', uid: 'w', createdAt: 1, specHash: 'h3', source: {} },
       phase: 'Verifying',
     };
-    const restores = known([{ ...request, safetyBackup: false, ignoreUnreachablePods: false }]);
+    const wednesday = { ...request, safetyBackup: false, ignoreUnreachablePods: false };
+    const restores = known([wednesday]);
     expect(lost().set({ restores }).written).not.toHaveProperty('olderRestores');
     const read = lost()
       .agent(1, agent(1, { recordPast: past }))
       .set({ restores });
     expect(read.written?.olderRestores).toEqual([older[0]]);
+    const former = known([{ ...wednesday, name: 'monday', phase: 'Completed' }]);
+    expect(read.set({ restores: former }).written).toMatchObject({ olderRestores: [{ id: 'monday' }] });
+    expect(read.written?.restores).toEqual([expect.anything(), expect.objectContaining({ id: 'tuesday' })]);
     const unread = lost().resource({ status: { lastRestoreId: 'origin:u' } });
     expect(unread.set({ restores }).written?.olderRestores).toEqual([{ id: 'wednesday', specHash: 'h3' }]);
   });

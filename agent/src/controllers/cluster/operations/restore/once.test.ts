@@ -138,12 +138,17 @@ describe('in the place of one that is blocked past its fence', () => {
     expect(blocked(earlier, tuesday()).effect).toMatchObject({ phase: 'Failed', reason: 'RestoredUnderOtherName' });
   });
 
-  test('what nobody was served from may be asked for again', () => {
-    const world = blocked([restored('monday')], tuesday());
-    expect(world.written).toMatchObject({ ...begins('tuesday'), restores: [{ id: 'monday', specHash: '' }] });
-    world.commit().doc({ restores: [...world.record.restores, restored('tuesday', { specHash: 'other' })] });
+  test('what it replaced may still come to serve, so the same under a third name is refused, and says how to ask', () => {
+    const world = blocked([restored('monday')], tuesday())
+      .commit()
+      .set({ pods: known([]) });
+    world.o.agents = {};
+    world.doc({ restores: [...world.record.restores, restored('tuesday', { specHash: 'other' })] });
     const [failed, wednesday] = [tuesday({ phase: 'Failed' }), request({ name: 'wednesday', uid: 'u3' })];
     world.set({ restores: known([failed, wednesday]) });
+    const refusal = { name: 'wednesday', phase: 'Failed', reason: 'RestoredUnderOtherName' };
+    expect(world.effect).toMatchObject({ ...refusal, message: expect.stringContaining('spec.again') });
+    world.set({ restores: known([failed, request({ name: 'wednesday', uid: 'u3', specHash: 'again' })]) });
     expect(world.written).toMatchObject(begins('wednesday'));
   });
 });

@@ -114,11 +114,9 @@ const ownRequest = (v: View): RestoreRequest | undefined =>
 
 /** The old data are quarantined, so there is nothing left to back up, and no member to ask which revisions were served. */
 function supersede(v: View, request: RestoreRequest): Effect {
-  const { id, lastRevision } = args(v);
+  const { lastRevision } = args(v);
   const own = { ...argsOf(v, request), safetyBackup: false, ...(lastRevision !== undefined && { lastRevision }) };
-  // Nobody was served from its snapshot, so the same may be asked for again.
-  const restores = v.record.restores.map((each) => (each.id === id ? { ...each, specHash: '' } : each));
-  return write(v, { restores, op: { ...opBase(v), kind: 'Restore', step: 'verify', args: own } });
+  return write(v, { op: { ...opBase(v), kind: 'Restore', step: 'verify', args: own } });
 }
 
 export const restoreCluster = rule<RestoreRequest>({
