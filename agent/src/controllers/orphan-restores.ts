@@ -5,12 +5,10 @@ import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { outcomeConditions } from '../protocol/outcome-conditions.ts';
 import type { EtcdRestoreObject } from './cluster/kubernetes/restore-object.ts';
+import { phasesPastFence } from './cluster/new-record.ts';
 import type { AtPoint } from './cluster/reconcile.ts';
 
 const reason = 'ClusterNotFound';
-
-/** Kept, so that the restore does not begin anew in another cluster of this name. */
-const pastFence: readonly string[] = ['Draining', 'Restoring', 'Regrowing'];
 
 export interface OrphanOptions {
   readonly client: ApiClient;
@@ -43,7 +41,8 @@ export class OrphanRestores {
     const { client, paths, log, at } = this.#options;
     const { name, uid, resourceVersion, generation } = metadata;
     const message = `EtcdCluster ${spec.clusterName} does not exist in this namespace; waiting for it`;
-    const phase = before?.phase && pastFence.includes(before.phase) ? before.phase : 'Pending';
+    // Kept, so that the restore does not begin anew in another cluster of this name.
+    const phase = before?.phase && phasesPastFence.includes(before.phase) ? before.phase : 'Pending';
     const outcome = { phase, reason, message, observedGeneration: generation };
     const now = `${new Date().toISOString().slice(0, 19)}Z`;
     const status = { ...outcome, conditions: outcomeConditions(outcome, before?.conditions, now) };

@@ -43,7 +43,8 @@ const emptyRecord = (v: View): RecordDoc => ({
   transport: transportAtBirth(v),
 });
 
-const phasesPastFence = ['Draining', 'Restoring', 'Regrowing', 'Completed'];
+/** Of an EtcdRestore that has changed its cluster. */
+export const phasesPastFence: readonly string[] = ['Draining', 'Restoring', 'Regrowing', 'Completed'];
 
 const isPastFence = ({ phase }: RestoreRequest): boolean => phase !== undefined && phasesPastFence.includes(phase);
 

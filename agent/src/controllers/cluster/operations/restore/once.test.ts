@@ -2,19 +2,11 @@ import { known, unknown } from '../../../../protocol/known.ts';
 import type { RecordDoc } from '../../../../protocol/record.ts';
 import { agent, asking, idOf, pod, World } from '../../observed.fixture.ts';
 import type { Job, RestoreRequest } from '../../observed.ts';
+import { request as requestOf } from './request.fixture.ts';
 
 // What was restored is never restored again, whoever deletes, renames or creates EtcdRestores.
 
-const request = (change: Partial<RestoreRequest> = {}): RestoreRequest => ({
-  name: 'monday',
-  uid: 'restore-uid',
-  createdAt: 1,
-  specHash: 'hash',
-  source: { backupName: 'b' },
-  safetyBackup: false,
-  ignoreUnreachablePods: false,
-  ...change,
-});
+const request = (change: Partial<RestoreRequest> = {}) => requestOf({ safetyBackup: false, ...change });
 const tuesday = (change: Partial<RestoreRequest> = {}) =>
   request({ name: 'tuesday', uid: 'other-uid', createdAt: 2, specHash: 'other', ...change });
 const asked = (...requests: RestoreRequest[]) => new World(3).set({ restores: known(requests) });

@@ -4,17 +4,7 @@ import { agent, asking, encrypted, idOf, longAgo, now, pod, status, World } from
 import type { Job, RestoreRequest } from '../../observed.ts';
 import { plan } from '../../plan/plan.ts';
 import { defaultSettings } from '../../settings.ts';
-
-const request = (change: Partial<RestoreRequest> = {}): RestoreRequest => ({
-  name: 'monday',
-  uid: 'restore-uid',
-  createdAt: 1,
-  specHash: 'hash',
-  source: { backupName: 'b' },
-  safetyBackup: true,
-  ignoreUnreachablePods: false,
-  ...change,
-});
+import { request } from './request.fixture.ts';
 
 const asked = (change: Partial<RestoreRequest> = {}) => new World(3).set({ restores: known([request(change)]) });
 
