@@ -14,7 +14,13 @@ test.each([
   expect(() => parseYaml(text)).toThrow(message);
 });
 
-// Written out, their names would take minutes.
-test('maps that are keys of each other are refused', () => {
-  expect(() => parseYaml(`${'{'.repeat(1_000)}1${'}'.repeat(1_000)}`)).toThrow();
+// Written out, the names of maps that are keys of each other would take minutes; the lists would end the process.
+test.each([
+  ['maps that are keys of each other', `${'{'.repeat(1_000)}1${'}'.repeat(1_000)}`],
+  ['lists within lists', '- '.repeat(100_000)],
+  ['lists within lists, within brackets', '['.repeat(100_000)],
+  ['keys without a name', '? '.repeat(100_000)],
+  ['maps within maps', Array.from({ length: 1_000 }, (_, level) => `${' '.repeat(level)}a:`).join('\n')],
+])('too many levels are refused: %s', (_, text) => {
+  expect(() => parseYaml(text)).toThrow('has more than 100 levels');
 });
