@@ -203,7 +203,8 @@ function checkReport(world: World, name: string, phase: string): string | undefi
     const last = world.truth.restored.findLast((id) => !id.includes(':'));
     return isOwn && last !== name ? 'an EtcdRestore is called complete whose data were replaced' : undefined;
   }
-  const args = doc?.op && 'args' in doc.op && doc.op.args.id === name ? doc.op.args : undefined;
+  const inFlight = doc?.op && 'args' in doc.op && doc.op.args.id === name ? doc.op.args : undefined;
+  const args = inFlight?.specHash === asked.hash ? inFlight : undefined;
   const mayFail = world.jobs.some((j) => j.state === 'Failed' || j.stuck) || world.store.some((s) => s.replaced);
   const leaves = world.restores.some((r) => r.name !== name && !r.phase && r.ignoreUnreachablePods);
   const isOld = world.pods.some((p) => p?.cut);

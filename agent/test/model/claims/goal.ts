@@ -19,6 +19,8 @@ export function ending(world: World, planner: Planner): string | undefined {
   if (neverBegan && conditions.some((c) => c.type === 'Stalled' && c.reason === 'RecordLost'))
     return 'a record is called lost where there was none';
   const isDeleting = world.spec.deleting === true && world.spec.finalizer === true;
+  const unanswered = world.spec.deleting ? undefined : unansweredRestore(world);
+  if (unanswered) return `EtcdRestore ${unanswered} will never be carried out, and does not say so`;
   const missing = isDeleting ? 'the cluster is not deleted' : notWanted(world);
   const reasons = conditions.map((c) => `${c.type}=${c.status}/${c.reason}`).join(' ');
   // Without TLS the users cannot log in, so it is not given up for good.
@@ -46,6 +48,19 @@ const WRONG_IMAGE = 'the image is of another version than its template says';
 const BROKEN = 'no pod of the template starts';
 const NO_EVICTION = 'no pod may be evicted';
 const TWO_VERSIONS = 'the template names another version';
+
+/** An EtcdRestore that is refused whatever else is in the way, because its name or its content was restored before. */
+function unansweredRestore({ restores, record, sts, putBack }: World): string | undefined {
+  if (!record || !sts || putBack) return undefined;
+  const { op, restores: fenced } = record.doc;
+  const inFlight = op && 'args' in op ? op.args : undefined;
+  const isRefused = ({ name, hash }: World['restores'][number]): boolean => {
+    const own = fenced.find(({ id }) => id === name);
+    if (own) return own.specHash !== '' && own.specHash !== hash;
+    return fenced.some(({ id, specHash }) => specHash === hash && id !== inFlight?.id);
+  };
+  return restores.find((restore) => !restore.phase && isRefused(restore))?.name;
+}
 
 /** The first difference from the spec. */
 export function notWanted(world: World): string | undefined {

@@ -1,4 +1,4 @@
-import { type Edit, madeAgainFrom, renameRestore, restore, unrestore } from '../world/events.ts';
+import { correctRestore, type Edit, madeAgainFrom, renameRestore, restore, unrestore } from '../world/events.ts';
 import { after, edited, fresh, of, type Plot, restoredFormerly, suspending, tight } from './plot.ts';
 
 /** If its status is gone before the first record, nothing tells any more that it was carried out. */
@@ -118,6 +118,20 @@ export const restores: readonly Plot[] = [
     budget: { edits: 1, faults: 1 },
     edits: [restore('r2', 1)],
     faults: ['jobFails', 'jobStuck'],
+  },
+  {
+    name: 'restore past its fence, made again with another spec',
+    from: after(of({ size: 1 }), edited(restore('r', 2)), ({ record }) => record?.doc.phase === 'Restoring'),
+    budget: { edits: 2, faults: 2 },
+    edits: [correctRestore('r', 1), restore('r2', 1)],
+    faults: ['jobFails', 'snapshotReplaced'],
+  },
+  {
+    name: 'restored, then made again or renamed while the quorum is lost',
+    from: after(of({ size: 1 }), edited(restore('r', 2)), ({ restores: [r] }) => r?.phase === 'Completed'),
+    budget: { edits: 1, faults: 1 },
+    edits: [correctRestore('r', 1), renameRestore('r', 'r2')],
+    faults: ['nodeOff', 'volumeLost'],
   },
   {
     name: 'restore, template undone',

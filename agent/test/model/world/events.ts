@@ -439,6 +439,21 @@ export const renameRestore = (from: string, to: string): Edit => ({
   },
 });
 
+/** Its spec cannot be changed, so it is deleted and created again. */
+export const correctRestore = (name: string, writes: number): Edit => ({
+  text: `EtcdRestore ${name} is made again, with another spec`,
+  apply: (_, world) => {
+    const old = world.restores.find((r) => r.name === name);
+    const hash = `${name}, corrected`;
+    if (!old || old.hash === hash) return undefined;
+    const { phase: _phase, ...rest } = old;
+    const snapshot = { id: `snapshot-of-${hash}`, writes, foreign: true as const };
+    const made = { ...rest, uid: `y#${world.seq}`, hash, snapshot, ...later(world, name, hash) };
+    const restores = world.restores.map((r) => (r === old ? made : r));
+    return { seq: world.seq + 1, store: [...world.store, snapshot], restores };
+  },
+});
+
 export const unrestore = (name: string): Edit => ({
   text: `EtcdRestore ${name} is deleted`,
   apply: (_, world) =>

@@ -27,6 +27,11 @@ describe('once per name', () => {
     });
   });
 
+  test('it is refused at once, also while the quorum is lost', () => {
+    const world = again({ uid: 'made-again', specHash: 'other' });
+    expect(world.set({ members: unknown('no etcd'), status: {} }).effect).toMatchObject({ reason: 'NameUsed' });
+  });
+
   test('the same spec under another name: nothing is restored, and it says how to ask again', () => {
     const renamed = again({ name: 'tuesday', uid: 'another' });
     expect(renamed.effect).toMatchObject({ phase: 'Failed', reason: 'RestoredUnderOtherName' });
@@ -128,6 +133,15 @@ describe('in the place of one that is blocked past its fence', () => {
     expect(blocked([restored('monday')], renamed).written).toMatchObject(begins('tuesday'));
     const earlier = [restored('sunday', { specHash: 'other' }), restored('monday')];
     expect(blocked(earlier, tuesday()).effect).toMatchObject({ phase: 'Failed', reason: 'RestoredUnderOtherName' });
+  });
+
+  test('the same name with another spec is refused, and keeps nothing waiting', () => {
+    const corrected = request({ uid: 'made-again', specHash: 'corrected' });
+    const world = blocked([restored('monday')], corrected);
+    expect(world.effect).toMatchObject({ name: 'monday', uid: 'made-again', phase: 'Failed', reason: 'NameUsed' });
+    expect(blocked([restored('monday')], corrected, tuesday()).written).toMatchObject(begins('tuesday'));
+    // With the same spec it is the one in flight, which waits for its snapshot.
+    expect(blocked([restored('monday')], request({ uid: 'made-again' })).rule).not.toBe('ReportRestore');
   });
 
   test('what it replaced may still come to serve, so the same under a third name is refused, and says how to ask', () => {

@@ -49,9 +49,14 @@ const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
   };
 };
 
+/** The operation in flight is its own, or that of the same EtcdRestore before it was created again. */
+const isInFlight = (v: View, { name, specHash }: RestoreRequest): boolean => {
+  const own = restoreOp(v)?.args;
+  return own?.id === name && own.specHash === specHash;
+};
+
 const done = (v: View, request: RestoreRequest): boolean =>
-  (isRecorded(v, request.name) || namesake(v, request) !== undefined || isOlder(v, request)) &&
-  restoreOp(v)?.args.id !== request.name;
+  (isRecorded(v, request.name) || namesake(v, request) !== undefined || isOlder(v, request)) && !isInFlight(v, request);
 
 const entry = (v: View, { name }: RestoreRequest) => v.record.restores.find(({ id }) => id === name);
 
@@ -110,7 +115,7 @@ const stillAsked = (v: View): boolean => {
 };
 
 const ownRequest = (v: View): RestoreRequest | undefined =>
-  requests(v).find((request) => request.name === restoreOp(v)?.args.id && !final(request));
+  requests(v).find((request) => isInFlight(v, request) && !final(request));
 
 /** The old data are quarantined, so there is nothing left to back up, and no member to ask which revisions were served. */
 function supersede(v: View, request: RestoreRequest): Effect {
