@@ -8,7 +8,7 @@ import { podsOf, Stage } from './support/stage';
 import { argocd, get, impatientFlux } from './support/tool';
 
 const isReady = ({ status }: Manifest): boolean =>
-  status.conditions.some((each: Manifest) => each.type === 'Ready' && each.status === 'True');
+  status?.conditions?.some((each: Manifest) => each.type === 'Ready' && each.status === 'True') === true;
 
 describe.each([argocd, impatientFlux].map((tool) => [tool.name, tool] as const))('%s', (_, tool) => {
   const stage = new Stage(tool);

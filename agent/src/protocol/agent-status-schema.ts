@@ -103,8 +103,9 @@ const status = z.looseObject({
   ),
   recordPast: z.optional(
     z.looseObject({
-      restores: z.array(text),
+      restores: z.array(z.looseObject({ id: text, uid: text, specHash: text })),
       olderRestores: z.optional(z.array(z.looseObject({ id: text, specHash: text }))),
+      failedRestores: z.optional(z.array(text)),
       startRevision: z.optional(count),
     } satisfies Shape<Part<'recordPast'>>),
   ),

@@ -1,4 +1,4 @@
-import type { RecordDoc, Schemes } from './record.ts';
+import type { FencedRestore, RecordDoc, Schemes } from './record.ts';
 
 /** Response of the agent in a member's pod to GET /status. */
 export interface AgentStatus {
@@ -46,8 +46,9 @@ export interface AgentStatus {
   recordVersions?: { epoch: number; bornOn?: string; finalizedIndex?: number };
   /** History in that record, if the record belongs to the cluster whose data this volume holds. */
   recordPast?: {
-    restores: readonly string[];
+    restores: readonly Pick<FencedRestore, 'id' | 'uid' | 'specHash'>[];
     olderRestores?: RecordDoc['olderRestores'];
+    failedRestores?: RecordDoc['failedRestores'];
     startRevision?: number;
   };
   minEpoch: number;

@@ -85,6 +85,7 @@ const record = z.looseObject({
   lastRecoveryId: z.optional(text),
   restores: z.array(fenced),
   olderRestores: z.optional(z.array(z.looseObject({ id: text, specHash: text }))),
+  failedRestores: z.optional(z.array(text)),
   lastBackup: z.optional(z.looseObject({ id: text, revision: count, sha256: text, at: text })),
   startRevision: z.optional(count),
   failure: z.optional(z.looseObject({ of: text, reason: text, message: text })),

@@ -33,6 +33,8 @@ export interface RecordDoc {
   restores: FencedRestore[];
   /** EtcdRestores that are older than the data of this cluster: they are refused, also under another name. */
   olderRestores?: { id: string; specHash: string }[];
+  /** Names of EtcdRestores that failed before their fence, newest last. A name is used once. */
+  failedRestores?: string[];
   lastBackup?: { id: string; revision: number; sha256: string; at: string };
   /** Highest revision that an epoch started with. A restore goes beyond it, even if no member answers any more. */
   startRevision?: number;

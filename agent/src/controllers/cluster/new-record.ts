@@ -4,7 +4,7 @@ import { isOrigin } from '../../protocol/restore-id.ts';
 import { triedRequest } from '../../protocol/tried-request.ts';
 import { minorOf } from '../../protocol/versions.ts';
 import type { RestoreRequest } from './observed.ts';
-import { requests } from './operations/restore/operation.ts';
+import { allRequests } from './operations/restore/operation.ts';
 import { listed } from './plan/member-view.ts';
 import { agentOf, podsOf, statefulSet } from './plan/observations.ts';
 import { transportAtBirth, transportSeen } from './plan/transport.ts';
@@ -50,7 +50,7 @@ const isPastFence = ({ phase }: RestoreRequest): boolean => phase !== undefined 
 
 /** They may have changed a cluster. One that failed may have failed past its fence. */
 const begun = (v: View): RestoreRequest[] =>
-  requests(v).filter((request) => isPastFence(request) || request.phase === 'Failed');
+  allRequests(v).filter((request) => isPastFence(request) || request.phase === 'Failed');
 
 const older = (requests: readonly RestoreRequest[]): Pick<RecordDoc, 'olderRestores'> =>
   requests.length > 0 ? { olderRestores: requests.map(({ name, specHash }) => ({ id: name, specHash })) } : {};
@@ -120,9 +120,10 @@ const usedPermit = (v: View, ordinal: number, memberId: string, volumeId: string
 /** In the order in which they passed their fence, as far as it is known. */
 const restoresOf = (v: View): RecordDoc['restores'] => {
   const known = new Map(begun(v).map((request) => [request.name, request]));
+  const read = new Map(pastSeen(v).flatMap(({ restores }) => restores.map((restore) => [restore.id, restore])));
   // An EtcdRestore may lack its status, for example after a backup of Kubernetes was restored.
   const seen = [
-    ...pastSeen(v).flatMap(({ restores }) => restores),
+    ...read.keys(),
     ...newest(v).map(({ lastRestoreId }) => lastRestoreId),
     v.cluster.status.lastRestoreId,
   ].filter((id) => id !== undefined);
@@ -132,7 +133,8 @@ const restoresOf = (v: View): RecordDoc['restores'] => {
   );
   const ids = new Set([...others.map(({ name }) => name), ...seen]);
   return [...ids].map((id) => {
-    const { uid = '', specHash = '' } = known.get(id) ?? {};
+    // An EtcdRestore of the name may be another one by now, that was refused.
+    const { uid = '', specHash = '' } = (read.get(id)?.uid ? read : known).get(id) ?? {};
     return { id, uid, specHash, at: timestamp(v) };
   });
 };
@@ -143,10 +145,18 @@ const olderRead = (v: View) => pastSeen(v).flatMap(({ olderRestores = [] }) => o
 function olderSeen(v: View, restores: RecordDoc['restores']): Pick<RecordDoc, 'olderRestores'> {
   const isNew = (id: string): boolean => !restores.some((restore) => restore.id === id);
   if (restores.some(({ id }) => isOrigin(id)) && pastSeen(v).length === 0)
-    return older(requests(v).filter(({ name }) => isNew(name)));
+    return older(allRequests(v).filter(({ name }) => isNew(name)));
   const found = new Map(olderRead(v).map((each) => [each.id, each]));
   const left = [...found.values()].filter(({ id }) => isNew(id));
   return left.length > 0 ? { olderRestores: left } : {};
+}
+
+/** A name that was restored stands among the restores. */
+function failedSeen(v: View, restores: RecordDoc['restores']): Pick<RecordDoc, 'failedRestores'> {
+  const failed = allRequests(v).filter(({ phase }) => phase === 'Failed');
+  const names = [...pastSeen(v).flatMap((past) => past.failedRestores ?? []), ...failed.map(({ name }) => name)];
+  const left = [...new Set(names)].filter((name) => !restores.some(({ id }) => id === name));
+  return left.length > 0 ? { failedRestores: left } : {};
 }
 
 /** Agents of the cluster with the newest data; they may have read the lost record. */
@@ -207,6 +217,7 @@ export function rebuilt(v: View): RecordDoc {
     versions: { current: minors[0]!, allowedMinors: minors, ...versionsSeen(v) },
     restores,
     ...olderSeen(v, restores),
+    ...failedSeen(v, restores),
     transport: transportSeen(v, minors),
     ...maintenanceSeen(v),
     ...(startRevision > 0 && { startRevision }),

@@ -360,6 +360,8 @@ export interface RestoreRequest {
   ignoreUnreachablePods: boolean;
   /** Phase of its status. */
   phase?: string;
+  /** It is being deleted. */
+  deleting?: true;
 }
 
 export interface HashResult {

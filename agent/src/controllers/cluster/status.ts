@@ -11,13 +11,13 @@ import { certificateReasons, certificatesOf } from './plan/certificates.ts';
 import {
   answers,
   hasReadyPod,
-  healthyVoters,
   lacksManifests,
   lagOf,
   leaderOf,
   learners,
   memberAt,
   placed,
+  seemsHealthy,
   volumeLost,
   voters,
 } from './plan/facts.ts';
@@ -122,7 +122,7 @@ function memberFacts(v: View): Partial<ClusterStatus> {
   const [learner] = learners(v);
   return {
     voters: voters(v).length,
-    readyVoters: healthyVoters(v).filter(hasReadyPod).length,
+    readyVoters: voters(v).filter((member) => seemsHealthy(v, member.id) && hasReadyPod(member)).length,
     learner: learner && podOf(v, learner),
     leader: leader && podOf(v, leader),
     version: versions.findLast((version) => minorOf(version) === v.record.versions.current) ?? versions[0],

@@ -3,6 +3,7 @@ import { known, unknown } from '../../protocol/known.ts';
 import { agent, idOf, longAgo, now, seeded, unborn, World } from './observed.fixture.ts';
 import type { Observed } from './observed.ts';
 import { defaultSettings } from './settings.ts';
+import { clusterStatus } from './status.ts';
 
 // Conditions show only observations, and never cover what is missing, unknown, stuck or stale.
 
@@ -22,6 +23,9 @@ const stateOf = (world: World, type: ConditionType): string => {
   const found = world.plan().conditions.find((condition) => condition.type === type);
   return `${found?.status} ${found?.reason}`;
 };
+
+const readyVoters = (world: World): number | undefined =>
+  clusterStatus(world.o, world.plan().conditions, now, defaultSettings)?.readyVoters;
 
 describe('a cluster that never formed', () => {
   test('is called neither healthy nor served', () => {
@@ -321,6 +325,28 @@ describe('a quorum that does not answer', () => {
     world.pod(1, { problem: 'Unschedulable: 0/3 nodes: 3 Insufficient cpu.' }).pod(2, { node: 'node3' });
     expect(world.message('QuorumLost')).toContain('c-1: Unschedulable: 0/3 nodes: 3 Insufficient cpu.');
     expect(world.message('QuorumLost')).toContain('c-2 on node3');
+  });
+});
+
+describe('a reconciler that has just started', () => {
+  const started = (world: World, last: 'True' | 'False'): World => {
+    world.o.since.healthy = {};
+    const reported = { reason: 'UpToDate', message: '', lastTransitionTime: '' } as const;
+    world.cluster.status = { conditions: [{ type: 'Ready', status: last, ...reported }] };
+    return world;
+  };
+
+  test('has not watched the members for long, and its predecessor had', () => {
+    expect(stateOf(started(new World(3), 'True'), 'Ready')).toBe('True UpToDate');
+    expect(stateOf(started(new World(3), 'False'), 'Ready')).toBe('False NotUpToDate');
+    expect(readyVoters(started(new World(3), 'True'))).toBe(3);
+    expect(readyVoters(started(new World(3), 'False'))).toBe(0);
+  });
+
+  test('sees for itself what is down, going or not ready', () => {
+    expect(stateOf(started(new World(3).down(1), 'True'), 'Ready')).toBe('False NotUpToDate');
+    expect(stateOf(started(new World(3).pod(1, { deleting: true }), 'True'), 'Ready')).toBe('False NotUpToDate');
+    expect(stateOf(started(new World(3).pod(1, { ready: false }), 'True'), 'Ready')).toBe('False NotUpToDate');
   });
 });
 

@@ -77,15 +77,16 @@ function pastIn(
   record: RecordDoc,
   { identity: stored }: VolumeFacts,
 ): Pick<AgentStatus, 'recordVersions' | 'recordPast'> {
-  const { clusterUid, epoch, versions, restores, olderRestores, startRevision } = record;
+  const { clusterUid, epoch, versions, restores, olderRestores, failedRestores, startRevision } = record;
   if (stored.kind !== 'identity' || stored.identity.clusterUid !== clusterUid) return {};
   const { bornOn, finalizedIndex } = versions;
   const found = { ...(bornOn !== undefined && { bornOn }), ...(finalizedIndex !== undefined && { finalizedIndex }) };
   return {
     recordVersions: { epoch, ...found },
     recordPast: {
-      restores: restores.map(({ id }) => id),
+      restores: restores.map(({ id, uid, specHash }) => ({ id, uid, specHash })),
       ...(olderRestores && { olderRestores }),
+      ...(failedRestores && { failedRestores }),
       ...(startRevision !== undefined && { startRevision }),
     },
   };

@@ -204,7 +204,7 @@ function checkReport(world: World, name: string, phase: string): string | undefi
     return isOwn && last !== name ? 'an EtcdRestore is called complete whose data were replaced' : undefined;
   }
   const inFlight = doc?.op && 'args' in doc.op && doc.op.args.id === name ? doc.op.args : undefined;
-  const args = inFlight?.specHash === asked.hash ? inFlight : undefined;
+  const args = inFlight?.specHash === asked.hash || inFlight?.uid === asked.uid ? inFlight : undefined;
   const mayFail = world.jobs.some((j) => j.state === 'Failed' || j.stuck) || world.store.some((s) => s.replaced);
   const leaves = world.restores.some((r) => r.name !== name && !r.phase && r.ignoreUnreachablePods);
   const isOld = world.pods.some((p) => p?.cut);
@@ -218,7 +218,10 @@ function checkReport(world: World, name: string, phase: string): string | undefi
   const isRenamed = !args && doc?.restores.some((r) => r.specHash === hash);
   const isFormer = doc?.olderRestores?.some((r) => r.id === name);
   const isOlder = !args && !later && (isFormer || doc?.restores.some((r) => r.id.startsWith('origin:')));
-  return args?.failed || (fenced && !args) || isRenamed || isOlder || instead
+  // A rebuilt record takes the word of the EtcdRestore.
+  const failed = [...(world.truth.failed ?? []), ...(doc?.failedRestores ?? [])];
+  const hasBegun = !args && [...failed, ...world.truth.restored].includes(name);
+  return args?.failed || hasBegun || (fenced && !args) || isRenamed || isOlder || instead
     ? undefined
     : 'an EtcdRestore is called failed that did not fail';
 }

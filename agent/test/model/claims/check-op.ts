@@ -299,6 +299,7 @@ function checkRestoreOp(
   const isBornAfter = before.restores.some((r) => r.id.startsWith('origin:'));
   if (asked && isBornAfter && !asked.later)
     return 'RestoredOnce: an EtcdRestore of before discards what the cluster was born from';
+  if (world.truth.failed?.includes(id)) return 'a restore begins that failed before, of which nobody thinks any more';
   if (before.restores.some((r) => r.specHash === hash && r.id !== inFlight))
     return 'RestoredOnce: a restore begins again under another name';
   if (id.startsWith('recovery:'))

@@ -168,7 +168,7 @@ function checkFirst(world: World, doc: RecordDoc): string | undefined {
   if (Object.keys(doc.members).length === 0) return 'a record is rebuilt that knows no member';
   const fenced = Math.max(world.sts?.minEpoch ?? 0, world.statusEpoch ?? 0, ...world.claims.map((c) => c?.epoch ?? 0));
   if (doc.epoch < fenced) return 'OldEpochNeverServes: a record is rebuilt from data of an epoch that is over';
-  if (world.read?.restores.some((each) => !doc.restores.some(({ id }) => id === each)))
+  if (world.read?.restores.some((each) => !doc.restores.some(({ id }) => id === each.id)))
     return 'RestoredOnce: a rebuilt record has forgotten a restore that its members know of';
   if (doc.restores.some(({ id }) => !world.truth.restored.includes(id)))
     return 'a rebuilt record knows of a restore that never happened';

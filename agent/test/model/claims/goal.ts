@@ -7,7 +7,7 @@ import { NOW, see } from '../world/see.ts';
 import { isCrowdedOut } from '../world/steps.ts';
 import type { Job, Pod, World } from '../world/world.ts';
 import { askedScheme, hasWrongTemplate, speaksOtherwise } from './check-transport.ts';
-import { needsFinalBackup } from './truth.ts';
+import { needsFinalBackup, serves } from './truth.ts';
 
 /** What is wrong with the end of a fair run; undefined: it is as wanted, or in a documented state that the conditions name. */
 export function ending(world: World, planner: Planner): string | undefined {
@@ -49,15 +49,21 @@ const BROKEN = 'no pod of the template starts';
 const NO_EVICTION = 'no pod may be evicted';
 const TWO_VERSIONS = 'the template names another version';
 
-/** An EtcdRestore that is refused whatever else is in the way, because its name or its content was restored before. */
-function unansweredRestore({ restores, record, sts, putBack }: World): string | undefined {
-  if (!record || !sts || putBack) return undefined;
+/**
+ * An EtcdRestore that is refused whatever else is in the way, because its name or its content was used before. While a
+ * quorum is lost, only the text of its progress says so.
+ */
+function unansweredRestore(world: World): string | undefined {
+  const { restores, record, sts, putBack, truth } = world;
+  if (!record || !sts || putBack || (record.doc.seeded && !serves(world))) return undefined;
   const { op, restores: fenced } = record.doc;
   const inFlight = op && 'args' in op ? op.args : undefined;
   const isRefused = ({ name, hash }: World['restores'][number]): boolean => {
+    if (inFlight?.id === name && inFlight.specHash === hash) return false;
     const own = fenced.find(({ id }) => id === name);
     if (own) return own.specHash !== '' && own.specHash !== hash;
-    return fenced.some(({ id, specHash }) => specHash === hash && id !== inFlight?.id);
+    const isFailed = truth.failed?.includes(name) === true && inFlight?.id !== name;
+    return isFailed || fenced.some(({ id, specHash }) => specHash === hash && id !== inFlight?.id);
   };
   return restores.find((restore) => !restore.phase && isRefused(restore))?.name;
 }

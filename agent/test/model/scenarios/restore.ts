@@ -127,11 +127,18 @@ export const restores: readonly Plot[] = [
     faults: ['jobFails', 'snapshotReplaced'],
   },
   {
-    name: 'restored, then made again or renamed while the quorum is lost',
-    from: after(of({ size: 1 }), edited(restore('r', 2)), ({ restores: [r] }) => r?.phase === 'Completed'),
-    budget: { edits: 1, faults: 1 },
-    edits: [correctRestore('r', 1), renameRestore('r', 'r2')],
-    faults: ['nodeOff', 'volumeLost'],
+    name: 'restore in the place of one past its fence, made again with another spec',
+    from: after(of({ size: 1 }), edited(restore('r', 2)), ({ record }) => record?.doc.phase === 'Restoring'),
+    budget: { edits: 2, faults: 2 },
+    edits: [restore('r2', 1, { bad: true }), correctRestore('r2', 1)],
+    faults: ['jobFails', 'snapshotReplaced'],
+  },
+  {
+    name: 'restore that fails, then deleted and made again',
+    from: of({ size: 1 }),
+    budget: { edits: 3, faults: 1 },
+    edits: [restore('r', 1, { bad: true }), correctRestore('r', 2), unrestore('r')],
+    faults: ['podLost', 'recordLost'],
   },
   {
     name: 'restore, template undone',

@@ -1,4 +1,5 @@
 import type { Effect } from '../../../src/controllers/cluster/effect.ts';
+import type { RestoreOp } from '../../../src/protocol/record.ts';
 import { parseRecord } from '../../../src/protocol/record-schema.ts';
 import { fresh, violated, withClaim, withPod } from './change.ts';
 import {
@@ -98,6 +99,17 @@ export function apply(world: World, effect: Effect): Applied {
   }
 }
 
+/** A restore that has failed before its fence, and says so. */
+function givenUp({ record }: World): RestoreOp | undefined {
+  const op = record?.doc.op;
+  return op?.kind === 'Restore' && op.step === 'report' ? op : undefined;
+}
+
+const withFailed = (truth: World['truth'], { args }: RestoreOp): World['truth'] => ({
+  ...truth,
+  failed: [...new Set([...(truth.failed ?? []), args.id])].sort(),
+});
+
 const ok = (world: World): Applied => ({ world });
 const conflict = (world: World): Applied => ({ world, error: 'conflict' });
 
@@ -107,9 +119,11 @@ function writeRecord(world: World, effect: Extract<Effect, { kind: 'WriteRecord'
   const { seeded, served } = world.truth;
   const { clusterId, clusterUid } = effect.doc;
   const isNew = effect.doc.seeded && clusterId !== undefined && !seeded.includes(clusterId);
+  const op = givenUp(world);
+  const known = op && op.id !== effect.doc.op?.id ? withFailed(world.truth, op) : world.truth;
   const truth = isNew
-    ? { ...world.truth, seeded: [...seeded, clusterId], served: [...new Set([...served, clusterUid])] }
-    : world.truth;
+    ? { ...known, seeded: [...seeded, clusterId], served: [...new Set([...served, clusterUid])] }
+    : known;
   const putBack = world.record ? world.putBack : undefined;
   const written = {
     ...next,

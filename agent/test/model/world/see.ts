@@ -281,9 +281,10 @@ function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
 }
 
 /** What agents keep of the record. */
-export const readIn = ({ epoch, restores, olderRestores }: RecordDoc): NonNullable<World['read']> => ({
-  ...{ epoch, restores: restores.map(({ id }) => id) },
+export const readIn = ({ epoch, restores, olderRestores, failedRestores }: RecordDoc): NonNullable<World['read']> => ({
+  ...{ epoch, restores: restores.map(({ id, uid, specHash }) => ({ id, uid, specHash })) },
   ...(olderRestores && { olderRestores }),
+  ...(failedRestores && { failedRestores }),
 });
 
 /** What the agent has read in the record, or in the lost one. */

@@ -1,5 +1,6 @@
 import type { Effect } from '../../../src/controllers/cluster/effect.ts';
 import type { ClusterSpec, JobKind } from '../../../src/controllers/cluster/observed.ts';
+import type { AgentStatus } from '../../../src/protocol/agent-status.ts';
 import type { RecordDoc, Schemes } from '../../../src/protocol/record.ts';
 import type { AddRule, Cluster } from './etcd.ts';
 
@@ -71,7 +72,7 @@ export interface World {
   /** An old record was put back: the agents have read a newer one. */
   readonly putBack?: true;
   /** What the agents have cached of the lost record. */
-  readonly read?: Pick<RecordDoc, 'epoch' | 'olderRestores'> & { readonly restores: readonly string[] };
+  readonly read?: Pick<RecordDoc, 'epoch'> & NonNullable<AgentStatus['recordPast']>;
   /** etcd has users, and its authentication is on. */
   readonly users?: true;
   /** A scheduled backup is being taken. */
@@ -275,6 +276,8 @@ export interface Truth {
   readonly served: readonly string[];
   /** Restores from which a cluster began. */
   readonly restored: readonly string[];
+  /** EtcdRestores that failed before their fence, by name. */
+  readonly failed?: readonly string[];
   /** The defragmentations that were asked for and done, by their keys. */
   readonly defragmented?: readonly string[];
   /** A late call has set the peer URLs of a member. */

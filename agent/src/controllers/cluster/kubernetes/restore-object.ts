@@ -42,6 +42,7 @@ export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): Restor
     safetyBackup: spec.safetyBackup ?? true,
     ignoreUnreachablePods: spec.ignoreUnreachablePods ?? false,
     ...(status?.phase && { phase: status.phase }),
+    ...(metadata.deletionTimestamp && { deleting: true }),
   };
 }
 

@@ -15,8 +15,8 @@ const restore = (status?: EtcdRestoreObject['status']): EtcdRestoreObject => ({
   ...(status && { status }),
 });
 const record = (doc: object): RecordDoc => ({ restores: [], ...doc }) as unknown as RecordDoc;
-const at = (step: RestoreStep) =>
-  record({ op: { kind: 'Restore', id: 'op1', startedAt, step, args: { id: 'monday' } } });
+const at = (step: RestoreStep, uid = 'u') =>
+  record({ op: { kind: 'Restore', id: 'op1', startedAt, step, args: { id: 'monday', uid } } });
 const told = (
   doc: RecordDoc | undefined,
   status?: EtcdRestoreObject['status'],
@@ -47,15 +47,56 @@ test('a restore that has not begun is Pending and has no times; after its fence 
   const pending = { phase: 'Pending', ...why, conditions };
   expect(told(undefined)).toEqual(pending);
   expect(told(record({ op: { kind: 'Upgrade' } }))).toEqual(pending);
-  expect(told(record({ restores: [{ id: 'monday' }] }))).toMatchObject({ phase: 'Regrowing', regrowingTime: now });
+  expect(told(record({ restores: [{ id: 'monday', uid: '', specHash: '' }] }))).toMatchObject({
+    phase: 'Regrowing',
+    regrowingTime: now,
+  });
 });
 
 test('a restore that was created again under its name does not regrow', () => {
-  const fenced = (uid: string) => record({ restores: [{ id: 'monday', uid }] });
+  const fenced = (uid: string) => record({ restores: [{ id: 'monday', uid, specHash: '' }] });
   expect(told(fenced('u'))).toMatchObject({ phase: 'Regrowing' });
   expect(told(fenced('before'))).toMatchObject({ phase: 'Pending' });
   expect(told(fenced('before'))).not.toHaveProperty('regrowingTime');
   expect(eventOf(fenced('before'), undefined)).toBeUndefined();
+});
+
+test('a restore with another spec under its name is not shown the progress of the one before', () => {
+  const shown = told(at('drain', 'before'), undefined, { op: 'op1', id: 'snapshot of before' });
+  expect(shown).toMatchObject({
+    phase: 'Pending',
+    message: expect.stringContaining('the EtcdRestore that had its name'),
+  });
+  expect(shown).not.toHaveProperty('snapshotId');
+});
+
+test('what will never be carried out says so, and what to do, whatever else is in the way', () => {
+  const trouble = 'every volume is empty';
+  const message = (doc: object) =>
+    (told(record(doc), undefined, undefined, { trouble }) as { message: string }).message;
+  const before = { id: 'monday', uid: 'before' };
+  const restored = message({ restores: [{ ...before, specHash: '' }] });
+  expect(restored).toMatch(/^monday was restored before, so nothing is done; .* another name .* spec\.again/);
+  expect(message({ restores: [{ ...before, specHash: 'other' }] })).toMatch(/another spec; use another name/);
+  expect(message({ failedRestores: ['monday'] })).toMatch(/failed before; to try again, use another name/);
+  expect(message({ restores: [{ id: 'monday', uid: 'u', specHash: 'changed default' }] })).not.toMatch(/another spec/);
+});
+
+test('one that is being deleted is shown only while its operation lasts', () => {
+  const { metadata, ...rest } = restore();
+  const deleted = { ...rest, metadata: { ...metadata, deletionTimestamp: now } };
+  const shown = (doc: RecordDoc) => progressOf(deleted, { doc, served: undefined, jobs: new Map() }, now)?.status;
+  expect(shown(record({}))).toBeUndefined();
+  expect(shown(at('drain'))).toMatchObject({ phase: 'Draining' });
+});
+
+test('past a fence nothing is said to be unchanged', () => {
+  const jobs = new Map([
+    ['restore' as const, { op: 'op1', reason: 'JobFailed' as const, message: 'no such snapshot' }],
+  ]);
+  const message = (phase: string) => told({ ...at('verify'), phase } as RecordDoc, undefined, undefined, { jobs });
+  expect(message('Running')).toMatchObject({ message: 'no such snapshot; nothing has been changed yet' });
+  expect(message('Restoring')).toMatchObject({ message: 'no such snapshot' });
 });
 
 test('a waiting restore reports what it waits for', () => {
@@ -202,7 +243,7 @@ test('Stalled, Degraded and a refused pod template are the problems that block a
 });
 
 test('one that is older than the data of the cluster says from the start that it will be refused', () => {
-  const refused = { phase: 'Pending', message: expect.stringContaining('so it will be refused') };
+  const refused = { phase: 'Pending', message: expect.stringContaining('older than the data') };
   const origin = { kind: 'Restore', id: 'o', step: 'verify', args: { id: 'origin:1' } };
   expect(told(record({ phase: 'Seeding', op: origin }))).toMatchObject(refused);
   expect(told(record({ phase: 'Restoring', op: origin, olderRestores: [{ id: 'monday' }] }))).toMatchObject(refused);
@@ -289,7 +330,7 @@ test('a restore that is resumed does not mention its previous attempt', () => {
   });
   expect(told(fenced, first, { op: 'op1', id: 'snapshot-1' })).toMatchObject({ snapshotId: 'snapshot-1' });
   // After its operation, and while the record is unknown, it is still the same attempt.
-  expect(told(record({ restores: [{ id: 'monday' }] }), first)).not.toHaveProperty('safetyBackupId');
+  expect(told(record({ restores: [{ id: 'monday', uid: 'u' }] }), first)).not.toHaveProperty('safetyBackupId');
   expect(told(undefined, first)).toBeUndefined();
 });
 
@@ -300,7 +341,7 @@ test('newer snapshots that were passed over remain in the message', () => {
   expect(found).toMatchObject({ passedOver, message: expect.stringContaining(`; ${passedOver}`) });
   expect(told(at('verify'), { ...found, startTime: startedAt }, served)).toBeUndefined();
   // A reconciler that has just started knows them only from the status.
-  const grown = told(record({ restores: [{ id: 'monday' }] }), { ...found, startTime: startedAt });
+  const grown = told(record({ restores: [{ id: 'monday', uid: 'u' }] }), { ...found, startTime: startedAt });
   expect(grown).toMatchObject({ message: expect.stringMatching(/pod is ready; passed over: snapshot-2/) });
   expect(told(at('verify'), undefined, { ...served, op: 'another' })).not.toHaveProperty('passedOver');
 });

@@ -11,8 +11,9 @@ import type { Why } from '../../backup/object.ts';
 import { isHidden, isStuck } from '../../backup/pod-state.ts';
 import type { JobState, ServedSnapshot } from '../jobs/kubernetes-jobs.ts';
 import type { JobKind } from '../observed.ts';
+import { alreadyRestored, isOpOf, refusalIn } from '../operations/restore/refusal.ts';
 import type { ClusterContext } from './cluster-context.ts';
-import type { EtcdRestoreObject } from './restore-object.ts';
+import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
 
 type Phase = 'Pending' | 'Verifying' | 'BackingUp' | 'Fencing' | 'Draining' | 'Restoring' | 'Regrowing';
 
@@ -59,12 +60,14 @@ const beforeFence: readonly Phase[] = ['Verifying', 'BackingUp'];
 const blockedByCluster: readonly Phase[] = ['Pending', 'Fencing', 'Draining', 'Restoring', 'Regrowing'];
 
 /** Returns the phase of a restore, or undefined if the restore has ended or is about to end. */
-export function phaseOf({ metadata, status }: EtcdRestoreObject, doc: RecordDoc | undefined): Phase | undefined {
+export function phaseOf(restore: EtcdRestoreObject, doc: RecordDoc | undefined): Phase | undefined {
+  const { metadata, status } = restore;
   if (status?.phase === 'Completed' || status?.phase === 'Failed') return undefined;
   const { name, uid } = metadata;
+  const asked = restoreOf(restore);
   // A deletion suspends a restore past its fence.
   const ops = [doc?.op, doc?.op && 'suspended' in doc.op ? doc.op.suspended : undefined];
-  const op = ops.find((each) => each?.kind === 'Restore' && each.args.id === name);
+  const op = ops.find((each) => isOpOf(each, asked));
   if (op?.kind === 'Restore') return phases[op.step];
   // An EtcdRestore that was created again under the same name restores nothing. It is reported once the cluster is complete.
   return doc?.restores.some((fenced) => fenced.id === name && (!fenced.uid || fenced.uid === uid))
@@ -95,9 +98,11 @@ export function progressOf(restore: EtcdRestoreObject, observed: ObservedRestore
   const { doc, served, jobs } = observed;
   const phase = phaseOf(restore, doc);
   if (phase === undefined) return undefined;
+  // It was taken back.
+  if (phase === 'Pending' && restore.metadata.deletionTimestamp) return undefined;
   // The restore has begun, but the record has not been read yet or cannot be read.
   if (!doc && restore.status?.startTime !== undefined) return undefined;
-  const op = doc?.op?.kind === 'Restore' && doc.op.args.id === restore.metadata.name ? doc.op : undefined;
+  const op = doc?.op?.kind === 'Restore' && isOpOf(doc.op, restoreOf(restore)) ? doc.op : undefined;
   const past = pastOf(restore.status, phase, op);
   const status: Status = restore.status && { ...restore.status, ...past };
   // A reconciler that has just started does not know the Jobs yet, so it keeps the last status.
@@ -109,7 +114,8 @@ export function progressOf(restore: EtcdRestoreObject, observed: ObservedRestore
     ...(found?.revisionUnknown && { revisionUnknown: found.revisionUnknown }),
     ...(op?.args.safetyBackupId && { safetyBackupId: op.args.safetyBackupId }),
   };
-  const { reason, message } = refusalOf(restore, doc) ?? whyOf(phase, op, observed, status);
+  const { reason, message } =
+    refusalOf(restore, doc) ?? whyOf(phase, op, observed, { ...restore, ...(status && { status }) });
   const why = { reason, message: withNotes(message, found ?? status) };
   const all = { phase, ...why, ...facts };
   const isReported = Object.entries(all).every(([name, value]) => status?.[name] === value);
@@ -147,34 +153,37 @@ function pastOf(status: Status, phase: Phase, op: RestoreOp | undefined): Record
 
 const nulls = (fields: object): object => Object.fromEntries(Object.keys(fields).map((name) => [name, null]));
 
-/** It would discard what the cluster is, or was, created with. */
-function refusalOf({ metadata }: EtcdRestoreObject, doc: RecordDoc | undefined): Why | undefined {
-  const isOlder = doc?.olderRestores?.some(({ id }) => id === metadata.name);
-  const isBeforeBirth = doc?.op?.kind === 'Restore' && isOrigin(doc.op.args.id) && doc.phase !== 'Restoring';
-  if (!isOlder && !isBeforeBirth) return undefined;
+/** What will be said of it as soon as the reconciler gets to it: at the latest when the cluster has grown again. */
+function refusalOf(restore: EtcdRestoreObject, doc: RecordDoc | undefined): Why | undefined {
+  if (!doc) return undefined;
+  const asked = restoreOf(restore);
+  const why = refusalIn(doc, asked) ?? alreadyRestored(doc, asked);
+  if (why) return { reason: 'Waiting', message: why.message };
+  const isBeforeBirth = doc.op?.kind === 'Restore' && isOrigin(doc.op.args.id) && doc.phase !== 'Restoring';
   const message = 'older than the data that the cluster is created with, so it will be refused';
-  return { reason: 'Waiting', message };
+  return isBeforeBirth ? { reason: 'Waiting', message } : undefined;
 }
 
 function whyOf(
   phase: Phase,
   op: RestoreOp | undefined,
   { doc, jobs, ...observed }: ObservedRestore,
-  before: Status,
+  { metadata: { name }, status: before }: EtcdRestoreObject,
 ): Why {
   const { waits, runs = waits } = messages[phase];
   const trouble = observed.trouble ?? (phase === 'Regrowing' ? observed.lacks : undefined);
   const kind = op && jobOf[op.step];
   const job = kind && jobs?.get(kind);
   const own = job?.op === op?.id ? job : undefined;
-  const nothing = beforeFence.includes(phase) ? '; nothing has been changed yet' : '';
+  const isUntouched = beforeFence.includes(phase) && doc?.phase !== 'Restoring';
+  const nothing = isUntouched ? '; nothing has been changed yet' : '';
   if (!own || own.reason === 'Running') {
     const also = blockedByCluster.includes(phase) && trouble !== undefined ? `; ${trouble}` : '';
     // The cluster may have formed and be idle: then only its problem is in the way.
     if (phase === 'Pending')
       return {
         reason: 'Waiting',
-        message: `${waitingFor(doc) ?? (also ? 'waiting until the cluster can start the restore' : waits)}${also}`,
+        message: `${waitingFor(doc, name) ?? (also ? 'waiting until the cluster can start the restore' : waits)}${also}`,
       };
     return { reason: phase, message: `${own ? runs : waits}${nothing}${skippedBackup(op, before)}${also}` };
   }
@@ -184,12 +193,13 @@ function whyOf(
 }
 
 /** Names the operation that the restore waits for. */
-function waitingFor(doc: RecordDoc | undefined): string | undefined {
+function waitingFor(doc: RecordDoc | undefined, name: string): string | undefined {
   const op = doc?.op;
   if (!op) return undefined;
   if (op.kind !== 'Restore') return `waiting for the current operation of the cluster: ${op.kind}`;
   const { id } = op.args;
   const what = isOrigin(id) ? 'the creation of the cluster from a backup' : 'a restart of the only member';
+  if (id === name) return 'waiting for the end of the EtcdRestore that had its name before';
   return isOfEtcdRestore(id)
     ? `waiting for EtcdRestore ${id}; its status says what it is waiting for`
     : `waiting for ${what}`;

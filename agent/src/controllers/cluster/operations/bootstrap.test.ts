@@ -16,6 +16,8 @@ const fresh = (size = 3) => {
   });
 };
 
+const entry = (id: string) => ({ id, uid: `uid of ${id}`, specHash: `hash of ${id}` });
+
 const born = (size = 3) => fresh(size).commit();
 
 describe('the first record', () => {
@@ -125,9 +127,9 @@ describe('a lost record', () => {
 
   test('keeps every restore that agents or the status know of, though its EtcdRestore has lost its status', () => {
     const restored = ({ written }: World) => written?.restores.map(({ id }) => id);
-    const past = { restores: ['monday', 'tuesday'], startRevision: 5 };
+    const past = { restores: [entry('monday'), entry('tuesday')], startRevision: 5 };
     const world = lost().agent(1, agent(1, { recordPast: past }));
-    expect(restored(world)).toEqual(['monday', 'tuesday']);
+    expect(world.written?.restores).toMatchObject(past.restores);
     expect(world.written?.startRevision).toBe(5);
     const { volume } = agent(2);
     const other = { ...volume, identity: { ...volume.identity!, clusterUid: 'another' } };
@@ -142,7 +144,7 @@ describe('a lost record', () => {
       { id: 'monday', specHash: 'h' },
       { id: 'tuesday', specHash: 'h2' },
     ];
-    const past = { restores: ['origin:u', 'tuesday'], olderRestores: older };
+    const past = { restores: [entry('origin:u'), entry('tuesday')], olderRestores: older };
     const request = {
       ...{ name: 'wednesday', uid: 'w', createdAt: 1, specHash: 'h3', source: {} },
       phase: 'Verifying',
@@ -161,6 +163,17 @@ describe('a lost record', () => {
     expect(unread.set({ restores }).written?.olderRestores).toEqual([{ id: 'wednesday', specHash: 'h3' }]);
   });
 
+  test('keeps the names that failed, of which agents or statuses know', () => {
+    const past = { restores: [entry('monday')], failedRestores: ['sunday'] };
+    const request = { ...{ uid: 'w', createdAt: 1, specHash: 'h3', source: {} }, phase: 'Failed' };
+    const failed = (name: string) => ({ ...request, name, safetyBackup: false, ignoreUnreachablePods: false });
+    const world = lost().agent(1, agent(1, { recordPast: past }));
+    // One that was refused for the name of another does not change what is known of that name.
+    world.set({ restores: known([failed('monday'), failed('tuesday')]) });
+    expect(world.written).toMatchObject({ restores: [entry('monday')], failedRestores: ['sunday', 'tuesday'] });
+    expect(lost().written).not.toHaveProperty('failedRestores');
+  });
+
   test('is not rebuilt while the StatefulSet is unknown', () => {
     expect(lost().set({ statefulSet: unknown('403') }).effect).toBeUndefined();
   });
@@ -173,7 +186,7 @@ describe('a lost record', () => {
   });
 
   test('nor below the epoch of a record that agents have read: its last restore has not happened', () => {
-    const read = { recordPast: { restores: ['monday'] }, recordVersions: { epoch: 2 } };
+    const read = { recordPast: { restores: [entry('monday')] }, recordVersions: { epoch: 2 } };
     const world = lost().agent(1, agent(1, read));
     expect(world.plan().hold).toBe('RecordLost');
     const { volume } = agent(1);

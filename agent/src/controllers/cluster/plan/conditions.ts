@@ -27,6 +27,7 @@ import {
   memberAt,
   nameOf,
   quorumServes,
+  seemsHealthy,
   voters,
   wantedSize,
 } from './facts.ts';
@@ -149,7 +150,7 @@ function unreachable(v: View): Condition | undefined {
 const firstWithLivez = '3.4.29';
 
 function ready(v: View): Condition {
-  const why = lacking(v) ?? refused(v) ?? unprotected(v);
+  const why = lacking(v, seemsHealthy) ?? refused(v) ?? unprotected(v);
   if (why) return is('Ready', false, 'NotUpToDate', `${reasons.NotUpToDate}: ${why}`);
   return is('Ready', true, atLeast(v.spec.version, firstWithLivez) ? 'UpToDate' : 'VersionOutdated');
 }

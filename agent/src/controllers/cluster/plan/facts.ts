@@ -67,6 +67,16 @@ const podStays = (v: View, memberId: string): boolean => {
   return member !== undefined && member.pod?.deleting === false;
 };
 
+/**
+ * For reports only. A reconciler that has just started has not watched a member for long enough; the last status says
+ * whether its predecessor had.
+ */
+export const seemsHealthy = (v: View, memberId: string): boolean =>
+  healthy(v, memberId) || (wasReady(v) && answers(v, memberId) && podStays(v, memberId));
+
+const wasReady = ({ cluster: { status } }: View): boolean =>
+  status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true;
+
 export const healthyVoters = (v: View): MemberView[] => voters(v).filter(({ id }) => healthy(v, id));
 export const allVotersHealthy = (v: View): boolean =>
   v.o.members.known && voters(v).length > 0 && healthyVoters(v).length === voters(v).length;

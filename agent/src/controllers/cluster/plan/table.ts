@@ -122,10 +122,9 @@ export const rules: readonly AnyRule[] = [
   holdDeleting,
   // A member without a place may be what the quorum waits for.
   ...freeNode,
-  // Whoever restores because the quorum is lost must read at once that nothing will happen.
-  reportRestore,
   holdQuorumLost,
   setFinalizer,
+  reportRestore,
   holdOperation,
 
   // Nothing is in flight below this line.

@@ -6,8 +6,11 @@ import { podsOf, statefulSet, statusOf } from './observations.ts';
 import { switchStep } from './transport-ready.ts';
 import type { View } from './view.ts';
 
+/** Whether a member counts as healthy: for a rule that acts, or for a report. */
+type IsHealthy = (v: View, memberId: string) => boolean;
+
 /** The first difference from the spec; undefined: the cluster is ready. */
-export function lacking(v: View): string | undefined {
+export function lacking(v: View, isHealthy: IsHealthy = healthy): string | undefined {
   const { size, version } = v.spec;
   if (!isBorn(v)) return 'it has not reached its size yet';
   if (v.record.op !== undefined && beforeFence(v) === undefined) return 'an operation is in flight';
@@ -16,7 +19,7 @@ export function lacking(v: View): string | undefined {
   if (learner) return `${nameOf(v, learner)} is joining`;
   if (voters(v).length !== size) return `${voters(v).length} of ${size} voters exist`;
   for (const member of voters(v)) {
-    const why = unwell(v, member);
+    const why = unwell(v, member, isHealthy);
     if (why) return `${nameOf(v, member)} ${why}`;
   }
   const sts = statefulSet(v);
@@ -29,8 +32,10 @@ export function lacking(v: View): string | undefined {
   return other && `${nameOf(v, other)} runs ${statusOf(v, other.id)?.version}, the spec names ${version}`;
 }
 
-function unwell(v: View, member: MemberView): string | undefined {
+function unwell(v: View, member: MemberView, isHealthy: IsHealthy): string | undefined {
   if (!answers(v, member.id)) return 'does not answer';
   if (!hasReadyPod(member)) return 'answers, but its pod is not ready';
-  return healthy(v, member.id) ? undefined : `answers, and counts as healthy after ${Math.round(v.s.stable / 1000)} s`;
+  return isHealthy(v, member.id)
+    ? undefined
+    : `answers, and counts as healthy after ${Math.round(v.s.stable / 1000)} s`;
 }

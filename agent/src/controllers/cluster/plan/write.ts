@@ -7,7 +7,7 @@ import { recorded } from './observations.ts';
 import type { View } from './view.ts';
 
 const tombstonesKept = 64;
-const restoresKept = 128;
+export const restoresKept = 128;
 
 /** Writes the next version of the record with these fields changed. A field that is undefined is removed. */
 export function write(v: View, change: Partial<RecordDoc>): Effect {

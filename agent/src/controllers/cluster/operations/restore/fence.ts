@@ -10,6 +10,7 @@ import type { View } from '../../plan/view.ts';
 import { restored, write } from '../../plan/write.ts';
 import { restoreOp } from '../jobs.ts';
 import {
+  allRequests,
   args,
   at,
   beforeFence,
@@ -17,7 +18,6 @@ import {
   isUnsaved,
   lastRevision,
   noRoom,
-  requests,
   roomAtSeed,
   sameSnapshot,
   step,
@@ -30,7 +30,7 @@ import {
  * that are still in Git would discard what it was born from, also when they are deleted and created again.
  */
 const olderThan = (v: View): RecordDoc['olderRestores'] => {
-  const found = requests(v).map(({ name, specHash }) => ({ id: name, specHash }));
+  const found = allRequests(v).map(({ name, specHash }) => ({ id: name, specHash }));
   return [...(v.record.olderRestores ?? []).filter(({ id }) => !found.some((other) => other.id === id)), ...found];
 };
 

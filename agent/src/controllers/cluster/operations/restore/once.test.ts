@@ -27,9 +27,26 @@ describe('once per name', () => {
     });
   });
 
-  test('it is refused at once, also while the quorum is lost', () => {
-    const world = again({ uid: 'made-again', specHash: 'other' });
-    expect(world.set({ members: unknown('no etcd'), status: {} }).effect).toMatchObject({ reason: 'NameUsed' });
+  test('after a failure: NameUsed, because whoever brings it back later would discard what was written since', () => {
+    const failing = asked(request()).op({
+      ...{ kind: 'Restore', id: 'fresh-id', holder: 'h', startedAt: '', step: 'report' },
+      args: {
+        ...{ id: 'monday', uid: 'restore-uid', specHash: 'hash', source: { backupName: 'b' }, sourceToken: '' },
+        ...{ safetyBackup: false, ignoreUnreachablePods: false },
+        failed: { reason: 'SnapshotRefused', message: 'no such snapshot' },
+      },
+    });
+    const world = failing.set({ restores: known([request({ phase: 'Failed' })]) }).commit();
+    expect(world.record).toMatchObject({ failedRestores: ['monday'], restores: [] });
+    const back = request({ uid: 'made-again', specHash: 'other' });
+    expect(world.set({ restores: known([back]) }).effect).toMatchObject({ phase: 'Failed', reason: 'NameUsed' });
+    // The same under another name is a new try.
+    expect(world.set({ restores: known([request({ name: 'tuesday' })]) }).written).toMatchObject(begins('tuesday'));
+  });
+
+  test('a later default of the CRD does not make another spec of it', () => {
+    const world = again({ specHash: 'with a default' });
+    expect(world.effect).toMatchObject({ phase: 'Completed', reason: 'Restored' });
   });
 
   test('the same spec under another name: nothing is restored, and it says how to ask again', () => {
@@ -144,6 +161,17 @@ describe('in the place of one that is blocked past its fence', () => {
     expect(blocked([restored('monday')], request({ uid: 'made-again' })).rule).not.toBe('ReportRestore');
   });
 
+  test('one that is corrected under its name takes the place of the one that took its place', () => {
+    const second = blocked([restored('monday')], tuesday()).commit();
+    expect(second.record.op).toMatchObject({ step: 'verify', args: { id: 'tuesday' } });
+    const { id: op } = second.record.op!;
+    second.set({ jobs: known([{ kind: 'restore', uid: 'j2', op, state: 'Failed', deleting: false }]) });
+    const corrected = tuesday({ uid: 'corrected', specHash: 'corrected' });
+    expect(second.set({ restores: known([corrected]) }).written).toMatchObject({
+      op: { step: 'verify', args: { id: 'tuesday', uid: 'corrected' } },
+    });
+  });
+
   test('what it replaced may still come to serve, so the same under a third name is refused, and says how to ask', () => {
     const world = blocked([restored('monday')], tuesday())
       .commit()
@@ -156,6 +184,18 @@ describe('in the place of one that is blocked past its fence', () => {
     expect(world.effect).toMatchObject({ ...refusal, message: expect.stringContaining('spec.again') });
     world.set({ restores: known([failed, request({ name: 'wednesday', uid: 'u3', specHash: 'again' })]) });
     expect(world.written).toMatchObject(begins('wednesday'));
+  });
+});
+
+describe('one that is being deleted, though a finalizer keeps it', () => {
+  const going = request({ deleting: true });
+
+  test('does not begin, and is taken back before its fence', () => {
+    expect(asked(going).rule).not.toBe('Restore');
+    const world = asked(request()).commit();
+    expect(world.record.op).toMatchObject({ kind: 'Restore' });
+    expect(world.set({ restores: known([going]) }).rule).toBe('Restore.withdrawn');
+    expect(world.written?.op).toBeUndefined();
   });
 });
 
@@ -183,6 +223,8 @@ describe('Completed', () => {
     // A later operation has replaced the members since: they are not its own.
     world.set({ pods: known([pod(0), pod(1), pod(2, { ready: false })]) }).doc({ lastRestoreId: 'tuesday' });
     expect(world.effect).toMatchObject({ ...report, reason: 'AlreadyRestored' });
+    world.doc({ restores: [restored('monday'), restored('tuesday', { specHash: 'other' })] });
+    expect(world.effect).toMatchObject({ message: expect.stringContaining('tuesday has replaced its data since') });
   });
 
   test('does not keep a refusal waiting', () => {

@@ -1,6 +1,6 @@
 import { hasBeyond, noneBeyond } from '../../../../backup/payload/plausible-revision.ts';
 import { formatBytes } from '../../../../lib/terminal/progress.ts';
-import type { FencedRestore, Op, RecordDoc, RestoreArgs, RestoreOp, RestoreStep } from '../../../../protocol/record.ts';
+import type { Op, RecordDoc, RestoreArgs, RestoreOp, RestoreStep } from '../../../../protocol/record.ts';
 import type { Effect } from '../../effect.ts';
 import type { Pod, RestoreRequest } from '../../observed.ts';
 import { quorumLostLong } from '../../plan/facts.ts';
@@ -8,6 +8,7 @@ import { agentOf, lasts, podsOf, statusOf } from '../../plan/observations.ts';
 import type { View } from '../../plan/view.ts';
 import { without, write } from '../../plan/write.ts';
 import { givesUp, ownJob, restoreOp, stuckJob } from '../jobs.ts';
+import { hasFailed, isOlder, isOpOf, namesakeOf } from './refusal.ts';
 
 // Shared by the steps of a restore: verify, safety backup, fence, drain, seed, restore. Then the cluster grows again.
 
@@ -46,31 +47,26 @@ export function suspended({ record: { op } }: View): { suspended?: Op } {
   return op && op.kind !== 'Defragment' && op.kind !== 'MoveLeader' ? { suspended: op } : {};
 }
 
-export const requests = (v: View): RestoreRequest[] =>
+/** Every EtcdRestore that there is. */
+export const allRequests = (v: View): RestoreRequest[] =>
   v.o.restores.known ? [...v.o.restores.v].sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1)) : [];
+
+/** One that is being deleted is taken back, although a finalizer may keep it for long. */
+export const requests = (v: View): RestoreRequest[] => allRequests(v).filter(({ deleting }) => !deleting);
 
 export const final = ({ phase }: RestoreRequest): boolean => phase === 'Completed' || phase === 'Failed';
 
 /** It was fenced, so it is not carried out again. */
 export const isRecorded = (v: View, id: string): boolean => v.record.restores.some((restore) => restore.id === id);
 
-/** The restore that the same spec asked for under another name: an EtcdRestore in Git that was renamed. */
-export const namesake = (v: View, { name, specHash }: RestoreRequest): FencedRestore | undefined =>
-  v.record.restores.find(
-    (restore) => ![name, restoreOp(v)?.args.id].includes(restore.id) && restore.specHash === specHash,
-  );
-
-/** It was there before the data of the cluster, and would discard them. */
-export const isOlder = (v: View, { name, specHash }: RestoreRequest): boolean =>
-  v.record.olderRestores?.some((older) => older.id === name || older.specHash === specHash) === true;
-
 /** Asked for beside the one in flight. */
 export const isOther = (v: View, request: RestoreRequest): boolean =>
   !final(request) &&
   !isRecorded(v, request.name) &&
-  namesake(v, request) === undefined &&
-  !isOlder(v, request) &&
-  request.name !== restoreOp(v)?.args.id;
+  namesakeOf(v.record, request) === undefined &&
+  !isOlder(v.record, request) &&
+  !hasFailed(v.record, request) &&
+  !isOpOf(v.record.op, request);
 
 export const serving = (v: View) => ownJob(v, 'restore')?.serving;
 

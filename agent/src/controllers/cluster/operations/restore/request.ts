@@ -1,12 +1,12 @@
 import type { RestoreArgs } from '../../../../protocol/record.ts';
-import { isOfEtcdRestore, isOrigin, originId } from '../../../../protocol/restore-id.ts';
+import { isOrigin, originId } from '../../../../protocol/restore-id.ts';
 import type { Effect } from '../../effect.ts';
 import type { RestoreRequest } from '../../observed.ts';
 import { hasReadyPod, healthyVoters, isSeeded, isWanted, voters, wantedSize } from '../../plan/facts.ts';
 import { rule, steps } from '../../plan/rule.ts';
 import { imageFits } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
-import { oneTimeToken, opBase, write } from '../../plan/write.ts';
+import { oneTimeToken, opBase, restoresKept, write } from '../../plan/write.ts';
 import { givesUp, notLater, restoreOp } from '../jobs.ts';
 import {
   args,
@@ -15,16 +15,15 @@ import {
   blocked,
   ended,
   final,
-  isOlder,
   isOther,
   isRecorded,
-  namesake,
   outdone,
   requests,
   seedIsSilent,
   slotFree,
   suspended,
 } from './operation.ts';
+import { alreadyRestored, entryOf, hasFailed, isOlder, isOpOf, namesakeOf, refusalIn } from './refusal.ts';
 
 // Which restore is requested, and what its EtcdRestore reports.
 
@@ -49,64 +48,33 @@ const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
   };
 };
 
-/** The operation in flight is its own, or that of the same EtcdRestore before it was created again. */
-const isInFlight = (v: View, { name, specHash }: RestoreRequest): boolean => {
-  const own = restoreOp(v)?.args;
-  return own?.id === name && own.specHash === specHash;
-};
-
 const done = (v: View, request: RestoreRequest): boolean =>
-  (isRecorded(v, request.name) || namesake(v, request) !== undefined || isOlder(v, request)) && !isInFlight(v, request);
+  (entryOf(v.record, request) !== undefined || refusalIn(v.record, request) !== undefined) &&
+  !isOpOf(v.record.op, request);
 
-const entry = (v: View, { name }: RestoreRequest) => v.record.restores.find(({ id }) => id === name);
-
-/** The EtcdRestore whose data have replaced those of this one. */
-const successor = (v: View, { name }: RestoreRequest) => {
-  const last = v.record.restores.findLast(({ id }) => isOfEtcdRestore(id));
-  return last && last.id !== name ? last : undefined;
-};
-
-/** Why it does nothing, or its data are no longer there; undefined: they are. */
-const refused = (v: View, request: RestoreRequest): { reason: string; message: string } | undefined => {
-  const { name } = request;
-  const [own, other] = [entry(v, request), namesake(v, request)];
-  if (!own && other) {
-    const message = `EtcdRestore ${other.id} restored the same, so this one does nothing; to restore it again, create an EtcdRestore with another text in spec.again, such as the date`;
-    return { reason: 'RestoredUnderOtherName', message };
-  }
-  if (!own) {
-    const message = `this EtcdRestore is older than the data of the cluster, and would discard them; to restore it nevertheless, create an EtcdRestore with another name and another text in spec.again, such as the date`;
-    return { reason: 'OlderThanCluster', message };
-  }
-  if (own.specHash !== '' && own.specHash !== request.specHash)
-    return { reason: 'NameUsed', message: `the name ${name} was restored with another spec; use another name` };
-  const next = own.uid === request.uid ? successor(v, request) : undefined;
-  return next && { reason: 'Superseded', message: `EtcdRestore ${next.id} replaces the data that were restored` };
-};
+const refused = (v: View, request: RestoreRequest): boolean => refusalIn(v.record, request) !== undefined;
 
 /** An EtcdRestore may be recreated under its name by apply, Argo CD or Velero. Nothing is restored twice. */
 const report = (v: View, request: RestoreRequest): Effect => {
   const { name, uid } = request;
-  const why = refused(v, request);
+  const why = refusalIn(v.record, request);
   if (why) return { kind: 'ReportRestore', name, uid, phase: 'Failed', ...why };
-  const [reason, message] =
-    entry(v, request)?.uid === uid
-      ? ['Restored', `restored as epoch ${v.record.epoch}`]
-      : ['AlreadyRestored', `${name} was restored before; nothing is done`];
-  return { kind: 'ReportRestore', name, uid, phase: 'Completed', reason, message };
+  const restored = { reason: 'Restored', message: `restored as epoch ${v.record.epoch}` };
+  return { kind: 'ReportRestore', name, uid, phase: 'Completed', ...(alreadyRestored(v.record, request) ?? restored) };
 };
 
 /** Whoever waits for a restore goes on with a cluster that serves. */
 const regrown = (v: View, request: RestoreRequest): boolean => {
-  const isOwn = entry(v, request)?.uid === request.uid || v.record.lastRestoreId === request.name;
+  const isOwn = entryOf(v.record, request)?.uid === request.uid || v.record.lastRestoreId === request.name;
   const members = isOwn ? healthyVoters(v).filter(hasReadyPod) : voters(v);
   return isSeeded(v) && members.filter(({ ordinal }) => isWanted(v, ordinal)).length >= wantedSize(v);
 };
 
 const stillAsked = (v: View): boolean => {
   const op = restoreOp(v)!;
-  // The failure must still be reported.
-  if (v.cluster.deleting) return at(v, 'report') !== undefined;
+  // The failure must still be reported, and noted.
+  if (at(v, 'report')) return true;
+  if (v.cluster.deleting) return false;
   const { recovery } = v.spec;
   if (op.kind === 'Recover') return recovery?.id === op.args.uid && recovery.acceptDataLoss;
   // Its origin cannot be changed, but an EtcdCluster that is created again may have another, or none.
@@ -115,7 +83,7 @@ const stillAsked = (v: View): boolean => {
 };
 
 const ownRequest = (v: View): RestoreRequest | undefined =>
-  requests(v).find((request) => isInFlight(v, request) && !final(request));
+  requests(v).find((request) => isOpOf(v.record.op, request) && !final(request));
 
 /** The old data are quarantined, so there is nothing left to back up, and no member to ask which revisions were served. */
 function supersede(v: View, request: RestoreRequest): Effect {
@@ -133,8 +101,9 @@ export const restoreCluster = rule<RestoreRequest>({
   when: {
     'it is not final': (_, request) => !final(request),
     'never fenced': (v, { name }) => !isRecorded(v, name),
-    'the same was not restored under another name': (v, request) => namesake(v, request) === undefined,
-    'it is not older than the data of the cluster': (v, request) => !isOlder(v, request),
+    'the same was not restored under another name': (v, request) => namesakeOf(v.record, request) === undefined,
+    'it is not older than the data of the cluster': (v, request) => !isOlder(v.record, request),
+    'none of its name failed before': (v, request) => !hasFailed(v.record, request),
     'the cluster is not being deleted': (v) => !v.cluster.deleting,
   },
   requires: {
@@ -229,6 +198,9 @@ export const replacementSteps = [
   ),
 ];
 
+/** Names are used once: this one does not begin when it is created again. */
+const failedRestores = (v: View): string[] => [...(v.record.failedRestores ?? []).slice(1 - restoresKept), args(v).id];
+
 export const reportSteps = [
   ...steps({ when: { 'step report': (v) => at(v, 'report') !== undefined }, from: 'failed' }, [
     rule<RestoreRequest>({
@@ -245,7 +217,7 @@ export const reportSteps = [
       does: 'WriteRecord',
       to: 'running',
       requires: { 'no EtcdRestore has to report it': (v) => v.o.restores.known },
-      effect: (v) => write(v, ended(v)),
+      effect: (v) => write(v, { ...ended(v), failedRestores: failedRestores(v) }),
     }),
   ]),
 ];
@@ -259,7 +231,7 @@ export const reportRestore = rule<RestoreRequest>({
   when: { 'it is not final': (_, request) => !final(request), 'its id was restored': done },
   requires: {
     'it is refused, or the cluster has grown again, and if that was this restore, its members serve': (v, request) =>
-      refused(v, request) !== undefined || regrown(v, request),
+      refused(v, request) || regrown(v, request),
   },
   effect: report,
 });
