@@ -4,6 +4,7 @@ import { EtcdVersion } from '../../src';
 import { kubectl } from '../e2e/support/kubectl';
 import { slowTest } from '../e2e/support/settings';
 import type { Manifest } from '../synth';
+import { otherName } from './support/platform';
 import { podsOf, Stage } from './support/stage';
 import { argocd, get, impatientFlux } from './support/tool';
 
@@ -85,11 +86,11 @@ describe.each([argocd, impatientFlux].map((tool) => [tool.name, tool] as const))
   });
 
   slowTest('the namespace is renamed: the clusters in the former one serve on', async () => {
-    await stage.commit({ shop: 'gitops-store' });
+    await stage.commit({ shop: otherName });
     await stage.becomes(
       'a new cluster',
       300,
-      async () => (await get('etcdclusters', '-n', 'gitops-store')).items.length === 2,
+      async () => (await get('etcdclusters', '-n', otherName)).items.length === 2,
     );
     await stage.rounds();
     expect((await get('namespace', 'gitops-shop')).metadata.deletionTimestamp).toBeUndefined();
@@ -97,7 +98,7 @@ describe.each([argocd, impatientFlux].map((tool) => [tool.name, tool] as const))
     // Argo CD is OutOfSync until what must not be pruned is gone.
     await isAsBefore('the namespace has its name again', async () => {
       await stage.becomes('the reconciler is back', 300, async () => (await podsOf('etcd-reconciler')).some(isReady));
-      await kubectl(['delete', 'namespace', 'gitops-store', '--timeout=300s']);
+      await kubectl(['delete', 'namespace', otherName, '--timeout=300s']);
     });
   });
 

@@ -19,6 +19,8 @@ import {
 import { agentImage } from '../../e2e/support/settings';
 
 export const teams = ['gitops-shop', 'gitops-billing'] as const;
+/** The other name of a namespace that is renamed. */
+export const otherName = 'gitops-store';
 type Team = (typeof teams)[number];
 
 /** The clusters of the platform, by their place. */

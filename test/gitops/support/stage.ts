@@ -3,7 +3,7 @@ import { kubectl } from '../../e2e/support/kubectl';
 import { claim } from '../../e2e/support/manifests';
 import type { Manifest } from '../../synth';
 import { sharedFields } from './owners';
-import { type ClusterName, type Commit, clusters, Platform, teams } from './platform';
+import { type ClusterName, type Commit, clusters, otherName, Platform, teams } from './platform';
 import { argocd, flux, get, isReady, type Said, type Tool, until } from './tool';
 
 /** One line of the report. */
@@ -50,7 +50,7 @@ export class Stage {
   }
 
   async #clear(): Promise<void> {
-    for (const team of teams) await kubectl(['delete', 'namespace', team, '--ignore-not-found', '--timeout=300s']);
+    await kubectl(['delete', 'namespace', ...teams, otherName, '--ignore-not-found', '--timeout=300s']);
   }
 
   async commit(commit: Commit = {}): Promise<void> {

@@ -167,6 +167,7 @@ function excuse(world: World): string | undefined {
   if (world.jobs.some((j) => j.state === 'Failed' && failsForGood(world, j))) return 'a Job fails';
   const isQueued = beforeFence(doc) && world.restores.filter((r) => !r.phase).length > 1;
   if (!isQueued && world.jobs.some((j) => j.stuck && j.op === doc.op?.id)) return 'the pod of a Job does not start';
+  if (isTakenBack(world, doc)) return 'the EtcdRestore that goes on was deleted';
   if (world.putBack) return PUT_BACK;
   if (world.sts?.image) return WRONG_IMAGE;
   if (world.sts?.broken) return BROKEN;
@@ -199,6 +200,14 @@ function excuse(world: World): string | undefined {
     return 'a lost volume waits for replace.force';
   return undefined;
 }
+
+/** The old data are fenced off, and what was to take their place is not asked for any more. */
+const isTakenBack = ({ restores }: World, { op, phase, restores: fenced }: RecordDoc): boolean =>
+  phase === 'Restoring' &&
+  op?.kind === 'Restore' &&
+  !op.args.id.includes(':') &&
+  !fenced.some(({ id }) => id === op.args.id) &&
+  !restores.some(({ name }) => name === op.args.id);
 
 /** Its operation may still be given up for another. */
 const beforeFence = ({ op, phase }: RecordDoc): boolean => op?.kind === 'Restore' && phase !== 'Restoring';

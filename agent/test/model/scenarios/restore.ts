@@ -1,4 +1,5 @@
 import { correctRestore, type Edit, madeAgainFrom, renameRestore, restore, unrestore } from '../world/events.ts';
+import type { World } from '../world/world.ts';
 import { after, edited, fresh, of, type Plot, restoredFormerly, suspending, tight } from './plot.ts';
 
 /** If its status is gone before the first record, nothing tells any more that it was carried out. */
@@ -6,6 +7,8 @@ const recorded = (edit: Edit): Edit => ({
   ...edit,
   apply: (spec, world) => (world.record ? edit.apply(spec, world) : undefined),
 });
+
+const isPastFence = ({ record }: World): boolean => record?.doc.phase === 'Restoring';
 
 export const restores: readonly Plot[] = [
   {
@@ -114,24 +117,28 @@ export const restores: readonly Plot[] = [
   },
   {
     name: 'restore past its fence, another in its place',
-    from: after(of({ size: 1 }), edited(restore('r', 2)), ({ record }) => record?.doc.phase === 'Restoring'),
+    from: after(of({ size: 1 }), edited(restore('r', 2)), isPastFence),
     budget: { edits: 1, faults: 1 },
     edits: [restore('r2', 1)],
     faults: ['jobFails', 'jobStuck'],
   },
   {
     name: 'restore past its fence, made again with another spec',
-    from: after(of({ size: 1 }), edited(restore('r', 2)), ({ record }) => record?.doc.phase === 'Restoring'),
+    from: after(of({ size: 1 }), edited(restore('r', 2)), isPastFence),
     budget: { edits: 2, faults: 2 },
     edits: [correctRestore('r', 1), restore('r2', 1)],
     faults: ['jobFails', 'snapshotReplaced'],
   },
   {
-    name: 'restore in the place of one past its fence, made again with another spec',
-    from: after(of({ size: 1 }), edited(restore('r', 2)), ({ record }) => record?.doc.phase === 'Restoring'),
-    budget: { edits: 2, faults: 2 },
-    edits: [restore('r2', 1, { bad: true }), correctRestore('r2', 1)],
-    faults: ['jobFails', 'snapshotReplaced'],
+    name: 'restore in the place of one past its fence, deleted or made again with another spec',
+    from: after(
+      after(of({ size: 1 }), edited(restore('r', 2)), isPastFence),
+      (world) => edited(restore('r2', 1))({ ...world, jobs: world.jobs.map((job) => ({ ...job, state: 'Failed' })) }),
+      ({ record }) => record?.doc.op?.kind === 'Restore' && record.doc.op.args.id === 'r2',
+    ),
+    budget: { edits: 2, faults: 1 },
+    edits: [correctRestore('r2', 1), unrestore('r2'), restore('r3', 1)],
+    faults: ['jobFails', 'jobStuck'],
   },
   {
     name: 'restore that fails, then deleted and made again',

@@ -1,5 +1,5 @@
 import type { Effect } from '../../../src/controllers/cluster/effect.ts';
-import type { RestoreOp } from '../../../src/protocol/record.ts';
+import type { RecordDoc, RestoreOp } from '../../../src/protocol/record.ts';
 import { parseRecord } from '../../../src/protocol/record-schema.ts';
 import { fresh, violated, withClaim, withPod } from './change.ts';
 import {
@@ -99,10 +99,14 @@ export function apply(world: World, effect: Effect): Applied {
   }
 }
 
-/** A restore that has failed before its fence, and says so. */
-function givenUp({ record }: World): RestoreOp | undefined {
+/** A restore that this write gives up before its own fence: it has failed, or another takes its place. */
+function givenUp({ record }: World, doc: RecordDoc): RestoreOp | undefined {
   const op = record?.doc.op;
-  return op?.kind === 'Restore' && op.step === 'report' ? op : undefined;
+  if (op?.kind !== 'Restore' || op.id === doc.op?.id) return undefined;
+  if (op.step === 'report') return op;
+  const next = doc.op?.kind === 'Restore' ? doc.op.args.id : undefined;
+  const isReplaced = next !== undefined && next !== op.args.id && record?.doc.phase === 'Restoring';
+  return isReplaced && !record.doc.restores.some(({ id }) => id === op.args.id) ? op : undefined;
 }
 
 const withFailed = (truth: World['truth'], { args }: RestoreOp): World['truth'] => ({
@@ -119,8 +123,8 @@ function writeRecord(world: World, effect: Extract<Effect, { kind: 'WriteRecord'
   const { seeded, served } = world.truth;
   const { clusterId, clusterUid } = effect.doc;
   const isNew = effect.doc.seeded && clusterId !== undefined && !seeded.includes(clusterId);
-  const op = givenUp(world);
-  const known = op && op.id !== effect.doc.op?.id ? withFailed(world.truth, op) : world.truth;
+  const op = givenUp(world, effect.doc);
+  const known = op ? withFailed(world.truth, op) : world.truth;
   const truth = isNew
     ? { ...known, seeded: [...seeded, clusterId], served: [...new Set([...served, clusterUid])] }
     : known;

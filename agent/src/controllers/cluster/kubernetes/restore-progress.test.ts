@@ -3,7 +3,7 @@ import type { RecordDoc, RestoreStep } from '../../../protocol/record.ts';
 import { whyNotRestored } from '../../backup/object.ts';
 import type { PodState } from '../../backup/pod-state.ts';
 import type { JobKind } from '../observed.ts';
-import type { EtcdRestoreObject } from './restore-object.ts';
+import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
 import { lackOf, type ObservedRestore, progressOf, troubleOf, withNotes } from './restore-progress.ts';
 
 const now = '2026-11-22T03:00:00Z';
@@ -86,8 +86,16 @@ test('one that is being deleted is shown only while its operation lasts', () => 
   const { metadata, ...rest } = restore();
   const deleted = { ...rest, metadata: { ...metadata, deletionTimestamp: now } };
   const shown = (doc: RecordDoc) => progressOf(deleted, { doc, served: undefined, jobs: new Map() }, now)?.status;
-  expect(shown(record({}))).toBeUndefined();
+  expect(shown(record({}))).toMatchObject({ phase: 'Pending', message: expect.stringContaining('was taken back') });
   expect(shown(at('drain'))).toMatchObject({ phase: 'Draining' });
+});
+
+test('one that was created again while it was being restored goes on with what it has shown', () => {
+  const shown = { phase: 'Restoring', startTime: startedAt, safetyBackupId: 'safety' };
+  const doc = record({ restores: [{ id: 'monday', uid: 'before', specHash: restoreOf(restore()).specHash }] });
+  expect(told(doc, shown)).toMatchObject({ phase: 'Regrowing' });
+  expect(told(doc, shown)).not.toHaveProperty('safetyBackupId');
+  expect(told(doc)).toMatchObject({ phase: 'Pending', message: expect.stringContaining('restored before') });
 });
 
 test('past a fence nothing is said to be unchanged', () => {

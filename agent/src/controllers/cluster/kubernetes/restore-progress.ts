@@ -11,7 +11,7 @@ import type { Why } from '../../backup/object.ts';
 import { isHidden, isStuck } from '../../backup/pod-state.ts';
 import type { JobState, ServedSnapshot } from '../jobs/kubernetes-jobs.ts';
 import type { JobKind } from '../observed.ts';
-import { alreadyRestored, isOpOf, refusalIn } from '../operations/restore/refusal.ts';
+import { alreadyRestored, entryOf, isOpOf, refusalIn } from '../operations/restore/refusal.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
 
@@ -63,16 +63,17 @@ const blockedByCluster: readonly Phase[] = ['Pending', 'Fencing', 'Draining', 'R
 export function phaseOf(restore: EtcdRestoreObject, doc: RecordDoc | undefined): Phase | undefined {
   const { metadata, status } = restore;
   if (status?.phase === 'Completed' || status?.phase === 'Failed') return undefined;
-  const { name, uid } = metadata;
+  const { uid } = metadata;
   const asked = restoreOf(restore);
   // A deletion suspends a restore past its fence.
   const ops = [doc?.op, doc?.op && 'suspended' in doc.op ? doc.op.suspended : undefined];
   const op = ops.find((each) => isOpOf(each, asked));
   if (op?.kind === 'Restore') return phases[op.step];
   // An EtcdRestore that was created again under the same name restores nothing. It is reported once the cluster is complete.
-  return doc?.restores.some((fenced) => fenced.id === name && (!fenced.uid || fenced.uid === uid))
-    ? 'Regrowing'
-    : 'Pending';
+  const own = doc && entryOf(doc, asked);
+  // Created again while it was being restored, with the same spec: it was shown as its own.
+  const isShown = own?.specHash === asked.specHash && status?.startTime !== undefined;
+  return own && (!own.uid || own.uid === uid || isShown) ? 'Regrowing' : 'Pending';
 }
 
 export interface ObservedRestore {
@@ -98,8 +99,6 @@ export function progressOf(restore: EtcdRestoreObject, observed: ObservedRestore
   const { doc, served, jobs } = observed;
   const phase = phaseOf(restore, doc);
   if (phase === undefined) return undefined;
-  // It was taken back.
-  if (phase === 'Pending' && restore.metadata.deletionTimestamp) return undefined;
   // The restore has begun, but the record has not been read yet or cannot be read.
   if (!doc && restore.status?.startTime !== undefined) return undefined;
   const op = doc?.op?.kind === 'Restore' && isOpOf(doc.op, restoreOf(restore)) ? doc.op : undefined;
@@ -115,7 +114,7 @@ export function progressOf(restore: EtcdRestoreObject, observed: ObservedRestore
     ...(op?.args.safetyBackupId && { safetyBackupId: op.args.safetyBackupId }),
   };
   const { reason, message } =
-    refusalOf(restore, doc) ?? whyOf(phase, op, observed, { ...restore, ...(status && { status }) });
+    refusalOf(restore, doc, phase) ?? whyOf(phase, op, observed, { ...restore, ...(status && { status }) });
   const why = { reason, message: withNotes(message, found ?? status) };
   const all = { phase, ...why, ...facts };
   const isReported = Object.entries(all).every(([name, value]) => status?.[name] === value);
@@ -154,10 +153,12 @@ function pastOf(status: Status, phase: Phase, op: RestoreOp | undefined): Record
 const nulls = (fields: object): object => Object.fromEntries(Object.keys(fields).map((name) => [name, null]));
 
 /** What will be said of it as soon as the reconciler gets to it: at the latest when the cluster has grown again. */
-function refusalOf(restore: EtcdRestoreObject, doc: RecordDoc | undefined): Why | undefined {
+function refusalOf(restore: EtcdRestoreObject, doc: RecordDoc | undefined, phase: Phase): Why | undefined {
   if (!doc) return undefined;
   const asked = restoreOf(restore);
-  const why = refusalIn(doc, asked) ?? alreadyRestored(doc, asked);
+  if (phase === 'Pending' && asked.deleting)
+    return { reason: 'Waiting', message: 'it is being deleted, so it was taken back; nothing was restored' };
+  const why = refusalIn(doc, asked) ?? (phase === 'Pending' ? alreadyRestored(doc, asked) : undefined);
   if (why) return { reason: 'Waiting', message: why.message };
   const isBeforeBirth = doc.op?.kind === 'Restore' && isOrigin(doc.op.args.id) && doc.phase !== 'Restoring';
   const message = 'older than the data that the cluster is created with, so it will be refused';

@@ -6,7 +6,7 @@ import { waitsForRestore } from '../operations/deletion.ts';
 import { givesUp, ownJob, restoreOp, stuckJob } from '../operations/jobs.ts';
 import { clearedJustNow } from '../operations/no-space.ts';
 import { outdated } from '../operations/restart.ts';
-import { at, beforeFence, blocked, isUnreachable, noRoom } from '../operations/restore/operation.ts';
+import { at, beforeFence, blocked, isAbandoned, isUnreachable, noRoom } from '../operations/restore/operation.ts';
 import { degraded } from './degraded.ts';
 import { alarms, foreignMember, voters } from './facts.ts';
 import { agentAt, lasts, podsOf, statefulSet } from './observations.ts';
@@ -97,6 +97,7 @@ function restoreStalled(v: View): Stalled | undefined {
   const stuck = stuckJob(v);
   if (stuck?.kind === 'restore') return because('RestoreBlocked', stuck.waits);
   if (blocked(v)) return because('RestoreBlocked', 'the snapshot in the store is not the one that was verified');
+  if (isAbandoned(v)) return because('RestoreBlocked', 'its EtcdRestore was deleted; create another one');
   const failed = [ownJob(v, 'recovery'), ownJob(v, 'salvage')].find((other) => other?.state === 'Failed');
   return failed && because('BackupFailed', failed.message);
 }

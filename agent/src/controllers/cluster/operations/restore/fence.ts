@@ -8,12 +8,13 @@ import { rule, steps } from '../../plan/rule.ts';
 import { imageFits } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
 import { restored, write } from '../../plan/write.ts';
-import { restoreOp } from '../jobs.ts';
+import { givesUp, restoreOp } from '../jobs.ts';
 import {
   allRequests,
   args,
   at,
   beforeFence,
+  isAbandoned,
   isUnreachable,
   isUnsaved,
   lastRevision,
@@ -77,7 +78,9 @@ export const fenceOff = rule({
       beforeFence(v) === undefined || (roomAtSeed(v) !== undefined && noRoom(v) === undefined),
     'its safety backup is taken, or there is no quorum to back up': (v) => !isUnsaved(v) || quorumLostLong(v),
     'a recovery still lacks quorum': (v) => v.op('Recover') === undefined || quorumLostLong(v),
-    'a cluster that is born knows the EtcdRestores before it': (v) => !isOrigin(args(v).id) || v.o.restores.known,
+    'the EtcdRestores are known: those before a cluster that is born, and that its own was not deleted': (v) =>
+      v.o.restores.known || !(isOrigin(args(v).id) || givesUp(restoreOp(v)!)),
+    'its EtcdRestore is still there': (v) => !isAbandoned(v),
   },
   effect: fence,
 });

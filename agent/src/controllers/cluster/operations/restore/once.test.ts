@@ -170,6 +170,27 @@ describe('in the place of one that is blocked past its fence', () => {
     expect(second.set({ restores: known([corrected]) }).written).toMatchObject({
       op: { step: 'verify', args: { id: 'tuesday', uid: 'corrected' } },
     });
+    expect(second.written).not.toHaveProperty('failedRestores');
+    // Another one in its place: it never came to its own fence, and does not begin when it is created again.
+    const wednesday = request({ name: 'wednesday', uid: 'u3', specHash: 'third' });
+    expect(second.set({ restores: known([tuesday({ phase: 'Failed' }), wednesday]) }).written).toMatchObject({
+      ...begins('wednesday'),
+      failedRestores: ['tuesday'],
+    });
+  });
+
+  test('one that is deleted before its own fence is taken back, and another one goes on', () => {
+    const second = blocked([restored('monday')], tuesday()).commit();
+    const serving = { url: 'https://10.0.0.9:8080/snapshot', sha256: 'sha', sizeBytes: 1000, revision: 4000 };
+    const { id: op } = second.record.op!;
+    second.set({ jobs: known([{ kind: 'restore', uid: 'j2', op, state: 'Running', deleting: false, serving }]) });
+    expect(second.commit().rule).toBe('Fence');
+    expect(second.set({ restores: known([]) }).rule).not.toBe('Fence');
+    expect(second.plan().conditions.find(({ type }) => type === 'Stalled')).toMatchObject({
+      ...{ status: 'True', reason: 'RestoreBlocked', message: expect.stringContaining('was deleted') },
+    });
+    const wednesday = request({ name: 'wednesday', uid: 'u3', specHash: 'third' });
+    expect(second.set({ restores: known([wednesday]) }).written).toMatchObject(begins('wednesday'));
   });
 
   test('what it replaced may still come to serve, so the same under a third name is refused, and says how to ask', () => {
@@ -196,6 +217,12 @@ describe('one that is being deleted, though a finalizer keeps it', () => {
     expect(world.record.op).toMatchObject({ kind: 'Restore' });
     expect(world.set({ restores: known([going]) }).rule).toBe('Restore.withdrawn');
     expect(world.written?.op).toBeUndefined();
+    expect(world.set({ restores: unknown('500') }).rule).not.toBe('Restore.withdrawn');
+  });
+
+  test('still says what came of it', () => {
+    const world = asked(going).doc({ restores: [restored('monday')] });
+    expect(world.effect).toMatchObject({ phase: 'Completed', reason: 'Restored' });
   });
 });
 

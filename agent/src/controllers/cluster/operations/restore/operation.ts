@@ -156,6 +156,16 @@ export const outdone = (v: View, request: RestoreRequest): boolean =>
   request.ignoreUnreachablePods &&
   podsOf(v).some((pod) => isUnreachable(v, pod));
 
+/**
+ * It took the place of one past its fence, and was deleted before its own: only another EtcdRestore can continue. The old
+ * data are fenced off already.
+ */
+export const isAbandoned = (v: View): boolean => {
+  const op = pastFence(v);
+  if (!op || !givesUp(op) || isRecorded(v, op.args.id) || !v.o.restores.known) return false;
+  return !requests(v).some((request) => isOpOf(op, request));
+};
+
 /** Past its fence and without its snapshot: only another EtcdRestore can continue. */
 export const blocked = (v: View): boolean =>
   pastFence(v) !== undefined && (ownJob(v, 'restore')?.state === 'Failed' || stuckJob(v) !== undefined || changed(v));

@@ -78,8 +78,9 @@ export function alreadyRestored(doc: RecordDoc, asked: Asked): Refusal | undefin
   const own = entryOf(doc, asked);
   if (!own || own.uid === asked.uid || isOpOf(doc.op, asked) || refusalIn(doc, asked)) return undefined;
   const next = successorOf(doc, asked);
+  const isUnderWay = doc.phase === 'Restoring';
   const what = next
     ? `${asked.name} was begun before, and EtcdRestore ${next.id} has replaced its data since`
-    : `${asked.name} was restored before`;
+    : `${asked.name} was ${isUnderWay ? 'begun' : 'restored'} before`;
   return { reason: 'AlreadyRestored', message: `${what}, so nothing is done; to restore it again, ${again}` };
 }

@@ -9,12 +9,14 @@ import type { View } from '../../plan/view.ts';
 import { oneTimeToken, opBase, restoresKept, write } from '../../plan/write.ts';
 import { givesUp, notLater, restoreOp } from '../jobs.ts';
 import {
+  allRequests,
   args,
   at,
   beforeFence,
   blocked,
   ended,
   final,
+  isAbandoned,
   isOther,
   isRecorded,
   outdone,
@@ -83,13 +85,19 @@ const stillAsked = (v: View): boolean => {
 };
 
 const ownRequest = (v: View): RestoreRequest | undefined =>
-  requests(v).find((request) => isOpOf(v.record.op, request) && !final(request));
+  allRequests(v).find((request) => isOpOf(v.record.op, request) && !final(request));
 
 /** The old data are quarantined, so there is nothing left to back up, and no member to ask which revisions were served. */
 function supersede(v: View, request: RestoreRequest): Effect {
   const { lastRevision } = args(v);
   const own = { ...argsOf(v, request), safetyBackup: false, ...(lastRevision !== undefined && { lastRevision }) };
-  return write(v, { op: { ...opBase(v), kind: 'Restore', step: 'verify', args: own } });
+  const { id } = args(v);
+  // Past the fence of the one before it, it never came to its own.
+  const isSpent = givesUp(restoreOp(v)!) && !isRecorded(v, id) && id !== request.name;
+  return write(v, {
+    op: { ...opBase(v), kind: 'Restore', step: 'verify', args: own },
+    ...(isSpent && { failedRestores: failedRestores(v) }),
+  });
 }
 
 export const restoreCluster = rule<RestoreRequest>({
@@ -162,8 +170,8 @@ export const replacementSteps = [
   ...steps(
     {
       when: {
-        'blocked past the fence, or by pods that the other may leave behind': (v, request) =>
-          blocked(v) || outdone(v, request),
+        'blocked or taken back past a fence, or waiting for pods that the other may leave behind': (v, request) =>
+          blocked(v) || isAbandoned(v) || outdone(v, request),
         'another EtcdRestore is requested': isOther,
         'the cluster is not being deleted': (v) => !v.cluster.deleting,
       },
@@ -207,7 +215,7 @@ export const reportSteps = [
       name: 'Restore.report',
       does: 'ReportRestore',
       to: 'failed',
-      each: requests,
+      each: allRequests,
       when: { 'this one': (v, { uid }) => args(v).uid === uid },
       requires: { 'it does not report it yet': (_, request) => !final(request) },
       effect: (v, { name, uid }) => ({ kind: 'ReportRestore', name, uid, phase: 'Failed', ...args(v).failed! }),
@@ -227,7 +235,7 @@ export const reportRestore = rule<RestoreRequest>({
   does: 'ReportRestore',
   from: 'running',
   to: 'running',
-  each: requests,
+  each: allRequests,
   when: { 'it is not final': (_, request) => !final(request), 'its id was restored': done },
   requires: {
     'it is refused, or the cluster has grown again, and if that was this restore, its members serve': (v, request) =>
