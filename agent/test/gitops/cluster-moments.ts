@@ -63,7 +63,10 @@ export const clusterMoments: readonly ClusterMoment[] = [
   ['a restore prepares', () => new World().op(restore('verify')), 'Current', 'Progressing'],
   [
     'a restore is past its fence',
-    () => new World().op(restore('drain')).doc({ phase: 'Restoring', seeded: false, restores: [{ id: 'monday', uid: 'u', specHash: '', at: '' }] }),
+    () =>
+      new World()
+        .op(restore('drain'))
+        .doc({ phase: 'Restoring', seeded: false, restores: [{ id: 'monday', uid: 'u', specHash: '', at: '' }] }),
     'InProgress',
     'Progressing',
   ],

@@ -191,7 +191,7 @@ function checkEpoch(world: World, before: RecordDoc, doc: RecordDoc): string | u
   if (op?.kind !== 'Restore' && op?.kind !== 'Recover') return 'a fence without an op';
   const { id: asked, uid, specHash } = op.args;
   const isThere = world.restores.some((r) => r.name === asked && (r.uid === uid || r.hash === specHash));
-  if (!asked.includes(':') && !isThere) return 'fenced although its EtcdRestore was deleted';
+  if (!asked.includes(':') && !isThere && !world.spec?.deleting) return 'fenced although its EtcdRestore was deleted';
   if (world.sts?.image) return 'fenced on an image of another version';
   if (world.tight && before.phase !== 'Restoring') return 'fenced although the seed has no room';
   if (op.kind === 'Recover' && serves(world)) return 'fenced although the quorum is back';

@@ -100,12 +100,13 @@ export function apply(world: World, effect: Effect): Applied {
 }
 
 /** A restore that this write gives up before its own fence: it has failed, or another takes its place. */
-function givenUp({ record }: World, doc: RecordDoc): RestoreOp | undefined {
+function givenUp({ record, restores }: World, doc: RecordDoc): RestoreOp | undefined {
   const op = record?.doc.op;
   if (op?.kind !== 'Restore' || op.id === doc.op?.id) return undefined;
   if (op.step === 'report') return op;
   const next = doc.op?.kind === 'Restore' ? doc.op.args.id : undefined;
-  const isReplaced = next !== undefined && next !== op.args.id && record?.doc.phase === 'Restoring';
+  const hasFailed = restores.some(({ uid, phase }) => uid === op.args.uid && phase === 'Failed');
+  const isReplaced = next !== undefined && next !== op.args.id && record?.doc.phase === 'Restoring' && hasFailed;
   return isReplaced && !record.doc.restores.some(({ id }) => id === op.args.id) ? op : undefined;
 }
 

@@ -156,7 +156,8 @@ const nulls = (fields: object): object => Object.fromEntries(Object.keys(fields)
 function refusalOf(restore: EtcdRestoreObject, doc: RecordDoc | undefined, phase: Phase): Why | undefined {
   if (!doc) return undefined;
   const asked = restoreOf(restore);
-  if (phase === 'Pending' && asked.deleting)
+  const isBeforeFence = phase === 'Pending' || (doc.phase === 'Restoring' && !entryOf(doc, asked));
+  if (isBeforeFence && asked.deleting)
     return { reason: 'Waiting', message: 'it is being deleted, so it was taken back; nothing was restored' };
   const why = refusalIn(doc, asked) ?? (phase === 'Pending' ? alreadyRestored(doc, asked) : undefined);
   if (why) return { reason: 'Waiting', message: why.message };

@@ -97,7 +97,11 @@ function restoreStalled(v: View): Stalled | undefined {
   const stuck = stuckJob(v);
   if (stuck?.kind === 'restore') return because('RestoreBlocked', stuck.waits);
   if (blocked(v)) return because('RestoreBlocked', 'the snapshot in the store is not the one that was verified');
-  if (isAbandoned(v)) return because('RestoreBlocked', 'its EtcdRestore was deleted; create another one');
+  if (isAbandoned(v))
+    return because(
+      'RestoreBlocked',
+      `EtcdRestore ${op.args.id} was deleted or failed before its fence; create another one`,
+    );
   const failed = [ownJob(v, 'recovery'), ownJob(v, 'salvage')].find((other) => other?.state === 'Failed');
   return failed && because('BackupFailed', failed.message);
 }

@@ -19,10 +19,12 @@ import {
   isUnsaved,
   lastRevision,
   noRoom,
+  requests,
   roomAtSeed,
   sameSnapshot,
   step,
 } from './operation.ts';
+import { isOpOf } from './refusal.ts';
 
 // Fence and drain: end the old epoch.
 
@@ -39,7 +41,9 @@ const olderThan = (v: View): RecordDoc['olderRestores'] => {
 function fence(v: View): Effect {
   const op = restoreOp(v)!;
   const { suspended: _, ...own } = op;
-  const { id, uid, specHash } = op.args;
+  const { id, specHash } = op.args;
+  // It may have been created again since, with the same spec.
+  const { uid } = requests(v).find((request) => isOpOf(op, request)) ?? op.args;
   const epoch = v.record.epoch + 1;
   // A cluster that is born from a backup has no older data to keep out, and its pods wait already.
   const born = isOrigin(id);

@@ -189,8 +189,18 @@ describe('in the place of one that is blocked past its fence', () => {
     expect(second.plan().conditions.find(({ type }) => type === 'Stalled')).toMatchObject({
       ...{ status: 'True', reason: 'RestoreBlocked', message: expect.stringContaining('was deleted') },
     });
+    // One that has said that it failed does not go on either.
+    expect(second.set({ restores: known([tuesday({ phase: 'Failed' })]) }).rule).not.toBe('Fence');
     const wednesday = request({ name: 'wednesday', uid: 'u3', specHash: 'third' });
     expect(second.set({ restores: known([wednesday]) }).written).toMatchObject(begins('wednesday'));
+    expect(second.written).not.toHaveProperty('failedRestores');
+    expect(second.set({ restores: known([tuesday({ deleting: true }), wednesday]) }).effect).toMatchObject({
+      ...{ name: 'tuesday', reason: 'Superseded', message: expect.stringContaining('was deleted before its fence') },
+    });
+    // Created again with the same spec, it goes on, and what is restored is its own.
+    expect(second.set({ restores: known([tuesday({ uid: 'again' })]) }).written?.restores.at(-1)).toMatchObject({
+      ...{ id: 'tuesday', uid: 'again' },
+    });
   });
 
   test('what it replaced may still come to serve, so the same under a third name is refused, and says how to ask', () => {

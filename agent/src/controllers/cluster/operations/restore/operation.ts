@@ -157,13 +157,13 @@ export const outdone = (v: View, request: RestoreRequest): boolean =>
   podsOf(v).some((pod) => isUnreachable(v, pod));
 
 /**
- * It took the place of one past its fence, and was deleted before its own: only another EtcdRestore can continue. The old
- * data are fenced off already.
+ * It took the place of one past its fence, and was deleted or failed before its own: only another EtcdRestore can continue.
+ * The old data are fenced off already. A deletion of the cluster goes on with it, for the sake of the final backup.
  */
 export const isAbandoned = (v: View): boolean => {
   const op = pastFence(v);
-  if (!op || !givesUp(op) || isRecorded(v, op.args.id) || !v.o.restores.known) return false;
-  return !requests(v).some((request) => isOpOf(op, request));
+  if (!op || !givesUp(op) || isRecorded(v, op.args.id) || !v.o.restores.known || v.cluster.deleting) return false;
+  return !requests(v).some((request) => isOpOf(op, request) && !final(request));
 };
 
 /** Past its fence and without its snapshot: only another EtcdRestore can continue. */

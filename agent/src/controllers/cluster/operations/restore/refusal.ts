@@ -78,7 +78,7 @@ export function alreadyRestored(doc: RecordDoc, asked: Asked): Refusal | undefin
   const own = entryOf(doc, asked);
   if (!own || own.uid === asked.uid || isOpOf(doc.op, asked) || refusalIn(doc, asked)) return undefined;
   const next = successorOf(doc, asked);
-  const isUnderWay = doc.phase === 'Restoring';
+  const isUnderWay = doc.phase === 'Restoring' && doc.restores.at(-1)?.id === asked.name;
   const what = next
     ? `${asked.name} was begun before, and EtcdRestore ${next.id} has replaced its data since`
     : `${asked.name} was ${isUnderWay ? 'begun' : 'restored'} before`;

@@ -3,7 +3,7 @@ import { isOrigin, originId } from '../../../../protocol/restore-id.ts';
 import type { Effect } from '../../effect.ts';
 import type { RestoreRequest } from '../../observed.ts';
 import { hasReadyPod, healthyVoters, isSeeded, isWanted, voters, wantedSize } from '../../plan/facts.ts';
-import { rule, steps } from '../../plan/rule.ts';
+import { implied, rule, steps } from '../../plan/rule.ts';
 import { imageFits } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
 import { oneTimeToken, opBase, restoresKept, write } from '../../plan/write.ts';
@@ -25,7 +25,16 @@ import {
   slotFree,
   suspended,
 } from './operation.ts';
-import { alreadyRestored, entryOf, hasFailed, isOlder, isOpOf, namesakeOf, refusalIn } from './refusal.ts';
+import {
+  alreadyRestored,
+  entryOf,
+  hasFailed,
+  isOlder,
+  isOpOf,
+  namesakeOf,
+  type Refusal,
+  refusalIn,
+} from './refusal.ts';
 
 // Which restore is requested, and what its EtcdRestore reports.
 
@@ -91,9 +100,10 @@ const ownRequest = (v: View): RestoreRequest | undefined =>
 function supersede(v: View, request: RestoreRequest): Effect {
   const { lastRevision } = args(v);
   const own = { ...argsOf(v, request), safetyBackup: false, ...(lastRevision !== undefined && { lastRevision }) };
-  const { id } = args(v);
-  // Past the fence of the one before it, it never came to its own.
-  const isSpent = givesUp(restoreOp(v)!) && !isRecorded(v, id) && id !== request.name;
+  const { id, uid } = args(v);
+  const hasFailed = blocked(v) || allRequests(v).some((own) => own.uid === uid && final(own));
+  // It failed past the fence of the one before it, and never came to its own.
+  const isSpent = hasFailed && givesUp(restoreOp(v)!) && !isRecorded(v, id) && id !== request.name;
   return write(v, {
     op: { ...opBase(v), kind: 'Restore', step: 'verify', args: own },
     ...(isSpent && { failedRestores: failedRestores(v) }),
@@ -107,7 +117,7 @@ export const restoreCluster = rule<RestoreRequest>({
   to: 'verifying',
   each: requests,
   when: {
-    'it is not final': (_, request) => !final(request),
+    'it is not final': implied('a name is used once, and the record lists it', (_, request) => !final(request)),
     'never fenced': (v, { name }) => !isRecorded(v, name),
     'the same was not restored under another name': (v, request) => namesakeOf(v.record, request) === undefined,
     'it is not older than the data of the cluster': (v, request) => !isOlder(v.record, request),
@@ -166,6 +176,16 @@ export const withdrawRestore = rule({
   effect: (v) => write(v, ended(v)),
 });
 
+function whyGivenUp(v: View, request: RestoreRequest): Refusal {
+  const { name } = request;
+  if (blocked(v))
+    return { reason: 'RestoreBlocked', message: `its snapshot can no longer be served; ${name} takes its place` };
+  if (!outdone(v, request))
+    return { reason: 'Superseded', message: `it was deleted before its fence; ${name} takes its place` };
+  const message = `it waited for pods on a node that is off; ${name} takes its place and goes on without them`;
+  return { reason: 'OldPodsRemain', message };
+}
+
 export const replacementSteps = [
   ...steps(
     {
@@ -182,16 +202,10 @@ export const replacementSteps = [
         does: 'ReportRestore',
         each: requests,
         requires: { 'its own does not report it yet': (v) => ownRequest(v) !== undefined },
-        effect: (v, { name }) => ({
-          kind: 'ReportRestore',
-          name: ownRequest(v)!.name,
-          uid: ownRequest(v)!.uid,
-          phase: 'Failed',
-          reason: blocked(v) ? 'RestoreBlocked' : 'OldPodsRemain',
-          message: blocked(v)
-            ? `its snapshot can no longer be served; ${name} takes its place`
-            : `it waited for pods on a node that is off; ${name} takes its place and goes on without them`,
-        }),
+        effect: (v, request) => {
+          const { name, uid } = ownRequest(v)!;
+          return { kind: 'ReportRestore', name, uid, phase: 'Failed', ...whyGivenUp(v, request) };
+        },
       }),
       rule<RestoreRequest>({
         name: 'Restore.supersede',
