@@ -32,6 +32,8 @@ export class Build {
   private readonly app = new App();
   private readonly charts = new Map<string | undefined, Chart>();
   private readonly documents = new Map<IConstruct, Document>();
+  /** Paths of the schedules in the documents of their clusters. */
+  private readonly paths = new Map<IConstruct, string>();
   private readonly clusters = new Map<string, EtcdCluster>();
   private readonly crds?: Chart;
   /** Notes that are not about one document. */
@@ -59,7 +61,11 @@ export class Build {
   /** Reports the problems. If there are any, the YAML must not be used. */
   validate(): void {
     for (const construct of this.app.node.findAll()) {
-      for (const problem of construct.node.validate()) this.documentOf(construct)?.report.error('', problem);
+      const path = this.paths.get(construct);
+      for (const problem of construct.node.validate()) {
+        const [field, text] = path === undefined ? ['', problem] : scheduleField(path, problem);
+        this.documentOf(construct)?.report.error(field, text);
+      }
     }
   }
 
@@ -76,10 +82,11 @@ export class Build {
     });
     this.documents.set(cluster, document);
     this.clusters.set(this.key(document, document.name), cluster);
-    for (const { id, options, stores, document: own } of schedules) {
+    for (const { id, path, options, stores, document: own } of schedules) {
       const schedule = cluster.addBackupSchedule(id, options);
       for (const { store, retention } of stores) schedule.addStore(store, { retention });
       if (own) this.documents.set(schedule, own);
+      if (path !== undefined) this.paths.set(schedule, path);
     }
   }
 
@@ -169,6 +176,13 @@ export class Build {
     const documents = construct.node.scopes.flatMap((scope) => this.documents.get(scope) ?? []);
     return documents.at(-1);
   }
+}
+
+/** Returns the field to which a problem of a schedule belongs, and the rest: the problem uses the words of TypeScript. */
+function scheduleField(path: string, problem: string): [field: string, text: string] {
+  const [, property, number = '1', text = ''] = /^(store|schedule)(?: (\d+))?: (.*)$/.exec(problem) ?? [];
+  if (property === 'schedule') return [`${path}.cron`, text];
+  return property === 'store' ? [`${path}.stores[${Number(number) - 1}]`, text] : [path, problem];
 }
 
 /** A name that is not valid is reported later. Until then its slash must not make it the id of another construct. */

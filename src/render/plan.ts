@@ -24,6 +24,8 @@ export interface PlannedCluster {
 
 export interface ScheduleOfCluster {
   readonly id: string;
+  /** Where the cluster's document has it. */
+  readonly path?: string;
   readonly options: BackupScheduleOptions;
   /** Further stores, in addition to the one in `options`. */
   readonly stores: readonly { readonly store: BackupStore; readonly retention?: Retention }[];

@@ -740,6 +740,26 @@ describe('errors', () => {
     ],
   ])('%s', (_, input, lines) => expect(errorsOf(input)).toEqual(lines));
 
+  test('an error of a schedule names the schedule and the store', () => {
+    const wrong = { s3: { ...store.s3, bucket: 'My_Bucket' } };
+    const schedules = [
+      { name: 'a', cron: '@daily', stores: [{ s3: { ...store.s3, region: 'eu' } }, wrong] },
+      { name: 'b', cron: '61 * * * *', stores: [wrong], timeZone: 'Mars' },
+    ];
+    const bucket = "bucket: 'My_Bucket' is not a valid bucket name";
+    const paths = [
+      `spec.backup.schedules[0].stores[1]: ${bucket}`,
+      'spec.backup.schedules[1].cron: ',
+      "spec.backup.schedules[1]: timeZone: 'Mars' ",
+      `spec.backup.schedules[1].stores[0]: ${bucket}`,
+    ];
+    const errors = errorsOf([cluster({ backup: { schedules } })]);
+    expect(errors).toEqual(
+      expect.arrayContaining(paths.map((text) => expect.stringContaining(on('EtcdCluster', text)))),
+    );
+    expect(errors.filter((line) => !line.includes('spec.backup.schedules['))).toEqual([]);
+  });
+
   test('all errors are reported at once, by document', () => {
     expect(
       errorsOf([cluster({ sise: 1, tls: 'yes' }), backup({ stroe: {} })]).map((line) => line.split(': ')[1]),
