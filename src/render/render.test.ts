@@ -519,10 +519,15 @@ describe('errors', () => {
     ['a fraction', cluster({ size: 2.5 }), 'spec.size: is a number, not a whole number; correct it'],
     [
       'a number for a version',
-      resource('EtcdCluster', { version: 3.6 }),
-      'spec.version: is a number, not a string; correct it',
+      resource('EtcdCluster', { version: 3.5 }),
+      "spec.version: is a number, not a string; write '3.5.35'",
     ],
-    ['no version', resource('EtcdCluster', {}), 'spec.version: is missing; add it'],
+    [
+      'a number for a version that does not exist',
+      resource('EtcdCluster', { version: 9 }),
+      "spec.version: is a number, not a string; write '3.6.16'",
+    ],
+    ['no version', resource('EtcdCluster', {}), 'spec.version: is missing; add it, such as 3.6.16'],
     [
       'a version below the minEpoch',
       cluster({ version: '3.5.1' }),
