@@ -1,4 +1,4 @@
-import { nearest } from '../validation/nearest';
+import { insteadOf } from '../validation/other-names';
 import type { DocumentReport } from './report';
 
 /** Reads an object of a document field by field, and so knows which of its fields have not been read. */
@@ -109,11 +109,11 @@ export class Fields {
     if (this.has(key)) this.report.lost(this.at(key), why);
   }
 
-  /** Returns the fields that have not been read, here and below, each with the name that was probably meant. */
-  unread(): { readonly path: string; readonly meant?: string }[] {
+  /** Returns the fields that have not been read, here and below, each with what to do about it. */
+  unread(): { readonly path: string; readonly remedy: string }[] {
     const here = this.keys
       .filter((key) => !this.known.has(key))
-      .map((key) => ({ path: this.at(key), meant: nearest(key, this.known) }));
+      .map((key) => ({ path: this.at(key), remedy: insteadOf(key, this.known) }));
     return [...here, ...this.children.flatMap((child) => child.unread())];
   }
 

@@ -78,5 +78,5 @@ export interface Api {
   readonly apiVersion: string;
   readonly kinds: { readonly [kind: string]: (document: Document) => Planned | undefined };
   /** Reports a field that no mapping reads. */
-  unknownField(report: DocumentReport, path: string, meant: string | undefined): void;
+  unknownField(report: DocumentReport, path: string, remedy: string): void;
 }

@@ -501,20 +501,32 @@ describe('errors', () => {
   const where = 'spec.backup.schedules[0]';
 
   test.each<[string, Manifest, string]>([
-    ['a misspelt field', cluster({ sise: 3 }), 'spec.sise: is not a field; did you mean size?'],
-    ['a field in the wrong case', cluster({ Size: 3 }), 'spec.Size: is not a field; did you mean size?'],
+    ['a misspelt field', cluster({ sise: 3 }), 'spec.sise: is not a field; write size, or remove it'],
+    ['a field in the wrong case', cluster({ Size: 3 }), 'spec.Size: is not a field; write size, or remove it'],
+    [
+      'the name of the volume in TypeScript',
+      cluster({ volume: { size: '20Gi' } }),
+      'spec.volume: is not a field; write storage\n',
+    ],
+    [
+      'a name in TypeScript for a field further down',
+      cluster({ onNoSpace: 'Alarm' }),
+      'spec.onNoSpace: is not a field; write maintenance.onNoSpace\n',
+    ],
+    ['the name of the stores in TypeScript', scheduled({ store }), `${where}.store: is not a field; write stores\n`],
+    ['the size in other operators', cluster({ replicas: 3 }), 'spec.replicas: is not a field; write size\n'],
     ['a field of nothing', cluster({ frobnicate: 3 }), 'spec.frobnicate: is not a field; remove it'],
     [
       'a field further down',
       scheduled({ stores: [{ s3: { ...store.s3, buket: 'x' } }] }),
-      `${where}.stores[0].s3.buket: is not a field; did you mean bucket?`,
+      `${where}.stores[0].s3.buket: is not a field; write bucket, or remove it`,
     ],
     [
       'a field of metadata',
       resource('EtcdCluster', { version: '3.6.16' }, { lables: {} }),
-      'metadata.lables: is not a field; did you mean labels?',
+      'metadata.lables: is not a field; write labels, or remove it',
     ],
-    ['a field of the whole', { ...cluster(), sepc: {} }, 'sepc: is not a field; did you mean spec?'],
+    ['a field of the whole', { ...cluster(), sepc: {} }, 'sepc: is not a field; write spec, or remove it'],
     ['a string for a number', cluster({ size: '3' }), 'spec.size: is a string, not a whole number; correct it'],
     ['a fraction', cluster({ size: 2.5 }), 'spec.size: is a number, not a whole number; correct it'],
     [
@@ -680,7 +692,7 @@ describe('errors', () => {
     ],
   ])('%s', (_, object, text) => {
     const lines = errorsOf([object]);
-    expect(lines.filter((line) => line.startsWith(on(object.kind, text)))).toHaveLength(1);
+    expect(lines.filter((line) => `${line}\n`.startsWith(on(object.kind, text)))).toHaveLength(1);
   });
 
   test.each<[string, string | Manifest[], string[]]>([

@@ -10,8 +10,7 @@ import { ownUser } from './user';
 export const own: Api = {
   apiVersion: 'cdk8s-etcd.dev/v1alpha1',
   kinds: { EtcdCluster: ownCluster, EtcdBackup: ownBackup, EtcdRestore: ownRestore, EtcdUser: ownUser },
-  unknownField: (report, path, meant) =>
-    report.error(path, `is not a field; ${meant === undefined ? 'remove it' : `did you mean ${meant}?`}`),
+  unknownField: (report, path, remedy) => report.error(path, `is not a field; ${remedy}`),
 };
 
 export function ownRestore(document: Document): PlannedRestore | undefined {
