@@ -22,10 +22,7 @@ export function scheduleProblems(
   stores: readonly StoreDefinition[],
 ): string[] {
   return [
-    ...problemsOf(
-      clusterNameProblem('cluster', props.cluster),
-      cronJobNameProblem(cronJobName),
-    ),
+    ...problemsOf(clusterNameProblem('cluster', props.cluster), cronJobNameProblem(cronJobName)),
     ...endpointsProblems(props.endpoints, props.tls !== undefined),
     ...(props.tls?._problems() ?? []),
     ...(props.auth?._problems() ?? []),

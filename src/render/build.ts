@@ -21,6 +21,8 @@ import type { Planned, PlannedBackup, PlannedCluster, PlannedRestore, PlannedSch
 export interface BuildOptions {
   /** Registry that mirrors both images. */
   readonly registry?: string;
+  /** Image of every agent, instead of the released ones. */
+  readonly agentImage?: string;
   /** True to put the CRDs first. */
   readonly crds?: boolean;
   /** False to leave the reconcilers out. Default: each namespace gets one. */
@@ -40,7 +42,7 @@ export class Build {
   readonly notes: string[] = [];
 
   constructor(private readonly options: BuildOptions) {
-    onUnreleased(this.app, (message) => this.notes.push(`note: ${message}`));
+    onUnreleased(this.app, (message) => this.notes.push(`note: ${message}`), 'with --agent-image');
     if (!options.crds) return;
     this.crds = new Chart(this.app, 'crds');
     new EtcdCrds(this.crds, 'EtcdCrds');
@@ -78,6 +80,7 @@ export class Build {
       ...props,
       name: document.name,
       registry: this.options.registry,
+      agentImage: this.options.agentImage,
       reconciler: this.options.reconciler === false ? EtcdReconciler.external() : undefined,
     });
     this.documents.set(cluster, document);
@@ -92,7 +95,7 @@ export class Build {
 
   private schedule({ document, endpoints, tls, options }: PlannedSchedule): void {
     const { name } = document;
-    const image = options.image ?? mirrored(agentImage, this.options.registry);
+    const image = options.image ?? this.options.agentImage ?? mirrored(agentImage, this.options.registry);
     // The suffix avoids a clash with the ServiceAccount of a cluster, which has the cluster's name.
     const cronJob = name.includes('backup') ? name : `${name}-backup`;
     const props = { ...options, cluster: name, name: cronJob, endpoints, tls, image };
@@ -143,7 +146,8 @@ export class Build {
       (child) => child instanceof EtcdCluster || child instanceof EtcdReconciler,
     );
     if (this.options.reconciler === false || clusterName !== undefined || hasReconciler) return;
-    const reconciler = new EtcdReconciler(chart, 'Reconciler', { registry: this.options.registry });
+    const { registry, agentImage: image } = this.options;
+    const reconciler = new EtcdReconciler(chart, 'Reconciler', { registry, image });
     this.documents.set(reconciler, document);
     document.report.note(
       'spec',

@@ -406,7 +406,7 @@ describe('options', () => {
     expect(JSON.stringify(rendered.manifests)).toContain('{"kind":"ServiceAccount","name":"etcd-reconciler"}');
   });
 
-  test('a registry has every image', () => {
+  test('a registry has every image, and an own image of the agent replaces ours everywhere', () => {
     const other = resource('EtcdBackup', { endpoints: ['etcd:2379'], store: { s3: store.s3 } }, { namespace: 'b' });
     const credentials = { secretName: 's3' };
     other.spec.store.s3 = { ...store.s3, region: 'eu', credentials } as Manifest;
@@ -415,6 +415,10 @@ describe('options', () => {
     const images = JSON.stringify(manifests).match(/"image":"[^"]+"/g)!;
     expect(images.length).toBeGreaterThan(4);
     expect(images.filter((image) => !image.startsWith('"image":"mirror.example.com/x/'))).toEqual([]);
+    const own = 'registry.example.com/agent:1';
+    const { manifests: built } = rendering([cluster({ backup: { schedules } }), other], { agentImage: own });
+    expect(JSON.stringify(built).split(own)).toHaveLength(JSON.stringify(manifests).split('x/cdk8s-etcd/').length);
+    expect(JSON.stringify(built)).not.toContain('ghcr.io');
   });
 });
 
@@ -515,6 +519,11 @@ describe('errors', () => {
     ],
     ['the name of the stores in TypeScript', scheduled({ store }), `${where}.store: is not a field; write stores\n`],
     ['the size in other operators', cluster({ replicas: 3 }), 'spec.replicas: is not a field; write size\n'],
+    [
+      'an option in YAML',
+      cluster({ agentImage: 'own:1' }),
+      'spec.agentImage: is not a field; give the option --agent-image\n',
+    ],
     ['a field of nothing', cluster({ frobnicate: 3 }), 'spec.frobnicate: is not a field; remove it'],
     [
       'a field further down',
