@@ -45,7 +45,7 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
   [{ cluster: 'Orders' }, "name: 'Orders-nightly' is not a valid Kubernetes name; use lower-case letters"],
   [
     { name: 'n'.repeat(53) },
-    ", the name of the CronJob, has 53 characters; use at most 52: shorten the name of the schedule or of the cluster",
+    ', the name of the CronJob, has 53 characters; use at most 52: shorten the name of the schedule or of the cluster',
   ],
 
   [{ endpoints: [] }, 'endpoints: is empty; give at least one'],
