@@ -14,6 +14,7 @@ Notes, and fields that could not be carried over, are written to standard error.
   -o, --output FILE      write to this file instead of standard output
   -n, --namespace NAME   the namespace of every object, instead of the one in its document
       --registry NAME    a registry that mirrors the images
+      --agent-image NAME an image of the agent that you built yourself
       --crds             put the CustomResourceDefinitions first; you must then run kubectl apply twice
       --no-reconciler    leave out the reconciler, because the namespace already has one
   -h, --help             show this help
@@ -37,6 +38,7 @@ function main(args: string[]): void {
     file: file === '-' ? 'standard input' : file,
     namespace: values.namespace,
     registry: values.registry,
+    agentImage: values['agent-image'],
     crds: values.crds,
     reconciler: !values['no-reconciler'],
   });
@@ -53,6 +55,7 @@ function parse(args: string[]) {
         output: { type: 'string', short: 'o' },
         namespace: { type: 'string', short: 'n' },
         registry: { type: 'string' },
+        'agent-image': { type: 'string' },
         crds: { type: 'boolean' },
         'no-reconciler': { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },

@@ -22,11 +22,7 @@ export function scheduleProblems(
   stores: readonly StoreDefinition[],
 ): string[] {
   return [
-    ...problemsOf(
-      clusterNameProblem('cluster', props.cluster),
-      // Kubernetes' own limit: the names of a CronJob's Jobs are 11 characters longer than its own.
-      nameProblem('name', cronJobName, 52),
-    ),
+    ...problemsOf(clusterNameProblem('cluster', props.cluster), cronJobNameProblem(cronJobName)),
     ...endpointsProblems(props.endpoints, props.tls !== undefined),
     ...(props.tls?._problems() ?? []),
     ...(props.auth?._problems() ?? []),
@@ -42,6 +38,15 @@ export function scheduleProblems(
     ...quantitiesProblems(props.resources ?? {}),
     ...serviceAccountProblems(props, stores),
   ];
+}
+
+/** Kubernetes' own limit: the names of a CronJob's Jobs are 11 characters longer than its own. */
+const longestCronJobName = 52;
+
+function cronJobNameProblem(name: string): string | undefined {
+  const problem = nameProblem('name', name);
+  if (problem || name.length <= longestCronJobName) return problem;
+  return `name: '${name}', the name of the CronJob, has ${name.length} characters; use at most ${longestCronJobName}: shorten the name of the schedule or of the cluster`;
 }
 
 function timeProblems(props: EtcdBackupScheduleProps): string[] {

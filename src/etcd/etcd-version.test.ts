@@ -24,6 +24,7 @@ test.each([
   ['3.4.34', 'etcd 3.4.34 is not supported; use 3.5, 3.6 or 3.7'],
   ['3.8.0', 'etcd 3.8.0 is not supported; use 3.5, 3.6 or 3.7'],
   ['3.6', "'3.6' is not a released version of etcd; write it like 3.6.16"],
+  ['3.5', "'3.5' is not a released version of etcd; write it like 3.5.35"],
   ['3.7.0-rc.0', "'3.7.0-rc.0' is not a released version"],
   ['3.6.016', "'3.6.016' is not a released version"],
   ['3.6.123456', "'3.6.123456' is not a released version"],

@@ -1,4 +1,4 @@
-import { newestPatches, oldestPatches } from '../lib/defaults';
+import { defaultMinor, newestPatches, oldestPatches } from '../lib/defaults';
 
 /** Selects the version of etcd that a cluster runs, down to the patch. */
 export class EtcdVersion {
@@ -17,6 +17,15 @@ export class EtcdVersion {
     return new EtcdVersion(String(version).replace(/^v/, ''));
   }
 
+  /**
+   * Returns the version to write instead of `given`: the newest patch of its minor version, or the default.
+   * @internal
+   */
+  static _insteadOf(given?: unknown): string {
+    const minor = String(given).split('.').slice(0, 2).join('.');
+    return Object.hasOwn(newestPatches, minor) ? newestOf(minor) : newestOf(defaultMinor);
+  }
+
   /** Holds the minor version, such as `3.6`. */
   readonly minor: string;
 
@@ -31,7 +40,7 @@ export class EtcdVersion {
   _problems(): string[] {
     const { version, minor } = this;
     if (!/^\d+\.\d+\.(0|[1-9]\d{0,2})$/.test(version))
-      return [`'${version}' is not a released version of etcd; write it like 3.6.16`];
+      return [`'${version}' is not a released version of etcd; write it like ${EtcdVersion._insteadOf(version)}`];
     const oldest = oldestPatches[minor];
     if (oldest === undefined) return [`etcd ${version} is not supported; use 3.5, 3.6 or 3.7`];
     if (patchOf(version) >= patchOf(oldest)) return [];

@@ -42,7 +42,9 @@ test.each([
   ['the backup of a control plane', controlPlane],
 ])('%s with our image tell once that no node can pull it, and what to do', (_, build) => {
   expect(told(build({}))).toEqual([
-    expect.stringMatching(/^ghcr\.io\S+ was never released, so no node can pull it; build .* `npm run image`/),
+    expect.stringMatching(
+      /^ghcr\.io\S+ was never released, so no node can pull it; build .* `npm run image`.* agentImage of EtcdCluster/,
+    ),
   ]);
 });
 

@@ -5,14 +5,18 @@ import { appState } from './construct-tree';
 interface Audience {
   told: boolean;
   tell: (message: string) => void;
+  /** Where to name another image. */
+  place: string;
 }
 
-const message = `${agentImage} was never released, so no node can pull it; build an image with \`npm run image\` in a checkout, push it, and name it in agentImage of EtcdCluster and in image of the others (docs/getting-started/install.md#build-the-image)`;
+const messageFor = (place: string) =>
+  `${agentImage} was never released, so no node can pull it; build an image with \`npm run image\` in a checkout, push it, and name it ${place} (docs/getting-started/install.md#build-the-image)`;
 
 const audienceOf = (construct: IConstruct): Audience =>
   appState(construct, 'unreleasedImage', () => ({
     told: false,
     tell: (text) => console.warn(`cdk8s-etcd: ${text}`),
+    place: 'in agentImage of EtcdCluster and in image of the others',
   }));
 
 /** Adds a validation that finds no problem, but tells once for each app that an image of ours was never released. */
@@ -21,14 +25,16 @@ export function tellIfUnreleased({ node }: IConstruct, image: string): void {
   node.addValidation({
     validate: () => {
       const audience = audienceOf(node.root);
-      if (!audience.told) audience.tell(message);
+      if (!audience.told) audience.tell(messageFor(audience.place));
       audience.told = true;
       return [];
     },
   });
 }
 
-/** Gives the message to `tell` instead of the standard error. */
-export function onUnreleased(app: IConstruct, tell: (message: string) => void): void {
-  audienceOf(app).tell = tell;
+/** Gives the message to `tell` instead of the standard error. Its readers name another image in this `place`. */
+export function onUnreleased(app: IConstruct, tell: (message: string) => void, place?: string): void {
+  const audience = audienceOf(app);
+  audience.tell = tell;
+  audience.place = place ?? audience.place;
 }

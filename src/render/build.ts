@@ -21,6 +21,8 @@ import type { Planned, PlannedBackup, PlannedCluster, PlannedRestore, PlannedSch
 export interface BuildOptions {
   /** Registry that mirrors both images. */
   readonly registry?: string;
+  /** Image of every agent, instead of the released ones. */
+  readonly agentImage?: string;
   /** True to put the CRDs first. */
   readonly crds?: boolean;
   /** False to leave the reconcilers out. Default: each namespace gets one. */
@@ -32,13 +34,15 @@ export class Build {
   private readonly app = new App();
   private readonly charts = new Map<string | undefined, Chart>();
   private readonly documents = new Map<IConstruct, Document>();
+  /** Paths of the schedules in the documents of their clusters. */
+  private readonly paths = new Map<IConstruct, string>();
   private readonly clusters = new Map<string, EtcdCluster>();
   private readonly crds?: Chart;
   /** Notes that are not about one document. */
   readonly notes: string[] = [];
 
   constructor(private readonly options: BuildOptions) {
-    onUnreleased(this.app, (message) => this.notes.push(`note: ${message}`));
+    onUnreleased(this.app, (message) => this.notes.push(`note: ${message}`), 'with --agent-image');
     if (!options.crds) return;
     this.crds = new Chart(this.app, 'crds');
     new EtcdCrds(this.crds, 'EtcdCrds');
@@ -59,7 +63,11 @@ export class Build {
   /** Reports the problems. If there are any, the YAML must not be used. */
   validate(): void {
     for (const construct of this.app.node.findAll()) {
-      for (const problem of construct.node.validate()) this.documentOf(construct)?.report.error('', problem);
+      const path = this.paths.get(construct);
+      for (const problem of construct.node.validate()) {
+        const [field, text] = path === undefined ? ['', problem] : scheduleField(path, problem);
+        this.documentOf(construct)?.report.error(field, text);
+      }
     }
   }
 
@@ -72,20 +80,22 @@ export class Build {
       ...props,
       name: document.name,
       registry: this.options.registry,
+      agentImage: this.options.agentImage,
       reconciler: this.options.reconciler === false ? EtcdReconciler.external() : undefined,
     });
     this.documents.set(cluster, document);
     this.clusters.set(this.key(document, document.name), cluster);
-    for (const { id, options, stores, document: own } of schedules) {
+    for (const { id, path, options, stores, document: own } of schedules) {
       const schedule = cluster.addBackupSchedule(id, options);
       for (const { store, retention } of stores) schedule.addStore(store, { retention });
       if (own) this.documents.set(schedule, own);
+      if (path !== undefined) this.paths.set(schedule, path);
     }
   }
 
   private schedule({ document, endpoints, tls, options }: PlannedSchedule): void {
     const { name } = document;
-    const image = options.image ?? mirrored(agentImage, this.options.registry);
+    const image = options.image ?? this.options.agentImage ?? mirrored(agentImage, this.options.registry);
     // The suffix avoids a clash with the ServiceAccount of a cluster, which has the cluster's name.
     const cronJob = name.includes('backup') ? name : `${name}-backup`;
     const props = { ...options, cluster: name, name: cronJob, endpoints, tls, image };
@@ -136,7 +146,8 @@ export class Build {
       (child) => child instanceof EtcdCluster || child instanceof EtcdReconciler,
     );
     if (this.options.reconciler === false || clusterName !== undefined || hasReconciler) return;
-    const reconciler = new EtcdReconciler(chart, 'Reconciler', { registry: this.options.registry });
+    const { registry, agentImage: image } = this.options;
+    const reconciler = new EtcdReconciler(chart, 'Reconciler', { registry, image });
     this.documents.set(reconciler, document);
     document.report.note(
       'spec',
@@ -169,6 +180,13 @@ export class Build {
     const documents = construct.node.scopes.flatMap((scope) => this.documents.get(scope) ?? []);
     return documents.at(-1);
   }
+}
+
+/** Returns the field to which a problem of a schedule belongs, and the rest: the problem uses the words of TypeScript. */
+function scheduleField(path: string, problem: string): [field: string, text: string] {
+  const [, property, number = '1', text = ''] = /^(store|schedule)(?: (\d+))?: (.*)$/.exec(problem) ?? [];
+  if (property === 'schedule') return [`${path}.cron`, text];
+  return property === 'store' ? [`${path}.stores[${Number(number) - 1}]`, text] : [path, problem];
 }
 
 /** A name that is not valid is reported later. Until then its slash must not make it the id of another construct. */

@@ -1,4 +1,4 @@
-import { nearest } from '../validation/nearest';
+import { insteadOf } from '../validation/other-names';
 import type { DocumentReport } from './report';
 
 /** Reads an object of a document field by field, and so knows which of its fields have not been read. */
@@ -21,8 +21,8 @@ export class Fields {
     return this.path === '' ? key : `${this.path}.${key}`;
   }
 
-  string(key: string): string | undefined {
-    return this.typed(key, 'a string', (value): value is string => typeof value === 'string');
+  string(key: string, example?: (given: unknown) => string): string | undefined {
+    return this.typed(key, 'a string', (value): value is string => typeof value === 'string', example);
   }
 
   /** Reads a string. An empty string means that there is none, because Go programs write it that way. */
@@ -30,10 +30,15 @@ export class Fields {
     return this.string(key) || undefined;
   }
 
-  /** Reads a required string. If it is missing, reports an error and returns the empty string. */
-  required(key: string): string {
-    const text = this.text(key);
-    if (text === undefined && !this.isWrong(key)) this.report.error(this.at(key), 'is missing; add it');
+  /**
+   * Reads a required string. If it is missing, reports an error and returns the empty string.
+   *
+   * @param example returns a value to write instead of the given one
+   */
+  required(key: string, example?: (given: unknown) => string): string {
+    const text = this.string(key, example);
+    if (!text && !this.isWrong(key))
+      this.report.error(this.at(key), example ? `is missing; add it, such as ${example('')}` : 'is missing; add it');
     return text ?? '';
   }
 
@@ -104,11 +109,11 @@ export class Fields {
     if (this.has(key)) this.report.lost(this.at(key), why);
   }
 
-  /** Returns the fields that have not been read, here and below, each with the name that was probably meant. */
-  unread(): { readonly path: string; readonly meant?: string }[] {
+  /** Returns the fields that have not been read, here and below, each with what to do about it. */
+  unread(): { readonly path: string; readonly remedy: string }[] {
     const here = this.keys
       .filter((key) => !this.known.has(key))
-      .map((key) => ({ path: this.at(key), meant: nearest(key, this.known) }));
+      .map((key) => ({ path: this.at(key), remedy: insteadOf(key, this.known) }));
     return [...here, ...this.children.flatMap((child) => child.unread())];
   }
 
@@ -128,11 +133,17 @@ export class Fields {
     return value !== undefined && typeof value !== 'string';
   }
 
-  private typed<T>(key: string, wanted: string, is: (value: unknown) => value is T): T | undefined {
+  private typed<T>(
+    key: string,
+    wanted: string,
+    is: (value: unknown) => value is T,
+    example?: (given: unknown) => string,
+  ): T | undefined {
     const value = this.value(key);
     if (value === undefined || is(value)) return value;
     // Show only the type of the value, because it could be a secret in the wrong place.
-    this.report.error(this.at(key), `is ${typeName(value)}, not ${wanted}; correct it`);
+    const remedy = example ? `write '${example(value)}'` : 'correct it';
+    this.report.error(this.at(key), `is ${typeName(value)}, not ${wanted}; ${remedy}`);
     return undefined;
   }
 }

@@ -24,6 +24,8 @@ export interface PlannedCluster {
 
 export interface ScheduleOfCluster {
   readonly id: string;
+  /** Where the cluster's document has it. */
+  readonly path?: string;
   readonly options: BackupScheduleOptions;
   /** Further stores, in addition to the one in `options`. */
   readonly stores: readonly { readonly store: BackupStore; readonly retention?: Retention }[];
@@ -76,5 +78,5 @@ export interface Api {
   readonly apiVersion: string;
   readonly kinds: { readonly [kind: string]: (document: Document) => Planned | undefined };
   /** Reports a field that no mapping reads. */
-  unknownField(report: DocumentReport, path: string, meant: string | undefined): void;
+  unknownField(report: DocumentReport, path: string, remedy: string): void;
 }

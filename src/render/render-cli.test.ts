@@ -45,7 +45,7 @@ test('a file to standard output, notes apart from it', () => {
   expect(stdout.split('\n---\n')).toHaveLength(expected.manifests.length);
   expect(stdout).toMatch(/^apiVersion: /);
   expect(stderr).toEqual([...expected.lines, ...expected.unreleased]);
-  const note = expect.stringMatching(/^note: ghcr\.io\S+ was never released/);
+  const note = expect.stringMatching(/^note: ghcr\.io\S+ was never released.* name it with --agent-image \(/);
   expect(expected.unreleased).toEqual(isReleased ? [] : [note]);
 });
 
@@ -57,6 +57,13 @@ test('standard input to a file, with every option', () => {
   expect(written).not.toMatch(/^kind: Deployment$/m);
   expect(written).toMatch(/image: mirror\.example\.com\/etcd-development\/etcd:v3\.6\.16$/m);
   expect(written).toMatch(/^ {2}namespace: shop$/m);
+});
+
+test('an own image of the agent is everywhere, and no note says that it was never released', () => {
+  const { status, stdout, stderr } = run(['render', input, '--agent-image', 'registry.example.com/agent:1']);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: [...expected.lines] });
+  expect(stdout).toMatch(/image: registry\.example\.com\/agent:1$/m);
+  expect(stdout).not.toContain('ghcr.io');
 });
 
 test('help', () => {
@@ -89,7 +96,7 @@ test('with a mistake in the input nothing is written', () => {
   expect(run(['render', '-', '-o', output], broken)).toEqual({
     status: 2,
     stdout: '',
-    stderr: ['error: EtcdCluster orders (document 1): spec.sise: is not a field; did you mean size?'],
+    stderr: ['error: EtcdCluster orders (document 1): spec.sise: is not a field; write size, or remove it'],
   });
   expect(readFileSync(output, 'utf8')).toBe('before');
   expect(readFileSync(input, 'utf8')).toBe(yaml);

@@ -406,7 +406,7 @@ describe('options', () => {
     expect(JSON.stringify(rendered.manifests)).toContain('{"kind":"ServiceAccount","name":"etcd-reconciler"}');
   });
 
-  test('a registry has every image', () => {
+  test('a registry has every image, and an own image of the agent replaces ours everywhere', () => {
     const other = resource('EtcdBackup', { endpoints: ['etcd:2379'], store: { s3: store.s3 } }, { namespace: 'b' });
     const credentials = { secretName: 's3' };
     other.spec.store.s3 = { ...store.s3, region: 'eu', credentials } as Manifest;
@@ -415,6 +415,10 @@ describe('options', () => {
     const images = JSON.stringify(manifests).match(/"image":"[^"]+"/g)!;
     expect(images.length).toBeGreaterThan(4);
     expect(images.filter((image) => !image.startsWith('"image":"mirror.example.com/x/'))).toEqual([]);
+    const own = 'registry.example.com/agent:1';
+    const { manifests: built } = rendering([cluster({ backup: { schedules } }), other], { agentImage: own });
+    expect(JSON.stringify(built).split(own)).toHaveLength(JSON.stringify(manifests).split('x/cdk8s-etcd/').length);
+    expect(JSON.stringify(built)).not.toContain('ghcr.io');
   });
 });
 
@@ -501,28 +505,50 @@ describe('errors', () => {
   const where = 'spec.backup.schedules[0]';
 
   test.each<[string, Manifest, string]>([
-    ['a misspelt field', cluster({ sise: 3 }), 'spec.sise: is not a field; did you mean size?'],
-    ['a field in the wrong case', cluster({ Size: 3 }), 'spec.Size: is not a field; did you mean size?'],
+    ['a misspelt field', cluster({ sise: 3 }), 'spec.sise: is not a field; write size, or remove it'],
+    ['a field in the wrong case', cluster({ Size: 3 }), 'spec.Size: is not a field; write size, or remove it'],
+    [
+      'the name of the volume in TypeScript',
+      cluster({ volume: { size: '20Gi' } }),
+      'spec.volume: is not a field; write storage\n',
+    ],
+    [
+      'a name in TypeScript for a field further down',
+      cluster({ onNoSpace: 'Alarm' }),
+      'spec.onNoSpace: is not a field; write maintenance.onNoSpace\n',
+    ],
+    ['the name of the stores in TypeScript', scheduled({ store }), `${where}.store: is not a field; write stores\n`],
+    ['the size in other operators', cluster({ replicas: 3 }), 'spec.replicas: is not a field; write size\n'],
+    [
+      'an option in YAML',
+      cluster({ agentImage: 'own:1' }),
+      'spec.agentImage: is not a field; give the option --agent-image\n',
+    ],
     ['a field of nothing', cluster({ frobnicate: 3 }), 'spec.frobnicate: is not a field; remove it'],
     [
       'a field further down',
       scheduled({ stores: [{ s3: { ...store.s3, buket: 'x' } }] }),
-      `${where}.stores[0].s3.buket: is not a field; did you mean bucket?`,
+      `${where}.stores[0].s3.buket: is not a field; write bucket, or remove it`,
     ],
     [
       'a field of metadata',
       resource('EtcdCluster', { version: '3.6.16' }, { lables: {} }),
-      'metadata.lables: is not a field; did you mean labels?',
+      'metadata.lables: is not a field; write labels, or remove it',
     ],
-    ['a field of the whole', { ...cluster(), sepc: {} }, 'sepc: is not a field; did you mean spec?'],
+    ['a field of the whole', { ...cluster(), sepc: {} }, 'sepc: is not a field; write spec, or remove it'],
     ['a string for a number', cluster({ size: '3' }), 'spec.size: is a string, not a whole number; correct it'],
     ['a fraction', cluster({ size: 2.5 }), 'spec.size: is a number, not a whole number; correct it'],
     [
       'a number for a version',
-      resource('EtcdCluster', { version: 3.6 }),
-      'spec.version: is a number, not a string; correct it',
+      resource('EtcdCluster', { version: 3.5 }),
+      "spec.version: is a number, not a string; write '3.5.35'",
     ],
-    ['no version', resource('EtcdCluster', {}), 'spec.version: is missing; add it'],
+    [
+      'a number for a version that does not exist',
+      resource('EtcdCluster', { version: 9 }),
+      "spec.version: is a number, not a string; write '3.6.16'",
+    ],
+    ['no version', resource('EtcdCluster', {}), 'spec.version: is missing; add it, such as 3.6.16'],
     [
       'a version below the minEpoch',
       cluster({ version: '3.5.1' }),
@@ -675,7 +701,7 @@ describe('errors', () => {
     ],
   ])('%s', (_, object, text) => {
     const lines = errorsOf([object]);
-    expect(lines.filter((line) => line.startsWith(on(object.kind, text)))).toHaveLength(1);
+    expect(lines.filter((line) => `${line}\n`.startsWith(on(object.kind, text)))).toHaveLength(1);
   });
 
   test.each<[string, string | Manifest[], string[]]>([
@@ -739,6 +765,26 @@ describe('errors', () => {
       ['error: input.yaml: has an alias without an anchor, or too many aliases; write it without aliases'],
     ],
   ])('%s', (_, input, lines) => expect(errorsOf(input)).toEqual(lines));
+
+  test('an error of a schedule names the schedule and the store', () => {
+    const wrong = { s3: { ...store.s3, bucket: 'My_Bucket' } };
+    const schedules = [
+      { name: 'a', cron: '@daily', stores: [{ s3: { ...store.s3, region: 'eu' } }, wrong] },
+      { name: 'b', cron: '61 * * * *', stores: [wrong], timeZone: 'Mars' },
+    ];
+    const bucket = "bucket: 'My_Bucket' is not a valid bucket name";
+    const paths = [
+      `spec.backup.schedules[0].stores[1]: ${bucket}`,
+      'spec.backup.schedules[1].cron: ',
+      "spec.backup.schedules[1]: timeZone: 'Mars' ",
+      `spec.backup.schedules[1].stores[0]: ${bucket}`,
+    ];
+    const errors = errorsOf([cluster({ backup: { schedules } })]);
+    expect(errors).toEqual(
+      expect.arrayContaining(paths.map((text) => expect.stringContaining(on('EtcdCluster', text)))),
+    );
+    expect(errors.filter((line) => !line.includes('spec.backup.schedules['))).toEqual([]);
+  });
 
   test('all errors are reported at once, by document', () => {
     expect(

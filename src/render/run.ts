@@ -53,7 +53,7 @@ function plan(document: Document): Planned | undefined {
   const problem = target === undefined ? undefined : namespaceProblem('metadata.namespace', target);
   if (problem) report.error('', problem);
   const planned = read(document);
-  for (const { path, meant } of document.top.unread()) api.unknownField(report, path, meant);
+  for (const { path, remedy } of document.top.unread()) api.unknownField(report, path, remedy);
   return planned;
 }
 

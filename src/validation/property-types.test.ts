@@ -91,6 +91,16 @@ test.each<[(props: Props) => unknown, Props, string]>([
   expect(() => make(props)).toThrow(message);
 });
 
+test.each([
+  ['storage', 'volume'],
+  ['replicas', 'size'],
+  ['pvcPolicy', 'onShrink or onDelete'],
+])('%s, as in YAML, is %s', (yaml, property) => {
+  expect(() => cluster({ [yaml]: {} })).toThrow(
+    new RegExp(`^shop/orders: ${yaml}: is not a property; write ${property}$`),
+  );
+});
+
 test('a schedule of a cluster without a store', () => {
   expect(() => cluster({}).addBackupSchedule('nightly', {} as Props)).toThrow(
     /^shop\/orders\/nightly: schedule: undefined is not a Cron/,

@@ -1,4 +1,4 @@
-import { nearest } from './nearest';
+import { insteadOf } from './other-names';
 
 /**
  * The type that a property must have. TypeScript checks it at compile time, but not for callers that write JavaScript
@@ -85,7 +85,7 @@ function fieldProblems(prefix: string, values: Readonly<Record<string, unknown>>
     ...Object.entries(types).flatMap(([key, type]) => valueProblems(`${prefix}${key}`, values[key], type)),
     ...unknown
       .filter((key) => values[key] !== undefined)
-      .map((key) => `${prefix}${key}: is not a property; ${insteadOf(key, types)}`),
+      .map((key) => `${prefix}${key}: is not a property; ${insteadOf(key, Object.keys(types))}`),
   ];
 }
 
@@ -94,11 +94,6 @@ function fieldProblems(prefix: string, values: Readonly<Record<string, unknown>>
  * attributes.
  */
 const isLiteral = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value));
-
-function insteadOf(key: string, types: PropertyTypes): string {
-  const meant = nearest(key, Object.keys(types));
-  return meant === undefined ? 'remove it' : `write ${meant}, or remove it`;
-}
 
 function valueProblems(path: string, value: unknown, type: PropertyType): string[] {
   if (value === undefined && !type.required) return [];

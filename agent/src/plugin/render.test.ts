@@ -29,10 +29,12 @@ function render(args: readonly string[], input = '') {
 test('prints the manifests, without packages or an API server', () => {
   const file = join(directory, 'orders.yaml');
   writeFileSync(file, cluster('{ size: 3, version: 3.6.16, storage: { size: 20Gi } }'));
-  const { exit, out, err } = render([file, '-n', 'other', '--no-reconciler']);
+  const { exit, out, err } = render([file, '-n', 'other', '--no-reconciler', '--agent-image', 'own/agent:1']);
   expect(exit).toBe(0);
   expect(out).toMatch(/^kind: StatefulSet$/m);
   expect(out).toMatch(/^ {2}namespace: other$/m);
+  expect(out).toMatch(/ image: own\/agent:1$/m);
+  expect(out).not.toContain('ghcr.io');
   expect(out).not.toMatch(/^kind: Deployment$/m);
   expect(err).toContain('note: EtcdCluster orders');
   expect(render(['-'], cluster('{ size: 3, version: 3.6.16, storage: { size: 20Gi } }')).out).toMatch(

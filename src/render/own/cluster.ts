@@ -16,7 +16,7 @@ import { ownSchedules } from './schedule';
 /** Reads an EtcdCluster: each of its fields becomes a prop. */
 export function ownCluster(document: Document): PlannedCluster {
   const { spec, report } = document;
-  const version = spec.required('version');
+  const version = spec.required('version', EtcdVersion._insteadOf);
   const policy = spec.object('pvcPolicy');
   const backup = spec.object('backup');
   const origin = spec.object('origin');

@@ -6,12 +6,17 @@ import { ownCluster } from './cluster';
 import { ownOrigin } from './origin';
 import { ownUser } from './user';
 
+/** Properties of EtcdCluster in TypeScript that are options here. */
+const instead: { readonly [path: string]: string } = {
+  'spec.agentImage': 'give the option --agent-image',
+  'spec.registry': 'give the option --registry',
+};
+
 /** The custom resources of this project. */
 export const own: Api = {
   apiVersion: 'cdk8s-etcd.dev/v1alpha1',
   kinds: { EtcdCluster: ownCluster, EtcdBackup: ownBackup, EtcdRestore: ownRestore, EtcdUser: ownUser },
-  unknownField: (report, path, meant) =>
-    report.error(path, `is not a field; ${meant === undefined ? 'remove it' : `did you mean ${meant}?`}`),
+  unknownField: (report, path, remedy) => report.error(path, `is not a field; ${instead[path] ?? remedy}`),
 };
 
 export function ownRestore(document: Document): PlannedRestore | undefined {

@@ -46,7 +46,7 @@ function ownSchedule(fields: Fields, cluster: string): ScheduleOfCluster | undef
     serviceAccountName: isMade ? undefined : serviceAccountName,
     image: fields.text('image'),
   };
-  if (first) return { id, options: { ...options, ...first }, stores: more };
+  if (first) return { id, path: fields.path, options: { ...options, ...first }, stores: more };
   if (!fields.has('stores')) fields.report.error(fields.at('stores'), 'is missing; give at least one');
   return undefined;
 }

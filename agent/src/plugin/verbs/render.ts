@@ -10,14 +10,16 @@ export const render: Verb = {
     "print the manifests of the EtcdClusters, EtcdBackups, EtcdRestores and EtcdUsers in a YAML file ('-': standard input), as cdk8s-etcd render does; works without an API server",
   options: [
     option('--registry <name>', 'a registry that mirrors the images'),
+    option('--agent-image <name>', 'an image of the agent that you built yourself'),
     option('--crds', 'put the CustomResourceDefinitions first; kubectl apply must then run twice'),
     option('--no-reconciler', 'leave out the reconciler, because the namespace already has one'),
   ],
   async run({ args: [file = ''], flags, terminal }) {
     const { render: rendered } = await library();
-    const { namespace, registry, crds, reconciler } = flags;
+    const { namespace, registry, agentImage, crds, reconciler } = flags;
     const name = file === '-' ? 'standard input' : file;
-    const options = { file: name, namespace, registry, crds: crds === true, reconciler: reconciler !== false };
+    const images = { registry, agentImage };
+    const options = { file: name, namespace, ...images, crds: crds === true, reconciler: reconciler !== false };
     const text = read(file);
     try {
       const { yaml, lines } = rendered(text, options);
