@@ -16,7 +16,7 @@ function install() {
   }
   const modified = (file) => statSync(join(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (modified('node_modules/.package-lock.json') >= modified('package-lock.json')) return;
-  console.error('installing npm packages (once, about a minute)');
+  console.error('installing npm packages (once, a minute or more)');
   const { status } = spawnSync('npm', ['ci', '--no-fund', '--no-audit'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -3,3 +3,4 @@ import { status } from '../lib/steps.mjs';
 
 const serve = process.argv.includes('--serve');
 process.exitCode = status('vitepress', [serve ? 'dev' : 'build', 'docs']);
+if (!serve && process.exitCode === 0) console.log('The site is in tmp/site. `npm run docs -- --serve` serves it here.');

@@ -32,14 +32,18 @@ export const steps = {
   signature,
 };
 
-/** Makes the artifacts in a directory. Returns a line for each step that was left out. */
-export async function makeRelease(directory, { without = [], platforms = allPlatforms, ...options }) {
+/**
+ * Makes the artifacts in a directory, which it empties first. With `only`, it makes those of these steps, and keeps the others
+ * that are there. Returns a line for each step that was left out.
+ */
+export async function makeRelease(directory, { only = [], without = [], platforms = allPlatforms, ...options }) {
   process.umask(umask);
-  const release = new Release(directory, { ...options, platforms, without });
+  const release = new Release(directory, { ...options, platforms, only, without });
   const leftOut = [];
   try {
     refuseChanges(release);
     for (const [name, make] of Object.entries(steps)) {
+      if (only.length > 0 && !only.includes(name)) continue;
       if (name === 'signature' && release.keyless) {
         say('signature: left to scripts/release/sign.mjs, which runs nothing else');
         continue;

@@ -31,7 +31,8 @@ export function predicate({ version, commit, homepage, hasChanges, keyless, dige
   };
 }
 
-const given = ({ keyless, without, platforms, buildArgs }) => [
+const given = ({ keyless, only, without, platforms, buildArgs }) => [
+  ...only.map((step) => `--only ${step}`),
   ...without.map((step) => `--without ${step}`),
   ...platforms.map((platform) => `--platform ${platform}`),
   ...buildArgs.map((argument) => `--build-arg ${argument}`),

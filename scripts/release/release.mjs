@@ -23,14 +23,15 @@ export class Release {
   #scratch = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-release-'));
   #library;
 
-  constructor(directory, { keyless = false, buildArgs = [], platforms, without }) {
+  constructor(directory, { keyless = false, buildArgs = [], platforms, only, without }) {
     this.directory = directory;
+    this.only = only;
     this.without = without;
     this.keyless = keyless;
     this.buildArgs = buildArgs;
     this.platforms = platforms;
-    rmSync(directory, { recursive: true, force: true });
-    mkdirSync(directory);
+    if (only.length === 0) rmSync(directory, { recursive: true, force: true });
+    mkdirSync(directory, { recursive: true });
   }
 
   /** Environment of the programs: that of this process without the variables of npm, and the time of the commit. */

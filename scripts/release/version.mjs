@@ -59,7 +59,7 @@ const denial =
 
 /** A name of ours with a version: of an image, an archive or a tag. What follows the version, such as `-a`, is a build of it. */
 const ours =
-  /(?:ghcr\.io\/cdk8s-etcd\/[\w-]+:|\betcd-agent:|\bcdk8s-etcd-|\bkubectl-etcd-v|\/tags\/v)(\d+\.\d+\.\d+(?:-(?:alpha|beta|rc)[\w.]*\w)?)/g;
+  /(?:ghcr\.io\/cdk8s-etcd\/[\w-]+:|\betcd-agent:|\bcdk8s[-_]etcd[-:]|\bkubectl-etcd-v|\/tags\/v)(\d+\.\d+\.\d+(?:-(?:alpha|beta|rc)[\w.]*\w)?)/g;
 
 const isHeadingOf = (line, version) =>
   [`## ${version}`, `## [${version}]`].some((start) => line === start || line.startsWith(`${start} `));

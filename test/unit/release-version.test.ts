@@ -39,6 +39,8 @@ test.each([
   [{ 'docs/a.md': 'The packages are not published yet.' }, "docs/a.md:1: says 'are not published'"],
   [{ 'docs/a.md': '| [not released](releases/README.md) |' }, "docs/a.md:1: says 'not released]'"],
   [{ 'docs/a.md': 'npm install /tmp/cdk8s-etcd-1.1.0.tgz' }, 'docs/a.md:1: cdk8s-etcd-1.1.0'],
+  [{ 'docs/a.md': 'pip install release/cdk8s_etcd-1.1.0-py3-none-any.whl' }, 'docs/a.md:1: cdk8s_etcd-1.1.0'],
+  [{ 'docs/a.md': 'io.github.cdk8s-etcd:cdk8s-etcd:1.1.0' }, 'docs/a.md:1: cdk8s-etcd:1.1.0'],
   [{ 'docs/a.md': 'a/etcd-agent:1.2.1-a' }, 'docs/a.md:1: etcd-agent:1.2.1'],
   [{ 'docs/a.md': 'ghcr.io/cdk8s-etcd/agent:1.2.0-rc.1' }, 'docs/a.md:1: ghcr.io/cdk8s-etcd/agent:1.2.0-rc.1'],
   [{ 'docs/a.md': 'release.yml@refs/tags/v1.1.0' }, 'docs/a.md:1: /tags/v1.1.0'],

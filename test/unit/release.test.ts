@@ -1,6 +1,6 @@
 // The parts of a release that need no registry. `npm run suite -- release` makes the artifacts.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { evaluated } from './scripts';
@@ -83,6 +83,17 @@ test('without a builder, the image and what needs it are left out by name, and t
   expect(readFileSync(join(out, 'SHA256SUMS'), 'utf8')).toMatch(/^[0-9a-f]{64} {2}provenance\.json\n$/);
 });
 
+test('with --only, nothing else is made, and what is there stays', () => {
+  const out = mkdtempSync(join(directory, 'only-'));
+  writeFileSync(join(out, 'cdk8s_etcd.whl'), '');
+  const made = `m.makeRelease(${JSON.stringify(out)}, { only: ['provenance'] })`;
+  expect(evaluated('release/make.mjs', made)).toEqual([]);
+  expect(readdirSync(out)).toEqual(['cdk8s_etcd.whl', 'provenance.json']);
+  expect(readFileSync(join(out, 'provenance.json'), 'utf8')).toContain(
+    'npm run release -- --dry-run --only provenance',
+  );
+});
+
 test('buildah builds one platform after the other, so that each time the list has the same order', () => {
   const bin = mkdtempSync(join(directory, 'bin-'));
   const log = join(bin, 'log');
@@ -112,7 +123,7 @@ test('the provenance has the command and the base images', () => {
   const node = `example.com/node:24@sha256:${'0a'.repeat(32)}`;
   const release = {
     ...{ version: '1.2.3', commit: 'ab12', homepage: 'https://example.com/a', hasChanges: false, keyless: true },
-    ...{ without: ['java'], platforms: ['linux/amd64'], buildArgs: [`NODE_IMAGE=${node}`] },
+    ...{ only: [], without: ['java'], platforms: ['linux/amd64'], buildArgs: [`NODE_IMAGE=${node}`] },
   };
   const of = (digests: string) =>
     evaluated('release/provenance.mjs', `m.predicate({ ...${JSON.stringify(release)}, digests: ${digests} })`);
@@ -144,9 +155,17 @@ test.each([
   [[], 'release: this command never publishes; run it with --dry-run'],
   [['--dry-run', '--build-arg', 'REVISION=1'], 'release: --build-arg: REVISION comes from the commit; leave it out'],
   [['--dry-run', '--without', 'wheel'], "release: --without: 'wheel' is not a step; use version, npm, plugin, python"],
+  [['--dry-run', '--only', 'wheel'], "release: --only: 'wheel' is not a step; use version, npm, plugin, python"],
+  [['--dry'], "release: Unknown option '--dry'; --help lists the options"],
 ])('the command refuses %j', (args, message) => {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/commands/release.mjs', ...args], {
     encoding: 'utf8',
   });
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
+});
+
+test('the command says how it is used', () => {
+  const help = execFileSync(process.execPath, ['scripts/commands/release.mjs', '--help'], { encoding: 'utf8' });
+  expect(help).toMatch(/^npm run release -- --dry-run \[options\]\n/);
+  expect(help).toMatch(/--only STEP .*\n(.*\n)*Steps: version, npm, /);
 });
