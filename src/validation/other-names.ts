@@ -4,7 +4,7 @@ import { nearest } from './nearest';
  * What TypeScript and the custom resources call differently, in both directions, and a word of other operators. Each
  * remedy begins with the name on the other side.
  */
-const otherNames: Readonly<Record<string, string>> = {
+export const otherNames: Readonly<Record<string, string>> = {
   replicas: 'size',
 
   // From TypeScript to YAML.
@@ -24,8 +24,6 @@ const otherNames: Readonly<Record<string, string>> = {
   credentialsSecretName: 'credentials.secretName',
   can: 'permissions',
   secretName: 'certificateSecret',
-  start: 'from',
-  end: 'to',
 
   // From YAML to TypeScript.
   storage: 'volume',
@@ -40,8 +38,6 @@ const otherNames: Readonly<Record<string, string>> = {
   persistentVolumeClaim: 'claimName',
   permissions: 'can',
   certificateSecret: 'secretName',
-  from: 'start',
-  to: 'end',
 };
 
 /** What to do about `word`, which is none of the `words` that are known in its place. */

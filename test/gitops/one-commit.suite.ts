@@ -17,6 +17,13 @@ const rootOf = async (name: string): Promise<string> =>
   (await get('secret', `${name}-client-tls`, '-n', 'gitops-shop')).data['ca.crt'];
 
 const rotated = { tls: EtcdTls.managed({ rootRotation: 'another' }) };
+/** When each cluster of the team became ready. */
+const readySince = async (): Promise<string[]> =>
+  (await get('etcdclusters', '-n', 'gitops-shop')).items.map(({ status }: Manifest) => {
+    const { lastTransitionTime } = status.conditions.find(({ type }: Manifest) => type === 'Ready');
+    return lastTransitionTime;
+  });
+
 const upgraded = { version: EtcdVersion.of('3.7.3') };
 
 const tools = process.env.E2E_SMOKE ? [argocd, flux] : [argocd, flux, argocdServerSide, pipeline()];
@@ -132,6 +139,7 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (_, tool) =
 
   slowTest('a reconciler that is killed comes back by itself', async () => {
     const [before] = await podsOf('etcd-reconciler');
+    const since = await readySince();
     await kubectl(['delete', 'pod', before!.metadata.name, '-n', 'gitops-shop', '--force']);
     await stage.becomes('another runs', 120, async () => {
       const [pod, ...others] = await podsOf('etcd-reconciler');
@@ -140,6 +148,8 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (_, tool) =
     });
     await stage.isDone('a killed reconciler');
     await nothingMore();
+    // Its successor has not watched the members for long, and must not call them unready.
+    expect(await readySince()).toEqual(since);
   });
 
   slowTest('five to three, and the settings', async () => {
