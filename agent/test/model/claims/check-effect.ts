@@ -199,6 +199,9 @@ function checkReport(world: World, name: string, phase: string): string | undefi
   const asked = world.restores.find((r) => r.name === name)!;
   if (phase === 'Completed') {
     if (!isDone) return 'an EtcdRestore is called complete that is not';
+    const size = world.spec?.size ?? 0;
+    if (votersOf(current(world)!).filter((m) => m.ordinal < size).length < size)
+      return 'an EtcdRestore is called complete before the cluster has its members again';
     const isOwn = doc.restores.some((r) => r.id === name && r.uid === asked.uid);
     const last = world.truth.restored.findLast((id) => !id.includes(':'));
     return isOwn && last !== name ? 'an EtcdRestore is called complete whose data were replaced' : undefined;
