@@ -13,7 +13,8 @@ export async function typed(guide: string, section: string, names: Readonly<Reco
 /** Runs one line of shell with these names. */
 export async function type(command: string, names: Readonly<Record<string, string>> = {}): Promise<Output> {
   const line = Object.entries(names).reduce((text, [from, to]) => text.replaceAll(from, to), command);
-  return promisify(execFile)('sh', ['-e', '-c', line], { maxBuffer: 1024 ** 3 });
+  // Jest's process.env is a copy, which children do not inherit by themselves.
+  return promisify(execFile)('sh', ['-e', '-c', line], { env: process.env, maxBuffer: 1024 ** 3 });
 }
 
 /** The commands of a section of a guide. */
