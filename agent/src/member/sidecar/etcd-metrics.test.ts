@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { availableMinors } from '../../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { EtcdMember } from '../../etcd/etcd-member.ts';
@@ -24,7 +25,12 @@ test('metrics and log agree with the answers of a running etcd, in every version
       await Promise.all([client.put(key).value(value), tail.state(), tail.state()]);
     client.close();
     const member = await EtcdMember.connect(etcd.endpoints[0]!, { endpoints: etcd.endpoints, dialTimeout: 5_000 });
-    const status = await member.status();
+    let status = await member.status();
+    // The last entry may be committed a moment before it is applied.
+    while (status.raftAppliedIndex < status.raftIndex) {
+      await setTimeout(20);
+      status = await member.status();
+    }
     member.close();
 
     const metrics = await new EtcdProbe(clientUrl, signal).metrics();
