@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { isTooDeep, mostYamlLevels, type YamlTokens } from '../lib/yaml-levels';
 import { Fields, isObject } from './fields';
 import { type DocumentReport, InputError, type Report } from './report';
 
@@ -18,13 +19,11 @@ export interface Document {
 }
 
 /** The part of cdk8s' YAML parser that we use. `Yaml.load` is unsuitable: it silently accepts broken YAML. */
-interface YamlParser {
+interface YamlParser extends YamlTokens {
   parseAllDocuments(text: string, options: object): ParsedDocument[];
   visit(document: ParsedDocument, visitor: { Pair(key: unknown, pair: { readonly key: unknown }): void }): void;
   isCollection(node: unknown): boolean;
   isAlias(node: unknown): node is { resolve(document: ParsedDocument): unknown };
-  Lexer: new () => { lex(text: string): Iterable<string> };
-  Parser: new () => { readonly stack: { readonly length: number }; next(lexeme: string): Iterable<unknown> };
 }
 
 interface Tag {
@@ -38,9 +37,6 @@ interface ParsedDocument {
 }
 
 const parser: YamlParser = createRequire(require.resolve('cdk8s'))('yaml');
-
-/** No Kubernetes object of ours has as many levels. */
-const DEEPEST = 100;
 
 /** Returns the objects in the YAML. Each item of a List is an object of its own. */
 export function readDocuments(
@@ -82,24 +78,10 @@ function refuseKeys(document: ParsedDocument, file: string): void {
 }
 
 function parseAll(text: string, file: string): ParsedDocument[] {
-  if (isTooDeep(text))
-    throw new InputError([`error: ${file}: is nested too deep: more than ${DEEPEST} levels; write it flatter`]);
+  if (isTooDeep(text, parser))
+    throw new InputError([`error: ${file}: is nested too deep: more than ${mostYamlLevels} levels; write it flatter`]);
   // YAML 1.1 is the version that cdk8s writes and Kubernetes reads.
   return parser.parseAllDocuments(text, { version: '1.1', customTags: withoutTimes });
-}
-
-/**
- * The parser composes a document by recursion. Thousands of levels take seconds, and may end the process: a regular
- * expression that is compiled near the end of the stack is a fatal error of V8, which nobody can catch.
- */
-function isTooDeep(text: string): boolean {
-  const { Lexer, Parser } = parser;
-  const levels = new Parser();
-  for (const lexeme of new Lexer().lex(text)) {
-    Array.from(levels.next(lexeme));
-    if (levels.stack.length > DEEPEST) return true;
-  }
-  return false;
 }
 
 /** Removes the tags for times: in Kubernetes times are strings, and `10:20` is not a number of seconds. */

@@ -3,6 +3,8 @@ import { parseYaml } from './yaml.ts';
 test('a document, with aliases', () => {
   expect(parseYaml('a: &x [1]\nb: *x\n? &k c\n: d\n')).toEqual({ a: [1], b: [1], c: 'd' });
   expect(parseYaml('')).toBeNull();
+  const lines = Array.from({ length: 200 }, () => '- - !!str &a -1\n').join('');
+  expect(parseYaml(lines)).toHaveLength(200);
 });
 
 test.each([
@@ -20,6 +22,9 @@ test.each([
   ['lists within lists', '- '.repeat(100_000)],
   ['lists within lists, within brackets', '['.repeat(100_000)],
   ['keys without a name', '? '.repeat(100_000)],
+  ['lists where a line cannot have one', `a: ${'- '.repeat(100_000)}`],
+  ['anchors', '&a '.repeat(100_000)],
+  ['tags within brackets', `[${'!a '.repeat(100_000)}`],
   ['maps within maps', Array.from({ length: 1_000 }, (_, level) => `${' '.repeat(level)}a:`).join('\n')],
 ])('too many levels are refused: %s', (_, text) => {
   expect(() => parseYaml(text)).toThrow('has more than 100 levels');

@@ -1,7 +1,5 @@
 import { isAlias, isCollection, Lexer, Parser, parseDocument, visit } from 'yaml';
-
-/** None of our documents has as many levels. */
-const DEEPEST = 100;
+import { isTooDeep, mostYamlLevels } from '../../../../src/lib/yaml-levels.ts';
 
 /**
  * Parses one document. Throws if it is not valid YAML, and for two things that the library cannot bear: levels without
@@ -9,7 +7,7 @@ const DEEPEST = 100;
  * each other.
  */
 export function parseYaml(text: string): unknown {
-  if (isTooDeep(text)) throw new TypeError(`has more than ${DEEPEST} levels`);
+  if (isTooDeep(text, { Lexer, Parser })) throw new TypeError(`has more than ${mostYamlLevels} levels`);
   const document = parseDocument(text, { logLevel: 'error' });
   const [error] = document.errors;
   if (error) throw error;
@@ -19,17 +17,4 @@ export function parseYaml(text: string): unknown {
     },
   });
   return document.toJS();
-}
-
-/**
- * The library composes a document by recursion. Thousands of levels take seconds, and may end the process: a regular
- * expression that is compiled near the end of the stack is a fatal error of V8, which nobody can catch.
- */
-function isTooDeep(text: string): boolean {
-  const parser = new Parser();
-  for (const lexeme of new Lexer().lex(text)) {
-    Array.from(parser.next(lexeme));
-    if (parser.stack.length > DEEPEST) return true;
-  }
-  return false;
 }
