@@ -16,7 +16,6 @@ const users = async (namespace: string): Promise<string[]> =>
 const rootOf = async (name: string): Promise<string> =>
   (await get('secret', `${name}-client-tls`, '-n', 'gitops-shop')).data['ca.crt'];
 
-const rotated = { tls: EtcdTls.managed({ rootRotation: 'another' }) };
 /** When each cluster of the team became ready. */
 const readySince = async (): Promise<string[]> =>
   (await get('etcdclusters', '-n', 'gitops-shop')).items.map(({ status }: Manifest) => {
@@ -24,6 +23,7 @@ const readySince = async (): Promise<string[]> =>
     return lastTransitionTime;
   });
 
+const rotated = { tls: EtcdTls.managed({ rootRotation: 'another' }) };
 const upgraded = { version: EtcdVersion.of('3.7.3') };
 
 const tools = process.env.E2E_SMOKE ? [argocd, flux] : [argocd, flux, argocdServerSide, pipeline()];

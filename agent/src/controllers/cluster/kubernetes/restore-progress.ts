@@ -10,7 +10,7 @@ import { isOfEtcdRestore, isOrigin } from '../../../protocol/restore-id.ts';
 import type { Why } from '../../backup/object.ts';
 import { isHidden, isStuck } from '../../backup/pod-state.ts';
 import type { JobState, ServedSnapshot } from '../jobs/kubernetes-jobs.ts';
-import type { JobKind } from '../observed.ts';
+import type { JobKind, RestoreRequest } from '../observed.ts';
 import { alreadyRestored, entryOf, isOpOf, refusalIn } from '../operations/restore/refusal.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
@@ -60,20 +60,17 @@ const beforeFence: readonly Phase[] = ['Verifying', 'BackingUp'];
 const blockedByCluster: readonly Phase[] = ['Pending', 'Fencing', 'Draining', 'Restoring', 'Regrowing'];
 
 /** Returns the phase of a restore, or undefined if the restore has ended or is about to end. */
-export function phaseOf(restore: EtcdRestoreObject, doc: RecordDoc | undefined): Phase | undefined {
-  const { metadata, status } = restore;
+function phaseOf(status: Status, asked: RestoreRequest, doc: RecordDoc | undefined): Phase | undefined {
   if (status?.phase === 'Completed' || status?.phase === 'Failed') return undefined;
-  const { uid } = metadata;
-  const asked = restoreOf(restore);
   // A deletion suspends a restore past its fence.
   const ops = [doc?.op, doc?.op && 'suspended' in doc.op ? doc.op.suspended : undefined];
   const op = ops.find((each) => isOpOf(each, asked));
   if (op?.kind === 'Restore') return phases[op.step];
   // An EtcdRestore that was created again under the same name restores nothing. It is reported once the cluster is complete.
-  const own = doc && entryOf(doc, asked);
+  const own = doc && entryOf(doc, asked.name);
   // Created again while it was being restored, with the same spec: it was shown as its own.
   const isShown = own?.specHash === asked.specHash && status?.startTime !== undefined;
-  return own && (!own.uid || own.uid === uid || isShown) ? 'Regrowing' : 'Pending';
+  return own && (!own.uid || own.uid === asked.uid || isShown) ? 'Regrowing' : 'Pending';
 }
 
 export interface ObservedRestore {
@@ -97,11 +94,12 @@ export interface Progress {
 /** Returns the change of status and the Event to report, or undefined if the status is up to date. */
 export function progressOf(restore: EtcdRestoreObject, observed: ObservedRestore, now: string): Progress | undefined {
   const { doc, served, jobs } = observed;
-  const phase = phaseOf(restore, doc);
+  const asked = restoreOf(restore);
+  const phase = phaseOf(restore.status, asked, doc);
   if (phase === undefined) return undefined;
   // The restore has begun, but the record has not been read yet or cannot be read.
   if (!doc && restore.status?.startTime !== undefined) return undefined;
-  const op = doc?.op?.kind === 'Restore' && isOpOf(doc.op, restoreOf(restore)) ? doc.op : undefined;
+  const op = doc?.op?.kind === 'Restore' && isOpOf(doc.op, asked) ? doc.op : undefined;
   const past = pastOf(restore.status, phase, op);
   const status: Status = restore.status && { ...restore.status, ...past };
   // A reconciler that has just started does not know the Jobs yet, so it keeps the last status.
@@ -113,8 +111,7 @@ export function progressOf(restore: EtcdRestoreObject, observed: ObservedRestore
     ...(found?.revisionUnknown && { revisionUnknown: found.revisionUnknown }),
     ...(op?.args.safetyBackupId && { safetyBackupId: op.args.safetyBackupId }),
   };
-  const { reason, message } =
-    refusalOf(restore, doc, phase) ?? whyOf(phase, op, observed, { ...restore, ...(status && { status }) });
+  const { reason, message } = refusalOf(asked, doc, phase) ?? whyOf(asked, phase, op, observed, status);
   const why = { reason, message: withNotes(message, found ?? status) };
   const all = { phase, ...why, ...facts };
   const isReported = Object.entries(all).every(([name, value]) => status?.[name] === value);
@@ -153,10 +150,9 @@ function pastOf(status: Status, phase: Phase, op: RestoreOp | undefined): Record
 const nulls = (fields: object): object => Object.fromEntries(Object.keys(fields).map((name) => [name, null]));
 
 /** What will be said of it as soon as the reconciler gets to it: at the latest when the cluster has grown again. */
-function refusalOf(restore: EtcdRestoreObject, doc: RecordDoc | undefined, phase: Phase): Why | undefined {
+function refusalOf(asked: RestoreRequest, doc: RecordDoc | undefined, phase: Phase): Why | undefined {
   if (!doc) return undefined;
-  const asked = restoreOf(restore);
-  const isBeforeFence = phase === 'Pending' || (doc.phase === 'Restoring' && !entryOf(doc, asked));
+  const isBeforeFence = phase === 'Pending' || (doc.phase === 'Restoring' && !entryOf(doc, asked.name));
   if (isBeforeFence && asked.deleting)
     return { reason: 'Waiting', message: 'it is being deleted, so it was taken back; nothing was restored' };
   const why = refusalIn(doc, asked) ?? (phase === 'Pending' ? alreadyRestored(doc, asked) : undefined);
@@ -167,10 +163,11 @@ function refusalOf(restore: EtcdRestoreObject, doc: RecordDoc | undefined, phase
 }
 
 function whyOf(
+  { name }: RestoreRequest,
   phase: Phase,
   op: RestoreOp | undefined,
   { doc, jobs, ...observed }: ObservedRestore,
-  { metadata: { name }, status: before }: EtcdRestoreObject,
+  before: Status,
 ): Why {
   const { waits, runs = waits } = messages[phase];
   const trouble = observed.trouble ?? (phase === 'Regrowing' ? observed.lacks : undefined);

@@ -7,7 +7,7 @@ import { recorded } from './observations.ts';
 import type { View } from './view.ts';
 
 const tombstonesKept = 64;
-export const restoresKept = 128;
+const restoresKept = 128;
 
 /** Writes the next version of the record with these fields changed. A field that is undefined is removed. */
 export function write(v: View, change: Partial<RecordDoc>): Effect {
@@ -58,6 +58,9 @@ export function tombstone(v: View, ordinal: number, memberId: string, why: strin
 
 export const restored = (v: View, id: string, uid: string, specHash: string): RecordDoc['restores'] =>
   [...v.record.restores, { id, uid, specHash, at: timestamp(v) }].slice(-restoresKept);
+
+/** Names are used once: one that failed does not begin when it is created again. */
+export const failed = (v: View, id: string): string[] => [...(v.record.failedRestores ?? []), id].slice(-restoresKept);
 
 /** `initial-cluster` of a joining member: exactly the listed members, with every URL that each has. */
 export const initialClusterOf = (v: View, members: readonly MemberView[]): string =>

@@ -8,7 +8,7 @@ import { agentOf, lasts, podsOf, statusOf } from '../../plan/observations.ts';
 import type { View } from '../../plan/view.ts';
 import { without, write } from '../../plan/write.ts';
 import { givesUp, ownJob, restoreOp, stuckJob } from '../jobs.ts';
-import { hasFailed, isOlder, isOpOf, namesakeOf } from './refusal.ts';
+import { entryOf, hasFailed, isOlder, isOpOf, namesakeOf } from './refusal.ts';
 
 // Shared by the steps of a restore: verify, safety backup, fence, drain, seed, restore. Then the cluster grows again.
 
@@ -57,7 +57,7 @@ export const requests = (v: View): RestoreRequest[] => allRequests(v).filter(({ 
 export const final = ({ phase }: RestoreRequest): boolean => phase === 'Completed' || phase === 'Failed';
 
 /** It was fenced, so it is not carried out again. */
-export const isRecorded = (v: View, id: string): boolean => v.record.restores.some((restore) => restore.id === id);
+export const isRecorded = (v: View, id: string): boolean => entryOf(v.record, id) !== undefined;
 
 /** Asked for beside the one in flight. */
 export const isOther = (v: View, request: RestoreRequest): boolean =>

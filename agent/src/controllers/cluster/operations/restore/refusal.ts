@@ -21,7 +21,7 @@ const again = 'create an EtcdRestore with another name and another text in spec.
 export const isOpOf = (op: Op | undefined, { name, uid, specHash }: Asked): boolean =>
   op?.kind === 'Restore' && op.args.id === name && (op.args.uid === uid || op.args.specHash === specHash);
 
-export const entryOf = ({ restores }: RecordDoc, { name }: Asked): FencedRestore | undefined =>
+export const entryOf = ({ restores }: RecordDoc, name: string): FencedRestore | undefined =>
   restores.find(({ id }) => id === name);
 
 /** The restore that the same spec asked for under another name: an EtcdRestore in Git that was renamed. */
@@ -47,7 +47,7 @@ export const successorOf = ({ restores }: RecordDoc, { name }: Asked): FencedRes
 /** Why it does nothing, or its data are no longer there; undefined: they are, or it may still begin. */
 export function refusalIn(doc: RecordDoc, asked: Asked): Refusal | undefined {
   if (isOpOf(doc.op, asked)) return undefined;
-  const own = entryOf(doc, asked);
+  const own = entryOf(doc, asked.name);
   return own ? used(doc, asked, own) : unused(doc, asked);
 }
 
@@ -75,7 +75,7 @@ function used(doc: RecordDoc, asked: Asked, own: FencedRestore): Refusal | undef
 
 /** Of one that was created again: nothing is restored, and nothing is wrong. */
 export function alreadyRestored(doc: RecordDoc, asked: Asked): Refusal | undefined {
-  const own = entryOf(doc, asked);
+  const own = entryOf(doc, asked.name);
   if (!own || own.uid === asked.uid || isOpOf(doc.op, asked) || refusalIn(doc, asked)) return undefined;
   const next = successorOf(doc, asked);
   const isUnderWay = doc.phase === 'Restoring' && doc.restores.at(-1)?.id === asked.name;

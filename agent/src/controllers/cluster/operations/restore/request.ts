@@ -6,7 +6,7 @@ import { hasReadyPod, healthyVoters, isSeeded, isWanted, voters, wantedSize } fr
 import { implied, rule, steps } from '../../plan/rule.ts';
 import { imageFits } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
-import { oneTimeToken, opBase, restoresKept, write } from '../../plan/write.ts';
+import { failed, oneTimeToken, opBase, write } from '../../plan/write.ts';
 import { givesUp, notLater, restoreOp } from '../jobs.ts';
 import {
   allRequests,
@@ -59,11 +59,10 @@ const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
   };
 };
 
-const done = (v: View, request: RestoreRequest): boolean =>
-  (entryOf(v.record, request) !== undefined || refusalIn(v.record, request) !== undefined) &&
-  !isOpOf(v.record.op, request);
-
 const refused = (v: View, request: RestoreRequest): boolean => refusalIn(v.record, request) !== undefined;
+
+const done = (v: View, request: RestoreRequest): boolean =>
+  (isRecorded(v, request.name) || refused(v, request)) && !isOpOf(v.record.op, request);
 
 /** An EtcdRestore may be recreated under its name by apply, Argo CD or Velero. Nothing is restored twice. */
 const report = (v: View, request: RestoreRequest): Effect => {
@@ -76,7 +75,7 @@ const report = (v: View, request: RestoreRequest): Effect => {
 
 /** Whoever waits for a restore goes on with a cluster that serves. */
 const regrown = (v: View, request: RestoreRequest): boolean => {
-  const isOwn = entryOf(v.record, request)?.uid === request.uid || v.record.lastRestoreId === request.name;
+  const isOwn = entryOf(v.record, request.name)?.uid === request.uid || v.record.lastRestoreId === request.name;
   const members = isOwn ? healthyVoters(v).filter(hasReadyPod) : voters(v);
   return isSeeded(v) && members.filter(({ ordinal }) => isWanted(v, ordinal)).length >= wantedSize(v);
 };
@@ -106,7 +105,7 @@ function supersede(v: View, request: RestoreRequest): Effect {
   const isSpent = hasFailed && givesUp(restoreOp(v)!) && !isRecorded(v, id) && id !== request.name;
   return write(v, {
     op: { ...opBase(v), kind: 'Restore', step: 'verify', args: own },
-    ...(isSpent && { failedRestores: failedRestores(v) }),
+    ...(isSpent && { failedRestores: failed(v, id) }),
   });
 }
 
@@ -220,9 +219,6 @@ export const replacementSteps = [
   ),
 ];
 
-/** Names are used once: this one does not begin when it is created again. */
-const failedRestores = (v: View): string[] => [...(v.record.failedRestores ?? []).slice(1 - restoresKept), args(v).id];
-
 export const reportSteps = [
   ...steps({ when: { 'step report': (v) => at(v, 'report') !== undefined }, from: 'failed' }, [
     rule<RestoreRequest>({
@@ -239,7 +235,7 @@ export const reportSteps = [
       does: 'WriteRecord',
       to: 'running',
       requires: { 'no EtcdRestore has to report it': (v) => v.o.restores.known },
-      effect: (v) => write(v, { ...ended(v), failedRestores: failedRestores(v) }),
+      effect: (v) => write(v, { ...ended(v), failedRestores: failed(v, args(v).id) }),
     }),
   ]),
 ];
