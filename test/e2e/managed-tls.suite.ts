@@ -44,6 +44,22 @@ async function presented(ordinal: number): Promise<string[]> {
   return stdout.trim().split('\n').sort();
 }
 
+/** Returns whether a member answers a client with these certificates. A refusal comes only after the handshake. */
+async function isAccepted(ordinal: number, data: Manifest): Promise<boolean> {
+  const pem = (key: string) => `Buffer.from('${data[key]}', 'base64')`;
+  const program = `const { get } = require('https');
+    const certificates = { ca: ${pem('ca.crt')}, cert: ${pem('tls.crt')}, key: ${pem('tls.key')} };
+    get({ host: 'localhost', port: 2379, path: '/version', agent: false, ...certificates }, (answer) => {
+      answer.resume();
+      console.log(answer.statusCode);
+    }).on('error', ({ message }) => console.log(message));`;
+  const exec = ['exec', play.cluster.pod(ordinal), '-c', 'agent', '--', 'node', '-e', program];
+  const { stdout } = await play.namespace.kubectl(exec);
+  if (stdout.trim() === '200') return true;
+  expect(stdout).toMatch(/bad certificate|reset|hang up/);
+  return false;
+}
+
 const containers = async () =>
   (await play.cluster.pods()).flatMap(({ metadata, status }) =>
     status.containerStatuses.map(({ name, restartCount }: Manifest) => [metadata.uid, name, restartCount]),
@@ -94,6 +110,25 @@ test('new intermediates come into use without a restart', async () => {
   const after = await Promise.all(leaves.map(dataOf));
   expect(after.map((data) => data['ca.crt'])).toEqual(roots.map((data) => data['ca.crt']));
   expect(after.some((data, index) => data['tls.crt'] === roots[index]?.['tls.crt'])).toBe(false);
+});
+
+slowTest('stolen certificates are shut out without a restart', async () => {
+  const [before, stolen] = [await containers(), await dataOf('orders-client-tls')];
+  const everywhere = (data: Manifest) => Promise.all(ordinals.map((ordinal) => isAccepted(ordinal, data)));
+  expect(await everywhere(stolen)).toEqual([true, true, true]);
+  await play.unnoticed('certificates revoked', 3, async () => {
+    await play.cluster.apply({ tls: EtcdTls.managed({ intermediateRevocation: 'stolen' }) });
+    await play.namespace.until('the revocation is reported', aLook, async () =>
+      (await condition()).reason === 'RevokingIntermediates' ? true : undefined,
+    );
+    await play.namespace.until('the revocation is complete', 900, async () =>
+      (await condition()).status === 'True' ? true : undefined,
+    );
+    // The condition claims that every member has the list, so nobody waits any longer.
+    expect(await everywhere(stolen)).toEqual([false, false, false]);
+  });
+  expect(await everywhere(await dataOf('orders-client-tls'))).toEqual([true, true, true]);
+  expect(await containers()).toEqual(before);
 });
 
 slowTest('a certificate whose Secret is emptied is issued again, and the members keep theirs meanwhile', async () => {
