@@ -1,4 +1,5 @@
 import { changeTemplate, force, nodeTaken, remove, resize, volumeLost } from '../world/events.ts';
+import { podGone } from '../world/steps.ts';
 import type { World } from '../world/world.ts';
 import { adding, after, edited, NODES, of, old, type Plot, removing, VOLUMES } from './plot.ts';
 
@@ -16,6 +17,9 @@ const unpermitted = after(
   (world) => world,
   ({ clusters }) => clusters.at(-1)!.members.some(({ learner }) => learner),
 );
+
+/** The removal of a member is recorded that was asked for. */
+const forced = after(of({ size: 3 }), edited(force(1, false)), ({ record }) => record?.doc.op?.kind === 'Remove');
 
 export const replacements: readonly Plot[] = [
   { name: 'replace in 3', from: of({ size: 3 }), budget: { faults: 2, writes: 2 }, faults: VOLUMES },
@@ -128,10 +132,16 @@ export const replacements: readonly Plot[] = [
   },
   {
     name: 'a forced replacement that is not safe any more gives way to another',
-    from: after(of({ size: 3 }), edited(force(1, false)), ({ record }) => record?.doc.op?.kind === 'Remove'),
+    from: forced,
     budget: { faults: 1, edits: 1 },
     faults: ['podLost', 'volumeLost'],
     edits: [force(0, true)],
+  },
+  {
+    name: 'a forced replacement gives way to another that discards a volume',
+    from: (planner) => podGone(edited(force(0, true))(forced(planner)), 0)!,
+    budget: { faults: 1 },
+    faults: ['podLost'],
   },
   {
     name: 'a node burns down',
