@@ -146,6 +146,20 @@ test('a restore without its cluster reports it, and continues when the cluster e
   expect(await until(() => (told()?.reason === 'Waiting' ? told() : undefined))).toMatchObject({ phase: 'Pending' });
 });
 
+test('a restore without its cluster reports it, even if the first status cannot be written', async () => {
+  const path = paths.of('etcdrestores', 'monday');
+  let refusals = 2;
+  api.fault = ({ method }, response, asked) => {
+    if (method !== 'PATCH' || asked !== `${path}/status` || refusals-- <= 0) return false;
+    failure(response, 500, 'InternalError', 'etcdserver: request timed out');
+    return true;
+  };
+  api.put(path, { metadata: { generation: 1 }, spec: { clusterName: 'orders', source: { backupName: 'b' } } });
+  start();
+  const reported = () => api.object<{ status?: { reason: string } }>(path)?.status;
+  expect(await until(reported)).toMatchObject({ reason: 'ClusterNotFound' });
+});
+
 test('a cluster whose objects cannot be read delays no other', async () => {
   put('orders');
   put('search');

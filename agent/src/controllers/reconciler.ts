@@ -89,6 +89,7 @@ export class Reconciler {
   /** By the name of the cluster, while this reconciler leads. */
   readonly #runners = new Map<string, ClusterRunner>();
   #leading = false;
+  #orphanChecks: NodeJS.Timeout | undefined;
 
   constructor(options: ReconcilerOptions) {
     const { access, namespace, selector, deployment, settings, log, holder, listen } = options;
@@ -148,7 +149,7 @@ export class Reconciler {
   }
 
   #start(): void {
-    const { lease, log } = this.#options;
+    const { lease, log, settings } = this.#options;
     this.#leading = true;
     this.#metrics.leader = true;
     log.info({ lease }, 'acquired the Lease; starting');
@@ -157,6 +158,8 @@ export class Reconciler {
     for (const cluster of this.#watches.clusters) this.#updateRunner(cluster, false);
     this.#backups.lead();
     this.#checkOrphans();
+    // Again and again, because a status that could not be written causes no event.
+    this.#orphanChecks = setInterval(() => this.#checkOrphans(), settings.steady);
   }
 
   #clusterChanged(cluster: EtcdClusterObject, gone: boolean): void {
@@ -254,6 +257,7 @@ export class Reconciler {
   async #stop(): Promise<void> {
     const { log } = this.#options;
     this.#leading = false;
+    clearInterval(this.#orphanChecks);
     const runners = [...this.#runners.values()];
     this.#runners.clear();
     const time = this.#lease.held ? grace : 0;
