@@ -9,7 +9,7 @@ import (
 
 func main() {
 	app := cdk8s.NewApp(nil)
-	etcd.NewEtcdCrds(cdk8s.NewChart(app, jsii.String("crds"), nil), jsii.String("crds"))
+	etcd.NewEtcdCrds(cdk8s.NewChart(app, jsii.String("crds"), nil), jsii.String("crds"), nil)
 
 	chart := cdk8s.NewChart(app, jsii.String("orders"), &cdk8s.ChartProps{Namespace: jsii.String("shop")})
 	cluster := etcd.NewEtcdCluster(chart, jsii.String("orders"), &etcd.EtcdClusterProps{
