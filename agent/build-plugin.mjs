@@ -50,6 +50,7 @@ const { metafile } = await build({
       members: await page('clusters/member-pods.md'),
       users: await page('clusters/users.md'),
       backups: await page('backups/backup-and-restore-resources.md'),
+      alerts: await page('operations/alerts.md'),
     }),
     'import.meta.url': 'undefined',
   },

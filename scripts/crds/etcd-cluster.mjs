@@ -336,7 +336,7 @@ const member = object('The state of a member.', {
   role: text('Its role: Leader, Follower or Learner.', 32),
   version: text('The version of etcd that it runs.', 32),
   healthy: flag('True if it answers, knows the leader and keeps up.'),
-  dbSize: integer('The size of its database in bytes.', 0),
+  dbSize: integer('The size of its database in bytes, rounded up to a MiB.', 0),
   volumeUse: integer('The share of its volume that is in use, in percent, rounded up to a multiple of 5.', 0, 100),
   lag: integer('The number of log entries by which it is behind.', 0),
   loaded: object('With TLS: the roots that its etcd trusts. It reads them only when it starts.', {

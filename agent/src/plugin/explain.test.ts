@@ -31,10 +31,18 @@ test('explain needs no API server, and takes a reason in any case', async () => 
   expect(plugin.api.requests).toEqual([]);
 });
 
+test.each([
+  ['EtcdReconcilerDown', /^EtcdReconcilerDown, an alert\n {2}Critical: no reconciler/],
+  ['EtcdQuorumLost', /^EtcdQuorumLost, an alert\n {2}critical/],
+])('the alert %s', async (alert, text) => {
+  await using plugin = await PluginTest.start();
+  expect(await plugin.runWords(['explain', alert])).toMatchObject({ exit: 0, out: expect.stringMatching(text) });
+});
+
 test('a reason that does not exist', async () => {
   await using plugin = await PluginTest.start();
   expect(await plugin.runWords(['explain', 'MemberDead'])).toMatchObject({
     exit: 3,
-    err: expect.stringMatching(/^error: there is no reason 'MemberDead'; did you mean .*MemberDown.*\?\n$/),
+    err: expect.stringMatching(/^error: there is no reason or alert 'MemberDead'; did you mean .*MemberDown.*\?\n$/),
   });
 });

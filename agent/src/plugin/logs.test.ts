@@ -1,3 +1,4 @@
+import { failure } from '../controllers/cluster/kubernetes/fake-api.fixture.ts';
 import { PluginTest, paths } from './plugin.fixture.ts';
 
 let plugin: PluginTest;
@@ -49,6 +50,19 @@ test('one that cannot be read is named, and the others go on', async () => {
   const { out, err, exit } = await plugin.run('logs --since 1h');
   expect({ exit, lines: out.split('\n').length }).toEqual({ exit: 0, lines: 2 });
   expect(err).toMatch(/^orders-0 etcd: .* not found\n$/);
+});
+
+test('of containers that never ran before: it says so', async () => {
+  plugin.api.fault = (request, response, path) => {
+    if (!path.endsWith('/log') || !request.url?.includes('previous=true')) return false;
+    failure(response, 400, 'BadRequest', 'previous terminated container "etcd" in pod "orders-0" not found');
+    return true;
+  };
+  expect(await plugin.run('logs --previous')).toMatchObject({
+    exit: 3,
+    out: '',
+    err: 'error: no container was restarted in its pod, so none has an earlier log\n',
+  });
 });
 
 describe('followed', () => {

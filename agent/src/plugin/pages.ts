@@ -5,6 +5,7 @@ interface Pages {
   readonly members: string;
   readonly users: string;
   readonly backups: string;
+  readonly alerts: string;
 }
 
 declare const PAGES: Pages | undefined;
@@ -18,6 +19,7 @@ export const pages = (): Pages =>
         members: read('clusters/member-pods.md'),
         users: read('clusters/users.md'),
         backups: read('backups/backup-and-restore-resources.md'),
+        alerts: read('operations/alerts.md'),
       };
 
 const read = (page: string): string => readFileSync(new URL(`../../../docs/${page}`, import.meta.url), 'utf8');

@@ -171,9 +171,13 @@ describe('ctl', () => {
   let directory: string;
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'kubectl-'));
-    await writeFile(join(directory, 'kubectl'), `#!/bin/sh\nprintf '%s\\n' "$@" > ${directory}/args\nexit 9\n`);
-    await chmod(join(directory, 'kubectl'), 0o755);
+    await kubectl('etcdserver: permission denied');
   });
+  const kubectl = async (says: string): Promise<void> => {
+    const program = `#!/bin/sh\nprintf '%s\\n' "$@" > ${directory}/args\necho '${says}' >&2\nexit 9\n`;
+    await writeFile(join(directory, 'kubectl'), program);
+    await chmod(join(directory, 'kubectl'), 0o755);
+  };
   afterEach(() => rm(directory, { recursive: true }));
 
   const ctl = async (spec: object): Promise<string[]> => {
@@ -196,6 +200,16 @@ describe('ctl', () => {
     const words = ['ctl', `--kubeconfig=${await plugin.kubeconfig()}`, '--', 'get', '/a'];
     const { err } = await plugin.runWords(words, { env: { PATH: `${directory}:${process.env.PATH}` } });
     expect(/may read and write no key/.test(err)).toBe(reason === 'AuthenticationOn');
+  });
+
+  test('other failures are passed on without advice; the API server’s refusal ends with 4', async () => {
+    plugin.putCluster('orders', { conditions: [condition('AuthReady', 'True', 'AuthenticationOn', 'x')] });
+    const words = ['ctl', `--kubeconfig=${await plugin.kubeconfig()}`, '--', 'get'];
+    const run = () => plugin.runWords(words, { env: { PATH: `${directory}:${process.env.PATH}` } });
+    await kubectl('Error: get command needs one argument');
+    expect(await run()).toMatchObject({ exit: 9, err: 'Error: get command needs one argument\n' });
+    await kubectl('Error from server (Forbidden): pods "orders-0" is forbidden');
+    expect(await run()).toMatchObject({ exit: 4, err: expect.not.stringContaining('no key') });
   });
 
   test('a pod in the status whose name is a flag runs nothing', async () => {

@@ -65,6 +65,9 @@ describe('status', () => {
     expect(ended.exit).toBe(6);
     expect(ended.out).toMatch(/^orders in shop: STATUS IS 3h \d+m OLD, no reconciler keeps it up to date;/);
     expect(ended.out).toMatch(/etcd-reconciler-x renewed its Lease\s+2h \d+m ago/);
+    expect(ended.out).toMatch(
+      /To find out why: kubectl get deployment,pods,lease -n shop, and kubectl etcd\s+explain EtcdReconcilerDown/,
+    );
     expect(ended.out).toMatch(/Operation\n {2}unknown/);
   });
 

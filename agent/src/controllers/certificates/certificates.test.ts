@@ -155,6 +155,26 @@ test('a root is replaced as the members follow', async () => {
   );
 });
 
+test('a Secret that was deleted is missed, and filled when it is back, as soon as a pod does not start', async () => {
+  applied(...names);
+  const certificates = start();
+  await until(isGood(certificates));
+  const see = async (is: () => boolean) => {
+    await until(() => {
+      certificates.see(known([]), true);
+      return is();
+    });
+  };
+  api.delete(pathOf(serverTls));
+  certificates.see(known([]), false);
+  await sleep(100);
+  expect(certificates.report()?.problems).toEqual([]);
+  await see(() => certificates.report()!.problems.length > 0);
+  expect(certificates.report()!.problems).toMatchObject([{ reason: 'WaitingForSecrets' }]);
+  applied(serverTls);
+  await see(isGood(certificates));
+});
+
 test('old reports of members do not count', async () => {
   applied(...names);
   const certificates = start({ settings: { ...settings, unreachable: 1 } });

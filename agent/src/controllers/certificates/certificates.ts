@@ -127,11 +127,21 @@ export class Certificates {
     if (this.#isRunning) this.#wake.now();
   }
 
-  /** Current report of the members. A root is replaced step by step as they follow. */
-  see(reports: MemberReports): void {
+  /**
+   * Current report of the members. A root is replaced step by step as they follow. A pod that does not start may lack a Secret
+   * that was deleted, so the Secrets are read more often then.
+   */
+  see(reports: MemberReports, podsWait = false): void {
     const before = this.#members?.reports;
     this.#members = { reports, tick: performance.now() };
-    if (this.#isRunning && this.#isRotating && !isDeepStrictEqual(reports, before)) this.#wake.now();
+    const follows = this.#isRotating && !isDeepStrictEqual(reports, before);
+    const lacks = podsWait && this.#age > this.#options.settings.certificatesRetry;
+    if (this.#isRunning && (follows || lacks)) this.#wake.now();
+  }
+
+  /** Of the last pass, in ms. None yet: one is under way. */
+  get #age(): number {
+    return this.#look ? performance.now() - this.#look.tick : 0;
   }
 
   get #isRotating(): boolean {

@@ -22,6 +22,10 @@ export function memberReports({ cluster, members, pods, agents }: Observed): Mem
   );
 }
 
+/** A pod does not start. */
+export const podsWait = ({ pods }: Observed): boolean =>
+  pods.known && pods.v.some(({ running, deleting }) => !running && !deleting);
+
 const endOf = (status: AgentStatus | undefined, end: 'peer' | 'client'): EndReport => ({
   leaf: status?.leaves?.[end],
   root: status?.roots?.[end]?.onDisk,

@@ -7,7 +7,7 @@ import type { WorkQueue } from '../../lib/queue.ts';
 import { Trigger } from '../../lib/trigger.ts';
 import type { ClusterStatus } from '../../protocol/cluster-status.ts';
 import { Certificates } from '../certificates/certificates.ts';
-import { memberReports } from '../certificates/members.ts';
+import { memberReports, podsWait } from '../certificates/members.ts';
 import type { EtcdUserObject } from '../users/object.ts';
 import { Users } from '../users/users.ts';
 import type { EtcdClusterObject } from './kubernetes/cluster-object.ts';
@@ -122,7 +122,7 @@ export class ClusterRunner {
     try {
       const onObserved = (observed: Observed, facts: PassFacts) => {
         this.#options.onFacts(facts);
-        this.#certificates.see(memberReports(observed));
+        this.#certificates.see(memberReports(observed), podsWait(observed));
         this.#users.see(observed);
       };
       const wake = this.#wake.wait;

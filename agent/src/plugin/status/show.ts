@@ -64,12 +64,15 @@ function head(view: StatusView, now: number, terminal: Terminal): string {
     : terminal.color(wrap(`${name}: ${oldnessWithLease(view, now)}`, width), 'red');
   return [
     title,
-    ...(view.current ? [] : [`  ${state}`]),
+    ...(view.current ? [] : [`  ${state}`, wrap(whatToDo(view), width, '  ')]),
     ...(view.paused ? [terminal.color('  Paused: nothing is changed until kubectl etcd resume', 'yellow')] : []),
     ...(view.message ? [wrap(view.message, width, '  ')] : []),
     wrap(facts, width, '  '),
   ].join('\n');
 }
+
+const whatToDo = ({ namespace, observedAt }: StatusView): string =>
+  `To find out why: kubectl get deployment,pods,lease -n ${namespace}${observedAt ? ', and kubectl etcd explain EtcdReconcilerDown' : ''}`;
 
 /** What the reader must know before anything else: no reconciler has looked at the cluster for long. */
 function oldnessWithLease(view: StatusView, now: number): string {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { Exit, PluginError, usage } from '../exit.ts';
 import type { ClusterObject } from '../objects.ts';
+import type { Streams } from '../terminal.ts';
 import { option, type Verb } from '../verb.ts';
 
 /** Files of the container `etcd`. */
@@ -31,12 +32,13 @@ export const ctl: Verb = {
       ...connection(cluster),
       ...rest,
     ];
-    const exit = (await exec(command, terminal.streams.env)) as Exit;
-    if (exit !== Exit.done && isAuthenticationOn(cluster))
+    const { exit, said } = await exec(command, terminal.streams);
+    if (/^Error from server \(Forbidden\)/m.test(said)) return Exit.forbidden;
+    if (exit !== Exit.done && /permission denied/i.test(said) && isAuthenticationOn(cluster))
       terminal.note(
         `${cluster.metadata.name} has authentication on: the member's certificate may read and write no key. To act as a user or as root, run etcdctl with the certificate of that user: docs/clusters/users.md#root-and-backups`,
       );
-    return exit;
+    return exit as Exit;
   },
 };
 
@@ -72,11 +74,23 @@ function connection(cluster: ClusterObject): string[] {
   ];
 }
 
-/** Exit code of kubectl, which is that of etcdctl. */
-function exec(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number> {
+interface Ended {
+  /** Of kubectl, which is that of etcdctl. */
+  readonly exit: number;
+  /** The beginning of its stderr. */
+  readonly said: string;
+}
+
+function exec(args: readonly string[], { env, stderr }: Streams): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    spawn('kubectl', args, { stdio: 'inherit', env: env as NodeJS.ProcessEnv })
+    let said = '';
+    const kubectl = spawn('kubectl', args, { stdio: ['inherit', 'inherit', 'pipe'], env: env as NodeJS.ProcessEnv });
+    kubectl.stderr.on('data', (chunk: Buffer) => {
+      stderr.write(chunk);
+      if (said.length < 16_384) said += chunk.toString();
+    });
+    kubectl
       .on('error', () => reject(new PluginError(Exit.notFound, 'ctl needs kubectl on the PATH')))
-      .on('close', (code) => resolve(code ?? Exit.interrupted));
+      .on('close', (code) => resolve({ exit: code ?? Exit.interrupted, said }));
   });
 }

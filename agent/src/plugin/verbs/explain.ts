@@ -10,10 +10,11 @@ import type { Verb } from '../verb.ts';
 export const explain: Verb = {
   name: 'explain',
   args: '<reason>',
-  about: 'say what a reason means, and what to do, as the runbook has it; works without an API server',
+  about: 'say what a reason or an alert means, and what to do, as the runbook has it; works without an API server',
   async run({ args: [reason = ''], terminal }) {
     const found = explanations(reason, terminal.width);
-    if (found.length === 0) throw new PluginError(Exit.notFound, `there is no reason '${reason}'${similar(reason)}`);
+    if (found.length === 0)
+      throw new PluginError(Exit.notFound, `there is no reason or alert '${reason}'${similar(reason)}`);
     terminal.print(found.map(({ title, text }) => `${terminal.color(title, 'bold')}\n${text}`).join('\n\n'));
     return Exit.done;
   },
@@ -26,20 +27,16 @@ interface Explanation {
 
 /** Everything that our guides say of a reason: one name may be the reason of several things. */
 export function explanations(reason: string, width: number): Explanation[] {
-  const { runbook, members, users, backups } = pages();
+  const { runbook, members, users, backups, alerts } = pages();
   const wanted = reason.toLowerCase();
-  const sections = runbook.split(/^#{2,3} /m).flatMap((section) => {
-    const [heading = '', ...lines] = section.split('\n');
-    return heading.toLowerCase() === wanted
-      ? [{ title: `${heading}, of an EtcdCluster`, text: fromMarkdown(lines.join('\n').trim(), width) }]
-      : [];
-  });
   const phases = rows(runbook).filter(([name = '']) => words(name, /\*(\w+)\*/g).includes(wanted));
   return [
-    ...sections,
+    ...ofSections(runbook, wanted, 'of an EtcdCluster', width),
     ...phases.map(([, ...text]) => ({ title: `${reason}, a phase of an EtcdCluster`, text: paragraphs(text, width) })),
     ...ofRows(members, wanted, 'of the agent in a member', width),
     ...ofRows(users, wanted, 'of an EtcdUser', width),
+    ...ofSections(alerts, wanted, 'an alert', width),
+    ...ofRows(alerts, wanted, 'an alert', width),
     ...rows(backups)
       .filter(
         (cells) =>
@@ -52,6 +49,14 @@ export function explanations(reason: string, width: number): Explanation[] {
       })),
   ];
 }
+
+/** The section whose heading is the reason. */
+const ofSections = (page: string, wanted: string, what: string, width: number): Explanation[] =>
+  page.split(/^#{2,3} /m).flatMap((section) => {
+    const [heading = '', ...lines] = section.split('\n');
+    if (heading.toLowerCase() !== wanted) return [];
+    return [{ title: `${heading}, ${what}`, text: fromMarkdown(lines.join('\n').trim(), width) }];
+  });
 
 /** Rows of tables whose first cell is the reason. */
 const ofRows = (page: string, wanted: string, what: string, width: number): Explanation[] =>

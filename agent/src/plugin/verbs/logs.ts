@@ -97,8 +97,12 @@ async function printAll(
     }
   };
   await Promise.all(sources.map(read)).finally(() => print(terminal, lines));
-  const [first] = failures;
-  if (failures.length === sources.length) throw first;
+  if (failures.length < sources.length) return;
+  if (!failures.every((each) => isStatus(each, 400))) throw failures.find((each) => !isStatus(each, 400));
+  throw new PluginError(
+    Exit.notFound,
+    options.previous ? 'no container was restarted in its pod, so none has an earlier log' : 'no container has started',
+  );
 }
 
 /** Undefined: a container that has not started, or that did not run before, has no log. */

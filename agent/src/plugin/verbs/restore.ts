@@ -1,3 +1,4 @@
+import { unlessMissing } from '../../kube/api-error.ts';
 import { groupVersion } from '../../kube/paths.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { create } from '../change.ts';
@@ -120,14 +121,11 @@ async function chooseSource(
 }
 
 async function ofBackup(session: Session, name: string, cluster: string): Promise<Chosen> {
-  const found = await session.optional(
-    'etcdbackups',
-    session.client.get<BackupObject>(session.paths.of('etcdbackups', name)),
-  );
+  const found = await session.client.get<BackupObject>(session.paths.of('etcdbackups', name)).catch(unlessMissing);
   if (!found)
     throw new PluginError(
       Exit.notFound,
-      `--backup: there is no EtcdBackup ${name} in the namespace ${session.namespace} that you may read`,
+      `--backup: there is no EtcdBackup ${name} in the namespace ${session.namespace}`,
     );
   const { phase } = found.status ?? {};
   if (phase !== 'Completed')

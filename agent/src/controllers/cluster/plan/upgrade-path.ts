@@ -121,7 +121,7 @@ export function upgradeRefusal(v: View): Problem | undefined {
 }
 
 const backwards = (v: View, version: string): string =>
-  `version ${version} is below the cluster's ${v.record.versions.current}, whose data it cannot start on; ${isBorn(v) ? 'restore a backup into a new cluster' : 'go back to that version, or delete this new cluster with its volumes and its record'}`;
+  `version ${version} is below the cluster's ${v.record.versions.current}, whose data it cannot start on; set version to a release of ${v.record.versions.current} again; ${isBorn(v) ? 'to go back for good, restore a backup into a new cluster' : 'or delete this new cluster with its volumes and its record'}`;
 
 const halfDone = (current: string, minors: string[], version: string): string =>
   `version ${version}: an upgrade from ${current} is half done (${minors.join(', ')}); finish it or go back first`;
