@@ -118,7 +118,7 @@ describe('status', () => {
     plugin.api.put(paths.of('etcdbackups', 'other'), { spec: { clusterName: 'other' }, status: { phase: 'Pending' } });
     const { out } = await plugin.run('status');
     expect(out).toMatch(
-      /ClearingNoSpace, for [\dms ]+\n {2}done: compact the revisions \(10s\)\n {2}now: defragment the databases, for [\dms ]+\n {2}next: clear the alarm\n {2}ClearNoSpace\.defrag waits: all voters healthy, for [\dms ]+\n {2}orders-1 is next/,
+      /ClearingNoSpace, for [\dms ]+\n {2}done: compact the revisions \(10s\)\n {2}now: defragment the databases, for [\dms ]+\n {2}next: clear the alarm\n {2}the action ClearNoSpace\.defrag has waited for [\dms ]+, now for: all voters\s+healthy\n {2}orders-1 is next/,
     );
     expect(out).toContain('EtcdBackup b1: Pending, AnotherRuns: b0 comes first');
     expect(out).not.toContain('EtcdBackup other');
@@ -159,6 +159,21 @@ describe('status', () => {
     });
     const { out } = await plugin.run('status');
     expect(out).toMatch(/Restoring, phase Fencing by EtcdRestore r1, for [\dms ]+\n {2}the pods are stopped/);
+  });
+
+  test.each([
+    ['of the restore itself', { safetyBackupId: '20261126T140000Z-1', startTime: ago(1500) }, true],
+    ['from before the restore', { startTime: ago(1000) }, true],
+    ['from after it', { startTime: ago(2000) }, false],
+    ['from before a restore that restored nothing', { startTime: ago(1000), reason: 'AlreadyRestored' }, false],
+  ])('the last good backup is %s', async (_, status, isReplaced) => {
+    plugin.putCluster('orders');
+    plugin.api.put(paths.of('etcdrestores', 'r1'), {
+      spec: { clusterName: 'orders' },
+      status: { phase: 'Completed', ...status },
+    });
+    const { out } = await plugin.run('status');
+    expect(/it has the data that EtcdRestore r1 replaced;/.test(out)).toBe(isReplaced);
   });
 
   test('an upgrade is not called that of an EtcdRestore that began meanwhile', async () => {

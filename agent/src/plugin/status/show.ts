@@ -108,10 +108,18 @@ const volume = ({ volumeSize = '?', volumeUse }: MemberView): string =>
   volumeUse === undefined ? volumeSize : `${volumeSize} ${volumeUse}%`;
 
 function operation({ operation: op, lastOperation: last, waitingFor, current }: StatusView, now: number): string[] {
-  const waits = waitingFor ? [`${waitingFor.for}, for ${ageOf(waitingFor.since, now)}`] : [];
+  const waits = waitingFor ? [waitFor(waitingFor, now)] : [];
   if (op) return [...inProgress(op, now), ...waits, ...(op.message ? [op.message] : [])];
   const none = current ? 'none in progress' : 'unknown';
   return [last ? `${none}; the last: ${nameOf(last)}, ${ended(last, now)}` : none, ...waits];
+}
+
+/** Since when is that of the action. What it lacks may have changed meanwhile. */
+function waitFor({ for: text, since }: NonNullable<StatusView['waitingFor']>, now: number): string {
+  const [action, lacks] = text.split(' waits: ');
+  return lacks === undefined
+    ? `${text}, for ${ageOf(since, now)}`
+    : `the action ${action} has waited for ${ageOf(since, now)}, now for: ${lacks}`;
 }
 
 const nameOf = ({ type, target, restore }: Operation): string =>
@@ -157,7 +165,7 @@ function maintenance({ maintenance: { defragment, moveLeader } = {} }: StatusVie
   return [...line('defragmentation', defragment), ...line('move of the leader', moveLeader)];
 }
 
-function backups({ lastBackup, failedBackup, schedules }: StatusView, now: number): string[] {
+function backups({ lastBackup, lastBackupReplacedBy, failedBackup, schedules }: StatusView, now: number): string[] {
   const last = lastBackup
     ? [
         `last good: ${ageOf(lastBackup.at, now)} ago`,
@@ -171,6 +179,11 @@ function backups({ lastBackup, failedBackup, schedules }: StatusView, now: numbe
     : 'no good backup is known';
   return [
     last,
+    ...(lastBackupReplacedBy
+      ? [
+          `it has the data that EtcdRestore ${lastBackupReplacedBy} replaced; no later backup is known: kubectl etcd backup`,
+        ]
+      : []),
     ...(failedBackup
       ? [`failed since: ${failedBackup.name}, ${ageOf(failedBackup.at, now)} ago: ${failedBackup.message}`]
       : []),

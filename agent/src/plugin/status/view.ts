@@ -2,7 +2,7 @@ import type { PodObject } from '../../kube/objects.ts';
 import type { ClusterStatus, ReportedCondition, ReportedMember } from '../../protocol/cluster-status.ts';
 import { needsAttention } from '../../protocol/condition.ts';
 import { newest } from '../maintenance/outcome.ts';
-import { type BackupObject, type ClusterObject, isOver, isPending } from '../objects.ts';
+import { type BackupObject, type ClusterObject, isOver, isPending, type RestoreObject } from '../objects.ts';
 import { isFuture } from '../text.ts';
 import { isCurrent } from './currency.ts';
 import { type Operation, operationOf } from './operation.ts';
@@ -40,6 +40,8 @@ export interface StatusView {
   readonly waiting: readonly Waiting[];
   readonly schedules: readonly { readonly name: string; readonly cron?: string }[];
   readonly lastBackup?: ClusterStatus['lastBackup'];
+  /** The EtcdRestore that replaced the data of which `lastBackup` is. */
+  readonly lastBackupReplacedBy?: string | undefined;
   /** The newest EtcdBackup that failed, if none succeeded after it. */
   readonly failedBackup?:
     | { readonly name: string; readonly at?: string | undefined; readonly message?: string | undefined }
@@ -108,6 +110,7 @@ export function statusView(facts: Facts, now: number, { notShown, notRead }: Unr
     waiting: [...waitingPods(facts), ...waitingObjects(facts)],
     schedules: (spec.backup?.schedules ?? []).map(({ name, cron }) => ({ name, ...(cron && { cron }) })),
     ...(status.lastBackup && { lastBackup: status.lastBackup }),
+    ...replacedBy(facts),
     failedBackup: failedBackup(facts.backups ?? [], status.lastBackup?.at, now),
     certificates: status.certificates ?? [],
     reconciler: facts.lease && {
@@ -198,6 +201,18 @@ function waitingObjects({ backups = [], restores, users = [] }: Facts): Waiting[
         : [];
     }),
   ];
+}
+
+/** Of a backup that was taken before the restore began, or by it. */
+function replacedBy({ cluster, restores }: Facts): Pick<StatusView, 'lastBackupReplacedBy'> {
+  const last = cluster.status?.lastBackup;
+  const isOlder = ({ status = {} }: RestoreObject): boolean =>
+    last?.id === status.safetyBackupId || Date.parse(last?.at ?? '') < Date.parse(status.startTime ?? '');
+  // One that was created again under its name has restored nothing.
+  const hasRestored = ({ status }: RestoreObject) =>
+    status?.phase === 'Completed' && status.reason !== 'AlreadyRestored';
+  const by = last && restores.find((each) => hasRestored(each) && isOlder(each));
+  return by ? { lastBackupReplacedBy: by.metadata.name } : {};
 }
 
 function failedBackup(
