@@ -23,19 +23,20 @@ export async function sourcesOf(session: Session, cluster: string): Promise<Sour
   const { client, paths } = session;
   const list = (labelSelector: string) => client.list<PodObject>(paths.of('pods'), { labelSelector });
   const found = await Promise.all([list(memberLabels(cluster)), list(reconcilerLabels)]);
-  return found.flatMap(({ items }) =>
-    items.flatMap(({ metadata, spec, status }) =>
-      [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].map(({ name }) => ({
-        pod: metadata.name,
-        container: name,
-        uid: metadata.uid,
-        status: [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].find(
-          (each) => each.name === name,
-        ),
-      })),
-    ),
-  );
+  return containersOf(found.flatMap(({ items }) => items));
 }
+
+export const containersOf = (pods: readonly PodObject[]): Source[] =>
+  pods.flatMap(({ metadata, spec, status }) =>
+    [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].map(({ name }) => ({
+      pod: metadata.name,
+      container: name,
+      uid: metadata.uid,
+      status: [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].find(
+        (each) => each.name === name,
+      ),
+    })),
+  );
 
 export interface LogOptions {
   readonly sinceSeconds?: number;

@@ -222,6 +222,22 @@ describe('report', () => {
     expect(all).not.toMatch(/value-of-|hunt2/);
   });
 
+  test('a backup that fails: its CronJob, its Job, and what its pod said', async () => {
+    const backup = { 'app.kubernetes.io/name': 'etcd-backup', 'app.kubernetes.io/part-of': 'orders' };
+    plugin.api.put(paths.of('cronjobs', 'orders-hourly'), { metadata: { labels: backup }, spec: {} });
+    const { uid } = plugin.api.object(paths.of('cronjobs', 'orders-hourly'))!.metadata;
+    plugin.api.put(paths.of('jobs', 'orders-hourly-1'), { metadata: { ownerReferences: [{ uid }] } });
+    const job = plugin.api.object(paths.of('jobs', 'orders-hourly-1'))!.metadata;
+    plugin.api.put(paths.of('pods', 'orders-hourly-1-x'), {
+      metadata: { ownerReferences: [{ uid: job.uid }] },
+      spec: { containers: [{ name: 'agent' }] },
+    });
+    putLog('orders-hourly-1-x', '2026-11-26T10:00:00Z the store refuses the credentials');
+    const { all } = await reported();
+    for (const each of ['resources/cronjobs.json', '"orders-hourly"', '"orders-hourly-1"', 'the store refuses'])
+      expect(all).toContain(each);
+  });
+
   test('what belongs to something else is not in it', async () => {
     putPod('orders-web-0', [{ name: 'web' }], {
       'app.kubernetes.io/name': 'web',

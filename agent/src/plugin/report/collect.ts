@@ -1,7 +1,7 @@
-import type { KubeObject, Secret } from '../../kube/objects.ts';
+import type { KubeObject, PodObject, Secret } from '../../kube/objects.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { ClusterObject } from '../objects.ts';
-import { logOf, sourcesOf } from '../pod-logs.ts';
+import { containersOf, logOf, type Source } from '../pod-logs.ts';
 import type { Session } from '../session.ts';
 import { isAbout, isLabelled } from '../status/ours.ts';
 import { leaseNameOf, readFacts } from '../status/read.ts';
@@ -13,7 +13,7 @@ import { valuesOf } from './secret-values.ts';
 
 const resources = [
   ...(['etcdclusters', 'etcdbackups', 'etcdrestores', 'etcdusers', 'statefulsets', 'deployments', 'pods'] as const),
-  ...(['persistentvolumeclaims', 'jobs', 'leases', 'events'] as const),
+  ...(['persistentvolumeclaims', 'cronjobs', 'jobs', 'leases', 'events'] as const),
 ];
 
 /** Everything of a cluster that helps to understand it, without secrets, by the name of the file. */
@@ -37,7 +37,7 @@ export async function collectReport(
   );
   const secrets = await readSecrets(session, [cluster, ...[...lists.values()].flat()]);
   const known = valuesOf(secrets, [name, session.namespace]);
-  const logs = await readLogs(session, terminal, name);
+  const logs = await readLogs(session, terminal, containersOf((lists.get('pods') ?? []) as PodObject[]));
   terminal.signal.throwIfAborted();
   const view = statusView(facts, session.now, session);
   // A file has no colors.
@@ -127,8 +127,7 @@ const namesOf = (secrets: readonly Secret[]) =>
   secrets.map(({ metadata, type, data }) => ({ name: metadata.name, type, keys: Object.keys(data ?? {}) }));
 
 /** The newest lines of each log, as a file for each container. */
-async function readLogs(session: Session, terminal: Terminal, cluster: string): Promise<[string, string][]> {
-  const sources = (await session.attempt('pods', sourcesOf(session, cluster))) ?? [];
+async function readLogs(session: Session, terminal: Terminal, sources: readonly Source[]): Promise<[string, string][]> {
   return Promise.all(
     sources.map(async (source): Promise<[string, string]> => {
       const file = `${source.pod}-${source.container}.log`;

@@ -196,6 +196,7 @@ const collections = [
     'persistentvolumeclaims',
     'pods',
     'statefulsets',
+    'cronjobs',
     'jobs',
     'leases',
     'secrets',
