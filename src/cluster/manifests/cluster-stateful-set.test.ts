@@ -204,6 +204,14 @@ test('certificates are mounted where the agent expects them, and only the group 
   ]);
 });
 
+test('members get the lists of revoked certificates that the reconciler writes', () => {
+  const { volumes } = templateOf(cluster({ tls: EtcdTls.managed() })).spec;
+  const filesOf = (name: string) =>
+    volumes.find((each: Manifest) => each.name === name).secret.items.map(({ path }: Manifest) => path);
+  for (const name of ['peer-tls', 'server-tls'])
+    expect(filesOf(name)).toEqual(['ca.crt', 'tls.crt', 'tls.key', 'ca.crl']);
+});
+
 test('a restore in the gate may use what etcd may', () => {
   const { gate, agent, etcd } = containersOf(cluster({ resources: EtcdResources.LARGE }));
   expect(gate.resources).toEqual({

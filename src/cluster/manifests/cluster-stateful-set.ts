@@ -80,20 +80,25 @@ function annotations(cluster: ResolvedCluster): object {
   };
 }
 
-function podVolumes({ names, tls: { secrets }, volume }: ResolvedCluster): object[] {
+function podVolumes({ names, tls: { secrets, managed }, volume }: ResolvedCluster): object[] {
+  const files = ['ca.crt', 'tls.crt', 'tls.key'];
+  // The reconciler writes the list of revoked intermediates together with the certificate.
+  const own = managed ? [...files, 'ca.crl'] : files;
   return [
     ...(volume.ephemeral ? [{ name: volumes.data, emptyDir: { sizeLimit: volume.size.asString() } }] : []),
     { name: volumes.scratch, emptyDir: {} },
     { name: volumes.settings, configMap: { name: names.settings } },
     apiTokenVolume(volumes.apiToken),
-    ...(secrets ? [secretVolume(volumes.peerTls, secrets.peer), secretVolume(volumes.serverTls, secrets.server)] : []),
-    ...(secrets?.root === undefined ? [] : [secretVolume(volumes.rootTls, secrets.root)]),
+    ...(secrets
+      ? [secretVolume(volumes.peerTls, secrets.peer, own), secretVolume(volumes.serverTls, secrets.server, own)]
+      : []),
+    ...(secrets?.root === undefined ? [] : [secretVolume(volumes.rootTls, secrets.root, files)]),
   ];
 }
 
-function secretVolume(name: string, secretName: string): object {
+function secretVolume(name: string, secretName: string, files: readonly string[]): object {
   // With items, the kubelet starts no container before all keys exist, and it keeps the files if a key is deleted.
-  const items = ['ca.crt', 'tls.crt', 'tls.key'].map((key) => ({ key, path: key }));
+  const items = files.map((key) => ({ key, path: key }));
   // 0440: the files belong to root and the pod's fsGroup.
   return { name, secret: { secretName, items, defaultMode: 0o440 } };
 }
