@@ -277,3 +277,22 @@ test('an image that only we can pull stops the draft, and says what to do', () =
   const { status, stdout } = run('images', 'Everyone can pull them', names);
   expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringContaining('make the package agent public') });
 });
+
+test('an image is pushed as its archive has it, and its signature is verified', () => {
+  const names = { AGENT: 'ghcr.io/cdk8s-etcd/agent@sha256:1', MEMBER: 'ghcr.io/cdk8s-etcd/member@sha256:2' };
+  standIn('skopeo', '');
+  standIn('cosign', '[ "$1" != login ] || cat >/dev/null');
+  const { status, calls } = run('images', 'The images, as their archives have them', {
+    ...names,
+    ...{ GITHUB_REPOSITORY: 'cdk8s-etcd/cdk8s-etcd', GITHUB_REF: 'refs/tags/v1.2.0' },
+  });
+  expect(status).toBe(0);
+  const identity =
+    '--certificate-identity https://github.com/cdk8s-etcd/cdk8s-etcd/.github/workflows/images.yml@refs/tags/v1.2.0';
+  const of = (name: string, image: string) => [
+    `skopeo copy --all --preserve-digests oci-archive:release/etcd-${name}-1.2.0.oci.tar docker://ghcr.io/cdk8s-etcd/${name}:1.2.0`,
+    `cosign sign --yes ${image}`,
+    `cosign verify ${image} ${identity} --certificate-oidc-issuer https://token.actions.githubusercontent.com`,
+  ];
+  expect(calls).toEqual([...of('agent', names.AGENT), ...of('member', names.MEMBER)]);
+});
