@@ -1,14 +1,27 @@
 // Whether everything says which version this is, and that it is released.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../lib/steps.mjs';
 import { LeftOut } from './left-out.mjs';
 
 export async function version(release) {
+  refuseOtherTag(release);
   const lacking = [...unreleased(release.version, committed()), ...otherVersions(release.version, committed())];
   if (lacking.length > 0)
     throw new LeftOut([`this is not the commit of version ${release.version}:`, ...lacking].join('\n  '));
+}
+
+/** A released version has one commit: others would make other bytes under its name. */
+export function refuseOtherTag({ version, commit }, directory = root) {
+  const tagged = spawnSync('git', ['rev-parse', '--quiet', '--verify', `refs/tags/v${version}^{commit}`], {
+    cwd: directory,
+    encoding: 'utf8',
+  }).stdout?.trim();
+  if (tagged && tagged !== commit)
+    throw new Error(
+      `v${version} is the tag of ${tagged}, not of this commit; set the next version, and isReleased to false`,
+    );
 }
 
 /** What says that this version is not released. `files` are texts by their path. */

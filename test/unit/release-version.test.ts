@@ -1,6 +1,6 @@
 // What a release finds that still says otherwise.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -70,22 +70,32 @@ test('a commit that is not of this version is left out, with the reasons', () =>
   ]);
 });
 
-test('the workflow signs what was made elsewhere, with its identity and cosign alone', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-sign-'));
-  try {
-    writeFileSync(join(folder, 'cosign'), `#!/bin/sh\necho "$@" >> ${folder}/log\n`, { mode: 0o755 });
-    writeFileSync(join(folder, 'SHA256SUMS'), '');
+describe('a version whose tag', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-tag-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a', ...args], { cwd: folder, encoding: 'utf8' }).trim();
+  const commitOf = (message: string) => {
+    git('commit', '-q', '--allow-empty', '-m', message);
+    return git('rev-parse', 'HEAD');
+  };
+  const refusal = (commit: string, directory = folder, version = '1.2.0') =>
+    evaluated(
+      `(() => { try { m.refuseOtherTag(${JSON.stringify({ version, commit })}, ${JSON.stringify(directory)}); return '' } catch (error) { return error.message } })()`,
+    );
+
+  test('is on another commit is refused', () => {
+    git('init', '-q');
+    const released = commitOf('1.2.0');
+    expect(refusal(released)).toBe('');
+    git('tag', '-a', '-m', 'x', 'v1.2.0');
+    expect(refusal(released)).toBe('');
+    expect(refusal(commitOf('later'))).toContain(`v1.2.0 is the tag of ${released}, not of this commit`);
+  });
+
+  test('is on another commit is not the version of this checkout', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-    execFileSync(process.execPath, ['scripts/release/sign.mjs', folder], { env: { PATH: `${folder}:/usr/bin:/bin` } });
-    const lines = readFileSync(join(folder, 'log'), 'utf8').trimEnd().replaceAll(folder, '').split('\n');
-    const proof = `--certificate-identity=https://github.com/cdk8s-etcd/cdk8s-etcd/.github/workflows/release.yml@refs/tags/v${version} --certificate-oidc-issuer=https://token.actions.githubusercontent.com`;
-    expect(lines).toEqual([
-      'sign-blob --yes --bundle=/SHA256SUMS.sigstore.json /SHA256SUMS',
-      'attest-blob --yes --predicate=/provenance.json --type=slsaprovenance1 --bundle=/provenance.sigstore.json /SHA256SUMS',
-      `verify-blob ${proof} --bundle=/SHA256SUMS.sigstore.json /SHA256SUMS`,
-      `verify-blob-attestation ${proof} --type=slsaprovenance1 --bundle=/provenance.sigstore.json /SHA256SUMS`,
-    ]);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+    const head = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
+    expect(refusal(head, process.cwd(), version)).toBe('');
+  });
 });

@@ -1,7 +1,16 @@
 // What the workflow of a release types, with stand-ins for the registries: it can be run again, and it replaces nothing.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -13,10 +22,19 @@ interface Step {
 }
 interface Job {
   readonly permissions?: Readonly<Record<string, string>>;
-  readonly steps: readonly Step[];
+  readonly environment?: string;
+  readonly uses?: string;
+  readonly steps?: readonly Step[];
 }
 
-const { jobs } = parse(readFileSync('.github/workflows/release.yml', 'utf8')) as { jobs: Record<string, Job> };
+const folderOfWorkflows = '.github/workflows';
+const text = (name: string) => readFileSync(join(folderOfWorkflows, name), 'utf8');
+const jobsOf = (name: string) => (parse(text(name)) as { jobs: Record<string, Job> }).jobs;
+const called = { ...jobsOf('sign.yml'), ...jobsOf('images.yml') };
+const caller = jobsOf('release.yml');
+/** With the steps of the workflows that are called. */
+const jobs: Record<string, Job> = { ...caller, ...called };
+const stepsOf = (name: string) => jobs[name]!.steps ?? [];
 
 let folder: string;
 beforeEach(() => {
@@ -34,7 +52,7 @@ function standIn(name: string, body: string): void {
 
 /** Runs a step as GitHub does. Returns also what it called, without questions. */
 function run(job: string, name: string, env: Readonly<Record<string, string>> = {}) {
-  const step = jobs[job]!.steps.find((each) => each.name === name)!;
+  const step = stepsOf(job).find((each) => each.name === name)!;
   const { status, stdout } = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step.run!], {
     cwd: folder,
     encoding: 'utf8',
@@ -56,18 +74,54 @@ function run(job: string, name: string, env: Readonly<Record<string, string>> = 
 
 const sum = (text: string, algorithm = 'sha256') => createHash(algorithm).update(text);
 
-test('only the job that signs and the one that publishes have an identity, and neither installs a package', () => {
-  const withIdentity = Object.entries(jobs).filter(([, { permissions }]) => permissions?.['id-token'] === 'write');
-  expect(withIdentity.map(([name]) => name)).toEqual(['sign', 'publish']);
-  const typed = withIdentity.flatMap(([, { steps }]) => steps.map((step) => step.run ?? ''));
+test('each action is the commit of a version', () => {
+  const used = readdirSync(folderOfWorkflows).flatMap((name) => text(name).match(/\buses: .*/g) ?? []);
+  expect(used.length).toBeGreaterThan(20);
+  const pinned = /^uses: (?:\.\/\.github\/workflows\/[a-z]+\.yml|[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/;
+  expect(used.filter((line) => !pinned.test(line))).toEqual([]);
+});
+
+const read = { contents: 'read' };
+const identity = { ...read, 'id-token': 'write' };
+const permissions = {
+  sign: identity,
+  images: { ...identity, packages: 'write' },
+  npm: identity,
+  pypi: identity,
+  github: { contents: 'write' },
+};
+
+test('each job may do one thing only', () => {
+  const given = Object.entries(caller).map(([name, job]) => [name, job.permissions]);
+  expect(Object.fromEntries(given)).toEqual({ make: undefined, ...permissions });
+  for (const name of ['sign', 'images'] as const) expect(called[name]!.permissions).toEqual(permissions[name]);
+  for (const name of readdirSync(folderOfWorkflows)) expect(parse(text(name)).permissions).toEqual(read);
+});
+
+test('no job with an identity installs a package, and a file of its own has the one that signs', () => {
+  const typed = Object.keys(permissions).flatMap((name) => stepsOf(name).map((step) => step.run ?? ''));
   expect(typed.filter((line) => /npm (ci|install|run|test|exec)|\bnpx\b|\bgo (run|build)|\bpip\b/.test(line))).toEqual(
     [],
   );
+  expect([caller.sign!.uses, caller.images!.uses]).toEqual([
+    './.github/workflows/sign.yml',
+    './.github/workflows/images.yml',
+  ]);
+});
+
+test.each(['images', 'npm', 'pypi', 'github'])('%s verifies what it publishes first', (name) => {
+  const [first] = stepsOf(name).filter((step) => step.run);
+  expect(first!.run).toBe('node scripts/release/verify.mjs');
+});
+
+test('a person approves what cannot be undone', () => {
+  expect(['images', 'npm', 'pypi'].map((name) => jobs[name]!.environment)).toEqual(Array(3).fill('release'));
 });
 
 test('tests and other languages come before the artifacts', () => {
-  const typed = jobs.make!.steps.flatMap((step) => step.run?.trim().split('\n')[0] ?? []);
-  expect(typed.slice(-3)).toEqual([
+  const typed = stepsOf('make').flatMap((step) => step.run?.trim().split('\n')[0] ?? []);
+  expect(typed.slice(-4)).toEqual([
+    'npm run check',
     'npm test',
     'npm run suite -- languages python java go',
     'npm run release -- --dry-run --keyless',
@@ -101,7 +155,7 @@ describe('the tags of the images', () => {
   const outcome = (registry: string) => {
     const answer = `case "$3" in oci-archive:*) echo "index of $3";; *) ${registry};; esac`;
     standIn('skopeo', `if [ "$1" = login ]; then cat >/dev/null; else ${answer}; fi`);
-    return run('publish', step);
+    return run('images', step);
   };
   const archive = (name: string) => sum(`index of oci-archive:release/etcd-${name}-1.2.0.oci.tar\n`).digest('hex');
   const digests = ['agent', 'member'].map((name) => `${name}=ghcr.io/cdk8s-etcd/${name}@sha256:${archive(name)}`);
@@ -134,8 +188,11 @@ describe('the tags of the images', () => {
 describe('npm', () => {
   const publish = (tag: string, integrity: string, latest = '1.1.0') => {
     writeFileSync(join(folder, `release/cdk8s-etcd-${tag.slice(1)}.tgz`), 'tarball');
-    standIn('npm', `case "$3" in dist.integrity) echo "${integrity}";; dist-tags.latest) echo "${latest}";; esac`);
-    return run('publish', 'npm', { TAG: tag });
+    const answer = (words: string) =>
+      /^E\d|^network/.test(words) ? `echo "npm error code ${words}" >&2; exit 1` : `echo "${words}"`;
+    const of = (words: string) => answer(words || 'E404');
+    standIn('npm', `case "$3" in dist.integrity) ${of(integrity)};; dist-tags.latest) ${of(latest)};; esac`);
+    return run('npm', 'npm', { TAG: tag });
   };
   const ours = `sha512-${sum('tarball', 'sha512').digest('base64')}`;
 
@@ -155,6 +212,14 @@ describe('npm', () => {
     expect(publish('v1.2.0', ours)).toMatchObject({ status: 0, calls: [] });
   });
 
+  test.each([
+    ['E503', '1.1.0'],
+    ['network', '1.1.0'],
+    ['', 'E503'],
+  ])('after the answers "%s" and "%s" nothing is published', (integrity, latest) => {
+    expect(publish('v1.0.5', integrity, latest)).toMatchObject({ status: 1, calls: [] });
+  });
+
   test('another file of this version is an error', () => {
     const { status, stdout, calls } = publish('v1.2.0', 'sha512-other');
     expect({ status, stdout, calls }).toEqual({
@@ -165,39 +230,69 @@ describe('npm', () => {
   });
 });
 
+const wheel = 'cdk8s_etcd-1.2.0-py3-none-any.whl';
+const wheels = (sha256: string, filename = wheel) => JSON.stringify({ urls: [{ filename, digests: { sha256 } }] });
+
 test.each([
-  ['{"message":"Not Found"}', 0],
-  [
-    `{"urls":[{"filename":"cdk8s_etcd-1.2.0-py3-none-any.whl","digests":{"sha256":"${sum('wheel').digest('hex')}"}}]}`,
-    0,
-  ],
-  ['{"urls":[{"filename":"cdk8s_etcd-1.2.0-py3-none-any.whl","digests":{"sha256":"00"}}]}', 1],
-])('PyPI with %s: the wheel ends with %d', (answer, status) => {
-  writeFileSync(join(folder, 'release/cdk8s_etcd-1.2.0-py3-none-any.whl'), 'wheel');
-  standIn('curl', `echo '${answer}'`);
-  expect(run('publish', 'The wheel, alone in its folder').status).toBe(status);
+  [404, '{"message":"Not Found"}', 0, 'absent=true'],
+  [200, wheels('00', 'another.whl'), 0, 'absent=true'],
+  [200, wheels(sum('wheel').digest('hex')), 0, ''],
+  [200, wheels('00'), 1, ''],
+  [503, '<html>', 1, ''],
+])('PyPI with %d and %s: the wheel ends with %d', (code, answer, status, output) => {
+  writeFileSync(join(folder, 'release', wheel), 'wheel');
+  standIn('curl', `echo '${answer}' >answer; printf ${code}`);
+  expect(run('pypi', 'The wheel, alone in its folder')).toMatchObject({ status, output });
+});
+
+test('PyPI that does not answer is not PyPI without the wheel', () => {
+  writeFileSync(join(folder, 'release', wheel), 'wheel');
+  standIn('curl', 'printf 000; exit 7');
+  const { status, output } = run('pypi', 'The wheel, alone in its folder');
+  expect({ failed: status !== 0, output }).toEqual({ failed: true, output: '' });
 });
 
 test.each([
-  ['exit 1', 'v1.2.0', ['create v1.2.0 --draft --verify-tag --prerelease=false', 'upload v1.2.0 --clobber']],
+  ['not found', 'v1.2.0', ['create v1.2.0 --draft --verify-tag --prerelease=false', 'upload v1.2.0 --clobber']],
   [
-    'exit 1',
+    'not found',
     'v1.2.0-rc.1',
     ['create v1.2.0-rc.1 --draft --verify-tag --prerelease=true', 'upload v1.2.0-rc.1 --clobber'],
   ],
-  ['echo true', 'v1.2.0', ['upload v1.2.0 --clobber']],
-  ['echo false', 'v1.2.0', []],
+  ['true', 'v1.2.0', ['upload v1.2.0 --clobber']],
+  ['false', 'v1.2.0', []],
+  ['HTTP 502', 'v1.2.0', undefined],
 ])('when GitHub answers with `%s` about %s, the draft is made or used again', (answer, tag, wanted) => {
-  mkdirSync(join(folder, 'release/dist'));
-  standIn('gh', `[ "$2" != view ] || ${answer}`);
-  const { status, calls } = run('publish', 'A draft of the release on GitHub', { TAG: tag });
-  expect(calls).toEqual(wanted.map((each) => expect.stringContaining(`gh release ${each}`)));
-  expect(status).toBe(0);
+  writeFileSync(join(folder, 'release/SHA256SUMS'), '');
+  const says = /^(true|false)$/.test(answer) ? `echo ${answer}` : `{ echo 'release ${answer}' >&2; exit 1; }`;
+  standIn('gh', `[ "$2" != view ] || ${says}`);
+  const { status, calls } = run('github', 'A draft of the release on GitHub', { TAG: tag });
+  expect(calls).toEqual((wanted ?? []).map((each) => expect.stringContaining(`gh release ${each}`)));
+  expect(status).toBe(wanted ? 0 : 1);
 });
 
 test('an image that only we can pull stops the draft, and says what to do', () => {
   standIn('skopeo', 'exit 1');
   const names = { AGENT: 'ghcr.io/cdk8s-etcd/agent@sha256:1', MEMBER: 'ghcr.io/cdk8s-etcd/member@sha256:2' };
-  const { status, stdout } = run('publish', 'Everyone can pull them', names);
+  const { status, stdout } = run('images', 'Everyone can pull them', names);
   expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringContaining('make the package agent public') });
+});
+
+test('an image is pushed as its archive has it, and its signature is verified', () => {
+  const names = { AGENT: 'ghcr.io/cdk8s-etcd/agent@sha256:1', MEMBER: 'ghcr.io/cdk8s-etcd/member@sha256:2' };
+  standIn('skopeo', '');
+  standIn('cosign', '[ "$1" != login ] || cat >/dev/null');
+  const { status, calls } = run('images', 'The images, as their archives have them', {
+    ...names,
+    ...{ GITHUB_REPOSITORY: 'cdk8s-etcd/cdk8s-etcd', GITHUB_REF: 'refs/tags/v1.2.0' },
+  });
+  expect(status).toBe(0);
+  const identity =
+    '--certificate-identity https://github.com/cdk8s-etcd/cdk8s-etcd/.github/workflows/images.yml@refs/tags/v1.2.0';
+  const of = (name: string, image: string) => [
+    `skopeo copy --all --preserve-digests oci-archive:release/etcd-${name}-1.2.0.oci.tar docker://ghcr.io/cdk8s-etcd/${name}:1.2.0`,
+    `cosign sign --yes ${image}`,
+    `cosign verify ${image} ${identity} --certificate-oidc-issuer https://token.actions.githubusercontent.com`,
+  ];
+  expect(calls).toEqual([...of('agent', names.AGENT), ...of('member', names.MEMBER)]);
 });
