@@ -69,7 +69,9 @@ async function options() {
   return { only: steps, platforms: values.platform, buildArgs: [...bases, ...values['build-arg']] };
 }
 
-const archiveOf = (name) => join(directory, 'release', `${layoutOf(name)}.oci.tar`);
+function archiveOf(name) {
+  return join(directory, 'release', `${layoutOf(name)}.oci.tar`);
+}
 
 async function digest({ name, target }) {
   const { manifests } = JSON.parse(await run('tar', ['-xOf', archiveOf(name), 'index.json']));
