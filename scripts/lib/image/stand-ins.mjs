@@ -33,7 +33,8 @@ async function list(image, files, architecture) {
   const container = (await buildah('from', `--arch=${architecture}`, 'scratch')).trim();
   await buildah('copy', '--quiet', container, files, '/');
   await buildah('config', '--arch', architecture, container);
-  await buildah('commit', '--quiet', '--rm', container, part);
+  // With one time, the same files are the same image.
+  await buildah('commit', '--quiet', '--rm', '--timestamp=0', container, part);
   await buildah('manifest', 'rm', name).catch(() => {});
   await buildah('manifest', 'create', name);
   await buildah('pull', '--quiet', '--policy=missing', image);
