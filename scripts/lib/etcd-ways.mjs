@@ -22,11 +22,13 @@ export const path = {
 
 export const go = {
   done: 'built from its Go modules',
-  async fill(minor, directory) {
+  /** `environment` is Go's, such as GOARCH. */
+  async fill(minor, directory, environment = {}) {
     const wrapper = (await readdir(wrappers)).find((version) => minorOf(version) === minor);
     if (!wrapper) throw new Error(`no Go module for ${minor}`);
     const modules = ['server', 'etcdctl', 'etcdutl'].map((name) => `go.etcd.io/etcd/${name}/v3`);
-    await goBuild(join(wrappers, wrapper), modules, directory, `etcd ${wrapper}: building, a minute or so`);
+    const announcement = `etcd ${wrapper}: building, a minute or so`;
+    await goBuild(join(wrappers, wrapper), modules, directory, announcement, environment);
     await rename(join(directory, 'server'), join(directory, 'etcd'));
   },
 };

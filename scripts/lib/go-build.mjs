@@ -6,8 +6,9 @@ import { run, say } from './run.mjs';
  * Builds main packages of the module in `wrapper` into `out`, each under the last part of its path without its version.
  * Building takes a while, so `announcement` is printed if Go is available.
  */
-export async function goBuild(wrapper, packages, out, announcement) {
-  const env = { ...process.env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-buildvcs=false -mod=readonly' };
+export async function goBuild(wrapper, packages, out, announcement, environment = {}) {
+  const own = { CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-buildvcs=false -mod=readonly' };
+  const env = { ...process.env, ...own, ...environment };
   const installed = await run('go', ['env', 'GOVERSION'], { env: { ...env, GOTOOLCHAIN: 'local' } });
   const wanted = (await readFile(join(wrapper, 'go.mod'), 'utf8')).match(/^go (\S+)/m)[1];
   // Another toolchain is an additional download, so avoid it if possible.

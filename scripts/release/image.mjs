@@ -5,6 +5,7 @@ import { unpinnedBases, withBases } from '../lib/image/base-images.mjs';
 import { buildLayout, findBuilder } from '../lib/image/builder.mjs';
 import { releaseImages } from '../lib/image/labels.mjs';
 import { bundle } from '../lib/steps.mjs';
+import { unpack, wrongIn } from './contents.mjs';
 import { LeftOut } from './left-out.mjs';
 import { pack } from './pack.mjs';
 
@@ -22,6 +23,7 @@ export async function image(release) {
     const layout = release.scratch(layoutOf(name));
     if (buildLayout(builder, each, layout, { platforms, time, buildArgs }) !== 0)
       throw new Error(`${builder.name} could not build ${name} for ${platforms.join(' and ')}; its own lines say why`);
+    release.contents.set(name, await checked(each, layout, release.scratch(join('files', layoutOf(name)))));
     release.digests.set(name, digestOf(layout));
     pack(layout, release.file(`${layoutOf(name)}.oci.tar`), time);
   }
@@ -31,6 +33,16 @@ export async function image(release) {
     ...unpinnedBases(buildArgs),
   ];
   if (lacking.length > 0) throw new LeftOut(lacking.join('\n  '));
+}
+
+/** The files of an image for each platform. Throws if an image has programs of another one. */
+async function checked({ name, target }, layout, into) {
+  const parts = await unpack(layout, into);
+  for (const part of parts) {
+    const wrong = wrongIn(part, target);
+    if (wrong.length > 0) throw new Error(`${name} for ${part.architecture}: ${wrong.join(', ')}`);
+  }
+  return parts;
 }
 
 /** Name of the archive of an image, such as `etcd-agent-0.1.0`. */

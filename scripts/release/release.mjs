@@ -20,6 +20,8 @@ export class Release {
   homepage = repository.url.replace(/\.git$/, '');
   /** By the name of the image: `sha256:…`. The step `image` fills it. */
   digests = new Map();
+  /** By the name of the image: its unpacked files for each platform. The step `image` fills it. */
+  contents = new Map();
   #scratch = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-release-'));
   #library;
 

@@ -1,5 +1,5 @@
 // CycloneDX documents: of the npm packages that the library and the agent contain, and of the Go programs in the image.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { run } from '../lib/run.mjs';
 import { root } from '../lib/steps.mjs';
@@ -29,7 +29,7 @@ export async function imageSbom(release) {
   const lacking = new Set();
   for (const [image, digest] of release.digests) {
     const modules = [];
-    for (const directory of await unpack(release, image)) {
+    for (const { directory } of release.contents.get(image)) {
       for (const name of licensesLackingIn(directory)) lacking.add(name);
       modules.push(...goModules(await runIfThere('go', ['version', '-m', directory], { env: release.environment })));
     }
@@ -59,24 +59,6 @@ function document(release, image, digest, modules) {
       a['bom-ref'] < b['bom-ref'] ? -1 : 1,
     ),
   };
-}
-
-/** Unpacks the files of an image, for each platform. Returns the directories. */
-async function unpack(release, image) {
-  const layout = release.scratch(layoutOf(image));
-  const blob = (digest) => join(layout, 'blobs', digest.replace(':', '/'));
-  const read = ({ digest }) => JSON.parse(readFileSync(blob(digest), 'utf8'));
-  const [index] = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')).manifests;
-  const directories = [];
-  for (const manifest of read(index).manifests) {
-    const directory = join(release.scratch('files'), layoutOf(image), manifest.platform.architecture);
-    mkdirSync(directory, { recursive: true });
-    for (const { digest } of read(manifest).layers) {
-      await run('tar', ['-xf', blob(digest), '-C', directory, '--no-same-owner', '--no-same-permissions']);
-    }
-    directories.push(directory);
-  }
-  return directories;
 }
 
 const write = (release, name, document) =>

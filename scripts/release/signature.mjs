@@ -12,12 +12,14 @@ const type = 'slsaprovenance1';
 /** Files of a release that differ each time, because signatures are random. */
 export const signatures = ['SHA256SUMS.sigstore.json', 'provenance.sigstore.json', 'rehearsal.pub'];
 
+/** Path of cosign. */
+export const cosignProgram = () =>
+  goProgram('cosign', 'github.com/sigstore/cosign/v3/cmd/cosign', 'ten minutes or more');
+
 export async function signature(release) {
-  const program = await goProgram('cosign', 'github.com/sigstore/cosign/v3/cmd/cosign', 'ten minutes or more').catch(
-    (error) => {
-      throw new LeftOut(`no cosign: ${error.message}`);
-    },
-  );
+  const program = await cosignProgram().catch((error) => {
+    throw new LeftOut(`no cosign: ${error.message}`);
+  });
   const keys = release.scratch('keys');
   // Without a password on the key, which nobody keeps.
   const options = { env: { ...release.environment, COSIGN_PASSWORD: '' }, timeout, cwd: keys };

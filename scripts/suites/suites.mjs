@@ -203,6 +203,16 @@ export const all = {
     subject: ['scripts/release', 'scripts/lib/assembly.mjs', 'package.json', 'agent/Dockerfile'],
     run: script('scripts/suites/release.mjs'),
   },
+  registry: {
+    about: 'a release pushed to a registry, verified by cosign, and pulled by the nodes, which form a cluster of it',
+    minutes: 4,
+    smoke: false,
+    kubernetes: true,
+    // It builds cosign first, which takes longer than CI has.
+    ci: false,
+    subject: ['scripts/release', '.github', 'agent/Dockerfile', 'test/registry'],
+    run: script('scripts/suites/registry.mjs', () => provide('docker-registry')),
+  },
   workflows: {
     about: 'actionlint on the workflows of GitHub',
     minutes: 1,

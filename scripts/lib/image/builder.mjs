@@ -5,13 +5,18 @@ import { commitSeconds, ownBuildArgs } from './labels.mjs';
 
 const agent = join(import.meta.dirname, '../../../agent');
 
+/** Platform of this machine. */
+const buildPlatform = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`;
+
 /** The commands of podman and buildah that build for several platforms and write the result as an OCI layout. */
 function byManifest({ image, layout, platforms, args, directory, time }) {
   const list = `localhost/cdk8s-etcd-release-${process.pid}`;
+  // buildah 1.28 leaves it empty, and then runs programs of the other architecture.
+  const own = ['--build-arg', `BUILDPLATFORM=${buildPlatform}`];
   return [
     // One after the other, because the order of the list is that in which they end.
     ...platforms.map((platform) => [
-      ...['build', '--pull=missing', `--platform=${platform}`, ...args],
+      ...['build', '--pull=missing', `--platform=${platform}`, ...own, ...args],
       ...[`--timestamp=${time}`, `--manifest=${list}`, directory],
     ]),
     ['manifest', 'push', '--all', list, `oci:${layout}:${image}`],

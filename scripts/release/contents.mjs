@@ -1,0 +1,73 @@
+// The files of an image, for each platform, and what must be true of them.
+import { closeSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { run } from '../lib/run.mjs';
+import { filesBelow } from './pack.mjs';
+
+const agentPrograms = ['usr/local/bin/node', 'usr/local/bin/etcdutl'];
+/** Programs of each image, by its stage in the Dockerfile. */
+const programsOf = {
+  agent: agentPrograms,
+  member: [...agentPrograms, ...['3.5', '3.6', '3.7'].map((minor) => `opt/etcd/${minor}/etcd`)],
+};
+/** What Node needs to start, which the Dockerfile finds by patterns. */
+const neededByNode = {
+  amd64: ['lib64/ld-linux-x86-64.so.2', 'lib/x86_64-linux-gnu/libc.so.6'],
+  arm64: ['lib/ld-linux-aarch64.so.1', 'lib/aarch64-linux-gnu/libc.so.6'],
+};
+
+/** Unpacks the image of an OCI layout, for each platform. Returns for each its architecture, its configuration and the directory. */
+export async function unpack(layout, into) {
+  const blob = (digest) => join(layout, 'blobs', digest.replace(':', '/'));
+  const read = ({ digest }) => JSON.parse(readFileSync(blob(digest), 'utf8'));
+  const [index] = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')).manifests;
+  const parts = [];
+  for (const described of read(index).manifests) {
+    const { architecture } = described.platform;
+    const manifest = read(described);
+    const directory = join(into, architecture);
+    mkdirSync(directory, { recursive: true });
+    for (const { digest } of manifest.layers) {
+      await run('tar', ['-xf', blob(digest), '-C', directory, '--no-same-owner', '--no-same-permissions']);
+    }
+    parts.push({ architecture, config: read(manifest.config), directory });
+  }
+  return parts;
+}
+
+/**
+ * Returns what is wrong with an unpacked image of a stage: another architecture in its configuration, a file of another one, or a
+ * file that is missing.
+ */
+export function wrongIn({ architecture, config, directory }, stage) {
+  const found = architecturesOf(directory);
+  const wanted = [...programsOf[stage], ...(neededByNode[architecture] ?? [])];
+  const foreign = [...found].filter(([, each]) => each !== architecture);
+  return [
+    ...(config.architecture === architecture ? [] : [`its configuration is for ${config.architecture}`]),
+    ...wanted.filter((path) => !found.has(path)).map((path) => `it has no ${path}`),
+    ...foreign.map(([path, each]) => `${path} is for ${each}`),
+  ];
+}
+
+const machines = { 62: 'amd64', 183: 'arm64' };
+
+/** Architecture of each program and library below a directory, by its path. */
+export function architecturesOf(directory) {
+  const found = new Map();
+  for (const path of filesBelow(directory)) {
+    const head = headOf(path);
+    if (head.toString('latin1', 0, 4) !== '\x7fELF') continue;
+    const machine = head.readUInt16LE(18);
+    found.set(relative(directory, path), machines[machine] ?? `machine ${machine}`);
+  }
+  return found;
+}
+
+function headOf(path) {
+  const head = Buffer.alloc(20);
+  const file = openSync(path, 'r');
+  readSync(file, head);
+  closeSync(file);
+  return head;
+}

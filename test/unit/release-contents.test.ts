@@ -1,0 +1,72 @@
+// What a release expects of the files of its images.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { evaluated } from './scripts';
+
+const amd64 = 0x3e;
+const arm64 = 0xb7;
+const agent = {
+  'usr/local/bin/node': arm64,
+  'usr/local/bin/etcdutl': arm64,
+  'lib/ld-linux-aarch64.so.1': arm64,
+  'lib/aarch64-linux-gnu/libc.so.6': arm64,
+  'opt/etcd-agent/bin/etcd-agent.mjs': undefined,
+};
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'release-contents-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+/** Complaints about an image for arm64 with these files, which are programs for a machine, or texts. */
+function wrong(files: Readonly<Record<string, number | undefined>>, stage = 'agent', architecture = 'arm64') {
+  for (const [path, machine] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    const head = Buffer.alloc(64);
+    head.write('\x7fELF', 'latin1');
+    head.writeUInt16LE(machine ?? 0, 18);
+    writeFileSync(join(directory, path), machine === undefined ? 'text' : head);
+  }
+  const part = { architecture: 'arm64', config: { architecture }, directory };
+  return evaluated('release/contents.mjs', `m.wrongIn(${JSON.stringify(part)}, ${JSON.stringify(stage)})`);
+}
+
+test('nothing is wrong with an image whose programs are all for its platform', () => {
+  expect(wrong(agent)).toEqual([]);
+});
+
+test.each([
+  [
+    'a program of the machine that built it',
+    { ...agent, 'usr/local/bin/node': amd64 },
+    'usr/local/bin/node is for amd64',
+  ],
+  [
+    'a library of it',
+    { ...agent, 'lib/x86_64-linux-gnu/libm.so.6': amd64 },
+    'lib/x86_64-linux-gnu/libm.so.6 is for amd64',
+  ],
+  ['a program of a third kind', { ...agent, 'a/b': 0xf3 }, 'a/b is for machine 243'],
+  [
+    'a text in the place of a program',
+    { ...agent, 'usr/local/bin/etcdutl': undefined },
+    'it has no usr/local/bin/etcdutl',
+  ],
+])('%s', (_, files, complaint) => {
+  expect(wrong(files)).toEqual([complaint]);
+});
+
+test('a missing loader, without which Node does not start', () => {
+  const { 'lib/ld-linux-aarch64.so.1': _, ...others } = agent;
+  expect(wrong(others)).toEqual(['it has no lib/ld-linux-aarch64.so.1']);
+});
+
+test('the image of members has an etcd of each minor', () => {
+  expect(wrong(agent, 'member')).toEqual(['3.5', '3.6', '3.7'].map((minor) => `it has no opt/etcd/${minor}/etcd`));
+});
+
+test('a configuration for another platform', () => {
+  expect(wrong(agent, 'agent', 'amd64')).toEqual(['its configuration is for amd64']);
+});
