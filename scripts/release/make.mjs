@@ -42,6 +42,7 @@ export async function makeRelease(directory, { only = [], without = [], platform
   const leftOut = [];
   try {
     refuseChanges(release);
+    release.begin();
     for (const [name, make] of Object.entries(steps)) {
       if (only.length > 0 && !only.includes(name)) continue;
       if (name === 'signature' && release.keyless) {
@@ -51,6 +52,7 @@ export async function makeRelease(directory, { only = [], without = [], platform
       const started = performance.now();
       try {
         if (without.includes(name)) throw new LeftOut('by --without');
+        if (name === 'provenance') refuseChanges(release);
         await make(release);
         say(`${name}: made`, started);
       } catch (error) {

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { root } from '../lib/steps.mjs';
 import { LeftOut } from './left-out.mjs';
-import { filesBelow } from './pack.mjs';
+import { filesBelow, pack } from './pack.mjs';
 
 export async function manifests(release) {
   if (release.digests.size === 0) throw new LeftOut('there is no image whose digest they could name');
@@ -12,11 +12,14 @@ export async function manifests(release) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, pinned(readFileSync(path, 'utf8'), release.digests));
   }
+  pack(release.file('dist'), release.file(`dist-v${release.version}.tar.gz`), release.time);
 }
 
 /** Adds the digest to each name of an image of this release, which must be every image of ours. */
 export function pinned(yaml, digests) {
-  const all = [...digests].reduce((text, [image, digest]) => text.replaceAll(image, `${image}@${digest}`), yaml);
+  // The end of the name: `1.2.1` is not `1.2.10`.
+  const named = (image) => new RegExp(`${RegExp.escape(image)}(?![\\w.-])`, 'g');
+  const all = [...digests].reduce((text, [image, digest]) => text.replace(named(image), `${image}@${digest}`), yaml);
   const [other] = /ghcr\.io\/cdk8s-etcd\/[\w./-]+:[\w.-]+(?![\w.@-])/.exec(all) ?? [];
   if (other)
     throw new Error(

@@ -5,7 +5,10 @@ import { pack } from './pack.mjs';
 
 export async function npm(release) {
   const { directory, environment, version, time } = release;
-  await run('npm', ['pack', '--silent', `--pack-destination=${directory}`], { cwd: root, env: environment });
+  const options = { cwd: root, env: environment };
+  // By name: with `ignore-scripts` in somebody's npmrc, `npm pack` would pack what happens to be in lib/.
+  await run('npm', ['run', '--silent', 'prepack'], options);
+  await run('npm', ['pack', '--silent', '--ignore-scripts', `--pack-destination=${directory}`], options);
   await sameModes(release.file(`cdk8s-etcd-${version}.tgz`), release.scratch('npm'), time);
 }
 

@@ -35,9 +35,12 @@ const given = ({ keyless, only, without, platforms, buildArgs }) => [
   ...only.map((step) => `--only ${step}`),
   ...without.map((step) => `--without ${step}`),
   ...platforms.map((platform) => `--platform ${platform}`),
-  ...buildArgs.map((argument) => `--build-arg ${argument}`),
+  ...buildArgs.map((argument) => `--build-arg ${shown(argument)}`),
   ...(keyless ? ['--keyless'] : []),
 ];
+
+/** Without the value, which may have a password, unless it names an image. */
+const shown = (argument) => (/^\w+_IMAGE=/.test(argument) ? argument : `${argument.split('=')[0]}=…`);
 
 /** A base image. Without a digest, nobody knows which one it was. */
 function dependency(name, image) {

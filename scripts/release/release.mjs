@@ -16,7 +16,6 @@ export class Release {
   commit = git('rev-parse', 'HEAD');
   /** Time of the commit, in seconds: the only time that artifacts contain. */
   time = Number(git('show', '-s', '--format=%ct', 'HEAD'));
-  hasChanges = git('status', '--porcelain') !== '';
   homepage = repository.url.replace(/\.git$/, '');
   /** By the name of the image: `sha256:…`. The step `image` fills it. */
   digests = new Map();
@@ -32,8 +31,16 @@ export class Release {
     this.keyless = keyless;
     this.buildArgs = buildArgs;
     this.platforms = platforms;
-    if (only.length === 0) rmSync(directory, { recursive: true, force: true });
-    mkdirSync(directory, { recursive: true });
+  }
+
+  /** Whether the checkout differs from the commit now, whatever the user's settings of Git hide. */
+  get hasChanges() {
+    return git('status', '--porcelain', '--untracked-files=all') !== '' || git('rev-parse', 'HEAD') !== this.commit;
+  }
+
+  begin() {
+    if (this.only.length === 0) rmSync(this.directory, { recursive: true, force: true });
+    mkdirSync(this.directory, { recursive: true });
   }
 
   /** Environment of the programs: that of this process without the variables of npm, and the time of the commit. */

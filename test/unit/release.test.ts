@@ -49,6 +49,7 @@ test('manifests name the image by its digest, everywhere', () => {
   ]);
   const yaml = 'image: ghcr.io/a/agent:1.0.0\nvalue: ghcr.io/a/agent:1.0.0\nimage: ghcr.io/b/etcd:1.0.0\n';
   const pinned = 'ghcr.io/a/agent:1.0.0@sha256:12';
+  expect(others('0.2.01')).toContain('agent:0.2.01, which is not of this');
   expect(
     evaluated(
       'release/manifests.mjs',
@@ -81,6 +82,24 @@ test('without a builder, the image and what needs it are left out by name, and t
     'signature: by --without',
   ]);
   expect(readFileSync(join(out, 'SHA256SUMS'), 'utf8')).toMatch(/^[0-9a-f]{64} {2}provenance\.json\n$/);
+});
+
+test('sums that are made again list no signature of the earlier ones, and nothing of another version', () => {
+  const out = mkdtempSync(join(directory, 'sums-'));
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  for (const name of [`cdk8s-etcd-${version}.tgz`, 'provenance.json', 'SHA256SUMS.sigstore.json', 'rehearsal.pub'])
+    writeFileSync(join(out, name), '');
+  const made = `m.makeRelease(${JSON.stringify(out)}, { only: ['checksums'] })`;
+  for (let n = 0; n < 2; n++) {
+    evaluated('release/make.mjs', made);
+    const names = readFileSync(join(out, 'SHA256SUMS'), 'utf8').match(/\S+(?=\n)/g);
+    expect(names).toEqual([`cdk8s-etcd-${version}.tgz`, 'provenance.json']);
+  }
+  writeFileSync(join(out, 'cdk8s-etcd-0.0.9.tgz'), '');
+  const message = `${made}.then(() => '', ({ message }) => message)`;
+  expect(evaluated('release/make.mjs', message)).toBe(
+    `checksums: cdk8s-etcd-0.0.9.tgz is not of version ${version}; remove it`,
+  );
 });
 
 test('with --only, nothing else is made, and what is there stays', () => {
@@ -124,14 +143,19 @@ test('the provenance has the command and the base images', () => {
   const node = `example.com/node:24@sha256:${'0a'.repeat(32)}`;
   const release = {
     ...{ version: '1.2.3', commit: 'ab12', homepage: 'https://example.com/a', hasChanges: false, keyless: true },
-    ...{ only: [], without: ['java'], platforms: ['linux/amd64'], buildArgs: [`NODE_IMAGE=${node}`] },
+    ...{
+      only: [],
+      without: ['java'],
+      platforms: ['linux/amd64'],
+      buildArgs: [`NODE_IMAGE=${node}`, 'HTTPS_PROXY=http://ann:hidden@proxy'],
+    },
   };
   const of = (digests: string) =>
     evaluated('release/provenance.mjs', `m.predicate({ ...${JSON.stringify(release)}, digests: ${digests} })`);
   const { externalParameters, resolvedDependencies } = of("new Map([['a', 'b']])").buildDefinition;
   expect(externalParameters).toEqual({
     version: '1.2.3',
-    command: `npm run release -- --dry-run --without java --platform linux/amd64 --build-arg NODE_IMAGE=${node} --keyless`,
+    command: `npm run release -- --dry-run --without java --platform linux/amd64 --build-arg NODE_IMAGE=${node} --build-arg HTTPS_PROXY=… --keyless`,
   });
   const [source, ...images] = resolvedDependencies;
   expect(source).toEqual({ uri: 'git+https://example.com/a.git', digest: { gitCommit: 'ab12' } });
