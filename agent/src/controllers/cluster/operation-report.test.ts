@@ -378,6 +378,15 @@ test('an upgrade is completed when the cluster is ready, although the raft log i
   expect(flushing.reason('Progressing')).toBe('FlushingRaftLog');
   expect(story.status.lastOperation).toMatchObject({ type: 'Upgrading', outcome: 'Completed' });
   expect(story.see(flushing).status).not.toHaveProperty('operation');
+  // A member is lost while the log is flushed: nothing is upgraded.
+  expect(story.see(flushing.down(1)).status).not.toHaveProperty('operation');
+  expect(flushing.reason('Progressing')).toBe('FlushingRaftLog');
+});
+
+test('an upgrade that waits for the raft log is one from then on', () => {
+  const flushing = new World().doc({ versions: { current: '3.6', allowedMinors: ['3.6'], bornOn: '3.5.35' } });
+  flushing.spec({ version: '3.7.3' }).sts({ version: '3.7.3' });
+  expect(new Story().see(flushing).status.operation).toMatchObject({ type: 'Upgrading', target: '3.7.3' });
 });
 
 test('an operation that has done nothing is not remembered: the template was applied a moment before the version', () => {

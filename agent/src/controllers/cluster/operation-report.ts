@@ -7,6 +7,7 @@ import { isMixed } from './operations/scale.ts';
 import { wantedSize } from './plan/facts.ts';
 import { statefulSet } from './plan/observations.ts';
 import { type Steps, stepsOf } from './plan/steps.ts';
+import { upgradeProblem } from './plan/upgrade-path.ts';
 import type { View } from './plan/view.ts';
 
 export type Operations = Pick<ClusterStatus, 'operation' | 'lastOperation'>;
@@ -20,8 +21,9 @@ export function operationsOf(v: View, conditions: readonly Condition[], now: num
   const [before, lastOperation] = [readable(status.operation), readable(status.lastOperation)];
   const at = new Date(now).toISOString().replace(/\.\d+/, '');
   const progressing = conditions.find(({ type }) => type === 'Progressing');
-  // A cluster that is ready has reached its goal. The raft log is flushed on the side.
-  const isAside = progressing?.reason === 'FlushingRaftLog' && holds(conditions, 'Ready');
+  // The raft log is flushed on the side, unless an upgrade waits for that: a cluster that is ready has reached its goal.
+  const isWaitedFor = upgradeProblem(v)?.reason === 'FlushingRaftLog' && !holds(conditions, 'Ready');
+  const isAside = progressing?.reason === 'FlushingRaftLog' && !isWaitedFor;
   if (progressing?.status === 'True' && !isAside) {
     const { reason } = progressing;
     const goesOn = before && continues(v, before, reason);
