@@ -45,6 +45,15 @@ describe('status', () => {
     expect(ended.out.split('\n').length).toBeLessThan(30);
   });
 
+  test('a member whose pod is being deleted is not called healthy', async () => {
+    plugin.putCluster('orders');
+    putPods();
+    const path = paths.of('pods', 'orders-1');
+    const { metadata, ...pod } = plugin.api.object(path)!;
+    plugin.api.put(path, { ...pod, metadata: { ...metadata, deletionTimestamp: ago(3) } });
+    expect((await plugin.run('status')).out).toMatch(/orders-1 .* Terminating\n/);
+  });
+
   test('what RBAC refuses is left out, with one line that names it', async () => {
     plugin.putCluster('orders');
     plugin.forbid('pods', 'persistentvolumeclaims', 'leases', 'events', 'etcdbackups', 'configmaps', 'statefulsets');

@@ -92,7 +92,7 @@ function membersTable(members: readonly MemberView[], terminal: Terminal): strin
     String(member.lag ?? '?'),
     volume(member),
     cut(member.node ?? '?', 18),
-    member.healthy ? 'healthy' : (member.reason ?? 'not healthy'),
+    stateOf(member),
   ]);
   const [header = '', ...lines] = table(
     ['MEMBER', 'ROLE', 'VERSION', 'DB', 'LAG', 'VOLUME', 'NODE', 'STATE'],
@@ -103,6 +103,9 @@ function membersTable(members: readonly MemberView[], terminal: Terminal): strin
   );
   return [terminal.color(cut(header, terminal.width), 'dim'), ...colored].join('\n');
 }
+
+const stateOf = ({ terminating, healthy, reason = 'not healthy' }: MemberView): string =>
+  terminating ? 'Terminating' : healthy ? 'healthy' : reason;
 
 const volume = ({ volumeSize = '?', volumeUse }: MemberView): string =>
   volumeUse === undefined ? volumeSize : `${volumeSize} ${volumeUse}%`;

@@ -64,6 +64,8 @@ export type Unread = Pick<StatusView, 'notShown' | 'notRead'>;
 
 export interface MemberView extends ReportedMember {
   readonly node?: string | undefined;
+  /** Its pod is being deleted. Its etcd may still answer. */
+  readonly terminating?: true;
   /** Size of the volume, as its claim has it. */
   readonly volumeSize?: string | undefined;
 }
@@ -153,11 +155,15 @@ function isMoot({ type, status, reason }: ReportedCondition, facts: Facts): bool
 }
 
 function members({ cluster, pods = [], claims }: Facts): MemberView[] {
-  return (cluster.status?.members ?? []).map((member) => ({
-    ...member,
-    node: pods.find(({ metadata }) => metadata.name === member.pod)?.spec?.nodeName,
-    volumeSize: claims.find(({ metadata }) => metadata.name === `data-${member.pod}`)?.status?.capacity?.storage,
-  }));
+  return (cluster.status?.members ?? []).map((member) => {
+    const pod = pods.find(({ metadata }) => metadata.name === member.pod);
+    return {
+      ...member,
+      node: pod?.spec?.nodeName,
+      ...(pod?.metadata.deletionTimestamp && { terminating: true }),
+      volumeSize: claims.find(({ metadata }) => metadata.name === `data-${member.pod}`)?.status?.capacity?.storage,
+    };
+  });
 }
 
 /** Pods that do not run, as Kubernetes says it. */
