@@ -68,11 +68,11 @@ export function committed() {
 }
 
 const denial =
-  /(?:\b(?:is|are|was|were) not (?:yet )?(?:released|published)|\bnothing (?:is|was|has been) (?:released|published) yet|not released\]|\b(?:until|once) there (?:is|are) (?:a )?releases?|\bthe first release will be|\bhas no digests? yet)/gi;
+  /(?:\b(?:is|are|was|were) not (?:yet )?(?:released|published)|\bnothing (?:is|was|has been) (?:released|published) yet|not released\]|\b(?:until|once) there (?:is|are) (?:a )?releases?|\bthe first release will be|\bhas no digests? yet|\bcdk8s-etcd is not[.,;])/gi;
 
 /** A name of ours with a version: of an image, an archive or a tag. What follows the version, such as `-a`, is a build of it. */
 const ours =
-  /(?:ghcr\.io\/cdk8s-etcd\/[\w-]+:|\betcd-agent:|\bcdk8s[-_]etcd[-:]|\bkubectl-etcd-v|\/tags\/v)(\d+\.\d+\.\d+(?:-(?:alpha|beta|rc)[\w.]*\w)?)/g;
+  /(?:ghcr\.io\/cdk8s-etcd\/[\w$-]+:|\betcd-agent:|\bcdk8s[-_]etcd(?:-go)?[-:]|\bkubectl-etcd-v|\/tags\/v)(\d+\.\d+\.\d+(?:-(?:alpha|beta|rc)[\w.]*\w)?)/g;
 
 const isHeadingOf = (line, version) =>
   [`## ${version}`, `## [${version}]`].some((start) => line === start || line.startsWith(`${start} `));

@@ -43,6 +43,9 @@ test.each([
   [{ 'docs/a.md': 'io.github.cdk8s-etcd:cdk8s-etcd:1.1.0' }, 'docs/a.md:1: cdk8s-etcd:1.1.0'],
   [{ 'docs/a.md': 'a/etcd-agent:1.2.1-a' }, 'docs/a.md:1: etcd-agent:1.2.1'],
   [{ 'docs/a.md': 'ghcr.io/cdk8s-etcd/agent:1.2.0-rc.1' }, 'docs/a.md:1: ghcr.io/cdk8s-etcd/agent:1.2.0-rc.1'],
+  [{ 'docs/a.md': 'cosign verify ghcr.io/cdk8s-etcd/$image:1.1.0' }, 'docs/a.md:1: ghcr.io/cdk8s-etcd/$image:1.1.0'],
+  [{ 'docs/a.md': 'tar -xzf release/cdk8s-etcd-go-1.1.0.tar.gz' }, 'docs/a.md:1: cdk8s-etcd-go-1.1.0'],
+  [{ 'docs/a.md': 'that is released: cdk8s-etcd is not.' }, "docs/a.md:1: says 'cdk8s-etcd is not.'"],
   [{ 'docs/a.md': 'release.yml@refs/tags/v1.1.0' }, 'docs/a.md:1: /tags/v1.1.0'],
   [
     { 'examples/x/Dockerfile': 'ARG A=ghcr.io/cdk8s-etcd/agent:1.1.0' },
