@@ -3,14 +3,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { filesBelow } from './pack.mjs';
-import { signatures } from './signature.mjs';
-
-/** What `--only` finds from an earlier run. Signatures come after the sums. */
-const later = new Set(['SHA256SUMS', ...signatures]);
+import { notListed } from './signature.mjs';
 
 export async function checksums(release) {
   const names = filesBelow(release.directory).map((path) => relative(release.directory, path));
-  const artifacts = names.filter((name) => !later.has(name));
+  const artifacts = names.filter((name) => !notListed.has(name));
   const other = artifacts.find((name) => isOfOther(name, release.version));
   if (other) throw new Error(`${other} is not of version ${release.version}; remove it`);
   const lines = artifacts.map((name) => {

@@ -12,6 +12,9 @@ const type = 'slsaprovenance1';
 /** Files of a release that differ each time, because signatures are random. */
 export const signatures = ['SHA256SUMS.sigstore.json', 'provenance.sigstore.json', 'rehearsal.pub'];
 
+/** Files that come after the sums, which do not list them. */
+export const notListed = new Set(['SHA256SUMS', ...signatures]);
+
 /** Path of cosign. */
 export const cosignProgram = () =>
   goProgram('cosign', 'github.com/sigstore/cosign/v3/cmd/cosign', 'ten minutes or more');
