@@ -1,17 +1,8 @@
-// What `npm pack` and `npm publish` run first: writes lib/ anew, and .jsii, from which jsii makes packages that use this one.
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// What `npm pack` and `npm publish` run first in a checkout. A release packs a directory of its own instead, with other links.
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { compile } from '../lib/assembly.mjs';
-import { build, plugin, root } from '../lib/steps.mjs';
+import { root } from '../lib/steps.mjs';
+import { compilePackage } from '../release/package.mjs';
 
 rmSync(join(root, 'lib'), { recursive: true, force: true });
-build();
-plugin();
-const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-prepack-'));
-try {
-  compile(directory);
-  copyFileSync(join(directory, '.jsii'), join(root, '.jsii'));
-} finally {
-  rmSync(directory, { recursive: true });
-}
+compilePackage(root);

@@ -1,12 +1,17 @@
-// npm resolves the relative links of the README. PyPI and pkg.go.dev do not.
+// npm resolves the relative links of the README. PyPI and pkg.go.dev do not, and a package lacks files that its guides link to.
+import { posix } from 'node:path';
 
-/** Markdown whose relative links and pictures are those of the version on GitHub. */
-export function withAbsoluteLinks(markdown, { version, repository }) {
+/**
+ * Markdown whose relative links and pictures are those of the version on GitHub. `from` is the path of the file, and `keeps` says
+ * which paths stay relative.
+ */
+export function withAbsoluteLinks(markdown, { version, repository }, { from = '', keeps = () => false } = {}) {
   const homepage = repository.url.replace(/\.git$/, '');
   const raw = homepage.replace('https://github.com', 'https://raw.githubusercontent.com');
-  const relative = /(!?)(\[[^\]]*\])\((?![a-z]+:|#)([^)\s]+)\)/g;
-  return markdown.replace(
-    relative,
-    (_, picture, text, path) => `${picture}${text}(${picture ? raw : `${homepage}/blob`}/v${version}/${path})`,
-  );
+  const relative = /(!?)(\[[^\]]*\])\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)/g;
+  return markdown.replace(relative, (link, picture, text, target, fragment = '') => {
+    const path = posix.join(posix.dirname(from), target);
+    if (keeps(path)) return link;
+    return `${picture}${text}(${picture ? raw : `${homepage}/blob`}/v${version}/${path}${fragment})`;
+  });
 }

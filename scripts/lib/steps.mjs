@@ -19,14 +19,16 @@ export function must(code) {
   if (code !== 0) process.exit(code);
 }
 
-/** Compiles the library into lib/. */
-export const build = () => must(status('tsc', ['-p', 'tsconfig.build.json']));
+/** Compiles the library into lib/, or another directory. */
+export const build = (directory = join(root, 'lib')) =>
+  must(status('tsc', ['-p', 'tsconfig.build.json', '--outDir', directory]));
 
 /** Bundles the agent into agent/lib/. */
 export const bundle = () => must(node('agent/build.mjs'));
 
-/** Bundles kubectl-etcd into lib/. */
-export const plugin = () => must(node('agent/build-plugin.mjs'));
+/** Bundles kubectl-etcd into lib/, or another directory. */
+export const plugin = (directory = join(root, 'lib')) =>
+  must(node('agent/build-plugin.mjs', [join(directory, 'kubectl-etcd')]));
 
 /** Puts programs for the tests into the cache: `etcd`, `versitygw`, `age`, `radosgw`, `sshd`, `go-client`, `python`. */
 export function provide(name, ...args) {

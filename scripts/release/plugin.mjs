@@ -5,8 +5,10 @@ import { run } from '../lib/run.mjs';
 import { plugin as bundle, root } from '../lib/steps.mjs';
 
 export async function plugin(release) {
-  bundle();
-  const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', join(root, 'scripts/generate/krew.mjs')];
-  await run(process.execPath, [...args, '--to', release.directory], { env: release.environment });
+  const directory = release.scratch('plugin');
+  bundle(directory);
+  const script = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', join(root, 'scripts/generate/krew.mjs')];
+  const options = ['--from', join(directory, 'kubectl-etcd'), '--to', release.directory];
+  await run(process.execPath, [...script, ...options], { env: release.environment });
   renameSync(release.file('etcd.yaml'), release.file('krew-etcd.yaml'));
 }

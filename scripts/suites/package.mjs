@@ -3,6 +3,7 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -17,6 +18,7 @@ import { delimiter, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { say } from '../lib/run.mjs';
 import { synthesize } from '../lib/synthesize.mjs';
+import { packPackage } from '../release/package.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$|^NODE$/.test(name)));
@@ -70,12 +72,12 @@ const at = (...names) => join(directory, ...names);
 const others = process.env.PATH.split(delimiter).filter((entry) => !entry.endsWith('node_modules/.bin'));
 env.PATH = [at('node_modules/.bin'), ...others].join(delimiter);
 try {
-  install();
+  await install();
   const version = run('node', ['--version']).trim();
   ok(version.startsWith('v22.'), `the app runs on Node ${version} instead of 22`);
   say(`packed and installed; node is ${version}`);
   for (const [file, imports] of Object.entries(javascript)) tryJavaScript(file, imports + app);
-  const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.ts'));
+  const examples = readdirSync(at('node_modules/cdk8s-etcd/examples')).filter((name) => name.endsWith('.ts'));
   compile(examples);
   for (const example of examples) tryExample(example.replace('.ts', ''));
   tryTyped();
@@ -89,17 +91,17 @@ try {
   rmSync(directory, { recursive: true });
 }
 
-function install() {
-  const packed = JSON.parse(run('npm', ['pack', '--json', '--silent', `--pack-destination=${directory}`], root));
-  const [{ filename, files }] = Array.isArray(packed) ? packed : Object.values(packed);
+async function install() {
+  const archive = await packPackage(directory, env);
+  const files = run('tar', ['-tzf', archive]).trimEnd().split('\n');
   const belongs =
     /^(lib\/(src|imports)\/.*\.(js|d\.ts)|lib\/(kubectl-etcd|THIRD_PARTY_LICENSES)|crds\/\w+\.yaml|docs\/.+\.(md|svg)|examples\/.+|package\.json|\.jsii|(README|API|CHANGELOG)\.md|LICENSE)$/;
-  const odd = files.map(({ path }) => path).filter((name) => !belongs.test(name));
+  const odd = files.map((name) => name.replace('package/', '')).filter((name) => !belongs.test(name));
   ok(odd.length === 0, `these do not belong into the package: ${odd.join(', ')}`);
   // The npm package of Node gets its program by a script.
   writeFileSync(at('package.json'), JSON.stringify({ private: true, allowScripts: { node: true } }));
   const options = ['--no-fund', '--no-audit', '--prefer-offline', '--loglevel=error'];
-  run('npm', ['install', ...options, at(filename), 'cdk8s@^2', 'constructs@^10', 'node@22']);
+  run('npm', ['install', ...options, archive, 'cdk8s@^2', 'constructs@^10', 'node@22']);
 }
 
 function tryJavaScript(file, source) {
@@ -113,10 +115,10 @@ function tryJavaScript(file, source) {
   say(`${file}: ${kinds('orders.k8s.yaml').length} objects`);
 }
 
-/** The examples as in a reader's project, with the strictest compiler settings. */
+/** The examples of the package in a reader's project, with the strictest compiler settings. */
 function compile(examples) {
   for (const name of examples) {
-    writeFileSync(at(name), readFileSync(join(root, 'examples', name), 'utf8').replaceAll("'../src'", "'cdk8s-etcd'"));
+    copyFileSync(at('node_modules/cdk8s-etcd/examples', name), at(name));
   }
   writeFileSync(at('typed.ts'), typed);
   // The library itself must need no types of Node.

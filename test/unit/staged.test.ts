@@ -1,8 +1,18 @@
 // What is changed on the way into a package or a manifest: modes, links, and the name of the image.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { evaluated } from './scripts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-staged-'));
@@ -75,4 +85,50 @@ test('the README of the packages for other languages has no relative link', () =
   expect(targets).toContain(
     `https://raw.githubusercontent.com/cdk8s-etcd/cdk8s-etcd/v${version}/docs/concepts/overview.svg`,
   );
+});
+
+test('a guide of the npm package keeps its links to what is packed, and has those of the version for the rest', () => {
+  const page =
+    '[a](../../SECURITY.md#x) [b](../README.md#y) [c](../clusters/) ![d](../../bench/d.svg) [e](#e) [f](https://f)';
+  const options = "{ from: 'docs/a/b.md', keeps: (path) => ['docs/README.md', 'docs/clusters/'].includes(path) }";
+  const manifest = "{ version: '1.2.3', repository: { url: 'https://github.com/a/b.git' } }";
+  expect(evaluated('lib/links.mjs', `m.withAbsoluteLinks(${text(page)}, ${manifest}, ${options})`)).toBe(
+    '[a](https://github.com/a/b/blob/v1.2.3/SECURITY.md#x) [b](../README.md#y) [c](../clusters/) ' +
+      '![d](https://raw.githubusercontent.com/a/b/v1.2.3/bench/d.svg) [e](#e) [f](https://f)',
+  );
+});
+
+describe('the files of the npm package', () => {
+  const files = () => readdirSync(at('npm'), { recursive: true, encoding: 'utf8' });
+  const read = (file: string) => readFileSync(at('npm', file), 'utf8');
+  beforeAll(() => {
+    mkdirSync(at('npm'));
+    evaluated('release/package.mjs', `m.stageFiles(${text(at('npm'))}) ?? 0`);
+  });
+
+  test('have no relative link that leads out of the package', () => {
+    const pages = files().filter((file) => file.endsWith('.md'));
+    expect(pages.length).toBeGreaterThan(50);
+    const links = pages.flatMap((page) =>
+      [...read(page).matchAll(/\]\((?![a-z]+:|#)([^)\s#]+)/g)].map(([, target]) => join(dirname(page), target!)),
+    );
+    expect(links.length).toBeGreaterThan(500);
+    expect(links.filter((link) => !existsSync(at('npm', link)))).toEqual([]);
+  });
+
+  test('have examples that import the package', () => {
+    const examples = files().filter((file) => file.startsWith('examples/') && file.endsWith('.ts'));
+    expect(examples.length).toBeGreaterThan(5);
+    for (const example of examples) {
+      expect(read(example)).toContain(" from 'cdk8s-etcd';");
+      expect(read(example)).not.toMatch(/ from '\./);
+    }
+  });
+
+  test('are those that Git tracks', () => {
+    expect(files()).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'crds', 'docs/README.md']));
+    const tracked = new Set(execFileSync('git', ['ls-files'], { encoding: 'utf8' }).split('\n'));
+    const staged = files().filter((file) => statSync(at('npm', file)).isFile());
+    expect(staged.filter((file) => !tracked.has(file) || file.startsWith('docs/.vitepress'))).toEqual([]);
+  });
 });
