@@ -20,17 +20,19 @@ const neededByNode = {
 export async function unpack(layout, into) {
   const blob = (digest) => join(layout, 'blobs', digest.replace(':', '/'));
   const read = ({ digest }) => JSON.parse(readFileSync(blob(digest), 'utf8'));
-  const [index] = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')).manifests;
+  const [top] = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')).manifests;
   const parts = [];
-  for (const described of read(index).manifests) {
-    const { architecture } = described.platform;
+  // docker writes no list for one platform.
+  for (const described of read(top).manifests ?? [top]) {
     const manifest = read(described);
+    const config = read(manifest.config);
+    const { architecture } = described.platform ?? config;
     const directory = join(into, architecture);
     mkdirSync(directory, { recursive: true });
     for (const { digest } of manifest.layers) {
       await run('tar', ['-xf', blob(digest), '-C', directory, '--no-same-owner', '--no-same-permissions']);
     }
-    parts.push({ architecture, config: read(manifest.config), directory });
+    parts.push({ architecture, config, directory });
   }
   return parts;
 }

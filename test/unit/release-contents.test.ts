@@ -1,5 +1,6 @@
 // What a release expects of the files of its images.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { evaluated } from './scripts';
@@ -69,4 +70,21 @@ test('the image of members has an etcd of each minor', () => {
 
 test('a configuration for another platform', () => {
   expect(wrong(agent, 'agent', 'amd64')).toEqual(['its configuration is for amd64']);
+});
+
+test('docker writes no list for one platform, and the image is unpacked all the same', () => {
+  const layout = join(directory, 'one-platform');
+  const blobs = join(layout, 'blobs/sha256');
+  mkdirSync(blobs, { recursive: true });
+  mkdirSync(join(directory, 'layer'));
+  writeFileSync(join(directory, 'layer/file'), 'content');
+  execFileSync('tar', ['-cf', join(blobs, 'layer'), '-C', join(directory, 'layer'), 'file']);
+  const json = (name: string, value: unknown) => writeFileSync(join(blobs, name), JSON.stringify(value));
+  json('config', { architecture: 'arm64' });
+  json('manifest', { config: { digest: 'sha256:config' }, layers: [{ digest: 'sha256:layer' }] });
+  writeFileSync(join(layout, 'index.json'), JSON.stringify({ manifests: [{ digest: 'sha256:manifest' }] }));
+  const into = join(directory, 'unpacked');
+  const parts = evaluated('release/contents.mjs', `m.unpack(${JSON.stringify(layout)}, ${JSON.stringify(into)})`);
+  expect(parts).toEqual([{ architecture: 'arm64', config: { architecture: 'arm64' }, directory: join(into, 'arm64') }]);
+  expect(readFileSync(join(into, 'arm64/file'), 'utf8')).toBe('content');
 });
