@@ -19,16 +19,21 @@ export function must(code) {
   if (code !== 0) process.exit(code);
 }
 
+/** Throws if a step did not end with 0, for callers that have to clean up. */
+export function orThrow(code) {
+  if (code !== 0) throw new Error(`a program of this step ended with ${code}; the lines above say why`);
+}
+
 /** Compiles the library into lib/, or another directory. */
-export const build = (directory = join(root, 'lib')) =>
-  must(status('tsc', ['-p', 'tsconfig.build.json', '--outDir', directory]));
+export const build = (directory = join(root, 'lib'), check = must) =>
+  check(status('tsc', ['-p', 'tsconfig.build.json', '--outDir', directory]));
 
 /** Bundles the agent into agent/lib/. */
-export const bundle = () => must(node('agent/build.mjs'));
+export const bundle = (check = must) => check(node('agent/build.mjs'));
 
 /** Bundles kubectl-etcd into lib/, or another directory. */
-export const plugin = (directory = join(root, 'lib')) =>
-  must(node('agent/build-plugin.mjs', [join(directory, 'kubectl-etcd')]));
+export const plugin = (directory = join(root, 'lib'), check = must) =>
+  check(node('agent/build-plugin.mjs', [join(directory, 'kubectl-etcd')]));
 
 /** Puts programs for the tests into the cache: `etcd`, `versitygw`, `age`, `radosgw`, `sshd`, `go-client`, `python`. */
 export function provide(name, ...args) {

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { unpinnedBases, withBases } from '../lib/image/base-images.mjs';
 import { buildLayout, findBuilder } from '../lib/image/builder.mjs';
 import { releaseImages } from '../lib/image/labels.mjs';
-import { bundle } from '../lib/steps.mjs';
+import { bundle, orThrow } from '../lib/steps.mjs';
 import { unpack, wrongIn } from './contents.mjs';
 import { LeftOut } from './left-out.mjs';
 import { pack } from './pack.mjs';
@@ -17,7 +17,7 @@ export async function image(release) {
   const buildArgs = withBases(release.buildArgs);
   const builder = findBuilder();
   if (!builder) throw new LeftOut('no docker, podman or buildah works here');
-  bundle();
+  bundle(orThrow);
   for (const each of releaseImages) {
     const { name } = each;
     const layout = release.scratch(layoutOf(name));

@@ -7,7 +7,7 @@ import { dirname, join, posix } from 'node:path';
 import { compile } from '../lib/assembly.mjs';
 import { withAbsoluteLinks } from '../lib/links.mjs';
 import { run } from '../lib/run.mjs';
-import { build, plugin, root } from '../lib/steps.mjs';
+import { build, orThrow, plugin, root } from '../lib/steps.mjs';
 
 /** Packs the npm package into a directory. Returns the path of the archive. */
 export async function packPackage(destination, env = process.env) {
@@ -26,8 +26,8 @@ export async function packPackage(destination, env = process.env) {
 
 /** Writes what is compiled: lib/, and .jsii, from which jsii makes packages that use this one. */
 export function compilePackage(directory) {
-  build(join(directory, 'lib'));
-  plugin(join(directory, 'lib'));
+  build(join(directory, 'lib'), orThrow);
+  plugin(join(directory, 'lib'), orThrow);
   const assembly = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-assembly-'));
   try {
     compile(assembly);

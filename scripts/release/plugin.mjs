@@ -2,11 +2,11 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../lib/run.mjs';
-import { plugin as bundle, root } from '../lib/steps.mjs';
+import { plugin as bundle, orThrow, root } from '../lib/steps.mjs';
 
 export async function plugin(release) {
   const directory = release.scratch('plugin');
-  bundle(directory);
+  bundle(directory, orThrow);
   const script = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', join(root, 'scripts/generate/krew.mjs')];
   const options = ['--from', join(directory, 'kubectl-etcd'), '--to', release.directory];
   await run(process.execPath, [...script, ...options], { env: release.environment });
