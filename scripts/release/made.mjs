@@ -54,6 +54,7 @@ export function checkProvenance(provenance, { version, commit, homepage }) {
   const wanted = {
     version: [externalParameters?.version, version],
     uncommittedChanges: [internalParameters?.uncommittedChanges, false],
+    leftOut: [quoted(internalParameters?.leftOut), "''"],
     repository: [resolvedDependencies?.[0]?.uri, `git+${homepage}.git`],
     gitCommit: [resolvedDependencies?.[0]?.digest?.gitCommit, commit],
     builder: [runDetails?.builder?.id, `${homepage}/.github/workflows/release.yml`],
@@ -61,3 +62,5 @@ export function checkProvenance(provenance, { version, commit, homepage }) {
   for (const [name, [found, expected]] of Object.entries(wanted))
     if (found !== expected) throw new Error(`provenance.json: ${name} is ${found}, not ${expected}`);
 }
+
+const quoted = (names) => (Array.isArray(names) ? `'${names.join(', ')}'` : names);

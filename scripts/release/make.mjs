@@ -58,6 +58,7 @@ export async function makeRelease(directory, { only = [], without = [], platform
       } catch (error) {
         if (!(error instanceof LeftOut)) throw new Error(`${name}: ${error.message}`);
         leftOut.push(`${name}: ${error.message}`);
+        release.leftOut.push(name);
       }
     }
     if (release.hasChanges) say(`the checkout has changes that are not committed, so this is not ${release.commit}`);

@@ -9,7 +9,7 @@ export async function provenance(release) {
 }
 
 /** https://slsa.dev/spec/v1.0/provenance */
-export function predicate({ version, commit, homepage, hasChanges, keyless, digests, ...options }) {
+export function predicate({ version, commit, homepage, hasChanges, keyless, digests, leftOut, ...options }) {
   const packages = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
   const bases = digests.size > 0 ? baseImages(withBases(options.buildArgs)) : [];
   return {
@@ -19,7 +19,7 @@ export function predicate({ version, commit, homepage, hasChanges, keyless, dige
         version,
         command: ['npm run release -- --dry-run', ...given({ keyless, ...options })].join(' '),
       },
-      internalParameters: { node: packages['node_modules/node'].version, uncommittedChanges: hasChanges },
+      internalParameters: { node: packages['node_modules/node'].version, uncommittedChanges: hasChanges, leftOut },
       resolvedDependencies: [
         { uri: `git+${homepage}.git`, digest: { gitCommit: commit } },
         ...bases.map(([name, image]) => dependency(name, image)),

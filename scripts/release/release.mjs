@@ -17,6 +17,8 @@ export class Release {
   /** Time of the commit, in seconds: the only time that artifacts contain. */
   time = Number(git('show', '-s', '--format=%ct', 'HEAD'));
   homepage = repository.url.replace(/\.git$/, '');
+  /** Names of the steps that were left out until now. */
+  leftOut = [];
   /** By the name of the image: `sha256:…`. The step `image` fills it. */
   digests = new Map();
   /** By the name of the image: its unpacked files for each platform. The step `image` fills it. */

@@ -20,6 +20,8 @@ export const cosignProgram = () =>
   goProgram('cosign', 'github.com/sigstore/cosign/v3/cmd/cosign', 'ten minutes or more');
 
 export async function signature(release) {
+  if (release.leftOut.length > 0)
+    throw new LeftOut('not everything was made, so nothing is signed; `--only signature` tries it');
   const program = await cosignProgram().catch((error) => {
     throw new LeftOut(`no cosign: ${error.message}`);
   });

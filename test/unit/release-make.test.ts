@@ -37,3 +37,14 @@ test('a program that fails is the failure of its step, and no directory is left'
   );
   expect(readdirSync(directory).filter((name) => name.startsWith('cdk8s-etcd-'))).toEqual([]);
 });
+
+test('the provenance names what was left out, and then nothing is signed', () => {
+  const without = ['version', 'npm', 'plugin', 'python', 'java', 'go', 'image', 'npm-sbom'];
+  const leftOut: string[] = made({ without });
+  expect(leftOut.slice(-2)).toEqual([
+    'image-sbom: there is no image',
+    'signature: not everything was made, so nothing is signed; `--only signature` tries it',
+  ]);
+  const names = leftOut.slice(0, -1).map((line) => line.split(':')[0]);
+  expect(provenance().buildDefinition.internalParameters.leftOut).toEqual(names);
+});

@@ -26,11 +26,11 @@ const standIn = (body: string) =>
   writeFileSync(join(bin, 'cosign'), `#!/bin/sh\necho "$@" >> ${bin}/log\n${body}\n`, { mode: 0o755 });
 
 /** Writes what SHA256SUMS lists, as the job `make` does. */
-function provenance({ of = version, from = commit, changes = false }) {
+function provenance({ of = version, from = commit, changes = false, leftOut = [] as string[] }) {
   const predicate = {
     buildDefinition: {
       externalParameters: { version: of },
-      internalParameters: { uncommittedChanges: changes },
+      internalParameters: { uncommittedChanges: changes, leftOut },
       resolvedDependencies: [{ uri: `git+${homepage}.git`, digest: { gitCommit: from } }],
     },
     runDetails: { builder: { id: `${homepage}/.github/workflows/release.yml` } },
@@ -78,6 +78,11 @@ const foreign: [string, () => void, string][] = [
     'uncommitted changes',
     () => provenance({ changes: true }),
     'provenance.json: uncommittedChanges is true, not false',
+  ],
+  [
+    'part of a release',
+    () => provenance({ leftOut: ['java', 'go'] }),
+    "provenance.json: leftOut is 'java, go', not ''",
   ],
   ['another file', () => writeFileSync(join(folder, 'b.whl'), ''), 'b.whl: SHA256SUMS does not list it'],
   ['other bytes', () => writeFileSync(join(folder, 'a.tgz'), 'b'), 'a.tgz: is not the file that SHA256SUMS lists'],

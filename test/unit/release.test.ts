@@ -142,7 +142,14 @@ test('the provenance has the command and the base images', () => {
   const bases = ['NODE_IMAGE', 'ETCD_IMAGE', 'ETCD_3_6_IMAGE', 'ETCD_3_5_IMAGE'];
   const node = `example.com/node:24@sha256:${'0a'.repeat(32)}`;
   const release = {
-    ...{ version: '1.2.3', commit: 'ab12', homepage: 'https://example.com/a', hasChanges: false, keyless: true },
+    ...{
+      version: '1.2.3',
+      commit: 'ab12',
+      homepage: 'https://example.com/a',
+      hasChanges: false,
+      keyless: true,
+      leftOut: [],
+    },
     ...{
       only: [],
       without: ['java'],
