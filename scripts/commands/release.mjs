@@ -30,6 +30,8 @@ for (const option of ['only', 'without']) {
   if (unknown) give(`--${option}: '${unknown}' is not a step; use ${Object.keys(steps).join(', ')}`);
 }
 
+// An exit releases the lock.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 try {
   const { only, without, keyless, platform: platforms, 'build-arg': buildArgs } = values;
   const options = { only, without, keyless, platforms, buildArgs };

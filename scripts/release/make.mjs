@@ -1,11 +1,15 @@
 // The steps of a release, in their order: each makes one kind of artifact.
+import { cpSync, existsSync, rmSync } from 'node:fs';
+import { fillDirectory } from '../lib/cache.mjs';
 import { umask } from '../lib/modes.mjs';
 import { say } from '../lib/run.mjs';
+import { artifactsOf } from './artifacts.mjs';
 import { checksums } from './checksums.mjs';
 import { go } from './go.mjs';
 import { allPlatforms, image } from './image.mjs';
 import { java } from './java.mjs';
 import { LeftOut } from './left-out.mjs';
+import { withLock } from './lock.mjs';
 import { manifests } from './manifests.mjs';
 import { npm } from './npm.mjs';
 import { plugin } from './plugin.mjs';
@@ -33,16 +37,24 @@ export const steps = {
 };
 
 /**
- * Makes the artifacts in a directory, which it empties first. With `only`, it makes those of these steps, and keeps the others
- * that are there. Returns a line for each step that was left out.
+ * Makes the artifacts in a directory, in whose place it puts the new one at the end. With `only`, it makes those of these steps,
+ * and keeps the others that are there. Returns a line for each step that was left out.
  */
-export async function makeRelease(directory, { only = [], without = [], platforms = allPlatforms, ...options }) {
+export async function makeRelease(directory, options) {
   process.umask(umask);
+  return withLock(`${directory}.lock`, () =>
+    fillDirectory(directory, async (fresh) => {
+      if (options.only?.length > 0 && existsSync(directory)) cpSync(directory, fresh, { recursive: true });
+      return makeSteps(fresh, options);
+    }),
+  );
+}
+
+async function makeSteps(directory, { only = [], without = [], platforms = allPlatforms, ...options }) {
   const release = new Release(directory, { ...options, platforms, only, without });
   const leftOut = [];
   try {
     refuseChanges(release);
-    release.begin();
     for (const [name, make] of Object.entries(steps)) {
       if (only.length > 0 && !only.includes(name)) continue;
       if (name === 'signature' && release.keyless) {
@@ -53,7 +65,7 @@ export async function makeRelease(directory, { only = [], without = [], platform
       try {
         if (without.includes(name)) throw new LeftOut('by --without');
         if (name === 'provenance') refuseChanges(release);
-        await make(release);
+        await makeAll(name, make, release);
         say(`${name}: made`, started);
       } catch (error) {
         if (!(error instanceof LeftOut)) throw new Error(`${name}: ${error.message}`);
@@ -66,6 +78,15 @@ export async function makeRelease(directory, { only = [], without = [], platform
     release.end();
   }
   return leftOut;
+}
+
+/** Makes the artifacts of a step, anew if they are there. Throws if one is missing. */
+async function makeAll(name, make, release) {
+  const files = artifactsOf(name, release.version);
+  for (const file of files) rmSync(release.file(file), { force: true });
+  await make(release);
+  const missing = files.filter((file) => !existsSync(release.file(file)));
+  if (missing.length > 0) throw new Error(`made no ${missing.join(', ')}`);
 }
 
 /** The workflow would sign as its own what is not of its commit. */

@@ -40,11 +40,6 @@ export class Release {
     return git('status', '--porcelain', '--untracked-files=all') !== '' || git('rev-parse', 'HEAD') !== this.commit;
   }
 
-  begin() {
-    if (this.only.length === 0) rmSync(this.directory, { recursive: true, force: true });
-    mkdirSync(this.directory, { recursive: true });
-  }
-
   /** Environment of the programs: that of this process without the variables of npm, and the time of the commit. */
   get environment() {
     const own = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$/.test(name));

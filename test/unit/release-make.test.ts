@@ -1,6 +1,6 @@
 // How the steps of a release go together: what fails, what is left out, and two releases at once.
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { evaluated } from './scripts';
@@ -48,4 +48,48 @@ test('the provenance names what was left out, and then nothing is signed', () =>
   const names = leftOut.slice(0, -1).map((line) => line.split(':')[0]);
   expect(provenance().buildDefinition.internalParameters.leftOut).toEqual(names);
   expect(made({ only: ['image', 'signature'] }).at(-1)).toMatch(/^signature: no cosign: /);
+});
+
+test('a step that does not make all its artifacts has failed', () => {
+  const env = withPrograms({ python3: 'exit 0' });
+  expect(made({ only: ['python'] }, { ...env, PATH: `${env.PATH}:${process.env.PATH}` })).toMatch(
+    /^python: made no cdk8s_etcd-\S+-py3-none-any\.whl$/,
+  );
+}, 120_000);
+
+test('prereleases have other names in Python', () => {
+  const names = (version: string) => evaluated('release/artifacts.mjs', `m.artifactsOf('python', '${version}')`);
+  expect(['1.2.0', '1.2.0-alpha.3', '1.2.0-rc.1'].flatMap(names)).toEqual([
+    'cdk8s_etcd-1.2.0-py3-none-any.whl',
+    'cdk8s_etcd-1.2.0a3-py3-none-any.whl',
+    'cdk8s_etcd-1.2.0rc1-py3-none-any.whl',
+  ]);
+});
+
+test('a release that fails leaves the earlier one as it was', () => {
+  mkdirSync(out);
+  for (const name of ['SHA256SUMS', 'cdk8s-etcd-0.0.9.tgz']) writeFileSync(join(out, name), name);
+  expect(made({ without: ['version'] }, withPrograms({ tsc: 'exit 3' }))).toMatch(/^npm: /);
+  expect(readdirSync(out)).toEqual(['SHA256SUMS', 'cdk8s-etcd-0.0.9.tgz']);
+  expect(readdirSync(directory).filter((name) => /unfinished|lock/.test(name))).toEqual([]);
+});
+
+test('sums that are made again leave no signature of the earlier ones', () => {
+  mkdirSync(out);
+  for (const name of ['SHA256SUMS.sigstore.json', 'provenance.json']) writeFileSync(join(out, name), name);
+  expect(made({ only: ['checksums'] })).toEqual([]);
+  expect(readdirSync(out)).toEqual(['SHA256SUMS', 'provenance.json']);
+});
+
+test('two releases at once: the second one names the first', () => {
+  const { pid: ended } = spawnSync(process.execPath, ['--version']);
+  for (const [holder, says] of [
+    [process.pid, 'is making a release here; wait until it has ended'],
+    [ended, 'has not ended well; remove the file'],
+  ]) {
+    writeFileSync(`${out}.lock`, `${holder}\n`);
+    expect(made({ only: ['provenance'] })).toBe(`${out}.lock: process ${holder} ${says}`);
+  }
+  rmSync(`${out}.lock`);
+  expect(made({ only: ['provenance'] })).toEqual([]);
 });
