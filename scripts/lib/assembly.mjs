@@ -74,7 +74,7 @@ function stage(directory) {
   }
   // The commands are not compiled, and the scripts would build the npm package.
   const { bin, scripts, workspaces, ...manifest } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const files = ['lib/**/*.js', 'crds', '.jsii'];
+  const files = ['lib/**/*.js', 'crds/*.yaml', '.jsii'];
   writeFileSync(join(directory, 'package.json'), JSON.stringify({ ...manifest, files }));
   writeFileSync(
     join(directory, 'README.md'),

@@ -1,10 +1,8 @@
 // The files that each step makes, so that none is missing, and none of something else is published.
-import { join, relative } from 'node:path';
 import { releaseImages } from '../lib/image/labels.mjs';
-import { root } from '../lib/steps.mjs';
 import { layoutOf } from './image.mjs';
-import { filesBelow } from './pack.mjs';
 import { signatures } from './signature.mjs';
+import { tracked } from './tracked.mjs';
 
 const ofImages = (end) => releaseImages.map(({ name }) => `${layoutOf(name)}.${end}`);
 
@@ -15,10 +13,7 @@ const names = {
   java: (version) => ['.jar', '-javadoc.jar', '-sources.jar', '.pom'].map((end) => `cdk8s-etcd-${version}${end}`),
   go: (version) => [`cdk8s-etcd-go-${version}.tar.gz`],
   image: () => ofImages('oci.tar'),
-  manifests: (version) => [
-    `dist-v${version}.tar.gz`,
-    ...filesBelow(join(root, 'dist')).map((path) => relative(root, path)),
-  ],
+  manifests: (version) => [`dist-v${version}.tar.gz`, ...tracked('dist')],
   'npm-sbom': (version) => [`cdk8s-etcd-${version}.npm.cdx.json`],
   'image-sbom': () => ofImages('go.cdx.json'),
   provenance: () => ['provenance.json'],

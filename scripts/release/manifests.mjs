@@ -1,16 +1,17 @@
 // dist/ with the image by its digest, so that what is applied is what was tested.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { root } from '../lib/steps.mjs';
 import { LeftOut } from './left-out.mjs';
-import { filesBelow, pack } from './pack.mjs';
+import { pack } from './pack.mjs';
+import { tracked } from './tracked.mjs';
 
 export async function manifests(release) {
   if (release.digests.size === 0) throw new LeftOut('there is no image whose digest they could name');
-  for (const path of filesBelow(join(root, 'dist'))) {
-    const file = release.file(relative(root, path));
+  for (const path of tracked('dist')) {
+    const file = release.file(path);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, pinned(readFileSync(path, 'utf8'), release.digests));
+    writeFileSync(file, pinned(readFileSync(join(root, path), 'utf8'), release.digests));
   }
   pack(release.file('dist'), release.file(`dist-v${release.version}.tar.gz`), release.time);
 }

@@ -1,13 +1,13 @@
 // The files of the npm package, in a directory of their own, because npm packs files as they are. A guide there links to the
 // repository for what the package has not, and an example imports the package.
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { compile } from '../lib/assembly.mjs';
 import { withAbsoluteLinks } from '../lib/links.mjs';
 import { run } from '../lib/run.mjs';
 import { build, orThrow, plugin, root } from '../lib/steps.mjs';
+import { tracked } from './tracked.mjs';
 
 /** Packs the npm package into a directory. Returns the path of the archive. */
 export async function packPackage(destination, env = process.env) {
@@ -40,7 +40,8 @@ export function compilePackage(directory) {
 /** Copies what Git tracks of the package: neither lib/ nor what happens to lie beside a guide. */
 export function stageFiles(directory) {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const paths = tracked(manifest);
+  const patterns = manifest.files.map((pattern) => pattern.replace(/^!/, ':(exclude)'));
+  const paths = tracked('package.json', 'README.md', 'LICENSE', ...patterns);
   const folders = paths.flatMap((path) => path.split('/').map((_, depth, names) => names.slice(0, depth).join('/')));
   const all = new Set([...paths, ...folders]);
   const keeps = (path) => all.has(path.replace(/\/$/, ''));
@@ -52,14 +53,6 @@ export function stageFiles(directory) {
     if (path.endsWith('.md')) change((text) => withAbsoluteLinks(text, manifest, { from: path, keeps }));
     if (posix.extname(path) === '.ts') change(withPackageName);
   }
-}
-
-/** What npm packs of the files in the repository. */
-function tracked({ files }) {
-  const patterns = files.map((pattern) => pattern.replace(/^!/, ':(exclude)'));
-  const args = ['ls-files', '-z', '--', 'package.json', 'README.md', 'LICENSE', ...patterns];
-  const list = execFileSync('git', args, { cwd: root, encoding: 'utf8' });
-  return list.split('\0').filter((path) => path && existsSync(join(root, path)));
 }
 
 const withPackageName = (source) => source.replace(/ from '(?:\.\.\/)+src';/g, " from 'cdk8s-etcd';");

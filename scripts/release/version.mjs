@@ -1,9 +1,10 @@
 // Whether everything says which version this is, and that it is released.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../lib/steps.mjs';
 import { LeftOut } from './left-out.mjs';
+import { tracked } from './tracked.mjs';
 
 export async function version(release) {
   refuseOtherTag(release);
@@ -62,9 +63,7 @@ export function otherVersions(version, files) {
 /** Files that a release shows to its users, by their path. */
 export function committed() {
   const paths = ['*.md', 'examples', 'dist', 'src/lib/agent-image.ts', 'agent/package.json', 'package-lock.json'];
-  const list = execFileSync('git', ['ls-files', '-z', ...paths], { cwd: root, encoding: 'utf8' });
-  const present = list.split('\0').filter((path) => path && existsSync(join(root, path)));
-  return new Map(present.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+  return new Map(tracked(...paths).map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 }
 
 const denial =
