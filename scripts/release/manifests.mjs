@@ -13,7 +13,7 @@ export async function manifests(release) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, pinned(readFileSync(join(root, path), 'utf8'), release.digests));
   }
-  pack(release.file('dist'), release.file(`dist-v${release.version}.tar.gz`), release.time);
+  pack(release.file('dist'), release.file(`dist-v${release.version}.tar.gz`), release.time, release.file());
 }
 
 /** Adds the digest to each name of an image of this release, which must be every image of ours. */

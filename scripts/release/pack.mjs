@@ -4,10 +4,10 @@ import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { tarFile } from '../../agent/src/lib/files/tar.ts';
 
-/** Writes a directory as a tar file, which is compressed if its name ends with `gz`. */
-export function pack(directory, file, time) {
+/** Writes a directory as a tar file, which is compressed if its name ends with `gz`. Paths in it begin at `from`. */
+export function pack(directory, file, time, from = directory) {
   const entry = (path) => ({
-    ...{ path: relative(directory, path), type: 'file', uid: 0, gid: 0, modified: time },
+    ...{ path: relative(from, path), type: 'file', uid: 0, gid: 0, modified: time },
     mode: statSync(path).mode & 0o100 ? 0o755 : 0o644,
     content: readFileSync(path),
   });

@@ -93,3 +93,16 @@ test('two releases at once: the second one names the first', () => {
   rmSync(`${out}.lock`);
   expect(made({ only: ['provenance'] })).toEqual([]);
 });
+
+test('the archive of the manifests unpacks into dist/, as the guides name it', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const digests = ['agent', 'member'].map((name) => [`ghcr.io/cdk8s-etcd/${name}:${version}`, 'sha256:12']);
+  const at = (...names: string[]) => join(directory, ...names);
+  const release = `{ version: '${version}', time: 7, digests: new Map(${JSON.stringify(digests)}),
+    file: (...names) => [${JSON.stringify(at('release'))}, ...names].join('/') }`;
+  mkdirSync(at('release'));
+  evaluated('release/manifests.mjs', `m.manifests(${release}).then(() => 0)`);
+  const list = execFileSync('tar', ['-tzf', at('release', `dist-v${version}.tar.gz`)], { encoding: 'utf8' });
+  expect(list.trimEnd().split('\n')).toContain('dist/etcd-cluster.k8s.yaml');
+  expect(list.trimEnd()).not.toMatch(/^(?!dist\/)/m);
+});
