@@ -28,4 +28,4 @@ export const artifactsOf = (step, version) => names[step]?.(version) ?? [];
 export const isArtifact = (name, version) => Object.values(names).some((of) => of(version).includes(name));
 
 /** As Python writes it: 1.2.0rc1. */
-const pythonVersion = (version) => version.replace(/-(a|b|rc)[a-z]*\.(\d+)$/, '$1$2');
+export const pythonVersion = (version) => version.replace(/-(a|b|rc)[a-z]*\.(\d+)$/, '$1$2');

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../lib/steps.mjs';
+import { pythonVersion } from './artifacts.mjs';
 import { LeftOut } from './left-out.mjs';
 import { tracked } from './tracked.mjs';
 
@@ -55,7 +56,7 @@ export function otherVersions(version, files) {
   for (const [path, text] of files) {
     if (path === 'CHANGELOG.md' || path === 'package-lock.json') continue;
     for (const { 0: name, 1: found, index } of text.matchAll(ours))
-      if (found !== version) lines.push(`${at(path, text, index)}: ${name}`);
+      if (![version, pythonVersion(version)].includes(found)) lines.push(`${at(path, text, index)}: ${name}`);
   }
   return lines;
 }
@@ -71,7 +72,7 @@ const denial =
 
 /** A name of ours with a version: of an image, an archive or a tag. What follows the version, such as `-a`, is a build of it. */
 const ours =
-  /(?:ghcr\.io\/cdk8s-etcd\/[\w$-]+:|\betcd-agent:|\bcdk8s[-_]etcd(?:-go)?[-:]|\bkubectl-etcd-v|\/tags\/v)(\d+\.\d+\.\d+(?:-(?:alpha|beta|rc)[\w.]*\w)?)/g;
+  /(?:ghcr\.io\/cdk8s-etcd\/[\w$-]+:|\betcd-agent:|\bcdk8s[-_]etcd(?:-go)?[-:]|\bkubectl-etcd-v|\/tags\/v)(\d+\.\d+\.\d+(?:-(?:alpha|beta|rc)(?:\.\d+)*|(?:a|b|rc)\d+)?)/g;
 
 const isHeadingOf = (line, version) =>
   [`## ${version}`, `## [${version}]`].some((start) => line === start || line.startsWith(`${start} `));

@@ -60,6 +60,17 @@ test('a prerelease is a version of its own', () => {
   expect(other).toContain('docs/install.md:1: cdk8s-etcd-1.2.0');
 });
 
+test.each(['1.2.0-rc.1', '1.2.0-alpha.3'])('the files of %s have names of this version', (version) => {
+  const files = `['npm', 'plugin', 'python', 'java', 'go'].flatMap((step) => artifactsOf(step, '${version}')).join(' ')`;
+  const module = JSON.stringify(resolve('scripts/release/artifacts.mjs'));
+  const names = evaluated(`import(${module}).then(({ artifactsOf }) => ${files})`) as string;
+  expect(names.split(' ').length).toBeGreaterThan(5);
+  const changed = (text: string) => ({ ...released, 'docs/install.md': `${text} a/etcd-agent:${version}-a` });
+  const complaints = (of: string) => (found(changed(names), of) as string[]).filter((line) => line.startsWith('docs/'));
+  expect(complaints(version)).toEqual([]);
+  expect(complaints('1.2.0').length).toBeGreaterThan(5);
+});
+
 test('everything here names one version', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(evaluated(`m.otherVersions(${JSON.stringify(version)}, m.committed())`)).toEqual([]);
