@@ -28,8 +28,9 @@ export function orThrow(code) {
 export const build = (directory = join(root, 'lib'), check = must) =>
   check(status('tsc', ['-p', 'tsconfig.build.json', '--outDir', directory]));
 
-/** Bundles the agent into agent/lib/. */
-export const bundle = (check = must) => check(node('agent/build.mjs'));
+/** Bundles the agent into agent/lib/, or another directory. */
+export const bundle = (directory = join(root, 'agent/lib'), check = must) =>
+  check(node('agent/build.mjs', [directory]));
 
 /** Bundles kubectl-etcd into lib/, or another directory. */
 export const plugin = (directory = join(root, 'lib'), check = must) =>

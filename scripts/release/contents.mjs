@@ -16,20 +16,32 @@ const neededByNode = {
   arm64: ['lib/ld-linux-aarch64.so.1', 'lib/aarch64-linux-gnu/libc.so.6'],
 };
 
-/** Unpacks the image of an OCI layout, for each platform. Returns for each its architecture, its configuration and the directory. */
-export async function unpack(layout, into) {
+/**
+ * Unpacks the image of an OCI layout, for each platform. Returns for each its architecture, its configuration and the directory.
+ * Throws unless the layout has each of these platforms once.
+ */
+export async function unpack(layout, into, platforms) {
   const blob = (digest) => join(layout, 'blobs', digest.replace(':', '/'));
   const read = ({ digest }) => JSON.parse(readFileSync(blob(digest), 'utf8'));
   const [top] = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')).manifests;
-  const parts = [];
   // docker writes no list for one platform.
-  for (const described of read(top).manifests ?? [top]) {
-    const manifest = read(described);
-    const config = read(manifest.config);
-    const { architecture } = described.platform ?? config;
+  const images = (read(top).manifests ?? [top]).map((described) => {
+    const { config, layers } = read(described);
+    return {
+      architecture: described.platform?.architecture ?? read(config).architecture,
+      config: read(config),
+      layers,
+    };
+  });
+  const found = images.map(({ architecture }) => architecture).sort();
+  const wanted = [...new Set(platforms.map((platform) => platform.split('/')[1]))].sort();
+  if (found.join() !== wanted.join())
+    throw new Error(`${layout}: is for ${found.join(', ')}, not ${wanted.join(', ')}`);
+  const parts = [];
+  for (const { architecture, config, layers } of images) {
     const directory = join(into, architecture);
     mkdirSync(directory, { recursive: true });
-    for (const { digest } of manifest.layers) {
+    for (const { digest } of layers) {
       await run('tar', ['-xf', blob(digest), '-C', directory, '--no-same-owner', '--no-same-permissions']);
     }
     parts.push({ architecture, config, directory });

@@ -1,10 +1,10 @@
 // The agent's images for every architecture: archives of OCI layouts, which skopeo or crane push as they are.
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { unpinnedBases, withBases } from '../lib/image/base-images.mjs';
 import { buildLayout, findBuilder } from '../lib/image/builder.mjs';
 import { releaseImages } from '../lib/image/labels.mjs';
-import { bundle, orThrow } from '../lib/steps.mjs';
+import { bundle, orThrow, root } from '../lib/steps.mjs';
 import { unpack, wrongIn } from './contents.mjs';
 import { LeftOut } from './left-out.mjs';
 import { pack } from './pack.mjs';
@@ -15,15 +15,19 @@ export const allPlatforms = ['linux/amd64', 'linux/arm64'];
 export async function image(release) {
   const { platforms, time } = release;
   const buildArgs = withBases(release.buildArgs);
-  const builder = findBuilder();
-  if (!builder) throw new LeftOut('no docker, podman or buildah works here');
-  bundle(orThrow);
+  const builder = findBuilder(true);
+  if (!builder) throw new LeftOut('no docker with buildx, podman or buildah works here');
+  // The suites put programs of their own into agent/lib.
+  const context = release.scratch('context');
+  for (const name of ['Dockerfile', '.dockerignore']) copyFileSync(join(root, 'agent', name), join(context, name));
+  bundle(join(context, 'lib'), orThrow);
   for (const each of releaseImages) {
     const { name } = each;
     const layout = release.scratch(layoutOf(name));
-    if (buildLayout(builder, each, layout, { platforms, time, buildArgs }) !== 0)
+    if (buildLayout(builder, each, context, layout, { platforms, time, buildArgs }) !== 0)
       throw new Error(`${builder.name} could not build ${name} for ${platforms.join(' and ')}; its own lines say why`);
-    release.contents.set(name, await checked(each, layout, release.scratch(join('files', layoutOf(name)))));
+    const files = release.scratch(join('files', layoutOf(name)));
+    release.contents.set(name, await checked(each, platforms, layout, files));
     release.digests.set(name, digestOf(layout));
     pack(layout, release.file(`${layoutOf(name)}.oci.tar`), time);
   }
@@ -35,9 +39,9 @@ export async function image(release) {
   if (lacking.length > 0) throw new LeftOut(lacking.join('\n  '));
 }
 
-/** The files of an image for each platform. Throws if an image has programs of another one. */
-async function checked({ name, target }, layout, into) {
-  const parts = await unpack(layout, into);
+/** The files of an image for each platform. Throws if a platform is missing, or an image has programs of another one. */
+async function checked({ name, target }, platforms, layout, into) {
+  const parts = await unpack(layout, into, platforms);
   for (const part of parts) {
     const wrong = wrongIn(part, target);
     if (wrong.length > 0) throw new Error(`${name} for ${part.architecture}: ${wrong.join(', ')}`);

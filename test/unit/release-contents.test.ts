@@ -72,6 +72,29 @@ test('a configuration for another platform', () => {
   expect(wrong(agent, 'agent', 'amd64')).toEqual(['its configuration is for amd64']);
 });
 
+/** Unpacks a layout, or returns the message of the failure. */
+const unpacked = (layout: string, platforms: readonly string[]) =>
+  evaluated(
+    'release/contents.mjs',
+    `m.unpack(${JSON.stringify(layout)}, ${JSON.stringify(join(directory, 'unpacked'))}, ${JSON.stringify(platforms)})
+      .catch(({ message }) => message)`,
+  );
+
+test.each([
+  [['amd64'], 'amd64'],
+  [['amd64', 'arm64', 'amd64'], 'amd64, amd64, arm64'],
+])('a list of %j is not for both platforms', (architectures, found) => {
+  const layout = join(directory, 'layout');
+  mkdirSync(join(layout, 'blobs/sha256'), { recursive: true });
+  const json = (name: string, value: unknown) => writeFileSync(join(layout, name), JSON.stringify(value));
+  json('blobs/sha256/config', {});
+  json('blobs/sha256/manifest', { config: { digest: 'sha256:config' }, layers: [] });
+  const manifests = architectures.map((architecture) => ({ digest: 'sha256:manifest', platform: { architecture } }));
+  json('blobs/sha256/list', { manifests });
+  json('index.json', { manifests: [{ digest: 'sha256:list' }] });
+  expect(unpacked(layout, ['linux/amd64', 'linux/arm64'])).toBe(`${layout}: is for ${found}, not amd64, arm64`);
+});
+
 test('docker writes no list for one platform, and the image is unpacked all the same', () => {
   const layout = join(directory, 'one-platform');
   const blobs = join(layout, 'blobs/sha256');
@@ -84,7 +107,8 @@ test('docker writes no list for one platform, and the image is unpacked all the 
   json('manifest', { config: { digest: 'sha256:config' }, layers: [{ digest: 'sha256:layer' }] });
   writeFileSync(join(layout, 'index.json'), JSON.stringify({ manifests: [{ digest: 'sha256:manifest' }] }));
   const into = join(directory, 'unpacked');
-  const parts = evaluated('release/contents.mjs', `m.unpack(${JSON.stringify(layout)}, ${JSON.stringify(into)})`);
-  expect(parts).toEqual([{ architecture: 'arm64', config: { architecture: 'arm64' }, directory: join(into, 'arm64') }]);
+  expect(unpacked(layout, ['linux/arm64'])).toEqual([
+    { architecture: 'arm64', config: { architecture: 'arm64' }, directory: join(into, 'arm64') },
+  ]);
   expect(readFileSync(join(into, 'arm64/file'), 'utf8')).toBe('content');
 });

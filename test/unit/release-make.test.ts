@@ -57,6 +57,17 @@ test('a step that does not make all its artifacts has failed', () => {
   );
 }, 120_000);
 
+test('the images have a bundle of their own, because the suites put programs into agent/lib', () => {
+  const log = join(directory, 'log');
+  const buildah = `[ "$1" = --version ] || { for last; do :; done; echo "$last"/.[!.]* "$last"/* "$last"/lib/bin/etcd* >${log}; exit 1; }`;
+  expect(made({ only: ['image'] }, withPrograms({ buildah }))).toMatch(/^image: buildah could not build /);
+  const context = readFileSync(log, 'utf8')
+    .trimEnd()
+    .replaceAll(/\S+\/context\//g, '')
+    .split(' ');
+  expect(context).toEqual(['.dockerignore', 'Dockerfile', 'lib', 'lib/bin/etcd-agent.mjs']);
+}, 120_000);
+
 test('prereleases have other names in Python', () => {
   const names = (version: string) => evaluated('release/artifacts.mjs', `m.artifactsOf('python', '${version}')`);
   expect(['1.2.0', '1.2.0-alpha.3', '1.2.0-rc.1'].flatMap(names)).toEqual([

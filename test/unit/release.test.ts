@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { evaluated } from './scripts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-release-test-'));
@@ -75,7 +75,7 @@ test('without a builder, the image and what needs it are left out by name, and t
     'python: by --without',
     'java: by --without',
     'go: by --without',
-    'image: no docker, podman or buildah works here',
+    'image: no docker with buildx, podman or buildah works here',
     'manifests: there is no image whose digest they could name',
     'npm-sbom: by --without',
     'image-sbom: there is no image',
@@ -120,22 +120,29 @@ test('buildah builds one platform after the other, so that each time the list ha
   writeFileSync(join(bin, 'buildah'), script, { mode: 0o755 });
   const options = "{ platforms: ['linux/amd64', 'linux/arm64'], time: 7, buildArgs: ['A=b'] }";
   const image = "{ name: 'example.com/member:1', target: 'member' }";
-  const build = `m.buildLayout(m.findBuilder(), ${image}, '/out', ${options})`;
+  const build = `m.buildLayout(m.findBuilder(), ${image}, '/context', '/out', ${options})`;
   expect(evaluated('lib/image/builder.mjs', build, { ...process.env, PATH: bin })).toBe(0);
   const lines = readFileSync(log, 'utf8')
-    .replace(/release-\d+/g, 'release-1')
-    .replaceAll(resolve('agent'), '/agent')
+    .replace(/release-[0-9a-f]{12}/g, 'release-1')
     .replace(/(BUILDPLATFORM=linux)\/\S+/g, '$1/…')
     .replace(/(--build-arg (VERSION|REVISION|CREATED)=\S* )+/g, '… ')
     .trimEnd()
     .split('\n');
   expect(lines).toEqual([
     '--version',
-    'build --pull=missing --platform=linux/amd64 --build-arg BUILDPLATFORM=linux/… --target=member … --build-arg A=b --timestamp=7 --manifest=localhost/cdk8s-etcd-release-1 /agent',
-    'build --pull=missing --platform=linux/arm64 --build-arg BUILDPLATFORM=linux/… --target=member … --build-arg A=b --timestamp=7 --manifest=localhost/cdk8s-etcd-release-1 /agent',
+    'build --pull=missing --platform=linux/amd64 --build-arg BUILDPLATFORM=linux/… --target=member … --build-arg A=b --timestamp=7 --manifest=localhost/cdk8s-etcd-release-1 /context',
+    'build --pull=missing --platform=linux/arm64 --build-arg BUILDPLATFORM=linux/… --target=member … --build-arg A=b --timestamp=7 --manifest=localhost/cdk8s-etcd-release-1 /context',
     'manifest push --all localhost/cdk8s-etcd-release-1 oci:/out:example.com/member:1',
     'manifest rm localhost/cdk8s-etcd-release-1',
   ]);
+});
+
+test('docker without buildx builds no image of a release', () => {
+  const bin = mkdtempSync(join(directory, 'bin-'));
+  for (const name of ['docker', 'buildah'])
+    writeFileSync(join(bin, name), '#!/bin/sh\n[ "$1" != buildx ]', { mode: 0o755 });
+  const names = '[m.findBuilder(true).name, m.findBuilder().name]';
+  expect(evaluated('lib/image/builder.mjs', names, { ...process.env, PATH: bin })).toEqual(['buildah', 'docker']);
 });
 
 test('the provenance has the command and the base images', () => {

@@ -1,5 +1,6 @@
 // Builds the agent's images, and writes them into archives, with any available builder.
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { commitSeconds, ownBuildArgs } from './labels.mjs';
 
@@ -10,7 +11,8 @@ const buildPlatform = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`
 
 /** The commands of podman and buildah that build for several platforms and write the result as an OCI layout. */
 function byManifest({ image, layout, platforms, args, directory, time }) {
-  const list = `localhost/cdk8s-etcd-release-${process.pid}`;
+  // A list of this name that is there would be continued.
+  const list = `localhost/cdk8s-etcd-release-${randomBytes(6).toString('hex')}`;
   // buildah 1.28 leaves it empty, and then runs programs of the other architecture.
   const own = ['--build-arg', `BUILDPLATFORM=${buildPlatform}`];
   return [
@@ -30,6 +32,7 @@ const builders = [
   {
     name: 'docker',
     probe: ['info'],
+    layoutProbe: ['buildx', 'version'],
     build: ['build'],
     timed: (seconds) => ['--build-arg', `SOURCE_DATE_EPOCH=${seconds}`],
     save: (image, archive) => ['save', '--output', archive, image],
@@ -71,9 +74,12 @@ const builders = [
   },
 ];
 
-/** The first builder that works here, or undefined. */
-export function findBuilder() {
-  const builder = builders.find(({ name, probe }) => spawnSync(name, probe, { stdio: 'ignore' }).status === 0);
+/** The first builder that works here, or undefined. `forLayouts` also asks for what `buildLayout` needs. */
+export function findBuilder(forLayouts = false) {
+  const works = (name, args) => spawnSync(name, args, { stdio: 'ignore' }).status === 0;
+  const builder = builders.find(
+    ({ name, probe, layoutProbe }) => works(name, probe) && (!forLayouts || !layoutProbe || works(name, layoutProbe)),
+  );
   if (!builder) console.error('the image needs docker, podman or buildah; install one of them and run this again');
   return builder;
 }
@@ -99,14 +105,17 @@ export function saveImage(builder, image, archive) {
   return run(builder, builder.save(image, archive));
 }
 
-/** Builds an image for each platform into an empty directory, an OCI layout without any time but `time`. Returns the exit code. */
-export function buildLayout(builder, { name, target }, layout, { platforms, time, buildArgs = [] }) {
+/**
+ * Builds an image of the Dockerfile in a directory for each platform into an empty one, an OCI layout without any time but
+ * `time`. Returns the exit code.
+ */
+export function buildLayout(builder, { name, target }, directory, layout, { platforms, time, buildArgs = [] }) {
   console.error(`building ${name} for ${platforms.join(' and ')} with ${builder.name}`);
   const args = [
     `--target=${target}`,
     ...[...ownBuildArgs(), ...buildArgs].flatMap((argument) => ['--build-arg', argument]),
   ];
-  const commands = builder.layout({ image: name, layout, platforms, args, directory: agent, time });
+  const commands = builder.layout({ image: name, layout, platforms, args, directory, time });
   return commands.reduce((code, words) => code || run(builder, words, { SOURCE_DATE_EPOCH: String(time) }), 0);
 }
 
