@@ -245,6 +245,14 @@ test.each([
   expect(run('pypi', 'The wheel, alone in its folder')).toMatchObject({ status, output });
 });
 
+test('only the wheel of this version goes to PyPI, under the name that Python gives it', () => {
+  const ours = 'cdk8s_etcd-1.2.0rc1-py3-none-any.whl';
+  for (const name of [ours, 'zz-9.9.9-py3-none-any.whl']) writeFileSync(join(folder, 'release', name), 'wheel');
+  standIn('curl', `echo '{"message":"Not Found"}' >answer; printf 404`);
+  const { status } = run('pypi', 'The wheel, alone in its folder', { TAG: 'v1.2.0-rc.1' });
+  expect([status, readdirSync(join(folder, 'wheel'))]).toEqual([0, [ours]]);
+});
+
 test('PyPI that does not answer is not PyPI without the wheel', () => {
   writeFileSync(join(folder, 'release', wheel), 'wheel');
   standIn('curl', 'printf 000; exit 7');
