@@ -1,8 +1,15 @@
 // The files that each step makes, so that none is missing, and none of something else is published.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { releaseImages } from '../lib/image/labels.mjs';
 import { layoutOf } from './image.mjs';
-import { signatures } from './signature.mjs';
 import { tracked } from './tracked.mjs';
+
+/** Files of a release that differ each time, because signatures are random. */
+export const signatures = ['SHA256SUMS.sigstore.json', 'provenance.sigstore.json', 'rehearsal.pub'];
+
+/** Files that come after the sums, which do not list them. */
+export const notListed = new Set(['SHA256SUMS', ...signatures]);
 
 const ofImages = (end) => releaseImages.map(({ name }) => `${layoutOf(name)}.${end}`);
 
@@ -24,8 +31,15 @@ const names = {
 /** Names of the files that a step makes. */
 export const artifactsOf = (step, version) => names[step]?.(version) ?? [];
 
-/** Whether a step of this version makes a file of this name. */
-export const isArtifact = (name, version) => Object.values(names).some((of) => of(version).includes(name));
+/** Names of the files that SHA256SUMS of a whole release lists. */
+export const listedArtifacts = (version) =>
+  Object.values(names).flatMap((of) => of(version).filter((name) => !notListed.has(name)));
+
+/** Steps before the provenance whose files are not all in a directory. */
+export const stepsLackingIn = (directory, version) =>
+  Object.keys(names)
+    .slice(0, Object.keys(names).indexOf('provenance'))
+    .filter((step) => artifactsOf(step, version).some((name) => !existsSync(join(directory, name))));
 
 /** As Python writes it: 1.2.0rc1. */
 export const pythonVersion = (version) => version.replace(/-(a|b|rc)[a-z]*\.(\d+)$/, '$1$2');

@@ -3,12 +3,14 @@ import { run } from '../lib/run.mjs';
 
 export class LeftOut extends Error {}
 
-/** Runs a program. Without the program, the artifact is left out. Returns its stdout. */
-export async function runIfThere(program, args, options) {
-  try {
-    return await run(program, args, options);
-  } catch (error) {
-    if (error.message !== `no ${program} on the PATH`) throw error;
-    throw new LeftOut(error.message);
-  }
+/** Leaves the artifact out unless this command works, as it does with every usable installation of the program. */
+export async function need(program, ...args) {
+  await run(program, args, { timeout: 60_000 }).catch(({ message }) => {
+    throw new LeftOut(message.startsWith(`no ${program} `) ? message : `${program} ${args.join(' ')}: ${message}`);
+  });
+}
+
+/** Leaves the artifact out if this run has made no image. */
+export function needImage({ digests, only }) {
+  if (digests.size === 0) throw new LeftOut(`there is no image${only.length > 0 ? '; add --only image' : ''}`);
 }

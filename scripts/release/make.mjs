@@ -1,9 +1,10 @@
 // The steps of a release, in their order: each makes one kind of artifact.
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fillDirectory } from '../lib/cache.mjs';
 import { umask } from '../lib/modes.mjs';
 import { say } from '../lib/run.mjs';
-import { artifactsOf } from './artifacts.mjs';
+import { artifactsOf, notListed } from './artifacts.mjs';
 import { checksums } from './checksums.mjs';
 import { go } from './go.mjs';
 import { allPlatforms, image } from './image.mjs';
@@ -45,12 +46,12 @@ export async function makeRelease(directory, options) {
   return withLock(`${directory}.lock`, () =>
     fillDirectory(directory, async (fresh) => {
       if (options.only?.length > 0 && existsSync(directory)) cpSync(directory, fresh, { recursive: true });
-      return makeSteps(fresh, options);
+      return makeSteps(fresh, directory, options);
     }),
   );
 }
 
-async function makeSteps(directory, { only = [], without = [], platforms = allPlatforms, ...options }) {
+async function makeSteps(directory, earlier, { only = [], without = [], platforms = allPlatforms, ...options }) {
   const release = new Release(directory, { ...options, platforms, only, without });
   const leftOut = [];
   try {
@@ -65,7 +66,7 @@ async function makeSteps(directory, { only = [], without = [], platforms = allPl
       try {
         if (without.includes(name)) throw new LeftOut('by --without');
         if (name === 'provenance') refuseChanges(release);
-        await makeAll(name, make, release);
+        await makeAll(name, make, release, earlier);
         say(`${name}: made`, started);
       } catch (error) {
         if (!(error instanceof LeftOut)) throw new Error(`${name}: ${error.message}`);
@@ -80,13 +81,22 @@ async function makeSteps(directory, { only = [], without = [], platforms = allPl
   return leftOut;
 }
 
-/** Makes the artifacts of a step, anew if they are there. Throws if one is missing. */
-async function makeAll(name, make, release) {
+/** Makes the artifacts of a step, anew if they are there. Throws if one is missing. A step that is left out keeps the earlier ones. */
+async function makeAll(name, make, release, earlier) {
   const files = artifactsOf(name, release.version);
-  for (const file of files) rmSync(release.file(file), { force: true });
-  await make(release);
-  const missing = files.filter((file) => !existsSync(release.file(file)));
-  if (missing.length > 0) throw new Error(`made no ${missing.join(', ')}`);
+  const isMade = (file) => existsSync(release.file(file));
+  const kept = files.filter(isMade);
+  for (const file of kept) rmSync(release.file(file));
+  try {
+    await make(release);
+    const missing = files.filter((file) => !isMade(file));
+    if (missing.length > 0) throw new Error(`made no ${missing.join(', ')}`);
+  } finally {
+    // What comes later is not of the new files.
+    if (name !== 'signature' && files.some(isMade))
+      for (const each of notListed) if (!files.includes(each)) rmSync(release.file(each), { force: true });
+    for (const file of kept) if (!isMade(file)) copyFileSync(join(earlier, file), release.file(file));
+  }
 }
 
 /** The workflow would sign as its own what is not of its commit. */

@@ -1,13 +1,15 @@
 // dist/ with the image by its digest, so that what is applied is what was tested.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '../lib/steps.mjs';
-import { LeftOut } from './left-out.mjs';
+import { needImage } from './left-out.mjs';
 import { pack } from './pack.mjs';
 import { tracked } from './tracked.mjs';
 
 export async function manifests(release) {
-  if (release.digests.size === 0) throw new LeftOut('there is no image whose digest they could name');
+  needImage(release);
+  // It may have files of an earlier commit.
+  rmSync(release.file('dist'), { recursive: true, force: true });
   for (const path of tracked('dist')) {
     const file = release.file(path);
     mkdirSync(dirname(file), { recursive: true });

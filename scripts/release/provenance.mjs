@@ -3,13 +3,17 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { baseImages, withBases } from '../lib/image/base-images.mjs';
 import { root } from '../lib/steps.mjs';
+import { stepsLackingIn } from './artifacts.mjs';
 
 export async function provenance(release) {
-  writeFileSync(release.file('provenance.json'), `${JSON.stringify(predicate(release), undefined, 2)}\n`);
+  // With --only, other steps may have made nothing yet.
+  const leftOut = new Set([...release.leftOut, ...stepsLackingIn(release.directory, release.version)]);
+  const document = predicate(release, [...leftOut]);
+  writeFileSync(release.file('provenance.json'), `${JSON.stringify(document, undefined, 2)}\n`);
 }
 
 /** https://slsa.dev/spec/v1.0/provenance */
-export function predicate({ version, commit, homepage, hasChanges, keyless, digests, leftOut, ...options }) {
+export function predicate({ version, commit, homepage, hasChanges, keyless, digests, ...options }, leftOut) {
   const packages = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
   const bases = digests.size > 0 ? baseImages(withBases(options.buildArgs)) : [];
   return {

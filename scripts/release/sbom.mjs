@@ -5,7 +5,7 @@ import { run } from '../lib/run.mjs';
 import { root } from '../lib/steps.mjs';
 import { goModules } from './go-modules.mjs';
 import { layoutOf } from './image.mjs';
-import { LeftOut, runIfThere } from './left-out.mjs';
+import { LeftOut, need, needImage } from './left-out.mjs';
 import { shippedPackages } from './shipped.mjs';
 
 export async function npmSbom(release) {
@@ -25,13 +25,14 @@ export async function npmSbom(release) {
 }
 
 export async function imageSbom(release) {
-  if (release.digests.size === 0) throw new LeftOut('there is no image');
+  needImage(release);
+  await need('go', 'version');
   const lacking = new Set();
   for (const [image, digest] of release.digests) {
     const modules = [];
     for (const { directory } of release.contents.get(image)) {
       for (const name of licensesLackingIn(directory)) lacking.add(name);
-      modules.push(...goModules(await runIfThere('go', ['version', '-m', directory], { env: release.environment })));
+      modules.push(...goModules(await run('go', ['version', '-m', directory], { env: release.environment })));
     }
     if (modules.length === 0) throw new Error(`${image}: no Go program was found in it`);
     write(release, `${layoutOf(image)}.go.cdx.json`, document(release, image, digest, modules));

@@ -4,16 +4,12 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { goProgram } from '../lib/go-program.mjs';
 import { run } from '../lib/run.mjs';
+import { signatures } from './artifacts.mjs';
 import { LeftOut } from './left-out.mjs';
+import { checkSums } from './made.mjs';
 
 const timeout = 300_000;
 const type = 'slsaprovenance1';
-
-/** Files of a release that differ each time, because signatures are random. */
-export const signatures = ['SHA256SUMS.sigstore.json', 'provenance.sigstore.json', 'rehearsal.pub'];
-
-/** Files that come after the sums, which do not list them. */
-export const notListed = new Set(['SHA256SUMS', ...signatures]);
 
 /** Path of cosign. */
 export const cosignProgram = () =>
@@ -22,6 +18,7 @@ export const cosignProgram = () =>
 export async function signature(release) {
   if (release.leftOut.length > 0 && !release.only.includes('signature'))
     throw new LeftOut('not everything was made, so nothing is signed; `--only signature` tries it');
+  checkSums(release.directory);
   const program = await cosignProgram().catch((error) => {
     throw new LeftOut(`no cosign: ${error.message}`);
   });

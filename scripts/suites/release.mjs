@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { say } from '../lib/run.mjs';
+import { notListed, signatures } from '../release/artifacts.mjs';
 import { makeRelease } from '../release/make.mjs';
 import { filesBelow } from '../release/pack.mjs';
-import { notListed, signatures } from '../release/signature.mjs';
 
 const { values } = parseArgs({
   options: {

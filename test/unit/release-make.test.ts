@@ -77,6 +77,52 @@ test('prereleases have other names in Python', () => {
   ]);
 });
 
+test('what other steps have not made is left out of the provenance', () => {
+  expect(made({ only: ['provenance'] })).toEqual([]);
+  expect(provenance().buildDefinition.internalParameters.leftOut).toEqual([
+    'npm',
+    'plugin',
+    'python',
+    'java',
+    'go',
+    'image',
+    'manifests',
+    'npm-sbom',
+    'image-sbom',
+  ]);
+});
+
+test.each([
+  ['python', { python3: 'echo No module named pip >&2; exit 1' }, 'python3 -m pip --version: No module named pip'],
+  ['java', { mvn: 'echo JAVA_HOME is not defined >&2; exit 1' }, 'mvn --version: JAVA_HOME is not defined'],
+  ['java', {}, 'no mvn on the PATH'],
+])('%s is left out with %j', (step, programs, reason) => {
+  expect(made({ only: [step] }, withPrograms(programs as Record<string, string>))).toEqual([`${step}: ${reason}`]);
+});
+
+test('a step that is left out keeps its earlier files, and the signatures of them', () => {
+  const files = ['SHA256SUMS', 'SHA256SUMS.sigstore.json', 'dist/etcd-cluster.k8s.yaml'];
+  mkdirSync(join(out, 'dist'), { recursive: true });
+  for (const name of files) writeFileSync(join(out, name), name);
+  expect(made({ only: ['manifests'] })).toEqual(['manifests: there is no image; add --only image']);
+  for (const name of files) expect(readFileSync(join(out, name), 'utf8')).toBe(name);
+});
+
+test('a step that makes files leaves no sums of the earlier ones, and no signatures', () => {
+  mkdirSync(out);
+  for (const name of ['SHA256SUMS', 'provenance.sigstore.json', 'a.tgz']) writeFileSync(join(out, name), name);
+  expect(made({ only: ['provenance'] })).toEqual([]);
+  expect(readdirSync(out)).toEqual(['a.tgz', 'provenance.json']);
+});
+
+test('nothing is signed whose sum is another', () => {
+  made({ only: ['provenance', 'checksums'] });
+  writeFileSync(join(out, 'provenance.json'), '{}');
+  expect(made({ only: ['signature'] })).toBe('signature: provenance.json: is not the file that SHA256SUMS lists');
+  rmSync(join(out, 'SHA256SUMS'));
+  expect(made({ only: ['signature'] })).toBe('signature: there is no SHA256SUMS; make the release first');
+});
+
 test('a release that fails leaves the earlier one as it was', () => {
   mkdirSync(out);
   for (const name of ['SHA256SUMS', 'cdk8s-etcd-0.0.9.tgz']) writeFileSync(join(out, name), name);
@@ -111,9 +157,10 @@ test('the archive of the manifests unpacks into dist/, as the guides name it', (
   const at = (...names: string[]) => join(directory, ...names);
   const release = `{ version: '${version}', time: 7, digests: new Map(${JSON.stringify(digests)}),
     file: (...names) => [${JSON.stringify(at('release'))}, ...names].join('/') }`;
-  mkdirSync(at('release'));
+  mkdirSync(at('release/dist'), { recursive: true });
+  writeFileSync(at('release/dist/earlier.k8s.yaml'), '');
   evaluated('release/manifests.mjs', `m.manifests(${release}).then(() => 0)`);
   const list = execFileSync('tar', ['-tzf', at('release', `dist-v${version}.tar.gz`)], { encoding: 'utf8' });
   expect(list.trimEnd().split('\n')).toContain('dist/etcd-cluster.k8s.yaml');
-  expect(list.trimEnd()).not.toMatch(/^(?!dist\/)/m);
+  expect(list.trimEnd()).not.toMatch(/^(?!dist\/)|earlier/m);
 });

@@ -1,12 +1,25 @@
 // What the workflow signs and publishes, with a stand-in for cosign.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { evaluated } from './scripts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
+/** What SHA256SUMS of a whole release lists. */
+const names: string[] = evaluated('release/artifacts.mjs', `m.listedArtifacts('${version}')`);
+const tarball = `cdk8s-etcd-${version}.tgz`;
 const homepage = 'https://github.com/cdk8s-etcd/cdk8s-etcd';
 
 let folder: string;
@@ -15,7 +28,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-sign-'));
   bin = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-bin-'));
   standIn('exit 0');
-  writeFileSync(join(folder, 'a.tgz'), 'a');
+  names.forEach(add);
   provenance({});
 });
 afterEach(() => {
@@ -25,8 +38,13 @@ afterEach(() => {
 const standIn = (body: string) =>
   writeFileSync(join(bin, 'cosign'), `#!/bin/sh\necho "$@" >> ${bin}/log\n${body}\n`, { mode: 0o755 });
 
-/** Writes what SHA256SUMS lists, as the job `make` does. */
-function provenance({ of = version, from = commit, changes = false, leftOut = [] as string[] }) {
+function add(name: string): void {
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), name);
+}
+
+/** Writes the provenance and SHA256SUMS, as the job `make` does. */
+function provenance({ of = version, from = commit, changes = false, leftOut = [] as string[], listed = names }) {
   const predicate = {
     buildDefinition: {
       externalParameters: { version: of },
@@ -40,7 +58,7 @@ function provenance({ of = version, from = commit, changes = false, leftOut = []
     `${createHash('sha256')
       .update(readFileSync(join(folder, name)))
       .digest('hex')}  ${name}\n`;
-  writeFileSync(join(folder, 'SHA256SUMS'), ['a.tgz', 'provenance.json'].map(line).join(''));
+  writeFileSync(join(folder, 'SHA256SUMS'), listed.map(line).join(''));
 }
 
 function run(script: 'sign' | 'verify') {
@@ -84,9 +102,40 @@ const foreign: [string, () => void, string][] = [
     () => provenance({ leftOut: ['java', 'go'] }),
     "provenance.json: leftOut is 'java, go', not ''",
   ],
-  ['another file', () => writeFileSync(join(folder, 'b.whl'), ''), 'b.whl: SHA256SUMS does not list it'],
-  ['other bytes', () => writeFileSync(join(folder, 'a.tgz'), 'b'), 'a.tgz: is not the file that SHA256SUMS lists'],
-  ['a file that is not there', () => rmSync(join(folder, 'a.tgz')), 'a.tgz: SHA256SUMS lists it, and it is not there'],
+  ['another file', () => add('b.whl'), 'b.whl: is not a file that SHA256SUMS lists'],
+  ['another link', () => symlinkSync('/dev/null', join(folder, 'b.whl')), 'b.whl: is not a file that SHA256SUMS lists'],
+  ['another folder', () => mkdirSync(join(folder, 'b')), 'b: is not a file that SHA256SUMS lists'],
+  [
+    'a link in the place of a file',
+    () => {
+      writeFileSync(join(bin, 'a'), tarball);
+      rmSync(join(folder, tarball));
+      symlinkSync(join(bin, 'a'), join(folder, tarball));
+    },
+    `${tarball}: is not a file that SHA256SUMS lists`,
+  ],
+  [
+    'a listed file that no step makes',
+    () => {
+      add('zz-9.9.9-py3-none-any.whl');
+      provenance({ listed: [...names, 'zz-9.9.9-py3-none-any.whl'] });
+    },
+    `zz-9.9.9-py3-none-any.whl: no step of version ${version} makes it, and SHA256SUMS lists it`,
+  ],
+  [
+    'a release that lacks an artifact',
+    () => {
+      rmSync(join(folder, tarball));
+      provenance({ listed: names.filter((name) => name !== tarball) });
+    },
+    `${tarball}: SHA256SUMS does not list it`,
+  ],
+  ['other bytes', () => writeFileSync(join(folder, tarball), 'b'), `${tarball}: is not the file that SHA256SUMS lists`],
+  [
+    'a file that is not there',
+    () => rmSync(join(folder, tarball)),
+    `${tarball}: SHA256SUMS lists it, and it is not there`,
+  ],
   [
     'a path outside',
     () => appendFileSync(join(folder, 'SHA256SUMS'), `${'0'.repeat(64)}  ../x\n`),
