@@ -23,15 +23,17 @@ if (values.help) {
 }
 if (!values['dry-run'])
   give('this command never publishes; run it with --dry-run, and publish as docs/contributing/release.md says');
-const label = values['build-arg'].find((each) => /^(VERSION|REVISION|CREATED)=/.test(each));
+const label = values['build-arg'].find((each) => /^(VERSION|REVISION|CREATED)(=|$)/.test(each));
 if (label) give(`--build-arg: ${label.split('=')[0]} comes from the commit; leave it out`);
+const base = values['build-arg'].find((each) => /^\w+_IMAGE$/.test(each));
+if (base) give(`--build-arg: ${base} has no value; write ${base}=IMAGE`);
 for (const option of ['only', 'without']) {
   const unknown = values[option].find((name) => !Object.hasOwn(steps, name));
   if (unknown) give(`--${option}: '${unknown}' is not a step; use ${Object.keys(steps).join(', ')}`);
 }
 
-// An exit releases the lock.
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+// An exit releases the lock, removes what is unfinished, and ends programs.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 try {
   const { only, without, keyless, platform: platforms, 'build-arg': buildArgs } = values;
   const options = { only, without, keyless, platforms, buildArgs };

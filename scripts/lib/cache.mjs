@@ -1,8 +1,10 @@
 // Programs that the tests run are kept outside the tree, each set in a directory that is created atomically.
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { renameSync, rmSync } from 'node:fs';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { atExit } from './run.mjs';
 
 const { CDK8S_ETCD_CACHE, XDG_CACHE_HOME } = process.env;
 export const cacheDirectory = resolve(
@@ -18,31 +20,38 @@ export async function fillDirectory(target, fill) {
   await mkdir(parent, { recursive: true });
   await sweep(parent);
   const fresh = join(parent, `${unfinished}${basename(target)}-${randomBytes(6).toString('hex')}`);
+  const remove = atExit(() => rmSync(fresh, { recursive: true, force: true, maxRetries: 5 }));
   try {
     await mkdir(fresh);
     const result = await fill(fresh);
-    await replace(target, fresh);
+    replace(target, fresh);
     return result;
   } finally {
-    await rm(fresh, { recursive: true, force: true });
+    remove();
   }
 }
 
 /**
- * A directory cannot be renamed over a non-empty one, so the old one is moved away. Another run may create the target
- * in between.
+ * A directory cannot be renamed over a non-empty one, so the old one is moved away, and deleted when the new one is in its place.
+ * No signal is handled in between, but another run may create the target.
  */
-async function replace(target, fresh) {
-  for (let attempt = 1; ; attempt++) {
+function replace(target, fresh) {
+  const old = [];
+  for (;;) {
     try {
-      return await rename(fresh, target);
+      renameSync(fresh, target);
+      break;
     } catch (error) {
-      if (!['ENOTEMPTY', 'EEXIST'].includes(error.code) || attempt === 5) throw error;
+      if (!['ENOTEMPTY', 'EEXIST'].includes(error.code) || old.length === 5) throw error;
     }
-    const aside = `${fresh}-old${attempt}`;
-    await rename(target, aside).catch(() => {});
-    await rm(aside, { recursive: true, force: true });
+    old.push(`${fresh}-old${old.length}`);
+    try {
+      renameSync(target, old.at(-1));
+    } catch (error) {
+      if (error.code !== 'ENOENT') throw error;
+    }
   }
+  for (const aside of old) rmSync(aside, { recursive: true, force: true });
 }
 
 /** Leftovers of interrupted runs. */

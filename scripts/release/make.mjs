@@ -1,5 +1,5 @@
 // The steps of a release, in their order: each makes one kind of artifact.
-import { copyFileSync, cpSync, existsSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fillDirectory } from '../lib/cache.mjs';
 import { umask } from '../lib/modes.mjs';
@@ -43,6 +43,8 @@ export const steps = {
  */
 export async function makeRelease(directory, options) {
   process.umask(umask);
+  if (lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new Error(`${directory} is not a directory, and cannot be replaced by one; remove it`);
   return withLock(`${directory}.lock`, () =>
     fillDirectory(directory, async (fresh) => {
       if (options.only?.length > 0 && existsSync(directory)) cpSync(directory, fresh, { recursive: true });

@@ -11,7 +11,9 @@ export function pack(directory, file, time, from = directory) {
     mode: statSync(path).mode & 0o100 ? 0o755 : 0o644,
     content: readFileSync(path),
   });
-  const archive = tarFile(filesBelow(directory).map(entry));
+  const files = filesBelow(directory);
+  if (files.length === 0) throw new Error(`${directory}: there is no file to pack`);
+  const archive = tarFile(files.map(entry));
   writeFileSync(file, file.endsWith('gz') ? gzipSync(archive, { level: 9 }) : archive);
 }
 

@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { compile } from '../lib/assembly.mjs';
 import { withAbsoluteLinks } from '../lib/links.mjs';
-import { run } from '../lib/run.mjs';
+import { atExit, run } from '../lib/run.mjs';
 import { build, orThrow, plugin, root } from '../lib/steps.mjs';
 import { tracked } from './tracked.mjs';
 
 /** Packs the npm package into a directory. Returns the path of the archive. */
 export async function packPackage(destination, env = process.env) {
   const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-npm-'));
+  const remove = atExit(() => rmSync(directory, { recursive: true }));
   try {
     stageFiles(directory);
     compilePackage(directory);
@@ -20,7 +21,7 @@ export async function packPackage(destination, env = process.env) {
     const name = await run('npm', args, { cwd: directory, env });
     return join(destination, name.trim());
   } finally {
-    rmSync(directory, { recursive: true });
+    remove();
   }
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compile, translate } from '../lib/assembly.mjs';
 import { normalizeModes } from '../lib/modes.mjs';
+import { atExit } from '../lib/run.mjs';
 import { root } from '../lib/steps.mjs';
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
@@ -25,6 +26,7 @@ export class Release {
   contents = new Map();
   #scratch = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-release-'));
   #library;
+  end = atExit(() => rmSync(this.#scratch, { recursive: true, force: true, maxRetries: 5 }));
 
   constructor(directory, { keyless = false, buildArgs = [], platforms, only, without }) {
     this.directory = directory;
@@ -72,9 +74,5 @@ export class Release {
     translate(this.#library, [language], packages);
     normalizeModes(packages);
     return join(packages, language);
-  }
-
-  end() {
-    rmSync(this.#scratch, { recursive: true });
   }
 }

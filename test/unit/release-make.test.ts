@@ -1,5 +1,5 @@
-// How the steps of a release go together: what fails, what is left out, and two releases at once.
-import { execFileSync, spawnSync } from 'node:child_process';
+// How the steps of a release go together: what fails, and what is left out.
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -136,19 +136,6 @@ test('sums that are made again leave no signature of the earlier ones', () => {
   for (const name of ['SHA256SUMS.sigstore.json', 'provenance.json']) writeFileSync(join(out, name), name);
   expect(made({ only: ['checksums'] })).toEqual([]);
   expect(readdirSync(out)).toEqual(['SHA256SUMS', 'provenance.json']);
-});
-
-test('two releases at once: the second one names the first', () => {
-  const { pid: ended } = spawnSync(process.execPath, ['--version']);
-  for (const [holder, says] of [
-    [process.pid, 'is making a release here; wait until it has ended'],
-    [ended, 'has not ended well; remove the file'],
-  ]) {
-    writeFileSync(`${out}.lock`, `${holder}\n`);
-    expect(made({ only: ['provenance'] })).toBe(`${out}.lock: process ${holder} ${says}`);
-  }
-  rmSync(`${out}.lock`);
-  expect(made({ only: ['provenance'] })).toEqual([]);
 });
 
 test('the archive of the manifests unpacks into dist/, as the guides name it', () => {

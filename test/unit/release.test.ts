@@ -192,6 +192,8 @@ test('what differs from its commit is not signed as that commit', () => {
 test.each([
   [[], 'release: this command never publishes; run it with --dry-run'],
   [['--dry-run', '--build-arg', 'REVISION=1'], 'release: --build-arg: REVISION comes from the commit; leave it out'],
+  [['--dry-run', '--build-arg', 'REVISION'], 'release: --build-arg: REVISION comes from the commit; leave it out'],
+  [['--dry-run', '--build-arg', 'NODE_IMAGE'], 'release: --build-arg: NODE_IMAGE has no value; write NODE_IMAGE=IMAGE'],
   [['--dry-run', '--without', 'wheel'], "release: --without: 'wheel' is not a step; use version, npm, plugin, python"],
   [['--dry-run', '--only', 'wheel'], "release: --only: 'wheel' is not a step; use version, npm, plugin, python"],
   [['--dry'], "release: Unknown option '--dry'; --help lists the options"],

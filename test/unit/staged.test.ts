@@ -22,7 +22,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 function staged(name: string, { file, folder }: { file: number; folder: number }) {
   mkdirSync(at(name, 'package/docs'), { recursive: true });
-  for (const path of ['docs/a.md', 'run']) writeFileSync(at(name, 'package', path), path);
+  for (const path of ['docs/a.md', 'run', 'package.json']) writeFileSync(at(name, 'package', path), path);
   chmodSync(at(name, 'package/docs/a.md'), file);
   chmodSync(at(name, 'package/run'), file | 0o100);
   chmodSync(at(name, 'package/docs'), folder);
@@ -41,6 +41,23 @@ test('the npm package is the same whatever the modes of the checkout', () => {
     return readFileSync(archive);
   };
   expect(packed('shared', shared)).toEqual(packed('closed', closed));
+});
+
+test('tar that unpacks nothing makes no npm package', () => {
+  mkdirSync(at('bin'));
+  writeFileSync(at('bin/tar'), '#!/bin/sh\n', { mode: 0o755 });
+  mkdirSync(at('empty'));
+  const made = evaluated(
+    'release/npm.mjs',
+    `m.sameModes('a.tgz', ${text(at('empty'))}, 7).catch(({ message }) => message)`,
+    {
+      ...process.env,
+      PATH: at('bin'),
+    },
+  );
+  expect(made).toBe('tar unpacked nothing from a.tgz');
+  const packed = `(() => { try { m.pack(${text(at('empty'))}, ${text(at('empty.tgz'))}, 7); return '' } catch (error) { return error.message } })()`;
+  expect(evaluated('release/pack.mjs', packed)).toBe(`${at('empty')}: there is no file to pack`);
 });
 
 test.each([shared, closed])('sources of %j are staged for everyone', (modes) => {
