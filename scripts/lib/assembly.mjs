@@ -61,10 +61,15 @@ function run(directory, program, ...args) {
   if (status !== 0) throw new Error(`${basename(program)}:\n${stdout}${stderr}`);
 }
 
-/** Copies the sources, because jsii writes into the directory that it compiles. */
-function stage(directory) {
-  for (const name of ['src', 'imports', 'crds', 'LICENSE']) {
-    if (existsSync(join(root, name))) cpSync(join(root, name), join(directory, name), { recursive: true });
+/** Copies the sources, because jsii writes into the directory that it compiles. What Git ignores is not of the commit. */
+export function stage(directory) {
+  const names = ['src', 'imports', 'crds', 'LICENSE'];
+  const list = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--', ...names];
+  const { stdout } = spawnSync('git', list, { cwd: root, encoding: 'utf8' });
+  const ignored = new Set(stdout?.split('\0').map((path) => join(root, path)));
+  const filter = (path) => !ignored.has(path);
+  for (const name of names) {
+    if (existsSync(join(root, name))) cpSync(join(root, name), join(directory, name), { recursive: true, filter });
   }
   normalizeModes(directory);
   // Only these: jsii-docgen would otherwise use a newer copy that belongs to a tool.

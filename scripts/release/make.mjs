@@ -76,7 +76,7 @@ async function makeSteps(directory, earlier, { only = [], without = [], platform
         release.leftOut.push(name);
       }
     }
-    if (release.hasChanges) say(`the checkout has changes that are not committed, so this is not ${release.commit}`);
+    if (release.hasChanges) say(differs(release.commit));
   } finally {
     release.end();
   }
@@ -101,7 +101,10 @@ async function makeAll(name, make, release, earlier) {
   }
 }
 
+const differs = (commit) =>
+  `the checkout differs from ${commit}: git status shows how, or git ls-files -v by an S or a small letter`;
+
 /** The workflow would sign as its own what is not of its commit. */
 export function refuseChanges({ keyless, hasChanges, commit }) {
-  if (keyless && hasChanges) throw new Error(`--keyless: the checkout has changes that ${commit} has not; commit them`);
+  if (keyless && hasChanges) throw new Error(`--keyless: ${differs(commit)}`);
 }

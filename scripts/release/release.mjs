@@ -8,7 +8,7 @@ import { normalizeModes } from '../lib/modes.mjs';
 import { atExit } from '../lib/run.mjs';
 import { root } from '../lib/steps.mjs';
 
-const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 }).trim();
 const { version, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /** A release of the commit that is checked out. `options` are those of the command. */
@@ -37,9 +37,12 @@ export class Release {
     this.platforms = platforms;
   }
 
-  /** Whether the checkout differs from the commit now, whatever the user's settings of Git hide. */
+  /** Whether the checkout differs from the commit now, or may, because Git was told not to look at a file. */
   get hasChanges() {
-    return git('status', '--porcelain', '--untracked-files=all') !== '' || git('rev-parse', 'HEAD') !== this.commit;
+    const unseen = /^(?:[a-z]|S )/m.test(git('ls-files', '-v'));
+    return (
+      unseen || git('status', '--porcelain', '--untracked-files=all') !== '' || git('rev-parse', 'HEAD') !== this.commit
+    );
   }
 
   /** Environment of the programs: that of this process without the variables of npm, and the time of the commit. */

@@ -185,7 +185,9 @@ test('what differs from its commit is not signed as that commit', () => {
       'release/make.mjs',
       `(() => { try { m.refuseChanges({ keyless: ${keyless}, hasChanges: ${hasChanges}, commit: 'ab12' }); return '' } catch (error) { return error.message } })()`,
     );
-  expect(refusal(true, true)).toBe('--keyless: the checkout has changes that ab12 has not; commit them');
+  expect(refusal(true, true)).toBe(
+    '--keyless: the checkout differs from ab12: git status shows how, or git ls-files -v by an S or a small letter',
+  );
   expect([refusal(true, false), refusal(false, true)]).toEqual(['', '']);
 });
 

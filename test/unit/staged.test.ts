@@ -2,6 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -113,6 +115,50 @@ test('a guide of the npm package keeps its links to what is packed, and has thos
     '[a](https://github.com/a/b/blob/v1.2.3/SECURITY.md#x) [b](../README.md#y) [c](../clusters/) ' +
       '![d](https://raw.githubusercontent.com/a/b/v1.2.3/bench/d.svg) [e](#e) [f](https://f)',
   );
+});
+
+test('Git never changes the ends of lines', () => {
+  expect(execFileSync('git', ['check-attr', 'text', 'README.md'], { encoding: 'utf8' })).toBe(
+    'README.md: text: unset\n',
+  );
+});
+
+describe('a checkout', () => {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a', ...args], { cwd: at('checkout') });
+  const script = (name: string) => at('checkout/scripts', name);
+  beforeAll(() => {
+    for (const name of ['lib', 'release']) cpSync(join('scripts', name), script(name), { recursive: true });
+    for (const name of ['src', 'crds']) mkdirSync(at('checkout', name));
+    for (const name of ['package.json', 'README.md']) copyFileSync(name, at('checkout', name));
+    for (const name of ['src/index.ts', 'crds/a.yaml', 'crds/local.yaml']) writeFileSync(at('checkout', name), name);
+    git('init', '-q');
+    writeFileSync(at('checkout/.git/info/exclude'), 'local.yaml\n');
+    git('add', '.');
+    git('commit', '-q', '-m', 'first');
+  });
+
+  test('gives no file that Git ignores to packages for other languages', () => {
+    mkdirSync(at('staged'));
+    writeFileSync(at('checkout/crds/new.yaml'), '');
+    evaluated(script('lib/assembly.mjs'), `m.stage(${text(at('staged'))}) ?? 0`);
+    rmSync(at('checkout/crds/new.yaml'));
+    expect(readdirSync(at('staged/crds'))).toEqual(['a.yaml', 'new.yaml']);
+  });
+
+  test.each(['--assume-unchanged', '--skip-worktree'])('has changes that %s hides', (hide) => {
+    const hasChanges = () => {
+      const release = `new m.Release(${text(at('made'))}, {})`;
+      return evaluated(
+        script('release/release.mjs'),
+        `(() => { const each = ${release}; each.end(); return each.hasChanges })()`,
+      );
+    };
+    expect(hasChanges()).toBe(false);
+    git('update-index', hide, 'src/index.ts');
+    expect(hasChanges()).toBe(true);
+    git('update-index', hide.replace('--', '--no-'), 'src/index.ts');
+  });
 });
 
 describe('the files of the npm package', () => {
