@@ -37,7 +37,7 @@ export class Release {
     this.platforms = platforms;
   }
 
-  /** Whether the checkout differs from the commit now, or may, because Git was told not to look at a file. */
+  /** Whether the checkout differs from the commit now, or may, because Git does not look at a file. */
   get hasChanges() {
     const unseen = /^(?:[a-z]|S )/m.test(git('ls-files', '-v'));
     return (
