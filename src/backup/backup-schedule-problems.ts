@@ -15,16 +15,19 @@ import { defaultActiveDeadline, type EtcdBackupScheduleProps } from './etcd-back
 import { fileNameProblem } from './snapshot-file-name';
 import { VerificationLevel } from './verification-level';
 
-/** Problems with the properties of a backup schedule, each with its remedy. */
+/**
+ * Problems with the properties of a backup schedule, each with its remedy. Those that follow from the name of a `misnamed` cluster are
+ * left out, because the cluster reports its name.
+ */
 export function scheduleProblems(
   cronJobName: string,
   props: EtcdBackupScheduleProps,
   stores: readonly StoreDefinition[],
+  misnamed: boolean,
 ): string[] {
   return [
-    ...problemsOf(clusterNameProblem('cluster', props.cluster), cronJobNameProblem(cronJobName)),
-    ...endpointsProblems(props.endpoints, props.tls !== undefined),
-    ...(props.tls?._problems() ?? []),
+    ...problemsOf(misnamed && props.name === undefined ? undefined : cronJobNameProblem(cronJobName)),
+    ...(misnamed ? [] : etcdProblems(props)),
     ...(props.auth?._problems() ?? []),
     ...timeProblems(props),
     ...problemsOf(fileNameProblem(props)),
@@ -37,6 +40,14 @@ export function scheduleProblems(
     ...labelProblems('labels', props.labels),
     ...quantitiesProblems(props.resources ?? {}),
     ...serviceAccountProblems(props, stores),
+  ];
+}
+
+function etcdProblems({ cluster, endpoints, tls }: EtcdBackupScheduleProps): string[] {
+  return [
+    ...problemsOf(clusterNameProblem('cluster', cluster)),
+    ...endpointsProblems(endpoints, tls !== undefined),
+    ...(tls?._problems() ?? []),
   ];
 }
 

@@ -8,7 +8,7 @@ import { choiceProblem, problemsOf } from '../validation/problems';
 import { keyTemplateProblem, pathProblem } from '../validation/store-paths';
 import { Compression } from './compression';
 import type { EtcdBackupProps } from './etcd-backup-props';
-import { isExistingEtcd, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
+import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
 import { jobIdentityProblems } from './job-identity';
 
@@ -16,7 +16,7 @@ import { jobIdentityProblems } from './job-identity';
 export function backupProblems(backup: Construct, name: string, props: EtcdBackupProps): string[] {
   const store = props.store?._definition();
   return [
-    ...problemsOf(nameProblem('name', name, 52)),
+    ...problemsOf(props.name === undefined && isMisnamed(props.cluster) ? undefined : nameProblem('name', name, 52)),
     ...sourceProblems(backup, props),
     ...targetProblems(props),
     ...[...(store?.problems ?? []), ...problemsOf(store && offHostProblem(store))].map(

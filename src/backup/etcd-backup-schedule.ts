@@ -25,7 +25,7 @@ import {
   defaultActiveDeadline,
   type EtcdBackupScheduleProps,
 } from './etcd-backup-schedule-props';
-import { isEtcdCluster } from './etcd-cluster-checks';
+import { isEtcdCluster, isMisnamed } from './etcd-cluster-checks';
 import type { Retention } from './retention';
 import { fileNameWithoutEnding } from './snapshot-file-name';
 
@@ -243,7 +243,7 @@ export class EtcdBackupSchedule extends Construct {
   private problems(): string[] {
     return [
       ...this.propertyProblems.get(this._stores.length, () => [
-        ...scheduleProblems(this.cronJobName, this.props, this._stores),
+        ...scheduleProblems(this.cronJobName, this.props, this._stores, isMisnamed(this.node.scope)),
         ...this.entryProblems(),
       ]),
       ...this.nameProblems(),

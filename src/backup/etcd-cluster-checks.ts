@@ -1,5 +1,6 @@
 import { Chart } from 'cdk8s';
 import { Construct, type IConstruct } from 'constructs';
+import { ownNameProblem } from '../etcd/cluster-names';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { IEtcdCluster } from './i-etcd-cluster';
 
@@ -27,6 +28,11 @@ export function otherNamespaceProblem(construct: Construct, cluster: IEtcdCluste
 /** Returns true for an EtcdCluster of this app. Does not check the class either. */
 export function isEtcdCluster(construct: unknown): construct is IEtcdCluster & IConstruct {
   return Construct.isConstruct(construct) && 'clusterName' in construct && 'customResource' in construct;
+}
+
+/** Returns true for an EtcdCluster of this app that reports its name as wrong. What is derived from the name is wrong too. */
+export function isMisnamed(construct: unknown): boolean {
+  return isEtcdCluster(construct) && ownNameProblem(construct.clusterName) !== undefined;
 }
 
 /** Returns the ids of a cluster's backup schedules, or undefined if the cluster belongs to another app. */

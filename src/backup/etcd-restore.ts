@@ -10,7 +10,7 @@ import { problemsOf } from '../validation/problems';
 import { restoreTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
-import { isExistingEtcd, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
+import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
 import { jobAccount } from './job-identity';
 
@@ -95,15 +95,16 @@ export class EtcdRestore extends Construct {
 
   private problems(props: EtcdRestoreProps): string[] {
     return [
-      ...problemsOf(
-        nameProblem('name', this.restoreName, 63),
-        this.clusterProblem(props),
-        this.safetyBackupProblem(props),
-      ),
+      ...problemsOf(this.nameProblem(props), this.clusterProblem(props), this.safetyBackupProblem(props)),
       ...restoreProblems(props),
       ...labelProblems('labels', props.labels),
       ...namesakeProblems(this, 'EtcdRestore', 'restore', this.restoreName),
     ];
+  }
+
+  private nameProblem({ name, cluster }: EtcdRestoreProps): string | undefined {
+    if (name === undefined && isMisnamed(cluster)) return undefined;
+    return nameProblem('name', this.restoreName, 63);
   }
 
   private safetyBackupProblem({ cluster, safetyBackup = true }: EtcdRestoreProps): string | undefined {

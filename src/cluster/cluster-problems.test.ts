@@ -5,16 +5,20 @@ import {
   AutoCompaction,
   DeletionPolicy,
   Encryption,
+  EtcdBackup,
   type EtcdCluster,
   type EtcdClusterProps,
+  EtcdPermission,
   EtcdReconciler,
   EtcdResources,
+  EtcdRestore,
   EtcdTls,
   EtcdTuning,
   EtcdVersion,
   NetworkAccess,
   type NoSpacePolicy,
   ReplacePolicy,
+  RestoreSource,
 } from '..';
 
 const schedule = { schedule: Cron.hourly(), store: s3 };
@@ -125,6 +129,35 @@ test.each<[string, EtcdClusterProps]>([
   ['a longer memory', { tuning: EtcdTuning.of({ autoCompaction: AutoCompaction.periodic(Duration.days(7)) }) }],
 ])('%s is not a mistake', (_, props) => {
   expect(cluster(props).node.validate()).toEqual([]);
+});
+
+describe('of a wrong name', () => {
+  const everything = (name: string, named: { name?: string; secretName?: string } = {}) => {
+    const orders = cluster({ name });
+    orders.addBackupSchedule('nightly', { ...schedule, name: named.name });
+    orders.addUser('api', { can: [EtcdPermission.readKey('/a')], ...named });
+    new EtcdBackup(orders, 'backup', { cluster: orders, schedule: 'nightly', name: named.name });
+    new EtcdRestore(orders, 'restore', {
+      cluster: orders,
+      source: RestoreSource.latestVerifiedBefore(s3, '2026-11-21T02:30:00Z'),
+      name: named.name,
+    });
+    return orders.node.findAll().flatMap(({ node }) => node.validate());
+  };
+
+  test.each(['Orders', 'orders_1', 'n'.repeat(60)])('%s is the one message, not what is derived from it', (name) => {
+    expect(everything(name)).toEqual([expect.stringContaining(`name: '${name}' `)]);
+  });
+
+  test('what is wrong besides is told too', () => {
+    expect(everything('Orders', { name: 'Own', secretName: 'Secret' })).toEqual([
+      expect.stringContaining("name: 'Orders' "),
+      expect.stringContaining("name: 'Own' "),
+      expect.stringContaining("name: 'Own' "),
+      expect.stringContaining("secretName: 'Secret' "),
+      ...Array(2).fill(expect.stringContaining("name: 'Own' ")),
+    ]);
+  });
 });
 
 test('a schedule is what recovery, a last backup and a name ask for', () => {

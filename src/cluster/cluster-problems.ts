@@ -1,5 +1,5 @@
 import { originProblems } from '../backup/cluster-origin';
-import { objectSuffix } from '../etcd/cluster-names';
+import { ownNameProblem } from '../etcd/cluster-names';
 import { maxSize } from '../etcd/ordinals';
 import { annotationProblems, labelProblems } from '../lib/labels';
 import { egressProblems } from '../lib/network-egress';
@@ -20,7 +20,7 @@ import type { ResolvedCluster } from './resolve-cluster';
 export function clusterProblems(cluster: ResolvedCluster, schedules: readonly string[]): string[] {
   const { name, images, settings, clusterDomain, tls, origin, recovery } = cluster;
   return [
-    ...problemsOf(clusterNameProblem(name), sizeProblem(cluster)),
+    ...problemsOf(ownNameProblem(name), sizeProblem(cluster)),
     ...images.problems,
     ...volumeProblems(cluster.volume),
     ...cluster.resources._problems(),
@@ -42,18 +42,6 @@ export function clusterProblems(cluster: ResolvedCluster, schedules: readonly st
     ...volumePolicyProblems(cluster),
     ...backupProblems(cluster, schedules),
   ];
-}
-
-function clusterNameProblem(name: string): string | undefined {
-  if (!/^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name)) {
-    return `name: '${name}' is not a valid Service name; use lower-case letters, digits and '-', beginning with a letter`;
-  }
-  const [suffix] = objectSuffix.exec(name) ?? [];
-  if (suffix !== undefined) {
-    return `name: '${name}' is the name of an object of cluster '${name.slice(0, -suffix.length)}'; use a name that does not end in '${suffix}'`;
-  }
-  if (name.length <= 50) return undefined;
-  return `name: '${name}' has ${name.length} characters; use at most 50, because the names of its objects are longer`;
 }
 
 function sizeProblem({ size, allowEvenSize }: ResolvedCluster): string | undefined {

@@ -43,3 +43,16 @@ export const dataVolume = 'data';
  * both clusters would have an object of the same name, and each apply would take it over from the other cluster.
  */
 export const objectSuffix = /-(peers|jobs|etcd-reconciler|[0-9]+-client)$/;
+
+/** Problem with the name of an EtcdCluster, or undefined. */
+export function ownNameProblem(name: string): string | undefined {
+  if (!/^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name)) {
+    return `name: '${name}' is not a valid Service name; use lower-case letters, digits and '-', beginning with a letter`;
+  }
+  const [suffix] = objectSuffix.exec(name) ?? [];
+  if (suffix !== undefined) {
+    return `name: '${name}' is the name of an object of cluster '${name.slice(0, -suffix.length)}'; use a name that does not end in '${suffix}'`;
+  }
+  if (name.length <= 50) return undefined;
+  return `name: '${name}' has ${name.length} characters; use at most 50, because the names of its objects are longer`;
+}

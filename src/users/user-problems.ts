@@ -1,5 +1,5 @@
 import type { Construct } from 'constructs';
-import { isExistingEtcd, otherNamespaceProblem } from '../backup/etcd-cluster-checks';
+import { isExistingEtcd, isMisnamed, otherNamespaceProblem } from '../backup/etcd-cluster-checks';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import { labelProblems } from '../lib/labels';
 import { backupUser, type TlsBinding } from '../tls/etcd-tls';
@@ -12,10 +12,12 @@ import type { UserAccess } from './user-access';
 /** Problems with a user's properties, each with its remedy. */
 export function userProblems(user: Named, props: EtcdUserProps, access: UserAccess | undefined): string[] {
   const { cluster, can, labels } = props;
+  // A cluster that reports its name has given it to these.
+  const derived = (given: string | undefined) => given === undefined && isMisnamed(cluster);
   return [
     ...problemsOf(
-      nameProblem('name', user.resourceName),
-      nameProblem('secretName', user.secretName),
+      derived(props.name) ? undefined : nameProblem('name', user.resourceName),
+      derived(props.secretName) ? undefined : nameProblem('secretName', user.secretName),
       userNameProblem(user.userName, cluster.clusterName),
       access ? otherNamespaceProblem(user, cluster) : notOursProblem(cluster),
       access && accessProblem(access, cluster.clusterName),
