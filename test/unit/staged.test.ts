@@ -89,12 +89,21 @@ test('the guide puts an image of your own into the manifests of a release, and l
   expect(read()).toMatch(/image: '?registry\.example\.com\/etcd-agent:0\.1\.0-a'?$/m);
 });
 
+const readmeForOthers = (manifest: string): string =>
+  evaluated('lib/links.mjs', `m.withAbsoluteLinks(${text(readFileSync('README.md', 'utf8'))}, ${manifest})`);
+
+test('the README of the packages for other languages has no TypeScript that jsii-pacmak labels as the other language', () => {
+  const labels = [...readmeForOthers(readFileSync('package.json', 'utf8')).matchAll(/^```(\w+)$/gm)].map(
+    ([, label]) => label,
+  );
+  expect(labels).toContain('TypeScript');
+  // jsii-rosetta knows these two.
+  expect(labels.filter((label) => label === 'ts' || label === 'typescript')).toEqual([]);
+});
+
 test('the README of the packages for other languages has no relative link', () => {
   const manifest = readFileSync('package.json', 'utf8');
-  const readme: string = evaluated(
-    'lib/links.mjs',
-    `m.withAbsoluteLinks(${text(readFileSync('README.md', 'utf8'))}, ${manifest})`,
-  );
+  const readme = readmeForOthers(manifest);
   const targets = [...readme.matchAll(/\]\(([^)]*)\)/g)].map(([, target]) => target!);
   expect(targets.filter((target) => !/^(https:\/\/|#)/.test(target))).toEqual([]);
   const { version } = JSON.parse(manifest);
