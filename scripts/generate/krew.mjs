@@ -1,6 +1,6 @@
 // `node scripts/generate/krew.mjs [--from FILE] [--to DIRECTORY] [--uri URL]`: packs lib/kubectl-etcd for krew, kubectl's plugin
-// manager, and writes the manifest beside the archive. The same file always gives the same archive. --uri is the address from
-// which krew will download the archive; by default that of the release.
+// manager, and writes the manifest beside the archive. The same file always gives the same archive, whose times are
+// SOURCE_DATE_EPOCH, or 1970. --uri is the address from which krew will download the archive; by default that of the release.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ if (printed !== version) {
 }
 
 const entry = async (path, source, mode) => ({
-  ...{ path, type: 'file', mode, uid: 0, gid: 0, modified: 0 },
+  ...{ path, type: 'file', mode, uid: 0, gid: 0, modified: Number(process.env.SOURCE_DATE_EPOCH ?? 0) },
   content: await readFile(source),
 });
 const archive = gzipSync(

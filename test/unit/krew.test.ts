@@ -1,7 +1,7 @@
 // The archive and the manifest for krew: what krew's own validation demands, and that both are the same every time.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
@@ -18,9 +18,12 @@ writeFileSync(join(directory, 'THIRD_PARTY_LICENSES'), 'a 1.0.0 (MIT)\n');
 const current = program('current', version);
 const file = `kubectl-etcd-v${version}.tar.gz`;
 
-function pack(to: string, from = current) {
+function pack(to: string, from = current, env: Record<string, string> = {}) {
   const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', resolve('scripts/generate/krew.mjs')];
-  execFileSync(process.execPath, [...args, `--from=${from}`, `--to=${join(directory, to)}`], { stdio: 'pipe' });
+  execFileSync(process.execPath, [...args, `--from=${from}`, `--to=${join(directory, to)}`], {
+    stdio: 'pipe',
+    env: { ...process.env, ...env },
+  });
   return {
     text: readFileSync(join(directory, to, 'etcd.yaml'), 'utf8'),
     archive: readFileSync(join(directory, to, file)),
@@ -66,6 +69,13 @@ test('the archive is the one that the manifest names, with the program in it', (
 
 test('the same program gives the same archive', () => {
   expect(pack('second')).toEqual(first);
+});
+
+test('the files have the time of the commit in a release', () => {
+  pack('dated', current, { SOURCE_DATE_EPOCH: '1795852812' });
+  execFileSync('tar', ['-xzf', join(directory, 'dated', file), '-C', join(directory, 'dated')]);
+  const times = platform.files.map(({ from }: { from: string }) => statSync(join(directory, 'dated', from)).mtimeMs);
+  expect(times).toEqual(Array(3).fill(1_795_852_812_000));
 });
 
 test.each([
