@@ -16,7 +16,7 @@ export function rendering(objects: readonly Manifest[], options: Partial<RenderO
   const { yaml, lines } = render(yamlOf(objects), { file: 'input.yaml', ...options });
   const manifests: Manifest[] = parseAllDocuments(yaml).map((document) => document.toJS());
   for (const manifest of manifests) checkSchema(withoutTime(manifest));
-  const isUnreleased = (line: string) => line.includes('was never released');
+  const isUnreleased = (line: string) => line.includes('were never released');
   return {
     manifests,
     lines: lines.filter((line) => !isUnreleased(line)),

@@ -43,7 +43,7 @@ test.each([
 ])('%s with our image tell once that no node can pull it, and what to do', (_, build) => {
   expect(told(build({}))).toEqual([
     expect.stringMatching(
-      /^ghcr\.io\S+ was never released, so no node can pull it; build .* `npm run image`.* agentImage of EtcdCluster/,
+      /^ghcr\.io\S+ and ghcr\.io\S+ were never released, so no node can pull them; build .* `npm run image`.* agent image of each EtcdCluster .*\(https:\/\/\S+#build-the-image\)$/,
     ),
   ]);
 });

@@ -9,14 +9,17 @@ interface Audience {
   place: string;
 }
 
+/** No tag has this version yet, and the packages for other languages contain no guide. */
+const guide = 'https://github.com/cdk8s-etcd/cdk8s-etcd/blob/main/docs/getting-started/install.md#build-the-image';
+
 const messageFor = (place: string) =>
-  `${agentImage} was never released, so no node can pull it; build an image with \`npm run image\` in a checkout, push it, and name it ${place} (docs/getting-started/install.md#build-the-image)`;
+  `${agentImage} and ${memberImage} were never released, so no node can pull them; build an image with \`npm run image\` in a checkout, push it, and name it ${place} (${guide})`;
 
 const audienceOf = (construct: IConstruct): Audience =>
   appState(construct, 'unreleasedImage', () => ({
     told: false,
     tell: (text) => console.warn(`cdk8s-etcd: ${text}`),
-    place: 'in agentImage of EtcdCluster and in image of the others',
+    place: 'as the agent image of each EtcdCluster and the image of each reconciler and backup',
   }));
 
 /** Adds a validation that finds no problem, but tells once for each app that an image of ours was never released. */

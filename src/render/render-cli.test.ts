@@ -45,7 +45,9 @@ test('a file to standard output, notes apart from it', () => {
   expect(stdout.split('\n---\n')).toHaveLength(expected.manifests.length);
   expect(stdout).toMatch(/^apiVersion: /);
   expect(stderr).toEqual([...expected.lines, ...expected.unreleased]);
-  const note = expect.stringMatching(/^note: ghcr\.io\S+ was never released.* name it with --agent-image \(/);
+  const note = expect.stringMatching(
+    /^note: ghcr\.io\S+ and ghcr\.io\S+ were never released.* name it with --agent-image \(/,
+  );
   expect(expected.unreleased).toEqual(isReleased ? [] : [note]);
 });
 
