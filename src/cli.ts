@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { agentImage } from './lib/agent-image';
 import { InputError } from './render/report';
 import { render } from './render/run';
 
@@ -17,6 +18,7 @@ Notes, and fields that could not be carried over, are written to standard error.
       --agent-image NAME an image of the agent that you built yourself
       --crds             put the CustomResourceDefinitions first; you must then run kubectl apply twice
       --no-reconciler    leave out the reconciler, because the namespace already has one
+      --version          show the version
   -h, --help             show this help
 `;
 
@@ -28,6 +30,11 @@ function main(args: string[]): void {
   const { values, positionals } = parse(args);
   if (values.help) {
     process.stdout.write(usage);
+    return;
+  }
+  if (values.version) {
+    // The images and the package have one version.
+    console.log(agentImage.slice(agentImage.lastIndexOf(':') + 1));
     return;
   }
   const [command, file, ...more] = positionals;
@@ -58,6 +65,7 @@ function parse(args: string[]) {
         'agent-image': { type: 'string' },
         crds: { type: 'boolean' },
         'no-reconciler': { type: 'boolean' },
+        version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     });

@@ -73,6 +73,11 @@ test('help', () => {
   expect(run(['render', '--help']).stdout).toMatch(/^Usage: cdk8s-etcd render FILE/);
 });
 
+test('the version is that of the package', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  expect(run(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: [] });
+});
+
 test.each<[string, string[], string]>([
   ['no command', [], "error: write 'cdk8s-etcd render FILE'; --help shows more"],
   ['no file', ['render'], "error: write 'cdk8s-etcd render FILE'; --help shows more"],
