@@ -1,4 +1,6 @@
 // Output of the quickstart: numbered steps, their details, and a check mark for each fact that was verified.
+import { availableParallelism, loadavg } from 'node:os';
+
 const color = process.stdout.isTTY && !process.env.NO_COLOR;
 const paint = (code: number, text: string) => (color ? `\x1b[${code}m${text}\x1b[0m` : text);
 const started = performance.now();
@@ -20,9 +22,9 @@ export function quote(text: string): void {
   console.log(paint(2, text.trimEnd().replaceAll(/^/gm, '   │ ')));
 }
 
-/** Prints a verified fact. Throws if the fact is not true. */
-export function ensure(holds: boolean, text: string): void {
-  if (!holds) throw new Error(`check failed: ${text}`);
+/** Prints a verified fact. Throws if the fact is not true, with `otherwise` if it says what is. */
+export function ensure(holds: boolean, text: string, otherwise = text): void {
+  if (!holds) throw new Error(`check failed: ${otherwise}`);
   console.log(`   ${paint(32, '✓')} ${text}`);
 }
 
@@ -34,4 +36,10 @@ export function done(text: string): void {
 
 export function failed(error: unknown): void {
   console.error(`\n${paint(31, '✗')} ${error instanceof Error ? error.message : error}`);
+  const processors = availableParallelism();
+  const load = loadavg()[0] ?? 0;
+  // With twice as many processes as processors, a write may wait for a processor instead of for etcd.
+  if (load < 2 * processors) return;
+  const cause = `This machine is busy (load ${load.toFixed(1)}, processors: ${processors}), and that alone can make a check fail.`;
+  console.error(`  ${cause} Run the quickstart again when the machine is idle.`);
 }

@@ -1,5 +1,6 @@
-import { App, Chart, Testing } from 'cdk8s';
+import { Chart, Testing } from 'cdk8s';
 import library from '../lib/src/index.js';
+import { quietApp } from './quiet-app.mts';
 
 const { EtcdCluster, EtcdVersion } = library;
 
@@ -10,7 +11,7 @@ export const source = `new EtcdCluster(chart, 'orders', {
 
 /** Synthesizes that TypeScript, with the given etcd version. Returns the manifests and the desired state of the cluster. */
 export function synthesizeCluster(version: string) {
-  const chart = new Chart(new App(), 'orders');
+  const chart = new Chart(quietApp(), 'orders');
   new EtcdCluster(chart, 'orders', { size: 3, version: EtcdVersion.of(version) });
   const manifests = Testing.synth(chart);
   const { spec } = manifests.find(({ kind }) => kind === 'EtcdCluster');

@@ -1,5 +1,6 @@
-import { App, Chart, Cron, Testing } from 'cdk8s';
+import { Chart, Cron, Testing } from 'cdk8s';
 import library from '../lib/src/index.js';
+import { quietApp } from './quiet-app.mts';
 
 const { BackupStore, EtcdBackupSchedule, Retention } = library;
 
@@ -13,7 +14,7 @@ export const source = `new EtcdBackupSchedule(chart, 'nightly', {
 
 /** Synthesizes that TypeScript, with the given endpoints. */
 export function synthesize(endpoints: readonly string[]) {
-  const chart = new Chart(new App(), 'etcd-backup');
+  const chart = new Chart(quietApp(), 'etcd-backup');
   new EtcdBackupSchedule(chart, 'nightly', {
     cluster: 'orders',
     endpoints: [...endpoints],
