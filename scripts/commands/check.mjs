@@ -1,5 +1,8 @@
 // `npm run check`: everything about the source that needs no test to run. All checks run; the failed ones are named at the end.
+import { optionsOf } from '../lib/named.mjs';
 import { build, bundle, node, status } from '../lib/steps.mjs';
+
+optionsOf('check', {});
 
 build();
 bundle();

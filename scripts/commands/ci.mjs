@@ -3,10 +3,13 @@
 import { spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { order } from '../lib/ci-order.mjs';
+import { optionsOf } from '../lib/named.mjs';
 import { root } from '../lib/steps.mjs';
 import { endTestBed, startTestBed } from '../lib/test-bed.mjs';
 import { image } from '../lib/test-kubernetes.mjs';
 import { all, benches } from '../suites/suites.mjs';
+
+optionsOf('ci', {});
 
 const testBed = process.env.KUBECONFIG ? undefined : process.env.TESTBED;
 const kubernetes = Boolean(process.env.KUBECONFIG || testBed);

@@ -1,7 +1,11 @@
 // `npm run generate`: writes every file that is made from the source: crds/ and imports/, the dashboard, API.md, the pages of
 // the custom resources, of the command line, of the metrics and of the reconciler's rules, the pictures, Argo CD's health
 // checks in gitops/, and dist/.
-import { build, bundle, jest, must, node, status } from '../lib/steps.mjs';
+import { optionsOf } from '../lib/named.mjs';
+import { bundle, jest, must, node } from '../lib/steps.mjs';
+import { writeDist } from '../lib/synthesize.mjs';
+
+optionsOf('generate', {});
 
 must(node('scripts/generate/crds.mjs'));
 must(node('scripts/generate/custom-resources.mjs'));
@@ -14,5 +18,4 @@ must(node('scripts/generate/metrics.mjs'));
 must(
   jest(['agent/test/reconcile-docs/state-machine.test.ts', 'agent/test/gitops/argocd.test.ts'], { UPDATE_DOCS: '1' }),
 );
-build();
-must(status('cdk8s', ['synth', '--check-upgrade=false']));
+await writeDist();

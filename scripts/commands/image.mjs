@@ -1,20 +1,18 @@
 // Builds the agent's images: `npm run image -- [--tag NAME [--target agent|member]] [--build-arg KEY=VALUE]... [--pinned]`.
 // Without --tag, both images of this release; with it, one image for all pods, or without the etcds with --target=agent.
 // With --pinned, the base images are those of agent/base-images.env, and each must have a digest.
-import { parseArgs } from 'node:util';
 import { unpinnedBases, withBases } from '../lib/image/base-images.mjs';
 import { buildImage, findBuilder } from '../lib/image/builder.mjs';
 import { releaseImages } from '../lib/image/labels.mjs';
 import { umask } from '../lib/modes.mjs';
+import { optionsOf } from '../lib/named.mjs';
 import { bundle } from '../lib/steps.mjs';
 
-const { values } = parseArgs({
-  options: {
-    tag: { type: 'string' },
-    target: { type: 'string' },
-    'build-arg': { type: 'string', multiple: true, default: [] },
-    pinned: { type: 'boolean', default: false },
-  },
+const values = optionsOf('image', {
+  tag: { type: 'string' },
+  target: { type: 'string' },
+  'build-arg': { type: 'string', multiple: true, default: [] },
+  pinned: { type: 'boolean', default: false },
 });
 
 function main({ tag, target, pinned, 'build-arg': given }) {

@@ -1,5 +1,7 @@
 // `npm run synth`: writes dist/.
-import { build, must, status } from '../lib/steps.mjs';
+import { optionsOf } from '../lib/named.mjs';
+import { writeDist } from '../lib/synthesize.mjs';
 
-build();
-must(status('cdk8s', ['synth', '--check-upgrade=false']));
+optionsOf('synth', {});
+
+await writeDist();

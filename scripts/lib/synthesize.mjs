@@ -4,8 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
+import { fillDirectory } from './cache.mjs';
 
 const root = join(import.meta.dirname, '../..');
+
+/** Writes dist/, which stays as it was until every file is made. */
+export async function writeDist() {
+  await fillDirectory(join(root, 'dist'), (fresh) => synthesize('src/main.ts', fresh));
+}
 
 export function synthesize(app, outdir) {
   const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-app-'));
