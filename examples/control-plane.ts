@@ -8,7 +8,7 @@
 //   kubectl create secret generic backup-ceph -n etcd-backup --from-env-file=ceph.env   (AWS_ACCESS_KEY_ID=… and so on)
 import { writeFileSync } from 'node:fs';
 import { App, Chart, Cron } from 'cdk8s';
-// In your own project, import from 'cdk8s-etcd'.
+// From src/ in a checkout, from 'cdk8s-etcd' in your own project.
 import {
   BackupStore,
   Compression,

@@ -5,7 +5,7 @@
 //   kubectl create secret generic backup-minio --from-env-file=minio.env   (MINIO_ACCESS_KEY=… and MINIO_SECRET_KEY=…)
 //   kubectl create secret generic minio-ca --from-file=ca.crt
 import { App, Chart, Cron, Duration } from 'cdk8s';
-// In your own project, import from 'cdk8s-etcd'.
+// From src/ in a checkout, from 'cdk8s-etcd' in your own project.
 import {
   BackupStore,
   CaBundle,

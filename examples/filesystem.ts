@@ -3,7 +3,7 @@
 // Create this Secret in the namespace of the backup:
 //   kubectl create secret generic etcd-user --from-file=username --from-file=password
 import { App, Chart, Cron, Duration, Size } from 'cdk8s';
-// In your own project, import from 'cdk8s-etcd'.
+// From src/ in a checkout, from 'cdk8s-etcd' in your own project.
 import { BackupStore, Compression, EtcdAuth, EtcdBackupSchedule, Retention } from '../src';
 
 const app = new App();

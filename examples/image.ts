@@ -1,6 +1,6 @@
 // Sets the number of members and the image. The tag of the image determines the version of etcd.
 import { App, Chart } from 'cdk8s';
-// In your own project, import from 'cdk8s-etcd'.
+// From src/ in a checkout, from 'cdk8s-etcd' in your own project.
 import { EtcdCluster } from '../src';
 
 const app = new App();

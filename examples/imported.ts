@@ -4,7 +4,7 @@
 // The namespace must contain cert-manager's Issuer `etcd-ca`, which is a CA, and the volume claim `report`.
 import { ApiObject, App, Chart, type ChartProps, Cron } from 'cdk8s';
 import type { Construct } from 'constructs';
-// In your own project, import from 'cdk8s-etcd'.
+// From src/ in a checkout, from 'cdk8s-etcd' in your own project.
 import { BackupStore, EtcdClientTls, EtcdCluster, EtcdReconciler, EtcdTls } from '../src';
 
 /** In your own project: `import { OrdersEtcd } from '@example/platform'`. */

@@ -1,6 +1,6 @@
 // Three members with a volume of 8 GiB each, with TLS and without backups.
 import { App, Chart } from 'cdk8s';
-// In your own project, import from 'cdk8s-etcd'.
+// From src/ in a checkout, from 'cdk8s-etcd' in your own project.
 import { EtcdCluster, EtcdCrds } from '../src';
 
 const app = new App();

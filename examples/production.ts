@@ -5,7 +5,7 @@
 // Secret with the credentials of the bucket, AWS_ACCESS_KEY_ID=… and AWS_SECRET_ACCESS_KEY=… in s3.env:
 //   kubectl create secret generic etcd-backup-s3 -n shop --from-env-file=s3.env
 import { App, Chart, Cron, Size } from 'cdk8s';
-// In your own project, import from 'cdk8s-etcd'.
+// From src/ in a checkout, from 'cdk8s-etcd' in your own project.
 import {
   BackupStore,
   EtcdCluster,

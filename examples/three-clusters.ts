@@ -1,6 +1,6 @@
 // Three clusters in one namespace, all managed by one reconciler.
 import { App, Chart, Size } from 'cdk8s';
-// In your own project, import from 'cdk8s-etcd'.
+// From src/ in a checkout, from 'cdk8s-etcd' in your own project.
 import { EtcdCluster, EtcdReconciler, EtcdResources, EtcdVersion } from '../src';
 
 const app = new App();

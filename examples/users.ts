@@ -1,6 +1,6 @@
 // Two users of etcd: the application, and a report that only reads. The Deployment mounts the certificate of the application.
 import { ApiObject, App, Chart } from 'cdk8s';
-// In your own project, import from 'cdk8s-etcd'.
+// From src/ in a checkout, from 'cdk8s-etcd' in your own project.
 import { EtcdCluster, EtcdPermission } from '../src';
 
 const app = new App();

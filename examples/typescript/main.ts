@@ -1,7 +1,7 @@
 // A cluster with the reconciler's certificates, hourly backups and monitoring. The folders beside this one have the same app in
 // other languages.
 import { App, Chart, Cron, Size } from 'cdk8s';
-// In your own project, import from 'cdk8s-etcd'.
+// From src/ in a checkout, from 'cdk8s-etcd' in your own project.
 import { BackupStore, EtcdCluster, EtcdCrds, EtcdTls, Retention, S3Credentials } from '../../src';
 
 const app = new App();
