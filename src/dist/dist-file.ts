@@ -17,8 +17,13 @@ export function synthesize(app: App, files: readonly DistFile[]): void {
   app.synth();
   for (const { chart, header } of files) {
     const path = join(app.outdir, fileOf(chart.node.id));
-    const comment = header.trimEnd().replace(/^/gm, '# ').replace(/ +$/gm, '');
-    writeFileSync(path, `${comment}\n${readFileSync(path, 'utf8')}`);
+    const yaml = readFileSync(path, 'utf8');
+    // The archive of a release has these files without docs/.
+    const pages = /\bdocs\//.test(header + yaml)
+      ? '\nThe pages below docs/ are at https://github.com/cdk8s-etcd/cdk8s-etcd.'
+      : '';
+    const comment = `${header.trimEnd()}${pages}`.replace(/^/gm, '# ').replace(/ +$/gm, '');
+    writeFileSync(path, `${comment}\n${yaml}`);
   }
 }
 

@@ -89,6 +89,13 @@ test('the guide puts an image of your own into the manifests of a release, and l
   expect(read()).toMatch(/image: '?registry\.example\.com\/etcd-agent:0\.1\.0-a'?$/m);
 });
 
+test('a manifest that names a guide says where the guides are, because the archive of a release has none', () => {
+  const files = readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.yaml'));
+  const naming = files.map((name) => readFileSync(join('dist', name), 'utf8')).filter((yaml) => /\bdocs\//.test(yaml));
+  expect(naming.length).toBeGreaterThan(0);
+  for (const yaml of naming) expect(yaml).toMatch(/^# .*docs\/ are at https:\/\/github\.com\/\S+\.$/m);
+});
+
 const readmeForOthers = (manifest: string): string =>
   evaluated('lib/links.mjs', `m.withAbsoluteLinks(${text(readFileSync('README.md', 'utf8'))}, ${manifest})`);
 
