@@ -131,7 +131,7 @@ test.each<[string, EtcdClusterProps]>([
   expect(cluster(props).node.validate()).toEqual([]);
 });
 
-describe('of a wrong name', () => {
+describe('with a wrong name', () => {
   const everything = (name: string, named: { name?: string; secretName?: string } = {}) => {
     const orders = cluster({ name });
     orders.addBackupSchedule('nightly', { ...schedule, name: named.name });
@@ -145,11 +145,14 @@ describe('of a wrong name', () => {
     return orders.node.findAll().flatMap(({ node }) => node.validate());
   };
 
-  test.each(['Orders', 'orders_1', 'n'.repeat(60)])('%s is the one message, not what is derived from it', (name) => {
-    expect(everything(name)).toEqual([expect.stringContaining(`name: '${name}' `)]);
-  });
+  test.each(['Orders', 'orders_1', 'n'.repeat(60)])(
+    '%s is the only message, without those that follow from it',
+    (name) => {
+      expect(everything(name)).toEqual([expect.stringContaining(`name: '${name}' `)]);
+    },
+  );
 
-  test('what is wrong besides is told too', () => {
+  test('the mistakes that do not follow from it are reported too', () => {
     expect(everything('Orders', { name: 'Own', secretName: 'Secret' })).toEqual([
       expect.stringContaining("name: 'Orders' "),
       expect.stringContaining("name: 'Own' "),
