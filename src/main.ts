@@ -1,4 +1,4 @@
-// The app that `cdk8s synth` runs: it writes dist/.
+// The app that `npm run synth` runs: it writes dist/.
 import { join } from 'node:path';
 import { App } from 'cdk8s';
 import { cluster } from './dist/cluster';
