@@ -170,8 +170,11 @@ export function frame(message: Uint8Array): Buffer {
 function grpcStatus(call: ClientHttp2Stream): Promise<{ code: number; message: string }> {
   const { promise, resolve } = Promise.withResolvers<{ code: number; message: string }>();
   const read = (headers: Record<string, unknown>) => {
-    const code = headers['grpc-status'];
-    if (code !== undefined) resolve({ code: Number(code), message: decoded(String(headers['grpc-message'] ?? '')) });
+    const status = headers['grpc-status'];
+    if (status === undefined) return;
+    // A status that is not a number, or empty, must not count as success: 2 is UNKNOWN.
+    const code = /^\d+$/.test(String(status)) ? Number(status) : 2;
+    resolve({ code, message: decoded(String(headers['grpc-message'] ?? '')) });
   };
   call.on('response', (headers) => {
     if (headers[':status'] !== 200)

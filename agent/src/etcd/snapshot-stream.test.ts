@@ -48,16 +48,23 @@ describe('an incomplete stream is never accepted', () => {
     await expect(read({ ending: 'status 13' })).rejects.toMatchObject({ exitCode: ExitCode.etcdUnavailable });
   });
 
-  test('a bad status with a message that is not percent-encoded, as a proxy sends it', async () => {
+  test.each([
+    [
+      'a message that is not percent-encoded, as a proxy sends it',
+      { 'grpc-status': '14', 'grpc-message': '100% full' },
+    ],
+    ['no number', { 'grpc-status': 'p' }],
+    ['an empty one', { 'grpc-status': '' }],
+  ])('a bad status: %s', async (_, headers) => {
     const server = createServer((_, response) => {
-      response.writeHead(200, { 'content-type': 'application/grpc', 'grpc-status': '14', 'grpc-message': '100% full' });
+      response.writeHead(200, { 'content-type': 'application/grpc', ...headers });
       response.end();
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const channel = await GrpcChannel.connect(`http://127.0.0.1:${port}`, { dialTimeout: 1_000 });
     try {
-      await expect(channel.unary('Maintenance/Status', Buffer.alloc(0))).rejects.toThrow(/100% full/);
+      await expect(channel.unary('Maintenance/Status', Buffer.alloc(0))).rejects.toThrow(/100% full|gRPC status 2$/);
     } finally {
       channel.close();
       server.close();
