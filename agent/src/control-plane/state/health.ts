@@ -55,9 +55,9 @@ async function peerAt(
   { peerTls }: Pick<MemberFlags, 'peerTls'>,
   signal?: AbortSignal,
 ): Promise<PeerAnswer | undefined> {
-  const answer = URL.canParse(url)
-    ? await httpGet(new URL('/members', reachable(url)).href, peerTls, signal)
-    : undefined;
+  // Null also for a URL without a hierarchy, such as `a:b`, which no path can follow.
+  const members = URL.parse('/members', reachable(url));
+  const answer = members ? await httpGet(members.href, peerTls, signal) : undefined;
   const id = answer?.headers['x-etcd-cluster-id'];
   return typeof id === 'string' ? { url, clusterId: id, members: membersIn(answer!.body) } : undefined;
 }
