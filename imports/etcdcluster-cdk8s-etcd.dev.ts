@@ -270,6 +270,13 @@ export interface EtcdClusterSpecTls {
    * @schema EtcdClusterSpecTls#managed
    */
   readonly managed?: EtcdClusterSpecTlsManaged;
+
+  /**
+   * Another source of certificates, whose authorities the members trust too, while the cluster changes from one source to the other.
+   *
+   * @schema EtcdClusterSpecTls#alsoTrust
+   */
+  readonly alsoTrust?: EtcdClusterSpecTlsAlsoTrust;
 }
 
 /**
@@ -285,6 +292,7 @@ export function toJson_EtcdClusterSpecTls(obj: EtcdClusterSpecTls | undefined): 
     'disabling': obj.disabling,
     'acceptPlaintextFor': obj.acceptPlaintextFor,
     'managed': toJson_EtcdClusterSpecTlsManaged(obj.managed),
+    'alsoTrust': toJson_EtcdClusterSpecTlsAlsoTrust(obj.alsoTrust),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -736,6 +744,66 @@ export function toJson_EtcdClusterSpecTlsManaged(obj: EtcdClusterSpecTlsManaged 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * Another source of certificates, whose authorities the members trust too, while the cluster changes from one source to the other.
+ *
+ * @schema EtcdClusterSpecTlsAlsoTrust
+ */
+export interface EtcdClusterSpecTlsAlsoTrust {
+  /**
+   * The Secret with the authorities of both sources. It must exist: the reconciler fills it.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrust#trustSecret
+   */
+  readonly trustSecret: string;
+
+  /**
+   * The Secrets with the certificate that members use for each other: first that of the members, then that of the other source.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrust#peerSecrets
+   */
+  readonly peerSecrets: string[];
+
+  /**
+   * The Secrets with the certificate that members present to clients: first that of the members, then that of the other source.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrust#serverSecrets
+   */
+  readonly serverSecrets: string[];
+
+  /**
+   * The Secrets with the certificate of clients: first that of the members, then that of the other source.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrust#clientSecrets
+   */
+  readonly clientSecrets: string[];
+
+  /**
+   * Lets the reconciler issue the certificates of the other source.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrust#managed
+   */
+  readonly managed?: EtcdClusterSpecTlsAlsoTrustManaged;
+}
+
+/**
+ * Converts an object of type 'EtcdClusterSpecTlsAlsoTrust' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdClusterSpecTlsAlsoTrust(obj: EtcdClusterSpecTlsAlsoTrust | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'trustSecret': obj.trustSecret,
+    'peerSecrets': obj.peerSecrets?.map(y => y),
+    'serverSecrets': obj.serverSecrets?.map(y => y),
+    'clientSecrets': obj.clientSecrets?.map(y => y),
+    'managed': toJson_EtcdClusterSpecTlsAlsoTrustManaged(obj.managed),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * When a member is replaced. OnVolumeLoss: when its pod starts with an empty volume. Manual: only if it is in force.
  *
  * @schema EtcdClusterSpecReplacePolicy
@@ -1095,6 +1163,122 @@ export function toJson_EtcdClusterSpecMaintenanceMoveLeader(obj: EtcdClusterSpec
   const result = {
     'at': obj.at?.toISOString(),
     'ordinal': obj.ordinal,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Lets the reconciler issue the certificates of the other source.
+ *
+ * @schema EtcdClusterSpecTlsAlsoTrustManaged
+ */
+export interface EtcdClusterSpecTlsAlsoTrustManaged {
+  /**
+   * The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrustManaged#clientSecret
+   */
+  readonly clientSecret: string;
+
+  /**
+   * The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrustManaged#rootSecret
+   */
+  readonly rootSecret?: string;
+
+  /**
+   * The Secret with a client certificate whose common name is <cluster>-backup, for backups.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrustManaged#backupSecret
+   */
+  readonly backupSecret?: string;
+
+  /**
+   * The Secret with the authority of the connections between members.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrustManaged#peerAuthority
+   */
+  readonly peerAuthority: string;
+
+  /**
+   * The Secret with the authority of servers and clients.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrustManaged#clientAuthority
+   */
+  readonly clientAuthority: string;
+
+  /**
+   * The Secret with the certificate that members use for each other.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrustManaged#peerSecret
+   */
+  readonly peerSecret: string;
+
+  /**
+   * The Secret with the certificate that members present to clients.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrustManaged#serverSecret
+   */
+  readonly serverSecret: string;
+
+  /**
+   * The DNS domain of the Kubernetes cluster, such as cluster.local.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrustManaged#clusterDomain
+   */
+  readonly clusterDomain: string;
+
+  /**
+   * Further DNS names and IP addresses in the certificate that members present to clients.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrustManaged#serverNames
+   */
+  readonly serverNames?: string[];
+
+  /**
+   * Any text. If it changes, the reconciler creates new intermediate authorities and issues all certificates anew.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrustManaged#intermediateRotation
+   */
+  readonly intermediateRotation?: string;
+
+  /**
+   * Any text. If it changes, the reconciler issues all certificates anew and revokes the earlier intermediates, so that nobody with an earlier certificate can connect. No member restarts.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrustManaged#intermediateRevocation
+   */
+  readonly intermediateRevocation?: string;
+
+  /**
+   * Any text. If it changes, the reconciler replaces the roots of both authorities. Each member must restart once.
+   *
+   * @schema EtcdClusterSpecTlsAlsoTrustManaged#rootRotation
+   */
+  readonly rootRotation?: string;
+}
+
+/**
+ * Converts an object of type 'EtcdClusterSpecTlsAlsoTrustManaged' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdClusterSpecTlsAlsoTrustManaged(obj: EtcdClusterSpecTlsAlsoTrustManaged | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'clientSecret': obj.clientSecret,
+    'rootSecret': obj.rootSecret,
+    'backupSecret': obj.backupSecret,
+    'peerAuthority': obj.peerAuthority,
+    'clientAuthority': obj.clientAuthority,
+    'peerSecret': obj.peerSecret,
+    'serverSecret': obj.serverSecret,
+    'clusterDomain': obj.clusterDomain,
+    'serverNames': obj.serverNames?.map(y => y),
+    'intermediateRotation': obj.intermediateRotation,
+    'intermediateRevocation': obj.intermediateRevocation,
+    'rootRotation': obj.rootRotation,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

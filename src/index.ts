@@ -73,10 +73,10 @@ export {
   type ManagedTlsProps,
   type NoTlsProps,
   type SecretsTlsProps,
-  type TlsSecrets,
   type TlsSwitchOptions,
 } from './tls/etcd-tls';
 export { IssuerKind } from './tls/issuer-kind';
+export type { TlsSecrets } from './tls/tls-binding';
 export { EtcdPermission } from './users/etcd-permission';
 export { EtcdUser } from './users/etcd-user';
 export type { EtcdUserOptions, EtcdUserProps } from './users/etcd-user-props';

@@ -156,18 +156,77 @@ const replace = object('The rules for replacing members.', {
   ),
 });
 
+const leafFields = {
+  'clientSecret!': secretName(
+    'The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too.',
+  ),
+  rootSecret: secretName(
+    'The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it.',
+  ),
+  backupSecret: secretName('The Secret with a client certificate whose common name is <cluster>-backup, for backups.'),
+};
+
+const rootAndBackup = [
+  'has(self.rootSecret) == has(self.backupSecret)',
+  'give both rootSecret and backupSecret, or neither',
+  { fieldPath: '.rootSecret' },
+];
+
+const managedFields = {
+  'peerAuthority!': secretName('The Secret with the authority of the connections between members.'),
+  'clientAuthority!': secretName('The Secret with the authority of servers and clients.'),
+  'peerSecret!': secretName('The Secret with the certificate that members use for each other.'),
+  'serverSecret!': secretName('The Secret with the certificate that members present to clients.'),
+  'clusterDomain!': matching(
+    'The DNS domain of the Kubernetes cluster, such as cluster.local.',
+    253,
+    /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+    "is not a valid DNS domain: use lower-case letters, digits, '-' and '.', such as cluster.local",
+  ),
+  serverNames: list(
+    'Further DNS names and IP addresses in the certificate that members present to clients.',
+    matching(
+      'A DNS name, which may begin with *., or an IP address.',
+      253,
+      /^((\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*|[0-9a-fA-F]*:[0-9a-fA-F:.]*)$/,
+      "is not a valid DNS name or IP address: use lower-case letters, digits, '-' and '.', such as etcd.example.com",
+    ),
+    0,
+    64,
+  ),
+  intermediateRotation: matching(
+    'Any text. If it changes, the reconciler creates new intermediate authorities and issues all certificates anew.',
+    63,
+    /^[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?$/,
+    "is not a valid rotation: use letters, digits, '-', '_', '.' and ':', such as 2026-11",
+  ),
+  intermediateRevocation: matching(
+    'Any text. If it changes, the reconciler issues all certificates anew and revokes the earlier intermediates, so that nobody with an earlier certificate can connect. No member restarts.',
+    63,
+    /^[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?$/,
+    "is not a valid revocation: use letters, digits, '-', '_', '.' and ':', such as 2026-11",
+  ),
+  rootRotation: matching(
+    'Any text. If it changes, the reconciler replaces the roots of both authorities. Each member must restart once.',
+    63,
+    /^[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?$/,
+    "is not a valid rotation: use letters, digits, '-', '_', '.' and ':', such as 2026-11",
+  ),
+};
+
+/** The Secrets of both sources. */
+const sources = (what) =>
+  list(
+    `The Secrets with the certificate ${what}: first that of the members, then that of the other source.`,
+    secretName('A Secret.'),
+    2,
+    2,
+  );
+
 const tls = object(
   'TLS for clients and between members. Without it, both use plain http. It can be added later. To remove it, first set disabling.',
   {
-    'clientSecret!': secretName(
-      'The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too.',
-    ),
-    rootSecret: secretName(
-      'The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it.',
-    ),
-    backupSecret: secretName(
-      'The Secret with a client certificate whose common name is <cluster>-backup, for backups.',
-    ),
+    ...leafFields,
     disabling: flag(
       'Switches TLS off. The members keep their certificates until all of them speak http; then remove tls.',
     ),
@@ -176,60 +235,37 @@ const tls = object(
     ),
     managed: object(
       'Lets the reconciler issue the certificates. Without it, something else writes the Secrets. The Secrets must exist: the reconciler only fills them.',
+      managedFields,
+    ),
+    alsoTrust: object(
+      'Another source of certificates, whose authorities the members trust too, while the cluster changes from one source to the other.',
       {
-        'peerAuthority!': secretName('The Secret with the authority of the connections between members.'),
-        'clientAuthority!': secretName('The Secret with the authority of servers and clients.'),
-        'peerSecret!': secretName('The Secret with the certificate that members use for each other.'),
-        'serverSecret!': secretName('The Secret with the certificate that members present to clients.'),
-        'clusterDomain!': matching(
-          'The DNS domain of the Kubernetes cluster, such as cluster.local.',
-          253,
-          /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
-          "is not a valid DNS domain: use lower-case letters, digits, '-' and '.', such as cluster.local",
+        'trustSecret!': secretName(
+          'The Secret with the authorities of both sources. It must exist: the reconciler fills it.',
         ),
-        serverNames: list(
-          'Further DNS names and IP addresses in the certificate that members present to clients.',
-          matching(
-            'A DNS name, which may begin with *., or an IP address.',
-            253,
-            /^((\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*|[0-9a-fA-F]*:[0-9a-fA-F:.]*)$/,
-            "is not a valid DNS name or IP address: use lower-case letters, digits, '-' and '.', such as etcd.example.com",
-          ),
-          0,
-          64,
-        ),
-        intermediateRotation: matching(
-          'Any text. If it changes, the reconciler creates new intermediate authorities and issues all certificates anew.',
-          63,
-          /^[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?$/,
-          "is not a valid rotation: use letters, digits, '-', '_', '.' and ':', such as 2026-11",
-        ),
-        intermediateRevocation: matching(
-          'Any text. If it changes, the reconciler issues all certificates anew and revokes the earlier intermediates, so that nobody with an earlier certificate can connect. No member restarts.',
-          63,
-          /^[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?$/,
-          "is not a valid revocation: use letters, digits, '-', '_', '.' and ':', such as 2026-11",
-        ),
-        rootRotation: matching(
-          'Any text. If it changes, the reconciler replaces the roots of both authorities. Each member must restart once.',
-          63,
-          /^[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?$/,
-          "is not a valid rotation: use letters, digits, '-', '_', '.' and ':', such as 2026-11",
+        'peerSecrets!': sources('that members use for each other'),
+        'serverSecrets!': sources('that members present to clients'),
+        'clientSecrets!': sources('of clients'),
+        managed: object(
+          'Lets the reconciler issue the certificates of the other source.',
+          { ...leafFields, ...managedFields },
+          rules(rootAndBackup),
         ),
       },
     ),
   },
   rules(
     [
-      'has(self.managed) == has(oldSelf.managed)',
-      'managed cannot be added or removed later: create a new EtcdCluster, with spec.origin from a backup of this one',
+      'has(self.managed) == has(oldSelf.managed) || (has(self.alsoTrust) && has(oldSelf.alsoTrust))',
+      'managed cannot be added or removed in one step: the members would not trust each other. First give the other source in alsoTrust',
       { fieldPath: '.managed', reason: 'FieldValueForbidden' },
     ],
     [
-      'has(self.rootSecret) == has(self.backupSecret)',
-      'give both rootSecret and backupSecret, or neither',
-      { fieldPath: '.rootSecret' },
+      '!has(self.managed) || !has(self.alsoTrust) || !has(self.alsoTrust.managed)',
+      'managed is given twice: only one of the two sources can be the reconciler. Remove alsoTrust.managed',
+      { fieldPath: '.alsoTrust' },
     ],
+    rootAndBackup,
   ),
 );
 
@@ -299,6 +335,11 @@ const spec = object(
     [
       '!has(self.auth) || !self.auth || !has(self.tls) || !has(self.tls.disabling) || !self.tls.disabling',
       'auth: true needs TLS, which tls.disabling switches off: set auth: false, and remove disabling until authentication is off in etcd',
+      { fieldPath: '.auth' },
+    ],
+    [
+      '!has(self.auth) || !self.auth || !has(self.tls) || !has(self.tls.alsoTrust)',
+      'auth: true cannot be combined with tls.alsoTrust: set auth: false, and wait until authentication is off in etcd, before the source of the certificates changes',
       { fieldPath: '.auth' },
     ],
     [

@@ -1,6 +1,6 @@
 import { originSpec } from '../backup/cluster-origin';
 import type { BackupScheduleSpec } from '../backup/etcd-backup-schedule';
-import type { TlsSecrets } from '../tls/etcd-tls';
+import type { TlsBinding, TlsSecrets, TlsTrust } from '../tls/tls-binding';
 import type { QuorumRecovery } from './quorum-recovery';
 import type { ResolvedCluster } from './resolve-cluster';
 
@@ -30,15 +30,32 @@ export function clusterResource(cluster: ResolvedCluster, schedules: readonly Ba
 }
 
 function tlsSpec({ tls, clusterDomain }: ResolvedCluster, secrets: TlsSecrets): object {
-  const { managed, disabling, acceptPlaintextFor } = tls;
-  return {
-    clientSecret: secrets.client,
-    rootSecret: secrets.root,
-    backupSecret: secrets.backup,
-    disabling,
-    acceptPlaintextFor,
-    managed: managed && { ...managed, peerSecret: secrets.peer, serverSecret: secrets.server, clusterDomain },
-  };
+  const { disabling, acceptPlaintextFor, trust } = tls;
+  const managed = managedSpec(tls, clusterDomain);
+  return { ...leafSecrets(secrets), disabling, acceptPlaintextFor, managed, alsoTrust: trust && trustSpec(trust) };
+
+  function trustSpec({ secret, other }: TlsTrust): object {
+    const sources = [secrets, other.secrets];
+    const issued = managedSpec(other, clusterDomain);
+    return {
+      trustSecret: secret,
+      peerSecrets: sources.map(({ peer }) => peer),
+      serverSecrets: sources.map(({ server }) => server),
+      clientSecrets: sources.map(({ client }) => client),
+      managed: issued && { ...leafSecrets(other.secrets), ...issued },
+    };
+  }
+}
+
+const leafSecrets = ({ client, root, backup }: TlsSecrets) => ({
+  clientSecret: client,
+  rootSecret: root,
+  backupSecret: backup,
+});
+
+function managedSpec({ secrets, managed }: TlsBinding, clusterDomain: string): object | undefined {
+  if (!secrets || !managed) return undefined;
+  return { ...managed, peerSecret: secrets.peer, serverSecret: secrets.server, clusterDomain };
 }
 
 /** Returns the schedule whose settings the reconciler's own backups use: `backupSchedule`, else the first one. */

@@ -96,8 +96,8 @@ export interface EtcdClusterProps {
   // biome-ignore lint/suspicious/noExplicitAny: jsii has no `unknown`
   readonly settings?: { readonly [key: string]: any };
   /**
-   * Selects TLS for clients and between members. It can be switched on and off while the cluster serves, but the
-   * certificates cannot come from another source while it is on.
+   * Selects TLS for clients and between members. It can be switched on and off while the cluster serves, and the
+   * certificates can come from another source.
    * @default EtcdTls.managed(): the reconciler issues the certificates
    */
   readonly tls?: EtcdTls;

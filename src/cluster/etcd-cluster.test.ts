@@ -161,7 +161,7 @@ test('every object is there to be patched, under a stable id', () => {
   const subject = cluster({}, 'shop');
   const certificates = ['Peer', 'Server', 'Client', 'Root', 'Backup'].map((id) => [
     `${id}Certificate`,
-    `orders-${id.toLowerCase()}-tls`,
+    `orders-${id.toLowerCase()}-cert`,
   ]);
   expect(
     cluster({ tls: EtcdTls.certManager({ issuer: 'ca' }) }, 'shop').certificates.map(({ node, name }) => [

@@ -105,6 +105,11 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    * TLS is switched off.
    */
   readonly clientTlsSecretName?: string;
+  /**
+   * Names the Secret whose key `client-ca.crt` holds the authorities of both sources of certificates, for clients that
+   * connect while `alsoTrust` of the TLS is given. It is undefined otherwise.
+   */
+  readonly clientTrustSecretName?: string;
   /** Gives clients their TLS settings. They are undefined without TLS, also while TLS is switched off. */
   readonly clientTls?: EtcdClientTls;
   /**
@@ -147,7 +152,8 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   readonly certificates: ApiObject[];
   /**
    * Lists the Secrets of the two authorities and of the certificates of the peers, the server, the client, root and the
-   * backups, without data: the reconciler writes it. The list is empty with other TLS or without TLS.
+   * backups, without data: the reconciler writes it. While `alsoTrust` is given, the list ends with the Secret of the
+   * authorities of both sources. The list is empty with other TLS or without TLS.
    */
   readonly tlsSecrets: ApiObject[];
   /** This StatefulSet runs the members. */
@@ -180,9 +186,11 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.clientEndpoints = clientEndpoints(cluster);
     const client = clientSecret(cluster);
     this.clientTlsSecretName = client;
-    this.clientTls = client === undefined ? undefined : EtcdClientTls.fromSecret(client);
+    this.clientTrustSecretName = client === undefined ? undefined : tls.trust?.secret;
+    this.clientTls = client === undefined ? undefined : EtcdClientTls.fromSecret(client)._trusting(tls.trust);
     this.backupEndpoints = backupEndpoints(cluster);
-    this.backupTls = tls.secrets && EtcdClientTls.fromSecret(tls.secrets.backup ?? tls.secrets.client);
+    const backup = tls.secrets && EtcdClientTls.fromSecret(tls.secrets.backup ?? tls.secrets.client);
+    this.backupTls = backup?._trusting(tls.trust);
     this.serviceAccountName = name;
 
     const manifests = clusterManifests(cluster, {
@@ -208,10 +216,11 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.networkPolicy = object('NetworkPolicy', manifests.NetworkPolicy);
     this.jobNetworkPolicy = object('JobNetworkPolicy', manifests.JobNetworkPolicy);
     this.podDisruptionBudget = object('PodDisruptionBudget', manifests.PodDisruptionBudget);
-    this.certificates = tls.certificates.map(({ apiVersion, kind, metadata, spec }, index) =>
+    const requested = [...tls.certificates, ...(tls.trust?.other.certificates ?? [])];
+    this.certificates = requested.map(({ apiVersion, kind, metadata, spec }, index) =>
       object(`${certificates[index]}Certificate`, { apiVersion, kind, name: metadata.name, content: { spec } }),
     );
-    this.tlsSecrets = tlsSecrets(cluster).map((secret, index) => object(`${secrets[index]}Secret`, secret));
+    this.tlsSecrets = tlsSecrets(cluster).map(([id, secret]) => object(`${id}Secret`, secret));
     this.statefulSet = object('StatefulSet', manifests.StatefulSet);
     this.customResource = object('EtcdCluster', manifests.EtcdCluster);
     // The reconciler creates the record at run time.
@@ -315,7 +324,6 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
 }
 
 const certificates = ['Peer', 'Server', 'Client', 'Root', 'Backup'];
-const secrets = ['PeerAuthority', 'ClientAuthority', ...certificates];
 
 interface ObjectName {
   readonly kind: string;

@@ -17,6 +17,8 @@ export interface BackupPodSecret extends BackupPodFiles {
 export interface BackupPodTls {
   /** `ca.crt`, and `tls.crt` with `tls.key` if there is a client certificate. */
   readonly files: BackupPodFiles;
+  /** A Secret whose key has `ca.crt` instead, for a cluster that changes the source of its certificates. */
+  readonly trust?: { readonly secretName: string; readonly key: string };
   readonly clientCertificate: boolean;
 }
 
@@ -390,8 +392,25 @@ export interface Mount {
 }
 
 function accessMounts({ tls, auth }: BackupPodSpec): Mount[] {
-  return [...filesMount('tls', tlsDirectory, tls?.files), ...filesMount('auth', authDirectory, auth)];
+  return [...tlsMount(tls), ...filesMount('auth', authDirectory, auth)];
 }
+
+function tlsMount(tls: BackupPodTls | undefined): Mount[] {
+  if (!tls?.trust) return filesMount('tls', tlsDirectory, tls?.files);
+  const { files, trust } = tls;
+  const own = ['tls.crt', 'tls.key'].map((path) => ({ path, key: keyOf(files, path) }));
+  const sources = [
+    { secret: { name: files.secretName, items: own } },
+    { secret: { name: trust.secretName, items: [{ key: trust.key, path: 'ca.crt' }] } },
+  ];
+  return [
+    { name: 'tls', mountPath: tlsDirectory, source: { projected: { sources, defaultMode: 0o440 } }, readOnly: true },
+  ];
+}
+
+/** The key whose content becomes the file. */
+export const keyOf = ({ items = [] }: BackupPodFiles, path: string): string =>
+  items.find((item) => item.path === path)?.key ?? path;
 
 function hostMounts({ etcdManifest, extraPaths = [] }: Partial<BackupPodHost> = {}): Mount[] {
   return [

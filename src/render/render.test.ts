@@ -71,7 +71,7 @@ describe('what a chart made of an EtcdCluster is made of that resource alone', (
           size: 4,
           allowEvenSize: true,
           version: EtcdVersion.V3_7,
-          tls: EtcdTls.fromSecrets({ peer: 'orders-peer-tls', server: 'orders-server-tls', client: 'client' }),
+          tls: EtcdTls.fromSecrets({ peer: 'orders-peer-cert', server: 'orders-server-cert', client: 'client' }),
           paused: true,
           replace: ReplacePolicy.manual({ ordinal: 2, memberId: '8e9e05c52164694d', discardVolume: true }),
           recovery: { id: 'zone-b', acceptDataLoss: true, survivor: 1, identitySecret: 'age' },
@@ -247,7 +247,7 @@ describe('what a chart made of an EtcdCluster is made of that resource alone', (
     [
       'users of a cluster with Secrets of others',
       (chart) => {
-        const tls = { peer: 'orders-peer-tls', server: 'orders-server-tls', client: 'c', root: 'r', backup: 'b' };
+        const tls = { peer: 'orders-peer-cert', server: 'orders-server-cert', client: 'c', root: 'r', backup: 'b' };
         const orders = new EtcdCluster(chart, 'orders', { tls: EtcdTls.fromSecrets(tls), auth: true });
         orders.addUser('api', { can: [EtcdPermission.readWrite('/api/')] });
       },
@@ -269,10 +269,27 @@ describe('what a chart made of an EtcdCluster is made of that resource alone', (
     [
       'a cluster that is switched to Secrets of others',
       (chart) => {
-        const tls = { peer: 'orders-peer-tls', server: 'orders-server-tls', client: 'c' };
+        const tls = { peer: 'orders-peer-cert', server: 'orders-server-cert', client: 'c' };
         new EtcdCluster(chart, 'orders', {
           tls: EtcdTls.fromSecrets({ ...tls, acceptPlaintextFor: Duration.minutes(90) }),
         });
+      },
+    ],
+    [
+      'a cluster that also trusts Secrets of others',
+      (chart) => {
+        const other = { peer: 'orders-peer-cert', server: 'orders-server-cert', client: 'c' };
+        const tls = EtcdTls.managed({ alsoTrust: EtcdTls.fromSecrets(other), serverNames: ['etcd.example.com'] });
+        new EtcdCluster(chart, 'orders', { tls });
+      },
+    ],
+    [
+      'a cluster with Secrets of others that also trusts the reconciler',
+      (chart) => {
+        const own = { peer: 'orders-peer-cert', server: 'orders-server-cert', client: 'c', root: 'r', backup: 'b' };
+        const alsoTrust = EtcdTls.managed({ serverNames: ['etcd.example.com'] });
+        const tls = EtcdTls.fromSecrets({ ...own, alsoTrust });
+        new EtcdCluster(chart, 'orders', { tls, clusterDomain: 'k8s.example' });
       },
     ],
     ['no users, for good', (chart) => new EtcdCluster(chart, 'orders', { auth: false })],
@@ -476,7 +493,7 @@ describe('notes', () => {
       cluster({ tls: { clientSecret: 'client' } }),
       [
         expect.stringContaining('does not specify resources'),
-        'note: EtcdCluster orders (document 1): spec.tls: the members read their certificates from the Secrets orders-peer-tls and orders-server-tls, which you must create; cert-manager Certificates can be rendered only from TypeScript',
+        'note: EtcdCluster orders (document 1): spec.tls: the members read their certificates from the Secrets orders-peer-cert and orders-server-cert, which you must create; cert-manager Certificates can be rendered only from TypeScript',
       ],
     ],
     [

@@ -1,9 +1,11 @@
+import { trustKeys } from '../etcd/trust-keys';
 import type { BackupPodTls } from '../lib/backup-pod';
 import { keyProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { clientCaTypes, clientTlsTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import { CaBundle } from './ca-bundle';
+import type { TlsTrust } from './tls-binding';
 
 /** Names the keys of a Secret that holds a client certificate. */
 export interface EtcdClientTlsKeys {
@@ -66,6 +68,18 @@ export class EtcdClientTls {
     const hostFiles = Object.entries({ 'ca.crt': ca, 'tls.crt': cert, 'tls.key': key });
     const files = { hostFiles: hostFiles.map(([path, hostPath]) => ({ hostPath, path })) };
     return new EtcdClientTls({ files, clientCertificate: true }, []);
+  }
+
+  /**
+   * Takes the authorities from a Secret of their own.
+   * @internal
+   */
+  _trusting(trust: TlsTrust | undefined): EtcdClientTls {
+    if (!trust) return this;
+    return new EtcdClientTls(
+      { ...this.pod, trust: { secretName: trust.secret, key: trustKeys.client } },
+      this.problems,
+    );
   }
 
   private constructor(

@@ -113,6 +113,7 @@ test('Secrets of others are taken by their names', () => {
   expect(tls._bind({ ...orders, namespace: undefined })).toEqual({
     secrets: { peer: 'p', server: 's', client: 'c' },
     certificates: [],
+    mayRevoke: true,
     problems: [],
   });
 });
@@ -169,7 +170,13 @@ describe('managed', () => {
 
 test('each certificate fills the Secret of its own name', () => {
   const { secrets } = EtcdTls.certManager({ issuer: 'ca' })._bind(orders);
-  expect(secrets).toEqual(names);
+  expect(secrets).toEqual({
+    peer: 'orders-peer-cert',
+    server: 'orders-server-cert',
+    client: 'orders-client-cert',
+    root: 'orders-root-cert',
+    backup: 'orders-backup-cert',
+  });
   expect(
     [peer, server, client, root, backup].map(({ metadata, spec }) => [
       metadata.name,

@@ -5,15 +5,11 @@ import { hostNameProblem, nameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
 import { certManagerTypes, managedTlsTypes, noTlsTypes, tlsSecretsTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
-import {
-  type CertificateManifest,
-  type CertificateOptions,
-  certificate,
-  peerNames,
-  serverNames,
-  type TlsCluster,
-} from './certificates';
+import { type CertificateOptions, certificate, peerNames, serverNames, type TlsCluster } from './certificates';
 import { IssuerKind } from './issuer-kind';
+import type { TlsBinding, TlsSecrets } from './tls-binding';
+import { backupUser, managedSecretNames, otherSecretNames, tlsSecretNames } from './tls-names';
+import { withTrust } from './tls-trust';
 
 /** Decides how a running cluster without TLS is switched to TLS. It has no effect on other clusters. */
 export interface TlsSwitchOptions {
@@ -38,6 +34,13 @@ export interface NoTlsProps {
 
 /** Configures `EtcdTls.managed`. */
 export interface ManagedTlsProps extends TlsSwitchOptions {
+  /**
+   * Names another source of certificates, whose authorities the members trust too. It is for changing the source in a
+   * running cluster: first give the new source here, then the old one, then leave it out, and each time wait until every
+   * member has restarted. The Secrets and Certificates of both sources exist meanwhile.
+   * @default - the members trust the authorities of their own certificates only
+   */
+  readonly alsoTrust?: EtcdTls;
   /**
    * Adds DNS names and IP addresses to the certificates that members present to clients, for example those of a load
    * balancer. The names of the cluster's Services, `localhost`, `127.0.0.1` and `::1` are always included. The
@@ -70,6 +73,13 @@ export interface ManagedTlsProps extends TlsSwitchOptions {
 
 /** Selects the issuers of a cluster's certificates, and how long these are valid, for `EtcdTls.certManager`. */
 export interface CertManagerTlsProps extends TlsSwitchOptions {
+  /**
+   * Names another source of certificates, whose authorities the members trust too. It is for changing the source in a
+   * running cluster: first give the new source here, then the old one, then leave it out, and each time wait until every
+   * member has restarted. The Secrets and Certificates of both sources exist meanwhile.
+   * @default - the members trust the authorities of their own certificates only
+   */
+  readonly alsoTrust?: EtcdTls;
   /**
    * Names the Issuer or ClusterIssuer of all certificates. If `peerIssuer` is given, it issues the server and client
    * certificates only. It must be a private certificate authority (`ca`, Vault, …) that writes its own certificate to
@@ -105,75 +115,22 @@ export interface CertManagerTlsProps extends TlsSwitchOptions {
   readonly renewBefore?: Duration;
 }
 
-/** Names Secrets in the cluster's namespace. Each Secret must have the keys `ca.crt`, `tls.crt` and `tls.key`. */
-export interface TlsSecrets {
-  /**
-   * Names the Secret with the certificate that members use for each other. It needs the usages serverAuth and
-   * clientAuth, and the DNS names `<cluster>-<i>.<cluster>-peers.<namespace>.svc.<clusterDomain>` for i from 0 to 6. It
-   * must not contain IP addresses, because etcd would check these too.
-   */
-  readonly peer: string;
-  /**
-   * Names the Secret with the certificate that members present to clients. It needs the usages serverAuth and
-   * clientAuth, all names that clients use, `localhost` and `127.0.0.1`. etcd accepts client certificates that are
-   * signed by its `ca.crt`.
-   */
-  readonly server: string;
-  /**
-   * Names the Secret with a client certificate (usage clientAuth) for clients, and without `root` and `backup` for the
-   * reconciler and for backups too.
-   */
-  readonly client: string;
-  /**
-   * Names the Secret with a client certificate (usage clientAuth) whose common name is `root`, for the reconciler and
-   * the members. Users of etcd require it, together with `backup`.
-   * @default - none: the cluster has no users of etcd
-   */
-  readonly root?: string;
-  /**
-   * Names the Secret with a client certificate (usage clientAuth) whose common name is `<cluster>-backup`, for backups.
-   * @default - none: backups use the certificate of `client`
-   */
-  readonly backup?: string;
-}
-
 /** Configures `EtcdTls.fromSecrets`. */
-export interface SecretsTlsProps extends TlsSecrets, TlsSwitchOptions {}
-
-/** The Secrets and Certificates of one cluster, and the problems with its TLS properties. */
-export interface TlsBinding {
-  /** Undefined without TLS. */
-  readonly secrets?: TlsSecrets;
-  /** The certificates of the peers, the server, the client, root and the backups, in this order. */
-  readonly certificates: readonly CertificateManifest[];
-  /** Returns the certificate of a user of etcd. Undefined if cert-manager does not issue it. */
-  readonly userCertificate?: (secretName: string, userName: string) => CertificateManifest;
-  /** Set if the reconciler writes the Secrets. */
-  readonly managed?: ManagedTls;
-  /** True while TLS is switched off: clients are to use http, but the members and backups still need certificates. */
-  readonly disabling?: boolean;
-  /** For how long clients may use http while TLS is switched on, as the agent reads it. */
-  readonly acceptPlaintextFor?: string;
-  readonly problems: readonly string[];
-}
-
-/** What the reconciler needs to know to issue the certificates of a cluster. */
-export interface ManagedTls {
-  /** Secret with the authority of the peers. */
-  readonly peerAuthority: string;
-  /** Secret with the authority of servers and clients. */
-  readonly clientAuthority: string;
-  readonly serverNames?: readonly string[];
-  readonly intermediateRotation?: string;
-  readonly rootRotation?: string;
-  readonly intermediateRevocation?: string;
+export interface SecretsTlsProps extends TlsSecrets, TlsSwitchOptions {
+  /**
+   * Names another source of certificates, whose authorities the members trust too. It is for changing the source in a
+   * running cluster: first give the new source here, then the old one, then leave it out, and each time wait until every
+   * member has restarted. The Secrets and Certificates of both sources exist meanwhile.
+   * @default - the members trust the authorities of their own certificates only
+   */
+  readonly alsoTrust?: EtcdTls;
 }
 
 /**
  * Describes the TLS of a cluster, both for its clients, which must present a certificate too, and between its members.
  *
  * TLS can be switched on and off while the cluster serves: give another `EtcdTls`, and to switch it off
- * `EtcdTls.none({ previous })`. Another source of certificates needs a new cluster from a backup.
+ * `EtcdTls.none({ previous })`. To get the certificates from another source, use `alsoTrust`.
  */
 export class EtcdTls {
   /**
@@ -190,7 +147,7 @@ export class EtcdTls {
       EtcdTls.prototype,
       props,
       managedTlsTypes,
-      () => new EtcdTls(true, (cluster) => switchedOn(managedBinding(props, cluster), props)),
+      () => new EtcdTls(true, (cluster) => switchedOn(managedBinding(props, cluster), props, cluster)),
     );
   }
 
@@ -203,7 +160,7 @@ export class EtcdTls {
       EtcdTls.prototype,
       props,
       certManagerTypes,
-      () => new EtcdTls(true, (cluster) => switchedOn(certManagerBinding(props, cluster), props)),
+      () => new EtcdTls(true, (cluster) => switchedOn(certManagerBinding(props, cluster), props, cluster)),
     );
   }
 
@@ -213,7 +170,7 @@ export class EtcdTls {
       EtcdTls.prototype,
       secrets,
       tlsSecretsTypes,
-      () => new EtcdTls(true, () => switchedOn(secretsBinding(secrets), secrets)),
+      () => new EtcdTls(true, (cluster) => switchedOn(secretsBinding(secrets), secrets, cluster)),
     );
   }
 
@@ -266,7 +223,13 @@ function plaintextProblem(accept: Duration): string | undefined {
   return undefined;
 }
 
-function switchedOn(binding: TlsBinding, { acceptPlaintextFor: accept }: TlsSwitchOptions): TlsBinding {
+function switchedOn(
+  source: TlsBinding,
+  options: TlsSwitchOptions & Pick<ManagedTlsProps, 'alsoTrust'>,
+  cluster: TlsCluster,
+): TlsBinding {
+  const { acceptPlaintextFor: accept, alsoTrust } = options;
+  const binding = withTrust(source, alsoTrust?._bind(cluster), cluster.name);
   if (!accept) return binding;
   return {
     ...binding,
@@ -277,7 +240,7 @@ function switchedOn(binding: TlsBinding, { acceptPlaintextFor: accept }: TlsSwit
 
 function secretsBinding({ peer, server, client, root, backup }: TlsSecrets): TlsBinding {
   const secrets = { peer, server, client, root, backup };
-  return { secrets, certificates: [], problems: secretsProblems(secrets) };
+  return { secrets, certificates: [], mayRevoke: true, problems: secretsProblems(secrets) };
 }
 
 function secretsProblems({ peer, server, client, root, backup }: TlsSecrets): string[] {
@@ -292,43 +255,6 @@ function secretsProblems({ peer, server, client, root, backup }: TlsSecrets): st
       ? undefined
       : `tls: ${missing}: is missing; give both root and backup, or neither`,
   );
-}
-
-/** Names of the Secrets of a cluster whose certificates are not in Secrets of the user. */
-export const tlsSecretNames = (cluster: string): Required<TlsSecrets> => ({
-  peer: `${cluster}-peer-tls`,
-  server: `${cluster}-server-tls`,
-  client: `${cluster}-client-tls`,
-  root: `${cluster}-root-tls`,
-  backup: `${cluster}-backup-tls`,
-});
-
-/** User of etcd as which a cluster's backups are taken. The port for backups accepts no other. */
-export const backupUser = (cluster: string): string => `${cluster}-backup`;
-
-/** Names of the Secrets that the reconciler writes. */
-export const managedSecrets = (
-  { peer, server, client, root, backup }: TlsSecrets,
-  { peerAuthority, clientAuthority }: ManagedTls,
-) => [peerAuthority, clientAuthority, peer, server, client, ...[root, backup].filter((name) => name !== undefined)];
-
-/** Fields of `spec.tls` itself; the others are in `spec.tls.managed`. */
-export type LeafSecret = 'clientSecret' | 'rootSecret' | 'backupSecret';
-
-/** Names that follow from the name of the cluster, by the fields of `spec.tls`. */
-export function managedSecretNames(
-  cluster: string,
-): Record<LeafSecret | 'peerAuthority' | 'clientAuthority' | 'peerSecret' | 'serverSecret', string> {
-  const { peer, server, client, root, backup } = tlsSecretNames(cluster);
-  return {
-    clientSecret: client,
-    rootSecret: root,
-    backupSecret: backup,
-    peerAuthority: `${cluster}-peer-ca`,
-    clientAuthority: `${cluster}-client-ca`,
-    peerSecret: peer,
-    serverSecret: server,
-  };
 }
 
 function managedBinding(props: ManagedTlsProps, { name }: TlsCluster): TlsBinding {
@@ -376,7 +302,7 @@ function rotationProblems(property: string, rotation: string | undefined): strin
 
 function certManagerBinding(props: CertManagerTlsProps, cluster: TlsCluster): TlsBinding {
   const { name, namespace } = cluster;
-  const names = tlsSecretNames(name);
+  const names = otherSecretNames(name);
   const { duration, renewBefore } = props;
   const kind = props.issuerKind ?? IssuerKind.ISSUER;
   const issuer = { name: props.issuer, kind };

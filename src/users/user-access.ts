@@ -1,5 +1,5 @@
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
-import type { TlsBinding } from '../tls/etcd-tls';
+import type { TlsBinding } from '../tls/tls-binding';
 
 /** What a cluster tells its users. */
 export interface UserAccess {

@@ -2,7 +2,8 @@ import type { Construct } from 'constructs';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem } from '../backup/etcd-cluster-checks';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import { labelProblems } from '../lib/labels';
-import { backupUser, type TlsBinding } from '../tls/etcd-tls';
+import type { TlsBinding } from '../tls/tls-binding';
+import { backupUser } from '../tls/tls-names';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import type { EtcdPermission } from './etcd-permission';
@@ -51,9 +52,11 @@ function accessProblem({ tls, auth }: UserAccess, cluster: string): string | und
 }
 
 /** Problem if etcd's authentication cannot be on, or undefined. */
-export function rootProblem({ secrets, disabling }: TlsBinding): string | undefined {
+export function rootProblem({ secrets, disabling, trust }: TlsBinding): string | undefined {
   if (disabling)
     return "users are identified by their certificates, but TLS is being switched off (EtcdTls.none({ previous }), in YAML tls.disabling); remove the users, set auth: false, and keep TLS until etcd's authentication is off";
+  if (trust)
+    return 'users are identified by their certificates, but the source of the certificates is being changed (alsoTrust); remove the users and auth: true until alsoTrust is gone';
   if (!secrets) return 'users are identified by their certificates, but the cluster has no TLS; switch it on';
   if (secrets.root !== undefined) return undefined;
   return 'there is no certificate for root; give root and backup to EtcdTls.fromSecrets, in YAML tls.rootSecret and tls.backupSecret';

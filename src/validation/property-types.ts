@@ -338,10 +338,10 @@ export const tuningTypes: PropertyTypes = {
 };
 export const periodicTypes: PropertyTypes = { retention: required(duration) };
 
-const acceptPlaintextFor = duration;
+const tlsSourceTypes: PropertyTypes = { acceptPlaintextFor: duration, alsoTrust: etcdTls };
 export const noTlsTypes: PropertyTypes = { previous: etcdTls };
 export const certManagerTypes: PropertyTypes = {
-  acceptPlaintextFor,
+  ...tlsSourceTypes,
   issuer: text,
   issuerKind: anything,
   peerIssuer: text,
@@ -350,7 +350,7 @@ export const certManagerTypes: PropertyTypes = {
   renewBefore: duration,
 };
 export const managedTlsTypes: PropertyTypes = {
-  acceptPlaintextFor,
+  ...tlsSourceTypes,
   serverNames: list(text),
   intermediateRotation: text,
   rootRotation: text,
@@ -358,7 +358,7 @@ export const managedTlsTypes: PropertyTypes = {
 };
 const secret = required(withExample(text, "the name of a Secret, such as 'orders-client'"));
 export const tlsSecretsTypes: PropertyTypes = {
-  acceptPlaintextFor,
+  ...tlsSourceTypes,
   peer: secret,
   server: secret,
   client: secret,

@@ -50,6 +50,22 @@ const inStores: readonly Case[] = Object.entries(around).flatMap(([place, { mani
   storeCases.map(([what, store, says]): Case => [`${place}: ${what}`, manifest(store), says]),
 );
 
+const managed = {
+  peerAuthority: 'peer-ca',
+  clientAuthority: 'client-ca',
+  peerSecret: 'peer',
+  serverSecret: 'server',
+  clusterDomain: 'cluster.local',
+};
+const otherSource = {
+  trustSecret: 'trust',
+  peerSecrets: ['a', 'peer'],
+  serverSecrets: ['b', 'server'],
+  clientSecrets: ['c', 'd'],
+  managed: { clientSecret: 'd', ...managed },
+};
+const bothManaged = { clientSecret: 'c', managed, alsoTrust: otherSource };
+
 const needsImage = 'a command store needs image: give an image with its executables and the agent';
 const command = { command: { path: '/opt/store' } };
 
@@ -96,6 +112,12 @@ const clusters: readonly Case[] = [
   ['more members than etcd likes', cluster({ size: 8, allowEvenSize: true }), 'should be less than or equal to 7'],
   ['an ordinal that is not there', cluster({ recovery: { id: 'a', acceptDataLoss: true, survivor: 7 } }), 'equal to 6'],
   ['TLS without a client certificate', cluster({ tls: {} }), 'spec.tls.clientSecret: Required value'],
+  ['both sources of certificates managed', cluster({ tls: bothManaged }), 'managed is given twice'],
+  [
+    'one Secret of two sources',
+    cluster({ tls: { ...bothManaged, managed: undefined, alsoTrust: { ...otherSource, peerSecrets: ['a'] } } }),
+    'spec.tls.alsoTrust.peerSecrets',
+  ],
   [
     'a claim policy without claims',
     cluster({ storage: { size: '8Gi', ephemeral: true }, pvcPolicy: { onShrink: 'Delete' } }),

@@ -14,6 +14,14 @@ const managed = {
   clusterDomain: 'cluster.local',
 };
 
+const alsoTrust = {
+  trustSecret: 'managed-tls-trust',
+  peerSecrets: ['managed-peer-tls', 'own-peer'],
+  serverSecrets: ['managed-server-tls', 'own-server'],
+  clientSecrets: ['managed-client', 'own-client'],
+};
+const bothSources = { clientSecret: 'managed-client', rootSecret: 'b', backupSecret: 'c', managed, alsoTrust };
+
 beforeAll(async () => {
   namespace = await TestNamespace.create('changes');
   api = await Api.connect();
@@ -24,6 +32,8 @@ beforeAll(async () => {
     named('plain', {}),
     named('secure', { tls: { clientSecret: 'secure-client' } }),
     named('managed', { tls: { clientSecret: 'managed-client', managed } }),
+    named('changing', { tls: bothSources }),
+    named('trusting', { tls: bothSources }),
     named('disabling', { tls: { clientSecret: 'a', rootSecret: 'b', backupSecret: 'c', disabling: true } }),
     named('restored', { origin: { source: { store: bucket, key: 'a' } } }),
     named('volatile', { storage: { size: '4Gi', ephemeral: true } }),
@@ -46,6 +56,7 @@ afterAll(async () => {
 const pathOf = (...parts: string[]) => `/apis/cdk8s-etcd.dev/v1alpha1/namespaces/${namespace.name}/${parts.join('/')}`;
 const patch = (name: string, spec: Manifest): Promise<Answer> => api.tryPatch(pathOf('etcdclusters', name), { spec });
 
+const inOneStep = 'managed cannot be added or removed in one step';
 const newCluster = 'create a new EtcdCluster';
 const once = 'origin is used only when the cluster is created, so it cannot be added, changed or removed';
 const origin = { source: { backupName: 'a' } };
@@ -57,13 +68,20 @@ test.each<[string, string, Manifest, string]>([
     { auth: true },
     'auth: true needs TLS, which tls.disabling switches off',
   ],
+  ['managed certificates on', 'secure', { tls: { managed } }, inOneStep],
+  ['managed certificates off', 'managed', { tls: { managed: null } }, inOneStep],
   [
-    'managed certificates on',
-    'secure',
-    { tls: { managed } },
-    `managed cannot be added or removed later: ${newCluster}`,
+    'certificates of others, and trust of the former at once',
+    'managed',
+    { tls: { managed: null, alsoTrust } },
+    inOneStep,
   ],
-  ['managed certificates off', 'managed', { tls: { managed: null } }, 'managed cannot be added or removed later'],
+  [
+    'users while the source of the certificates changes',
+    'changing',
+    { auth: true },
+    'auth: true cannot be combined with',
+  ],
   ['an origin added', 'plain', { origin }, `${once}: to restore into this cluster, create an EtcdRestore`],
   ['an origin removed', 'restored', { origin: null }, once],
   ['an origin changed', 'restored', { origin: { expectedRevision: 5 } }, once],
@@ -97,6 +115,12 @@ test.each<[string, string, Manifest]>([
   ['users of managed certificates', 'managed', { auth: true, tls: { rootSecret: 'b', backupSecret: 'c' } }],
   ['another name of the servers', 'managed', { tls: { managed: { serverNames: ['etcd.example.com', '192.0.2.7'] } } }],
   ['earlier intermediates revoked', 'managed', { tls: { managed: { intermediateRevocation: '2026-11' } } }],
+  [
+    'the other source',
+    'trusting',
+    { tls: { managed: null, alsoTrust: { managed: { clientSecret: 'd', ...managed } } } },
+  ],
+  ['the other source alone', 'trusting', { tls: { alsoTrust: null } }],
   ['new intermediates', 'managed', { tls: { managed: { intermediateRotation: '2026-11' } } }],
   ['no schedule any more', 'durable', { backup: null }],
 ])('takes %s', async (_, name, spec) => {

@@ -173,6 +173,33 @@ const others: Readonly<Record<string, Manifest>> = {
       },
     },
   }),
+  'a cluster whose certificates are to come from Secrets instead': cluster({
+    tls: {
+      clientSecret: 'orders-client-cert',
+      rootSecret: 'orders-root-cert',
+      backupSecret: 'orders-backup-cert',
+      alsoTrust: {
+        trustSecret: 'orders-tls-trust',
+        peerSecrets: ['orders-peer-cert', 'orders-peer-tls'],
+        serverSecrets: ['orders-server-cert', 'orders-server-tls'],
+        clientSecrets: ['orders-client-cert', 'orders-client-tls'],
+        managed: {
+          clientSecret: 'orders-client-tls',
+          rootSecret: 'orders-root-tls',
+          backupSecret: 'orders-backup-tls',
+          peerAuthority: 'orders-peer-ca',
+          clientAuthority: 'orders-client-ca',
+          peerSecret: 'orders-peer-tls',
+          serverSecret: 'orders-server-tls',
+          clusterDomain: 'cluster.local',
+          serverNames: ['etcd.example.com'],
+          intermediateRotation: '2026-11',
+          rootRotation: '2026-11',
+          intermediateRevocation: '2026-11',
+        },
+      },
+    },
+  }),
   'a cluster that is switched to TLS, and clients must follow at once': cluster({
     tls: { clientSecret: 'orders-client', acceptPlaintextFor: '0s' },
   }),

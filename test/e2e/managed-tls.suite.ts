@@ -112,6 +112,37 @@ test('new intermediates come into use without a restart', async () => {
   expect(after.some((data, index) => data['tls.crt'] === roots[index]?.['tls.crt'])).toBe(false);
 });
 
+/** What DNS says of a member now: the addresses of its name, and the names of its address. */
+async function named(ordinal: number, address: string): Promise<string[]> {
+  const host = `orders-${ordinal}.orders-peers.${play.namespace.name}.svc.cluster.local`;
+  const program = `const { resolve4, reverse } = require('dns').promises;
+    const say = (found) => console.log(String(found));
+    const unless = ({ code }) => say(code);
+    resolve4('${host}').then(say, unless).then(() => reverse('${address}').then(say, unless));`;
+  const exec = ['exec', play.cluster.pod(1), '-c', 'agent', '--', 'node', '-e', program];
+  return (await play.namespace.kubectl(exec)).stdout.trim().split('\n');
+}
+
+test('a member that comes back with another address while its certificate is renewed joins the others', async () => {
+  const addresses = async () => (await play.cluster.pods()).map(({ status }) => status.podIP).sort();
+  const addressOf = async (ordinal: number) =>
+    (await play.namespace.get('pod', play.cluster.pod(ordinal))).status.podIP;
+  const [before, old] = [await addresses(), await presented(2)];
+  await play.unnoticed('another address and a renewal', 3, async () => {
+    await play.cluster.apply({ tls: EtcdTls.managed({ intermediateRotation: 'second' }) });
+    await play.cluster.deletePods(2);
+    await play.namespace.until('the member presents another certificate', 240, async () => {
+      const now = await presented(2).catch(() => []);
+      return now.length === 2 && now.every((line) => !old.includes(line)) ? now : undefined;
+    });
+  });
+  const address = await addressOf(2);
+  expect(before).not.toContain(address);
+  const [forward, reverse] = await named(2, address);
+  tell(`managed-tls: address ${address}: name ${forward}, reverse ${reverse}`);
+  expect(forward).toBe(address);
+});
+
 slowTest('a certificate whose Secret is emptied is issued again, and the members keep theirs meanwhile', async () => {
   await play.unnoticed('a Secret emptied', 3, async () => {
     const patch = ['patch', 'secret', 'orders-server-tls', '--type=json', '-p', '[{"op":"remove","path":"/data"}]'];

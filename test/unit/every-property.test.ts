@@ -115,6 +115,10 @@ const named = EtcdClientTls.fromSecret('other');
 const auth = EtcdAuth.fromSecret('root');
 const hundredDays = Duration.days(100);
 const switching = { acceptPlaintextFor: Duration.hours(7) };
+const source = {
+  ...switching,
+  alsoTrust: EtcdTls.fromSecrets({ peer: 'p3', server: 's3', client: 'c3', root: 'r3', backup: 'b3' }),
+};
 const tlsSecrets = { peer: 'p2', server: 's2', client: 'c2', root: 'r2', backup: 'b2' };
 
 const pod = {
@@ -234,14 +238,14 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   TlsSwitchOptions: switching,
   NoTlsProps: { previous: EtcdTls.managed() },
   ManagedTlsProps: {
-    ...switching,
+    ...source,
     serverNames: ['etcd.example.com'],
     intermediateRotation: '2026-11-21',
     rootRotation: '2026-11-21',
     intermediateRevocation: '2026-11-21',
   },
   CertManagerTlsProps: {
-    ...switching,
+    ...source,
     issuer: 'other',
     issuerKind: IssuerKind.CLUSTER_ISSUER,
     peerIssuer: 'other',
@@ -250,7 +254,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     renewBefore: Duration.days(7),
   },
   TlsSecrets: tlsSecrets,
-  SecretsTlsProps: { ...tlsSecrets, ...switching },
+  SecretsTlsProps: { ...tlsSecrets, ...source },
   NetworkPeer: peer,
   NetworkEgress: {
     apiServer: [{ cidr: '10.0.0.2/32' }],

@@ -1,3 +1,4 @@
+import { trustKeys } from '../../../src/etcd/trust-keys.ts';
 import type { TlsMaterial } from '../etcd/tls.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import type { Secret } from '../kube/objects.ts';
@@ -21,7 +22,7 @@ export class ClientTls {
 
   /** Pods are reached by IP address. `servername` is a name in the certificate that they share. */
   async material(secret: string, servername: string): Promise<ClientMaterial> {
-    const { data = {} } = await this.#secret(secret);
+    const data = await this.#data(secret);
     const part = (key: string) => {
       const value = data[key];
       if (!value) {
@@ -32,6 +33,17 @@ export class ClientTls {
       return Buffer.from(value, 'base64');
     };
     return { ca: part('ca.crt'), cert: part('tls.crt'), key: part('tls.key'), servername };
+  }
+
+  /** The authorities of both sources of certificates, while a cluster changes from one to the other; undefined: not known yet. */
+  async authorities(trustSecret: string): Promise<Buffer | undefined> {
+    const found = (await this.#data(trustSecret))[trustKeys.client];
+    if (!found) this.#read.delete(trustSecret);
+    return found ? Buffer.from(found, 'base64') : undefined;
+  }
+
+  async #data(secret: string): Promise<NonNullable<Secret['data']>> {
+    return (await this.#secret(secret)).data ?? {};
   }
 
   #secret(secret: string): Promise<Secret> {

@@ -80,6 +80,11 @@ export interface Container {
 export interface Volume {
   readonly name: string;
   readonly secret?: { readonly secretName: string };
+  readonly projected?: { readonly sources: readonly VolumeSource[] };
+}
+
+export interface VolumeSource {
+  readonly secret?: { readonly name: string; readonly items?: readonly { readonly path: string }[] };
 }
 
 export interface PodObject extends KubeObject {

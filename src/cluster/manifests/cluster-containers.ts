@@ -2,7 +2,7 @@ import { dataVolume } from '../../etcd/cluster-names';
 import { ports } from '../../etcd/cluster-ports';
 import { apiTokenDirectory } from '../../lib/api-token';
 import { fieldVariable, restrictedContainer } from '../../lib/pod-parts';
-import { backupUser } from '../../tls/etcd-tls';
+import { backupUser } from '../../tls/tls-names';
 import type { ResolvedCluster } from '../resolve-cluster';
 import { settingsFile } from './cluster-settings';
 

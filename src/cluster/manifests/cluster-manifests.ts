@@ -1,4 +1,5 @@
-import { managedSecrets } from '../../tls/etcd-tls';
+import { managedSecrets } from '../../tls/tls-names';
+import { issuedSource } from '../../tls/tls-trust';
 import type { ResolvedCluster } from '../resolve-cluster';
 import { memberSelector } from './cluster-labels';
 import { clientService, jobPolicy, memberPolicy, memberService, peerService } from './cluster-network';
@@ -47,11 +48,21 @@ export function clusterManifests(cluster: ResolvedCluster, late: LateContent) {
   };
 }
 
-/** Returns the Secrets that the reconciler writes, without data: no apply changes a field that it does not contain. */
-export function tlsSecrets({ tls: { secrets, managed } }: ResolvedCluster): ClusterManifest[] {
-  if (!secrets || !managed) return [];
-  return managedSecrets(secrets, managed).map((name) => manifest('v1', 'Secret', name, { type: 'Opaque' }));
+/**
+ * Returns the Secrets that the reconciler writes, with the ids of their objects, and without data: no apply changes a field that
+ * it does not contain.
+ */
+export function tlsSecrets({ tls }: ResolvedCluster): [string, ClusterManifest][] {
+  const issued = issuedSource(tls);
+  const names = issued ? managedSecrets(issued.secrets, issued.managed) : [];
+  const secret = (name: string) => manifest('v1', 'Secret', name, { type: 'Opaque' });
+  return [
+    ...names.map((name, index): [string, ClusterManifest] => [issuedIds[index]!, secret(name)]),
+    ...(tls.trust ? [['Trust', secret(tls.trust.secret)] as [string, ClusterManifest]] : []),
+  ];
 }
+
+const issuedIds = ['PeerAuthority', 'ClientAuthority', 'Peer', 'Server', 'Client', 'Root', 'Backup'];
 
 /** Returns one Service for each possible member, because the size can also change without these manifests. */
 export function memberServices(cluster: ResolvedCluster): ClusterManifest[] {

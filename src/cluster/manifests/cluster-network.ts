@@ -1,7 +1,7 @@
 import { ports } from '../../etcd/cluster-ports';
 import { policyPorts } from '../../lib/network-access';
 import { destinationRules, dnsRules, type NetworkEgress } from '../../lib/network-egress';
-import type { TlsBinding } from '../../tls/etcd-tls';
+import type { TlsBinding } from '../../tls/tls-binding';
 import type { ResolvedCluster } from '../resolve-cluster';
 import { jobSelector, memberSelector, reconcilerSelector } from './cluster-labels';
 

@@ -1,5 +1,7 @@
 import type { ClusterNames } from '../../etcd/cluster-names';
-import { managedSecrets, type TlsBinding } from '../../tls/etcd-tls';
+import type { TlsBinding } from '../../tls/tls-binding';
+import { managedSecrets } from '../../tls/tls-names';
+import { issuedSource } from '../../tls/tls-trust';
 import { DeletionPolicy } from '../cluster-policies';
 import type { ResolvedCluster } from '../resolve-cluster';
 
@@ -28,10 +30,21 @@ export function reconcilerRules({ names, volume, onDelete, tls }: ResolvedCluste
   ];
 }
 
-function secretRules({ secrets, managed }: TlsBinding): object[] {
+function secretRules(tls: TlsBinding): object[] {
+  const { secrets, trust } = tls;
   if (!secrets) return [];
-  if (!managed) return [rule('', ['secrets'], [secrets.client, ...(secrets.root ? [secrets.root] : [])], ['get'])];
-  return [rule('', ['secrets'], managedSecrets(secrets, managed), ['get', 'update'])];
+  const issued = issuedSource(tls);
+  const written = [...(issued ? managedSecrets(issued.secrets, issued.managed) : []), ...(trust ? [trust.secret] : [])];
+  // It reads the authorities of both sources beside the keys of the members.
+  const sources = trust
+    ? [secrets, trust.other.secrets].flatMap(({ peer, server, client }) => [peer, server, client])
+    : [];
+  const read = [secrets.client, ...(secrets.root ? [secrets.root] : []), ...sources];
+  const readOnly = [...new Set(read)].filter((name) => !written.includes(name));
+  return [
+    ...(written.length > 0 ? [rule('', ['secrets'], written, ['get', 'update'])] : []),
+    ...(readOnly.length > 0 ? [rule('', ['secrets'], readOnly, ['get'])] : []),
+  ];
 }
 
 const group = 'cdk8s-etcd.dev';

@@ -45,7 +45,9 @@ describe.each(sorts)('the pod of a cluster %s', (_, make) => {
     expect(gate.volumeMounts).toContainEqual(token);
     expect(agent.volumeMounts).toContainEqual(token);
     expect(names(etcd.volumeMounts)).not.toContain('api-token');
-    expect(pod.volumes.filter(({ projected }: Manifest) => projected)).toHaveLength(1);
+    const tokens = (volume: Manifest) =>
+      volume.projected?.sources.filter((source: Manifest) => source.serviceAccountToken);
+    expect(pod.volumes.flatMap((volume: Manifest) => tokens(volume) ?? [])).toHaveLength(1);
   });
 
   test('all three see the same data, and only the gate the scratch space', () => {
@@ -78,9 +80,9 @@ describe.each(sorts)('the pod of a cluster %s', (_, make) => {
   });
 
   test('the only Secrets are those of TLS, and none is that of a store', () => {
-    const secrets = pod.volumes.flatMap(({ secret }: Manifest) => secret?.secretName ?? []);
-    expect([0, 2, 3]).toContain(secrets.length);
-    expect(secrets.every((name: string) => /-(peer|server|root)(-tls)?$/.test(name))).toBe(true);
+    const secrets = new Set<string>(pod.volumes.flatMap(secretsOf));
+    expect([0, 2, 3]).toContain(secrets.size);
+    expect([...secrets].every((name) => /-(peer|server|root)(-tls|-cert)?$/.test(name))).toBe(true);
     expect(JSON.stringify(pod)).not.toContain('secretKeyRef');
   });
 
@@ -198,10 +200,64 @@ test('certificates are mounted where the agent expects them, and only the group 
     container.volumeMounts.map(({ mountPath }: Manifest) => mountPath).filter((path: string) => path.includes('tls'));
   expect([gate, agent, etcd].map(tlsMounts)).toEqual([directories, directories, directories]);
   const items = ['ca.crt', 'tls.crt', 'tls.key'].map((key) => ({ key, path: key }));
-  expect(templateOf(secured).spec.volumes.filter(({ secret }: Manifest) => secret)).toEqual([
-    { name: 'peer-tls', secret: { secretName: 'orders-peer', items, defaultMode: 0o440 } },
-    { name: 'server-tls', secret: { secretName: 'orders-server', items, defaultMode: 0o440 } },
+  const list = [{ key: 'ca.crl', path: 'ca.crl' }];
+  const volume = (name: string) => ({
+    defaultMode: 0o440,
+    sources: [{ secret: { name, items } }, { secret: { name, items: list, optional: true } }],
+  });
+  expect(templateOf(secured).spec.volumes.filter(({ name }: Manifest) => name.endsWith('-tls'))).toEqual([
+    { name: 'peer-tls', projected: volume('orders-peer') },
+    { name: 'server-tls', projected: volume('orders-server') },
   ]);
+});
+
+describe('while the source of the certificates changes', () => {
+  const users = { ...tlsSecrets, root: 'orders-root', backup: 'orders-backup' };
+  const volumesOf = (tls: EtcdTls) =>
+    Object.fromEntries(
+      templateOf(cluster({ tls })).spec.volumes.flatMap(({ name, projected }: Manifest) =>
+        name.endsWith('-tls')
+          ? [[name, projected.sources.map(({ secret }: Manifest) => `${secret.name}: ${secret.items.map(pathOf)}`)]]
+          : [],
+      ),
+    );
+  const pathOf = ({ key, path }: Manifest): string => (key === path ? key : `${key} as ${path}`);
+
+  test('members have their own certificates, the authorities of both, and the list of the reconciler', () => {
+    expect(volumesOf(EtcdTls.managed({ alsoTrust: EtcdTls.fromSecrets(users) }))).toEqual({
+      'peer-tls': [
+        'orders-peer-tls: tls.crt,tls.key',
+        'orders-tls-trust: peer-ca.crt as ca.crt',
+        'orders-peer-tls: ca.crl',
+      ],
+      'server-tls': [
+        'orders-server-tls: tls.crt,tls.key',
+        'orders-tls-trust: server-ca.crt as ca.crt',
+        'orders-server-tls: ca.crl',
+      ],
+      'root-tls': ['orders-root-tls: tls.crt,tls.key', 'orders-tls-trust: client-ca.crt as ca.crt'],
+    });
+    expect(volumesOf(EtcdTls.fromSecrets({ ...users, alsoTrust: EtcdTls.managed() }))).toEqual({
+      'peer-tls': [
+        'orders-peer: tls.crt,tls.key',
+        'orders-tls-trust: peer-ca.crt as ca.crt',
+        'orders-peer-tls: ca.crl',
+      ],
+      'server-tls': [
+        'orders-server: tls.crt,tls.key',
+        'orders-tls-trust: server-ca.crt as ca.crt',
+        'orders-server-tls: ca.crl',
+      ],
+      'root-tls': ['orders-root: tls.crt,tls.key', 'orders-tls-trust: client-ca.crt as ca.crt'],
+    });
+  });
+
+  test('the pods say whom they trust', () => {
+    const trusts = (tls: EtcdTls) => templateOf(cluster({ tls })).metadata.annotations['cdk8s-etcd.dev/trusts'];
+    expect(trusts(EtcdTls.managed())).toBeUndefined();
+    expect(trusts(EtcdTls.managed({ alsoTrust: EtcdTls.fromSecrets(users) }))).toBe('orders-peer-tls,orders-peer');
+    expect(trusts(EtcdTls.fromSecrets({ ...users, alsoTrust: EtcdTls.managed() }))).toBe('orders-peer,orders-peer-tls');
+  });
 });
 
 test('members get the lists of revoked certificates that the reconciler writes', () => {
@@ -303,3 +359,8 @@ describe('the hash of the settings', () => {
     expect(hash({ settings })).toBe(hash({ settings: reversed }));
   });
 });
+
+const secretsOf = ({ secret, projected }: Manifest): string[] => [
+  ...(secret ? [secret.secretName] : []),
+  ...(projected?.sources ?? []).flatMap((source: Manifest) => source.secret?.name ?? []),
+];

@@ -5,6 +5,7 @@ import type { ResolvedCluster } from '../resolve-cluster';
 import { agentContainer, epochAnnotation, etcdContainer, gateContainer, volumes } from './cluster-containers';
 import { memberLabels, memberSelector } from './cluster-labels';
 import { settingsHash } from './cluster-settings';
+import { tlsVolumes } from './tls-volumes';
 
 /**
  * Returns the StatefulSetSpec of the members. It has no `replicas`, and Kubernetes replaces no pod on its own: the
@@ -77,28 +78,21 @@ function annotations(cluster: ResolvedCluster): object {
     'kubectl.kubernetes.io/default-container': 'etcd',
     ...others,
     'cdk8s-etcd.dev/settings-hash': settingsHash(cluster),
+    ...trusts(cluster),
   };
 }
 
-function podVolumes({ names, tls: { secrets, managed }, volume }: ResolvedCluster): object[] {
-  const files = ['ca.crt', 'tls.crt', 'tls.key'];
-  // The reconciler writes the list of revoked intermediates together with the certificate.
-  const own = managed ? [...files, 'ca.crl'] : files;
+/** The Secrets of peers whose authorities a member trusts: the reconciler restarts no member that another one would refuse. */
+function trusts({ tls: { secrets, trust } }: ResolvedCluster): object {
+  return secrets && trust ? { 'cdk8s-etcd.dev/trusts': `${secrets.peer},${trust.other.secrets.peer}` } : {};
+}
+
+function podVolumes({ names, tls, volume }: ResolvedCluster): object[] {
   return [
     ...(volume.ephemeral ? [{ name: volumes.data, emptyDir: { sizeLimit: volume.size.asString() } }] : []),
     { name: volumes.scratch, emptyDir: {} },
     { name: volumes.settings, configMap: { name: names.settings } },
     apiTokenVolume(volumes.apiToken),
-    ...(secrets
-      ? [secretVolume(volumes.peerTls, secrets.peer, own), secretVolume(volumes.serverTls, secrets.server, own)]
-      : []),
-    ...(secrets?.root === undefined ? [] : [secretVolume(volumes.rootTls, secrets.root, files)]),
+    ...tlsVolumes(tls),
   ];
-}
-
-function secretVolume(name: string, secretName: string, files: readonly string[]): object {
-  // With items, the kubelet starts no container before all keys exist, and it keeps the files if a key is deleted.
-  const items = files.map((key) => ({ key, path: key }));
-  // 0440: the files belong to root and the pod's fsGroup.
-  return { name, secret: { secretName, items, defaultMode: 0o440 } };
 }

@@ -2,6 +2,7 @@ import type {
   ServiceMonitorSpec,
   ServiceMonitorSpecEndpoints,
 } from '../../../imports/servicemonitor-monitoring.coreos.com';
+import { keyOf } from '../../lib/backup-pod';
 import type { PlainData } from '../../lib/plain-data';
 import type { EtcdScrape } from '../../monitoring/etcd-scrape';
 import type { EtcdClientTls } from '../../tls/etcd-client-tls';
@@ -64,14 +65,14 @@ const label = (targetLabel: string, replacement: string): Relabeling => ({ targe
 
 /** The name of the client Service is in the certificate of every member. */
 function overTls(serverName: string, clientTls: EtcdClientTls, identifies: boolean): Partial<Endpoint> {
-  const { files, clientCertificate } = clientTls._pod();
-  const { secretName, configMapName, items = [] } = files;
-  const key = (path: string) => items.find((item) => item.path === path)?.key ?? path;
-  const secret = (path: string) => ({ name: secretName!, key: key(path) });
-  const ca =
+  const { files, trust, clientCertificate } = clientTls._pod();
+  const { secretName, configMapName } = files;
+  const secret = (path: string) => ({ name: secretName!, key: keyOf(files, path) });
+  const own =
     configMapName === undefined
       ? { secret: secret('ca.crt') }
-      : { configMap: { name: configMapName, key: key('ca.crt') } };
+      : { configMap: { name: configMapName, key: keyOf(files, 'ca.crt') } };
+  const ca = trust ? { secret: { name: trust.secretName, key: trust.key } } : own;
   const isKnown = identifies && clientCertificate;
   const tlsConfig = {
     serverName,

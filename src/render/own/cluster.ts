@@ -1,17 +1,16 @@
-import type { Duration } from 'cdk8s';
 import { DeletionPolicy, NoSpacePolicy, ReplacePolicy, type ReplaceRequest } from '../../cluster/cluster-policies';
 import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
 import type { EtcdVolume } from '../../cluster/etcd-volume';
 import type { QuorumRecovery } from '../../cluster/quorum-recovery';
 import { EtcdVersion } from '../../etcd/etcd-version';
-import { EtcdTls, type LeafSecret, managedSecretNames, tlsSecretNames } from '../../tls/etcd-tls';
 import type { Document } from '../documents';
 import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
 import type { PlannedCluster } from '../plan';
-import { durationField, parseBytes, sizeOf } from '../units';
+import { parseBytes, sizeOf } from '../units';
 import { ownOrigin } from './origin';
 import { ownSchedules } from './schedule';
+import { ownTls } from './tls';
 
 /** Reads an EtcdCluster: each of its fields becomes a prop. */
 export function ownCluster(document: Document): PlannedCluster {
@@ -35,7 +34,7 @@ export function ownCluster(document: Document): PlannedCluster {
       allowEvenSize: spec.boolean('allowEvenSize'),
       version: version === '' ? undefined : EtcdVersion.of(version),
       paused: spec.boolean('paused'),
-      ...tls(document),
+      ...ownTls(document),
       auth: spec.boolean('auth'),
       replace: replace(spec.object('replace')),
       origin: origin && ownOrigin(origin),
@@ -50,61 +49,6 @@ export function ownCluster(document: Document): PlannedCluster {
       labels: metadataLabels(document),
     } satisfies EtcdClusterProps,
     schedules: backup ? ownSchedules(backup, document.name) : [],
-  };
-}
-
-function tls(document: Document): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'> {
-  const { spec, report } = document;
-  const fields = spec.object('tls');
-  if (!fields) {
-    report.note(
-      'spec.tls',
-      'is missing, so clients and members use plain http; add tls: { managed: {} } for certificates that the reconciler issues',
-    );
-    return { tls: EtcdTls.none() };
-  }
-  const from = certificates(document, fields);
-  return fields.boolean('disabling') ? { ...from, tls: EtcdTls.none({ previous: from.tls }) } : from;
-}
-
-function certificates({ name, report }: Document, fields: Fields): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'> {
-  const acceptPlaintextFor = durationField(fields, 'acceptPlaintextFor');
-  const managed = fields.object('managed');
-  if (managed) return managedTls(name, fields, managed, acceptPlaintextFor);
-  const client = fields.required('clientSecret');
-  const { peer, server } = tlsSecretNames(name);
-  report.note(
-    'spec.tls',
-    `the members read their certificates from the Secrets ${peer} and ${server}, which you must create; cert-manager Certificates can be rendered only from TypeScript`,
-  );
-  const [root, backup] = [fields.text('rootSecret'), fields.text('backupSecret')];
-  return { tls: EtcdTls.fromSecrets({ peer, server, client, root, backup, acceptPlaintextFor }) };
-}
-
-const leafSecrets: readonly LeafSecret[] = ['clientSecret', 'rootSecret', 'backupSecret'];
-
-function managedTls(
-  name: string,
-  tls: Fields,
-  fields: Fields,
-  acceptPlaintextFor: Duration | undefined,
-): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'> {
-  const secrets = managedSecretNames(name);
-  for (const [key, secret] of Object.entries(secrets)) {
-    const of = leafSecrets.some((leaf) => leaf === key) ? tls : fields;
-    const given = of.text(key);
-    if (given !== undefined && given !== secret)
-      of.report.error(of.at(key), `'${given}' is not the name of this Secret; write ${secret}, or leave the field out`);
-  }
-  return {
-    clusterDomain: fields.text('clusterDomain'),
-    tls: EtcdTls.managed({
-      serverNames: fields.strings('serverNames'),
-      intermediateRotation: fields.text('intermediateRotation'),
-      rootRotation: fields.text('rootRotation'),
-      intermediateRevocation: fields.text('intermediateRevocation'),
-      acceptPlaintextFor,
-    }),
   };
 }
 

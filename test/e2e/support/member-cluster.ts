@@ -11,7 +11,7 @@ import {
 } from '../../../src';
 import { clientServiceName } from '../../../src/etcd/client-service-name';
 import { peerNames, serverNames } from '../../../src/tls/certificates';
-import { tlsSecretNames } from '../../../src/tls/etcd-tls';
+import { tlsSecretNames } from '../../../src/tls/tls-names';
 import type { Manifest } from '../../synth';
 import { Authority } from './certificates';
 import { Client, type ClientOptions } from './client';
@@ -45,7 +45,7 @@ export interface MemberClusterOptions {
   readonly manifests?: () => Promise<string>;
 }
 
-export interface ClusterClientOptions extends Pick<ClientOptions, 'outlivesNode' | 'labels'> {
+export interface ClusterClientOptions extends Pick<ClientOptions, 'outlivesNode' | 'labels' | 'tlsSecret'> {
   /** Namespace of the client, if not that of the cluster. */
   readonly inside?: Namespace | undefined;
 }

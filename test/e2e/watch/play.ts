@@ -25,6 +25,8 @@ export interface PlayOptions extends MemberClusterOptions {
   readonly clientOutlivesNode?: boolean;
   /** Namespace of the client, if not that of the cluster. */
   readonly clientInside?: Namespace;
+  /** Creates the Secret of the client's certificate and returns its name. Default: that of the cluster. */
+  readonly clientTlsSecret?: (namespace: Namespace) => Promise<string>;
   /** Labels of the client's pod. */
   readonly clientLabels?: Readonly<Record<string, string>>;
 }
@@ -38,7 +40,7 @@ export interface Convergence extends Facts {
 /** A cluster with a client that writes and watches until the end. */
 export class Play {
   static async begin(purpose: string, options: PlayOptions = {}): Promise<Play> {
-    const { size = 3, prepare, clientOutlivesNode, clientInside, clientLabels } = options;
+    const { size = 3, prepare, clientOutlivesNode, clientInside, clientLabels, clientTlsSecret } = options;
     await applyCrds();
     const namespace = await Namespace.create(purpose);
     await prepare?.(namespace);
@@ -51,6 +53,7 @@ export class Play {
       outlivesNode: clientOutlivesNode,
       inside: clientInside,
       labels: clientLabels,
+      ...(clientTlsSecret && { tlsSecret: await clientTlsSecret(namespace) }),
     });
     return new Play(purpose, namespace, cluster, client);
   }

@@ -5,7 +5,7 @@ import type { Container, PodTemplate } from '../../kube/objects.ts';
 import { groupVersion } from '../../kube/paths.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
-import { backupAccess } from '../cluster/jobs/backup-access.ts';
+import { backupAccess, backupTls } from '../cluster/jobs/backup-access.ts';
 import { jobLabels, small, weekSeconds } from '../cluster/jobs/job-manifest.ts';
 import type { EtcdClusterObject, Schedule } from '../cluster/kubernetes/cluster-object.ts';
 import { type EtcdBackupObject, folderOf } from './object.ts';
@@ -110,11 +110,12 @@ function access(
   if (!cluster) throw new AgentError(ExitCode.usage, 'spec names neither clusterName nor endpoints');
   const { name, namespace = '' } = cluster.metadata;
   const { size, tls: own } = cluster.spec;
-  const { secretName, port } = backupAccess(own);
+  const { port } = backupAccess(own);
+  const access = backupTls(own);
   const scheme = own ? 'https' : 'http';
   const host = (ordinal: number) => `${clientServiceName(`${name}-${ordinal}`)}.${namespace}.svc.${domain}`;
   return {
     endpoints: Array.from({ length: size }, (_, ordinal) => `${scheme}://${host(ordinal)}:${port}`),
-    ...(secretName !== undefined && { tls: { files: { secretName }, clientCertificate: true } }),
+    ...(access && { tls: access }),
   };
 }

@@ -56,17 +56,30 @@ export interface Leaf {
 }
 
 /** `spec.tls` of an EtcdCluster. */
-export interface TlsSpec {
+export interface TlsSpec extends IssuedTls {
+  /** The members give up TLS, and their certificates stay until all have. */
+  readonly disabling?: boolean;
+  /** For how long clients may use http while TLS is switched on, such as `24h`. */
+  readonly acceptPlaintextFor?: string;
+  /** Another source of certificates, whose authorities the members trust too. Of each list, the first is that of the members. */
+  readonly alsoTrust?: {
+    readonly trustSecret: string;
+    readonly peerSecrets: readonly string[];
+    readonly serverSecrets: readonly string[];
+    readonly clientSecrets: readonly string[];
+    /** Undefined if another program writes its Secrets. */
+    readonly managed?: Omit<IssuedTls, 'managed'> & NonNullable<IssuedTls['managed']>;
+  };
+}
+
+/** The certificates of one source. */
+export interface IssuedTls {
   /** Secret with the certificate of clients. Without the two below, also that of the reconciler and of its Jobs. */
   readonly clientSecret: string;
   /** Secret with the certificate of etcd's user root, for the reconciler and the members' agents. */
   readonly rootSecret?: string;
   /** Secret with the certificate of backups, for the backup port of the members' agents. */
   readonly backupSecret?: string;
-  /** The members give up TLS, and their certificates stay until all have. */
-  readonly disabling?: boolean;
-  /** For how long clients may use http while TLS is switched on, such as `24h`. */
-  readonly acceptPlaintextFor?: string;
   /** Undefined if another program writes the Secrets. */
   readonly managed?: {
     readonly peerAuthority: string;
@@ -115,19 +128,42 @@ export interface Wanted {
 }
 
 /** The Secrets that an EtcdCluster names for its own certificates. */
-export function secretsOf({ managed, clientSecret, rootSecret, backupSecret }: TlsSpec): string[] {
+export function secretsOf(tls: TlsSpec): string[] {
+  const { alsoTrust } = tls;
+  const other = alsoTrust
+    ? [alsoTrust.trustSecret, ...alsoTrust.peerSecrets, ...alsoTrust.serverSecrets, ...alsoTrust.clientSecrets]
+    : [];
+  return unique([...ofSource(tls), ...(alsoTrust?.managed ? ofSource(issuedSource(tls)!) : []), ...other]);
+}
+
+function ofSource({ managed, clientSecret, rootSecret, backupSecret }: IssuedTls): string[] {
   const { peerAuthority, clientAuthority, peerSecret, serverSecret } = managed ?? {};
   const all = [peerAuthority, clientAuthority, peerSecret, serverSecret, clientSecret, rootSecret, backupSecret];
   return all.filter((secret) => secret !== undefined);
+}
+
+/** The source whose certificates the reconciler issues: that of the members, or the one that they trust too. */
+function issuedSource(tls: TlsSpec): IssuedTls | undefined {
+  if (tls.managed) return tls;
+  const { managed } = tls.alsoTrust ?? {};
+  if (!managed) return undefined;
+  const { clientSecret, rootSecret, backupSecret } = managed;
+  return {
+    clientSecret,
+    ...(rootSecret !== undefined && { rootSecret }),
+    ...(backupSecret !== undefined && { backupSecret }),
+    managed,
+  };
 }
 
 /** Undefined if the reconciler does not manage the certificates. `known`: undefined while the EtcdUsers are not known. */
 export function wantedOf(
   name: string,
   namespace: string,
-  { tls, paused = false }: CertificatesSpec,
+  { tls: spec, paused = false }: CertificatesSpec,
   known: KnownUsers | undefined,
 ): Wanted | undefined {
+  const tls = spec && issuedSource(spec);
   if (!tls?.managed) return undefined;
   const users = known?.wishes ?? [];
   const { managed, clientSecret, rootSecret, backupSecret } = tls;
@@ -142,7 +178,7 @@ export function wantedOf(
   const names = more.flatMap((found) => found.name ?? []);
   const peers = peerNames(name, namespace, clusterDomain);
   const dnsNames = [...clientNames(name, namespace, clusterDomain), ...peers];
-  const own = secretsOf(tls);
+  const own = ofSource(tls);
   const twice = repeated(own);
   const mistakes = twice.map(
     (secret) => `spec.tls names Secret ${secret} twice; give each certificate a Secret of its own`,

@@ -8,6 +8,7 @@ import { Trigger } from '../../lib/trigger.ts';
 import type { ClusterStatus } from '../../protocol/cluster-status.ts';
 import { Certificates } from '../certificates/certificates.ts';
 import { memberReports, podsWait } from '../certificates/members.ts';
+import { TrustBundle } from '../certificates/trust-bundle.ts';
 import type { EtcdUserObject } from '../users/object.ts';
 import { Users } from '../users/users.ts';
 import type { EtcdClusterObject } from './kubernetes/cluster-object.ts';
@@ -17,7 +18,7 @@ import type { Observed } from './observed.ts';
 import type { PassFacts } from './pass-facts.ts';
 import type { AtPoint } from './reconcile.ts';
 
-export type RunnerOptions = Omit<PortOptions, 'certificates' | 'authentication' | 'log'> & {
+export type RunnerOptions = Omit<PortOptions, 'certificates' | 'trust' | 'authentication' | 'log'> & {
   /** The EtcdUsers of all clusters; undefined while that may be outdated. */
   readonly users: () => readonly EtcdUserObject[] | undefined;
   readonly clusters: () => readonly EtcdClusterObject[];
@@ -40,6 +41,7 @@ export class ClusterRunner {
   readonly #options: RunnerOptions;
   readonly #port: KubernetesPort;
   readonly #certificates: Certificates;
+  readonly #trust: TrustBundle;
   readonly #users: Users;
   readonly #stop = new AbortController();
   readonly #wake = new Trigger();
@@ -55,9 +57,15 @@ export class ClusterRunner {
       onChange: () => this.#wake.now(),
       onUserChange: () => this.#users.changed(),
     });
+    this.#trust = new TrustBundle({
+      ...options,
+      turn: options.certificatesTurn,
+      onChange: () => this.#wake.now(),
+    });
     this.#port = new KubernetesPort({
       ...options,
       certificates: () => this.#certificates.report(),
+      trust: (alsoTrust) => this.#trust.report(alsoTrust),
       authentication: () => this.#users.report(),
     });
     this.#users = new Users(cluster, {
@@ -67,14 +75,16 @@ export class ClusterRunner {
       emit: (event) => options.events.emit(subjectOf(cluster, options.namespace), event),
     });
     this.#certificates.follow(cluster.spec, cluster.status);
+    this.#trust.follow(cluster.spec);
     const { signal } = this.#stop;
-    const loops = [this.#run(), this.#certificates.run(signal), this.#users.run(signal)];
+    const loops = [this.#run(), this.#certificates.run(signal), this.#trust.run(signal), this.#users.run(signal)];
     this.#ended = Promise.all(loops).then(() => undefined);
   }
 
   /** The EtcdCluster has changed, or may have. */
   changed(cluster: EtcdClusterObject): void {
     this.#certificates.follow(cluster.spec, cluster.status);
+    this.#trust.follow(cluster.spec);
     this.#users.follow(cluster);
     this.wake('etcdclusters');
   }

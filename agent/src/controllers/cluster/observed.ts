@@ -113,6 +113,8 @@ export interface Cluster {
   backups?: ClusterBackups;
   /** Unset if another program writes the certificates. */
   certificates?: CertificateReport;
+  /** Unset unless the source of the certificates is being changed. */
+  trust?: TrustReport;
   /** Unset without a certificate of root, unless authentication is asked for or was seen on. */
   authentication?: AuthReport;
 }
@@ -160,6 +162,20 @@ export interface CertificateReport {
   rootsToLoad?: string;
 }
 
+/** Whether the authorities of both sources of certificates are in one Secret. */
+export interface TrustReport {
+  /** It has had those of both, so pods may be made with it. */
+  isComplete: boolean;
+  /** What keeps it from having those of both as they are now; undefined: nothing. */
+  why?: string;
+}
+
+/** Whose certificates members show each other and accept, by the names of their Secrets. */
+export interface PeerTrust {
+  own: string;
+  trusted: readonly string[];
+}
+
 export type SeenCertificate = ReportedCertificate & {
   readonly span: { readonly notBefore: number; readonly notAfter: number };
 };
@@ -195,6 +211,8 @@ export interface ClusterSpec {
   auth?: boolean;
   /** The Secrets that the members must mount, if the reconciler issues the certificates. */
   tlsSecrets?: { peer: string; server: string };
+  /** The Secrets of peers that the members trust, while the source of the certificates is changed. */
+  alsoTrusts?: readonly string[];
   ephemeral: boolean;
   replace: { policy: 'OnVolumeLoss' | 'Manual'; force: ReplaceRequest[] };
   origin?: OriginRequest;
@@ -254,6 +272,8 @@ export interface StatefulSet {
   imageVersion?: string;
   /** Secrets of the certificates that its pods mount. Unset in test worlds, where `spec.tls` alone counts. */
   tlsSecrets?: { peer?: string; server?: string };
+  /** Unset without TLS, and in test worlds. */
+  peers?: PeerTrust;
   /** It has fewer pods than it should have; `why` quotes Kubernetes. Only for the status. */
   lacks?: { why?: string };
 }
@@ -272,6 +292,8 @@ export interface Pod {
   resolves: Known<boolean>;
   /** Name of its node. */
   node?: string;
+  /** Unset without TLS, and in test worlds. */
+  peers?: PeerTrust;
   /** It cannot be scheduled. */
   unschedulable?: true;
   /** Why it does not run, as Kubernetes reports it. Only for the status. */

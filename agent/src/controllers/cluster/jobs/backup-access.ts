@@ -1,4 +1,6 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
+import { trustKeys } from '../../../../../src/etcd/trust-keys.ts';
+import type { BackupPodTls } from '../../../../../src/lib/backup-pod.ts';
 import type { TlsSpec } from '../../certificates/wanted.ts';
 
 /** The name in the pods of the port of the members' agents that passes on to etcd what a backup needs, and nothing else. */
@@ -12,3 +14,12 @@ export const backupAccess = (tls: TlsSpec | undefined): { readonly secretName?: 
   tls?.backupSecret === undefined
     ? { ...(tls && { secretName: tls.clientSecret }), port: ports.client }
     : { secretName: tls.backupSecret, port: ports.backup };
+
+/** The files with which a backup connects to a cluster with TLS. */
+export function backupTls(tls: TlsSpec | undefined): BackupPodTls | undefined {
+  const { secretName } = backupAccess(tls);
+  if (secretName === undefined) return undefined;
+  const { trustSecret } = tls?.alsoTrust ?? {};
+  const trust = trustSecret === undefined ? undefined : { secretName: trustSecret, key: trustKeys.client };
+  return { files: { secretName }, clientCertificate: true, ...(trust && { trust }) };
+}

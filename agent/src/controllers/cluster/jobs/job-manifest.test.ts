@@ -59,6 +59,35 @@ async function parsed(args: string[]): Promise<{ invocation: Invocation; setting
   return { invocation: invocation!, settings: await Settings.load(invocation!) };
 }
 
+test('while the source of the certificates changes, a Job trusts the authorities of both', () => {
+  const alsoTrust = { trustSecret: 'trust', peerSecrets: [], serverSecrets: [], clientSecrets: [] };
+  const tls = { clientSecret: 'c', rootSecret: 'r', backupSecret: 'b', alsoTrust };
+  const sources = [
+    { secret: { name: 'orders-peer', items: [{ key: 'tls.crt', path: 'tls.crt' }] } },
+    { secret: { name: 'trust', items: [{ key: 'peer-ca.crt', path: 'ca.crt' }] } },
+  ];
+  const peerTls = { name: 'peer-tls', projected: { sources } };
+  const changing = {
+    cluster: { ...cluster, spec: { ...cluster.spec, tls } },
+    template: { spec: { ...template.spec, volumes: [peerTls] } },
+  };
+  const restore = { source: { schedule: 'nightly' }, minor: '3.6', token: '' };
+  const { spec } = manifest({ kind: 'restore', op: 'op1', restore }, changing);
+  const { volumes } = spec.template.spec;
+  expect(volumes).toContainEqual(peerTls);
+  const ofBackup = volumes.find(({ name }: { name: string }) => name === 'tls').projected.sources;
+  expect(ofBackup.map((source: { secret: { name: string; items: object } }) => source.secret)).toEqual([
+    {
+      name: 'b',
+      items: [
+        { key: 'tls.crt', path: 'tls.crt' },
+        { key: 'tls.key', path: 'tls.key' },
+      ],
+    },
+    { name: 'trust', items: [{ key: 'client-ca.crt', path: 'ca.crt' }] },
+  ]);
+});
+
 test('with a certificate of backups it is that of every Job; with that of root a snapshot with authentication is served', async () => {
   const tls = { clientSecret: 'c', rootSecret: 'r', backupSecret: 'b' };
   const secured = { cluster: { ...cluster, spec: { ...cluster.spec, tls } } };

@@ -1,9 +1,7 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
 import {
   type BackupJobSpec,
-  type BackupPodFiles,
   type BackupPodStore,
-  type BackupPodTls,
   backupArguments,
   backupJob,
 } from '../../../../../src/lib/backup-pod.ts';
@@ -14,8 +12,8 @@ import { isRootCertificate } from '../../root-certificate.ts';
 import type { JobRequest } from '../effect.ts';
 import { type BackupSettings, type JobFacts, jobCommand } from '../job-arguments.ts';
 import type { EtcdClusterObject, Schedule } from '../kubernetes/cluster-object.ts';
-import { peerSecretOf, sidecarOf } from '../kubernetes/stateful-set.ts';
-import { backupAccess } from './backup-access.ts';
+import { peerVolumeOf, sidecarOf } from '../kubernetes/stateful-set.ts';
+import { backupTls } from './backup-access.ts';
 import { jobSettings } from './job-settings.ts';
 
 /** Location of the snapshot of an EtcdBackup. */
@@ -115,10 +113,7 @@ function jobSpec(request: JobRequest, inputs: JobInputs): object {
             ...(request.restore && { ports: [{ name: 'agent', containerPort: ports.agent, protocol: 'TCP' }] }),
           },
         ],
-        volumes: [
-          ...pod.volumes,
-          ...files.map(({ name, secretName }) => ({ name, secret: { secretName, defaultMode: 0o440 } })),
-        ],
+        volumes: [...pod.volumes, ...files.map(({ name, source }) => ({ name, ...source }))],
       },
     },
   };
@@ -136,11 +131,7 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
   const schedule = scheduleOf(request, cluster);
   const { serviceAccountName, image } = request.restore ? jobSettings.of(request.restore.source) : (schedule ?? {});
   const { imagePullSecrets, nodeSelector, tolerations, priorityClassName } = template.spec;
-  const { secretName } = backupAccess(cluster.spec.tls);
-  const tls: BackupPodTls | undefined =
-    secretName !== undefined && isSafe(inputs)
-      ? { files: { secretName } satisfies BackupPodFiles, clientCertificate: true }
-      : undefined;
+  const tls = isSafe(inputs) ? backupTls(cluster.spec.tls) : undefined;
   return {
     cluster: cluster.metadata.name,
     endpoints: Object.values(inputs.endpoints),
@@ -207,7 +198,7 @@ function factsOf(inputs: JobInputs, request: JobRequest): JobFacts {
     ...(!request.restore?.refusesAuth &&
       inputs.rootCertificate &&
       isRootCertificate(inputs.rootCertificate) && { hasRoot: true }),
-    ...(peerSecretOf(template) && { peerTlsDir: peerTlsDirectory }),
+    ...(peerVolumeOf(template) && { peerTlsDir: peerTlsDirectory }),
     serverName: inputs.peerName,
   };
 }
@@ -234,17 +225,26 @@ function settingsOf(schedule: Schedule, stores: readonly string[]): BackupSettin
   };
 }
 
-interface SecretFiles {
+interface Files {
   readonly name: string;
   readonly mountPath: string;
-  readonly secretName: string;
+  /** The source of the volume. */
+  readonly source: object;
 }
 
-function extraFiles({ restore, salvage }: JobRequest, { template }: JobInputs): SecretFiles[] {
-  const peer = restore || salvage ? peerSecretOf(template) : undefined;
+function extraFiles({ restore, salvage }: JobRequest, { template }: JobInputs): Files[] {
+  const { name, ...peer } = (restore || salvage ? peerVolumeOf(template) : undefined) ?? {};
   const identity = restore?.identitySecret;
   return [
-    ...(peer ? [{ name: 'peer-tls', mountPath: peerTlsDirectory, secretName: peer }] : []),
-    ...(identity ? [{ name: 'identities', mountPath: identityDirectory, secretName: identity }] : []),
+    ...(name === undefined ? [] : [{ name, mountPath: peerTlsDirectory, source: peer }]),
+    ...(identity
+      ? [
+          {
+            name: 'identities',
+            mountPath: identityDirectory,
+            source: { secret: { secretName: identity, defaultMode: 0o440 } },
+          },
+        ]
+      : []),
   ];
 }

@@ -14,7 +14,7 @@ import type { ClusterContext } from '../kubernetes/cluster-context.ts';
 import type { EtcdClusterObject, Schedule } from '../kubernetes/cluster-object.ts';
 import type { BackupPort } from '../kubernetes/kubernetes-workload.ts';
 import { addressOf } from '../kubernetes/pod.ts';
-import { peerSecretOf } from '../kubernetes/stateful-set.ts';
+import { peerVolumeOf } from '../kubernetes/stateful-set.ts';
 import type { Job, JobKind } from '../observed.ts';
 import type { Jobs } from '../port.ts';
 import { type JobInputs, jobManifest, opAnnotation, type StoredBackup } from './job-manifest.ts';
@@ -264,7 +264,7 @@ export class KubernetesJobs implements Jobs {
 }
 
 /** The Job serves as its pod was made, while `spec.tls` may have changed since. */
-const schemeOf = ({ spec }: JobObject): Scheme => (spec?.template && peerSecretOf(spec.template) ? 'https' : 'http');
+const schemeOf = ({ spec }: JobObject): Scheme => (spec?.template && peerVolumeOf(spec.template) ? 'https' : 'http');
 
 /** The members that a Job asks: one way to connect for all, so those with certificates while TLS is switched on. */
 function askedBy({ survivor }: JobRequest, ports: ReadonlyMap<number, BackupPort>): [number, BackupPort][] {

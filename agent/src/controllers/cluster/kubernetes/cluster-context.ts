@@ -6,6 +6,7 @@ import { groupVersion, type Paths } from '../../../kube/paths.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Scheme } from '../../../protocol/record.ts';
 import type { ClientMaterial, ClientTls } from '../../client-tls.ts';
+import type { Pod } from '../observed.ts';
 import type { Settings } from '../settings.ts';
 import type { EtcdClusterObject } from './cluster-object.ts';
 import type { ResponseCache } from './response-cache.ts';
@@ -40,6 +41,8 @@ export class ClusterContext {
   #template: PodTemplate | undefined;
   #domain: string | undefined;
   #hasNoTemplate = false;
+  #trusted: Buffer | undefined;
+  #podsTrustBoth = true;
 
   constructor(options: ContextOptions) {
     this.#options = options;
@@ -117,8 +120,26 @@ export class ClusterContext {
     return this.#material(secret);
   }
 
-  #material(secret: string): Promise<ClientMaterial> {
-    return this.#options.clientTls.material(secret, `${this.name}.${this.namespace}.svc`);
+  async #material(secret: string): Promise<ClientMaterial> {
+    const own = await this.#options.clientTls.material(secret, `${this.name}.${this.namespace}.svc`);
+    const both = await this.#authorities();
+    return both ? { ...own, ca: both } : own;
+  }
+
+  /**
+   * The authorities of both sources of certificates, while one follows the other. They are kept when the spec no longer names
+   * them, or when they cannot be read, until no pod trusts both: otherwise members that serve would seem not to.
+   */
+  async #authorities(): Promise<Buffer | undefined> {
+    const { trustSecret } = this.#cluster?.spec.tls?.alsoTrust ?? {};
+    const found = trustSecret && (await this.#options.clientTls.authorities(trustSecret).catch(() => undefined));
+    if (found) this.#trusted = found;
+    else if (trustSecret === undefined && !this.#podsTrustBoth) this.#trusted = undefined;
+    return this.#trusted;
+  }
+
+  setPods(pods: readonly Pick<Pod, 'peers'>[]): void {
+    this.#podsTrustBoth = pods.some(({ peers }) => (peers?.trusted.length ?? 0) > 1);
   }
 
   /** Emits an Event about the EtcdCluster, or about another of our resources. */

@@ -1,4 +1,4 @@
-import type { PodObject } from '../../../kube/objects.ts';
+import type { PodObject, Volume } from '../../../kube/objects.ts';
 import type { ClusterStatus, ReportedCondition } from '../../../protocol/cluster-status.ts';
 import { known } from '../../../protocol/known.ts';
 import { clusterOf, type EtcdClusterObject } from './cluster-object.ts';
@@ -80,6 +80,39 @@ test('the facts of a StatefulSet', () => {
   expect(
     ['orders-0', 'orders-12', 'orders-x', 'orders-01', 'orders', 'order-1'].map((n) => ordinalOf(n, 'orders')),
   ).toEqual([0, 12, undefined, undefined, undefined, undefined]);
+});
+
+test('whom a pod trusts: its own Secret, or both while the source of the certificates changes', () => {
+  const [tlsCrt, list] = [{ path: 'tls.crt' }, { path: 'ca.crl' }];
+  const volume = (own: string) => ({
+    name: 'peer-tls',
+    projected: {
+      sources: [
+        { secret: { name: 'a-peer', items: [list] } },
+        { secret: { name: 'trust', items: [{ path: 'ca.crt' }] } },
+        { secret: { name: own, items: [tlsCrt] } },
+      ],
+    },
+  });
+  const peersIn = (volumes: Volume[], annotations?: Record<string, string>) =>
+    podOf({ metadata: { ...metadata, ...(annotations && { annotations }) }, spec: { volumes } }, 0, known(true)).peers;
+  expect(peersIn([])).toBeUndefined();
+  expect(peersIn([{ name: 'peer-tls', secret: { secretName: 'a-peer' } }])).toEqual({
+    own: 'a-peer',
+    trusted: ['a-peer'],
+  });
+  expect(peersIn([volume('b-peer')], { 'cdk8s-etcd.dev/trusts': 'b-peer,a-peer' })).toEqual({
+    own: 'b-peer',
+    trusted: ['b-peer', 'a-peer'],
+  });
+  const template = {
+    metadata: { annotations: { 'cdk8s-etcd.dev/trusts': 'a-peer,b-peer' } },
+    spec: { containers: [], volumes: [volume('a-peer')] },
+  };
+  expect(statefulSetOf({ metadata, spec: { template } })).toMatchObject({
+    peers: { own: 'a-peer', trusted: ['a-peer', 'b-peer'] },
+    tlsSecrets: { peer: 'a-peer' },
+  });
 });
 
 test('a pod runs when its init phase has begun, and not after its end', () => {

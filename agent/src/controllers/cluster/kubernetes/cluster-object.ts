@@ -106,6 +106,7 @@ function specOf(spec: EtcdClusterSpec): ClusterSpec {
     ...(spec.tls?.managed && {
       tlsSecrets: { peer: spec.tls.managed.peerSecret, server: spec.tls.managed.serverSecret },
     }),
+    ...(spec.tls?.alsoTrust && { alsoTrusts: spec.tls.alsoTrust.peerSecrets }),
     ephemeral: storage?.ephemeral ?? false,
     replace: { policy: spec.replace?.policy ?? 'OnVolumeLoss', force: (spec.replace?.force ?? []).map(replaceOf) },
     ...(origin && { origin: originOf(origin) }),

@@ -2,8 +2,16 @@ import { isStatus, unlessMissing } from '../../../kube/api-error.ts';
 import { mergePatch } from '../../../kube/merge-patch.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import { outcomeConditions } from '../../../protocol/outcome-conditions.ts';
+import type { TlsSpec } from '../../certificates/wanted.ts';
 import type { Shutdown } from '../../shutdown.ts';
-import type { AuthReport, CertificateReport, Cluster, ClusterBackups, RestoreRequest } from '../observed.ts';
+import type {
+  AuthReport,
+  CertificateReport,
+  Cluster,
+  ClusterBackups,
+  RestoreRequest,
+  TrustReport,
+} from '../observed.ts';
 import type { Clusters } from '../port.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { clusterOf, type EtcdClusterObject, finalizer } from './cluster-object.ts';
@@ -19,6 +27,8 @@ export interface ClustersOptions {
   readonly backups?: (cluster: EtcdClusterObject) => ClusterBackups;
   /** Returns what is known of the certificates, if the reconciler issues them. */
   readonly certificates?: () => CertificateReport | undefined;
+  /** Returns whether both sources of certificates are trusted, while one follows the other. */
+  readonly trust?: (alsoTrust: NonNullable<TlsSpec['alsoTrust']>) => TrustReport;
   /** Returns what is known of etcd's authentication. */
   readonly authentication?: () => AuthReport | undefined;
   readonly progress: RestoreProgress;
@@ -46,11 +56,14 @@ export class KubernetesClusters implements Clusters {
     if (!found) return undefined;
     const backups = this.#options.backups?.(found);
     const certificates = this.#options.certificates?.();
+    const { alsoTrust } = found.spec.tls ?? {};
+    const trust = alsoTrust && this.#options.trust?.(alsoTrust);
     const authentication = this.#options.authentication?.();
     const cluster = {
       ...clusterOf(found, { ...(domain !== undefined && { domain }), reconcilerGoing: false }),
       ...(backups && { backups }),
       ...(certificates && { certificates }),
+      ...(trust && { trust }),
       ...(authentication && { authentication }),
     };
     const { onDelete, finalBackupRequired } = cluster.spec;

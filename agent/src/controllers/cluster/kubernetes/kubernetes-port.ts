@@ -33,7 +33,7 @@ export class KubernetesPort implements Port {
   readonly #root: EtcdPort;
 
   constructor(options: PortOptions) {
-    const { client, paths, name: cluster, settings, shutdown, backups, certificates, authentication } = options;
+    const { client, paths, name: cluster, settings, shutdown, backups, certificates, trust, authentication } = options;
     this.#cache = new ResponseCache(options.isWatched);
     const context = new ClusterContext({ ...options, cache: this.#cache });
     this.#context = context;
@@ -49,6 +49,7 @@ export class KubernetesPort implements Port {
       ...{ context, shutdown, progress },
       ...(backups && { backups }),
       ...(certificates && { certificates }),
+      ...(trust && { trust }),
       ...(authentication && { authentication }),
     });
     this.workload = new KubernetesWorkload(context);

@@ -218,7 +218,9 @@ export class KubernetesWorkload implements Workload {
     this.#last = await this.#listing;
     const uids = new Set(this.#last.map(({ uid }) => uid));
     this.#transports = new Map([...this.#transports].filter(([uid]) => uids.has(uid)));
-    return Promise.all(found.map((pod) => this.#pod(pod)));
+    const pods = await Promise.all(found.map((pod) => this.#pod(pod)));
+    this.#context.setPods(pods);
+    return pods;
   }
 
   async #list(): Promise<readonly PodObject[]> {

@@ -2,6 +2,7 @@ import type { KubeObject, PodObject } from '../../../kube/objects.ts';
 import { group } from '../../../kube/paths.ts';
 import { type Known, unknown } from '../../../protocol/known.ts';
 import type { Claim, Pod } from '../observed.ts';
+import { peersOf } from './stateful-set.ts';
 
 const revisionLabel = 'controller-revision-hash';
 export const clusterUidAnnotation = `${group}/cluster-uid`;
@@ -17,6 +18,7 @@ export function ordinalOf(name: string, prefix: string): number | undefined {
 
 export function podOf(pod: PodObject, ordinal: number, resolves: Known<boolean>): Pod {
   const { metadata, spec, status } = pod;
+  const peers = peersOf(spec?.volumes, metadata.annotations);
   return {
     ordinal,
     uid: metadata.uid,
@@ -27,6 +29,7 @@ export function podOf(pod: PodObject, ordinal: number, resolves: Known<boolean>)
     deleting: metadata.deletionTimestamp !== undefined,
     resolves,
     ...(spec?.nodeName && { node: spec.nodeName }),
+    ...(peers && { peers }),
     ...(isUnschedulable(pod) && { unschedulable: true }),
   };
 }

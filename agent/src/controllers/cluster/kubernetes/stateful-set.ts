@@ -1,10 +1,12 @@
 import { versionOfImage } from '../../../../../src/etcd/image-version.ts';
-import type { Container, PodTemplate, StatefulSetObject } from '../../../kube/objects.ts';
+import type { Container, PodTemplate, StatefulSetObject, Volume, VolumeSource } from '../../../kube/objects.ts';
 import { group } from '../../../kube/paths.ts';
-import type { StatefulSet } from '../observed.ts';
+import type { PeerTrust, StatefulSet } from '../observed.ts';
 
 export const epochAnnotation = `${group}/epoch`;
 export const rootsAnnotation = `${group}/roots`;
+/** The Secrets of peers whose authorities the pods trust, while the source of the certificates is changed. */
+const trustsAnnotation = `${group}/trusts`;
 
 /** Name of the volume with the certificate of etcd's clients. */
 export const serverVolume = 'server-tls';
@@ -14,6 +16,7 @@ export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): St
   const annotations = spec.template.metadata?.annotations ?? {};
   const epoch = Number(annotations[epochAnnotation] ?? 0);
   const roots = annotations[rootsAnnotation];
+  const peers = peersOf(spec.template.spec.volumes, annotations);
   return {
     replicas: spec.replicas ?? 1,
     rv: metadata.resourceVersion,
@@ -24,9 +27,10 @@ export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): St
     version: gateOf(spec.template)?.env?.find(({ name }) => name === 'ETCD_VERSION')?.value ?? '',
     ...(imageVersion !== undefined && { imageVersion }),
     tlsSecrets: {
-      ...secretBehind(spec.template, 'peer', 'peer-tls'),
+      ...secretBehind(spec.template, 'peer', peerVolume),
       ...secretBehind(spec.template, 'server', serverVolume),
     },
+    ...(peers && { peers }),
   };
 }
 
@@ -53,17 +57,35 @@ export function domainOf(template: PodTemplate): string {
   );
 }
 
-/** Name of the Secret behind the volume `peer-tls`. */
-export const peerSecretOf = (template: PodTemplate): string | undefined => secretOf(template, 'peer-tls');
+const peerVolume = 'peer-tls';
 
-const secretOf = ({ spec }: PodTemplate, volume: string): string | undefined =>
-  spec.volumes?.find(({ name }) => name === volume)?.secret?.secretName;
+/** The volume with the certificates that members use for each other. */
+export const peerVolumeOf = ({ spec }: PodTemplate): Volume | undefined =>
+  spec.volumes?.find(({ name }) => name === peerVolume);
+
+/** Whose certificates a pod shows other members and accepts. Undefined without TLS. */
+export function peersOf(
+  volumes: readonly Volume[] | undefined,
+  annotations: Readonly<Record<string, string>> = {},
+): PeerTrust | undefined {
+  const own = secretIn(volumes, peerVolume);
+  return own === undefined ? undefined : { own, trusted: annotations[trustsAnnotation]?.split(',') ?? [own] };
+}
+
+/** The Secret of the certificate in a volume. */
+function secretIn(volumes: readonly Volume[] | undefined, volume: string): string | undefined {
+  const { secret, projected } = volumes?.find(({ name }) => name === volume) ?? {};
+  return secret?.secretName ?? projected?.sources.find((source) => hasCertificate(source))?.secret?.name;
+}
+
+const hasCertificate = ({ secret }: VolumeSource): boolean =>
+  secret?.items?.some(({ path }) => path === 'tls.crt') ?? false;
 
 function secretBehind(
   template: PodTemplate,
   key: 'peer' | 'server',
   volume: string,
 ): { peer?: string; server?: string } {
-  const name = secretOf(template, volume);
+  const name = secretIn(template.spec.volumes, volume);
   return name === undefined ? {} : { [key]: name };
 }

@@ -8,7 +8,16 @@ import type { View } from './view.ts';
 /** No condition if another program writes the certificates. */
 export function certificates(v: View): Condition[] {
   const report = v.cluster.certificates;
-  return report ? [ready(v, report)] : [];
+  if (report) return [ready(v, report)];
+  const lacks = untrusted(v);
+  return lacks.length > 0 ? [because(lacks)] : [];
+}
+
+/** Until members can trust both sources of certificates, none is restarted for it. */
+function untrusted({ cluster: { trust } }: View): Problem[] {
+  if (trust?.why === undefined) return [];
+  const effect = trust.isComplete ? 'members keep the authorities of both sources' : 'no member is restarted yet';
+  return [{ reason: 'WaitingForSecrets', message: `${effect}: ${trust.why}` }];
 }
 
 /**
@@ -32,7 +41,7 @@ function ready(v: View, report: CertificateReport): Condition {
   const { looked, goodAge, unread } = report;
   // While a root is replaced, its step decides when to restart.
   const isRotating = report.problems.some(({ reason }) => reason === 'RotatingRoot');
-  const over = [...outside(v, report), ...(isRotating ? [] : unloaded(v))];
+  const over = [...outside(v, report), ...(isRotating ? [] : unloaded(v)), ...untrusted(v)];
   const isFresh = looked !== undefined && looked.age <= v.s.certificatesOld;
   if (over.length > 0) return because([...over, ...(isFresh ? report.problems : [])]);
   if (!looked) return unknown('CertificatesReady', 'StateUnknown', 'the Secrets of the certificates were not read yet');

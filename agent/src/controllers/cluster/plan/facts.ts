@@ -4,6 +4,7 @@ import type { Alarm, Job, JobKind, Member, Pod } from '../observed.ts';
 import { sizeProblem } from '../size.ts';
 import { isPlaced, listed, type MemberView, type PlacedMember } from './member-view.ts';
 import { agentAt, lasts, recorded, requestOf, statusOf } from './observations.ts';
+import { mayBeBlind } from './sources.ts';
 import type { View } from './view.ts';
 
 // A fact is true only if it is certain. What is unknown makes it false or undefined; it never counts as "absent".
@@ -99,7 +100,10 @@ const leaderIsSeen = (v: View): boolean => {
 };
 
 export const quorumLostLong = (v: View): boolean =>
-  !quorumServes(v) && !leaderIsSeen(v) && lasts(v, v.o.since.quorumLost, v.s.quorumLost);
+  !quorumServes(v) &&
+  !leaderIsSeen(v) &&
+  !mayBeBlind(v, quorumOf(Object.keys(v.record.members).length)) &&
+  lasts(v, v.o.since.quorumLost, v.s.quorumLost);
 
 /** The voters that stay when this one is removed are a quorum of themselves, all healthy. */
 export const safeRemove = (v: View, memberId: string): boolean =>

@@ -3,6 +3,7 @@ import { atLeast, compareVersions, minorOf, minorsUp } from '../../../protocol/v
 import { allVotersHealthy, isBorn, nameOf, voters } from './facts.ts';
 import type { MemberView } from './member-view.ts';
 import { agentAt, statefulSet } from './observations.ts';
+import { sourceRefusal, trustMismatch, whyNoTrust } from './sources.ts';
 import { needsCertificates, whyNoCertificates } from './transport.ts';
 import type { View } from './view.ts';
 
@@ -40,6 +41,10 @@ export const imageDiffers = (v: View): boolean => {
 
 /** How the pods' certificates differ from `spec.tls`; undefined if they do not. */
 export function tlsMismatch(v: View): string | undefined {
+  return certificatesMismatch(v) ?? trustMismatch(v);
+}
+
+function certificatesMismatch(v: View): string | undefined {
   const mounted = statefulSet(v)?.tlsSecrets;
   if (!mounted) return undefined;
   const { tls, tlsSecrets } = v.spec;
@@ -57,11 +62,14 @@ export const lacksCertificates = (v: View): boolean => !v.spec.tls && needsCerti
 
 /** No pod may be made from the template. */
 export const templateDiffers = (v: View): boolean =>
-  imageDiffers(v) || tlsMismatch(v) !== undefined || lacksCertificates(v);
+  imageDiffers(v) || tlsMismatch(v) !== undefined || sourceRefusal(v) !== undefined || lacksCertificates(v);
 
 /** Certain: false if the template was not read, because it may have changed. */
 export const imageFits = (v: View): boolean =>
-  statefulSet(v) !== undefined && !templateDiffers(v) && whyNoCertificates(v) === undefined;
+  statefulSet(v) !== undefined &&
+  !templateDiffers(v) &&
+  whyNoCertificates(v) === undefined &&
+  whyNoTrust(v) === undefined;
 
 /** The gate of a pod from the present template would let etcd start. */
 export const templateMayRun = (v: View): boolean => {

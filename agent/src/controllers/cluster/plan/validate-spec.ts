@@ -1,6 +1,7 @@
 import { sizeProblem } from '../size.ts';
 import { isSeeded, isTombstoned, memberAt, quorumLostLong } from './facts.ts';
 import { statefulSet } from './observations.ts';
+import { sourceRefusal } from './sources.ts';
 import { survivor } from './survivors.ts';
 import { transportRefusal } from './transport.ts';
 import { imageDiffers, type Problem, tlsMismatch, upgradeRefusal, versionProblem } from './upgrade-path.ts';
@@ -13,6 +14,7 @@ export function specProblems(v: View): Problem[] {
     version(v),
     template(v),
     transport(v),
+    source(v),
     auth(v),
     ...replacements(v),
     ...recovery(v),
@@ -61,6 +63,12 @@ function template(v: View): Problem | undefined {
 /** Only after the question about the template: this one may have been applied without the EtcdCluster. */
 const transport = (v: View): Problem | undefined => {
   const message = transportRefusal(v);
+  return message === undefined ? undefined : { reason: 'TlsRefused', message };
+};
+
+/** Only after the question about the template, which may belong to another EtcdCluster. */
+const source = (v: View): Problem | undefined => {
+  const message = statefulSet(v)?.observed ? sourceRefusal(v) : undefined;
   return message === undefined ? undefined : { reason: 'TlsRefused', message };
 };
 

@@ -1,0 +1,208 @@
+import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiClient } from '../../kube/api-client.ts';
+import { Paths } from '../../kube/paths.ts';
+import { certificatesIn } from '../../lib/certificates.ts';
+import { createLog } from '../../lib/log.ts';
+import { FakeApi, failure } from '../cluster/kubernetes/fake-api.fixture.ts';
+import { defaultSettings } from '../cluster/settings.ts';
+import { issueRoot } from './issue.ts';
+import { tls } from './secrets.fixture.ts';
+import { TrustBundle } from './trust-bundle.ts';
+import type { TlsSpec } from './wanted.ts';
+
+// The API server is a fake one, which refuses nothing by itself; `operations/source` shows the Secret on Kubernetes.
+
+const paths = new Paths('shop');
+const pathOf = (name: string) => paths.of('secrets', name);
+const settings = { ...defaultSettings, backoffMin: 20, certificatesRetry: 50, certificates: 100 };
+const alsoTrust: NonNullable<TlsSpec['alsoTrust']> = {
+  trustSecret: 'trust',
+  peerSecrets: ['a-peer', 'b-peer'],
+  serverSecrets: ['a-server', 'b-server'],
+  clientSecrets: ['a-client', 'b-client'],
+};
+
+let api: FakeApi;
+let client: ApiClient;
+let stop: AbortController;
+let running: Promise<void>[];
+let points: string[];
+let log: string[];
+const roots: Record<string, string> = {};
+beforeAll(async () => {
+  for (const name of ['a', 'b', 'c']) roots[name] = (await issueRoot(name, Date.now())).cert;
+});
+beforeEach(async () => {
+  api = await FakeApi.listen();
+  client = new ApiClient(api.access, 10_000);
+  stop = new AbortController();
+  [running, points, log] = [[], [], []];
+  api.put(pathOf('trust'), { apiVersion: 'v1', kind: 'Secret' });
+});
+afterEach(async () => {
+  stop.abort();
+  api.closeConnections();
+  await Promise.all(running);
+  client.close();
+  await api[Symbol.asyncDispose]();
+});
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const secret = (name: string, ca: string) =>
+  api.put(pathOf(name), { data: { 'ca.crt': base64(ca), 'tls.crt': 'x', 'tls.key': 'x' } });
+const source = (name: string) => {
+  for (const end of ['peer', 'server', 'client']) secret(`${name}-${end}`, roots[name]!);
+};
+
+function start(change: { paused?: boolean } = {}, at?: (point: string) => Promise<void>): TrustBundle {
+  const stderr = new Writable({
+    write: (chunk, _, done) => {
+      log.push(`${chunk}`);
+      done();
+    },
+  });
+  const bundle = new TrustBundle({
+    ...{ client, paths, settings, log: createLog(stderr), onChange() {} },
+    at: async (point) => {
+      points.push(point);
+      await at?.(point);
+    },
+  });
+  bundle.follow({ tls: { ...tls(), alsoTrust }, ...change });
+  running.push(bundle.run(stop.signal));
+  return bundle;
+}
+
+const written = () => {
+  const { data = {} } = api.object<{ data?: Record<string, string> }>(pathOf('trust')) ?? {};
+  const names = (pem: string) => certificatesIn(Buffer.from(pem, 'base64').toString())!.map(({ subject }) => subject);
+  return Object.fromEntries(Object.entries(data).map(([key, pem]) => [key, names(pem)]));
+};
+const of = (...names: string[]) => {
+  const all = names.map((name) => `CN=${name}`);
+  return { 'peer-ca.crt': all, 'server-ca.crt': all, 'client-ca.crt': all };
+};
+
+async function until(what: () => boolean): Promise<void> {
+  while (!what()) await sleep(5);
+}
+
+test('the authorities of both, those of the members first', async () => {
+  source('a');
+  source('b');
+  const bundle = start();
+  expect(bundle.report(alsoTrust)).toEqual({ isComplete: false, why: 'Secret trust was not read yet' });
+  await until(() => bundle.report(alsoTrust).why === undefined);
+  expect(written()).toEqual(of('a', 'b'));
+  expect(points).toEqual(['before WriteTrust', 'after WriteTrust']);
+});
+
+test('an authority that is in both appears once', async () => {
+  source('a');
+  for (const name of ['peer', 'server', 'client']) secret(`b-${name}`, `${roots.b}${roots.a}`);
+  const bundle = start();
+  await until(() => bundle.report(alsoTrust).why === undefined);
+  expect(written()).toEqual(of('a', 'b'));
+});
+
+test.each([
+  ['a Secret that is missing', () => {}, /"b-\w+" not found|b-\w+/],
+  [
+    'a Secret without data',
+    () => ['peer', 'server', 'client'].map((name) => api.put(pathOf(`b-${name}`), {})),
+    /Secret b-\w+ has no ca.crt yet/,
+  ],
+  [
+    'garbage',
+    () => ['peer', 'server', 'client'].map((name) => secret(`b-${name}`, 'x')),
+    /ca.crt in Secret b-\w+ is not a list of PEM/,
+  ],
+])('%s: nothing is written until it has its authority', async (_, given, why) => {
+  source('a');
+  given();
+  const bundle = start();
+  await until(() => why.test(bundle.report(alsoTrust).why ?? ''));
+  expect(bundle.report(alsoTrust).isComplete).toBe(false);
+  // Clients, backups and metrics need not wait.
+  await until(() => 'client-ca.crt' in written());
+  expect(written()).toEqual({ 'client-ca.crt': ['CN=a'] });
+  source('b');
+  await until(() => bundle.report(alsoTrust).why === undefined);
+  expect(written()).toEqual(of('a', 'b'));
+});
+
+test('it never has fewer: a source that loses its authority later is reported, and the Secret stays', async () => {
+  source('a');
+  source('b');
+  const bundle = start();
+  await until(() => bundle.report(alsoTrust).why === undefined);
+  api.put(pathOf('b-peer'), { data: {} });
+  await until(() => bundle.report(alsoTrust).why !== undefined);
+  expect(bundle.report(alsoTrust)).toEqual({ isComplete: true, why: 'Secret b-peer has no ca.crt yet' });
+  expect(written()).toEqual(of('a', 'b'));
+});
+
+test('a conflict, a lost answer or a server error is tried again', async () => {
+  source('a');
+  source('b');
+  let tries = 0;
+  api.fault = (request, response) => {
+    if (request.method !== 'PUT' || ++tries > 3) return false;
+    failure(response, [409, 500, 503][tries - 1]!, 'Conflict', 'the object has been modified');
+    return true;
+  };
+  const bundle = start();
+  await until(() => bundle.report(alsoTrust).why === undefined);
+  expect(written()).toEqual(of('a', 'b'));
+});
+
+test('without the Lease, or while the cluster is paused, it writes nothing and says so', async () => {
+  source('a');
+  source('b');
+  const without = start({}, () => Promise.reject(new Error('another reconciler may hold the Lease')));
+  await until(() => without.report(alsoTrust).why === 'another reconciler may hold the Lease');
+  const paused = start({ paused: true });
+  await until(() => /paused/.test(paused.report(alsoTrust).why ?? ''));
+  expect(written()).toEqual({});
+});
+
+test('another source: what the former pass found no longer counts', async () => {
+  source('a');
+  source('b');
+  const bundle = start();
+  await until(() => bundle.report(alsoTrust).why === undefined);
+  const other = { ...alsoTrust, peerSecrets: ['a-peer', 'c-peer'] };
+  bundle.follow({ tls: { ...tls(), alsoTrust: other } });
+  expect(bundle.report(alsoTrust).isComplete).toBe(false);
+  expect(bundle.report(other)).toEqual({ isComplete: false, why: 'Secret trust was not read yet' });
+  await until(() => /c-peer/.test(bundle.report(other).why ?? ''));
+  expect(bundle.report(other).isComplete).toBe(false);
+  secret('c-peer', roots.c!);
+  await until(() => bundle.report(other).why === undefined);
+  expect(written()).toEqual({ ...of('a', 'b'), 'peer-ca.crt': ['CN=a', 'CN=c'] });
+});
+
+test('the other source loses its certificates: the step before can be taken again, and this one waits', async () => {
+  source('a');
+  source('b');
+  const bundle = start();
+  await until(() => bundle.report(alsoTrust).why === undefined);
+  const swapped = {
+    ...alsoTrust,
+    ...{
+      peerSecrets: ['b-peer', 'a-peer'],
+      serverSecrets: ['b-server', 'a-server'],
+      clientSecrets: ['b-client', 'a-client'],
+    },
+  };
+  bundle.follow({ tls: { ...tls(), alsoTrust: swapped } });
+  await until(() => bundle.report(swapped).why === undefined);
+  api.put(pathOf('b-peer'), { data: {} });
+  await until(() => bundle.report(swapped).why !== undefined);
+  expect(bundle.report(swapped)).toEqual({ isComplete: false, why: 'Secret b-peer has no ca.crt yet' });
+  bundle.follow({ tls: { ...tls(), alsoTrust } });
+  await until(() => /b-peer/.test(bundle.report(alsoTrust).why ?? ''));
+  expect(bundle.report(alsoTrust).isComplete).toBe(true);
+  expect(written()['peer-ca.crt']).toHaveLength(2);
+});

@@ -1,0 +1,177 @@
+import type { X509Certificate } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { trustKeys } from '../../../../src/etcd/trust-keys.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import type { Secret } from '../../kube/objects.ts';
+import { group, type Paths } from '../../kube/paths.ts';
+import { certificatesIn, idOf } from '../../lib/certificates.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { LogOnce } from '../../lib/log-once.ts';
+import type { WorkQueue } from '../../lib/queue.ts';
+import { Trigger } from '../../lib/trigger.ts';
+import { pause } from '../cluster/loop.ts';
+import type { TrustReport } from '../cluster/observed.ts';
+import type { AtPoint } from '../cluster/reconcile.ts';
+import type { Settings } from '../cluster/settings.ts';
+import type { CertificatesSpec, TlsSpec } from './wanted.ts';
+
+export interface TrustBundleOptions {
+  readonly client: Pick<ApiClient, 'get' | 'replace'>;
+  readonly paths: Paths;
+  readonly settings: Pick<Settings, 'certificates' | 'certificatesRetry' | 'backoffMin'>;
+  readonly at: AtPoint;
+  /** The report has changed. */
+  readonly onChange: () => void;
+  readonly turn?: WorkQueue['run'];
+  readonly log: Log;
+}
+
+type AlsoTrust = NonNullable<TlsSpec['alsoTrust']>;
+
+const hour = 3_600_000;
+
+/** The Secrets of peers whose authorities the Secret has, so that no pod starts with those of an earlier change. */
+const ofAnnotation = `${group}/trusts`;
+
+/**
+ * Writes the authorities of both sources of certificates into one Secret, from which the pods take `ca.crt` while a cluster
+ * changes from one source to the other. It is never written with fewer: a member that has started trusts what it read.
+ */
+export class TrustBundle {
+  readonly #options: TrustBundleOptions;
+  readonly #wake = new Trigger();
+  readonly #problem: LogOnce;
+  #wanted: AlsoTrust | undefined;
+  #isPaused = false;
+  /** Of the last pass over what is wanted now. */
+  #report: TrustReport | undefined;
+
+  constructor(options: TrustBundleOptions) {
+    this.#options = options;
+    this.#problem = new LogOnce(options.log);
+  }
+
+  /** Follows a new spec, at once. */
+  follow({ tls, paused = false }: CertificatesSpec): void {
+    const wanted = tls?.alsoTrust;
+    if (isDeepStrictEqual([wanted, paused], [this.#wanted, this.#isPaused])) return;
+    this.#wanted = wanted;
+    this.#isPaused = paused;
+    this.#report = undefined;
+    this.#wake.now();
+  }
+
+  /** About a spec that may be newer than the one that is followed. */
+  report(alsoTrust: AlsoTrust): TrustReport {
+    const found = isDeepStrictEqual(alsoTrust, this.#wanted) ? this.#report : undefined;
+    return found ?? { isComplete: false, why: `Secret ${alsoTrust.trustSecret} was not read yet` };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { turn = (work) => work(), settings } = this.#options;
+    let failures = 0;
+    while (!signal.aborted) {
+      const wanted = this.#wanted;
+      if (wanted) await turn(() => this.#attempt(wanted), true);
+      failures = this.#report?.why === undefined ? 0 : failures + 1;
+      const retry = Math.min(settings.backoffMin * 2 ** (failures - 1), settings.certificatesRetry);
+      const wait = failures > 0 ? retry : settings.certificates;
+      if (await pause({ signal, wake: this.#wake.wait }, wanted ? wait : hour)) failures = 0;
+    }
+  }
+
+  async #attempt(wanted: AlsoTrust): Promise<void> {
+    const report = await this.#pass(wanted).catch((error: unknown) => ({
+      isComplete: this.#report?.isComplete ?? false,
+      why: messageOf(error),
+    }));
+    if (wanted !== this.#wanted) return;
+    const isNews = !isDeepStrictEqual(report, this.#report);
+    this.#report = report;
+    this.#problem.report('trust', report.why);
+    if (isNews) this.#options.onChange();
+  }
+
+  async #pass(wanted: AlsoTrust): Promise<TrustReport> {
+    const { client, paths } = this.#options;
+    const bundle = await client.get<Secret>(paths.of('secrets', wanted.trustSecret));
+    const [peer, server, ofClient] = await Promise.all(
+      [wanted.peerSecrets, wanted.serverSecrets, wanted.clientSecrets].map((secrets) => this.#authorities(secrets)),
+    );
+    const trusts = wanted.peerSecrets.toSorted().join();
+    const has = bundle.metadata.annotations?.[ofAnnotation] === trusts && keys.every((key) => bundle.data?.[key]);
+    // Pods start with the certificates of the first source. If the other one has lost its own, the step before can be taken again.
+    const isComplete = has && [peer, server, ofClient].every((each) => each!.own !== undefined);
+    const why = peer!.why ?? server!.why ?? ofClient!.why;
+    if (why !== undefined) {
+      // Clients, backups and metrics do not wait for the other source.
+      const isEmpty = Object.keys(bundle.data ?? {}).length === 0;
+      if (isEmpty && ofClient!.own !== undefined && !this.#isPaused)
+        await this.#write({ ...bundle, data: { [trustKeys.client]: base64(ofClient!.own) } });
+      return { isComplete, why };
+    }
+    const data = {
+      [trustKeys.peer]: base64(peer!.all),
+      [trustKeys.server]: base64(server!.all),
+      [trustKeys.client]: base64(ofClient!.all),
+    };
+    if (isComplete && isDeepStrictEqual(bundle.data, data)) return { isComplete };
+    if (this.#isPaused)
+      return { isComplete, why: `the cluster is paused, so Secret ${wanted.trustSecret} is not written` };
+    const { annotations } = bundle.metadata;
+    await this.#write({
+      ...bundle,
+      metadata: { ...bundle.metadata, annotations: { ...annotations, [ofAnnotation]: trusts } },
+      data,
+    });
+    this.#options.log.info(`Wrote the authorities of both sources into Secret ${wanted.trustSecret}`);
+    return { isComplete: true };
+  }
+
+  async #write(secret: Secret): Promise<void> {
+    const { client, paths, at } = this.#options;
+    await at('before WriteTrust');
+    await client.replace(paths.of('secrets', secret.metadata.name), secret);
+    await at('after WriteTrust');
+  }
+
+  /** The authorities in the Secrets, each once; those of the members' own source; and what is missing. */
+  async #authorities(secrets: readonly string[]): Promise<{ all: string; own?: string; why?: string }> {
+    const { client, paths } = this.#options;
+    const found = await Promise.all(
+      secrets.map((name) =>
+        client.get<Secret>(paths.of('secrets', name)).then(
+          ({ data = {} }) => authoritiesIn(name, data),
+          (error: unknown) => ({ why: messageOf(error) }),
+        ),
+      ),
+    );
+    const [own] = found;
+    const all = found.flatMap((each) => ('why' in each ? [] : each.authorities));
+    const why = found.flatMap((each) => ('why' in each ? each.why : []))[0];
+    return {
+      all: joined(all),
+      ...(own && !('why' in own) && { own: joined(own.authorities) }),
+      ...(why !== undefined && { why }),
+    };
+  }
+}
+
+const keys = [trustKeys.peer, trustKeys.server, trustKeys.client];
+
+/** A Secret without a certificate of its own would keep the pods of the next step from starting. */
+function authoritiesIn(
+  name: string,
+  data: NonNullable<Secret['data']>,
+): { readonly authorities: X509Certificate[] } | { readonly why: string } {
+  const missing = ['ca.crt', 'tls.crt', 'tls.key'].find((key) => !data[key]);
+  if (missing !== undefined) return { why: `Secret ${name} has no ${missing} yet` };
+  const authorities = certificatesIn(Buffer.from(data['ca.crt']!, 'base64').toString());
+  return authorities ? { authorities } : { why: `ca.crt in Secret ${name} is not a list of PEM certificates` };
+}
+
+const joined = (certificates: readonly X509Certificate[]): string =>
+  [...new Map(certificates.map((each) => [idOf(each), each.toString()])).values()].join('');
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -1,0 +1,38 @@
+import { ApiClient } from '../kube/api-client.ts';
+import { Paths } from '../kube/paths.ts';
+import { ClientTls } from './client-tls.ts';
+import { FakeApi } from './cluster/kubernetes/fake-api.fixture.ts';
+
+const paths = new Paths('shop');
+const data = (files: Record<string, string>) =>
+  Object.fromEntries(Object.entries(files).map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
+
+let api: FakeApi;
+let client: ApiClient;
+let tls: ClientTls;
+beforeEach(async () => {
+  api = await FakeApi.listen();
+  client = new ApiClient(api.access, 10_000);
+  tls = new ClientTls(client, paths);
+  api.put(paths.of('secrets', 'own'), { data: data({ 'ca.crt': 'A', 'tls.crt': 'cert', 'tls.key': 'key' }) });
+});
+afterEach(async () => {
+  client.close();
+  await api[Symbol.asyncDispose]();
+});
+
+const ca = async () => `${(await tls.material('own', 'orders')).ca}`;
+
+test('the authorities of both sources, as soon as they are known', async () => {
+  api.put(paths.of('secrets', 'trust'), {});
+  expect(await tls.authorities('trust')).toBeUndefined();
+  api.put(paths.of('secrets', 'trust'), { data: data({ 'client-ca.crt': 'A+B' }) });
+  expect(`${await tls.authorities('trust')}`).toBe('A+B');
+});
+
+test('a Secret without a certificate is named, and read again', async () => {
+  api.put(paths.of('secrets', 'own'), {});
+  await expect(ca()).rejects.toThrow('Secret own has no ca.crt');
+  api.put(paths.of('secrets', 'own'), { data: data({ 'ca.crt': 'A', 'tls.crt': 'cert', 'tls.key': 'key' }) });
+  expect(await ca()).toBe('A');
+});
