@@ -1,4 +1,5 @@
 // `npm run release -- --help` says what it does. docs/contributing/release.md describes each artifact.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from '../lib/steps.mjs';
@@ -27,9 +28,16 @@ const label = values['build-arg'].find((each) => /^(VERSION|REVISION|CREATED)(=|
 if (label) give(`--build-arg: ${label.split('=')[0]} comes from the commit; leave it out`);
 const base = values['build-arg'].find((each) => /^\w+_IMAGE$/.test(each));
 if (base) give(`--build-arg: ${base} has no value; write ${base}=IMAGE`);
+const known = readFileSync(join(root, 'agent/Dockerfile'), 'utf8').match(/(?<=^ARG )\w+/gm);
+const foreign = values['build-arg'].find((each) => !known.includes(each.split('=')[0]) && !/^\w+_proxy=/i.test(each));
+if (foreign !== undefined)
+  give(`--build-arg: '${foreign.split('=')[0]}' is not an argument of agent/Dockerfile; use ${known.join(', ')}`);
+const platform = values.platform.find((each) => !allPlatforms.includes(each));
+if (platform !== undefined)
+  give(`--platform: '${platform}' is not a platform of the images; use ${allPlatforms.join(' or ')}`);
 for (const option of ['only', 'without']) {
   const unknown = values[option].find((name) => !Object.hasOwn(steps, name));
-  if (unknown) give(`--${option}: '${unknown}' is not a step; use ${Object.keys(steps).join(', ')}`);
+  if (unknown !== undefined) give(`--${option}: '${unknown}' is not a step; use ${Object.keys(steps).join(', ')}`);
 }
 
 // An exit releases the lock, removes what is unfinished, and ends programs.

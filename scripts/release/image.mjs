@@ -25,7 +25,9 @@ export async function image(release) {
     const { name } = each;
     const layout = release.scratch(layoutOf(name));
     if (buildLayout(builder, each, context, layout, { platforms, time, buildArgs }) !== 0)
-      throw new Error(`${builder.name} could not build ${name} for ${platforms.join(' and ')}; its own lines say why`);
+      throw new Error(
+        `${builder.name} could not build ${name} for ${platforms.join(' and ')}; its own lines say why. --without image makes the rest`,
+      );
     const files = release.scratch(join('files', layoutOf(name)));
     release.contents.set(name, await checked(each, platforms, layout, files));
     release.digests.set(name, digestOf(layout));

@@ -1,6 +1,6 @@
 // Signatures of SHA256SUMS and of the provenance by cosign, each verified before it counts. A rehearsal signs with a key that is
 // made for it and thrown away; the workflow signs with the identity of sign.yml, whose job runs sign.mjs and nothing else.
-import { copyFileSync } from 'node:fs';
+import { chmodSync, copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { goProgram } from '../lib/go-program.mjs';
 import { run } from '../lib/run.mjs';
@@ -34,6 +34,8 @@ export async function signature(release) {
     by: [`--key=${join(keys, 'cosign.key')}`, '--use-signing-config=false', '--tlog-upload=false'],
     proof: [`--key=${publicKey}`, '--insecure-ignore-tlog'],
   });
+  // cosign lets only its own user read them.
+  for (const name of signatures) chmodSync(release.file(name), 0o644);
 }
 
 /** Signs what is in a directory as the workflow does. */
