@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { trustKeys } from '../../../../src/etcd/trust-keys.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
+import { isStatus } from '../../kube/api-error.ts';
 import type { Secret } from '../../kube/objects.ts';
 import { group, type Paths } from '../../kube/paths.ts';
 import { certificatesIn, idOf } from '../../lib/certificates.ts';
@@ -65,7 +66,7 @@ export class TrustBundle {
   /** About a spec that may be newer than the one that is followed. */
   report(alsoTrust: AlsoTrust): TrustReport {
     const found = isDeepStrictEqual(alsoTrust, this.#wanted) ? this.#report : undefined;
-    return found ?? { isComplete: false, why: `Secret ${alsoTrust.trustSecret} was not read yet` };
+    return found ?? { isComplete: false };
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -103,8 +104,8 @@ export class TrustBundle {
     const has = bundle.metadata.annotations?.[ofAnnotation] === trusts && keys.every((key) => bundle.data?.[key]);
     // Pods start with the certificates of the first source. If the other one has lost its own, the step before can be taken again.
     const isComplete = has && [peer, server, ofClient].every((each) => each!.own !== undefined);
-    const why = peer!.why ?? server!.why ?? ofClient!.why;
-    if (why !== undefined) {
+    const why = [...new Set([peer, server, ofClient].flatMap((each) => each!.why))].join('; ');
+    if (why !== '') {
       // Clients, backups and metrics do not wait for the other source.
       const isEmpty = Object.keys(bundle.data ?? {}).length === 0;
       if (isEmpty && ofClient!.own !== undefined && !this.#isPaused)
@@ -137,26 +138,28 @@ export class TrustBundle {
   }
 
   /** The authorities in the Secrets, each once; those of the members' own source; and what is missing. */
-  async #authorities(secrets: readonly string[]): Promise<{ all: string; own?: string; why?: string }> {
+  async #authorities(secrets: readonly string[]): Promise<{ all: string; own?: string; why: string[] }> {
     const { client, paths } = this.#options;
     const found = await Promise.all(
       secrets.map((name) =>
         client.get<Secret>(paths.of('secrets', name)).then(
           ({ data = {} }) => authoritiesIn(name, data),
-          (error: unknown) => ({ why: messageOf(error) }),
+          (error: unknown) => ({ why: isStatus(error, 404) ? missing(name) : messageOf(error) }),
         ),
       ),
     );
     const [own] = found;
     const all = found.flatMap((each) => ('why' in each ? [] : each.authorities));
-    const why = found.flatMap((each) => ('why' in each ? each.why : []))[0];
+    const why = found.flatMap((each) => ('why' in each ? each.why : []));
     return {
       all: joined(all),
       ...(own && !('why' in own) && { own: joined(own.authorities) }),
-      ...(why !== undefined && { why }),
+      why,
     };
   }
 }
+
+const missing = (name: string): string => `Secret ${name} does not exist; create it with ca.crt, tls.crt and tls.key`;
 
 const keys = [trustKeys.peer, trustKeys.server, trustKeys.client];
 
@@ -165,8 +168,8 @@ function authoritiesIn(
   name: string,
   data: NonNullable<Secret['data']>,
 ): { readonly authorities: X509Certificate[] } | { readonly why: string } {
-  const missing = ['ca.crt', 'tls.crt', 'tls.key'].find((key) => !data[key]);
-  if (missing !== undefined) return { why: `Secret ${name} has no ${missing} yet` };
+  const lacks = ['ca.crt', 'tls.crt', 'tls.key'].find((key) => !data[key]);
+  if (lacks !== undefined) return { why: `Secret ${name} has no ${lacks} yet` };
   const authorities = certificatesIn(Buffer.from(data['ca.crt']!, 'base64').toString());
   return authorities ? { authorities } : { why: `ca.crt in Secret ${name} is not a list of PEM certificates` };
 }

@@ -166,7 +166,7 @@ export interface CertificateReport {
 export interface TrustReport {
   /** It has had those of both, so pods may be made with it. */
   isComplete: boolean;
-  /** What keeps it from having those of both as they are now; undefined: nothing. */
+  /** What keeps it from having those of both as they are now; undefined: nothing, or it was not read yet. */
   why?: string;
 }
 

@@ -49,7 +49,7 @@ export const mayBeBlind = (v: View, quorum: number): boolean =>
 
 /** Why the pods of the template could not start, or not trust both sources; undefined: nothing. */
 export const whyNoTrust = ({ cluster: { trust } }: View): string | undefined =>
-  trust?.isComplete === false ? trust.why : undefined;
+  trust?.isComplete === false ? (trust.why ?? 'the authorities of both sources were not read yet') : undefined;
 
 /** How the template's trust differs from the spec, of which one may have been applied without the other; undefined: it does not. */
 export function trustMismatch(v: View): string | undefined {
