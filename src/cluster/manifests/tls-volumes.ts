@@ -32,7 +32,8 @@ function files({ trust }: TlsBinding, of: keyof typeof trustKeys, name: string):
 /** The reconciler writes a list of revoked intermediates together with each certificate. Of your own Secrets, some may have one. */
 function revocationList(tls: TlsBinding, own: TlsSecrets, of: 'peer' | 'server'): Source[] {
   const issued = issuedSource(tls);
-  if (issued) return [{ name: issued.secrets[of], items: named('ca.crl') }];
+  // That of the other source may go, and no pod must wait for it.
+  if (issued) return [{ name: issued.secrets[of], items: named('ca.crl'), ...(!tls.managed && { optional: true }) }];
   const optional = (name: string): Source => ({ name, items: named('ca.crl'), optional: true });
   if (tls.mayRevoke) return [optional(own[of])];
   return tls.trust?.other.mayRevoke ? [optional(tls.trust.other.secrets[of])] : [];

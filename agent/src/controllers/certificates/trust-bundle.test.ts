@@ -213,3 +213,23 @@ test('the other source loses its certificates: the step before can be taken agai
   expect(bundle.report(alsoTrust).isComplete).toBe(true);
   expect(written()['peer-ca.crt']).toHaveLength(2);
 });
+
+test('a Secret of an earlier change is not taken for this one if an authority is another since', async () => {
+  source('a');
+  source('b');
+  const first = start();
+  await until(() => isDone(first.report(alsoTrust)));
+  for (const name of ['peer', 'server', 'client']) {
+    secret(`a-${name}`, roots.c!);
+    api.put(pathOf(`b-${name}`), {});
+  }
+  const later = start();
+  await until(() => later.report(alsoTrust).why !== undefined);
+  expect(later.report(alsoTrust).isComplete).toBe(false);
+  // Clients trust the members at once.
+  await until(() => written()['client-ca.crt']!.length === 3);
+  expect(written()['client-ca.crt']).toEqual(['CN=c', 'CN=a', 'CN=b']);
+  source('b');
+  await until(() => isDone(later.report(alsoTrust)));
+  expect(written()).toEqual(of('c', 'b'));
+});

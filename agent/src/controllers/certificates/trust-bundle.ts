@@ -101,15 +101,19 @@ export class TrustBundle {
       [wanted.peerSecrets, wanted.serverSecrets, wanted.clientSecrets].map((secrets) => this.#authorities(secrets)),
     );
     const trusts = wanted.peerSecrets.toSorted().join();
-    const has = bundle.metadata.annotations?.[ofAnnotation] === trusts && keys.every((key) => bundle.data?.[key]);
+    const parts = { [trustKeys.peer]: peer!, [trustKeys.server]: server!, [trustKeys.client]: ofClient! };
+    // The Secret of an earlier change may name the same sources, of which one has another authority since.
+    const hasOwn = (key: keyof typeof parts) => isIn(parts[key]!.own, bundle.data?.[key]);
     // Pods start with the certificates of the first source. If the other one has lost its own, the step before can be taken again.
-    const isComplete = has && [peer, server, ofClient].every((each) => each!.own !== undefined);
+    const isComplete = bundle.metadata.annotations?.[ofAnnotation] === trusts && keys.every(hasOwn);
     const why = [...new Set([peer, server, ofClient].flatMap((each) => each!.why))].join('; ');
     if (why !== '') {
       // Clients, backups and metrics do not wait for the other source.
-      const isEmpty = Object.keys(bundle.data ?? {}).length === 0;
-      if (isEmpty && ofClient!.own !== undefined && !this.#isPaused)
-        await this.#write({ ...bundle, data: { [trustKeys.client]: base64(ofClient!.own) } });
+      if (ofClient!.own !== undefined && !hasOwn(trustKeys.client) && !this.#isPaused) {
+        const earlier = text(bundle.data?.[trustKeys.client]);
+        const known = joined([...certificatesIn(ofClient!.own)!, ...(certificatesIn(earlier) ?? [])]);
+        await this.#write({ ...bundle, data: { ...bundle.data, [trustKeys.client]: base64(known) } });
+      }
       return { isComplete, why };
     }
     const data = {
@@ -170,11 +174,19 @@ function authoritiesIn(
 ): { readonly authorities: X509Certificate[] } | { readonly why: string } {
   const lacks = ['ca.crt', 'tls.crt', 'tls.key'].find((key) => !data[key]);
   if (lacks !== undefined) return { why: `Secret ${name} has no ${lacks} yet` };
-  const authorities = certificatesIn(Buffer.from(data['ca.crt']!, 'base64').toString());
+  const authorities = certificatesIn(text(data['ca.crt']));
   return authorities ? { authorities } : { why: `ca.crt in Secret ${name} is not a list of PEM certificates` };
 }
 
 const joined = (certificates: readonly X509Certificate[]): string =>
   [...new Map(certificates.map((each) => [idOf(each), each.toString()])).values()].join('');
 
-const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const base64 = (content: string): string => Buffer.from(content).toString('base64');
+const text = (content: string | undefined): string => Buffer.from(content ?? '', 'base64').toString();
+
+/** Whether a key has every one of these authorities. */
+function isIn(authorities: string | undefined, content: string | undefined): boolean {
+  if (authorities === undefined) return false;
+  const has = new Set(certificatesIn(text(content))?.map(idOf));
+  return certificatesIn(authorities)!.every((each) => has.has(idOf(each)));
+}

@@ -123,7 +123,7 @@ export class ClusterContext {
   async #material(secret: string): Promise<ClientMaterial> {
     const own = await this.#options.clientTls.material(secret, `${this.name}.${this.namespace}.svc`);
     const both = await this.#authorities();
-    return both ? { ...own, ca: both } : own;
+    return both ? { ...own, ca: Buffer.concat([own.ca!, Buffer.from('\n'), both]) } : own;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { unknown } from '../../../protocol/known.ts';
-import { agent, longAgo, World } from '../observed.fixture.ts';
+import { agent, longAgo, unborn, World } from '../observed.fixture.ts';
 
 // The certificates come from Secret `a` until now, and are to come from `b`.
 const alone = (own: string) => ({ own, trusted: [own] });
@@ -55,6 +55,7 @@ test.each([
 
 test('a member that does not serve, as it came back too early, holds nobody', () => {
   const made = world(alone('a'), alone('a'), alone('a'), alone('b')).down(2).pod(2, { ready: false });
+  made.agent(2, agent(2, { etcd: { ...agent(2).etcd!, hasLeader: false } }));
   expect(made.reason('Accepted')).toBe('SpecAccepted');
   expect(made.written?.op).toMatchObject({ kind: 'DeletePod', ordinal: 2 });
 });
@@ -153,4 +154,44 @@ describe('the reconciler cannot verify the members, as it was given the new auth
     expect(statusOf(made, 'QuorumLost')).toBe('True');
     expect(made.reason('Accepted')).toBe('TlsRefused');
   });
+});
+
+describe('pods that hold nothing are no reason to refuse a template', () => {
+  test('a new cluster whose Secret had a wrong name gets the right one', () => {
+    for (const began of [false, true]) {
+      const made = unborn()
+        .spec({ tls: true })
+        .sts({ updateRevision: 'r2', peers: alone('b') });
+      for (const ordinal of [0, 1, 2]) made.pod(ordinal, { peers: alone('typo'), began });
+      expect(made.reason('Accepted')).not.toBe('TlsRefused');
+    }
+  });
+
+  test('pods of a later cluster that never began', () => {
+    const made = world(alone('b'), alone('typo'), alone('typo'), alone('typo'));
+    for (const ordinal of [0, 1, 2])
+      made.down(ordinal).agent(ordinal, undefined).pod(ordinal, { began: false, ready: false });
+    expect(made.reason('Accepted')).not.toBe('TlsRefused');
+  });
+});
+
+test('while the pods are not known, nothing is made from a template of another source', () => {
+  const made = world(alone('b'), alone('a'), alone('a'), alone('a')).sts({ replicas: 2 });
+  made.set({ pods: unknown('no answer') });
+  expect(made.effect).toBeUndefined();
+});
+
+test('a member that is briefly not ready, and sees its leader, still counts', () => {
+  const made = world(alone('b'), both('b'), both('a'), both('b')).spec({ ephemeral: true }).pod(1, { ready: false });
+  expect(made.effect).toBeUndefined();
+  expect(made.reason('Accepted')).toBe('TlsRefused');
+});
+
+test('the EtcdCluster was applied too early, without its template: that hides no quorum either', () => {
+  const made = world(both('a'), both('a'), both('a'), both('a')).spec({ alsoTrusts: undefined as never });
+  for (const ordinal of [0, 1, 2]) made.down(ordinal).agent(ordinal, undefined);
+  made.o.since.quorumLost = longAgo;
+  made.set({ members: unknown('self-signed certificate'), alarms: unknown('self-signed certificate') });
+  expect(made.reason('Accepted')).toBe('TemplateMismatch');
+  expect(statusOf(made, 'QuorumLost')).toBe('Unknown');
 });

@@ -11,14 +11,20 @@ export function sourceRefusal(v: View): string | undefined {
   const next = statefulSet(v)?.peers;
   if (!next) return undefined;
   const refused = podsOf(v).flatMap((pod) => {
-    const why = pod.deleting ? undefined : whyRefused(v, pod, next);
+    const why = holdsNothing(v, pod) ? undefined : whyRefused(v, pod, next);
     return why === undefined ? [] : [{ pod, why }];
   });
   // One that came back too early must not hold up its own restart; but if most do not serve, the template is not to be blamed on them.
   const isMost = refused.length * 2 > podsOf(v).length;
-  const found = refused.find(({ pod }) => pod.ready) ?? (isMost ? refused[0] : undefined);
+  const found = refused.find(({ pod }) => serves(v, pod)) ?? (isMost ? refused[0] : undefined);
   return found?.why ?? (changes(v) ? withUsers(v) : undefined);
 }
+
+/** A pod that never began has loaded no authority, and while no data are there, no member serves with one. */
+const holdsNothing = (v: View, { deleting, began }: Pod): boolean => deleting || !began || !v.record.seeded;
+
+/** A member may be briefly not ready. One that the others refuse sees no leader. */
+const serves = (v: View, { ready, ordinal }: Pod): boolean => ready || agentAt(v, ordinal)?.etcd?.hasLeader === true;
 
 /** Also of a single member: the reconciler and clients would be refused, or refuse it. */
 function whyRefused(v: View, { ordinal, peers }: Pod, next: PeerTrust): string | undefined {
@@ -45,7 +51,12 @@ const withUsers = ({ spec, cluster: { authentication } }: View): string | undefi
 
 /** The reconciler may have lost the authority by which it verifies the members, so that it does not see them serve. */
 export const mayBeBlind = (v: View, quorum: number): boolean =>
-  sourceRefusal(v) !== undefined && podsOf(v).filter(({ ready, deleting }) => ready && !deleting).length >= quorum;
+  isPodUnknown(v) ||
+  ((sourceRefusal(v) ?? trustMismatch(v)) !== undefined &&
+    podsOf(v).filter(({ ready, deleting }) => ready && !deleting).length >= quorum);
+
+/** Whom the pods trust is not known, so nothing says that they would accept those of the template. */
+export const isPodUnknown = (v: View): boolean => !v.o.pods.known && statefulSet(v)?.peers !== undefined;
 
 /** Why the pods of the template could not start, or not trust both sources; undefined: nothing. */
 export const whyNoTrust = ({ cluster: { trust } }: View): string | undefined =>

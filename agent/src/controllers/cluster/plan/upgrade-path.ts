@@ -3,7 +3,7 @@ import { atLeast, compareVersions, minorOf, minorsUp } from '../../../protocol/v
 import { allVotersHealthy, isBorn, nameOf, voters } from './facts.ts';
 import type { MemberView } from './member-view.ts';
 import { agentAt, statefulSet } from './observations.ts';
-import { sourceRefusal, trustMismatch, whyNoTrust } from './sources.ts';
+import { isPodUnknown, sourceRefusal, trustMismatch, whyNoTrust } from './sources.ts';
 import { needsCertificates, whyNoCertificates } from './transport.ts';
 import type { View } from './view.ts';
 
@@ -69,7 +69,8 @@ export const imageFits = (v: View): boolean =>
   statefulSet(v) !== undefined &&
   !templateDiffers(v) &&
   whyNoCertificates(v) === undefined &&
-  whyNoTrust(v) === undefined;
+  whyNoTrust(v) === undefined &&
+  !isPodUnknown(v);
 
 /** The gate of a pod from the present template would let etcd start. */
 export const templateMayRun = (v: View): boolean => {
