@@ -178,8 +178,14 @@ function authoritiesIn(
   return authorities ? { authorities } : { why: `ca.crt in Secret ${name} is not a list of PEM certificates` };
 }
 
-const joined = (certificates: readonly X509Certificate[]): string =>
-  [...new Map(certificates.map((each) => [idOf(each), each.toString()])).values()].join('');
+/** In one order, so that nothing changes when the sources change places. */
+const joined = (certificates: readonly X509Certificate[]): string => {
+  const byId = new Map(certificates.map((each) => [idOf(each), each.toString()]));
+  return [...byId.keys()]
+    .sort()
+    .map((id) => byId.get(id))
+    .join('');
+};
 
 const base64 = (content: string): string => Buffer.from(content).toString('base64');
 const text = (content: string | undefined): string => Buffer.from(content ?? '', 'base64').toString();
