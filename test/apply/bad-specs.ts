@@ -112,6 +112,14 @@ const clusters: readonly Case[] = [
   ['more members than etcd likes', cluster({ size: 8, allowEvenSize: true }), 'should be less than or equal to 7'],
   ['an ordinal that is not there', cluster({ recovery: { id: 'a', acceptDataLoss: true, survivor: 7 } }), 'equal to 6'],
   ['TLS without a client certificate', cluster({ tls: {} }), 'spec.tls.clientSecret: Required value'],
+  [
+    'users while the source of the certificates changes',
+    cluster({
+      auth: true,
+      tls: { ...bothManaged, rootSecret: 'r', backupSecret: 'e', alsoTrust: { ...otherSource, managed: undefined } },
+    }),
+    'auth: true cannot be combined with tls.alsoTrust',
+  ],
   ['both sources of certificates managed', cluster({ tls: bothManaged }), 'managed is given twice'],
   [
     'one Secret of two sources',
