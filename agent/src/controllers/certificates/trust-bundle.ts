@@ -15,6 +15,7 @@ import { pause } from '../cluster/loop.ts';
 import type { TrustReport } from '../cluster/observed.ts';
 import type { AtPoint } from '../cluster/reconcile.ts';
 import type { Settings } from '../cluster/settings.ts';
+import { textOf } from './read.ts';
 import type { CertificatesSpec, TlsSpec } from './wanted.ts';
 
 export interface TrustBundleOptions {
@@ -103,15 +104,15 @@ export class TrustBundle {
     const trusts = wanted.peerSecrets.toSorted().join();
     const parts = { [trustKeys.peer]: peer!, [trustKeys.server]: server!, [trustKeys.client]: ofClient! };
     // The Secret of an earlier change may name the same sources, of which one has another authority since.
-    const hasOwn = (key: keyof typeof parts) => isIn(parts[key]!.own, bundle.data?.[key]);
+    const hasOwn = (key: keyof typeof parts) => isIn(parts[key]!.own, textOf(bundle, key));
     // Pods start with the certificates of the first source. If the other one has lost its own, the step before can be taken again.
     const isComplete = bundle.metadata.annotations?.[ofAnnotation] === trusts && keys.every(hasOwn);
     const why = [...new Set([peer, server, ofClient].flatMap((each) => each!.why))].join('; ');
     if (why !== '') {
       // Clients, backups and metrics do not wait for the other source.
       if (ofClient!.own !== undefined && !hasOwn(trustKeys.client) && !this.#isPaused) {
-        const earlier = text(bundle.data?.[trustKeys.client]);
-        const known = joined([...certificatesIn(ofClient!.own)!, ...(certificatesIn(earlier) ?? [])]);
+        const earlier = certificatesIn(textOf(bundle, trustKeys.client)) ?? [];
+        const known = joined([...certificatesIn(ofClient!.own)!, ...earlier]);
         await this.#write({ ...bundle, data: { ...bundle.data, [trustKeys.client]: base64(known) } });
       }
       return { isComplete, why };
@@ -147,7 +148,7 @@ export class TrustBundle {
     const found = await Promise.all(
       secrets.map((name) =>
         client.get<Secret>(paths.of('secrets', name)).then(
-          ({ data = {} }) => authoritiesIn(name, data),
+          (secret) => authoritiesIn(name, secret),
           (error: unknown) => ({ why: isStatus(error, 404) ? missing(name) : messageOf(error) }),
         ),
       ),
@@ -170,11 +171,11 @@ const keys = [trustKeys.peer, trustKeys.server, trustKeys.client];
 /** A Secret without a certificate of its own would keep the pods of the next step from starting. */
 function authoritiesIn(
   name: string,
-  data: NonNullable<Secret['data']>,
+  secret: Secret,
 ): { readonly authorities: X509Certificate[] } | { readonly why: string } {
-  const lacks = ['ca.crt', 'tls.crt', 'tls.key'].find((key) => !data[key]);
+  const lacks = ['ca.crt', 'tls.crt', 'tls.key'].find((key) => textOf(secret, key) === '');
   if (lacks !== undefined) return { why: `Secret ${name} has no ${lacks} yet` };
-  const authorities = certificatesIn(text(data['ca.crt']));
+  const authorities = certificatesIn(textOf(secret, 'ca.crt'));
   return authorities ? { authorities } : { why: `ca.crt in Secret ${name} is not a list of PEM certificates` };
 }
 
@@ -188,11 +189,10 @@ const joined = (certificates: readonly X509Certificate[]): string => {
 };
 
 const base64 = (content: string): string => Buffer.from(content).toString('base64');
-const text = (content: string | undefined): string => Buffer.from(content ?? '', 'base64').toString();
 
 /** Whether a key has every one of these authorities. */
-function isIn(authorities: string | undefined, content: string | undefined): boolean {
+function isIn(authorities: string | undefined, content: string): boolean {
   if (authorities === undefined) return false;
-  const has = new Set(certificatesIn(text(content))?.map(idOf));
+  const has = new Set(certificatesIn(content)?.map(idOf));
   return certificatesIn(authorities)!.every((each) => has.has(idOf(each)));
 }

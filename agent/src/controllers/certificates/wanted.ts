@@ -68,7 +68,7 @@ export interface TlsSpec extends IssuedTls {
     readonly serverSecrets: readonly string[];
     readonly clientSecrets: readonly string[];
     /** Undefined if another program writes its Secrets. */
-    readonly managed?: Omit<IssuedTls, 'managed'> & NonNullable<IssuedTls['managed']>;
+    readonly managed?: ManagedSource;
   };
 }
 
@@ -99,6 +99,8 @@ export interface CertificatesSpec {
   readonly tls?: TlsSpec | undefined;
   readonly paused?: boolean;
 }
+
+type ManagedSource = Omit<IssuedTls, 'managed'> & NonNullable<IssuedTls['managed']>;
 
 /** The certificates that a cluster should have. */
 export interface Wanted {
@@ -133,7 +135,7 @@ export function secretsOf(tls: TlsSpec): string[] {
   const other = alsoTrust
     ? [alsoTrust.trustSecret, ...alsoTrust.peerSecrets, ...alsoTrust.serverSecrets, ...alsoTrust.clientSecrets]
     : [];
-  return unique([...ofSource(tls), ...(alsoTrust?.managed ? ofSource(issuedSource(tls)!) : []), ...other]);
+  return unique([...ofSource(tls), ...(alsoTrust?.managed ? ofSource(issuedBy(alsoTrust.managed)) : []), ...other]);
 }
 
 function ofSource({ managed, clientSecret, rootSecret, backupSecret }: IssuedTls): string[] {
@@ -143,18 +145,12 @@ function ofSource({ managed, clientSecret, rootSecret, backupSecret }: IssuedTls
 }
 
 /** The source whose certificates the reconciler issues: that of the members, or the one that they trust too. */
-function issuedSource(tls: TlsSpec): IssuedTls | undefined {
+function issuedSource({ alsoTrust, ...tls }: TlsSpec): IssuedTls | undefined {
   if (tls.managed) return tls;
-  const { managed } = tls.alsoTrust ?? {};
-  if (!managed) return undefined;
-  const { clientSecret, rootSecret, backupSecret } = managed;
-  return {
-    clientSecret,
-    ...(rootSecret !== undefined && { rootSecret }),
-    ...(backupSecret !== undefined && { backupSecret }),
-    managed,
-  };
+  return alsoTrust?.managed && issuedBy(alsoTrust.managed);
 }
+
+const issuedBy = (managed: ManagedSource): IssuedTls => ({ ...managed, managed });
 
 /** Undefined if the reconciler does not manage the certificates. `known`: undefined while the EtcdUsers are not known. */
 export function wantedOf(
