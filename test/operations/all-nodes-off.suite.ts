@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kubectl } from '../e2e/support/kubectl';
-import { drive, nodes, nodeTest } from '../e2e/support/node-driver';
+import { drive, nodes, nodeTest, onNode } from '../e2e/support/node-driver';
 import { Play, tell } from '../e2e/watch/play';
 import type { Manifest } from '../synth';
 
@@ -17,6 +17,10 @@ afterAll(async () => {
 
 async function allOff(): Promise<void> {
   dark = await nodes();
+  // A node may share its kernel with others. Its closed connections then outlive it while they wait for nodes that are off too,
+  // and it cannot be switched on again before they end.
+  const briefly = ['sysctl', '-q', '-w', 'net.ipv4.tcp_orphan_retries=1'];
+  await Promise.all(dark.map((node) => onNode(node, ...briefly)));
   await Promise.all(dark.map((node) => drive('off', node)));
 }
 

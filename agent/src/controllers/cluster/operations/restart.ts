@@ -110,7 +110,7 @@ export const restartSteps = [
       requires: {
         'it is a voter': (v) => memberOfOp(v) !== undefined,
         // The template may have changed since; RestartPod.drop, below, then ends the operation.
-        'its version is allowed': templateMayRun,
+        'the template may run': templateMayRun,
         'it is not ready, or the budget has room': (v) => budgetHasRoom(v, podOfOp(v)!),
         'every other voter is healthy, and a quorum stays': (v) => safeRestart(v, memberOfOp(v)!.id),
       },
@@ -169,7 +169,7 @@ export const restartPod = rule<Pod>({
     'volumes persist': (v) => !v.spec.ephemeral,
   },
   requires: {
-    'its version is allowed': templateMayRun,
+    'the template may run': templateMayRun,
     'its version still starts on the data': mayGoBack,
     'the others have caught up': caughtUp,
     'it is not ready, or the budget has room': budgetHasRoom,
@@ -208,7 +208,7 @@ export const replacePod = rule<Pod>({
     'it is not the only voter': (v) => voters(v).length > 1,
   },
   requires: {
-    'its version is allowed': templateMayRun,
+    'the template may run': templateMayRun,
     'its version still starts on the data': mayGoBack,
     'no learner': (v) => learners(v).length === 0,
     'every other voter is healthy, and a quorum stays': (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
@@ -267,7 +267,7 @@ export const restartBroken = rule<Pod>({
   },
   requires: {
     'volumes persist': (v) => !v.spec.ephemeral,
-    'its version is allowed': templateMayRun,
+    'the template may run': templateMayRun,
     'its agent reports that etcd is down': (v, pod) =>
       agentAt(v, pod.ordinal) !== undefined && agentAt(v, pod.ordinal)?.etcd?.up !== true,
     'it is not ready': implied('no pod is ready without a quorum; a second check, by kubelet', (_, pod) => !pod.ready),

@@ -32,7 +32,7 @@ export const rollSingle = rule<Pod>({
     'it did not fail just now': (v) => !failedJustNow(v),
   },
   requires: {
-    'its version is allowed': templateMayRun,
+    'the template may run': templateMayRun,
     'it is healthy': allVotersHealthy,
     'there is a backup schedule': (v) => v.spec.schedule !== undefined,
   },
