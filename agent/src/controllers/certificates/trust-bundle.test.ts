@@ -53,7 +53,7 @@ const isDone = ({ isComplete, why }: TrustReport): boolean => isComplete && why 
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const secret = (name: string, ca: string) =>
-  api.put(pathOf(name), { data: { 'ca.crt': base64(ca), 'tls.crt': 'x', 'tls.key': 'x' } });
+  api.put(pathOf(name), { data: { 'ca.crt': base64(ca), 'tls.crt': base64('x'), 'tls.key': base64('x') } });
 const source = (name: string) => {
   for (const end of ['peer', 'server', 'client']) secret(`${name}-${end}`, roots[name]!);
 };
