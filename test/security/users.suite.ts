@@ -19,6 +19,7 @@ let calls = 0;
 const shape = ({ cluster }: Parts) => {
   addNightly(cluster, s3.store());
   cluster.addUser('api', { can: [EtcdPermission.readWrite('/api/')] });
+  cluster.addUser('legacy', { can: [EtcdPermission.readWrite('/legacy/')], password: true });
 };
 
 beforeAll(async () => {
@@ -57,6 +58,40 @@ test('a user gets its certificate, and may use its prefix and no other key', asy
   await expect(api('get', '/', '--prefix')).rejects.toThrow('permission denied');
   // The certificate of all clients names no user.
   await expect(etcdctl('orders-client-tls', 'get', '/api/a')).rejects.toThrow('permission denied');
+});
+
+/** The password in the Secret of a user. */
+async function passwordOf(secret: string): Promise<string> {
+  const { data } = await namespace.get('secret', secret);
+  return Buffer.from(data.password, 'base64').toString();
+}
+
+test('a user with a password', async () => {
+  await namespace.kubectl(['wait', 'etcduser/orders-legacy', '--for=condition=Ready', '--timeout=180s']);
+  const as = (password: string, ...args: string[]) =>
+    etcdctl('orders-client-tls', `--user=legacy:${password}`, ...args);
+  const first = await passwordOf('orders-user-legacy');
+  expect(await as(first, 'put', '/legacy/a', 'one')).toContain('OK');
+  await expect(as(first, 'put', '/other', 'one')).rejects.toThrow('permission denied');
+  await expect(as(`${first}x`, 'get', '/legacy/a')).rejects.toThrow('authentication failed');
+
+  // Without one in its Secret it gets another one.
+  const remove = JSON.stringify([{ op: 'remove', path: '/data/password' }]);
+  await namespace.kubectl(['patch', 'secret', 'orders-user-legacy', '--type=json', `--patch=${remove}`]);
+  const second = await namespace.until('another password', 60, () =>
+    passwordOf('orders-user-legacy').catch(() => undefined),
+  );
+  expect(second).not.toBe(first);
+  await namespace.until('the login with it', 60, () => as(second, 'get', '/legacy/a').catch(() => undefined));
+  await expect(as(first, 'get', '/legacy/a')).rejects.toThrow('authentication failed');
+
+  // Applied again, the manifests take no password away.
+  await cluster.apply({ size: 3 });
+  await namespace.kubectl(['wait', 'etcduser/orders-legacy', '--for=condition=Ready', '--timeout=60s']);
+  expect(await passwordOf('orders-user-legacy')).toBe(second);
+  const { stdout } = await namespace.kubectl(['get', 'etcdusers,events,etcdclusters,pods,configmaps', '-o', 'yaml']);
+  const logs = await namespace.kubectl(['logs', '--selector=app.kubernetes.io/name=etcd-reconciler', '--tail=-1']);
+  for (const password of [first, second]) expect(stdout + logs.stdout).not.toContain(password);
 });
 
 test('a backup is taken with authentication on', async () => {

@@ -28,7 +28,7 @@ import type { Settings } from './cluster/settings.ts';
 import { OrphanRestores } from './orphan-restores.ts';
 import { ReconcilerMetrics } from './reconciler-metrics.ts';
 import { Shutdown } from './shutdown.ts';
-import type { EtcdUserObject } from './users/object.ts';
+import { type EtcdUserObject, secretOf } from './users/object.ts';
 import { OrphanUsers } from './users/orphan-users.ts';
 import { Watches } from './watches.ts';
 
@@ -181,11 +181,11 @@ export class Reconciler {
     if (gone) this.#users.delete(uid);
     else this.#users.set(uid, seen);
     if (!isNews) return;
-    const { clusterName, certificateSecret } = user.spec;
-    const names = new Set([clusterName]);
+    const names = new Set([user.spec.clusterName]);
+    const secret = secretOf(user);
     // Another one may get the Secret now, or must not.
-    for (const { spec } of this.#watches.users ?? [])
-      if (certificateSecret !== undefined && spec.certificateSecret === certificateSecret) names.add(spec.clusterName);
+    for (const each of this.#watches.users ?? [])
+      if (secret !== undefined && secretOf(each) === secret) names.add(each.spec.clusterName);
     for (const name of names) this.#runners.get(name)?.usersChanged();
     this.#checkOrphans();
   }

@@ -19,11 +19,12 @@ export const userReasons = {
   // This EtcdUser
   NameReserved: 'this name of a user is reserved; set another spec.userName',
   NameTaken: 'an older EtcdUser has the same user',
-  SecretTaken: 'spec.certificateSecret is the Secret of an older EtcdUser or of an EtcdCluster',
+  SecretTaken: 'the Secret of the user is that of an older EtcdUser or of an EtcdCluster',
   ForeignUser: 'etcd has a user of this name that no EtcdUser made, so it is left alone',
   PermissionUnknown:
     'spec.permissions has a kind of permission that this reconciler does not know; update the reconciler',
   RefusedByEtcd: 'etcd refuses a change of this user',
+  PasswordProblem: 'the password of the user cannot be taken from its Secret',
   CertificateProblem: 'the certificate of the user cannot be issued or renewed',
 } as const satisfies Record<string, string>;
 

@@ -240,6 +240,57 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     await send(() => client.put('/api/x').value('x').exec());
   });
 
+  test('a password: it is right in etcd, whatever happens to it, and ends with its user', async () => {
+    const byPassword = user('api', [{ prefix: '/api/', access: 'ReadWrite' }], { passwordSecret: 'orders-user-api' });
+    const wanted = (password: string) => ({ users: [byPassword], passwords: new Map([['uid-api', password]]) });
+    const clientCertificate = await certificates.clientNamed('orders-client');
+    const put = (password: string) => {
+      const login = new EtcdClient(etcdOf(minor), cluster.endpoints, { ...certificates, client: clientCertificate });
+      login.user = { name: 'api', password };
+      return login.etcdctl('put', '/api/x', 'x');
+    };
+    const refused = /authentication failed|invalid user ID or password/;
+    // 72 bytes, which is all that bcrypt compares.
+    const [first, second] = ['ä'.repeat(36), 'second: with : and "'];
+
+    expect((await pass(wanted(first))).verdicts.get('uid-api')).toEqual({ kind: 'done' });
+    expect(await put(first)).toBe('OK\n');
+    await expect(put(first.slice(1))).rejects.toThrow(refused);
+    expect(await lines(wanted(first))).toEqual([]);
+
+    expect(await lines(wanted(second))).toEqual(['UserChangePassword api']);
+    await expect(put(first)).rejects.toThrow(refused);
+    expect(await put(second)).toBe('OK\n');
+
+    // Drift: the user again, without a password or with a foreign one; and a change while authentication is off.
+    await root.etcdctl('user', 'delete', 'api');
+    await root.etcdctl('user', 'add', 'api', '--no-password');
+    await root.etcdctl('user', 'grant-role', 'api', `password.${mark('api')}`);
+    expect(await lines(wanted(second))).toEqual([
+      'UserDelete api',
+      'UserAdd api',
+      `UserGrantRole api password.${mark('api')}`,
+    ]);
+    expect(await put(second)).toBe('OK\n');
+    await root.etcdctl('user', 'delete', 'api');
+    await root.etcdctl('user', 'add', 'api:foreign');
+    await root.etcdctl('user', 'grant-role', 'api', `password.${mark('api')}`);
+    expect(await lines(wanted(second))).toEqual(['UserChangePassword api']);
+    await expect(put('foreign')).rejects.toThrow(refused);
+    await root.etcdctl('auth', 'disable');
+    expect(await lines(wanted(first))).toEqual(['AuthEnable', 'UserChangePassword api']);
+    expect(await put(first)).toBe('OK\n');
+
+    // A certificate instead, and nobody.
+    await pass({ users: [api] });
+    await expect(put(first)).rejects.toThrow(refused);
+    await pass(wanted(first));
+    expect(await put(first)).toBe('OK\n');
+    expect(await lines({ auth: true })).toEqual(['UserDelete api', `RoleDelete password.${mark('api')}`]);
+    await expect(put(first)).rejects.toThrow(refused);
+    expect(await root.etcdctl('role', 'list')).toBe('');
+  });
+
   test('a stop after every call: each pass goes on from what etcd has', async () => {
     /** Passes without a memory, each of which is stopped after one call. Returns the calls. */
     const oneByOne = async (wanted: Partial<WantedAuth>): Promise<string[]> => {

@@ -3,7 +3,7 @@ import { AgentError, messageOf } from '../../lib/errors.ts';
 import { type AuthCall, changeAuth } from '../cluster/etcd/auth-calls.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
 import { root } from '../root-certificate.ts';
-import { after, type Decision, decide, described, subjectOf, type WantedAuth } from './decide.ts';
+import { after, type Decision, decide, described, passwordsIn, subjectOf, type WantedAuth } from './decide.ts';
 import { userNameOf } from './object.ts';
 import { type Read, readAuth } from './read.ts';
 
@@ -37,7 +37,7 @@ export async function look({
   wanted,
   last,
 }: Omit<ApplyOptions, 'at' | 'lets'>): Promise<Decision & { read: Read }> {
-  const read = await readAuth(etcd, namesOf(wanted), last);
+  const read = await readAuth(etcd, namesOf(wanted), passwordsIn(wanted), last);
   return { read, ...decide(read.facts, wanted) };
 }
 
@@ -48,14 +48,15 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
   const { etcd, wanted, at, lets = () => true } = options;
   const calls: AuthCall[] = [];
   const failed = new Map<string, string>();
-  let read = await readAuth(etcd, namesOf(wanted), options.last);
+  const passwords = passwordsIn(wanted);
+  let read = await readAuth(etcd, namesOf(wanted), passwords, options.last);
   for (let round = 0; ; round++) {
     const before = calls.length;
     let { facts } = read;
     let decision = decide(facts, wanted, failed);
     for (let { call } = decision; call && lets(call); { call } = decision) {
       await at(`before ${call.kind}`);
-      const why = await send(etcd, call);
+      const why = await send(etcd, call, passwords);
       await at(`after ${call.kind}`);
       if (why === undefined) {
         calls.push(call);
@@ -68,7 +69,7 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
       const isHeld = call !== undefined && !lets(call);
       return { read, verdicts, isOn, isHeld, calls, refused: [...failed.values()] };
     }
-    read = await readAuth(etcd, namesOf(wanted));
+    read = await readAuth(etcd, namesOf(wanted), passwords);
   }
 }
 
@@ -79,10 +80,14 @@ const rounds = 2;
 const unavailable = 14;
 
 /** Returns why etcd refused a change of one user. Throws if it did not answer, or refused what concerns every user. */
-async function send(etcd: EtcdCall, call: AuthCall): Promise<string | undefined> {
+async function send(
+  etcd: EtcdCall,
+  call: AuthCall,
+  passwords: ReadonlyMap<string, string>,
+): Promise<string | undefined> {
   const subject = subjectOf(call);
   try {
-    await etcd((channel, options) => changeAuth(channel, call, options));
+    await etcd((channel, options) => changeAuth(channel, call, options, passwords.get(subject ?? '')));
     return undefined;
   } catch (error) {
     const cause = error instanceof AgentError ? error.cause : undefined;

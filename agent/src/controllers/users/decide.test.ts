@@ -146,9 +146,9 @@ test('users and roles without the mark are left alone; one of the same name is t
   expect(new ModelEtcd({ api: ['admin'] }).settle({ users: [api] })).toEqual([]);
   // It may have a password, so it is made anew.
   expect(enabled({ api: [] }).settle({ users: [api] })).toEqual([
-    'UserDelete api',
     `RoleAdd ${mark('api')}`,
     `RoleGrantPermission ${mark('api')} ReadWrite "/api/" to "/api0"`,
+    'UserDelete api',
     'UserAdd api',
     `UserGrantRole api ${mark('api')}`,
   ]);
@@ -252,3 +252,86 @@ test.each([{ prefix: '' }, { key: '' }, { range: { from: '', to: 'b' } }, { rang
     expect(permissionsOf(user('u', [{ ...keys, access: 'Read' }]))).toBeUndefined();
   },
 );
+
+describe('a user with a password', () => {
+  const role = `password.${mark('api')}`;
+  const byPassword = user('api', [{ prefix: '/api/', access: 'ReadWrite' }], { passwordSecret: 'orders-user-api' });
+  const wanted = { users: [byPassword], passwords: new Map([['uid-api', 'secret']]) };
+  const has = (login: 'right' | 'wrong' | 'none') => {
+    const etcd = enabled({ api: [role] }, { [role]: [apiPermission] });
+    etcd.facts = { ...etcd.facts, logins: new Map([['api', login]]) };
+    return etcd;
+  };
+
+  test('its role says that it has one, and no call has it', () => {
+    const etcd = new ModelEtcd();
+    expect(etcd.settle(wanted).slice(2)).toEqual([
+      `RoleAdd ${role}`,
+      `RoleGrantPermission ${role} ReadWrite "/api/" to "/api0"`,
+      'UserAdd api',
+      `UserGrantRole api ${role}`,
+      'AuthEnable',
+    ]);
+    const { call } = enabled({}, { [role]: [apiPermission] }).decide(wanted);
+    expect(call).toEqual({ kind: 'UserAdd', user: 'api', hasPassword: true });
+  });
+
+  test('it is done only if etcd takes the password; another one is replaced, before permissions', () => {
+    expect(has('right').settle(wanted)).toEqual([]);
+    expect(has('right').decide(wanted).verdicts.get('uid-api')).toEqual({ kind: 'done' });
+    const etcd = has('wrong');
+    etcd.facts = { ...etcd.facts, roles: new Map([[role, []]]) };
+    expect(etcd.settle(wanted)).toEqual([
+      'UserChangePassword api',
+      `RoleGrantPermission ${role} ReadWrite "/api/" to "/api0"`,
+    ]);
+  });
+
+  test('somebody has made it again without a password: it is made anew, for it would never take one', () => {
+    expect(has('none').settle(wanted)).toEqual(['UserDelete api', 'UserAdd api', `UserGrantRole api ${role}`]);
+  });
+
+  test('from a certificate to a password and back the user is made anew, after its new role', () => {
+    const etcd = withApi();
+    expect(etcd.settle(wanted)).toEqual([
+      `RoleAdd ${role}`,
+      `RoleGrantPermission ${role} ReadWrite "/api/" to "/api0"`,
+      'UserDelete api',
+      `RoleDelete ${mark('api')}`,
+      'UserAdd api',
+      `UserGrantRole api ${role}`,
+    ]);
+    // Another pass has not made it.
+    etcd.facts = { ...etcd.facts, made: new Set() };
+    expect(etcd.settle({ users: [api] })).toEqual([
+      `RoleAdd ${mark('api')}`,
+      `RoleGrantPermission ${mark('api')} ReadWrite "/api/" to "/api0"`,
+      'UserDelete api',
+      `RoleDelete ${role}`,
+      'UserAdd api',
+      `UserGrantRole api ${mark('api')}`,
+    ]);
+  });
+
+  test('without its EtcdUser it is deleted with its role', () => {
+    expect(has('right').settle({})).toEqual(['UserDelete api', `RoleDelete ${role}`]);
+  });
+
+  test.each(['PasswordProblem', 'SecretTaken', 'Paused'] as const)('%s: what etcd has stays as it is', (reason) => {
+    const refusal = { kind: 'refused', reason, message: 'why' } as const;
+    const passwords = new Map([['uid-api', refusal]]);
+    for (const etcd of [has('right'), withApi()]) {
+      expect(etcd.settle({ users: [byPassword], passwords })).toEqual([]);
+      expect(etcd.decide({ users: [byPassword], passwords }).verdicts.get('uid-api')).toEqual(refusal);
+    }
+    expect(new ModelEtcd().settle({ users: [byPassword], passwords })).toEqual([]);
+  });
+
+  test('it may not be known, but is never none', () => {
+    expect(
+      enabled()
+        .decide({ users: [byPassword] })
+        .verdicts.get('uid-api'),
+    ).toMatchObject({ reason: 'PasswordProblem' });
+  });
+});

@@ -1,8 +1,8 @@
 import { group } from '../../kube/paths.ts';
 import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
-import type { AuthCall, Permission } from '../cluster/etcd/auth-calls.ts';
+import type { AuthCall, Login, Permission } from '../cluster/etcd/auth-calls.ts';
 import { root } from '../root-certificate.ts';
-import { accessOf, type EtcdUserObject, oldestFirst, permissionsOf, rangeOf, userNameOf } from './object.ts';
+import { accessOf, type EtcdUserObject, eldest, oldestFirst, permissionsOf, rangeOf, userNameOf } from './object.ts';
 
 /** What etcd has. */
 export interface AuthFacts {
@@ -11,7 +11,9 @@ export interface AuthFacts {
   readonly users: ReadonlyMap<string, readonly string[]>;
   /** The permissions of every role of ours. */
   readonly roles: ReadonlyMap<string, readonly Permission[]>;
-  /** Users that were made since this was read, so they have no password. */
+  /** Whether users with a password have the one that they should have. Unknown while authentication is off. */
+  readonly logins?: ReadonlyMap<string, Login>;
+  /** Users that were made since this was read, so nobody else has given them a password. */
   readonly made?: ReadonlySet<string>;
 }
 
@@ -24,12 +26,14 @@ export interface WantedAuth {
   readonly minor?: string | undefined;
   /** All EtcdUsers of the cluster that are not being deleted. */
   readonly users: readonly EtcdUserObject[];
+  /** By UID: the password of each that has `spec.passwordSecret`, or why it has none. */
+  readonly passwords?: ReadonlyMap<string, string | Refusal>;
 }
 
 /** `done`: etcd has what the EtcdUser asks for. `call`: the next call makes it so. Otherwise a person must act. */
 export type Verdict = { readonly kind: 'done' | 'call' } | Refusal;
 
-interface Refusal {
+export interface Refusal {
   readonly kind: 'refused';
   readonly reason: UserReason;
   readonly message: string;
@@ -44,12 +48,16 @@ export interface Decision {
   readonly verdicts: ReadonlyMap<string, Verdict>;
 }
 
-const marker = `${group}/`;
-/** The role of a user. Its name is also the mark of users and roles that are made here. */
-export const roleOf = (user: string): string => `${marker}${user}`;
+const markers = [`${group}/`, `password.${group}/`] as const;
+/**
+ * The role of a user. Its name is also the mark of users and roles that are made here, and says whether the user was made with a
+ * password, which etcd does not tell.
+ */
+export const roleOf = (user: string, hasPassword = false): string => `${markers[hasPassword ? 1 : 0]}${user}`;
+export const rolesOf = (user: string): string[] => markers.map((marker) => `${marker}${user}`);
 /** The user of such a role. */
 export const userOf = (role: string): string | undefined =>
-  role.startsWith(marker) ? role.slice(marker.length) : undefined;
+  markers.flatMap((marker) => (role.startsWith(marker) ? role.slice(marker.length) : []))[0];
 
 /** The subject of a call: a user's name. */
 export const subjectOf = (call: AuthCall): string | undefined =>
@@ -77,23 +85,26 @@ export function decide(
 ): Decision {
   const verdicts = new Map<string, Verdict>();
   const accepted: { readonly uid: string; readonly call: AuthCall | undefined; readonly name: string }[] = [];
-  const names = new Set<string>();
+  const kept = new Set<string>();
   for (const [name, users] of Map.groupBy(oldestFirst(wanted.users), userNameOf)) {
     const [first, ...others] = users as [EtcdUserObject, ...EtcdUserObject[]];
     for (const { metadata } of others) verdicts.set(metadata.uid, taken(name, first));
     const refusal = refusalOf(first, facts, wanted);
     if (refusal) {
       verdicts.set(first.metadata.uid, refusal);
-      if (leftAlone.has(refusal.reason)) names.add(name);
-    } else accepted.push({ uid: first.metadata.uid, name, call: callFor(name, permissionsOf(first)!, facts) });
+      if (leftAlone.has(refusal.reason)) for (const role of rolesOf(name)) kept.add(role);
+      continue;
+    }
+    const role = roleOf(name, hasPassword(first));
+    kept.add(role);
+    accepted.push({ uid: first.metadata.uid, name, call: callFor(name, role, permissionsOf(first)!, facts) });
   }
-  for (const { name } of accepted) names.add(name);
   const isOn = wanted.auth ?? (facts.isEnabled || accepted.length > 0);
   const isFailed = (call: AuthCall | undefined) => call !== undefined && failed.has(subjectOf(call) ?? '');
   const candidates = [
     facts.isEnabled && !isOn ? ({ kind: 'AuthDisable' } as const) : undefined,
     isOn ? callForRoot(facts) : undefined,
-    ...orphans(facts, names),
+    ...orphans(facts, kept),
     ...accepted.map(({ call }) => call),
     // With `auth: true` nobody waits for an EtcdUser that etcd refuses. Else its clients would be shut out by the switch.
     isOn && !facts.isEnabled && (wanted.auth || !accepted.some(({ call }) => isFailed(call)))
@@ -129,7 +140,15 @@ const refused = (reason: UserReason, message: string = userReasons[reason]): Ref
 });
 
 /** What such an EtcdUser has in etcd, if anything, stays as it is. */
-const leftAlone: ReadonlySet<UserReason> = new Set(['EtcdTooOld', 'PermissionUnknown']);
+const leftAlone: ReadonlySet<UserReason> = new Set([
+  'EtcdTooOld',
+  'PermissionUnknown',
+  'PasswordProblem',
+  'SecretTaken',
+  'Paused',
+]);
+
+const hasPassword = ({ spec }: EtcdUserObject): boolean => spec.passwordSecret !== undefined;
 
 const taken = (name: string, { metadata }: EtcdUserObject): Refusal =>
   refused(
@@ -137,26 +156,43 @@ const taken = (name: string, { metadata }: EtcdUserObject): Refusal =>
     `the older EtcdUser ${metadata.name} has the user ${name}; delete one of the two, or create this one with another spec.userName`,
   );
 
-function refusalOf(user: EtcdUserObject, facts: AuthFacts, { cluster, minor }: WantedAuth): Refusal | undefined {
+function refusalOf(
+  user: EtcdUserObject,
+  facts: AuthFacts,
+  { cluster, minor, passwords }: WantedAuth,
+): Refusal | undefined {
   const name = userNameOf(user);
   if (minor === '3.4') return refused('EtcdTooOld');
   if (isReserved(name, cluster))
     return refused('NameReserved', `the user ${name} is reserved; create this EtcdUser with another spec.userName`);
   if (!permissionsOf(user)) return refused('PermissionUnknown');
   const roles = facts.users.get(name) ?? [];
-  if (roles.length === 0 || roles.includes(roleOf(name)) || wasReady(user)) return undefined;
-  return refused(
-    'ForeignUser',
-    `etcd has a user ${name} that no EtcdUser made, so it is left alone; delete it (etcdctl user delete ${name}), or create this EtcdUser with another spec.userName`,
-  );
+  const isOurs = roles.length === 0 || roles.some((role) => userOf(role) === name) || wasReady(user);
+  if (!isOurs)
+    return refused(
+      'ForeignUser',
+      `etcd has a user ${name} that no EtcdUser made, so it is left alone; delete it (etcdctl user delete ${name}), or create this EtcdUser with another spec.userName`,
+    );
+  if (!hasPassword(user)) return undefined;
+  const password = passwords?.get(user.metadata.uid) ?? refused('PasswordProblem');
+  return typeof password === 'string' ? undefined : password;
 }
+
+/** The passwords that etcd should have, by user. */
+export const passwordsIn = ({ users, passwords }: WantedAuth): Map<string, string> =>
+  new Map(
+    eldest(users).flatMap((user) => {
+      const password = passwords?.get(user.metadata.uid);
+      return typeof password === 'string' ? [[userNameOf(user), password]] : [];
+    }),
+  );
 
 /** The user was ours when it was last looked at: somebody has deleted its role since. During a restore no user is ready. */
 const wasReady = ({ status }: EtcdUserObject): boolean =>
   status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;
 
 /** Who has its certificate is root, or reads everything through the members' agents. */
-const isReserved = (name: string, cluster: string): boolean => name === root || name === `${cluster}-backup`;
+export const isReserved = (name: string, cluster: string): boolean => name === root || name === `${cluster}-backup`;
 
 /** etcd refuses to switch authentication on without them. The role root exists by itself. */
 function callForRoot({ users }: AuthFacts): AuthCall | undefined {
@@ -167,28 +203,31 @@ function callForRoot({ users }: AuthFacts): AuthCall | undefined {
 
 /**
  * Users and roles of ours that no EtcdUser has any more. The user goes first: its next call is refused. One without any role
- * has not got its role yet.
+ * has not got its role yet. A user that is to have a password, or none any more, keeps its role until it is made anew.
  */
-const orphans = ({ users, roles }: AuthFacts, wanted: ReadonlySet<string>): AuthCall[] =>
+const orphans = ({ users, roles }: AuthFacts, kept: ReadonlySet<string>): AuthCall[] =>
   [...roles.keys()].flatMap((role): AuthCall[] => {
     const user = userOf(role)!;
-    if (wanted.has(user)) return [];
+    if (kept.has(role)) return [];
     const had = users.get(user);
+    if (rolesOf(user).some((each) => kept.has(each))) return had?.includes(role) ? [] : [{ kind: 'RoleDelete', role }];
     const isOurs = user !== root && (had?.length === 0 || had?.includes(role));
     return [isOurs ? { kind: 'UserDelete', user } : { kind: 'RoleDelete', role }];
   });
 
 /** The next call that brings a user to its permissions. New ones come first, so that nothing is refused in between. */
-function callFor(user: string, wanted: readonly Permission[], facts: AuthFacts): AuthCall | undefined {
-  const role = roleOf(user);
+function callFor(user: string, role: string, wanted: readonly Permission[], facts: AuthFacts): AuthCall | undefined {
   const roles = facts.users.get(user);
-  // Whoever made it may have given it a password, which nobody can see or take away.
-  if (roles && !roles.includes(role) && !facts.made?.has(user)) return { kind: 'UserDelete', user };
+  const login = facts.logins?.get(user);
+  if (login === 'wrong') return { kind: 'UserChangePassword', user };
   const permissions = facts.roles.get(role);
   if (!permissions) return { kind: 'RoleAdd', role };
   const change = permissionCall(role, permissions, wanted);
   if (change) return change;
-  if (!roles) return { kind: 'UserAdd', user };
+  // Whoever made it may have given it a password, which nobody can see or take away. One without a password never gets one.
+  const isForeign = roles && !roles.includes(role) && !facts.made?.has(user);
+  if (isForeign || login === 'none') return { kind: 'UserDelete', user };
+  if (!roles) return { kind: 'UserAdd', user, ...(role === roleOf(user, true) && { hasPassword: true }) };
   if (!roles.includes(role)) return { kind: 'UserGrantRole', user, role };
   const other = roles.find((each) => each !== role);
   return other === undefined ? undefined : { kind: 'UserRevokeRole', user, role: other };
@@ -216,6 +255,7 @@ export function after(facts: AuthFacts, call: AuthCall): AuthFacts {
   const users = new Map(facts.users);
   const roles = new Map(facts.roles);
   const made = new Set(facts.made);
+  const logins = new Map(facts.logins);
   switch (call.kind) {
     case 'AuthEnable':
     case 'AuthDisable':
@@ -226,6 +266,10 @@ export function after(facts: AuthFacts, call: AuthCall): AuthFacts {
       break;
     case 'UserDelete':
       users.delete(call.user);
+      logins.delete(call.user);
+      break;
+    case 'UserChangePassword':
+      logins.set(call.user, 'right');
       break;
     case 'UserGrantRole':
       users.set(call.user, [...(users.get(call.user) ?? []), call.role]);
@@ -252,5 +296,5 @@ export function after(facts: AuthFacts, call: AuthCall): AuthFacts {
       roles.set(call.role, call.kind === 'RoleGrantPermission' ? [...others, call.permission] : others);
     }
   }
-  return { ...facts, users, roles, made };
+  return { ...facts, users, roles, made, logins };
 }

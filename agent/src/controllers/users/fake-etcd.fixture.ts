@@ -9,6 +9,8 @@ export class FakeEtcd implements RootPort {
   isEnabled = false;
   readonly users = new Map<string, Set<string>>();
   readonly roles = new Map<string, Map<string, Uint8Array>>();
+  /** Of the users that have one. Real etcd keeps hashes, and takes no password while authentication is off. */
+  readonly passwords = new Map<string, string>();
   /** Names of the calls. */
   readonly calls: string[] = [];
   /** Thrown instead of an answer. */
@@ -50,10 +52,22 @@ export class FakeEtcd implements RootPort {
     if (call === 'UserGet') return listOf([...this.users.get(one)!]);
     if (call === 'RoleGet')
       return Buffer.concat([...this.roles.get(one)!.values()].map((each) => encodeBytes(2, each)));
+    if (call === 'Authenticate') {
+      if (!this.isEnabled) throw refusal('etcdserver: authentication is not enabled');
+      const password = this.passwords.get(one);
+      if (password === undefined) throw refusal('auth: authentication failed, password was given for no password user');
+      if (password !== two) throw refusal('etcdserver: authentication failed, invalid user ID or password');
+      return encodeBytes(2, 'token');
+    }
     this.revision++;
     if (call === 'AuthEnable' || call === 'AuthDisable') this.isEnabled = call === 'AuthEnable';
-    else if (call === 'UserAdd') this.users.set(one, new Set());
-    else if (call === 'UserDelete') this.users.delete(one);
+    else if (call === 'UserAdd') {
+      this.users.set(one, new Set());
+      if (two) this.passwords.set(one, two);
+    } else if (call === 'UserDelete') {
+      this.users.delete(one);
+      this.passwords.delete(one);
+    } else if (call === 'UserChangePassword') this.passwords.set(one, two);
     else if (call === 'UserGrantRole') this.users.get(one)!.add(two);
     else if (call === 'RoleAdd') this.roles.set(one, new Map());
     else if (call === 'RoleDelete') this.roles.delete(one);

@@ -1,5 +1,5 @@
 import { userReasons } from '../../protocol/user-reasons.ts';
-import { roleOf } from './decide.ts';
+import { rolesOf } from './decide.ts';
 import { type EtcdUserObject, isGoing, userNameOf } from './object.ts';
 import type { Read } from './read.ts';
 import type { Found } from './status.ts';
@@ -29,7 +29,7 @@ export function goingVerdict(
   if (!read && said && 'reason' in said && said.reason === reason) return said;
   const waits = said && 'message' in said ? said.message : (why ?? (isPaused ? userReasons.Paused : 'etcd refuses it'));
   const heir = users.find((each) => !isGoing(each) && userNameOf(each) === name);
-  const isGone = read && !read.facts.roles.has(roleOf(name));
+  const isGone = read && !rolesOf(name).some((role) => read.facts.roles.has(role));
   if (!isGone && !(read && heir))
     return {
       ...{ kind: 'unknown', reason },

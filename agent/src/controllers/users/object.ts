@@ -11,6 +11,8 @@ export interface EtcdUserObject extends KubeObject {
     readonly permissions?: readonly PermissionSpec[];
     /** The Secret to fill with a certificate of this user. */
     readonly certificateSecret?: string;
+    /** The Secret to take the password of this user from, instead of a certificate. Filled if it has none. */
+    readonly passwordSecret?: string;
   };
   readonly status?: UserStatus;
 }
@@ -42,6 +44,9 @@ export interface UserCondition {
 
 export const userNameOf = ({ metadata, spec }: EtcdUserObject): string => spec.userName ?? metadata.name;
 
+/** The Secret that is filled for this user. */
+export const secretOf = ({ spec }: EtcdUserObject): string | undefined => spec.passwordSecret ?? spec.certificateSecret;
+
 /** It is being deleted, and something else holds it. */
 export const isGoing = ({ metadata }: EtcdUserObject): boolean => metadata.deletionTimestamp !== undefined;
 
@@ -49,6 +54,10 @@ export const isGoing = ({ metadata }: EtcdUserObject): boolean => metadata.delet
 export const oldestFirst = (users: readonly EtcdUserObject[]): EtcdUserObject[] =>
   users.toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
 const age = ({ metadata }: EtcdUserObject): string => `${metadata.creationTimestamp} ${metadata.name}`;
+
+/** Of those with one name in etcd, the one that has the user. */
+export const eldest = (users: readonly EtcdUserObject[]): EtcdUserObject[] =>
+  [...Map.groupBy(oldestFirst(users), userNameOf).values()].map(([first]) => first!);
 
 /** Start and end of a range that has every key, as etcd writes it. */
 const zero = '\0';

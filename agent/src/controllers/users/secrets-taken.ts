@@ -1,9 +1,9 @@
 import { secretsOf } from '../certificates/wanted.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
-import { type EtcdUserObject, isGoing, oldestFirst } from './object.ts';
+import { type EtcdUserObject, isGoing, oldestFirst, secretOf } from './object.ts';
 
 /**
- * EtcdUsers that get no certificate because their Secret is that of somebody else, and why, by UID. Of two that name one, the
+ * EtcdUsers that get no certificate and no password because their Secret is that of somebody else, and why, by UID. Of two that name one, the
  * older one keeps it: whoever may create an EtcdUser takes no certificate away from another.
  */
 export function secretsTaken(
@@ -16,12 +16,14 @@ export function secretsTaken(
     ),
   );
   const found = new Map<string, string>();
-  for (const { metadata, spec } of oldestFirst(users.filter((user) => !isGoing(user)))) {
-    const { certificateSecret: secret } = spec;
+  for (const user of oldestFirst(users.filter((each) => !isGoing(each)))) {
+    const { metadata, spec } = user;
+    const secret = secretOf(user);
     if (secret === undefined) continue;
+    const field = spec.passwordSecret === undefined ? 'certificateSecret' : 'passwordSecret';
     const owner = owners.get(secret);
     if (owner === undefined) owners.set(secret, `the older EtcdUser ${metadata.name}`);
-    else found.set(metadata.uid, `Secret ${secret} is that of ${owner}; name another one in spec.certificateSecret`);
+    else found.set(metadata.uid, `Secret ${secret} is that of ${owner}; name another one in spec.${field}`);
   }
   return found;
 }

@@ -25,6 +25,7 @@ import { AuthNotes } from './auth-notes.ts';
 import { subjectOf, type Verdict, type WantedAuth } from './decide.ts';
 import { goingVerdict } from './going.ts';
 import { type EtcdUserObject, isGoing } from './object.ts';
+import { passwordsOf } from './passwords.ts';
 import type { Read } from './read.ts';
 import { secretsTaken } from './secrets-taken.ts';
 import { readyOf, statusOf } from './status.ts';
@@ -142,10 +143,10 @@ export class Users {
       return false;
     }
     const judged = new Map(users.map(({ metadata }) => [metadata.uid, metadata.generation]));
-    const found = await this.#find(users).catch((error: unknown) => this.#failed(users, messageOf(error)));
+    const taken = secretsTaken(all, [...this.#options.clusters(), this.#cluster]);
+    const found = await this.#find(users, taken).catch((error: unknown) => this.#failed(users, messageOf(error)));
     if (found.isOld !== true) this.#judged = judged;
     this.#options.etcd.rest();
-    const taken = secretsTaken(all, [...this.#options.clusters(), this.#cluster]);
     const [going, staying] = [users.filter(isGoing), users.filter((user) => !isGoing(user))];
     const gone = going.map((user) => [user.metadata.uid, goingVerdict(user, users, found)] as const);
     this.#verdicts = new Map([...withTaken(found.verdicts, taken), ...gone]);
@@ -181,7 +182,7 @@ export class Users {
     return { verdicts, why: `users cannot be managed: ${why}`, isOld: true };
   }
 
-  async #find(users: readonly EtcdUserObject[]): Promise<Outcome> {
+  async #find(users: readonly EtcdUserObject[], taken: ReadonlyMap<string, string>): Promise<Outcome> {
     const { spec, metadata } = this.#cluster;
     if (metadata.deletionTimestamp !== undefined) return { verdicts: verdictFor(users, 'unknown', 'ClusterDeleting') };
     if (spec.tls?.rootSecret === undefined) return { verdicts: verdictFor(users, 'refused', 'RootCertificateMissing') };
@@ -196,7 +197,7 @@ export class Users {
       this.#notes.forget();
       return { verdicts: verdictFor(users, 'unknown', 'ClusterNotServing', hold), why: hold };
     }
-    const wanted = this.#wanted(users, record);
+    const wanted = await this.#wanted(users, taken, record);
     return this.#options.etcd.withLeader(record?.clusterId, async (etcd) => {
       const seen = await look({ etcd, wanted, last: this.#last });
       this.#last = seen.read;
@@ -229,9 +230,10 @@ export class Users {
       return { verdicts: verdictFor(all, 'unknown', 'Pending'), why: `EtcdCluster ${name} has changed` };
     this.#last = undefined;
     const halfWay = halfWayOf(record?.doc, this.#members);
+    const taken = secretsTaken(users.items, [...this.#options.clusters(), cluster]);
     const done = await apply({
       etcd,
-      wanted: this.#wanted(all, record?.doc),
+      wanted: await this.#wanted(all, taken, record?.doc),
       ...(halfWay && { lets: halfWay.lets }),
       at: async (point) => this.#options.at(point),
     });
@@ -248,10 +250,17 @@ export class Users {
     };
   }
 
-  #wanted(users: readonly EtcdUserObject[], record: RecordDoc | undefined): WantedAuth {
-    const { auth } = this.#cluster.spec;
+  async #wanted(
+    users: readonly EtcdUserObject[],
+    taken: ReadonlyMap<string, string>,
+    record: RecordDoc | undefined,
+  ): Promise<WantedAuth> {
+    const { client, paths, name: cluster, at, log } = this.#options;
+    const { auth, paused: isPaused = false } = this.#cluster.spec;
     const staying = users.filter((user) => !isGoing(user));
-    return { cluster: this.#options.name, auth, users: staying, minor: record?.versions.current };
+    const onWrite = (secret: string) => log.info(`Wrote a password into Secret ${secret}`);
+    const passwords = await passwordsOf(staying, { client, paths, cluster, isPaused, taken, at, onWrite });
+    return { cluster, auth, users: staying, passwords, minor: record?.versions.current };
   }
 
   /** With a certificate of another name the reconciler would shut itself out. */

@@ -29,7 +29,8 @@ export interface Permission {
 /** A change of users, roles or the switch. */
 export type AuthCall =
   | { readonly kind: 'AuthEnable' | 'AuthDisable' }
-  | { readonly kind: 'UserAdd' | 'UserDelete'; readonly user: string }
+  | { readonly kind: 'UserAdd'; readonly user: string; readonly hasPassword?: boolean }
+  | { readonly kind: 'UserChangePassword' | 'UserDelete'; readonly user: string }
   | { readonly kind: 'UserGrantRole' | 'UserRevokeRole'; readonly user: string; readonly role: string }
   | { readonly kind: 'RoleAdd' | 'RoleDelete'; readonly role: string }
   | {
@@ -49,18 +50,27 @@ export interface AuthStatus {
 
 const nothing = new Uint8Array();
 
-export async function changeAuth(channel: GrpcChannel, call: AuthCall, options: CallOptions): Promise<void> {
-  await channel.unary(`Auth/${call.kind}`, requestOf(call), options);
+/** `password`: for the calls that give a user one. It is not part of the call, because calls are logged. */
+export async function changeAuth(
+  channel: GrpcChannel,
+  call: AuthCall,
+  options: CallOptions,
+  password?: string,
+): Promise<void> {
+  await channel.unary(`Auth/${call.kind}`, requestOf(call, password), options);
 }
 
-function requestOf(call: AuthCall): Uint8Array {
+function requestOf(call: AuthCall, password: string | undefined): Uint8Array {
   switch (call.kind) {
     case 'AuthEnable':
     case 'AuthDisable':
       return nothing;
     case 'UserAdd':
+      if (call.hasPassword) return credentials(call.user, password);
       // Without a password nobody can log in by one: the user is whoever has the certificate.
       return Buffer.concat([encodeBytes(1, call.user), encodeBytes(3, encodeInt(1, 1))]);
+    case 'UserChangePassword':
+      return credentials(call.user, password);
     case 'UserDelete':
       return encodeBytes(1, call.user);
     case 'UserGrantRole':
@@ -76,6 +86,12 @@ function requestOf(call: AuthCall): Uint8Array {
       return Buffer.concat([encodeBytes(1, call.role), encodeBytes(2, bytes(key)), encodeBytes(3, bytes(rangeEnd))]);
     }
   }
+}
+
+/** etcd accepts an empty password. */
+function credentials(user: string, password: string | undefined): Uint8Array {
+  if (!password) throw new Error(`there is no password for the user ${user}`);
+  return Buffer.concat([encodeBytes(1, user), encodeBytes(2, password)]);
 }
 
 const permissionMessage = ({ access, key, rangeEnd }: Permission): Uint8Array =>
@@ -118,6 +134,27 @@ async function refusesLogin(channel: GrpcChannel, options: CallOptions): Promise
     if (message === undefined) throw error;
     if (/authentication is not enabled/.test(message)) return false;
     if (/invalid user ID or password|no password user|user does not exist/.test(message)) return true;
+    throw error;
+  }
+}
+
+/** `none`: etcd has the user without a password, and takes none. */
+export type Login = 'right' | 'wrong' | 'none';
+
+/** Whether a user has this password. Authentication must be on. */
+export async function login(
+  channel: GrpcChannel,
+  user: string,
+  password: string,
+  options: CallOptions,
+): Promise<Login> {
+  try {
+    await channel.unary('Auth/Authenticate', credentials(user, password), options);
+    return 'right';
+  } catch (error) {
+    const message = causeOf(error)?.message ?? '';
+    if (/invalid user ID or password/.test(message)) return 'wrong';
+    if (/no password user/.test(message)) return 'none';
     throw error;
   }
 }
