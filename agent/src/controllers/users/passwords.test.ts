@@ -89,6 +89,19 @@ test.each<[string, () => unknown, RegExp]>([
     },
     /may not be read or filled; apply the Role/,
   ],
+  [
+    'an immutable one',
+    () => {
+      put();
+      api.fault = ({ method }, response) => {
+        if (method !== 'PUT') return false;
+        points.length = 0;
+        failure(response, 422, 'Invalid', 'field is immutable when `immutable` is set');
+        return true;
+      };
+    },
+    /cannot be filled: .*immutable/,
+  ],
 ])('%s: nothing is written, and the user says why', async (_name, prepare, message) => {
   prepare();
   expect(await one()).toMatchObject({ reason: 'PasswordProblem', message: expect.stringMatching(message) });

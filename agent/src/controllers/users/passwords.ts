@@ -73,6 +73,8 @@ async function passwordOf(user: EtcdUserObject, options: PasswordOptions): Promi
       return problem(
         `Secret ${secret} may not be read or filled; apply the Role and RoleBinding of the EtcdUser (${messageOf(error)})`,
       );
+    // An immutable one, for example. The other users do not wait for it.
+    if (isStatus(error, 422)) return problem(`Secret ${secret} cannot be filled: ${messageOf(error)}`);
     throw error;
   }
 }
