@@ -1,4 +1,5 @@
-// Two users of etcd: the application, and a report that only reads. The Deployment mounts the certificate of the application.
+// Users of etcd: the application, a report that only reads, and a dashboard that logs in with a password. The Deployment mounts
+// the certificate of the application.
 import { ApiObject, App, Chart } from 'cdk8s';
 // From src/ in a checkout, from 'cdk8s-etcd' in your own project.
 import { EtcdCluster, EtcdPermission } from '../src';
@@ -8,6 +9,8 @@ const chart = new Chart(app, 'shop', { namespace: 'shop' });
 const etcd = new EtcdCluster(chart, 'orders');
 const api = etcd.addUser('api', { can: [EtcdPermission.readWrite('/api/')] });
 etcd.addUser('report', { can: [EtcdPermission.read('/api/'), EtcdPermission.readKey('/version')] });
+// The Secret orders-user-dashboard gets username and password. The dashboard also presents the certificate of all clients.
+etcd.addUser('dashboard', { can: [EtcdPermission.read('/api/')], password: true });
 
 const labels = { 'app.kubernetes.io/name': 'shop-api' };
 const tlsFile = (name: string) => `/etc/etcd-client/${name}`;

@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 
 
 /**
- * A user of an EtcdCluster, who identifies itself by a certificate, and its permissions.
+ * A user of an EtcdCluster, who identifies itself by a certificate or a password, and its permissions.
  *
  * @schema EtcdUser
  */
@@ -58,7 +58,7 @@ export class EtcdUser extends ApiObject {
 }
 
 /**
- * A user of an EtcdCluster, who identifies itself by a certificate, and its permissions.
+ * A user of an EtcdCluster, who identifies itself by a certificate or a password, and its permissions.
  *
  * @schema EtcdUser
  */
@@ -105,7 +105,7 @@ export interface EtcdUserSpec {
   readonly clusterName: string;
 
   /**
-   * The name of the user in etcd, which is the common name of its certificate. Immutable. Default: the name of this object.
+   * The name of the user in etcd, and the common name of its certificate, if it has one. Immutable. Default: the name of this object.
    *
    * @schema EtcdUserSpec#userName
    */
@@ -124,6 +124,13 @@ export interface EtcdUserSpec {
    * @schema EtcdUserSpec#certificateSecret
    */
   readonly certificateSecret?: string;
+
+  /**
+   * Instead of a certificate, the user has a password: the Secret that the reconciler fills with username and password, and from which it takes the password. It must exist: the reconciler only fills it. A password that is there already is used as it is. The client also needs a certificate that the members accept, such as that in tls.clientSecret of the cluster.
+   *
+   * @schema EtcdUserSpec#passwordSecret
+   */
+  readonly passwordSecret?: string;
 }
 
 /**
@@ -137,6 +144,7 @@ export function toJson_EtcdUserSpec(obj: EtcdUserSpec | undefined): Record<strin
     'userName': obj.userName,
     'permissions': obj.permissions?.map(y => toJson_EtcdUserSpecPermissions(y)),
     'certificateSecret': obj.certificateSecret,
+    'passwordSecret': obj.passwordSecret,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

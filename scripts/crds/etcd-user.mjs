@@ -55,7 +55,7 @@ const spec = object(
   {
     'clusterName!': clusterName('The EtcdCluster of this namespace. Immutable.'),
     userName: matching(
-      'The name of the user in etcd, which is the common name of its certificate. Immutable. Default: the name of this object.',
+      'The name of the user in etcd, and the common name of its certificate, if it has one. Immutable. Default: the name of this object.',
       64,
       /^[A-Za-z0-9]([-A-Za-z0-9_.:@/]*[A-Za-z0-9])?$/,
       "is not a valid name of a user: use letters, digits, '-', '_', '.', ':', '@' and '/', beginning and ending with a letter or digit",
@@ -73,6 +73,9 @@ const spec = object(
     certificateSecret: secretName(
       'With tls.managed of the cluster: the Secret that the reconciler fills with ca.crt, tls.crt and tls.key. It must exist: the reconciler only fills it.',
     ),
+    passwordSecret: secretName(
+      'Instead of a certificate, the user has a password: the Secret that the reconciler fills with username and password, and from which it takes the password. It must exist: the reconciler only fills it. A password that is there already is used as it is. The client also needs a certificate that the members accept, such as that in tls.clientSecret of the cluster.',
+    ),
   },
   rules(
     [
@@ -89,6 +92,11 @@ const spec = object(
       "!has(self.userName) || (self.userName != 'root' && self.userName != self.clusterName + '-backup')",
       'userName must not be root or <cluster>-backup, which the reconciler and the backups use: give another name',
       { fieldPath: '.userName' },
+    ],
+    [
+      '!has(self.passwordSecret) || !has(self.certificateSecret)',
+      'passwordSecret cannot be combined with certificateSecret: remove one of them',
+      { fieldPath: '.passwordSecret', reason: 'FieldValueForbidden' },
     ],
   ),
 );
@@ -115,7 +123,7 @@ export const etcdUser = crd({
   kind: 'EtcdUser',
   plural: 'etcdusers',
   shortName: 'etcdus',
-  description: 'A user of an EtcdCluster, who identifies itself by a certificate, and its permissions.',
+  description: 'A user of an EtcdCluster, who identifies itself by a certificate or a password, and its permissions.',
   nameLength: 253,
   spec,
   status,

@@ -266,8 +266,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   }
 
   /**
-   * Adds a user of etcd, with its permissions and a certificate. With the first user, the reconciler switches etcd's
-   * authentication on: from then on, a client may do only what its user may do, and a client without a user nothing.
+   * Adds a user of etcd, with its permissions, and a certificate or a password. With the first user, the reconciler
+   * switches etcd's authentication on: from then on, a client may do only what its user may do, and a client without a
+   * user nothing.
    *
    * @param id The id of the user, who is named after it by default.
    * @param options What the user may do.

@@ -66,7 +66,7 @@ export interface EtcdClusterAttributes {
    */
   readonly tls?: EtcdTls;
   /**
-   * Selects the reconciler of the cluster, which may then write the certificates of its users (`EtcdUser`).
+   * Selects the reconciler of the cluster, which may then write the certificates and passwords of its users (`EtcdUser`).
    * @default EtcdReconciler.external()
    */
   readonly reconciler?: IEtcdReconciler;

@@ -125,6 +125,7 @@ export class Build {
     const chart = this.chart(document);
     const user = new EtcdUser(chart, idOf('EtcdUser', document), { ...props, name: document.name, cluster });
     this.documents.set(user, document);
+    if (props.password) return;
     if (user.secret && !hasSecret) {
       document.report.note(
         'spec.certificateSecret',

@@ -242,6 +242,7 @@ describe('what a chart made of an EtcdCluster is made of that resource alone', (
         orders.addUser('writer', { can: [EtcdPermission.writeAll()], name: 'writer', labels: { team: 'shop' } });
         orders.addUser('admin', { can: [EtcdPermission.readWriteAll()] });
         orders.addUser('nobody', { can: [] });
+        orders.addUser('dashboard', { can: [], password: true });
       },
     ],
     [
@@ -250,6 +251,7 @@ describe('what a chart made of an EtcdCluster is made of that resource alone', (
         const tls = { peer: 'orders-peer-cert', server: 'orders-server-cert', client: 'c', root: 'r', backup: 'b' };
         const orders = new EtcdCluster(chart, 'orders', { tls: EtcdTls.fromSecrets(tls), auth: true });
         orders.addUser('api', { can: [EtcdPermission.readWrite('/api/')] });
+        orders.addUser('dashboard', { can: [], password: true });
       },
     ],
     [
@@ -349,6 +351,24 @@ describe('a user', () => {
   });
 
   const others = { clientSecret: 'c', rootSecret: 'r', backupSecret: 'b' };
+  test.each<[string, Manifest[]]>([
+    ['with managed certificates', [managed]],
+    ['with Secrets of others', [cluster({ tls: others })]],
+    ['that is not in the file', []],
+  ])('with a password, of a cluster %s', (_, clusters) => {
+    const rendered = rendering([...clusters, user({ passwordSecret: 'api-login' })]);
+    expect(only(rendered, 'EtcdUser').spec).toEqual({
+      clusterName: 'orders',
+      userName: 'orders-api',
+      permissions: [],
+      passwordSecret: 'api-login',
+    });
+    expect(rendered.manifests.map(keyOf)).toEqual(
+      expect.arrayContaining(['Secret api-login', 'Role api-login.reconciler', 'RoleBinding api-login.reconciler']),
+    );
+    expect(rendered.lines.filter((line) => line.includes('EtcdUser'))).toEqual([]);
+  });
+
   test.each<[string, Manifest[], string]>([
     ['of no cluster', [user({ clusterName: '' })], 'spec.clusterName: is missing; add it'],
     ['without permissions', [user({ permissions: undefined })], 'spec.permissions: is missing; give [] for none'],
@@ -376,7 +396,17 @@ describe('a user', () => {
       [cluster({ tls: others }), user({ certificateSecret: 'a' })],
       "spec.certificateSecret: needs tls.managed of 'orders', because only then the reconciler issues certificates",
     ],
-    ['without TLS', [cluster(), user()], "cluster: 'orders' cannot have users: users are identified by their cert"],
+    [
+      'with a certificate and a password',
+      [managed, user({ certificateSecret: 'a', passwordSecret: 'b' })],
+      'spec.passwordSecret: cannot be combined with certificateSecret; remove one of them',
+    ],
+    [
+      'with a password in the words of TypeScript',
+      [managed, user({ password: true })],
+      'spec.password: is not a field; write passwordSecret',
+    ],
+    ['without TLS', [cluster(), user()], "cluster: 'orders' cannot have users: users need certificates, but"],
   ])('%s', (_, documents, message) => {
     expect(errorsOf(documents)).toEqual([expect.stringContaining(message)]);
   });
@@ -600,7 +630,7 @@ describe('errors', () => {
     [
       'users while TLS is switched off',
       cluster({ tls: { clientSecret: 'c', rootSecret: 'r', backupSecret: 'b', disabling: true }, auth: true }),
-      'auth: users are identified by their certificates, but TLS is being switched off',
+      'auth: users need certificates, but TLS is being switched off',
     ],
     ['TLS without a client certificate', cluster({ tls: {} }), 'spec.tls.clientSecret: is missing; add it'],
     [

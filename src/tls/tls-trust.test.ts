@@ -139,7 +139,5 @@ test('users wait until the change is over', () => {
   const withUser = create({ tls: toSecrets });
   withUser.cluster.addUser('api', { can: [EtcdPermission.readWrite('/api/')] });
   expect(withUser.objects).toThrow(/the source of the certificates is being changed \(alsoTrust\)/);
-  expect(create({ tls: toSecrets, auth: true }).objects).toThrow(
-    /auth: users are identified by their certificates, but/,
-  );
+  expect(create({ tls: toSecrets, auth: true }).objects).toThrow(/auth: users need certificates, but/);
 });

@@ -6,8 +6,8 @@ export interface EtcdUserOptions {
   /** Lists what the user may read and write. With an empty list the user may do nothing. */
   readonly can: EtcdPermission[];
   /**
-   * Names the user in etcd, which is also the common name of its certificate: up to 64 letters, digits, `-`, `_`, `.`,
-   * `:`, `@` and `/`. It cannot be changed later.
+   * Names the user in etcd, and is the common name of its certificate, if it has one: up to 64 letters, digits, `-`,
+   * `_`, `.`, `:`, `@` and `/`. It cannot be changed later.
    * @default - the construct's id
    */
   readonly userName?: string;
@@ -17,10 +17,16 @@ export interface EtcdUserOptions {
    */
   readonly name?: string;
   /**
-   * Names the Secret with the user's certificate.
+   * Names the Secret with the user's certificate, or with its password.
    * @default - `<cluster>-user-<id>`
    */
   readonly secretName?: string;
+  /**
+   * Gives the user a password instead of a certificate: the Secret has `username` and `password`. The client also
+   * presents a certificate of the cluster, such as that of `clientTls`.
+   * @default false
+   */
+  readonly password?: boolean;
   /**
    * Adds labels to the user's objects.
    * @default - only the standard labels, `app.kubernetes.io/…`

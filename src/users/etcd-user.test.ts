@@ -97,6 +97,81 @@ test('with Secrets of others the certificate is theirs too', () => {
   expect(user.secretName).toBe('orders-user-api');
 });
 
+describe('a user with a password', () => {
+  const withPassword = (props: EtcdClusterProps = {}, options: Partial<EtcdUserOptions> = {}) =>
+    withUser(props, { password: true, ...options });
+
+  test.each<[string, EtcdTls, string]>([
+    ['managed certificates', EtcdTls.managed(), 'orders-client-tls'],
+    ['cert-manager', EtcdTls.certManager({ issuer: 'ca' }), 'orders-client-cert'],
+    ['Secrets of others', EtcdTls.fromSecrets(userSecrets), userSecrets.client],
+  ])('with %s has an empty Secret, the right to fill it, and the certificate of all clients', (_, tls, client) => {
+    const { orders, user } = withPassword({ tls });
+    const [secret, role, binding, resource, ...others] = objectsOf(user);
+    expect(others).toEqual([]);
+    expect(secret).toMatchObject({ kind: 'Secret', type: 'Opaque', metadata: { name: 'orders-user-api' } });
+    expect(secret).not.toHaveProperty('data');
+    expect(role).toMatchObject({
+      kind: 'Role',
+      metadata: { name: 'orders-user-api.reconciler' },
+      rules: [{ resources: ['secrets'], resourceNames: ['orders-user-api'], verbs: ['get', 'update'] }],
+    });
+    expect(binding).toMatchObject({
+      kind: 'RoleBinding',
+      subjects: [{ kind: 'ServiceAccount', name: 'etcd-reconciler' }],
+    });
+    expect(resource.spec).toEqual({
+      clusterName: 'orders',
+      userName: 'api',
+      permissions: [{ prefix: '/api/', access: 'ReadWrite' }],
+      passwordSecret: 'orders-user-api',
+    });
+    expect(user.secretName).toBe('orders-user-api');
+    expect(user.clientTls).toEqual(EtcdClientTls.fromSecret(client));
+    expect(user.clientTls).toEqual(orders.clientTls);
+    expect(user.certificate).toBeUndefined();
+    expect(problemsOf(user)).toEqual([]);
+    for (const manifest of objectsOf(user)) checkSchema(manifest);
+  });
+
+  test('has the Secret that is named', () => {
+    const { user } = withPassword({}, { secretName: 'api-login' });
+    expect(objectsOf(user).map(({ metadata }) => metadata.name)).toEqual([
+      'api-login',
+      'api-login.reconciler',
+      'api-login.reconciler',
+      'orders-api',
+    ]);
+    expect(objectsOf(user).at(-1).spec.passwordSecret).toBe('api-login');
+  });
+
+  test('is a user with a certificate if password is false', () => {
+    expect(objectsOf(withPassword({}, { password: false }).user)).toEqual(objectsOf(withUser().user));
+  });
+
+  test.each<[string, EtcdTls, string]>([
+    ['cert-manager', EtcdTls.certManager({ issuer: 'ca' }), 'orders-client-cert'],
+    ['others', EtcdTls.fromSecrets(userSecrets), userSecrets.root],
+  ])('cannot have its password in a Secret of the cluster from %s', (_, tls, secretName) => {
+    expect(problemsOf(withPassword({ tls }, { secretName }).user)).toEqual([
+      `secretName: '${secretName}' is the Secret with a certificate of the cluster; give another name`,
+    ]);
+  });
+
+  test('cannot have its password in a Secret that the reconciler fills with a certificate', () => {
+    const { orders } = withPassword({}, { secretName: 'orders-client-tls' });
+    expect(() => Testing.synth(Chart.of(orders))).toThrow(
+      /another Secret of this chart is called 'orders-client-tls' too/,
+    );
+  });
+
+  test('needs TLS too', () => {
+    expect(problemsOf(withPassword({ tls: EtcdTls.none() }).user)).toEqual([
+      "cluster: 'orders' cannot have users: users need certificates, but the cluster has no TLS; switch it on",
+    ]);
+  });
+});
+
 test('the Secret is for the reconciler of the cluster, whichever that is in the end', () => {
   const binding = (orders: EtcdCluster) =>
     objectOf(orders, 'RoleBinding', 'orders-user-api.reconciler').subjects[0].name;
@@ -173,11 +248,7 @@ test.each([
 
 describe('a cluster that cannot have users', () => {
   test.each<[string, EtcdClusterProps, string]>([
-    [
-      'without TLS',
-      { tls: EtcdTls.none() },
-      'users are identified by their certificates, but the cluster has no TLS; switch it on',
-    ],
+    ['without TLS', { tls: EtcdTls.none() }, 'users need certificates, but the cluster has no TLS; switch it on'],
     [
       'without a certificate of root',
       { tls: EtcdTls.fromSecrets(tlsSecrets) },
@@ -192,7 +263,7 @@ describe('a cluster that cannot have users', () => {
   test('while TLS is switched off', () => {
     const props = { tls: EtcdTls.none({ previous: EtcdTls.managed() }) };
     const problem =
-      "users are identified by their certificates, but TLS is being switched off (EtcdTls.none({ previous }), in YAML tls.disabling); remove the users, set auth: false, and keep TLS until etcd's authentication is off";
+      "users need certificates, but TLS is being switched off (EtcdTls.none({ previous }), in YAML tls.disabling); remove the users, set auth: false, and keep TLS until etcd's authentication is off";
     expect(problemsOf(withUser(props).user)).toEqual([`cluster: 'orders' cannot have users: ${problem}`]);
     expect(cluster({ ...props, auth: true }).node.validate()).toEqual([`auth: ${problem}`]);
     expect(cluster({ ...props, auth: false }).node.validate()).toEqual([]);
@@ -269,7 +340,7 @@ describe('two users', () => {
 });
 
 describe('a user of a cluster in another app', () => {
-  const imported = (more: object = {}) => {
+  const imported = (more: object = {}, options: Partial<EtcdUserOptions> = {}) => {
     const chart = new Chart(Testing.app(), 'api', { namespace: 'shop' });
     const orders = EtcdCluster.fromAttributes(chart, 'orders', {
       clusterName: 'orders',
@@ -277,7 +348,7 @@ describe('a user of a cluster in another app', () => {
       clientTls: EtcdClientTls.fromSecret('orders-client-tls'),
       ...more,
     });
-    return new EtcdUser(chart, 'api', { cluster: orders, can });
+    return new EtcdUser(chart, 'api', { cluster: orders, can, ...options });
   };
 
   test('is the same as there', () => {
@@ -290,6 +361,25 @@ describe('a user of a cluster in another app', () => {
     expect(objectsOf(imported({ tls }))).toEqual(objectsOf(withUser({ tls }).user));
     const reconciler = EtcdReconciler.external({ name: 'theirs' });
     expect(objectsOf(imported({ reconciler }))).toEqual(objectsOf(withUser({ reconciler }).user));
+  });
+
+  test('with a password is the same as there, with each source of certificates', () => {
+    const password = true;
+    const sources = [EtcdTls.managed(), EtcdTls.certManager({ issuer: 'ca' }), EtcdTls.fromSecrets(userSecrets)];
+    for (const tls of sources) {
+      const user = imported({ tls }, { password });
+      expect(objectsOf(user)).toEqual(objectsOf(withUser({ tls }, { password }).user));
+      expect(user.clientTls).toEqual(EtcdClientTls.fromSecret('orders-client-tls'));
+      expect(problemsOf(user)).toEqual([]);
+    }
+    expect(objectsOf(imported({}, { password }))).toEqual(objectsOf(withUser({}, { password }).user));
+  });
+
+  test('with a password has the client certificate that tls names, if the attributes have no other', () => {
+    const tls = EtcdTls.fromSecrets({ ...userSecrets, client: 'theirs' });
+    expect(imported({ tls, clientTls: undefined }, { password: true }).clientTls).toEqual(
+      EtcdClientTls.fromSecret('theirs'),
+    );
   });
 
   test('needs TLS there', () => {

@@ -1,9 +1,11 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import type { EtcdUserSpec } from '../../imports/etcduser-cdk8s-etcd.dev';
+import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import { namesakeProblems, ObjectNames, takeName } from '../lib/name-registry';
 import type { PlainData } from '../lib/plain-data';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
+import { tlsSecretNames } from '../tls/tls-names';
 import { requireFreeId } from '../validation/construct-id';
 import { userTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
@@ -12,41 +14,44 @@ import { canHaveUsers, type UserAccess } from './user-access';
 import { userProblems } from './user-problems';
 
 /**
- * Adds a user to a cluster, with its permissions and a certificate that identifies it. The reconciler keeps the user in
- * etcd as it is here, and switches etcd's authentication on with the first one.
+ * Adds a user to a cluster, with its permissions, and a certificate or a password that identifies it. The reconciler keeps
+ * the user in etcd as it is here, and switches etcd's authentication on with the first one.
  *
  * `cluster.addUser` does the same. Use this class for a cluster that another app creates.
  */
 export class EtcdUser extends Construct {
   /** Names the resource. */
   readonly resourceName: string;
-  /** Names the user in etcd, and is the common name of its certificate. */
+  /** Names the user in etcd, and is the common name of its certificate, if it has one. */
   readonly userName: string;
   /**
    * Names the Secret with the user's certificate (`ca.crt`, `tls.crt`, `tls.key`). With `EtcdTls.fromSecrets` you create
-   * it.
+   * it. With `password` it has `username` and `password` instead, which the reconciler writes.
    */
   readonly secretName: string;
-  /** Gives the TLS settings for a client that connects as this user. */
+  /**
+   * Gives the TLS settings for a client that connects as this user. With `password` they are those of the cluster, and the
+   * client also logs in with the `username` and `password` of the Secret.
+   */
   readonly clientTls: EtcdClientTls;
   /** This custom resource describes the user to the reconciler. */
   readonly customResource: ApiObject;
   /**
-   * This Secret holds the certificate, which the reconciler writes. It is undefined if the reconciler does not issue the
-   * certificates of the cluster.
+   * This Secret holds the certificate or the password, which the reconciler writes. It is undefined without `password` if
+   * the reconciler does not issue the certificates of the cluster.
    */
   readonly secret?: ApiObject;
   /** This Role lets the reconciler write `secret`. It is defined only together with it. */
   readonly role?: ApiObject;
   /** This RoleBinding grants `role` to the reconciler. It is defined only together with it. */
   readonly roleBinding?: ApiObject;
-  /** This Certificate lets cert-manager write the Secret. It is undefined with other TLS. */
+  /** This Certificate lets cert-manager write the Secret. It is undefined with `password` and with other TLS. */
   readonly certificate?: ApiObject;
   private readonly labels: { readonly [name: string]: string };
   private readonly names = new ObjectNames(this);
 
   /**
-   * Creates the resource and what its certificate needs.
+   * Creates the resource and what its certificate or password needs.
    *
    * @param scope The chart, or a construct inside of one.
    * @param id An id that is unique within `scope`. By default, the user is named after it.
@@ -59,7 +64,6 @@ export class EtcdUser extends Construct {
     this.userName = props.userName ?? id;
     this.resourceName = props.name ?? `${clusterName}-${id}`;
     this.secretName = props.secretName ?? userSecretName(clusterName, id);
-    this.clientTls = EtcdClientTls.fromSecret(this.secretName);
     this.labels = {
       'app.kubernetes.io/name': 'etcd-user',
       'app.kubernetes.io/instance': this.resourceName,
@@ -68,11 +72,12 @@ export class EtcdUser extends Construct {
       ...props.labels,
     };
     const access = canHaveUsers(props.cluster) ? props.cluster._userAccess() : undefined;
-    if (access?.tls.managed) {
+    this.clientTls = props.password ? tlsOfCluster(props.cluster, access) : EtcdClientTls.fromSecret(this.secretName);
+    if (access && (props.password || access.tls.managed)) {
       this.secret = this.object('Secret', 'v1', 'Secret', this.secretName, { type: 'Opaque' });
       [this.role, this.roleBinding] = this.rights(access);
     }
-    this.certificate = this.certificateOf(access);
+    if (!props.password) this.certificate = this.certificateOf(access);
     this.customResource = this.object('EtcdUser', 'cdk8s-etcd.dev/v1alpha1', 'EtcdUser', this.resourceName, {
       spec: userSpec(props, this.userName, this.secret && this.secretName),
     });
@@ -122,18 +127,24 @@ export class EtcdUser extends Construct {
 
 const userOf = (cluster: string) => `user of ${cluster}`;
 
-/** Name of the Secret with the certificate of a user, by the id of its construct. */
+/** TLS settings for all clients of a cluster. A cluster that is known only by its name has the default ones. */
+function tlsOfCluster(cluster: IEtcdCluster, access: UserAccess | undefined): EtcdClientTls {
+  const { client } = access?.tls.secrets ?? tlsSecretNames(cluster.clusterName);
+  return cluster.clientTls ?? EtcdClientTls.fromSecret(client);
+}
+
+/** Name of the Secret with the certificate or the password of a user, by the id of its construct. */
 export const userSecretName = (cluster: string, id: string): string => `${cluster}-user-${id}`;
 
 function userSpec(
-  { cluster, can }: EtcdUserProps,
+  { cluster, can, password }: EtcdUserProps,
   userName: string,
-  certificateSecret: string | undefined,
+  filledSecret: string | undefined,
 ): PlainData<EtcdUserSpec> {
   return {
     clusterName: cluster.clusterName,
     userName,
     permissions: can.map((permission) => permission._spec() as PlainData<EtcdUserSpec>['permissions'][number]),
-    certificateSecret,
+    ...(password ? { passwordSecret: filledSecret } : { certificateSecret: filledSecret }),
   };
 }

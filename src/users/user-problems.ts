@@ -22,6 +22,7 @@ export function userProblems(user: Named, props: EtcdUserProps, access: UserAcce
       userNameProblem(user.userName, cluster.clusterName),
       access ? otherNamespaceProblem(user, cluster) : notOursProblem(cluster),
       access && accessProblem(access, cluster.clusterName),
+      props.password && access ? passwordSecretProblem(user.secretName, access.tls) : undefined,
     ),
     ...permissionsProblems(can),
     ...labelProblems('labels', labels),
@@ -43,6 +44,12 @@ function notOursProblem(cluster: IEtcdCluster): string {
   return `cluster: '${cluster.clusterName}' ${what} an EtcdCluster, so no reconciler manages its users; create the user with etcdctl`;
 }
 
+/** Where the reconciler writes the certificates of the cluster, their Secrets are objects, whose names are compared. */
+function passwordSecretProblem(name: string, { managed, secrets }: TlsBinding): string | undefined {
+  if (managed || !Object.values(secrets ?? {}).includes(name)) return undefined;
+  return `secretName: '${name}' is the Secret with a certificate of the cluster; give another name`;
+}
+
 function accessProblem({ tls, auth }: UserAccess, cluster: string): string | undefined {
   if (auth === false) {
     return `cluster: auth of '${cluster}' is false, so its users would have no effect; remove auth: false, or this user`;
@@ -54,10 +61,10 @@ function accessProblem({ tls, auth }: UserAccess, cluster: string): string | und
 /** Problem if etcd's authentication cannot be on, or undefined. */
 export function rootProblem({ secrets, disabling, trust }: TlsBinding): string | undefined {
   if (disabling)
-    return "users are identified by their certificates, but TLS is being switched off (EtcdTls.none({ previous }), in YAML tls.disabling); remove the users, set auth: false, and keep TLS until etcd's authentication is off";
+    return "users need certificates, but TLS is being switched off (EtcdTls.none({ previous }), in YAML tls.disabling); remove the users, set auth: false, and keep TLS until etcd's authentication is off";
   if (trust)
-    return 'users are identified by their certificates, but the source of the certificates is being changed (alsoTrust); remove the users and auth: true until alsoTrust is gone';
-  if (!secrets) return 'users are identified by their certificates, but the cluster has no TLS; switch it on';
+    return 'users need certificates, but the source of the certificates is being changed (alsoTrust); remove the users and auth: true until alsoTrust is gone';
+  if (!secrets) return 'users need certificates, but the cluster has no TLS; switch it on';
   if (secrets.root !== undefined) return undefined;
   return 'there is no certificate for root; give root and backup to EtcdTls.fromSecrets, in YAML tls.rootSecret and tls.backupSecret';
 }

@@ -24,6 +24,7 @@ export const otherNames: Readonly<Record<string, string>> = {
   credentialsSecretName: 'credentials.secretName',
   can: 'permissions',
   secretName: 'certificateSecret',
+  password: 'passwordSecret',
 
   // From YAML to TypeScript.
   storage: 'volume',
@@ -38,6 +39,7 @@ export const otherNames: Readonly<Record<string, string>> = {
   persistentVolumeClaim: 'claimName',
   permissions: 'can',
   certificateSecret: 'secretName',
+  passwordSecret: 'password: true, with the Secret in secretName',
 };
 
 /** What to do about `word`, which is none of the `words` that are known in its place. */

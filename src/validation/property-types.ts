@@ -224,6 +224,7 @@ export const userOptionsTypes: PropertyTypes = {
   userName: text,
   name: text,
   secretName: text,
+  password: boolean,
   labels: object,
 };
 export const userTypes: PropertyTypes = { ...userOptionsTypes, cluster: required(cluster) };

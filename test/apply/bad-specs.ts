@@ -269,6 +269,11 @@ const users: readonly Case[] = [
   ['root by its own name', user({}, 'root'), ownName],
   ['the user of backups by its own name', user({}, 'orders-backup'), ownName],
   ['a user with a long name of its own', user({}, 'u'.repeat(65)), ownName],
+  [
+    'a user with a certificate and a password',
+    user({ certificateSecret: 'a', passwordSecret: 'b' }),
+    'passwordSecret cannot be combined with certificateSecret: remove one of them',
+  ],
 ];
 
 const named = (manifest: Manifest, length: number) => ({ ...manifest, metadata: { name: 'o'.repeat(length) } });

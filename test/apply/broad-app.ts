@@ -197,6 +197,7 @@ lock.addUser('api', {
   userName: 'team:shop/api',
   labels: { 'example.com/user': 'api' },
 });
+lock.addUser('dashboard', { can: [EtcdPermission.read('/api/')], password: true });
 orders.addUser('reader', { can: [EtcdPermission.readAll()], secretName: 'orders-reader', name: 'reader' });
 
 new EtcdBackup(chart, 'before-release', { cluster: orders, schedule: 'hourly' });

@@ -225,6 +225,7 @@ const others: Readonly<Record<string, Manifest>> = {
     ],
     certificateSecret: 'orders-user-api',
   }),
+  'a user with a password': user({ passwordSecret: 'orders-user-api' }),
   'a user with as many permissions as are possible': user({
     permissions: [...Array(64).keys()].map((n) => ({ prefix: `${'k'.repeat(1022)}${10 + n}`, access: 'Read' })),
   }),

@@ -179,6 +179,7 @@ const userOptions = {
   userName: 'other',
   name: 'other',
   secretName: 'other',
+  password: true,
   labels,
 };
 

@@ -64,6 +64,7 @@ export interface UserObject extends KubeObject {
     readonly clusterName?: string;
     readonly userName?: string;
     readonly certificateSecret?: string;
+    readonly passwordSecret?: string;
     readonly permissions?: readonly object[];
   };
   readonly status?: {

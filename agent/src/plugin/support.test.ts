@@ -47,6 +47,22 @@ describe('users and certs', () => {
     expect(out).toContain('Authentication: its state is not known');
   });
 
+  test('a user with a password says so, and certs does not list it', async () => {
+    plugin.api.put(paths.of('etcdusers', 'dashboard'), {
+      spec: { clusterName: 'orders', userName: 'dashboard', passwordSecret: 'orders-user-dashboard' },
+      status: {
+        conditions: [{ type: 'Ready', status: 'True', reason: 'R', message: 'fine' }],
+        // Of the certificate that it had before.
+        certificate: { notAfter: '2027-01-02T00:00:00Z' },
+      },
+    });
+    expect((await plugin.run('users')).out).toMatch(/dashboard +dashboard +True +R +password\n/);
+    expect(JSON.parse((await plugin.run('users --output=json')).out).users).toMatchObject([
+      { name: 'dashboard', passwordSecret: 'orders-user-dashboard' },
+    ]);
+    expect((await plugin.run('certs')).out).not.toContain('dashboard');
+  });
+
   test('certs: dates of the status, names of the spec; an expired one ends with 6', async () => {
     plugin.forbid('secrets');
     const ended = await plugin.run('certs');

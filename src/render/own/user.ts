@@ -12,7 +12,11 @@ export function ownUser(document: Document): PlannedUser | undefined {
   if (!spec.has('permissions')) spec.report.error(spec.at('permissions'), 'is missing; give [] for none');
   const can = spec.objects('permissions').flatMap((fields) => permission(fields) ?? []);
   const userName = spec.text('userName') ?? name;
-  const secretName = spec.text('certificateSecret');
+  const certificateSecret = spec.text('certificateSecret');
+  const passwordSecret = spec.text('passwordSecret');
+  if (certificateSecret !== undefined && passwordSecret !== undefined) {
+    spec.report.error(spec.at('passwordSecret'), 'cannot be combined with certificateSecret; remove one of them');
+  }
   if (clusterName === '') return undefined;
   // The library names the resource <cluster>-<id>.
   const id = name.startsWith(`${clusterName}-`) ? name.slice(clusterName.length + 1) : name;
@@ -23,8 +27,9 @@ export function ownUser(document: Document): PlannedUser | undefined {
     clusterName,
     userName,
     can,
-    secretName: secretName ?? userSecretName(clusterName, id),
-    hasSecret: secretName !== undefined,
+    secretName: passwordSecret ?? certificateSecret ?? userSecretName(clusterName, id),
+    password: passwordSecret !== undefined,
+    hasSecret: certificateSecret !== undefined,
   };
 }
 

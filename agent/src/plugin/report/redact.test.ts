@@ -63,6 +63,11 @@ describe('an object', () => {
     expect(redacted).toContain('/health');
   });
 
+  test('the name of a Secret with a password stays', () => {
+    const spec = { passwordSecret: 'orders-user-api' };
+    expect(redact({ ...spec, password: secret })).toEqual({ ...spec, password: '(left out)' });
+  });
+
   test('the argument after a flag of a secret is left out', () => {
     for (const flag of ['--pass', '--signing-key', '-u', '--user', '--api-key', '--pwd', '--credentials'])
       expect(redact([flag, secret, 'x'])).toEqual([flag, '(left out)', 'x']);

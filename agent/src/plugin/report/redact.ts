@@ -18,6 +18,9 @@ const words =
 /** Fields whose values are secret, by their names. The name of a Secret is none. */
 const secretField = new RegExp(words.replace('|secret|', '|secret[_-]?key|'), 'i');
 
+/** Names a Secret with a password. */
+const nameField = /^passwordSecret$/;
+
 /** A flag whose value follows, such as `--api-token`, `--pass` and `-u`. */
 const secretFlag = `-u|--?[\\w-]{0,40}(?:${words})[\\w-]{0,40}|--?(?:[\\w-]{1,40}-)?pass|--(?:proxy-)?user`;
 
@@ -79,7 +82,7 @@ function redactField(field: string, value: unknown, known: Known): unknown {
   if (field === 'httpHeaders' && Array.isArray(value)) return value.map((each) => variable(each, known));
   if (field === 'env')
     return Array.isArray(value) ? value.map((each) => variable(each, known)) : onlyKeys(value, () => false, known);
-  if (typeof value === 'string' && secretField.test(field)) return leftOut;
+  if (typeof value === 'string' && secretField.test(field) && !nameField.test(field)) return leftOut;
   return redact(value, known);
 }
 

@@ -43,10 +43,13 @@ function rows(ours: readonly UserObject[], width: number): string {
     ['NAME', 'USER', 'READY', 'REASON', 'CERTIFICATE UNTIL'],
     ours.map(({ metadata, spec, status }) => {
       const ready = readyOf(status);
-      const until = status?.certificate?.notAfter?.slice(0, 10) ?? (spec.certificateSecret ? '?' : 'not issued here');
-      return [metadata.name, spec.userName ?? '?', ready?.status ?? 'Unknown', ready?.reason ?? 'NotSeen', until].map(
-        plain,
-      );
+      return [
+        metadata.name,
+        spec.userName ?? '?',
+        ready?.status ?? 'Unknown',
+        ready?.reason ?? 'NotSeen',
+        until(spec, status),
+      ].map(plain);
     }),
   ).split('\n');
   return [
@@ -56,6 +59,12 @@ function rows(ours: readonly UserObject[], width: number): string {
       return ready && ready.status !== 'True' ? [line, wrap(ready.message ?? '', width, '    ')] : [line];
     }),
   ].join('\n');
+}
+
+function until({ certificateSecret, passwordSecret }: UserObject['spec'], status: UserObject['status']): string {
+  // The status may still have the certificate that the user had before.
+  if (passwordSecret) return 'password';
+  return status?.certificate?.notAfter?.slice(0, 10) ?? (certificateSecret ? '?' : 'not issued here');
 }
 
 const readyOf = (status: UserObject['status']) => status?.conditions?.find(({ type }) => type === 'Ready');
