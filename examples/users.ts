@@ -9,7 +9,7 @@ const chart = new Chart(app, 'shop', { namespace: 'shop' });
 const etcd = new EtcdCluster(chart, 'orders');
 const api = etcd.addUser('api', { can: [EtcdPermission.readWrite('/api/')] });
 etcd.addUser('report', { can: [EtcdPermission.read('/api/'), EtcdPermission.readKey('/version')] });
-// The Secret orders-user-dashboard gets username and password. The dashboard also presents the certificate of all clients.
+// The Secret orders-user-dashboard-password gets username and password. The dashboard also presents the certificate of all clients.
 etcd.addUser('dashboard', { can: [EtcdPermission.read('/api/')], password: true });
 
 const labels = { 'app.kubernetes.io/name': 'shop-api' };

@@ -18,7 +18,7 @@ export interface EtcdUserOptions {
   readonly name?: string;
   /**
    * Names the Secret with the user's certificate, or with its password.
-   * @default - `<cluster>-user-<id>`
+   * @default - `<cluster>-user-<id>`, with a password `<cluster>-user-<id>-password`
    */
   readonly secretName?: string;
   /**

@@ -113,8 +113,8 @@ describe('a user with a password', () => {
     expect(secret).not.toHaveProperty('data');
     expect(role).toMatchObject({
       kind: 'Role',
-      metadata: { name: 'orders-user-api.reconciler' },
-      rules: [{ resources: ['secrets'], resourceNames: ['orders-user-api'], verbs: ['get', 'update'] }],
+      metadata: { name: 'orders-user-api-password.reconciler' },
+      rules: [{ resources: ['secrets'], resourceNames: ['orders-user-api-password'], verbs: ['get', 'update'] }],
     });
     expect(binding).toMatchObject({
       kind: 'RoleBinding',
@@ -124,9 +124,9 @@ describe('a user with a password', () => {
       clusterName: 'orders',
       userName: 'api',
       permissions: [{ prefix: '/api/', access: 'ReadWrite' }],
-      passwordSecret: 'orders-user-api',
+      passwordSecret: 'orders-user-api-password',
     });
-    expect(user.secretName).toBe('orders-user-api');
+    expect(user.secretName).toBe('orders-user-api-password');
     expect(user.clientTls).toEqual(EtcdClientTls.fromSecret(client));
     expect(user.clientTls).toEqual(orders.clientTls);
     expect(user.certificate).toBeUndefined();

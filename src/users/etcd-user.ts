@@ -63,7 +63,7 @@ export class EtcdUser extends Construct {
     const { clusterName } = props.cluster;
     this.userName = props.userName ?? id;
     this.resourceName = props.name ?? `${clusterName}-${id}`;
-    this.secretName = props.secretName ?? userSecretName(clusterName, id);
+    this.secretName = props.secretName ?? userSecretName(clusterName, id, props.password);
     this.labels = {
       'app.kubernetes.io/name': 'etcd-user',
       'app.kubernetes.io/instance': this.resourceName,
@@ -133,8 +133,12 @@ function tlsOfCluster(cluster: IEtcdCluster, access: UserAccess | undefined): Et
   return cluster.clientTls ?? EtcdClientTls.fromSecret(client);
 }
 
-/** Name of the Secret with the certificate or the password of a user, by the id of its construct. */
-export const userSecretName = (cluster: string, id: string): string => `${cluster}-user-${id}`;
+/**
+ * Name of the Secret with the certificate or the password of a user, by the id of its construct. Not one Secret for both: that of
+ * cert-manager has another type, and a certificate that is left in it would still name the user.
+ */
+export const userSecretName = (cluster: string, id: string, hasPassword = false): string =>
+  `${cluster}-user-${id}${hasPassword ? '-password' : ''}`;
 
 function userSpec(
   { cluster, can, password }: EtcdUserProps,

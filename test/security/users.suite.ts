@@ -70,16 +70,16 @@ test('a user with a password', async () => {
   await namespace.kubectl(['wait', 'etcduser/orders-legacy', '--for=condition=Ready', '--timeout=180s']);
   const as = (password: string, ...args: string[]) =>
     etcdctl('orders-client-tls', `--user=legacy:${password}`, ...args);
-  const first = await passwordOf('orders-user-legacy');
+  const first = await passwordOf('orders-user-legacy-password');
   expect(await as(first, 'put', '/legacy/a', 'one')).toContain('OK');
   await expect(as(first, 'put', '/other', 'one')).rejects.toThrow('permission denied');
   await expect(as(`${first}x`, 'get', '/legacy/a')).rejects.toThrow('authentication failed');
 
   // Without one in its Secret it gets another one.
   const remove = JSON.stringify([{ op: 'remove', path: '/data/password' }]);
-  await namespace.kubectl(['patch', 'secret', 'orders-user-legacy', '--type=json', `--patch=${remove}`]);
+  await namespace.kubectl(['patch', 'secret', 'orders-user-legacy-password', '--type=json', `--patch=${remove}`]);
   const second = await namespace.until('another password', 60, () =>
-    passwordOf('orders-user-legacy').catch(() => undefined),
+    passwordOf('orders-user-legacy-password').catch(() => undefined),
   );
   expect(second).not.toBe(first);
   await namespace.until('the login with it', 60, () => as(second, 'get', '/legacy/a').catch(() => undefined));
@@ -88,7 +88,7 @@ test('a user with a password', async () => {
   // Applied again, the manifests take no password away.
   await cluster.apply({ size: 3 });
   await namespace.kubectl(['wait', 'etcduser/orders-legacy', '--for=condition=Ready', '--timeout=60s']);
-  expect(await passwordOf('orders-user-legacy')).toBe(second);
+  expect(await passwordOf('orders-user-legacy-password')).toBe(second);
   const { stdout } = await namespace.kubectl(['get', 'etcdusers,events,etcdclusters,pods,configmaps', '-o', 'yaml']);
   const logs = await namespace.kubectl(['logs', '--selector=app.kubernetes.io/name=etcd-reconciler', '--tail=-1']);
   for (const password of [first, second]) expect(stdout + logs.stdout).not.toContain(password);
