@@ -109,7 +109,7 @@ describe('a user with a password', () => {
     const { orders, user } = withPassword({ tls });
     const [secret, role, binding, resource, ...others] = objectsOf(user);
     expect(others).toEqual([]);
-    expect(secret).toMatchObject({ kind: 'Secret', type: 'Opaque', metadata: { name: 'orders-user-api' } });
+    expect(secret).toMatchObject({ kind: 'Secret', type: 'Opaque', metadata: { name: 'orders-user-api-password' } });
     expect(secret).not.toHaveProperty('data');
     expect(role).toMatchObject({
       kind: 'Role',
