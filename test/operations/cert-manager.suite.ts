@@ -129,7 +129,13 @@ describe('a new cluster', () => {
     // etcd reads it when it starts.
     expect(await loaded()).toEqual(before);
     expect(await rootsInSecrets()).not.toEqual(before);
-    await play.unnoticed('a restart for the CAs', 3, () => play.cluster.apply({ podAnnotations: { cas: 'renewed' } }));
+    await play.unnoticed('a restart for the CAs', 3, async () => {
+      await play.cluster.apply({ podAnnotations: { cas: 'renewed' } });
+      await play.namespace.until('every member to restart', 480, async () => {
+        const pods = await play.cluster.pods();
+        return pods.length === 3 && pods.every(({ metadata }) => metadata.annotations.cas) ? pods : undefined;
+      });
+    });
     expect(await loaded()).toEqual(await rootsInSecrets());
   });
 
