@@ -83,6 +83,16 @@ describe('a new cluster', () => {
     });
   }
 
+  /** etcd reads its CAs when it starts, and the status says so of each member. */
+  async function mustRestart(): Promise<void> {
+    const { message } = await play.namespace.until('CertificatesReady RootNotLoaded of each member', 120, async () => {
+      const found = await play.cluster.condition('CertificatesReady');
+      const named = [0, 1, 2].every((ordinal) => found?.message.includes(play.cluster.pod(ordinal)));
+      return found?.reason === 'RootNotLoaded' && named ? found : undefined;
+    });
+    tell(`cert-manager: ${message}`);
+  }
+
   /** No container restarts, no write fails, and the cluster is Ready all the time. */
   async function renewed(what: string, work: () => Promise<unknown>): Promise<void> {
     const before = await containers();
@@ -101,7 +111,7 @@ describe('a new cluster', () => {
     expect(await issuers(play)).toEqual(issuedByCertManager);
     await inUse();
     expect(await loaded()).toEqual(await rootsInSecrets());
-    // The reconciler does not report on certificates that it does not issue.
+    // The reconciler does not issue them, and nothing is wrong with them.
     expect(await play.cluster.condition('CertificatesReady')).toBeUndefined();
     expect((await play.cluster.condition('TransportReady'))?.reason).toBe('Tls');
   });
@@ -126,9 +136,8 @@ describe('a new cluster', () => {
       await renew(...issuedByCertManager);
       await renew(...certificates);
     });
-    // etcd reads it when it starts.
     expect(await loaded()).toEqual(before);
-    expect(await rootsInSecrets()).not.toEqual(before);
+    await mustRestart();
     await play.unnoticed('a restart for the CAs', 3, async () => {
       await play.cluster.apply({ podAnnotations: { cas: 'renewed' } });
       await play.namespace.until('every member to restart', 480, async () => {
@@ -137,6 +146,23 @@ describe('a new cluster', () => {
       });
     });
     expect(await loaded()).toEqual(await rootsInSecrets());
+    expect(await play.cluster.condition('CertificatesReady')).toBeUndefined();
+  });
+
+  certManagerTest('says what to do when its CAs have other keys, and serves again after that', async () => {
+    const policy = JSON.stringify({ spec: { privateKey: { rotationPolicy: 'Always' } } });
+    for (const ca of issuedByCertManager)
+      await play.namespace.kubectl(['patch', 'certificate', ca, '--type=merge', '--patch', policy]);
+    await play.converges('CAs with other keys', 3, async () => {
+      await renew(...issuedByCertManager);
+      await renew(...certificates);
+      await inUse();
+      await mustRestart();
+      const labels = 'app.kubernetes.io/instance=orders,app.kubernetes.io/component=member';
+      await play.namespace.kubectl(['delete', 'pod', '-l', labels]);
+    });
+    expect(await loaded()).toEqual(await rootsInSecrets());
+    expect(await play.cluster.condition('CertificatesReady')).toBeUndefined();
   });
 
   certManagerTest('has every acknowledged write in the end', () => play.ends(3));
