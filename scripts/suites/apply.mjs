@@ -18,7 +18,9 @@ function kubectl(...args) {
 }
 
 const ours = ['etcdclusters', 'etcdbackups', 'etcdrestores', 'etcdusers'].map((plural) => `${plural}.cdk8s-etcd.dev`);
-const certManagers = ['certificates', 'issuers', 'clusterissuers'].map((plural) => `${plural}.cert-manager.io`);
+const certManagers = ['certificates', 'certificaterequests', 'issuers', 'clusterissuers'].map(
+  (plural) => `${plural}.cert-manager.io`,
+);
 const there = (name) => Boolean(kubectl('get', 'crd', name, '--ignore-not-found', '-o', 'name'));
 
 /** These tests delete a CustomResourceDefinition, which deletes all its objects. */

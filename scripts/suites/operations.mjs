@@ -1,6 +1,7 @@
 // `npm run suite -- operations [--smoke] [PATH…]`: upgrades, disasters and moves of clusters on the Kubernetes that KUBECONFIG
 // names.
 import { parseArgs } from 'node:util';
+import { provideCertManager } from '../lib/cert-manager.mjs';
 import { TestKubernetes } from '../lib/test-kubernetes.mjs';
 
 const alone = ['all-nodes-off', 'crds-removed', 'node-lost', 'nodes', 'upgrade-evictions'];
@@ -11,6 +12,11 @@ const { values, positionals } = parseArgs({
   options: { smoke: { type: 'boolean', default: false } },
 });
 const kubernetes = new TestKubernetes('operations');
-const env = { AGENT_IMAGE: kubernetes.provideImage() };
 const only = values.smoke && positionals.length === 0 ? smoke : positionals;
+const runs = (file) =>
+  only.length === 0 || only.some((path) => new RegExp(path).test(`test/operations/${file}.suite.ts`));
+const env = {
+  AGENT_IMAGE: kubernetes.provideImage(),
+  CERT_MANAGER_IMAGE: runs('cert-manager') ? await provideCertManager(kubernetes) : '',
+};
 process.exitCode = kubernetes.folder('test/operations', { alone, env, only });

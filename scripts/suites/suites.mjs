@@ -122,7 +122,7 @@ export const all = {
     about: 'upgrades, failures, deletion and moves on Kubernetes',
     minutes: 5,
     kubernetes: true,
-    subject: ['agent/src/controllers', 'agent/src/member', 'src', 'test/operations'],
+    subject: ['agent/src/controllers', 'agent/src/member', 'src', 'test/operations', 'test/tools/cert-manager'],
     run: script('scripts/suites/operations.mjs'),
   },
   security: {

@@ -41,7 +41,7 @@ const said = (made: World) => {
 const statusOf = (made: World) => clusterStatus(made.o, made.plan().conditions, now, defaultSettings)!;
 const problem = (reason: CertificateReport['problems'][number]['reason'], message: string) => ({ reason, message });
 
-test('there is none if another program writes the certificates', () => {
+test('there is none if another program writes the certificates and the members have loaded them', () => {
   expect(conditionOf(world(undefined))).toBeUndefined();
   expect(statusOf(world(undefined)).certificates).toBeUndefined();
 });
@@ -124,6 +124,12 @@ describe('a member that trusts another root than its files hold', () => {
     const all = roots(stale).resource({ certificates: { ...good, problems: [problem('CannotWrite', 'no room')] } });
     expect(said(all)).toMatch(/^False RootNotLoaded: /);
     expect(statusOf(made)).toMatchObject({ phase: 'Ready', reason: 'RootNotLoaded' });
+  });
+
+  test('must be restarted as well if another program writes the certificates', () => {
+    const made = world(undefined).agent(1, agent(1, { roots: { peer: { onDisk: 'b', loaded: 'a' } } }));
+    expect(said(made)).toMatch(/^False RootNotLoaded: member c-1 still trusts the root a for other members/);
+    expect(statusOf(made).certificates).toBeUndefined();
   });
 
   test('is restarted when the step of a replaced root requires it', () => {

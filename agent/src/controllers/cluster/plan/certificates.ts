@@ -5,11 +5,11 @@ import { podName } from '../names.ts';
 import type { CertificateReport, Cluster } from '../observed.ts';
 import type { View } from './view.ts';
 
-/** No condition if another program writes the certificates. */
+/** If another program writes the certificates, there is no condition unless members lack something of them. */
 export function certificates(v: View): Condition[] {
   const report = v.cluster.certificates;
   if (report) return [ready(v, report)];
-  const lacks = untrusted(v);
+  const lacks = [...unloaded(v), ...untrusted(v)];
   return lacks.length > 0 ? [because(lacks)] : [];
 }
 
