@@ -278,7 +278,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     expect(await lines(wanted(second))).toEqual(['UserChangePassword api']);
     await expect(put('foreign')).rejects.toThrow(refused);
     await root.etcdctl('auth', 'disable');
-    expect(await lines(wanted(first))).toEqual(['AuthEnable', 'UserChangePassword api']);
+    expect(await lines(wanted(first))).toEqual(['UserChangePassword api', 'AuthEnable']);
     expect(await put(first)).toBe('OK\n');
 
     // A certificate instead, and nobody.

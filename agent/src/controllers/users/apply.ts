@@ -5,7 +5,7 @@ import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
 import { root } from '../root-certificate.ts';
 import { after, type Decision, decide, described, passwordsIn, subjectOf, type WantedAuth } from './decide.ts';
 import { userNameOf } from './object.ts';
-import { type Read, readAuth } from './read.ts';
+import { type Asked, type Read, readAuth, tryLogins } from './read.ts';
 
 export interface Applied {
   readonly read: Read;
@@ -37,9 +37,15 @@ export async function look({
   wanted,
   last,
 }: Omit<ApplyOptions, 'at' | 'lets'>): Promise<Decision & { read: Read }> {
-  const read = await readAuth(etcd, namesOf(wanted), passwordsIn(wanted), last);
-  return { read, ...decide(read.facts, wanted) };
+  const read = await readAuth(etcd, askedBy(wanted), last);
+  const decision = decide(read.facts, wanted);
+  if (decision.call) return { read, ...decision };
+  // Nothing else waits for logins.
+  const tried = await tryLogins(etcd, read);
+  return { read: tried, ...decide(tried.facts, wanted) };
 }
+
+const askedBy = (wanted: WantedAuth): Asked => ({ names: namesOf(wanted), passwords: passwordsIn(wanted) });
 
 export const namesOf = ({ users }: WantedAuth): string[] => [...new Set(users.map(userNameOf))].sort();
 
@@ -48,15 +54,19 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
   const { etcd, wanted, at, lets = () => true } = options;
   const calls: AuthCall[] = [];
   const failed = new Map<string, string>();
-  const passwords = passwordsIn(wanted);
-  let read = await readAuth(etcd, namesOf(wanted), passwords, options.last);
+  const asked = askedBy(wanted);
+  let read = await readAuth(etcd, asked, options.last);
   for (let round = 0; ; round++) {
     const before = calls.length;
+    let decision = decide(read.facts, wanted, failed);
+    if (!decision.call) {
+      read = await tryLogins(etcd, read);
+      decision = decide(read.facts, wanted, failed);
+    }
     let { facts } = read;
-    let decision = decide(facts, wanted, failed);
     for (let { call } = decision; call && lets(call); { call } = decision) {
       await at(`before ${call.kind}`);
-      const why = await send(etcd, call, passwords);
+      const why = await send(etcd, call, asked.passwords);
       await at(`after ${call.kind}`);
       if (why === undefined) {
         calls.push(call);
@@ -69,7 +79,8 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
       const isHeld = call !== undefined && !lets(call);
       return { read, verdicts, isOn, isHeld, calls, refused: [...failed.values()] };
     }
-    read = await readAuth(etcd, namesOf(wanted), passwords);
+    const { made: _, ...known } = facts;
+    read = await readAuth(etcd, asked, { ...read, facts: known }, calls.slice(before));
   }
 }
 

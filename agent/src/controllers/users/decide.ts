@@ -11,7 +11,7 @@ export interface AuthFacts {
   readonly users: ReadonlyMap<string, readonly string[]>;
   /** The permissions of every role of ours. */
   readonly roles: ReadonlyMap<string, readonly Permission[]>;
-  /** Whether users with a password have the one that they should have. Unknown while authentication is off. */
+  /** Whether users with a password have the one that they should have, as far as it is known. */
   readonly logins?: ReadonlyMap<string, Login>;
   /** Users that were made since this was read, so nobody else has given them a password. */
   readonly made?: ReadonlySet<string>;
@@ -26,12 +26,15 @@ export interface WantedAuth {
   readonly minor?: string | undefined;
   /** All EtcdUsers of the cluster that are not being deleted. */
   readonly users: readonly EtcdUserObject[];
-  /** By UID: the password of each that has `spec.passwordSecret`, or why it has none. */
+  /** By UID: the password of each that has `spec.passwordSecret`, or why it has none. Empty: it is still to be made. */
   readonly passwords?: ReadonlyMap<string, string | Refusal>;
 }
 
-/** `done`: etcd has what the EtcdUser asks for. `call`: the next call makes it so. Otherwise a person must act. */
-export type Verdict = { readonly kind: 'done' | 'call' } | Refusal;
+/**
+ * `done`: etcd has what the EtcdUser asks for. `untried`: as far as is known, but its password was not tried yet. `call`: the next
+ * call makes it so. Otherwise a person must act.
+ */
+export type Verdict = { readonly kind: 'done' | 'untried' | 'call' } | Refusal;
 
 export interface Refusal {
   readonly kind: 'refused';
@@ -84,10 +87,10 @@ export function decide(
   failed: ReadonlyMap<string, string> = new Map(),
 ): Decision {
   const verdicts = new Map<string, Verdict>();
-  const accepted: { readonly uid: string; readonly call: AuthCall | undefined; readonly name: string }[] = [];
+  const users: Accepted[] = [];
   const kept = new Set<string>();
-  for (const [name, users] of Map.groupBy(oldestFirst(wanted.users), userNameOf)) {
-    const [first, ...others] = users as [EtcdUserObject, ...EtcdUserObject[]];
+  for (const [name, same] of Map.groupBy(oldestFirst(wanted.users), userNameOf)) {
+    const [first, ...others] = same as [EtcdUserObject, ...EtcdUserObject[]];
     for (const { metadata } of others) verdicts.set(metadata.uid, taken(name, first));
     const refusal = refusalOf(first, facts, wanted);
     if (refusal) {
@@ -97,9 +100,10 @@ export function decide(
     }
     const role = roleOf(name, hasPassword(first));
     kept.add(role);
-    accepted.push({ uid: first.metadata.uid, name, call: callFor(name, role, permissionsOf(first)!, facts) });
+    users.push({ uid: first.metadata.uid, name, role, permissions: permissionsOf(first)! });
   }
-  const isOn = wanted.auth ?? (facts.isEnabled || accepted.length > 0);
+  const isOn = wanted.auth ?? (facts.isEnabled || users.length > 0);
+  const accepted = users.map((user) => ({ ...user, call: callFor(user, facts, isOn) }));
   const isFailed = (call: AuthCall | undefined) => call !== undefined && failed.has(subjectOf(call) ?? '');
   const candidates = [
     facts.isEnabled && !isOn ? ({ kind: 'AuthDisable' } as const) : undefined,
@@ -113,20 +117,38 @@ export function decide(
   ];
   const call = candidates.find((each) => each !== undefined && !isFailed(each));
   const state = { isOn, isEnabled: facts.isEnabled };
-  for (const { uid, call: own, name } of accepted) verdicts.set(uid, verdictOf(name, own, state, failed));
+  for (const { uid, call: own, name, role } of accepted) {
+    const login = role === roleOf(name) ? 'right' : facts.logins?.get(name);
+    verdicts.set(uid, verdictOf({ name, call: own, login }, state, failed));
+  }
   return { ...(call && { call }), isOn, verdicts };
+}
+
+/** An EtcdUser that etcd is to have. */
+interface Accepted {
+  readonly uid: string;
+  readonly name: string;
+  readonly role: string;
+  readonly permissions: readonly Permission[];
 }
 
 /** Of an EtcdUser whose next call is `call`. */
 function verdictOf(
-  name: string,
-  call: AuthCall | undefined,
+  {
+    name,
+    call,
+    login,
+  }: { readonly name: string; readonly call: AuthCall | undefined; readonly login: Login | undefined },
   { isOn, isEnabled }: { readonly isOn: boolean; readonly isEnabled: boolean },
   failed: ReadonlyMap<string, string>,
 ): Verdict {
   const failure = failed.get(name);
   if (call) return failure === undefined ? { kind: 'call' } : refused('RefusedByEtcd', failure);
-  if (isOn === isEnabled) return isOn ? { kind: 'done' } : refused('AuthOff');
+  if (isOn === isEnabled) {
+    if (!isOn) return refused('AuthOff');
+    if (typeof login === 'object') return refused('RefusedByEtcd', `etcd cannot log ${name} in: ${login.why}`);
+    return { kind: login === undefined ? 'untried' : 'done' };
+  }
   const others = [...failed].map(([user, why]) => `${user}: ${why}`).join('; ');
   if (others === '') return { kind: 'call' };
   const message = `authentication is not switched on before every user is there, and etcd refuses ${others}`;
@@ -163,7 +185,7 @@ function refusalOf(
 ): Refusal | undefined {
   const name = userNameOf(user);
   if (minor === '3.4') return refused('EtcdTooOld');
-  if (isReserved(name, cluster))
+  if (isReserved(user, cluster))
     return refused('NameReserved', `the user ${name} is reserved; create this EtcdUser with another spec.userName`);
   if (!permissionsOf(user)) return refused('PermissionUnknown');
   const roles = facts.users.get(name) ?? [];
@@ -183,7 +205,7 @@ export const passwordsIn = ({ users, passwords }: WantedAuth): Map<string, strin
   new Map(
     eldest(users).flatMap((user) => {
       const password = passwords?.get(user.metadata.uid);
-      return typeof password === 'string' ? [[userNameOf(user), password]] : [];
+      return typeof password === 'string' && password !== '' ? [[userNameOf(user), password]] : [];
     }),
   );
 
@@ -191,8 +213,14 @@ export const passwordsIn = ({ users, passwords }: WantedAuth): Map<string, strin
 const wasReady = ({ status }: EtcdUserObject): boolean =>
   status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;
 
-/** Who has its certificate is root, or reads everything through the members' agents. */
-export const isReserved = (name: string, cluster: string): boolean => name === root || name === `${cluster}-backup`;
+/**
+ * Who has its certificate is root, or reads everything through the members' agents. The name in the certificate of all clients
+ * would need no password.
+ */
+export function isReserved(user: EtcdUserObject, cluster: string): boolean {
+  const name = userNameOf(user);
+  return name === root || name === `${cluster}-backup` || (hasPassword(user) && name === `${cluster}-client`);
+}
 
 /** etcd refuses to switch authentication on without them. The role root exists by itself. */
 function callForRoot({ users }: AuthFacts): AuthCall | undefined {
@@ -216,7 +244,11 @@ const orphans = ({ users, roles }: AuthFacts, kept: ReadonlySet<string>): AuthCa
   });
 
 /** The next call that brings a user to its permissions. New ones come first, so that nothing is refused in between. */
-function callFor(user: string, role: string, wanted: readonly Permission[], facts: AuthFacts): AuthCall | undefined {
+function callFor(
+  { name: user, role, permissions: wanted }: Accepted,
+  facts: AuthFacts,
+  isOn: boolean,
+): AuthCall | undefined {
   const roles = facts.users.get(user);
   const login = facts.logins?.get(user);
   if (login === 'wrong') return { kind: 'UserChangePassword', user };
@@ -230,7 +262,10 @@ function callFor(user: string, role: string, wanted: readonly Permission[], fact
   if (!roles) return { kind: 'UserAdd', user, ...(role === roleOf(user, true) && { hasPassword: true }) };
   if (!roles.includes(role)) return { kind: 'UserGrantRole', user, role };
   const other = roles.find((each) => each !== role);
-  return other === undefined ? undefined : { kind: 'UserRevokeRole', user, role: other };
+  if (other !== undefined) return { kind: 'UserRevokeRole', user, role: other };
+  // While authentication is off nobody knows the password. It is set, so that no former one is taken once it is on.
+  const isUnsure = isOn && !facts.isEnabled && login === undefined && role !== roleOf(user);
+  return isUnsure ? { kind: 'UserChangePassword', user } : undefined;
 }
 
 function permissionCall(
@@ -263,6 +298,7 @@ export function after(facts: AuthFacts, call: AuthCall): AuthFacts {
     case 'UserAdd':
       users.set(call.user, []);
       made.add(call.user);
+      if (call.hasPassword) logins.set(call.user, 'right');
       break;
     case 'UserDelete':
       users.delete(call.user);

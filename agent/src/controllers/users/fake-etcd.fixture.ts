@@ -59,7 +59,7 @@ export class FakeEtcd implements RootPort {
       if (password !== two) throw refusal('etcdserver: authentication failed, invalid user ID or password');
       return encodeBytes(2, 'token');
     }
-    this.revision++;
+    if (call !== 'AuthEnable') this.revision++;
     if (call === 'AuthEnable' || call === 'AuthDisable') this.isEnabled = call === 'AuthEnable';
     else if (call === 'UserAdd') {
       this.users.set(one, new Set());

@@ -6,8 +6,9 @@ import { apply } from './apply.ts';
 import { described, type WantedAuth } from './decide.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';
 import type { EtcdUserObject } from './object.ts';
-import { passwordsOf } from './passwords.ts';
-import { user } from './users.fixture.ts';
+import { fillPasswords, readPasswords } from './passwords.ts';
+import type { Read } from './read.ts';
+import { mark, user } from './users.fixture.ts';
 
 // Here no API server refuses what the Role does not permit, and etcd is a fake one: the suites `security` (users) and `etcd`
 // (users) have real ones.
@@ -38,18 +39,25 @@ const put = (data: Record<string, string | Buffer> = {}, more: object = {}) =>
     data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)])),
   });
 
-type Change = { isPaused?: boolean; taken?: Map<string, string>; users?: EtcdUserObject[]; at?: () => void };
+interface Change {
+  readonly taken?: Map<string, string>;
+  readonly refused?: Set<string>;
+  readonly users?: EtcdUserObject[];
+  readonly at?: () => void;
+}
 
-const find = ({ users = [api$], isPaused = false, taken = new Map(), at = () => {} }: Change = {}) =>
-  passwordsOf(users, {
-    ...{ client, paths, cluster: 'orders', isPaused, taken },
+const read = ({ users = [api$], taken = new Map() }: Change = {}) =>
+  readPasswords(users, { client, paths, cluster: 'orders', taken });
+const fill = async (change: Change = {}) =>
+  fillPasswords(await read(change), {
+    ...{ client, paths, refused: change.refused ?? new Set() },
     at: (point) => {
       points.push(point);
-      at();
+      change.at?.();
     },
     onWrite: (secret) => written.push(secret),
   });
-const one = async (change?: Change) => (await find(change)).get('uid-api');
+const one = async (change?: Change) => (await fill(change)).get('uid-api');
 const saved = () => {
   const { data = {} } = api.object<Secret>(path)!;
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
@@ -66,15 +74,24 @@ test('a Secret without a password gets one, with the name of the user, and keeps
   expect(points).toHaveLength(2);
 });
 
-test('a password that is there is used as it is', async () => {
+test('a password that is there is used as it is; the name of the user is added', async () => {
   put({ password: ' of mine\n' }, { type: 'kubernetes.io/basic-auth' });
   expect(await one()).toBe(' of mine\n');
-  expect(saved()).toEqual({ password: ' of mine\n' });
+  expect(saved()).toEqual({ username: 'api', password: ' of mine\n' });
+});
+
+test('reading alone writes nothing, and says what is missing', async () => {
+  put();
+  const { found, unfilled } = await read();
+  expect(found.get('uid-api')).toBe('');
+  expect([...unfilled.keys()]).toEqual(['uid-api']);
+  expect(saved()).toEqual({});
 });
 
 test.each<[string, () => unknown, RegExp]>([
   ['no Secret', () => {}, /orders-user-api does not exist; apply the manifests/],
   ['the Secret of a certificate', () => put({}, { type: 'kubernetes.io/tls' }), /has the type kubernetes.io\/tls; use/],
+  ['that of somebody else', () => put({ username: 'postgres', accessKey: 'x' }), /username in Secret .* is not api; /],
   ['another user', () => put({ username: 'web', password: 'x' }), /username in Secret orders-user-api is not api; /],
   ['a long one', () => put({ password: 'x'.repeat(73) }), /has 73 bytes, of which etcd compares 72/],
   ['bytes', () => put({ password: Buffer.from([0xff]) }), /is not UTF-8/],
@@ -90,40 +107,66 @@ test.each<[string, () => unknown, RegExp]>([
     /may not be read or filled; apply the Role/,
   ],
   [
+    'one that cannot be decrypted',
+    () => {
+      put();
+      api.fault = (_request, response) => {
+        failure(response, 500, 'InternalError', 'no matching prefix');
+        return true;
+      };
+    },
+    /cannot be read or filled: .*no matching prefix/,
+  ],
+  [
     'an immutable one',
     () => {
       put();
       api.fault = ({ method }, response) => {
         if (method !== 'PUT') return false;
-        points.length = 0;
         failure(response, 422, 'Invalid', 'field is immutable when `immutable` is set');
         return true;
       };
     },
-    /cannot be filled: .*immutable/,
+    /cannot be read or filled: .*immutable/,
   ],
 ])('%s: nothing is written, and the user says why', async (_name, prepare, message) => {
   prepare();
   expect(await one()).toMatchObject({ reason: 'PasswordProblem', message: expect.stringMatching(message) });
-  expect(points).toEqual([]);
+  expect(written).toEqual([]);
 });
 
-test('while the cluster is paused, without the Lease, or in the Secret of somebody else, nothing is written', async () => {
+test('without the Lease, for a user that is refused, or in the Secret of somebody else, nothing is written', async () => {
   put();
-  expect(await one({ isPaused: true })).toMatchObject({ reason: 'Paused' });
+  expect(await one({ refused: new Set(['uid-api']) })).toMatchObject({ reason: 'PasswordProblem' });
   const taken = new Map([['uid-api', 'it is that of another']]);
   expect(await one({ taken })).toMatchObject({ reason: 'SecretTaken', message: 'it is that of another' });
   const at = () => {
     throw new Error('another reconciler may hold the Lease');
   };
-  await expect(find({ at })).rejects.toThrow('Lease');
+  await expect(fill({ at })).rejects.toThrow('Lease');
   expect(saved()).toEqual({});
 });
 
-test('a younger EtcdUser of the same user, and one with a certificate, get none', async () => {
+test('no answer of the API server says nothing of a user', async () => {
+  put();
+  api.fault = ({ socket }) => Boolean(socket.destroy());
+  await expect(read()).rejects.toThrow();
+});
+
+test('the Secret of one user is no problem of another', async () => {
+  put();
+  const other = user('web', [], { passwordSecret: 'missing' });
+  const found = await fill({ users: [other, api$] });
+  expect(found.get('uid-web')).toMatchObject({ reason: 'PasswordProblem' });
+  expect(found.get('uid-api')).toBe(saved().password);
+  expect((await read({ users: [other] })).isSoon).toBe(true);
+});
+
+test('a younger EtcdUser of the same user, one with a certificate, and one of a reserved name, get none', async () => {
   put();
   const younger = user('b', [], { userName: 'api', passwordSecret: 'other', age: 0 });
-  const found = await find({ users: [younger, api$, user('web', [], { certificateSecret: 'web' })] });
+  const client$ = user('orders-client', [], { passwordSecret: 'other' });
+  const found = await fill({ users: [younger, api$, client$, user('web', [], { certificateSecret: 'web' })] });
   expect([...found.keys()]).toEqual(['uid-api']);
 });
 
@@ -135,7 +178,7 @@ describe('in etcd', () => {
   });
 
   async function pass(change: Partial<WantedAuth> = {}) {
-    const wanted = { cluster: 'orders', users: [api$], passwords: await find(), ...change };
+    const wanted = { cluster: 'orders', users: [api$], passwords: await fill(), ...change };
     return etcd.withLeader(undefined, (call) => apply({ etcd: call, wanted, at: async () => {} }));
   }
 
@@ -156,18 +199,61 @@ describe('in etcd', () => {
     expect((await pass()).calls.map(described)).toEqual(['UserChangePassword api']);
   });
 
-  test('it is tried again only after a change in etcd or in the Secret', async () => {
-    const { read } = await pass();
+  test('it is tried only after a change of somebody else, and after one of the Secret', async () => {
     const logins = () => etcd.calls.filter((call) => call === 'Authenticate').length;
-    const before = logins();
-    const look = async () => {
-      const wanted = { cluster: 'orders', users: [api$], passwords: await find() };
-      await etcd.withLeader(undefined, (call) => apply({ etcd: call, wanted, last: read, at: async () => {} }));
+    let last: Read | undefined;
+    const look$ = async () => {
+      const before = logins();
+      const wanted = { cluster: 'orders', users: [api$], passwords: await fill() };
+      const { read } = await etcd.withLeader(undefined, (call) =>
+        apply({ etcd: call, wanted, last, at: async () => {} }),
+      );
+      last = read;
       return logins() - before;
     };
-    expect(await look()).toBe(0);
+    // It was made here.
+    expect(await look$()).toBe(0);
+    expect(await look$()).toBe(0);
     etcd.revision++;
-    expect(await look()).toBe(1);
+    expect(await look$()).toBe(1);
+    expect(await look$()).toBe(0);
+    put({ password: 'another', username: 'api' });
+    expect(await look$()).toBe(1);
+    expect(etcd.passwords.get('api')).toBe('another');
+  });
+
+  test('many are tried in several passes, after what does not need it', async () => {
+    const users = Array.from({ length: 40 }, (_, i) => user(`u${i}`, [], { passwordSecret: `s${i}` }));
+    const passwords = new Map(users.map(({ metadata }) => [metadata.uid, 'secret']));
+    await pass({ users, passwords });
+    etcd.calls.length = 0;
+    const { verdicts, calls } = await pass({ users: users.slice(1), passwords });
+    expect(calls.map(described)).toEqual(['UserDelete u0', `RoleDelete password.${mark('u0')}`]);
+    expect(etcd.calls.indexOf('Authenticate')).toBeGreaterThan(etcd.calls.indexOf('RoleDelete'));
+    expect(etcd.calls.filter((call) => call === 'Authenticate')).toHaveLength(16);
+    const kinds = [...verdicts.values()].map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'done')).toHaveLength(16);
+    expect(kinds.filter((kind) => kind === 'untried')).toHaveLength(23);
+  });
+
+  test('a login that etcd cannot answer is a problem of its user', async () => {
+    await pass();
+    etcd.refused = 'Authenticate';
+    const web = user('web', []);
+    const { verdicts } = await pass({ users: [api$, web] });
+    expect(verdicts.get('uid-api')).toMatchObject({
+      reason: 'RefusedByEtcd',
+      message: 'etcd cannot log api in: refused',
+    });
+    expect(verdicts.get('uid-web')).toEqual({ kind: 'done' });
+  });
+
+  test('before authentication is switched on, a user that is there gets its password', async () => {
+    await pass();
+    etcd.isEnabled = false;
+    etcd.passwords.set('api', 'former');
+    expect((await pass()).calls.map(described)).toEqual(['UserChangePassword api', 'AuthEnable']);
+    expect(etcd.passwords.get('api')).toBe(saved().password);
   });
 
   test('a certificate instead: the password is no longer taken', async () => {

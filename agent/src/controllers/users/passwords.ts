@@ -1,23 +1,38 @@
 import { randomBytes } from 'node:crypto';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { isStatus } from '../../kube/api-error.ts';
+import { ApiError, isStatus } from '../../kube/api-error.ts';
 import type { Secret } from '../../kube/objects.ts';
 import type { Paths } from '../../kube/paths.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { userReasons } from '../../protocol/user-reasons.ts';
 import type { AtPoint } from '../cluster/reconcile.ts';
-import { isReserved, type Refusal, type WantedAuth } from './decide.ts';
+import { isReserved, type Refusal } from './decide.ts';
 import { type EtcdUserObject, eldest, userNameOf } from './object.ts';
 
-export interface PasswordOptions {
-  readonly client: Pick<ApiClient, 'get' | 'replace'>;
+/** What the Secrets of users have, by the UID of the EtcdUser. */
+export interface Passwords {
+  /** The password, or why there is none. Empty: it is still to be made. */
+  readonly found: ReadonlyMap<string, string | Refusal>;
+  /** Secrets that lack a password or the name of the user. */
+  readonly unfilled: ReadonlyMap<string, { readonly secret: Secret; readonly user: string }>;
+  /** A Secret or a right may be there in a moment. */
+  readonly isSoon: boolean;
+}
+
+export interface ReadOptions {
+  readonly client: Pick<ApiClient, 'get'>;
   readonly paths: Paths;
   readonly cluster: string;
-  readonly isPaused: boolean;
   /** By UID: why the Secret is that of somebody else. */
   readonly taken: ReadonlyMap<string, string>;
+}
+
+export interface FillOptions {
+  readonly client: Pick<ApiClient, 'replace'>;
+  readonly paths: Paths;
+  /** EtcdUsers that get no password, by UID. */
+  readonly refused: ReadonlySet<string>;
   readonly at: AtPoint;
-  /** A Secret has got a password. */
   readonly onWrite: (secret: string) => void;
 }
 
@@ -27,56 +42,82 @@ const maxBytes = 72;
 /** Requests at the same time. */
 const together = 8;
 
-/**
- * Reads the passwords of users from their Secrets, and writes one into each Secret that has none. It is in the Secret before etcd
- * has it: a crash in between loses nothing.
- */
-export async function passwordsOf(
-  users: readonly EtcdUserObject[],
-  options: PasswordOptions,
-): Promise<NonNullable<WantedAuth['passwords']>> {
+/** The Secrets lead, and etcd follows. A Secret that cannot be read is a problem of its user alone. */
+export async function readPasswords(users: readonly EtcdUserObject[], options: ReadOptions): Promise<Passwords> {
   const found = new Map<string, string | Refusal>();
-  const mine = eldest(users).filter((user) => user.spec.passwordSecret !== undefined);
-  for (let first = 0; first < mine.length; first += together) {
-    const some = mine.slice(first, first + together);
-    const passwords = await Promise.all(some.map((user) => passwordOf(user, options)));
-    for (const [i, { metadata }] of some.entries()) found.set(metadata.uid, passwords[i]!);
+  const unfilled = new Map<string, { secret: Secret; user: string }>();
+  let isSoon = false;
+  const read = async (user: EtcdUserObject) => {
+    const { uid } = user.metadata;
+    const [name, why] = [userNameOf(user), options.taken.get(uid)];
+    // It is refused for its name.
+    if (isReserved(user, options.cluster)) return;
+    if (why !== undefined) {
+      found.set(uid, { kind: 'refused', reason: 'SecretTaken', message: why });
+      return;
+    }
+    const secret = await secretOf(user.spec.passwordSecret!, options);
+    if (typeof secret === 'string') {
+      isSoon = true;
+      found.set(uid, problem(secret));
+      return;
+    }
+    const given = givenIn(secret, name);
+    found.set(uid, given);
+    if (typeof given === 'string' && (given === '' || !secret.data?.username))
+      unfilled.set(uid, { secret, user: name });
+  };
+  const mine = eldest(users).filter(({ spec }) => spec.passwordSecret !== undefined);
+  for (let at = 0; at < mine.length; at += together) await Promise.all(mine.slice(at, at + together).map(read));
+  return { found, unfilled, isSoon };
+}
+
+/**
+ * Writes what the Secrets lack: a random password, and the name of the user. A password is in the Secret before etcd has it, so a
+ * crash in between loses nothing.
+ */
+export async function fillPasswords(
+  { found, unfilled }: Passwords,
+  { client, paths, refused, at, onWrite }: FillOptions,
+): Promise<Passwords['found']> {
+  const all = new Map(found);
+  for (const [uid, { secret, user }] of unfilled) {
+    const given = all.get(uid) as string;
+    if (refused.has(uid)) {
+      if (given === '') all.set(uid, problem(userReasons.PasswordProblem));
+      continue;
+    }
+    const { name } = secret.metadata;
+    const password = given === '' ? randomBytes(32).toString('base64url') : given;
+    const data = { ...secret.data, username: base64(user), ...(given === '' && { password: base64(password) }) };
+    const filled: Secret = { ...secret, data };
+    await at('before WritePassword');
+    try {
+      await client.replace(paths.of('secrets', name), filled);
+      all.set(uid, password);
+      onWrite(name);
+    } catch (error) {
+      if (given === '') all.set(uid, problem(whyNot(name, error)));
+    }
+    await at('after WritePassword');
   }
-  return found;
+  return all;
 }
 
 const problem = (message: string): Refusal => ({ kind: 'refused', reason: 'PasswordProblem', message });
 
-async function passwordOf(user: EtcdUserObject, options: PasswordOptions): Promise<string | Refusal> {
-  const { client, paths, cluster, taken, isPaused, at, onWrite } = options;
-  const [name, secret] = [userNameOf(user), user.spec.passwordSecret!];
-  const why = taken.get(user.metadata.uid);
-  if (why !== undefined) return { kind: 'refused', reason: 'SecretTaken', message: why };
-  // It is refused for its name.
-  if (isReserved(name, cluster)) return problem(userReasons.PasswordProblem);
-  try {
-    const path = paths.of('secrets', secret);
-    const read = await client.get<Secret>(path);
-    const given = givenIn(read, name);
-    if (given !== '') return given;
-    if (isPaused) return { kind: 'refused', reason: 'Paused', message: userReasons.Paused };
-    const password = randomBytes(32).toString('base64url');
-    const filled: Secret = { ...read, data: { ...read.data, username: base64(name), password: base64(password) } };
-    await at('before WritePassword');
-    await client.replace(path, filled);
-    await at('after WritePassword');
-    onWrite(secret);
-    return password;
-  } catch (error) {
-    if (isStatus(error, 404)) return problem(`Secret ${secret} does not exist; apply the manifests of the EtcdUser`);
-    if (isStatus(error, 403))
-      return problem(
-        `Secret ${secret} may not be read or filled; apply the Role and RoleBinding of the EtcdUser (${messageOf(error)})`,
-      );
-    // An immutable one, for example. The other users do not wait for it.
-    if (isStatus(error, 422)) return problem(`Secret ${secret} cannot be filled: ${messageOf(error)}`);
-    throw error;
-  }
+async function secretOf(name: string, { client, paths }: ReadOptions): Promise<Secret | string> {
+  return client.get<Secret>(paths.of('secrets', name)).catch((error: unknown) => whyNot(name, error));
+}
+
+/** Throws what is no answer of the API server. */
+function whyNot(secret: string, error: unknown): string {
+  if (isStatus(error, 404))
+    return `Secret ${secret} does not exist; apply the manifests of the EtcdUser, and put the password that its clients have into it, or they need a new one`;
+  if (isStatus(error, 403))
+    return `Secret ${secret} may not be read or filled; apply the Role and RoleBinding of the EtcdUser`;
+  if (error instanceof ApiError) return `Secret ${secret} cannot be read or filled: ${messageOf(error)}`;
+  throw error;
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -86,10 +127,9 @@ function givenIn({ metadata: { name: secret }, type = 'Opaque', data = {} }: Sec
   if (type !== 'Opaque' && type !== 'kubernetes.io/basic-auth')
     return problem(`Secret ${secret} has the type ${type}; use one of the type Opaque or kubernetes.io/basic-auth`);
   const [username, bytes] = [data.username, data.password].map((each) => Buffer.from(each ?? '', 'base64'));
-  if (bytes!.length === 0) return '';
-  const at = `password in Secret ${secret}`;
   if (username!.length > 0 && username!.toString() !== user)
     return problem(`username in Secret ${secret} is not ${user}; correct or remove it`);
+  const at = `password in Secret ${secret}`;
   if (bytes!.length > maxBytes)
     return problem(`${at} has ${bytes!.length} bytes, of which etcd compares ${maxBytes}; give a shorter one`);
   const text = bytes!.toString();

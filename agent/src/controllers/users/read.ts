@@ -1,6 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
+  type AuthCall,
   authStatus,
+  type Login,
   login,
   type Permission,
   roleGet,
@@ -21,64 +22,94 @@ export interface Read {
   readonly hasUsers: boolean;
   /** The users that were asked for, beside root and those of ours. */
   readonly names: readonly string[];
-  /** The passwords that were tried. */
+  /** The passwords that `facts.logins` is about. */
+  readonly passwords: ReadonlyMap<string, string>;
+}
+
+/** What should be in etcd. */
+export interface Asked {
+  readonly names: readonly string[];
   readonly passwords: ReadonlyMap<string, string>;
 }
 
 /** Calls at the same time. */
 const together = 8;
 
+/** Logins at the same time, and in one pass: each keeps a core of etcd busy for a while. */
+const loginsTogether = 2;
+export const loginsInPass = 16;
+
 /**
- * Reads what etcd has of the users `names`, of root, and of what is ours, and tries the `passwords`, by user. As etcd passes
- * every read through raft, nothing is read again while its revision says that nothing has changed since `last`.
+ * Reads what etcd has of the users `names`, of root, and of what is ours. As etcd passes every read through raft, nothing is
+ * read again while its revision says that nothing has changed since `last`. `own`: the calls that were made since then.
  */
 export async function readAuth(
   etcd: EtcdCall,
-  names: readonly string[],
-  passwords: ReadonlyMap<string, string>,
+  { names, passwords }: Asked,
   last?: Read,
+  own: readonly AuthCall[] = [],
 ): Promise<Read> {
   const { isEnabled, revision } = await etcd(authStatus);
-  if (last && revision !== undefined && revision === last.revision && isSame(last, names, passwords, isEnabled))
-    return { ...last, facts: { ...last.facts, isEnabled } };
+  const logins = last && isOurs(last.revision, revision, own) ? stillKnown(last, passwords) : new Map<string, Login>();
+  const isSame = last && own.length === 0 && revision !== undefined && revision === last.revision;
+  if (isSame && `${names}` === `${last.names}`)
+    return { ...last, facts: { ...last.facts, isEnabled, logins }, passwords };
   const [users, roles] = [await etcd(userList), await etcd(roleList)];
   const ours = roles.filter((role) => userOf(role) !== undefined);
   const asked = new Set([root, ...names, ...ours.map((role) => userOf(role)!)]);
-  const found = await each(
-    users.filter((user) => asked.has(user)),
-    (user) => etcd((channel, options) => userGet(channel, user, options)),
-  );
-  // etcd takes no password while authentication is off. Nobody else's user is tried.
-  const known = [...passwords.keys()].filter((user) => isEnabled && found.get(user)?.includes(roleOf(user, true)));
   const facts: AuthFacts = {
     isEnabled,
-    users: found,
-    logins: await each(known, (user) =>
-      etcd((channel, options) => login(channel, user, passwords.get(user)!, options)),
+    users: await each(
+      users.filter((user) => asked.has(user)),
+      (user) => etcd((channel, options) => userGet(channel, user, options)),
     ),
     roles: await each<readonly Permission[]>(ours, (role) =>
       etcd((channel, options) => roleGet(channel, role, options)),
     ),
+    logins,
   };
   const hasUsers = users.some((user) => user !== root);
   return { facts, hasUsers, names, passwords, ...(revision !== undefined && { revision }) };
 }
 
-/** A switch alone changes no revision. */
-const isSame = (
-  last: Read,
-  names: readonly string[],
-  passwords: ReadonlyMap<string, string>,
-  isEnabled: boolean,
-): boolean =>
-  `${names}` === `${last.names}` &&
-  isDeepStrictEqual(passwords, last.passwords) &&
-  (passwords.size === 0 || isEnabled === last.facts.isEnabled);
+/** Nobody else has changed anything between the two: every call of ours but this one makes one revision. */
+function isOurs(before: string | undefined, now: string | undefined, own: readonly AuthCall[]): boolean {
+  if (before === undefined || now === undefined) return false;
+  const [[cluster, from], [same, to]] = [before.split(' '), now.split(' ')] as [string[], string[]];
+  const made = own.filter(({ kind }) => kind !== 'AuthEnable').length;
+  return cluster === same && BigInt(to!) - BigInt(from!) === BigInt(made);
+}
 
-async function each<T>(names: readonly string[], get: (name: string) => Promise<T>): Promise<Map<string, T>> {
+/** What is known of the same passwords. */
+const stillKnown = ({ facts: { logins = new Map() }, passwords: tried }: Read, passwords: Read['passwords']) =>
+  new Map([...logins].filter(([user]) => passwords.has(user) && passwords.get(user) === tried.get(user)));
+
+/**
+ * Tries passwords of which nothing is known yet, some of them in one pass. etcd takes none while authentication is off, and
+ * nobody else's user is tried.
+ */
+export async function tryLogins(etcd: EtcdCall, read: Read): Promise<Read> {
+  const { facts, passwords } = read;
+  const { logins = new Map(), users, isEnabled } = facts;
+  const isUntried = (user: string) => !logins.has(user) && users.get(user)?.includes(roleOf(user, true));
+  const untried = isEnabled ? [...passwords.keys()].filter(isUntried).slice(0, loginsInPass) : [];
+  if (untried.length === 0) return read;
+  const found = await each(
+    untried,
+    (user) => etcd((channel, options) => login(channel, user, passwords.get(user)!, options)),
+    loginsTogether,
+  );
+  return { ...read, facts: { ...facts, logins: new Map([...logins, ...found]) } };
+}
+
+async function each<T>(
+  names: readonly string[],
+  get: (name: string) => Promise<T>,
+  atOnce = together,
+): Promise<Map<string, T>> {
   const found = new Map<string, T>();
-  for (let at = 0; at < names.length; at += together) {
-    const some = names.slice(at, at + together);
+  for (let at = 0; at < names.length; at += atOnce) {
+    const some = names.slice(at, at + atOnce);
     const values = await Promise.all(some.map(get));
     for (const [i, name] of some.entries()) found.set(name, values[i]!);
   }

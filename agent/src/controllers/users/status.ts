@@ -22,6 +22,8 @@ export function readyOf(
   if (found.kind === 'unknown') return { status: 'Unknown', reason: found.reason, message: found.message };
   if (found.kind === 'refused') return no(found.reason, found.message);
   if (found.kind === 'call') return no('Pending');
+  if (spec.passwordSecret !== undefined)
+    return { status: 'True', reason: 'UserReady', message: `${userReasons.UserReady}${andPassword}` };
   if (spec.certificateSecret === undefined)
     return { status: 'True', reason: 'UserReady', message: userReasons.UserReady };
   if (!isManaged)
@@ -34,6 +36,8 @@ export function readyOf(
   if (!certificate?.certificate) return no('CertificatePending');
   return { status: 'True', reason: 'UserReady', message: userReasons.UserReady };
 }
+
+const andPassword = ', and the password that its Secret had when it was last read; it is read about every 30 seconds';
 
 /** What ends by itself. */
 const passing: readonly UserReason[] = ['Pending', 'CertificatePending', 'ClusterNotFound', 'ClusterNotServing'];
@@ -66,7 +70,8 @@ export function statusOf(
     };
   });
   const { notAfter, renewAt } = certificate?.certificate ?? {};
-  const hasSecret = spec.certificateSecret !== undefined && ready.reason !== 'SecretTaken';
+  const hasCertificate = spec.certificateSecret !== undefined && spec.passwordSecret === undefined;
+  const hasSecret = hasCertificate && ready.reason !== 'SecretTaken';
   const found: UserStatus = {
     ...(generation !== undefined && { observedGeneration: generation }),
     conditions,

@@ -25,7 +25,7 @@ import { AuthNotes } from './auth-notes.ts';
 import { subjectOf, type Verdict, type WantedAuth } from './decide.ts';
 import { goingVerdict } from './going.ts';
 import { type EtcdUserObject, isGoing } from './object.ts';
-import { passwordsOf } from './passwords.ts';
+import { fillPasswords, type Passwords, readPasswords } from './passwords.ts';
 import type { Read } from './read.ts';
 import { secretsTaken } from './secrets-taken.ts';
 import { readyOf, statusOf } from './status.ts';
@@ -158,7 +158,7 @@ export class Users {
     );
     if (wanted) this.#options.certificates.followUsers(wanted);
     await this.#report(users);
-    return found.why === undefined;
+    return found.why === undefined && !found.isSoon;
   }
 
   /** What is known of etcd's authentication, for the status of the EtcdCluster. */
@@ -197,21 +197,28 @@ export class Users {
       this.#notes.forget();
       return { verdicts: verdictFor(users, 'unknown', 'ClusterNotServing', hold), why: hold };
     }
-    const wanted = await this.#wanted(users, taken, record);
+    const passwords = await this.#passwords(users, taken);
+    const wanted = this.#wanted(users, passwords.found, record);
     return this.#options.etcd.withLeader(record?.clusterId, async (etcd) => {
       const seen = await look({ etcd, wanted, last: this.#last });
       this.#last = seen.read;
       this.#notes.saw(seen.read, seen.isOn);
       this.#goodAt = performance.now();
-      if (!seen.call) return { verdicts: seen.verdicts, read: seen.read };
+      if (!seen.call && passwords.unfilled.size === 0)
+        return {
+          verdicts: tried(seen.verdicts),
+          read: seen.read,
+          isSoon: passwords.isSoon || hasUntried(seen.verdicts),
+        };
       if (spec.paused) return { verdicts: withheld(seen.verdicts, paused), read: seen.read, isPaused: true };
       const halfWay = halfWayOf(record, this.#members);
-      return halfWay?.lets(seen.call) === false ? held(seen, halfWay) : this.#apply(etcd);
+      const mayNot = halfWay && (!seen.call || !halfWay.lets(seen.call));
+      return mayNot ? held(seen, halfWay) : this.#apply(etcd, seen.verdicts);
     });
   }
 
   /** Nothing is changed on an older state than that of this moment. */
-  async #apply(etcd: EtcdCall): Promise<Outcome> {
+  async #apply(etcd: EtcdCall, seen: ReadonlyMap<string, Verdict>): Promise<Outcome> {
     const { client, paths, name } = this.#options;
     const [users, clusters, record] = await Promise.all([
       client.list<EtcdUserObject>(paths.of('etcdusers')),
@@ -230,10 +237,11 @@ export class Users {
       return { verdicts: verdictFor(all, 'unknown', 'Pending'), why: `EtcdCluster ${name} has changed` };
     this.#last = undefined;
     const halfWay = halfWayOf(record?.doc, this.#members);
-    const taken = secretsTaken(users.items, [...this.#options.clusters(), cluster]);
+    const passwords = await this.#passwords(all, secretsTaken(users.items, [...this.#options.clusters(), cluster]));
+    const filled = await this.#fill(passwords, seen);
     const done = await apply({
       etcd,
-      wanted: await this.#wanted(all, taken, record?.doc),
+      wanted: this.#wanted(all, filled, record?.doc),
       ...(halfWay && { lets: halfWay.lets }),
       at: async (point) => this.#options.at(point),
     });
@@ -244,23 +252,30 @@ export class Users {
     if (halfWay && done.isHeld) return held(done, halfWay);
     const isLeft = [...done.verdicts.values()].some(({ kind }) => kind === 'call');
     return {
-      verdicts: done.verdicts,
+      verdicts: tried(done.verdicts),
       read: done.read,
+      isSoon: passwords.isSoon || hasUntried(done.verdicts),
       ...(isLeft && { why: 'something else changes users and roles of etcd too' }),
     };
   }
 
-  async #wanted(
-    users: readonly EtcdUserObject[],
-    taken: ReadonlyMap<string, string>,
-    record: RecordDoc | undefined,
-  ): Promise<WantedAuth> {
-    const { client, paths, name: cluster, at, log } = this.#options;
-    const { auth, paused: isPaused = false } = this.#cluster.spec;
+  #wanted(users: readonly EtcdUserObject[], passwords: Passwords['found'], record: RecordDoc | undefined): WantedAuth {
+    const { auth } = this.#cluster.spec;
     const staying = users.filter((user) => !isGoing(user));
-    const onWrite = (secret: string) => log.info(`Wrote a password into Secret ${secret}`);
-    const passwords = await passwordsOf(staying, { client, paths, cluster, isPaused, taken, at, onWrite });
-    return { cluster, auth, users: staying, passwords, minor: record?.versions.current };
+    return { cluster: this.#options.name, auth, users: staying, passwords, minor: record?.versions.current };
+  }
+
+  #passwords(users: readonly EtcdUserObject[], taken: ReadonlyMap<string, string>): Promise<Passwords> {
+    const { client, paths, name: cluster } = this.#options;
+    const staying = users.filter((user) => !isGoing(user));
+    return readPasswords(staying, { client, paths, cluster, taken });
+  }
+
+  #fill(passwords: Passwords, seen: ReadonlyMap<string, Verdict>): Promise<Passwords['found']> {
+    const { client, paths, at, log } = this.#options;
+    const refused = new Set([...seen].flatMap(([uid, { kind }]) => (kind === 'refused' ? uid : [])));
+    const onWrite = (secret: string) => log.info(`Filled Secret ${secret} of a user with a password`);
+    return fillPasswords(passwords, { client, paths, refused, at, onWrite });
   }
 
   /** With a certificate of another name the reconciler would shut itself out. */
@@ -306,7 +321,7 @@ export class Users {
     const { name, uid, resourceVersion } = user.metadata;
     const found = this.#verdicts.get(uid);
     if (!found) return;
-    const secret = user.spec.certificateSecret;
+    const secret = user.spec.passwordSecret === undefined ? user.spec.certificateSecret : undefined;
     const certificate = secret === undefined ? undefined : certificates.ofUser(secret);
     const isManaged = this.#cluster.spec.tls?.managed !== undefined;
     const needsCertificate = found.kind === 'done' && secret !== undefined && isManaged;
@@ -361,6 +376,13 @@ const held = (
   why,
 });
 
+/** A user whose password was not tried keeps its status. */
+const tried = (verdicts: ReadonlyMap<string, Verdict>): Verdicts =>
+  new Map([...verdicts].filter(([, { kind }]) => kind !== 'untried')) as Verdicts;
+
+const hasUntried = (verdicts: ReadonlyMap<string, Verdict>): boolean =>
+  [...verdicts.values()].some(({ kind }) => kind === 'untried');
+
 const crdGoing =
   'the custom resource EtcdUser is being deleted; its users in etcd are left alone until the CRD is applied again';
 
@@ -372,6 +394,8 @@ interface Outcome {
   /** What etcd has; undefined if it was not asked. */
   readonly read?: Read;
   readonly isPaused?: boolean;
+  /** Something may be otherwise in a moment. */
+  readonly isSoon?: boolean;
   /** etcd was not asked: these are verdicts of before. */
   readonly isOld?: boolean;
   /** What is to be tried again soon. */

@@ -39,6 +39,7 @@ export const paused: Found = { kind: 'refused', reason: 'Paused', message: userR
 export function wishes(users: readonly EtcdUserObject[], verdicts: Verdicts): UserWish[] | undefined {
   const found: UserWish[] = [];
   for (const user of users) {
+    if (user.spec.passwordSecret !== undefined) continue;
     const verdict = verdicts.get(user.metadata.uid);
     if (!verdict || verdict.kind === 'unknown') return undefined;
     const { certificateSecret: secret } = user.spec;

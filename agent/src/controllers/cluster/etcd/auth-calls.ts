@@ -57,8 +57,12 @@ export async function changeAuth(
   options: CallOptions,
   password?: string,
 ): Promise<void> {
-  await channel.unary(`Auth/${call.kind}`, requestOf(call, password), options);
+  const limits = password === undefined ? options : patient(options);
+  await channel.unary(`Auth/${call.kind}`, requestOf(call, password), limits);
 }
+
+/** bcrypt is slow on purpose, and `bcrypt-cost` may make it slower. */
+const patient = (options: CallOptions): CallOptions => ({ ...options, deadline: 30_000 });
 
 function requestOf(call: AuthCall, password: string | undefined): Uint8Array {
   switch (call.kind) {
@@ -101,6 +105,9 @@ const permissionMessage = ({ access, key, rangeEnd }: Permission): Uint8Array =>
 const bytes = (key: string): Buffer => Buffer.from(key, 'latin1');
 const keyOf = (value: FieldValue): string => Buffer.from(bytesOf(value)).toString('latin1');
 
+/** Code of a server that cannot answer now. */
+const unavailable = 14;
+
 /** Code of a method that this etcd does not know. */
 const unimplemented = 12;
 
@@ -138,8 +145,8 @@ async function refusesLogin(channel: GrpcChannel, options: CallOptions): Promise
   }
 }
 
-/** `none`: etcd has the user without a password, and takes none. */
-export type Login = 'right' | 'wrong' | 'none';
+/** `none`: etcd has the user without a password, and takes none. `why`: etcd answers something else. */
+export type Login = 'right' | 'wrong' | 'none' | { readonly why: string };
 
 /** Whether a user has this password. Authentication must be on. */
 export async function login(
@@ -149,13 +156,14 @@ export async function login(
   options: CallOptions,
 ): Promise<Login> {
   try {
-    await channel.unary('Auth/Authenticate', credentials(user, password), options);
+    await channel.unary('Auth/Authenticate', credentials(user, password), patient(options));
     return 'right';
   } catch (error) {
-    const message = causeOf(error)?.message ?? '';
+    const { code, message = '' } = causeOf(error) ?? {};
     if (/invalid user ID or password/.test(message)) return 'wrong';
     if (/no password user/.test(message)) return 'none';
-    throw error;
+    if (code === undefined || code === unavailable) throw error;
+    return { why: message };
   }
 }
 
