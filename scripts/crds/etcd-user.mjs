@@ -139,8 +139,14 @@ export const etcdUser = crd({
     ageColumn,
     messageColumn,
   ],
-  rules: rules([
-    "has(self.spec.userName) || (self.metadata.name.size() <= 64 && self.metadata.name != 'root' && self.metadata.name != self.spec.clusterName + '-backup')",
-    'without spec.userName the user has the name of this object, which must not be longer than 64 characters, root or <cluster>-backup: give spec.userName',
-  ]),
+  rules: rules(
+    [
+      "!has(self.spec.passwordSecret) || (has(self.spec.userName) ? self.spec.userName : self.metadata.name) != self.spec.clusterName + '-client'",
+      'a user with spec.passwordSecret must not be called <cluster>-client, which is the name in the certificate of all clients, so nobody would need the password: give another spec.userName',
+    ],
+    [
+      "has(self.spec.userName) || (self.metadata.name.size() <= 64 && self.metadata.name != 'root' && self.metadata.name != self.spec.clusterName + '-backup')",
+      'without spec.userName the user has the name of this object, which must not be longer than 64 characters, root or <cluster>-backup: give spec.userName',
+    ],
+  ),
 });

@@ -158,6 +158,23 @@ describe('a user with a password', () => {
     ]);
   });
 
+  test('is not called like the certificate of all clients', () => {
+    expect(problemsOf(withPassword({}, { userName: 'orders-client' }).user)).toEqual([
+      "userName: 'orders-client' is the name in the certificate of all clients, so nobody would need the password; give another name",
+    ]);
+    expect(problemsOf(withUser({}, { userName: 'orders-client' }).user)).toEqual([]);
+  });
+
+  test.each([EtcdTls.managed(), EtcdTls.certManager({ issuer: 'ca' }), EtcdTls.fromSecrets(userSecrets)])(
+    'does not share its Secret with another user',
+    (tls) => {
+      const { orders, user } = withPassword({ tls });
+      const other = orders.addUser('api-password', { can });
+      expect(problemsOf(other).join()).toContain("is called 'orders-user-api-password' too");
+      expect(problemsOf(user).join()).toContain("is called 'orders-user-api-password' too");
+    },
+  );
+
   test('cannot have its password in a Secret that the reconciler fills with a certificate', () => {
     const { orders } = withPassword({}, { secretName: 'orders-client-tls' });
     expect(() => Testing.synth(Chart.of(orders))).toThrow(

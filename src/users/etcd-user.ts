@@ -77,6 +77,8 @@ export class EtcdUser extends Construct {
       this.secret = this.object('Secret', 'v1', 'Secret', this.secretName, { type: 'Opaque' });
       [this.role, this.roleBinding] = this.rights(access);
     }
+    // Also if something else creates it: two users must not have one Secret.
+    if (!this.secret) this.names.take('Secret', this.secretName);
     if (!props.password) this.certificate = this.certificateOf(access);
     this.customResource = this.object('EtcdUser', 'cdk8s-etcd.dev/v1alpha1', 'EtcdUser', this.resourceName, {
       spec: userSpec(props, this.userName, this.secret && this.secretName),

@@ -3,7 +3,7 @@ import { isExistingEtcd, isMisnamed, otherNamespaceProblem } from '../backup/etc
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import { labelProblems } from '../lib/labels';
 import type { TlsBinding } from '../tls/tls-binding';
-import { backupUser } from '../tls/tls-names';
+import { backupUser, clientUser } from '../tls/tls-names';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import type { EtcdPermission } from './etcd-permission';
@@ -19,7 +19,7 @@ export function userProblems(user: Named, props: EtcdUserProps, access: UserAcce
     ...problemsOf(
       derived(props.name) ? undefined : nameProblem('name', user.resourceName),
       derived(props.secretName) ? undefined : nameProblem('secretName', user.secretName),
-      userNameProblem(user.userName, cluster.clusterName),
+      userNameProblem(user.userName, cluster.clusterName, props.password),
       access ? otherNamespaceProblem(user, cluster) : notOursProblem(cluster),
       access && accessProblem(access, cluster.clusterName),
       props.password && access ? passwordSecretProblem(user.secretName, access.tls) : undefined,
@@ -31,10 +31,12 @@ export function userProblems(user: Named, props: EtcdUserProps, access: UserAcce
 
 type Named = Construct & Readonly<Record<'resourceName' | 'secretName' | 'userName', string>>;
 
-function userNameProblem(name: string, cluster: string): string | undefined {
+function userNameProblem(name: string, cluster: string, hasPassword = false): string | undefined {
   if (!/^[A-Za-z0-9]([-A-Za-z0-9_.:@/]{0,62}[A-Za-z0-9])?$/.test(name)) {
     return `userName: '${name}' is not a valid name of a user; use up to 64 letters, digits, '-', '_', '.', ':', '@' and '/', beginning and ending with a letter or digit`;
   }
+  if (hasPassword && name === clientUser(cluster))
+    return `userName: '${name}' is the name in the certificate of all clients, so nobody would need the password; give another name`;
   if (name !== 'root' && name !== backupUser(cluster)) return undefined;
   return `userName: '${name}' is the name that ${name === 'root' ? 'the reconciler' : 'a backup'} uses; give another name`;
 }

@@ -270,6 +270,11 @@ const users: readonly Case[] = [
   ['the user of backups by its own name', user({}, 'orders-backup'), ownName],
   ['a user with a long name of its own', user({}, 'u'.repeat(65)), ownName],
   [
+    'a user with a password that the certificate of all clients names',
+    user({ userName: 'orders-client', passwordSecret: 'a' }),
+    'must not be called <cluster>-client',
+  ],
+  [
     'a user with a certificate and a password',
     user({ certificateSecret: 'a', passwordSecret: 'b' }),
     'passwordSecret cannot be combined with certificateSecret: remove one of them',
