@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheDirectory, fillDirectory } from './cache.mjs';
 import { certManagerCrds } from './foreign-crds.mjs';
-import { goBuild } from './go-build.mjs';
+import { goBuild } from './go/go-build.mjs';
 import { buildFrom } from './image/builder.mjs';
 
 const image = 'ghcr.io/cdk8s-etcd/cert-manager:e2e';

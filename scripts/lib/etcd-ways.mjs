@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { candidate, unpack } from './debian-package.mjs';
 import { minorOf, programsOf, versionOf } from './etcd-programs.mjs';
 import { downloadRelease } from './etcd-release.mjs';
-import { goBuild } from './go-build.mjs';
+import { goBuild } from './go/go-build.mjs';
 import { onPath } from './on-path.mjs';
 
 const wrappers = join(import.meta.dirname, '../../test/tools/etcd');

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheDirectory, fillDirectory } from './cache.mjs';
 import { allPrometheusOperatorCrds } from './foreign-crds.mjs';
-import { goBuild } from './go-build.mjs';
+import { goBuild } from './go/go-build.mjs';
 import { buildFrom } from './image/builder.mjs';
 import { onPath } from './on-path.mjs';
 

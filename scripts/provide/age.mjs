@@ -4,7 +4,7 @@ import { access, constants, copyFile, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cacheDirectory, fillDirectory } from '../lib/cache.mjs';
 import { candidate, unpack } from '../lib/debian-package.mjs';
-import { goBuild } from '../lib/go-build.mjs';
+import { goBuild } from '../lib/go/go-build.mjs';
 import { onPath } from '../lib/on-path.mjs';
 import { say } from '../lib/run.mjs';
 

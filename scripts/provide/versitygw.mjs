@@ -1,5 +1,5 @@
 // Puts versitygw, an S3 server, into the cache: from the PATH, else built from its Go module. Runs on Node 20.
-import { goProgram } from '../lib/go-program.mjs';
+import { goProgram } from '../lib/go/go-program.mjs';
 import { say } from '../lib/run.mjs';
 
 try {

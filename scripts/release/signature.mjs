@@ -2,7 +2,7 @@
 // made for it and thrown away; the workflow signs with the identity of sign.yml, whose job runs sign.mjs and nothing else.
 import { chmodSync, copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { goProgram } from '../lib/go-program.mjs';
+import { goProgram } from '../lib/go/go-program.mjs';
 import { run } from '../lib/run.mjs';
 import { signatures } from './artifacts.mjs';
 import { LeftOut } from './left-out.mjs';

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { goProgram } from '../lib/go-program.mjs';
+import { goProgram } from '../lib/go/go-program.mjs';
 import { synthesize } from '../lib/synthesize.mjs';
 
 const root = join(import.meta.dirname, '../..');

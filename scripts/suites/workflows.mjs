@@ -1,6 +1,6 @@
 // `npm run suite -- workflows`: actionlint on .github/workflows.
 import { spawnSync } from 'node:child_process';
-import { goProgram } from '../lib/go-program.mjs';
+import { goProgram } from '../lib/go/go-program.mjs';
 import { root } from '../lib/steps.mjs';
 
 try {

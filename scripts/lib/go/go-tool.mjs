@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { cacheDirectory, fillDirectory } from './cache.mjs';
+import { cacheDirectory, fillDirectory } from '../cache.mjs';
+import { say } from '../run.mjs';
 import { goBuild } from './go-build.mjs';
-import { say } from './run.mjs';
 
-const wrappers = join(import.meta.dirname, '../../test/tools');
+const wrappers = join(import.meta.dirname, '../../../test/tools');
 
 /** Builds a program of the tests into the cache, from its folder in test/tools. Sets the exit code to 2 if it cannot be built. */
 export async function goTool(name) {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run, say } from './run.mjs';
+import { run, say } from '../run.mjs';
 
 /**
  * Builds main packages of the module in `wrapper` into `out`, each under the last part of its path without its version.

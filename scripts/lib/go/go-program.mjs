@@ -1,11 +1,11 @@
 import { access, constants, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cacheDirectory, fillDirectory } from './cache.mjs';
+import { cacheDirectory, fillDirectory } from '../cache.mjs';
+import { onPath } from '../on-path.mjs';
+import { say } from '../run.mjs';
 import { goBuild } from './go-build.mjs';
-import { onPath } from './on-path.mjs';
-import { say } from './run.mjs';
 
-const wrappers = join(import.meta.dirname, '../../test/tools');
+const wrappers = join(import.meta.dirname, '../../../test/tools');
 
 /**
  * Puts a program into the cache: the one on the PATH, else one built from its Go module by the wrapper in test/.
