@@ -8,6 +8,8 @@ import { type AuthStatus, authStatus } from '../../src/controllers/cluster/etcd/
 import { EtcdPort } from '../../src/controllers/cluster/etcd/etcd-port.ts';
 import { type Applied, apply } from '../../src/controllers/users/apply.ts';
 import { described, type WantedAuth } from '../../src/controllers/users/decide.ts';
+import { Logins } from '../../src/controllers/users/logins.ts';
+import { isOurs, readAuth } from '../../src/controllers/users/read.ts';
 import { mark, user } from '../../src/controllers/users/users.fixture.ts';
 import { type Certificates, createCertificates, type KeyPair } from '../harness/certificates.ts';
 import { availableMinors, etcdOf, missingMinors } from '../harness/etcd-binaries.ts';
@@ -77,7 +79,9 @@ describe.each(availableMinors())('etcd %s', (minor) => {
   }
 
   const pass = (wanted: Partial<WantedAuth>, at: (point: string) => Promise<void> = async () => {}): Promise<Applied> =>
-    port.withLeader(undefined, (etcd) => apply({ etcd, wanted: { cluster: 'orders', users: [], ...wanted }, at }));
+    port.withLeader(undefined, (etcd) =>
+      apply({ etcd, wanted: { cluster: 'orders', users: [], ...wanted }, logins: new Logins(), at }),
+    );
 
   const lines = async (wanted: Partial<WantedAuth>) => (await pass(wanted)).calls.map(described);
   /** Tries again while there is no leader. */
@@ -289,6 +293,25 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     expect(await lines({ auth: true })).toEqual(['UserDelete api', `RoleDelete password.${mark('api')}`]);
     await expect(put(first)).rejects.toThrow(refused);
     expect(await root.etcdctl('role', 'list')).toBe('');
+  });
+
+  test('each call but the switch on makes one revision', async () => {
+    const see = () => port.withLeader(undefined, (etcd) => readAuth(etcd, []));
+    const byPassword = user('legacy', [], { passwordSecret: 'legacy' });
+    const steps: Partial<WantedAuth>[] = [
+      { users: [api, web] },
+      { users: [web, byPassword], passwords: new Map([['uid-legacy', 'one']]) },
+      { users: [byPassword], passwords: new Map([['uid-legacy', 'two']]) },
+      { users: [], auth: false },
+    ];
+    for (const step of steps) {
+      const before = await see();
+      const { calls } = await pass(step);
+      expect(calls.length).toBeGreaterThan(0);
+      // etcd 3.4 has no revision to ask for.
+      expect(isOurs(before, await see(), calls)).toBe(minor !== '3.4');
+      expect(isOurs(before, await see(), calls.slice(1))).toBe(false);
+    }
   });
 
   test('a stop after every call: each pass goes on from what etcd has', async () => {

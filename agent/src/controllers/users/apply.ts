@@ -3,9 +3,19 @@ import { AgentError, messageOf } from '../../lib/errors.ts';
 import { type AuthCall, changeAuth } from '../cluster/etcd/auth-calls.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
 import { root } from '../root-certificate.ts';
-import { after, type Decision, decide, described, passwordsIn, subjectOf, type WantedAuth } from './decide.ts';
+import {
+  type AuthFacts,
+  after,
+  type Decision,
+  decide,
+  described,
+  passwordsIn,
+  subjectOf,
+  type WantedAuth,
+} from './decide.ts';
+import type { Logins } from './logins.ts';
 import { userNameOf } from './object.ts';
-import { type Asked, type Read, readAuth, tryLogins } from './read.ts';
+import { isOurs, type Read, readAuth } from './read.ts';
 
 export interface Applied {
   readonly read: Read;
@@ -18,6 +28,7 @@ export interface Applied {
   readonly calls: readonly AuthCall[];
   /** Why etcd refused others, each of one user. */
   readonly refused: readonly string[];
+  readonly tries: Awaited<ReturnType<Logins['try']>>;
 }
 
 export interface ApplyOptions {
@@ -25,48 +36,47 @@ export interface ApplyOptions {
   readonly wanted: WantedAuth;
   /** The calls that may be made now. Default: all. */
   readonly lets?: (call: AuthCall) => boolean;
-  /** What an earlier pass has read. */
+  /** What was read before. For `apply` only to know whether something has changed since. */
   readonly last?: Read | undefined;
+  readonly logins: Logins;
   /** Called before and after each call; throws if it may not be made. */
   readonly at: (point: string) => Promise<void>;
 }
 
-/** What etcd has and should have, without a change. */
-export async function look({
-  etcd,
-  wanted,
-  last,
-}: Omit<ApplyOptions, 'at' | 'lets'>): Promise<Decision & { read: Read }> {
-  const read = await readAuth(etcd, askedBy(wanted), last);
-  const decision = decide(read.facts, wanted);
-  if (decision.call) return { read, ...decision };
-  // Nothing else waits for logins.
-  const tried = await tryLogins(etcd, read);
-  return { read: tried, ...decide(tried.facts, wanted) };
+type LookOptions = Pick<ApplyOptions, 'etcd' | 'wanted' | 'last' | 'logins'>;
+
+/** What etcd has and should have, without a change. Passwords of which nothing is known are not tried. */
+export async function look({ etcd, wanted, last, logins }: LookOptions): Promise<Decision & { read: Read }> {
+  const read = await readAuth(etcd, namesOf(wanted), last);
+  if (!isOurs(last, read)) logins.forget();
+  return { read, ...decideWith(logins, read, wanted) };
 }
 
-const askedBy = (wanted: WantedAuth): Asked => ({ names: namesOf(wanted), passwords: passwordsIn(wanted) });
+export const decideWith = (
+  logins: Logins,
+  { facts }: Read,
+  wanted: WantedAuth,
+  failed?: ReadonlyMap<string, string>,
+): Decision => decide({ ...facts, logins: logins.of(passwordsIn(wanted)) }, wanted, failed);
 
 export const namesOf = ({ users }: WantedAuth): string[] => [...new Set(users.map(userNameOf))].sort();
 
 /** Makes one call after the other until etcd has what it should have. Then it is read again: something else may write too. */
 export async function apply(options: ApplyOptions): Promise<Applied> {
-  const { etcd, wanted, at, lets = () => true } = options;
+  const { etcd, wanted, logins, at, lets = () => true } = options;
   const calls: AuthCall[] = [];
   const failed = new Map<string, string>();
-  const asked = askedBy(wanted);
-  let read = await readAuth(etcd, asked, options.last);
-  for (let round = 0; ; round++) {
+  const passwords = passwordsIn(wanted);
+  let tries: Applied['tries'] | undefined;
+  let read = await readAuth(etcd, namesOf(wanted));
+  if (!isOurs(options.last, read)) logins.forget();
+  for (let round = 0; ; ) {
     const before = calls.length;
-    let decision = decide(read.facts, wanted, failed);
-    if (!decision.call) {
-      read = await tryLogins(etcd, read);
-      decision = decide(read.facts, wanted, failed);
-    }
-    let { facts } = read;
+    let facts: AuthFacts = { ...read.facts, logins: logins.of(passwords) };
+    let decision = decide(facts, wanted, failed);
     for (let { call } = decision; call && lets(call); { call } = decision) {
       await at(`before ${call.kind}`);
-      const why = await send(etcd, call, asked.passwords);
+      const why = await send(etcd, call, passwords);
       await at(`after ${call.kind}`);
       if (why === undefined) {
         calls.push(call);
@@ -74,15 +84,26 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
       } else failed.set(subjectOf(call)!, why);
       decision = decide(facts, wanted, failed);
     }
-    if (calls.length === before || round === rounds) {
-      const { verdicts, isOn, call } = decision;
-      const isHeld = call !== undefined && !lets(call);
-      return { read, verdicts, isOn, isHeld, calls, refused: [...failed.values()] };
+    logins.learn(passwords, facts.logins!);
+    const isChanged = calls.length > before;
+    if (isChanged && round++ < rounds) {
+      const now = await readAuth(etcd, namesOf(wanted));
+      if (!isOurs(read, now, calls.slice(before))) logins.forget();
+      read = now;
+      continue;
     }
-    const { made: _, ...known } = facts;
-    read = await readAuth(etcd, asked, { ...read, facts: known }, calls.slice(before));
+    // Passwords come last: nothing else waits for them.
+    if (!isChanged && !tries) {
+      tries = await logins.try(etcd, read.facts, passwords);
+      if (tries.found > 0) continue;
+    }
+    const { verdicts, isOn, call } = decision;
+    const isHeld = call !== undefined && !lets(call);
+    return { read, verdicts, isOn, isHeld, calls, refused: [...failed.values()], tries: tries ?? noTries };
   }
 }
+
+const noTries = { found: 0, isLeft: true };
 
 /** How often changes of another writer are corrected in one pass. */
 const rounds = 2;

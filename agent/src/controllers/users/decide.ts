@@ -88,6 +88,8 @@ export function decide(
 ): Decision {
   const verdicts = new Map<string, Verdict>();
   const users: Accepted[] = [];
+  /** Users whose former password would be taken if authentication were switched on. */
+  const exposed = new Map<string, string>();
   const kept = new Set<string>();
   for (const [name, same] of Map.groupBy(oldestFirst(wanted.users), userNameOf)) {
     const [first, ...others] = same as [EtcdUserObject, ...EtcdUserObject[]];
@@ -96,6 +98,8 @@ export function decide(
     if (refusal) {
       verdicts.set(first.metadata.uid, refusal);
       if (leftAlone.has(refusal.reason)) for (const role of rolesOf(name)) kept.add(role);
+      const isExposed = hasPassword(first) && facts.users.get(name)?.includes(roleOf(name, true));
+      if (isExposed && !facts.isEnabled) exposed.set(name, refusal.message);
       continue;
     }
     const role = roleOf(name, hasPassword(first));
@@ -111,12 +115,12 @@ export function decide(
     ...orphans(facts, kept),
     ...accepted.map(({ call }) => call),
     // With `auth: true` nobody waits for an EtcdUser that etcd refuses. Else its clients would be shut out by the switch.
-    isOn && !facts.isEnabled && (wanted.auth || !accepted.some(({ call }) => isFailed(call)))
+    isOn && !facts.isEnabled && (wanted.auth || (exposed.size === 0 && !accepted.some(({ call }) => isFailed(call))))
       ? ({ kind: 'AuthEnable' } as const)
       : undefined,
   ];
   const call = candidates.find((each) => each !== undefined && !isFailed(each));
-  const state = { isOn, isEnabled: facts.isEnabled };
+  const state = { isOn, isEnabled: facts.isEnabled, exposed };
   for (const { uid, call: own, name, role } of accepted) {
     const login = role === roleOf(name) ? 'right' : facts.logins?.get(name);
     verdicts.set(uid, verdictOf({ name, call: own, login }, state, failed));
@@ -139,7 +143,7 @@ function verdictOf(
     call,
     login,
   }: { readonly name: string; readonly call: AuthCall | undefined; readonly login: Login | undefined },
-  { isOn, isEnabled }: { readonly isOn: boolean; readonly isEnabled: boolean },
+  { isOn, isEnabled, exposed }: { isOn: boolean; isEnabled: boolean; exposed: ReadonlyMap<string, string> },
   failed: ReadonlyMap<string, string>,
 ): Verdict {
   const failure = failed.get(name);
@@ -149,10 +153,10 @@ function verdictOf(
     if (typeof login === 'object') return refused('RefusedByEtcd', `etcd cannot log ${name} in: ${login.why}`);
     return { kind: login === undefined ? 'untried' : 'done' };
   }
-  const others = [...failed].map(([user, why]) => `${user}: ${why}`).join('; ');
-  if (others === '') return { kind: 'call' };
-  const message = `authentication is not switched on before every user is there, and etcd refuses ${others}`;
-  return refused('RefusedByEtcd', message);
+  const [others, open] = [failed, exposed].map((why) => [...why].map((each) => each.join(': ')).join('; '));
+  if (others === '' && open === '') return { kind: 'call' };
+  const why = others === '' ? `these have not their passwords: ${open}` : `etcd refuses ${others}`;
+  return refused('RefusedByEtcd', `authentication is not switched on before every user is there, and ${why}`);
 }
 
 const refused = (reason: UserReason, message: string = userReasons[reason]): Refusal => ({
@@ -264,7 +268,7 @@ function callFor(
   const other = roles.find((each) => each !== role);
   if (other !== undefined) return { kind: 'UserRevokeRole', user, role: other };
   // While authentication is off nobody knows the password. It is set, so that no former one is taken once it is on.
-  const isUnsure = isOn && !facts.isEnabled && login === undefined && role !== roleOf(user);
+  const isUnsure = isOn && !facts.isEnabled && login !== 'right' && role !== roleOf(user);
   return isUnsure ? { kind: 'UserChangePassword', user } : undefined;
 }
 
@@ -293,8 +297,10 @@ export function after(facts: AuthFacts, call: AuthCall): AuthFacts {
   const logins = new Map(facts.logins);
   switch (call.kind) {
     case 'AuthEnable':
+      // A user that was not made here may take no password at all, which shows only now.
+      return { ...facts, isEnabled: true, logins: new Map([...logins].filter(([user]) => made.has(user))) };
     case 'AuthDisable':
-      return { ...facts, isEnabled: call.kind === 'AuthEnable' };
+      return { ...facts, isEnabled: false };
     case 'UserAdd':
       users.set(call.user, []);
       made.add(call.user);

@@ -18,6 +18,8 @@ export class FakeEtcd implements RootPort {
   pem: Buffer = Buffer.of();
   /** The call that is refused. */
   refused: string | undefined;
+  /** The call that gets no answer. */
+  silent: string | undefined;
   revision = 1;
 
   get changes(): string[] {
@@ -44,6 +46,7 @@ export class FakeEtcd implements RootPort {
     const fields = [...fieldsOf(request)];
     const [one = '', two = ''] = [1, 2].map((n) => fields.filter(([field]) => field === n).map(([, v]) => text(v))[0]);
     this.calls.push(call);
+    if (call === this.silent) throw new AgentError(ExitCode.etcdUnavailable, `etcd did not answer ${call} within 5s`);
     if (call === this.refused) throw refusal('refused');
     if (call === 'AuthStatus')
       return Buffer.concat([encodeInt(2, Number(this.isEnabled)), encodeInt(3, this.revision)]);
@@ -59,7 +62,6 @@ export class FakeEtcd implements RootPort {
       if (password !== two) throw refusal('etcdserver: authentication failed, invalid user ID or password');
       return encodeBytes(2, 'token');
     }
-    if (call !== 'AuthEnable') this.revision++;
     if (call === 'AuthEnable' || call === 'AuthDisable') this.isEnabled = call === 'AuthEnable';
     else if (call === 'UserAdd') {
       this.users.set(one, new Set());
@@ -67,12 +69,16 @@ export class FakeEtcd implements RootPort {
     } else if (call === 'UserDelete') {
       this.users.delete(one);
       this.passwords.delete(one);
-    } else if (call === 'UserChangePassword') this.passwords.set(one, two);
-    else if (call === 'UserGrantRole') this.users.get(one)!.add(two);
+    } else if (call === 'UserChangePassword') {
+      // As in real etcd, a user without a password gets none.
+      if (this.passwords.has(one)) this.passwords.set(one, two);
+    } else if (call === 'UserGrantRole') this.users.get(one)!.add(two);
     else if (call === 'RoleAdd') this.roles.set(one, new Map());
     else if (call === 'RoleDelete') this.roles.delete(one);
     else if (call === 'RoleGrantPermission') this.#grant(one, fields.find(([field]) => field === 2)![1] as Uint8Array);
     else throw refusal('unexpected');
+    // As in real etcd, neither a refused call nor the switch on makes a revision.
+    if (call !== 'AuthEnable') this.revision++;
     return new Uint8Array();
   }
 

@@ -2,9 +2,10 @@ import { ApiClient } from '../../kube/api-client.ts';
 import type { Secret } from '../../kube/objects.ts';
 import { Paths } from '../../kube/paths.ts';
 import { FakeApi, failure } from '../cluster/kubernetes/fake-api.fixture.ts';
-import { apply } from './apply.ts';
+import { apply, look } from './apply.ts';
 import { described, type WantedAuth } from './decide.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';
+import { Logins } from './logins.ts';
 import type { EtcdUserObject } from './object.ts';
 import { fillPasswords, readPasswords } from './passwords.ts';
 import type { Read } from './read.ts';
@@ -57,7 +58,7 @@ const fill = async (change: Change = {}) =>
     },
     onWrite: (secret) => written.push(secret),
   });
-const one = async (change?: Change) => (await fill(change)).get('uid-api');
+const one = async (change?: Change) => (await fill(change)).found.get('uid-api');
 const saved = () => {
   const { data = {} } = api.object<Secret>(path)!;
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
@@ -156,7 +157,7 @@ test('no answer of the API server says nothing of a user', async () => {
 test('the Secret of one user is no problem of another', async () => {
   put();
   const other = user('web', [], { passwordSecret: 'missing' });
-  const found = await fill({ users: [other, api$] });
+  const { found } = await fill({ users: [other, api$] });
   expect(found.get('uid-web')).toMatchObject({ reason: 'PasswordProblem' });
   expect(found.get('uid-api')).toBe(saved().password);
   expect((await read({ users: [other] })).isSoon).toBe(true);
@@ -166,20 +167,22 @@ test('a younger EtcdUser of the same user, one with a certificate, and one of a 
   put();
   const younger = user('b', [], { userName: 'api', passwordSecret: 'other', age: 0 });
   const client$ = user('orders-client', [], { passwordSecret: 'other' });
-  const found = await fill({ users: [younger, api$, client$, user('web', [], { certificateSecret: 'web' })] });
+  const { found } = await fill({ users: [younger, api$, client$, user('web', [], { certificateSecret: 'web' })] });
   expect([...found.keys()]).toEqual(['uid-api']);
 });
 
 describe('in etcd', () => {
   let etcd: FakeEtcd;
+  let logins: Logins;
   beforeEach(() => {
     etcd = new FakeEtcd();
+    logins = new Logins();
     put();
   });
 
   async function pass(change: Partial<WantedAuth> = {}) {
-    const wanted = { cluster: 'orders', users: [api$], passwords: await fill(), ...change };
-    return etcd.withLeader(undefined, (call) => apply({ etcd: call, wanted, at: async () => {} }));
+    const wanted = { cluster: 'orders', users: [api$], passwords: (await fill()).found, ...change };
+    return etcd.withLeader(undefined, (call) => apply({ etcd: call, wanted, logins, at: async () => {} }));
   }
 
   test('the user has the password of its Secret, and gets another one as soon as the Secret has it', async () => {
@@ -200,16 +203,16 @@ describe('in etcd', () => {
   });
 
   test('it is tried only after a change of somebody else, and after one of the Secret', async () => {
-    const logins = () => etcd.calls.filter((call) => call === 'Authenticate').length;
+    const tries = () => etcd.calls.filter((call) => call === 'Authenticate').length;
     let last: Read | undefined;
     const look$ = async () => {
-      const before = logins();
-      const wanted = { cluster: 'orders', users: [api$], passwords: await fill() };
+      const before = tries();
+      const wanted = { cluster: 'orders', users: [api$], passwords: (await fill()).found };
       const { read } = await etcd.withLeader(undefined, (call) =>
-        apply({ etcd: call, wanted, last, at: async () => {} }),
+        apply({ etcd: call, wanted, last, logins, at: async () => {} }),
       );
       last = read;
-      return logins() - before;
+      return tries() - before;
     };
     // It was made here.
     expect(await look$()).toBe(0);
@@ -254,6 +257,95 @@ describe('in etcd', () => {
     etcd.passwords.set('api', 'former');
     expect((await pass()).calls.map(described)).toEqual(['UserChangePassword api', 'AuthEnable']);
     expect(etcd.passwords.get('api')).toBe(saved().password);
+  });
+
+  /** A pass that remembers what the one before has read. */
+  let last: Read | undefined;
+  beforeEach(() => {
+    last = undefined;
+  });
+  async function passOn(change: Partial<WantedAuth> = {}): Promise<string[]> {
+    const wanted = { cluster: 'orders', users: [api$], passwords: (await fill()).found, ...change };
+    return etcd.withLeader(undefined, async (call) => {
+      const seen = await look({ etcd: call, wanted, last, logins });
+      const done = await apply({ etcd: call, wanted, last: seen.read, logins, at: async () => {} });
+      last = done.read;
+      return done.calls.map(described);
+    });
+  }
+  const bad = user('bad', [{ key: 'forbidden', access: 'Read' }]);
+
+  test('a user that etcd refuses keeps no other from its password', async () => {
+    await passOn();
+    etcd.passwords.set('api', 'foreign');
+    etcd.revision++;
+    expect(await passOn({ users: [bad, api$] })).toContain('UserChangePassword api');
+  });
+
+  test('while the switch waits for such a user, passwords are set once', async () => {
+    await passOn();
+    etcd.isEnabled = false;
+    etcd.revision++;
+    expect(await passOn({ users: [bad, api$] })).toContain('UserChangePassword api');
+    expect(await passOn({ users: [bad, api$] })).toEqual([]);
+    expect(await passOn({ users: [bad, api$] })).toEqual([]);
+    expect(etcd.isEnabled).toBe(false);
+  });
+
+  test('an odd answer, and none, are tried again, and keep nobody else waiting', async () => {
+    await passOn();
+    const [web, old] = [user('web', []), user('old', [])];
+    await passOn({ users: [api$, old] });
+    put({ username: 'api', password: 'another' });
+    etcd.silent = 'Authenticate';
+    expect(await passOn({ users: [api$, web] })).toEqual(expect.arrayContaining(['UserDelete old', 'UserAdd web']));
+    [etcd.silent, etcd.refused] = [undefined, 'Authenticate'];
+    expect(await passOn({ users: [api$, web] })).toEqual([]);
+    etcd.refused = undefined;
+    expect(await passOn({ users: [api$, web] })).toEqual(['UserChangePassword api']);
+  });
+
+  test('though somebody changes users all the time, everyone is tried in turn', async () => {
+    const users = Array.from({ length: 40 }, (_, i) => user(`u${i}`, [], { passwordSecret: `s${i}` }));
+    const passwords = new Map(users.map(({ metadata }) => [metadata.uid, 'secret']));
+    await passOn({ users, passwords });
+    etcd.passwords.set('u39', 'foreign');
+    const made: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      etcd.revision++;
+      made.push(...(await passOn({ users, passwords })));
+    }
+    expect(made).toEqual(['UserChangePassword u39']);
+  });
+
+  test('a user that takes no password is found when authentication is on', async () => {
+    await passOn();
+    etcd.passwords.delete('api');
+    etcd.isEnabled = false;
+    etcd.revision++;
+    expect(await passOn()).toEqual([
+      ...['UserChangePassword api', 'AuthEnable', 'UserDelete api', 'UserAdd api'],
+      `UserGrantRole api password.${mark('api')}`,
+    ]);
+    expect(etcd.passwords.get('api')).toBe(saved().password);
+  });
+
+  test('authentication waits for a user whose former password would be taken, unless it is asked for', async () => {
+    await passOn();
+    etcd.isEnabled = false;
+    etcd.revision++;
+    const refusal = { kind: 'refused', reason: 'PasswordProblem', message: 'its Secret is missing' } as const;
+    const web = user('web', []);
+    const change = { users: [api$, web], passwords: new Map([['uid-api', refusal]]) };
+    await passOn(change);
+    expect(etcd.isEnabled).toBe(false);
+    const { verdicts } = await pass(change);
+    expect(verdicts.get('uid-web')).toMatchObject({
+      reason: 'RefusedByEtcd',
+      message: expect.stringContaining('api: its Secret is missing'),
+    });
+    await passOn({ ...change, auth: true });
+    expect(etcd.isEnabled).toBe(true);
   });
 
   test('a certificate instead: the password is no longer taken', async () => {

@@ -79,8 +79,9 @@ export async function readPasswords(users: readonly EtcdUserObject[], options: R
 export async function fillPasswords(
   { found, unfilled }: Passwords,
   { client, paths, refused, at, onWrite }: FillOptions,
-): Promise<Passwords['found']> {
+): Promise<Pick<Passwords, 'found' | 'isSoon'>> {
   const all = new Map(found);
+  let isSoon = false;
   for (const [uid, { secret, user }] of unfilled) {
     const given = all.get(uid) as string;
     if (refused.has(uid)) {
@@ -97,11 +98,12 @@ export async function fillPasswords(
       all.set(uid, password);
       onWrite(name);
     } catch (error) {
+      isSoon = true;
       if (given === '') all.set(uid, problem(whyNot(name, error)));
     }
     await at('after WritePassword');
   }
-  return all;
+  return { found: all, isSoon };
 }
 
 const problem = (message: string): Refusal => ({ kind: 'refused', reason: 'PasswordProblem', message });

@@ -8,7 +8,7 @@ import type { RecordDoc } from '../../protocol/record.ts';
 import type { UserCertificate } from '../certificates/decide.ts';
 import type { UserWish } from '../certificates/wanted.ts';
 import type { EtcdClusterObject, EtcdClusterSpec } from '../cluster/kubernetes/cluster-object.ts';
-import { FakeApi } from '../cluster/kubernetes/fake-api.fixture.ts';
+import { FakeApi, failure } from '../cluster/kubernetes/fake-api.fixture.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';
 import type { EtcdUserObject } from './object.ts';
 import { OrphanUsers } from './orphan-users.ts';
@@ -589,6 +589,65 @@ test('a pass that fails tells nothing of who gets a certificate, and takes none 
   etcd.fault = new Error('no leader answers');
   await reason('api', 'ClusterNotServing');
   expect(wishes).toEqual(known);
+});
+
+describe('a user with a password', () => {
+  const secret = paths.of('secrets', 'orders-user-api');
+  const begin = async () => {
+    putRecord();
+    api.put(secret, {});
+    putUser('api', [], { passwordSecret: 'orders-user-api' });
+    start(putCluster());
+    await reason('api', 'UserReady');
+  };
+
+  test('is ready when etcd takes what is in its Secret, and gets no certificate', async () => {
+    await begin();
+    const { data } = api.object<{ data: Record<string, string> }>(secret)!;
+    expect(Buffer.from(data.password!, 'base64').toString()).toBe(etcd.passwords.get('api'));
+    expect(wishes).toEqual([]);
+    expect(ready('api')?.message).toContain('the password that its Secret had when it was last read');
+  });
+
+  test('is not called ready while the cluster is paused and its password is not there, or another one', async () => {
+    await begin();
+    api.put(secret, {});
+    users.follow(putCluster({ paused: true }));
+    await reason('api', 'Paused');
+    expect(api.object<{ data?: object }>(secret)?.data).toBeUndefined();
+    users.follow(putCluster());
+    await reason('api', 'UserReady');
+    api.put(secret, { data: { password: Buffer.from('another').toString('base64') } });
+    users.follow(putCluster({ paused: true }));
+    await reason('api', 'Paused');
+    expect(etcd.passwords.get('api')).not.toBe('another');
+    users.follow(putCluster());
+    await until(() => etcd.passwords.get('api') === 'another');
+  });
+
+  test('is not made in a cluster that changes half-way to TLS', async () => {
+    putRecord();
+    api.put(secret, {});
+    putUser('api', [], { passwordSecret: 'orders-user-api' });
+    start(putCluster(), { isAsked: false });
+    see('http');
+    await reason('api', 'ClusterNotServing');
+    expect(api.object<{ data?: object }>(secret)?.data).toBeUndefined();
+  });
+
+  test('with a Secret that cannot be read says so, and nobody else waits', async () => {
+    await begin();
+    api.fault = (_request, response, path) => {
+      if (path !== secret) return false;
+      failure(response, 500, 'InternalError', 'no matching prefix');
+      return true;
+    };
+    await reason('api', 'PasswordProblem');
+    putUser('web');
+    users.changed();
+    await reason('web', 'UserReady');
+    expect(etcd.users.has('api')).toBe(true);
+  });
 });
 
 test('that there is no EtcdUser is known without etcd', async () => {

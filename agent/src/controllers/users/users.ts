@@ -20,10 +20,11 @@ import type { AuthReport, Member, Observed } from '../cluster/observed.ts';
 import type { AtPoint } from '../cluster/reconcile.ts';
 import type { Settings } from '../cluster/settings.ts';
 import { commonNameOf, root } from '../root-certificate.ts';
-import { type Applied, apply, look } from './apply.ts';
+import { type Applied, apply, decideWith, look } from './apply.ts';
 import { AuthNotes } from './auth-notes.ts';
-import { subjectOf, type Verdict, type WantedAuth } from './decide.ts';
+import { type Decision, passwordsIn, subjectOf, type Verdict, type WantedAuth } from './decide.ts';
 import { goingVerdict } from './going.ts';
+import { Logins } from './logins.ts';
 import { type EtcdUserObject, isGoing } from './object.ts';
 import { fillPasswords, type Passwords, readPasswords } from './passwords.ts';
 import type { Read } from './read.ts';
@@ -75,6 +76,7 @@ export class Users {
   #members: readonly Member[] | undefined;
   #halfWay: HalfWay | undefined = unasked;
   #last: Read | undefined;
+  readonly #logins = new Logins();
   readonly #notes = new AuthNotes();
   /** When etcd was last seen, on the monotonic clock; at first, the start. */
   #goodAt = performance.now();
@@ -123,29 +125,32 @@ export class Users {
     let failures = 0;
     let changed = true;
     while (!signal.aborted) {
-      const isGood = await turn(() => this.#attempt(signal), changed);
-      failures = isGood ? 0 : failures + 1;
+      const ended = await turn(() => this.#attempt(signal), changed);
+      failures = ended === 'again' ? failures + 1 : 0;
       const steady = settings.users * (0.9 + Math.random() * 0.2);
-      const wait = isGood ? steady : Math.min(settings.backoffMin * 2 ** (failures - 1), steady);
+      const backoff = settings.backoffMin * 2 ** Math.max(0, failures - 1);
+      const wait = ended === 'good' ? steady : Math.min(backoff, steady);
       changed = await pause({ signal, wake: this.#wake.wait }, wait);
       if (changed) failures = 0;
     }
   }
 
-  /** Returns true if nothing is to be tried again soon. */
-  async #attempt(signal: AbortSignal): Promise<boolean> {
+  /** `again`: something is to be tried again soon. `goes on`: the rest comes at once. */
+  async #attempt(signal: AbortSignal): Promise<'good' | 'again' | 'goes on'> {
     const all = this.#options.observed();
     const users = ours(all, this.#cluster);
     // Whoever is missing in an outdated list is not gone.
-    if (signal.aborted) return false;
+    if (signal.aborted) return 'again';
     if (!all || !users) {
       this.#note(undefined, { verdicts: new Map(), why: 'the EtcdUsers cannot be listed or watched' });
-      return false;
+      return 'again';
     }
     const judged = new Map(users.map(({ metadata }) => [metadata.uid, metadata.generation]));
     const taken = secretsTaken(all, [...this.#options.clusters(), this.#cluster]);
     const found = await this.#find(users, taken).catch((error: unknown) => this.#failed(users, messageOf(error)));
-    if (found.isOld !== true) this.#judged = judged;
+    const isJudged = (uid: string) => !found.verdicts.has(uid) && this.#judged.has(uid);
+    if (found.isOld !== true)
+      this.#judged = new Map([...judged].map(([uid, now]) => [uid, isJudged(uid) ? this.#judged.get(uid) : now]));
     this.#options.etcd.rest();
     const [going, staying] = [users.filter(isGoing), users.filter((user) => !isGoing(user))];
     const gone = going.map((user) => [user.metadata.uid, goingVerdict(user, users, found)] as const);
@@ -158,7 +163,7 @@ export class Users {
     );
     if (wanted) this.#options.certificates.followUsers(wanted);
     await this.#report(users);
-    return found.why === undefined && !found.isSoon;
+    return found.why === undefined ? (found.next ?? 'good') : 'again';
   }
 
   /** What is known of etcd's authentication, for the status of the EtcdCluster. */
@@ -200,25 +205,32 @@ export class Users {
     const passwords = await this.#passwords(users, taken);
     const wanted = this.#wanted(users, passwords.found, record);
     return this.#options.etcd.withLeader(record?.clusterId, async (etcd) => {
-      const seen = await look({ etcd, wanted, last: this.#last });
+      let seen: Seen = await look({ etcd, wanted, last: this.#last, logins: this.#logins });
       this.#last = seen.read;
       this.#notes.saw(seen.read, seen.isOn);
       this.#goodAt = performance.now();
-      if (!seen.call && passwords.unfilled.size === 0)
-        return {
-          verdicts: tried(seen.verdicts),
-          read: seen.read,
-          isSoon: passwords.isSoon || hasUntried(seen.verdicts),
-        };
-      if (spec.paused) return { verdicts: withheld(seen.verdicts, paused), read: seen.read, isPaused: true };
       const halfWay = halfWayOf(record, this.#members);
-      const mayNot = halfWay && (!seen.call || !halfWay.lets(seen.call));
-      return mayNot ? held(seen, halfWay) : this.#apply(etcd, seen.verdicts);
+      const mayChange = !spec.paused && (!halfWay || (seen.call && halfWay.lets(seen.call)));
+      if (!seen.call || !mayChange) seen = await this.#try(etcd, seen.read, wanted);
+      const isUnfilled = [...passwords.unfilled.keys()].some((uid) => fillable(seen.verdicts.get(uid)));
+      const next = nextOf(passwords, seen.tries);
+      if (!seen.call && !isUnfilled) return { verdicts: tried(seen.verdicts), read: seen.read, next };
+      const verdicts = withoutPassword(seen.verdicts, passwords);
+      if (spec.paused) return { verdicts: withheld(tried(verdicts), paused), read: seen.read, isPaused: true, next };
+      return halfWay && !(seen.call && halfWay.lets(seen.call))
+        ? held({ verdicts, read: seen.read }, halfWay)
+        : this.#apply(etcd, seen);
     });
   }
 
   /** Nothing is changed on an older state than that of this moment. */
-  async #apply(etcd: EtcdCall, seen: ReadonlyMap<string, Verdict>): Promise<Outcome> {
+  /** The same, when some passwords have been tried. */
+  async #try(etcd: EtcdCall, read: Read, wanted: WantedAuth): Promise<Seen> {
+    const tries = await this.#logins.try(etcd, read.facts, passwordsIn(wanted));
+    return { ...decideWith(this.#logins, read, wanted), read, tries };
+  }
+
+  async #apply(etcd: EtcdCall, seen: Seen): Promise<Outcome> {
     const { client, paths, name } = this.#options;
     const [users, clusters, record] = await Promise.all([
       client.list<EtcdUserObject>(paths.of('etcdusers')),
@@ -238,10 +250,12 @@ export class Users {
     this.#last = undefined;
     const halfWay = halfWayOf(record?.doc, this.#members);
     const passwords = await this.#passwords(all, secretsTaken(users.items, [...this.#options.clusters(), cluster]));
-    const filled = await this.#fill(passwords, seen);
+    const filled = await this.#fill(passwords, seen.verdicts);
     const done = await apply({
       etcd,
-      wanted: this.#wanted(all, filled, record?.doc),
+      wanted: this.#wanted(all, filled.found, record?.doc),
+      last: seen.read,
+      logins: this.#logins,
       ...(halfWay && { lets: halfWay.lets }),
       at: async (point) => this.#options.at(point),
     });
@@ -254,7 +268,7 @@ export class Users {
     return {
       verdicts: tried(done.verdicts),
       read: done.read,
-      isSoon: passwords.isSoon || hasUntried(done.verdicts),
+      next: nextOf({ isSoon: passwords.isSoon || filled.isSoon }, done.tries),
       ...(isLeft && { why: 'something else changes users and roles of etcd too' }),
     };
   }
@@ -271,9 +285,9 @@ export class Users {
     return readPasswords(staying, { client, paths, cluster, taken });
   }
 
-  #fill(passwords: Passwords, seen: ReadonlyMap<string, Verdict>): Promise<Passwords['found']> {
+  #fill(passwords: Passwords, seen: ReadonlyMap<string, Verdict>): Promise<Pick<Passwords, 'found' | 'isSoon'>> {
     const { client, paths, at, log } = this.#options;
-    const refused = new Set([...seen].flatMap(([uid, { kind }]) => (kind === 'refused' ? uid : [])));
+    const refused = new Set([...passwords.unfilled.keys()].filter((uid) => !fillable(seen.get(uid))));
     const onWrite = (secret: string) => log.info(`Filled Secret ${secret} of a user with a password`);
     return fillPasswords(passwords, { client, paths, refused, at, onWrite });
   }
@@ -371,17 +385,34 @@ const held = (
   { verdicts, read }: { readonly verdicts: ReadonlyMap<string, Verdict>; readonly read: Read },
   { why }: HalfWay,
 ): Outcome => ({
-  verdicts: withheld(verdicts, { kind: 'unknown', reason: 'ClusterNotServing', message: why }),
+  verdicts: withheld(tried(verdicts), { kind: 'unknown', reason: 'ClusterNotServing', message: why }),
   read,
   why,
 });
 
-/** A user whose password was not tried keeps its status. */
-const tried = (verdicts: ReadonlyMap<string, Verdict>): Verdicts =>
-  new Map([...verdicts].filter(([, { kind }]) => kind !== 'untried')) as Verdicts;
+/** What was seen, and which passwords were tried. */
+type Seen = Decision & { readonly read: Read; readonly tries?: Applied['tries'] };
 
-const hasUntried = (verdicts: ReadonlyMap<string, Verdict>): boolean =>
-  [...verdicts.values()].some(({ kind }) => kind === 'untried');
+/** Whether an EtcdUser gets a password: nothing but the switch, or etcd, keeps it from being a user. */
+const fillable = (verdict: Verdict | undefined): boolean =>
+  verdict !== undefined &&
+  (verdict.kind !== 'refused' || verdict.reason === 'AuthOff' || verdict.reason === 'RefusedByEtcd');
+
+const nextOf = ({ isSoon }: Pick<Passwords, 'isSoon'>, tries: Applied['tries'] | undefined): Outcome['next'] => {
+  if (tries?.isLeft) return tries.found > 0 ? 'goes on' : 'again';
+  return isSoon ? 'again' : 'good';
+};
+
+/** A user whose password is still to be made is not ready, whatever etcd has. */
+const withoutPassword = (verdicts: ReadonlyMap<string, Verdict>, { found }: Passwords): ReadonlyMap<string, Verdict> =>
+  new Map([...verdicts].map(([uid, verdict]) => [uid, isOpen(verdict) && found.get(uid) === '' ? toCall : verdict]));
+
+const isOpen = ({ kind }: Verdict): boolean => kind === 'done' || kind === 'untried';
+const toCall: Verdict = { kind: 'call' };
+
+/** A user whose password was not tried keeps its status. */
+const tried = (verdicts: ReadonlyMap<string, Verdict>): Map<string, Verdict> =>
+  new Map([...verdicts].filter(([, { kind }]) => kind !== 'untried'));
 
 const crdGoing =
   'the custom resource EtcdUser is being deleted; its users in etcd are left alone until the CRD is applied again';
@@ -394,8 +425,8 @@ interface Outcome {
   /** What etcd has; undefined if it was not asked. */
   readonly read?: Read;
   readonly isPaused?: boolean;
-  /** Something may be otherwise in a moment. */
-  readonly isSoon?: boolean;
+  /** When the next pass is due. */
+  readonly next?: 'good' | 'again' | 'goes on';
   /** etcd was not asked: these are verdicts of before. */
   readonly isOld?: boolean;
   /** What is to be tried again soon. */

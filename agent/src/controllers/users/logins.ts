@@ -1,0 +1,68 @@
+import { type Login, login } from '../cluster/etcd/auth-calls.ts';
+import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
+import { type AuthFacts, roleOf } from './decide.ts';
+
+/** Each login keeps a core of etcd busy for a while. */
+const together = 2;
+export const loginsInPass = 16;
+
+/** What is known of passwords in etcd, from one pass to the next. etcd tells nobody what it has, so they are tried. */
+export class Logins {
+  readonly #known = new Map<string, { readonly password: string; readonly login: Login }>();
+  /** Number of the last try of each user. */
+  readonly #triedAt = new Map<string, number>();
+  #tries = 0;
+
+  /** What is known of these passwords, by user. */
+  of(passwords: ReadonlyMap<string, string>): Map<string, Login> {
+    const same = [...this.#known].filter(([user, { password }]) => passwords.get(user) === password);
+    return new Map(same.map(([user, { login }]) => [user, login]));
+  }
+
+  /** Somebody else may have changed a password. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  learn(passwords: ReadonlyMap<string, string>, logins: ReadonlyMap<string, Login>): void {
+    this.#known.clear();
+    for (const [user, found] of logins) {
+      const password = passwords.get(user);
+      if (password !== undefined) this.#known.set(user, { password, login: found });
+    }
+  }
+
+  /**
+   * Tries some of the passwords of which nothing is known, those first that have waited longest. Returns how many were found out,
+   * and whether some are left. etcd takes none while authentication is off, and nobody else's user is tried.
+   */
+  async try(
+    etcd: EtcdCall,
+    { isEnabled, users }: AuthFacts,
+    passwords: ReadonlyMap<string, string>,
+  ): Promise<{ readonly found: number; readonly isLeft: boolean }> {
+    if (!isEnabled) return { found: 0, isLeft: false };
+    const known = this.of(passwords);
+    const waiting = [...passwords.keys()]
+      .filter((user) => typeof known.get(user) !== 'string' && users.get(user)?.includes(roleOf(user, true)))
+      .sort((a, b) => (this.#triedAt.get(a) ?? 0) - (this.#triedAt.get(b) ?? 0));
+    const due = waiting.slice(0, loginsInPass);
+    let found = 0;
+    const one = async (user: string): Promise<boolean> => {
+      const password = passwords.get(user)!;
+      this.#triedAt.set(user, ++this.#tries);
+      try {
+        const answer = await etcd((channel, options) => login(channel, user, password, options));
+        this.#known.set(user, { password, login: answer });
+        found++;
+        return true;
+      } catch {
+        // No answer. Whether etcd is there at all, other calls say.
+        return false;
+      }
+    };
+    for (let at = 0; at < due.length; at += together)
+      if (!(await Promise.all(due.slice(at, at + together).map(one))).every(Boolean)) break;
+    return { found, isLeft: found < waiting.length };
+  }
+}
