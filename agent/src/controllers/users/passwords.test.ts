@@ -154,7 +154,7 @@ test('no answer of the API server says nothing of a user', async () => {
   await expect(read()).rejects.toThrow();
 });
 
-test('the Secret of one user is no problem of another', async () => {
+test('the Secret of one user is not the problem of another', async () => {
   put();
   const other = user('web', [], { passwordSecret: 'missing' });
   const { found } = await fill({ users: [other, api$] });

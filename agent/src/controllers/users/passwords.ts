@@ -112,7 +112,7 @@ async function secretOf(name: string, { client, paths }: ReadOptions): Promise<S
   return client.get<Secret>(paths.of('secrets', name)).catch((error: unknown) => whyNot(name, error));
 }
 
-/** Throws what is no answer of the API server. */
+/** Throws what is not an answer of the API server. */
 function whyNot(secret: string, error: unknown): string {
   if (isStatus(error, 404))
     return `Secret ${secret} does not exist; apply the manifests of the EtcdUser, and put the password that its clients have into it, or they need a new one`;
