@@ -13,7 +13,7 @@ import {
   subjectOf,
   type WantedAuth,
 } from './decide.ts';
-import type { Logins } from './logins.ts';
+import type { Logins, Tries } from './logins.ts';
 import { userNameOf } from './object.ts';
 import { isOurs, type Read, readAuth } from './read.ts';
 
@@ -28,7 +28,7 @@ export interface Applied {
   readonly calls: readonly AuthCall[];
   /** Why etcd refused others, each of one user. */
   readonly refused: readonly string[];
-  readonly tries: Awaited<ReturnType<Logins['try']>>;
+  readonly tries: Tries;
 }
 
 export interface ApplyOptions {
@@ -95,15 +95,21 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
     // Passwords come last: nothing else waits for them.
     if (!isChanged && !tries) {
       tries = await logins.try(etcd, read.facts, passwords);
-      if (tries.found > 0) continue;
+      continue;
     }
     const { verdicts, isOn, call } = decision;
     const isHeld = call !== undefined && !lets(call);
-    return { read, verdicts, isOn, isHeld, calls, refused: [...failed.values()], tries: tries ?? noTries };
+    return {
+      read,
+      verdicts,
+      isOn,
+      isHeld,
+      calls,
+      refused: [...failed.values()],
+      tries: tries ?? { found: 0, isLeft: passwords.size > 0 },
+    };
   }
 }
-
-const noTries = { found: 0, isLeft: true };
 
 /** How often changes of another writer are corrected in one pass. */
 const rounds = 2;

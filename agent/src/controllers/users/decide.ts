@@ -205,9 +205,9 @@ function refusalOf(
 }
 
 /** The passwords that etcd should have, by user. */
-export const passwordsIn = ({ users, passwords }: WantedAuth): Map<string, string> =>
+export const passwordsIn = ({ users, passwords, minor }: WantedAuth): Map<string, string> =>
   new Map(
-    eldest(users).flatMap((user) => {
+    (minor === '3.4' ? [] : eldest(users)).flatMap((user) => {
       const password = passwords?.get(user.metadata.uid);
       return typeof password === 'string' && password !== '' ? [[userNameOf(user), password]] : [];
     }),

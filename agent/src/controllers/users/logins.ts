@@ -6,6 +6,13 @@ import { type AuthFacts, roleOf } from './decide.ts';
 const together = 2;
 export const loginsInPass = 16;
 
+export interface Tries {
+  /** Passwords that are now known to be right or wrong. */
+  readonly found: number;
+  /** Some are not. */
+  readonly isLeft: boolean;
+}
+
 /** What is known of passwords in etcd, from one pass to the next. etcd tells nobody what it has, so they are tried. */
 export class Logins {
   readonly #known = new Map<string, { readonly password: string; readonly login: Login }>();
@@ -36,11 +43,7 @@ export class Logins {
    * Tries some of the passwords of which nothing is known, those first that have waited longest. Returns how many were found out,
    * and whether some are left. etcd takes none while authentication is off, and nobody else's user is tried.
    */
-  async try(
-    etcd: EtcdCall,
-    { isEnabled, users }: AuthFacts,
-    passwords: ReadonlyMap<string, string>,
-  ): Promise<{ readonly found: number; readonly isLeft: boolean }> {
+  async try(etcd: EtcdCall, { isEnabled, users }: AuthFacts, passwords: ReadonlyMap<string, string>): Promise<Tries> {
     if (!isEnabled) return { found: 0, isLeft: false };
     const known = this.of(passwords);
     const waiting = [...passwords.keys()]
@@ -54,7 +57,7 @@ export class Logins {
       try {
         const answer = await etcd((channel, options) => login(channel, user, password, options));
         this.#known.set(user, { password, login: answer });
-        found++;
+        if (typeof answer === 'string') found++;
         return true;
       } catch {
         // No answer. Whether etcd is there at all, other calls say.

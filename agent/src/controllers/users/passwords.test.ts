@@ -318,6 +318,26 @@ describe('in etcd', () => {
     expect(made).toEqual(['UserChangePassword u39']);
   });
 
+  test('odd answers alone make no pass follow at once', async () => {
+    const users = Array.from({ length: 20 }, (_, i) => user(`u${i}`, [], { passwordSecret: `s${i}` }));
+    const passwords = new Map(users.map(({ metadata }) => [metadata.uid, 'secret']));
+    await pass({ users, passwords });
+    logins.forget();
+    etcd.refused = 'Authenticate';
+    expect((await pass({ users, passwords })).tries).toEqual({ found: 0, isLeft: true });
+  });
+
+  test('somebody else switches authentication on: what was only set is tried', async () => {
+    await passOn();
+    etcd.passwords.delete('api');
+    etcd.isEnabled = false;
+    etcd.revision++;
+    await passOn({ users: [bad, api$] });
+    etcd.isEnabled = true;
+    expect(await passOn({ users: [bad, api$] })).toContain('UserDelete api');
+    expect(etcd.passwords.get('api')).toBe(saved().password);
+  });
+
   test('a user that takes no password is found when authentication is on', async () => {
     await passOn();
     etcd.passwords.delete('api');

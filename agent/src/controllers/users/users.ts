@@ -148,7 +148,8 @@ export class Users {
     const judged = new Map(users.map(({ metadata }) => [metadata.uid, metadata.generation]));
     const taken = secretsTaken(all, [...this.#options.clusters(), this.#cluster]);
     const found = await this.#find(users, taken).catch((error: unknown) => this.#failed(users, messageOf(error)));
-    const isJudged = (uid: string) => !found.verdicts.has(uid) && this.#judged.has(uid);
+    const held = new Set(users.filter(isGoing).map(({ metadata }) => metadata.uid));
+    const isJudged = (uid: string) => !found.verdicts.has(uid) && this.#judged.has(uid) && !held.has(uid);
     if (found.isOld !== true)
       this.#judged = new Map([...judged].map(([uid, now]) => [uid, isJudged(uid) ? this.#judged.get(uid) : now]));
     this.#options.etcd.rest();

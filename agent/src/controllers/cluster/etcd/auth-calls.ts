@@ -105,8 +105,8 @@ const permissionMessage = ({ access, key, rangeEnd }: Permission): Uint8Array =>
 const bytes = (key: string): Buffer => Buffer.from(key, 'latin1');
 const keyOf = (value: FieldValue): string => Buffer.from(bytesOf(value)).toString('latin1');
 
-/** Code of a server that cannot answer now. */
-const unavailable = 14;
+/** Codes of a server that cannot answer now: cancelled, too late, too much, unavailable. */
+const passing: ReadonlySet<number> = new Set([1, 4, 8, 14]);
 
 /** Code of a method that this etcd does not know. */
 const unimplemented = 12;
@@ -162,7 +162,7 @@ export async function login(
     const { code, message = '' } = causeOf(error) ?? {};
     if (/invalid user ID or password/.test(message)) return 'wrong';
     if (/no password user/.test(message)) return 'none';
-    if (code === undefined || code === unavailable) throw error;
+    if (code === undefined || passing.has(code)) throw error;
     return { why: message };
   }
 }
