@@ -53,7 +53,7 @@ export async function readAuth(etcd: EtcdCall, names: readonly string[], last?: 
 export function isOurs(before: Read | undefined, now: Read, calls: readonly AuthCall[] = []): boolean {
   if (before?.revision === undefined || now.revision === undefined) return false;
   const [[cluster, from], [same, to]] = [before.revision.split(' '), now.revision.split(' ')] as [string[], string[]];
-  // The switch makes none: somebody else's is seen by its effect.
+  // A switch on makes no revision, so another writer's shows only by its effect.
   const isSwitched = before.facts.isEnabled !== now.facts.isEnabled;
   if (isSwitched && !calls.some(({ kind }) => kind === 'AuthEnable' || kind === 'AuthDisable')) return false;
   const made = calls.filter(({ kind }) => kind !== 'AuthEnable').length;
