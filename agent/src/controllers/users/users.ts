@@ -224,13 +224,13 @@ export class Users {
     });
   }
 
-  /** Nothing is changed on an older state than that of this moment. */
   /** The same, when some passwords have been tried. */
   async #try(etcd: EtcdCall, read: Read, wanted: WantedAuth): Promise<Seen> {
     const tries = await this.#logins.try(etcd, read.facts, passwordsIn(wanted));
     return { ...decideWith(this.#logins, read, wanted), read, tries };
   }
 
+  /** Nothing is changed on an older state than that of this moment. */
   async #apply(etcd: EtcdCall, seen: Seen): Promise<Outcome> {
     const { client, paths, name } = this.#options;
     const [users, clusters, record] = await Promise.all([
