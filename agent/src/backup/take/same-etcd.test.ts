@@ -250,9 +250,10 @@ test.each<[string, (folder: string) => Promise<void>]>([
 });
 
 describe('another folder that hangs', () => {
-  /** Gives out nothing of the other folder until it is released, and takes its time to store. */
+  /** Gives out nothing of the other folder until it is released, and stores nothing before the other folder is asked for. */
   class Hanging extends FilesystemStore {
     readonly release = Promise.withResolvers<void>();
+    readonly asked = Promise.withResolvers<void>();
     readonly signals: (AbortSignal | undefined)[] = [];
     readonly hangs: 'get' | 'list';
     onManifest = () => {};
@@ -265,6 +266,7 @@ describe('another folder that hangs', () => {
     override async get(key: string, options?: CallOptions) {
       if (this.hangs === 'get' && key.startsWith('prod/')) {
         this.signals.push(options?.signal);
+        this.asked.resolve();
         await this.release.promise;
         return super.get(key);
       }
@@ -272,12 +274,15 @@ describe('another folder that hangs', () => {
     }
 
     override async *list(prefix: string, options?: CallOptions) {
-      if (this.hangs === 'list' && prefix === '') await this.release.promise;
+      if (this.hangs === 'list' && prefix === '') {
+        this.asked.resolve();
+        await this.release.promise;
+      }
       yield* super.list(prefix, options);
     }
 
     override async put(...args: Parameters<FilesystemStore['put']>) {
-      await sleep(200);
+      await this.asked.promise;
       const put = await super.put(...args);
       if (args[0].endsWith('.json')) this.onManifest();
       return put;
@@ -331,7 +336,7 @@ describe('another folder that hangs', () => {
   test('is no longer asked after a failed backup, and causes no warning then', async () => {
     const store = new Hanging();
     store.put = async () => {
-      await sleep(200);
+      await store.asked.promise;
       throw new AgentError(ExitCode.storeRefused, '403');
     };
     await expect(take(store, { fileName: 'own-%Y' })).rejects.toThrow('403');
