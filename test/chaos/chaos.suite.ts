@@ -73,6 +73,10 @@ test('nothing is lost except what restores discarded, each epoch was one cluster
   await stage.play.ends(3);
 });
 
+test('the user with a password logs in with the one that its Secret has, and with no former one', async () => {
+  await stage.passwords.worksIn(120);
+});
+
 test('no key, password or token is in an object other than a Secret, in a log or in a manifest', async () => {
   expect(await recording.leaks({ store: await stage.backups.documents() })).toEqual([]);
 });

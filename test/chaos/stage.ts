@@ -10,6 +10,7 @@ import { Backups } from './backups';
 import { quota } from './faults/no-space';
 import { versions } from './faults/upgraded';
 import { Nodes } from './nodes';
+import { addUserWithPassword, Passwords } from './passwords';
 import type { Role } from './role';
 
 const three = [0, 1, 2];
@@ -18,8 +19,9 @@ const three = [0, 1, 2];
 export class Stage {
   static async begin({ nodes, alerts }: { readonly nodes: boolean; readonly alerts: boolean }): Promise<Stage> {
     const props = { version: EtcdVersion.of(versions[0]), quota: Size.mebibytes(quota) };
-    const shape = ({ cluster }: Parts) => {
-      if (alerts) cluster.addMonitoring();
+    const shape = (parts: Parts) => {
+      addUserWithPassword(parts);
+      if (alerts) parts.cluster.addMonitoring();
     };
     const { play, s3 } = await playWithNightly('chaos', { props, users: true, shape });
     const stage = new Stage(play, s3, shape);
@@ -29,6 +31,7 @@ export class Stage {
 
   readonly nodes: Nodes;
   readonly backups: Backups;
+  readonly passwords: Passwords;
   readonly #s3: S3;
   readonly #shape: (parts: Parts) => void;
   #names = 0;
@@ -42,6 +45,7 @@ export class Stage {
     this.#shape = shape;
     this.nodes = new Nodes(this);
     this.backups = new Backups(this, s3);
+    this.passwords = new Passwords(play);
   }
 
   get cluster(): MemberCluster {

@@ -7,6 +7,7 @@ import { drained } from './drained';
 import { noSpace } from './no-space';
 import { nodeCut } from './node-cut';
 import { nodeOff } from './node-off';
+import { passwordLost } from './password-lost';
 import { podDeleted } from './pod-deleted';
 import { podKilled } from './pod-killed';
 import { quorumLost } from './quorum-lost';
@@ -51,6 +52,7 @@ export const kinds: readonly Kind[] = [
   { name: 'restored', fault: restored, seconds: 140, takes: 3, applies: true },
   { name: 'backup', fault: backup, seconds: 25, takes: 0, needsQuorum: true, quick: true },
   { name: 'resource-deleted', fault: resourceDeleted, seconds: 20, takes: 0, applies: true },
+  { name: 'password-lost', fault: passwordLost, seconds: 40, takes: 0, needsQuorum: true },
   { name: 'reconciler-killed', fault: reconcilerKilled, seconds: 25, takes: 0, quick: true },
   { name: 'reconciler-hands-over', fault: reconcilerHandsOver, seconds: 45, takes: 0, applies: true },
   { name: 'drained', fault: drained, seconds: 50, takes: 1, needsQuorum: true },
