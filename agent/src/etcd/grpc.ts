@@ -24,6 +24,13 @@ export class GrpcStatus extends Error {
   }
 }
 
+/** The server has not answered a call within its time limit. */
+export class NoAnswerError extends AgentError {
+  constructor(message: string) {
+    super(ExitCode.etcdUnavailable, message);
+  }
+}
+
 /** gRPC over one HTTP/2 connection to one etcd member. */
 export class GrpcChannel {
   readonly endpoint: string;
@@ -131,10 +138,8 @@ export class GrpcChannel {
     } catch (error) {
       signal?.throwIfAborted();
       if (timedOut) {
-        throw new AgentError(
-          ExitCode.etcdUnavailable,
-          `etcd at ${this.endpoint} did not answer ${method} within ${(deadline ?? 0) / 1000}s`,
-        );
+        const limit = `${(deadline ?? 0) / 1000}s`;
+        throw new NoAnswerError(`etcd at ${this.endpoint} did not answer ${method} within ${limit}`);
       }
       if (error instanceof AgentError) throw error;
       throw connectionError(this.endpoint, this.#failure ?? error);

@@ -17,6 +17,7 @@ import { EtcdClient } from '../harness/etcd-client.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
 
 const settings = { rpc: 5_000, memberRpc: 10_000, observeRpc: 2_000 };
+const patience = 60_000;
 
 const api = user('api', [{ prefix: '/api/', access: 'ReadWrite' }]);
 const web = user('web', [
@@ -80,7 +81,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
 
   const pass = (wanted: Partial<WantedAuth>, at: (point: string) => Promise<void> = async () => {}): Promise<Applied> =>
     port.withLeader(undefined, (etcd) =>
-      apply({ etcd, wanted: { cluster: 'orders', users: [], ...wanted }, logins: new Logins(), at }),
+      apply({ etcd, wanted: { cluster: 'orders', users: [], ...wanted }, logins: new Logins(patience), at }),
     );
 
   const lines = async (wanted: Partial<WantedAuth>) => (await pass(wanted)).calls.map(described);
@@ -294,6 +295,22 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     await expect(put(first)).rejects.toThrow(refused);
     expect(await root.etcdctl('role', 'list')).toBe('');
   });
+
+  // Half a minute for one version: the limit is the reconciler's.
+  if (minor === availableMinors().at(-1))
+    test('a password whose hash takes too long is a problem of its user alone', async () => {
+      await cluster.stop();
+      cluster = await EtcdCluster.start({ minor, size: 3, tls: certificates, extraArgs: ['--bcrypt-cost=31'] });
+      port.close();
+      port = await portOf(cluster.endpoints);
+      const slow = user('slow', [], { passwordSecret: 'slow' });
+      const { calls, verdicts } = await pass({ users: [slow, web], passwords: new Map([['uid-slow', 'one']]) });
+      expect(calls.map(described)).toContain('UserAdd web');
+      expect(verdicts.get('uid-slow')).toMatchObject({
+        reason: 'RefusedByEtcd',
+        message: expect.stringMatching(/^UserAdd slow: .* did not answer .* within 30s; check bcrypt-cost of etcd$/),
+      });
+    });
 
   test('each call but the switch on makes one revision', async () => {
     const see = () => port.withLeader(undefined, (etcd) => readAuth(etcd, []));

@@ -1,6 +1,6 @@
-import { GrpcStatus } from '../../etcd/grpc.ts';
-import { AgentError, messageOf } from '../../lib/errors.ts';
-import { type AuthCall, changeAuth } from '../cluster/etcd/auth-calls.ts';
+import { NoAnswerError } from '../../etcd/grpc.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { type AuthCall, answerOf, carriesPassword, changeAuth } from '../cluster/etcd/auth-calls.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
 import { root } from '../root-certificate.ts';
 import {
@@ -26,7 +26,7 @@ export interface Applied {
   readonly isHeld: boolean;
   /** The calls that changed something. */
   readonly calls: readonly AuthCall[];
-  /** Why etcd refused others, each of one user. */
+  /** Why others failed, each of one user. */
   readonly refused: readonly string[];
   readonly tries: Tries;
 }
@@ -68,6 +68,7 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
   const failed = new Map<string, string>();
   const passwords = passwordsIn(wanted);
   let tries: Applied['tries'] | undefined;
+  let silence: string | undefined;
   let read = await readAuth(etcd, namesOf(wanted));
   if (!isOurs(options.last, read)) logins.forget();
   for (let round = 0; ; ) {
@@ -76,12 +77,15 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
     let decision = decide(facts, wanted, failed);
     for (let { call } = decision; call && lets(call); { call } = decision) {
       await at(`before ${call.kind}`);
-      const why = await send(etcd, call, passwords);
+      const failure = await send(etcd, call, passwords, silence);
       await at(`after ${call.kind}`);
-      if (why === undefined) {
+      if (failure) {
+        failed.set(subjectOf(call)!, failure.why);
+        silence ??= failure.silence;
+      } else {
         calls.push(call);
         facts = after(facts, call);
-      } else failed.set(subjectOf(call)!, why);
+      }
       decision = decide(facts, wanted, failed);
     }
     logins.learn(passwords, facts.logins!);
@@ -114,24 +118,35 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
 /** How often changes of another writer are corrected in one pass. */
 const rounds = 2;
 
-/** gRPC code of a server that cannot answer now. */
-const unavailable = 14;
+/** Of a change of one user. `silence`: etcd has not answered it. */
+interface Failure {
+  readonly why: string;
+  readonly silence?: string;
+}
 
-/** Returns why etcd refused a change of one user. Throws if it did not answer, or refused what concerns every user. */
+/**
+ * Returns why a change of one user failed. Throws if etcd did not answer, or refused what concerns every user. A call with a
+ * password may take longer than anybody waits, so without an answer to one (`silence`) no other is made in this pass.
+ */
 async function send(
   etcd: EtcdCall,
   call: AuthCall,
   passwords: ReadonlyMap<string, string>,
-): Promise<string | undefined> {
+  silence: string | undefined,
+): Promise<Failure | undefined> {
   const subject = subjectOf(call);
+  const words = described(call);
+  if (silence !== undefined && carriesPassword(call)) return { why: `${words}: not tried, because ${silence}` };
   try {
     await etcd((channel, options) => changeAuth(channel, call, options, passwords.get(subject ?? '')));
     return undefined;
   } catch (error) {
-    const cause = error instanceof AgentError ? error.cause : undefined;
-    const isAnswer = cause instanceof GrpcStatus && cause.code !== unavailable;
-    if (isAnswer && subject !== undefined && subject !== root)
-      return `${described(call)}: ${cause.message}; correct the EtcdUser`;
-    throw new Error(`${described(call)}: ${messageOf(error)}`, { cause: error });
+    const answer = answerOf(error);
+    if (answer && subject !== undefined && subject !== root)
+      return { why: `${words}: ${answer.message}; correct the EtcdUser` };
+    const why = `${words}: ${messageOf(error)}`;
+    if (error instanceof NoAnswerError && carriesPassword(call))
+      return { why: `${why}; check bcrypt-cost of etcd`, silence: why };
+    throw new Error(why, { cause: error });
   }
 }

@@ -155,7 +155,7 @@ function verdictOf(
   }
   const [others, open] = [failed, exposed].map((why) => [...why].map((each) => each.join(': ')).join('; '));
   if (others === '' && open === '') return { kind: 'call' };
-  const why = others === '' ? `these have not their passwords: ${open}` : `etcd refuses ${others}`;
+  const why = others === '' ? `these have not their passwords: ${open}` : `these changes fail: ${others}`;
   return refused('RefusedByEtcd', `authentication is not switched on before every user is there, and ${why}`);
 }
 

@@ -1,4 +1,4 @@
-import { type GrpcChannel, GrpcStatus } from '../../etcd/grpc.ts';
+import { type GrpcChannel, GrpcStatus, NoAnswerError } from '../../etcd/grpc.ts';
 import { encodeBytes, encodeInt, fieldsOf, text } from '../../etcd/protobuf.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
@@ -20,6 +20,10 @@ export class FakeEtcd implements RootPort {
   refused: string | undefined;
   /** The call that gets no answer. */
   silent: string | undefined;
+  /** The user of it. Default: all. */
+  silentFor: string | undefined;
+  /** The call during which the leader changes. */
+  leaving: string | undefined;
   revision = 1;
 
   get changes(): string[] {
@@ -46,7 +50,9 @@ export class FakeEtcd implements RootPort {
     const fields = [...fieldsOf(request)];
     const [one = '', two = ''] = [1, 2].map((n) => fields.filter(([field]) => field === n).map(([, v]) => text(v))[0]);
     this.calls.push(call);
-    if (call === this.silent) throw new AgentError(ExitCode.etcdUnavailable, `etcd did not answer ${call} within 5s`);
+    if (call === this.silent && (!this.silentFor || this.silentFor === one))
+      throw new NoAnswerError(`etcd did not answer ${call} within 5s`);
+    if (call === this.leaving) throw unavailable();
     if (call === this.refused) throw refusal('refused');
     if (call === 'AuthStatus')
       return Buffer.concat([encodeInt(2, Number(this.isEnabled)), encodeInt(3, this.revision)]);
@@ -91,6 +97,11 @@ export class FakeEtcd implements RootPort {
 const refusal = (message: string): AgentError => {
   const cause = new GrpcStatus(3, message);
   return new AgentError(ExitCode.etcdUnavailable, message, { cause });
+};
+
+const unavailable = (): AgentError => {
+  const cause = new GrpcStatus(14, 'etcdserver: leader changed');
+  return new AgentError(ExitCode.etcdUnavailable, cause.message, { cause });
 };
 
 const listOf = (names: readonly string[]): Uint8Array => Buffer.concat(names.map((name) => encodeBytes(2, name)));

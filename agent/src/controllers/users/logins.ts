@@ -1,3 +1,4 @@
+import { messageOf } from '../../lib/errors.ts';
 import { type Login, login } from '../cluster/etcd/auth-calls.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
 import { type AuthFacts, roleOf } from './decide.ts';
@@ -18,7 +19,15 @@ export class Logins {
   readonly #known = new Map<string, { readonly password: string; readonly login: Login }>();
   /** Number of the last try of each user. */
   readonly #triedAt = new Map<string, number>();
+  /** Since when a login of each user has got no answer, on the monotonic clock. */
+  readonly #silentSince = new Map<string, number>();
+  readonly #patience: number;
   #tries = 0;
+
+  /** `patience`: milliseconds after which a login without an answer is a problem of its user. */
+  constructor(patience: number) {
+    this.#patience = patience;
+  }
 
   /** What is known of these passwords, by user. */
   of(passwords: ReadonlyMap<string, string>): Map<string, Login> {
@@ -44,6 +53,7 @@ export class Logins {
    * and whether some are left. etcd takes none while authentication is off, and nobody else's user is tried.
    */
   async try(etcd: EtcdCall, { isEnabled, users }: AuthFacts, passwords: ReadonlyMap<string, string>): Promise<Tries> {
+    for (const user of this.#silentSince.keys()) if (!passwords.has(user)) this.#silentSince.delete(user);
     if (!isEnabled) return { found: 0, isLeft: false };
     const known = this.of(passwords);
     const waiting = [...passwords.keys()]
@@ -57,10 +67,15 @@ export class Logins {
       try {
         const answer = await etcd((channel, options) => login(channel, user, password, options));
         this.#known.set(user, { password, login: answer });
+        this.#silentSince.delete(user);
         if (typeof answer === 'string') found++;
         return true;
-      } catch {
+      } catch (error) {
         // No answer. Whether etcd is there at all, other calls say.
+        const now = performance.now();
+        const since = this.#silentSince.get(user) ?? now;
+        this.#silentSince.set(user, since);
+        if (now - since >= this.#patience) this.#known.set(user, { password, login: { why: messageOf(error) } });
         return false;
       }
     };

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../../kube/api-client.ts';
 import type { Secret } from '../../kube/objects.ts';
 import { Paths } from '../../kube/paths.ts';
@@ -21,11 +22,12 @@ const api$ = user('api', [{ prefix: '/api/', access: 'ReadWrite' }], { passwordS
 let api: FakeApi;
 let client: ApiClient;
 let written: string[];
+let failures: string[];
 let points: string[];
 beforeEach(async () => {
   api = await FakeApi.listen();
   client = new ApiClient(api.access, 10_000);
-  [written, points] = [[], []];
+  [written, failures, points] = [[], [], []];
 });
 afterEach(async () => {
   api.closeConnections();
@@ -57,6 +59,7 @@ const fill = async (change: Change = {}) =>
       change.at?.();
     },
     onWrite: (secret) => written.push(secret),
+    onFailure: (why) => failures.push(why),
   });
 const one = async (change?: Change) => (await fill(change)).found.get('uid-api');
 const saved = () => {
@@ -136,6 +139,19 @@ test.each<[string, () => unknown, RegExp]>([
   expect(written).toEqual([]);
 });
 
+test('a Secret that takes no name of the user has its password all the same', async () => {
+  put({ password: 'mine' });
+  api.fault = ({ method }, response) => {
+    if (method !== 'PUT') return false;
+    failure(response, 403, 'Forbidden', 'not yours');
+    return true;
+  };
+  expect(await fill()).toMatchObject({ isSoon: false, found: new Map([['uid-api', 'mine']]) });
+  expect(failures).toEqual([expect.stringMatching(/^Secret orders-user-api may not be read or filled/)]);
+  put({ password: 'mine' }, { immutable: true });
+  expect((await read()).unfilled.size).toBe(0);
+});
+
 test('without the Lease, for a user that is refused, or in the Secret of somebody else, nothing is written', async () => {
   put();
   expect(await one({ refused: new Set(['uid-api']) })).toMatchObject({ reason: 'PasswordProblem' });
@@ -171,12 +187,14 @@ test('a younger EtcdUser of the same user, one with a certificate, and one of a 
   expect([...found.keys()]).toEqual(['uid-api']);
 });
 
+const patience = 200;
+
 describe('in etcd', () => {
   let etcd: FakeEtcd;
   let logins: Logins;
   beforeEach(() => {
     etcd = new FakeEtcd();
-    logins = new Logins();
+    logins = new Logins(patience);
     put();
   });
 
@@ -303,6 +321,50 @@ describe('in etcd', () => {
     expect(await passOn({ users: [api$, web] })).toEqual([]);
     etcd.refused = undefined;
     expect(await passOn({ users: [api$, web] })).toEqual(['UserChangePassword api']);
+  });
+
+  test('a call with a password that gets no answer is a problem of its user, and no other is tried in this pass', async () => {
+    const users = [user('a', [], { passwordSecret: 'a' }), user('b', [], { passwordSecret: 'b' }), user('web', [])];
+    const passwords = new Map(users.map(({ metadata }) => [metadata.uid, 'secret']));
+    [etcd.silent, etcd.silentFor] = ['UserAdd', 'a'];
+    const { verdicts } = await pass({ users, passwords });
+    const why = 'UserAdd a: etcd did not answer UserAdd within 5s';
+    expect([...verdicts.values()]).toMatchObject([
+      { reason: 'RefusedByEtcd', message: `${why}; check bcrypt-cost of etcd` },
+      { reason: 'RefusedByEtcd', message: `UserAdd b: not tried, because ${why}` },
+      { reason: 'RefusedByEtcd', message: expect.stringContaining('authentication is not switched on') },
+    ]);
+    expect([...etcd.users.keys()].sort()).toEqual(['root', 'web']);
+    etcd.silent = undefined;
+    expect([...(await pass({ users, passwords })).verdicts.values()].map(({ kind }) => kind)).toEqual([
+      ...['done', 'done', 'done'],
+    ]);
+  });
+
+  test.each([
+    ['no answer to what has no password', 'silent', 'RoleAdd'],
+    ['an election', 'leaving', 'UserAdd'],
+  ] as const)('%s ends the pass', async (_, fault, call) => {
+    etcd[fault] = call;
+    await expect(pass()).rejects.toThrow(/did not answer RoleAdd|leader changed/);
+  });
+
+  test('a login that never gets an answer becomes a problem of its user', async () => {
+    await pass();
+    etcd.silent = 'Authenticate';
+    logins.forget();
+    const now = async () => (await pass()).verdicts.get('uid-api');
+    expect(await now()).toEqual({ kind: 'untried' });
+    await sleep(patience);
+    // Known to the next pass.
+    await now();
+    expect(await now()).toMatchObject({
+      reason: 'RefusedByEtcd',
+      message: 'etcd cannot log api in: etcd did not answer Authenticate within 5s',
+    });
+    etcd.silent = undefined;
+    await now();
+    expect(await now()).toEqual({ kind: 'done' });
   });
 
   test('though somebody changes users all the time, everyone is tried in turn', async () => {

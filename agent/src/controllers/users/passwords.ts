@@ -34,6 +34,8 @@ export interface FillOptions {
   readonly refused: ReadonlySet<string>;
   readonly at: AtPoint;
   readonly onWrite: (secret: string) => void;
+  /** The name of the user could not be added, which its password does not need. */
+  readonly onFailure: (why: string) => void;
 }
 
 /** bcrypt uses no more of it. */
@@ -64,7 +66,7 @@ export async function readPasswords(users: readonly EtcdUserObject[], options: R
     }
     const given = givenIn(secret, name);
     found.set(uid, given);
-    if (typeof given === 'string' && (given === '' || !secret.data?.username))
+    if (given === '' || (typeof given === 'string' && !secret.data?.username && !secret.immutable))
       unfilled.set(uid, { secret, user: name });
   };
   const mine = eldest(users).filter(({ spec }) => spec.passwordSecret !== undefined);
@@ -78,7 +80,7 @@ export async function readPasswords(users: readonly EtcdUserObject[], options: R
  */
 export async function fillPasswords(
   { found, unfilled }: Passwords,
-  { client, paths, refused, at, onWrite }: FillOptions,
+  { client, paths, refused, at, onWrite, onFailure }: FillOptions,
 ): Promise<Pick<Passwords, 'found' | 'isSoon'>> {
   const all = new Map(found);
   let isSoon = false;
@@ -86,6 +88,8 @@ export async function fillPasswords(
     const given = all.get(uid) as string;
     if (refused.has(uid)) {
       if (given === '') all.set(uid, problem(userReasons.PasswordProblem));
+      // It may have become fillable since the decision.
+      isSoon = true;
       continue;
     }
     const { name } = secret.metadata;
@@ -98,8 +102,11 @@ export async function fillPasswords(
       all.set(uid, password);
       onWrite(name);
     } catch (error) {
-      isSoon = true;
-      if (given === '') all.set(uid, problem(whyNot(name, error)));
+      const why = whyNot(name, error);
+      if (given === '') {
+        isSoon = true;
+        all.set(uid, problem(why));
+      } else onFailure(why);
     }
     await at('after WritePassword');
   }

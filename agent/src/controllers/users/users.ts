@@ -31,7 +31,17 @@ import type { Read } from './read.ts';
 import { secretsTaken } from './secrets-taken.ts';
 import { readyOf, statusOf } from './status.ts';
 import { areUsersServed } from './users-served.ts';
-import { paused, type Verdicts, verdictFor, wishes, withheld, withTaken } from './verdicts.ts';
+import {
+  fillable,
+  paused,
+  tried,
+  type Verdicts,
+  verdictFor,
+  wishes,
+  withheld,
+  withoutPassword,
+  withTaken,
+} from './verdicts.ts';
 
 /** etcd as its user root. */
 export interface RootPort {
@@ -76,7 +86,7 @@ export class Users {
   #members: readonly Member[] | undefined;
   #halfWay: HalfWay | undefined = unasked;
   #last: Read | undefined;
-  readonly #logins = new Logins();
+  readonly #logins: Logins;
   readonly #notes = new AuthNotes();
   /** When etcd was last seen, on the monotonic clock; at first, the start. */
   #goodAt = performance.now();
@@ -94,6 +104,7 @@ export class Users {
     this.#cluster = cluster;
     this.#options = options;
     this.#problems = new LogOnce(log);
+    this.#logins = new Logins(options.settings.quorumLost);
     this.#records = new RecordConfigMap({ client, paths, cluster: name, owner: () => undefined });
   }
 
@@ -148,12 +159,12 @@ export class Users {
     const judged = new Map(users.map(({ metadata }) => [metadata.uid, metadata.generation]));
     const taken = secretsTaken(all, [...this.#options.clusters(), this.#cluster]);
     const found = await this.#find(users, taken).catch((error: unknown) => this.#failed(users, messageOf(error)));
-    const held = new Set(users.filter(isGoing).map(({ metadata }) => metadata.uid));
-    const isJudged = (uid: string) => !found.verdicts.has(uid) && this.#judged.has(uid) && !held.has(uid);
+    const [going, staying] = [users.filter(isGoing), users.filter((user) => !isGoing(user))];
+    const isHeld = (uid: string) => going.some(({ metadata }) => metadata.uid === uid);
+    const isJudged = (uid: string) => !found.verdicts.has(uid) && this.#judged.has(uid) && !isHeld(uid);
     if (found.isOld !== true)
       this.#judged = new Map([...judged].map(([uid, now]) => [uid, isJudged(uid) ? this.#judged.get(uid) : now]));
     this.#options.etcd.rest();
-    const [going, staying] = [users.filter(isGoing), users.filter((user) => !isGoing(user))];
     const gone = going.map((user) => [user.metadata.uid, goingVerdict(user, users, found)] as const);
     this.#verdicts = new Map([...withTaken(found.verdicts, taken), ...gone]);
     this.#note(staying.length, found);
@@ -211,16 +222,14 @@ export class Users {
       this.#notes.saw(seen.read, seen.isOn);
       this.#goodAt = performance.now();
       const halfWay = halfWayOf(record, this.#members);
-      const mayChange = !spec.paused && (!halfWay || (seen.call && halfWay.lets(seen.call)));
-      if (!seen.call || !mayChange) seen = await this.#try(etcd, seen.read, wanted);
+      const isHeld = ({ call }: Seen) => halfWay !== undefined && !(call && halfWay.lets(call));
+      if (!seen.call || spec.paused || isHeld(seen)) seen = await this.#try(etcd, seen.read, wanted);
       const isUnfilled = [...passwords.unfilled.keys()].some((uid) => fillable(seen.verdicts.get(uid)));
       const next = nextOf(passwords, seen.tries);
       if (!seen.call && !isUnfilled) return { verdicts: tried(seen.verdicts), read: seen.read, next };
       const verdicts = withoutPassword(seen.verdicts, passwords);
       if (spec.paused) return { verdicts: withheld(tried(verdicts), paused), read: seen.read, isPaused: true, next };
-      return halfWay && !(seen.call && halfWay.lets(seen.call))
-        ? held({ verdicts, read: seen.read }, halfWay)
-        : this.#apply(etcd, seen);
+      return isHeld(seen) ? held({ verdicts, read: seen.read }, halfWay!) : this.#apply(etcd, seen);
     });
   }
 
@@ -290,7 +299,8 @@ export class Users {
     const { client, paths, at, log } = this.#options;
     const refused = new Set([...passwords.unfilled.keys()].filter((uid) => !fillable(seen.get(uid))));
     const onWrite = (secret: string) => log.info(`Filled Secret ${secret} of a user with a password`);
-    return fillPasswords(passwords, { client, paths, refused, at, onWrite });
+    const onFailure = (why: string) => this.#problems.report(why, why);
+    return fillPasswords(passwords, { client, paths, refused, at, onWrite, onFailure });
   }
 
   /** With a certificate of another name the reconciler would shut itself out. */
@@ -321,7 +331,8 @@ export class Users {
 
   /** Nobody else says so of a user without an EtcdUser. Each pass tries again, so it is logged once. */
   #warn(refused: readonly string[]): void {
-    for (const why of refused) if (!this.#refused.includes(why)) this.#options.log.warn(`etcd refuses ${why}`);
+    for (const why of refused)
+      if (!this.#refused.includes(why)) this.#options.log.warn(`A change of users in etcd fails: ${why}`);
     this.#refused = refused;
   }
 
@@ -394,26 +405,10 @@ const held = (
 /** What was seen, and which passwords were tried. */
 type Seen = Decision & { readonly read: Read; readonly tries?: Applied['tries'] };
 
-/** Whether an EtcdUser gets a password: nothing but the switch, or etcd, keeps it from being a user. */
-const fillable = (verdict: Verdict | undefined): boolean =>
-  verdict !== undefined &&
-  (verdict.kind !== 'refused' || verdict.reason === 'AuthOff' || verdict.reason === 'RefusedByEtcd');
-
 const nextOf = ({ isSoon }: Pick<Passwords, 'isSoon'>, tries: Applied['tries'] | undefined): Outcome['next'] => {
   if (tries?.isLeft) return tries.found > 0 ? 'goes on' : 'again';
   return isSoon ? 'again' : 'good';
 };
-
-/** A user whose password is still to be made is not ready, whatever etcd has. */
-const withoutPassword = (verdicts: ReadonlyMap<string, Verdict>, { found }: Passwords): ReadonlyMap<string, Verdict> =>
-  new Map([...verdicts].map(([uid, verdict]) => [uid, isOpen(verdict) && found.get(uid) === '' ? toCall : verdict]));
-
-const isOpen = ({ kind }: Verdict): boolean => kind === 'done' || kind === 'untried';
-const toCall: Verdict = { kind: 'call' };
-
-/** A user whose password was not tried keeps its status. */
-const tried = (verdicts: ReadonlyMap<string, Verdict>): Map<string, Verdict> =>
-  new Map([...verdicts].filter(([, { kind }]) => kind !== 'untried'));
 
 const crdGoing =
   'the custom resource EtcdUser is being deleted; its users in etcd are left alone until the CRD is applied again';

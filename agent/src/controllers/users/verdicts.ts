@@ -2,6 +2,7 @@ import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
 import type { UserWish } from '../certificates/wanted.ts';
 import type { Verdict } from './decide.ts';
 import { type EtcdUserObject, userNameOf } from './object.ts';
+import type { Passwords } from './passwords.ts';
 import type { Found } from './status.ts';
 
 /** By UID of the EtcdUser. */
@@ -51,3 +52,22 @@ export function wishes(users: readonly EtcdUserObject[], verdicts: Verdicts): Us
 }
 
 const othersName: ReadonlySet<UserReason> = new Set(['NameReserved', 'NameTaken', 'ForeignUser']);
+
+/** Whether an EtcdUser gets a password: nothing but the switch, or etcd, keeps it from being a user. */
+export const fillable = (verdict: Verdict | undefined): boolean =>
+  verdict !== undefined &&
+  (verdict.kind !== 'refused' || verdict.reason === 'AuthOff' || verdict.reason === 'RefusedByEtcd');
+
+/** A user whose password is still to be made is not ready, whatever etcd has. */
+export const withoutPassword = (
+  verdicts: ReadonlyMap<string, Verdict>,
+  { found }: Pick<Passwords, 'found'>,
+): ReadonlyMap<string, Verdict> =>
+  new Map([...verdicts].map(([uid, verdict]) => [uid, isOpen(verdict) && found.get(uid) === '' ? toCall : verdict]));
+
+const isOpen = ({ kind }: Verdict): boolean => kind === 'done' || kind === 'untried';
+const toCall: Verdict = { kind: 'call' };
+
+/** A user whose password was not tried keeps its status. */
+export const tried = (verdicts: ReadonlyMap<string, Verdict>): Map<string, Verdict> =>
+  new Map([...verdicts].filter(([, { kind }]) => kind !== 'untried'));

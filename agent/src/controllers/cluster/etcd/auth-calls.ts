@@ -57,9 +57,12 @@ export async function changeAuth(
   options: CallOptions,
   password?: string,
 ): Promise<void> {
-  const limits = password === undefined ? options : patient(options);
+  const limits = carriesPassword(call) ? patient(options) : options;
   await channel.unary(`Auth/${call.kind}`, requestOf(call, password), limits);
 }
+
+export const carriesPassword = (call: AuthCall): boolean =>
+  call.kind === 'UserChangePassword' || (call.kind === 'UserAdd' && call.hasPassword === true);
 
 /** bcrypt is slow on purpose, and `bcrypt-cost` may make it slower. */
 const patient = (options: CallOptions): CallOptions => ({ ...options, deadline: 30_000 });
@@ -159,16 +162,22 @@ export async function login(
     await channel.unary('Auth/Authenticate', credentials(user, password), patient(options));
     return 'right';
   } catch (error) {
-    const { code, message = '' } = causeOf(error) ?? {};
-    if (/invalid user ID or password/.test(message)) return 'wrong';
-    if (/no password user/.test(message)) return 'none';
-    if (code === undefined || passing.has(code)) throw error;
-    return { why: message };
+    const answer = answerOf(error);
+    if (!answer) throw error;
+    if (/invalid user ID or password/.test(answer.message)) return 'wrong';
+    if (/no password user/.test(answer.message)) return 'none';
+    return { why: answer.message };
   }
 }
 
 const causeOf = (error: unknown): GrpcStatus | undefined =>
   error instanceof AgentError && error.cause instanceof GrpcStatus ? error.cause : undefined;
+
+/** What etcd has answered instead of doing it. Undefined if it has not answered, or cannot now. */
+export function answerOf(error: unknown): GrpcStatus | undefined {
+  const cause = causeOf(error);
+  return cause && !passing.has(cause.code) ? cause : undefined;
+}
 
 export const userList = (channel: GrpcChannel, options: CallOptions): Promise<string[]> =>
   texts(channel, 'Auth/UserList', nothing, options);
