@@ -1,11 +1,10 @@
 // cert-manager's controller for the suites on Kubernetes, built from its Go module by the program in test/tools/cert-manager.
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { copyFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { cacheDirectory, fillDirectory } from './cache.mjs';
 import { certManagerCrds } from './foreign-crds.mjs';
 import { goBuild } from './go/go-build.mjs';
-import { buildFrom } from './image/builder.mjs';
+import { loadImage } from './image/load.mjs';
 
 const image = 'ghcr.io/cdk8s-etcd/cert-manager:e2e';
 const wrapper = join(import.meta.dirname, '../../test/tools/cert-manager');
@@ -39,17 +38,9 @@ export async function provideCertManager(kubernetes) {
     console.error(`operations: leaves out cert-manager, which needs Go 1.26: ${error.message}`);
     return '';
   }
-  return process.env.CERT_MANAGER_IMAGE || load(kubernetes);
-}
-
-function load(kubernetes) {
-  const context = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-cert-manager-'));
-  try {
-    for (const file of [program, join(wrapper, 'Dockerfile')])
-      copyFileSync(file, join(context, file.split('/').at(-1)));
-    kubernetes.load(image, (builder) => buildFrom(context, builder, image));
-  } finally {
-    rmSync(context, { recursive: true });
-  }
-  return image;
+  const files = [program, join(wrapper, 'Dockerfile')];
+  const fill = (context) => {
+    for (const file of files) copyFileSync(file, join(context, basename(file)));
+  };
+  return process.env.CERT_MANAGER_IMAGE || loadImage(kubernetes, image, fill);
 }

@@ -6,7 +6,7 @@ import { run } from './run.mjs';
 
 const tools = join(import.meta.dirname, '../../test/tools');
 
-const plurals = ['certificates', 'certificaterequests', 'issuers', 'clusterissuers'];
+export const certManagerPlurals = ['certificates', 'certificaterequests', 'issuers', 'clusterissuers'];
 
 /** Returns a directory with cert-manager's CustomResourceDefinitions; throws if they are unavailable. */
 export const certManagerCrds = () =>
@@ -14,7 +14,7 @@ export const certManagerCrds = () =>
     tool: 'cert-manager',
     module: 'github.com/cert-manager/cert-manager',
     folder: 'deploy/crds',
-    files: plurals.map((plural) => `cert-manager.io_${plural}.yaml`),
+    files: certManagerPlurals.map((plural) => `cert-manager.io_${plural}.yaml`),
   });
 
 /** Returns a directory with CustomResourceDefinitions of the Prometheus operator; throws if they are unavailable. */

@@ -1,13 +1,12 @@
 // What the suites that monitor run in the cluster, as users do: the Prometheus operator and its reloader, built from
 // their Go module, beside this machine's Prometheus and Alertmanager, which are Debian's.
-import { copyFileSync, cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, realpathSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheDirectory, fillDirectory } from './cache.mjs';
 import { allPrometheusOperatorCrds } from './foreign-crds.mjs';
 import { goBuild } from './go/go-build.mjs';
-import { buildFrom } from './image/builder.mjs';
+import { loadImage } from './image/load.mjs';
 import { onPath } from './on-path.mjs';
 
 const image = 'ghcr.io/cdk8s-etcd/monitoring:e2e';
@@ -38,8 +37,7 @@ export async function provideMonitoring(kubernetes) {
   kubernetes.kubectl('apply', '--server-side', '--force-conflicts', '-f', crds);
   kubernetes.kubectl('wait', '--for=condition=Established', '--timeout=60s', '-f', crds);
   if (process.env.MONITORING_IMAGE) return process.env.MONITORING_IMAGE;
-  const context = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-monitoring-'));
-  try {
+  return loadImage(kubernetes, image, async (context) => {
     const operator = await programs();
     cpSync(recipe, context, { recursive: true });
     for (const name of built) copyFileSync(join(operator, name), join(context, name));
@@ -51,9 +49,5 @@ export async function provideMonitoring(kubernetes) {
       copyFileSync(realpathSync(path), join(context, name));
     }
     cpSync(templates, join(context, 'templates'), { recursive: true, dereference: true });
-    kubernetes.load(image, (builder) => buildFrom(context, builder, image));
-  } finally {
-    rmSync(context, { recursive: true });
-  }
-  return image;
+  });
 }

@@ -1,7 +1,7 @@
 // `npm run suite -- apply`: the custom resources and the manifests on the Kubernetes that KUBECONFIG names.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { certManagerCrds } from '../lib/foreign-crds.mjs';
+import { certManagerCrds, certManagerPlurals } from '../lib/foreign-crds.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -18,9 +18,7 @@ function kubectl(...args) {
 }
 
 const ours = ['etcdclusters', 'etcdbackups', 'etcdrestores', 'etcdusers'].map((plural) => `${plural}.cdk8s-etcd.dev`);
-const certManagers = ['certificates', 'certificaterequests', 'issuers', 'clusterissuers'].map(
-  (plural) => `${plural}.cert-manager.io`,
-);
+const certManagers = certManagerPlurals.map((plural) => `${plural}.cert-manager.io`);
 const there = (name) => Boolean(kubectl('get', 'crd', name, '--ignore-not-found', '-o', 'name'));
 
 /** These tests delete a CustomResourceDefinition, which deletes all its objects. */

@@ -146,7 +146,7 @@ async function send(
       return { why: `${words}: ${answer.message}; correct the EtcdUser` };
     const why = `${words}: ${messageOf(error)}`;
     if (error instanceof NoAnswerError && carriesPassword(call))
-      return { why: `${why}; check bcrypt-cost of etcd`, silence: why };
+      return { why: `${why}; its members may need more CPU`, silence: why };
     throw new Error(why, { cause: error });
   }
 }

@@ -330,7 +330,7 @@ describe('in etcd', () => {
     const { verdicts } = await pass({ users, passwords });
     const why = 'UserAdd a: etcd did not answer UserAdd within 5s';
     expect([...verdicts.values()]).toMatchObject([
-      { reason: 'RefusedByEtcd', message: `${why}; check bcrypt-cost of etcd` },
+      { reason: 'RefusedByEtcd', message: `${why}; its members may need more CPU` },
       { reason: 'RefusedByEtcd', message: `UserAdd b: not tried, because ${why}` },
       { reason: 'RefusedByEtcd', message: expect.stringContaining('authentication is not switched on') },
     ]);
