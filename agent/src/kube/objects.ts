@@ -41,7 +41,6 @@ export interface Secret extends KubeObject {
   readonly type?: string;
   /** Values in base64. */
   readonly data?: Readonly<Record<string, string>>;
-  readonly immutable?: boolean;
 }
 
 export interface StatefulSetObject extends KubeObject {

@@ -1,6 +1,6 @@
 import { NoAnswerError } from '../../etcd/grpc.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { type AuthCall, answerOf, carriesPassword, changeAuth } from '../cluster/etcd/auth-calls.ts';
+import { type AuthCall, answerOf, authStatus, carriesPassword, changeAuth } from '../cluster/etcd/auth-calls.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
 import { root } from '../root-certificate.ts';
 import {
@@ -26,8 +26,10 @@ export interface Applied {
   readonly isHeld: boolean;
   /** The calls that changed something. */
   readonly calls: readonly AuthCall[];
-  /** Why others failed, each of one user. */
+  /** Why etcd refused others, each of one user. */
   readonly refused: readonly string[];
+  /** Set if the calls for users with a password go on in another pass. `silence`: etcd has not answered one that has it. */
+  readonly cut?: { readonly silence?: string };
   readonly tries: Tries;
 }
 
@@ -68,25 +70,27 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
   const failed = new Map<string, string>();
   const passwords = passwordsIn(wanted);
   let tries: Applied['tries'] | undefined;
-  let silence: string | undefined;
+  let cut: Applied['cut'];
+  let spent = 0;
   let read = await readAuth(etcd, namesOf(wanted));
   if (!isOurs(options.last, read)) logins.forget();
   for (let round = 0; ; ) {
     const before = calls.length;
     let facts: AuthFacts = { ...read.facts, logins: logins.of(passwords) };
-    let decision = decide(facts, wanted, failed);
+    let decision = decide(facts, wanted, failed, cut !== undefined);
     for (let { call } = decision; call && lets(call); { call } = decision) {
       await at(`before ${call.kind}`);
-      const failure = await send(etcd, call, passwords, silence);
+      const begun = performance.now();
+      const { refusal, silence } = await send(etcd, call, passwords);
       await at(`after ${call.kind}`);
-      if (failure) {
-        failed.set(subjectOf(call)!, failure.why);
-        silence ??= failure.silence;
-      } else {
+      if (refusal !== undefined) failed.set(subjectOf(call)!, refusal);
+      else if (silence === undefined) {
         calls.push(call);
         facts = after(facts, call);
       }
-      decision = decide(facts, wanted, failed);
+      if (carriesPassword(call)) spent += performance.now() - begun;
+      if (silence !== undefined || spent > hashing) cut ??= { ...(silence !== undefined && { silence }) };
+      decision = decide(facts, wanted, failed, cut !== undefined);
     }
     logins.learn(passwords, facts.logins!);
     const isChanged = calls.length > before;
@@ -97,7 +101,7 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
       continue;
     }
     // Passwords come last: nothing else waits for them.
-    if (!isChanged && !tries) {
+    if (!isChanged && !tries && !cut) {
       tries = await logins.try(etcd, read.facts, passwords);
       continue;
     }
@@ -110,6 +114,7 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
       isHeld,
       calls,
       refused: [...failed.values()],
+      ...(cut && { cut }),
       tries: tries ?? { found: 0, isLeft: passwords.size > 0 },
     };
   }
@@ -118,35 +123,30 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
 /** How often changes of another writer are corrected in one pass. */
 const rounds = 2;
 
-/** Of a change of one user. `silence`: etcd has not answered it. */
-interface Failure {
-  readonly why: string;
-  readonly silence?: string;
-}
+/** Milliseconds for hashing passwords in one pass, after which the rest waits: other users may have changed. */
+const hashing = 30_000;
 
 /**
- * Returns why a change of one user failed. Throws if etcd did not answer, or refused what concerns every user. A call with a
- * password may take longer than anybody waits, so without an answer to one (`silence`) no other is made in this pass.
+ * `refusal`: why etcd refused a change of one user. `silence`: it has not answered a call with a password, which takes long on a
+ * busy machine, but it is there. Throws if it is not, or refused what concerns every user.
  */
 async function send(
   etcd: EtcdCall,
   call: AuthCall,
   passwords: ReadonlyMap<string, string>,
-  silence: string | undefined,
-): Promise<Failure | undefined> {
+): Promise<{ readonly refusal?: string; readonly silence?: string }> {
   const subject = subjectOf(call);
   const words = described(call);
-  if (silence !== undefined && carriesPassword(call)) return { why: `${words}: not tried, because ${silence}` };
   try {
     await etcd((channel, options) => changeAuth(channel, call, options, passwords.get(subject ?? '')));
-    return undefined;
+    return {};
   } catch (error) {
     const answer = answerOf(error);
     if (answer && subject !== undefined && subject !== root)
-      return { why: `${words}: ${answer.message}; correct the EtcdUser` };
+      return { refusal: `${words}: ${answer.message}; correct the EtcdUser` };
     const why = `${words}: ${messageOf(error)}`;
-    if (error instanceof NoAnswerError && carriesPassword(call))
-      return { why: `${why}; its members may need more CPU`, silence: why };
-    throw new Error(why, { cause: error });
+    if (!(error instanceof NoAnswerError) || !carriesPassword(call)) throw new Error(why, { cause: error });
+    await etcd(authStatus);
+    return { silence: `${why}; its members may need more CPU` };
   }
 }

@@ -189,13 +189,11 @@ test('a user whom etcd does not let go counts as there, and the log says why, on
   etcd.roles.set(mark('api'), new Map());
   etcd.refused = 'UserDelete';
   start({});
-  await until(() => logged.some((line) => line.includes('of users in etcd fails')));
+  await until(() => logged.some((line) => line.includes('etcd refuses')));
   const passes = () => etcd.calls.filter((call) => call === 'UserDelete').length;
   const before = passes();
   await until(() => passes() > before);
-  expect(logged.filter((line) => line.includes('of users in etcd fails'))).toEqual([
-    expect.stringContaining('api: refused'),
-  ]);
+  expect(logged.filter((line) => line.includes('etcd refuses'))).toEqual([expect.stringContaining('api: refused')]);
   expect(events.filter((event) => event.startsWith('UsersDeleted'))).toEqual([]);
   expect(users.report()?.removed).toBe(0);
 });

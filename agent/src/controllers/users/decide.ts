@@ -1,6 +1,6 @@
 import { group } from '../../kube/paths.ts';
 import { type UserReason, userReasons } from '../../protocol/user-reasons.ts';
-import type { AuthCall, Login, Permission } from '../cluster/etcd/auth-calls.ts';
+import { type AuthCall, carriesPassword, type Login, type Permission } from '../cluster/etcd/auth-calls.ts';
 import { root } from '../root-certificate.ts';
 import { accessOf, type EtcdUserObject, eldest, oldestFirst, permissionsOf, rangeOf, userNameOf } from './object.ts';
 
@@ -79,12 +79,14 @@ export function described(call: AuthCall): string {
 
 /**
  * Decides the next change of users and roles. The decision follows from what etcd has, so a crash between two calls or a
- * lost answer is harmless. `failed`: by the name of a user, why etcd refused a change of it; the others go on.
+ * lost answer is harmless. `failed`: by the name of a user, why etcd refused a change of it; the others go on. `isCut`: no password
+ * is hashed now.
  */
 export function decide(
   facts: AuthFacts,
   wanted: WantedAuth,
   failed: ReadonlyMap<string, string> = new Map(),
+  isCut = false,
 ): Decision {
   const verdicts = new Map<string, Verdict>();
   const users: Accepted[] = [];
@@ -98,8 +100,8 @@ export function decide(
     if (refusal) {
       verdicts.set(first.metadata.uid, refusal);
       if (leftAlone.has(refusal.reason)) for (const role of rolesOf(name)) kept.add(role);
-      const isExposed = hasPassword(first) && facts.users.get(name)?.includes(roleOf(name, true));
-      if (isExposed && !facts.isEnabled) exposed.set(name, refusal.message);
+      const hadPassword = facts.users.get(name)?.includes(roleOf(name, true));
+      if (hadPassword && !facts.isEnabled) exposed.set(name, refusal.message);
       continue;
     }
     const role = roleOf(name, hasPassword(first));
@@ -109,13 +111,17 @@ export function decide(
   const isOn = wanted.auth ?? (facts.isEnabled || users.length > 0);
   const accepted = users.map((user) => ({ ...user, call: callFor(user, facts, isOn) }));
   const isFailed = (call: AuthCall | undefined) => call !== undefined && failed.has(subjectOf(call) ?? '');
+  const isLater = ({ name, role, call }: Accepted & { readonly call: AuthCall | undefined }) =>
+    isCut && call !== undefined && role !== roleOf(name) && needsHash(call);
   const candidates = [
     facts.isEnabled && !isOn ? ({ kind: 'AuthDisable' } as const) : undefined,
     isOn ? callForRoot(facts) : undefined,
     ...orphans(facts, kept),
-    ...accepted.map(({ call }) => call),
+    ...accepted.map((user) => (isLater(user) ? undefined : user.call)),
     // With `auth: true` nobody waits for an EtcdUser that etcd refuses. Else its clients would be shut out by the switch.
-    isOn && !facts.isEnabled && (wanted.auth || (exposed.size === 0 && !accepted.some(({ call }) => isFailed(call))))
+    isOn &&
+    !facts.isEnabled &&
+    (wanted.auth || (exposed.size === 0 && !accepted.some((user) => isFailed(user.call) || isLater(user))))
       ? ({ kind: 'AuthEnable' } as const)
       : undefined,
   ];
@@ -127,6 +133,9 @@ export function decide(
   }
   return { ...(call && { call }), isOn, verdicts };
 }
+
+/** Of a user with a password. A deletion too: it comes before the user is made anew. */
+const needsHash = (call: AuthCall): boolean => carriesPassword(call) || call.kind === 'UserDelete';
 
 /** An EtcdUser that etcd is to have. */
 interface Accepted {
@@ -153,10 +162,16 @@ function verdictOf(
     if (typeof login === 'object') return refused('RefusedByEtcd', `etcd cannot log ${name} in: ${login.why}`);
     return { kind: login === undefined ? 'untried' : 'done' };
   }
-  const [others, open] = [failed, exposed].map((why) => [...why].map((each) => each.join(': ')).join('; '));
+  const [others, open] = [failed, exposed].map(listed);
   if (others === '' && open === '') return { kind: 'call' };
-  const why = others === '' ? `these have not their passwords: ${open}` : `these changes fail: ${others}`;
+  const why = others === '' ? `these have not their passwords: ${open}` : `etcd refuses ${others}`;
   return refused('RefusedByEtcd', `authentication is not switched on before every user is there, and ${why}`);
+}
+
+/** The first of many: this becomes the message of each user. */
+function listed(whys: ReadonlyMap<string, string>): string {
+  const all = [...whys].map((each) => each.join(': '));
+  return [...all.slice(0, 3), ...(all.length > 3 ? [`and ${all.length - 3} more`] : [])].join('; ');
 }
 
 const refused = (reason: UserReason, message: string = userReasons[reason]): Refusal => ({

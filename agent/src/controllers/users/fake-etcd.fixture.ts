@@ -22,8 +22,11 @@ export class FakeEtcd implements RootPort {
   silent: string | undefined;
   /** The user of it. Default: all. */
   silentFor: string | undefined;
-  /** The call during which the leader changes. */
-  leaving: string | undefined;
+  /** The call that is not taken because of the leader, with the code and text of the answer. */
+  leaving: readonly [call: string, code: number, text: string] | undefined;
+  /** The last call that is answered. */
+  hangsAfter: string | undefined;
+  onCall: (call: string) => void = () => {};
   revision = 1;
 
   get changes(): string[] {
@@ -49,10 +52,13 @@ export class FakeEtcd implements RootPort {
     const call = method.replace('Auth/', '');
     const fields = [...fieldsOf(request)];
     const [one = '', two = ''] = [1, 2].map((n) => fields.filter(([field]) => field === n).map(([, v]) => text(v))[0]);
+    const isHanging = this.hangsAfter !== undefined && this.calls.includes(this.hangsAfter);
     this.calls.push(call);
+    this.onCall(call);
+    if (isHanging) throw new NoAnswerError(`etcd did not answer ${call} within 5s`);
     if (call === this.silent && (!this.silentFor || this.silentFor === one))
       throw new NoAnswerError(`etcd did not answer ${call} within 5s`);
-    if (call === this.leaving) throw unavailable();
+    if (this.leaving?.[0] === call) throw refusal(this.leaving[2], this.leaving[1]);
     if (call === this.refused) throw refusal('refused');
     if (call === 'AuthStatus')
       return Buffer.concat([encodeInt(2, Number(this.isEnabled)), encodeInt(3, this.revision)]);
@@ -94,14 +100,9 @@ export class FakeEtcd implements RootPort {
   }
 }
 
-const refusal = (message: string): AgentError => {
-  const cause = new GrpcStatus(3, message);
+const refusal = (message: string, code = 3): AgentError => {
+  const cause = new GrpcStatus(code, message);
   return new AgentError(ExitCode.etcdUnavailable, message, { cause });
-};
-
-const unavailable = (): AgentError => {
-  const cause = new GrpcStatus(14, 'etcdserver: leader changed');
-  return new AgentError(ExitCode.etcdUnavailable, cause.message, { cause });
 };
 
 const listOf = (names: readonly string[]): Uint8Array => Buffer.concat(names.map((name) => encodeBytes(2, name)));

@@ -1,3 +1,4 @@
+import { NoAnswerError } from '../../etcd/grpc.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { type Login, login } from '../cluster/etcd/auth-calls.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
@@ -6,12 +7,16 @@ import { type AuthFacts, roleOf } from './decide.ts';
 /** Each login keeps a core of etcd busy for a while. */
 const together = 2;
 export const loginsInPass = 16;
+/** Milliseconds after which a pass tries no others. */
+const longest = 30_000;
 
 export interface Tries {
   /** Passwords that are now known to be right or wrong. */
   readonly found: number;
   /** Some are not. */
   readonly isLeft: boolean;
+  /** Why: etcd has not answered logins for long. */
+  readonly silence?: string;
 }
 
 /** What is known of passwords in etcd, from one pass to the next. etcd tells nobody what it has, so they are tried. */
@@ -19,12 +24,12 @@ export class Logins {
   readonly #known = new Map<string, { readonly password: string; readonly login: Login }>();
   /** Number of the last try of each user. */
   readonly #triedAt = new Map<string, number>();
-  /** Since when a login of each user has got no answer, on the monotonic clock. */
-  readonly #silentSince = new Map<string, number>();
+  /** Since when etcd has not answered logins, on the monotonic clock. */
+  #silentSince: number | undefined;
   readonly #patience: number;
   #tries = 0;
 
-  /** `patience`: milliseconds after which a login without an answer is a problem of its user. */
+  /** `patience`: milliseconds after which logins without an answer are reported. */
   constructor(patience: number) {
     this.#patience = patience;
   }
@@ -53,34 +58,38 @@ export class Logins {
    * and whether some are left. etcd takes none while authentication is off, and nobody else's user is tried.
    */
   async try(etcd: EtcdCall, { isEnabled, users }: AuthFacts, passwords: ReadonlyMap<string, string>): Promise<Tries> {
-    for (const user of this.#silentSince.keys()) if (!passwords.has(user)) this.#silentSince.delete(user);
-    if (!isEnabled) return { found: 0, isLeft: false };
+    for (const user of this.#triedAt.keys()) if (!passwords.has(user)) this.#triedAt.delete(user);
     const known = this.of(passwords);
     const waiting = [...passwords.keys()]
-      .filter((user) => typeof known.get(user) !== 'string' && users.get(user)?.includes(roleOf(user, true)))
+      .filter(
+        (user) => isEnabled && typeof known.get(user) !== 'string' && users.get(user)?.includes(roleOf(user, true)),
+      )
       .sort((a, b) => (this.#triedAt.get(a) ?? 0) - (this.#triedAt.get(b) ?? 0));
     const due = waiting.slice(0, loginsInPass);
+    const begun = performance.now();
     let found = 0;
-    const one = async (user: string): Promise<boolean> => {
+    let silence: string | undefined;
+    /** Returns the error if there is no answer. Whether etcd is there at all, other calls say. */
+    const one = async (user: string): Promise<unknown> => {
       const password = passwords.get(user)!;
       this.#triedAt.set(user, ++this.#tries);
       try {
         const answer = await etcd((channel, options) => login(channel, user, password, options));
         this.#known.set(user, { password, login: answer });
-        this.#silentSince.delete(user);
         if (typeof answer === 'string') found++;
-        return true;
+        return undefined;
       } catch (error) {
-        // No answer. Whether etcd is there at all, other calls say.
-        const now = performance.now();
-        const since = this.#silentSince.get(user) ?? now;
-        this.#silentSince.set(user, since);
-        if (now - since >= this.#patience) this.#known.set(user, { password, login: { why: messageOf(error) } });
-        return false;
+        if (error instanceof NoAnswerError) silence = messageOf(error);
+        return error;
       }
     };
-    for (let at = 0; at < due.length; at += together)
-      if (!(await Promise.all(due.slice(at, at + together).map(one))).every(Boolean)) break;
-    return { found, isLeft: found < waiting.length };
+    for (let at = 0; at < due.length && performance.now() - begun < longest; at += together) {
+      const errors = await Promise.all(due.slice(at, at + together).map(one));
+      if (errors.some((error) => error !== undefined)) break;
+    }
+    const now = performance.now();
+    this.#silentSince = silence === undefined ? undefined : (this.#silentSince ?? now);
+    const isLong = this.#silentSince !== undefined && now - this.#silentSince >= this.#patience;
+    return { found, isLeft: found < waiting.length, ...(isLong && silence !== undefined && { silence }) };
   }
 }

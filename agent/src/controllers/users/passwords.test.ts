@@ -3,7 +3,7 @@ import { ApiClient } from '../../kube/api-client.ts';
 import type { Secret } from '../../kube/objects.ts';
 import { Paths } from '../../kube/paths.ts';
 import { FakeApi, failure } from '../cluster/kubernetes/fake-api.fixture.ts';
-import { apply, look } from './apply.ts';
+import { type Applied, apply, look } from './apply.ts';
 import { described, type WantedAuth } from './decide.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';
 import { Logins } from './logins.ts';
@@ -11,6 +11,7 @@ import type { EtcdUserObject } from './object.ts';
 import { fillPasswords, readPasswords } from './passwords.ts';
 import type { Read } from './read.ts';
 import { mark, user } from './users.fixture.ts';
+import { tried } from './verdicts.ts';
 
 // Here no API server refuses what the Role does not permit, and etcd is a fake one: the suites `security` (users) and `etcd`
 // (users) have real ones.
@@ -22,12 +23,11 @@ const api$ = user('api', [{ prefix: '/api/', access: 'ReadWrite' }], { passwordS
 let api: FakeApi;
 let client: ApiClient;
 let written: string[];
-let failures: string[];
 let points: string[];
 beforeEach(async () => {
   api = await FakeApi.listen();
   client = new ApiClient(api.access, 10_000);
-  [written, failures, points] = [[], [], []];
+  [written, points] = [[], []];
 });
 afterEach(async () => {
   api.closeConnections();
@@ -59,7 +59,6 @@ const fill = async (change: Change = {}) =>
       change.at?.();
     },
     onWrite: (secret) => written.push(secret),
-    onFailure: (why) => failures.push(why),
   });
 const one = async (change?: Change) => (await fill(change)).found.get('uid-api');
 const saved = () => {
@@ -78,10 +77,10 @@ test('a Secret without a password gets one, with the name of the user, and keeps
   expect(points).toHaveLength(2);
 });
 
-test('a password that is there is used as it is; the name of the user is added', async () => {
+test('a password that is there is used as it is, and nothing is written', async () => {
   put({ password: ' of mine\n' }, { type: 'kubernetes.io/basic-auth' });
   expect(await one()).toBe(' of mine\n');
-  expect(saved()).toEqual({ username: 'api', password: ' of mine\n' });
+  expect(points).toEqual([]);
 });
 
 test('reading alone writes nothing, and says what is missing', async () => {
@@ -139,17 +138,14 @@ test.each<[string, () => unknown, RegExp]>([
   expect(written).toEqual([]);
 });
 
-test('a Secret that takes no name of the user has its password all the same', async () => {
-  put({ password: 'mine' });
-  api.fault = ({ method }, response) => {
-    if (method !== 'PUT') return false;
-    failure(response, 403, 'Forbidden', 'not yours');
-    return true;
-  };
-  expect(await fill()).toMatchObject({ isSoon: false, found: new Map([['uid-api', 'mine']]) });
-  expect(failures).toEqual([expect.stringMatching(/^Secret orders-user-api may not be read or filled/)]);
-  put({ password: 'mine' }, { immutable: true });
-  expect((await read()).unfilled.size).toBe(0);
+test('a Secret that gets no answer is a problem of its user, and read again soon', async () => {
+  put();
+  api.fault = ({ method }) => method === 'PUT';
+  client = new ApiClient(api.access, 100);
+  expect(await fill()).toMatchObject({
+    isSoon: true,
+    found: new Map([['uid-api', { reason: 'PasswordProblem', message: expect.stringMatching(/no answer/) }]]),
+  });
 });
 
 test('without the Lease, for a user that is refused, or in the Secret of somebody else, nothing is written', async () => {
@@ -323,48 +319,84 @@ describe('in etcd', () => {
     expect(await passOn({ users: [api$, web] })).toEqual(['UserChangePassword api']);
   });
 
-  test('a call with a password that gets no answer is a problem of its user, and no other is tried in this pass', async () => {
-    const users = [user('a', [], { passwordSecret: 'a' }), user('b', [], { passwordSecret: 'b' }), user('web', [])];
-    const passwords = new Map(users.map(({ metadata }) => [metadata.uid, 'secret']));
+  const named = (...names: string[]) => names.map((name) => user(name, [], { passwordSecret: name }));
+  const secrets = (users: EtcdUserObject[]) =>
+    new Map(users.filter(({ spec }) => spec.passwordSecret).map(({ metadata }) => [metadata.uid, 'secret']));
+  const kinds = ({ verdicts }: Applied) => [...verdicts.values()].map(({ kind }) => kind);
+
+  test('a call with a password that gets no answer: users with a password wait for the next pass, and no other does', async () => {
+    await pass({ users: [user('b', [], { certificateSecret: 'b' }), user('old', [])] });
+    const users = [...named('a', 'b'), user('web', [])];
     [etcd.silent, etcd.silentFor] = ['UserAdd', 'a'];
-    const { verdicts } = await pass({ users, passwords });
-    const why = 'UserAdd a: etcd did not answer UserAdd within 5s';
-    expect([...verdicts.values()]).toMatchObject([
-      { reason: 'RefusedByEtcd', message: `${why}; its members may need more CPU` },
-      { reason: 'RefusedByEtcd', message: `UserAdd b: not tried, because ${why}` },
-      { reason: 'RefusedByEtcd', message: expect.stringContaining('authentication is not switched on') },
-    ]);
-    expect([...etcd.users.keys()].sort()).toEqual(['root', 'web']);
+    const held = await pass({ users, passwords: secrets(users) });
+    expect(held.cut).toEqual({
+      silence: 'UserAdd a: etcd did not answer UserAdd within 5s; its members may need more CPU',
+    });
+    // One that goes from its certificate to a password is not shut out meanwhile.
+    expect([...etcd.users.keys()].sort()).toEqual(['b', 'root', 'web']);
+    expect(kinds(held)).toEqual(['call', 'call', 'done']);
     etcd.silent = undefined;
-    expect([...(await pass({ users, passwords })).verdicts.values()].map(({ kind }) => kind)).toEqual([
-      ...['done', 'done', 'done'],
-    ]);
+    expect(kinds(await pass({ users, passwords: secrets(users) }))).toEqual(['done', 'done', 'done']);
+    expect(etcd.passwords.get('b')).toBe('secret');
   });
 
-  test.each([
-    ['no answer to what has no password', 'silent', 'RoleAdd'],
-    ['an election', 'leaving', 'UserAdd'],
-  ] as const)('%s ends the pass', async (_, fault, call) => {
-    etcd[fault] = call;
-    await expect(pass()).rejects.toThrow(/did not answer RoleAdd|leader changed/);
+  test('authentication is not switched on before they are there', async () => {
+    const users = [...named('a'), user('web', [])];
+    etcd.silent = 'UserAdd';
+    etcd.silentFor = 'a';
+    expect(kinds(await pass({ users, passwords: secrets(users) }))).toEqual(['call', 'call']);
+    expect(etcd.isEnabled).toBe(false);
   });
 
-  test('a login that never gets an answer becomes a problem of its user', async () => {
-    await pass();
+  test('slow hashes end the turn of users with a password, too', async () => {
+    const users = [...named('a', 'b', 'c'), user('web', [])];
+    const { now } = performance;
+    let later = 0;
+    performance.now = () => now.call(performance) + later;
+    etcd.onCall = (call) => {
+      if (call === 'UserAdd') later += 20_000;
+    };
+    try {
+      const first = await pass({ users, passwords: secrets(users) });
+      expect(first.cut).toEqual({});
+      expect([...etcd.passwords.keys()]).toEqual(['a', 'b']);
+      expect(etcd.users.has('web')).toBe(true);
+      expect((await pass({ users, passwords: secrets(users) })).cut).toBeUndefined();
+    } finally {
+      performance.now = now;
+    }
+    expect([...etcd.passwords.keys()]).toEqual(['a', 'b', 'c']);
+  });
+
+  test.each<[string, () => void, RegExp]>([
+    ['no answer to what has no password', () => (etcd.silent = 'RoleAdd'), /did not answer RoleAdd/],
+    ['an election', () => (etcd.leaving = ['UserAdd', 14, 'etcdserver: leader changed']), /leader changed/],
+    ['a leader that hands over', () => (etcd.leaving = ['UserAdd', 2, 'raft proposal dropped']), /dropped/],
+    ['an etcd that hangs', () => (etcd.hangsAfter = 'RoleAdd'), /did not answer AuthStatus/],
+  ])('%s ends the pass', async (_, fail, why) => {
+    fail();
+    await expect(pass({ users: named('a'), passwords: secrets(named('a')) })).rejects.toThrow(why);
+  });
+
+  test('logins that get no answer for long are reported, whoever was tried', async () => {
+    await pass({ users: named('a', 'b', 'c'), passwords: secrets(named('a', 'b', 'c')) });
     etcd.silent = 'Authenticate';
     logins.forget();
-    const now = async () => (await pass()).verdicts.get('uid-api');
-    expect(await now()).toEqual({ kind: 'untried' });
+    const now = () => pass({ users: named('a', 'b', 'c'), passwords: secrets(named('a', 'b', 'c')) });
+    expect((await now()).tries).toEqual({ found: 0, isLeft: true });
     await sleep(patience);
-    // Known to the next pass.
-    await now();
-    expect(await now()).toMatchObject({
-      reason: 'RefusedByEtcd',
-      message: 'etcd cannot log api in: etcd did not answer Authenticate within 5s',
-    });
+    const { tries, verdicts } = await now();
+    expect(tries).toEqual({ found: 0, isLeft: true, silence: 'etcd did not answer Authenticate within 5s' });
+    expect([...tried(verdicts, tries.silence).values()]).toMatchObject([
+      ...[1, 2, 3].map(() => ({ kind: 'unknown', reason: 'ClusterNotServing' })),
+    ]);
+    expect(tried(verdicts).size).toBe(0);
     etcd.silent = undefined;
-    await now();
-    expect(await now()).toEqual({ kind: 'done' });
+    expect(kinds(await now())).toEqual(['done', 'done', 'done']);
+    // What was long ago does not count.
+    etcd.silent = 'Authenticate';
+    logins.forget();
+    expect((await now()).tries).toEqual({ found: 0, isLeft: true });
   });
 
   test('though somebody changes users all the time, everyone is tried in turn', async () => {

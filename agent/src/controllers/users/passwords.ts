@@ -13,7 +13,7 @@ import { type EtcdUserObject, eldest, userNameOf } from './object.ts';
 export interface Passwords {
   /** The password, or why there is none. Empty: it is still to be made. */
   readonly found: ReadonlyMap<string, string | Refusal>;
-  /** Secrets that lack a password or the name of the user. */
+  /** Secrets without a password. */
   readonly unfilled: ReadonlyMap<string, { readonly secret: Secret; readonly user: string }>;
   /** A Secret or a right may be there in a moment. */
   readonly isSoon: boolean;
@@ -34,8 +34,6 @@ export interface FillOptions {
   readonly refused: ReadonlySet<string>;
   readonly at: AtPoint;
   readonly onWrite: (secret: string) => void;
-  /** The name of the user could not be added, which its password does not need. */
-  readonly onFailure: (why: string) => void;
 }
 
 /** bcrypt uses no more of it. */
@@ -66,8 +64,7 @@ export async function readPasswords(users: readonly EtcdUserObject[], options: R
     }
     const given = givenIn(secret, name);
     found.set(uid, given);
-    if (given === '' || (typeof given === 'string' && !secret.data?.username && !secret.immutable))
-      unfilled.set(uid, { secret, user: name });
+    if (given === '') unfilled.set(uid, { secret, user: name });
   };
   const mine = eldest(users).filter(({ spec }) => spec.passwordSecret !== undefined);
   for (let at = 0; at < mine.length; at += together) await Promise.all(mine.slice(at, at + together).map(read));
@@ -75,26 +72,24 @@ export async function readPasswords(users: readonly EtcdUserObject[], options: R
 }
 
 /**
- * Writes what the Secrets lack: a random password, and the name of the user. A password is in the Secret before etcd has it, so a
- * crash in between loses nothing.
+ * Writes a random password and the name of the user into each Secret that has none. A password is in the Secret before etcd has
+ * it, so a crash in between loses nothing.
  */
 export async function fillPasswords(
   { found, unfilled }: Passwords,
-  { client, paths, refused, at, onWrite, onFailure }: FillOptions,
+  { client, paths, refused, at, onWrite }: FillOptions,
 ): Promise<Pick<Passwords, 'found' | 'isSoon'>> {
   const all = new Map(found);
-  let isSoon = false;
+  // What is refused may have become fillable since the decision.
+  let isSoon = unfilled.size > 0 && refused.size > 0;
   for (const [uid, { secret, user }] of unfilled) {
-    const given = all.get(uid) as string;
     if (refused.has(uid)) {
-      if (given === '') all.set(uid, problem(userReasons.PasswordProblem));
-      // It may have become fillable since the decision.
-      isSoon = true;
+      all.set(uid, problem(userReasons.PasswordProblem));
       continue;
     }
     const { name } = secret.metadata;
-    const password = given === '' ? randomBytes(32).toString('base64url') : given;
-    const data = { ...secret.data, username: base64(user), ...(given === '' && { password: base64(password) }) };
+    const password = randomBytes(32).toString('base64url');
+    const data = { ...secret.data, username: base64(user), password: base64(password) };
     const filled: Secret = { ...secret, data };
     await at('before WritePassword');
     try {
@@ -102,11 +97,9 @@ export async function fillPasswords(
       all.set(uid, password);
       onWrite(name);
     } catch (error) {
-      const why = whyNot(name, error);
-      if (given === '') {
-        isSoon = true;
-        all.set(uid, problem(why));
-      } else onFailure(why);
+      // Without an answer too: this Secret is no reason to keep the other users waiting.
+      isSoon = true;
+      all.set(uid, problem(whyNot(name, error)));
     }
     await at('after WritePassword');
   }
@@ -116,17 +109,21 @@ export async function fillPasswords(
 const problem = (message: string): Refusal => ({ kind: 'refused', reason: 'PasswordProblem', message });
 
 async function secretOf(name: string, { client, paths }: ReadOptions): Promise<Secret | string> {
-  return client.get<Secret>(paths.of('secrets', name)).catch((error: unknown) => whyNot(name, error));
+  try {
+    return await client.get<Secret>(paths.of('secrets', name));
+  } catch (error) {
+    // Without an answer nothing is known of any user.
+    if (!(error instanceof ApiError)) throw error;
+    return whyNot(name, error);
+  }
 }
 
-/** Throws what is not an answer of the API server. */
 function whyNot(secret: string, error: unknown): string {
   if (isStatus(error, 404))
     return `Secret ${secret} does not exist; apply the manifests of the EtcdUser, and put the password that its clients have into it, or they need a new one`;
   if (isStatus(error, 403))
     return `Secret ${secret} may not be read or filled; apply the Role and RoleBinding of the EtcdUser`;
-  if (error instanceof ApiError) return `Secret ${secret} cannot be read or filled: ${messageOf(error)}`;
-  throw error;
+  return `Secret ${secret} cannot be read or filled: ${messageOf(error)}`;
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -216,17 +216,22 @@ export class Users {
     }
     const passwords = await this.#passwords(users, taken);
     const wanted = this.#wanted(users, passwords.found, record);
-    return this.#options.etcd.withLeader(record?.clusterId, async (etcd) => {
+    return this.#options.etcd.withLeader(record?.clusterId, async (call) => {
+      const etcd: EtcdCall = async (each) => {
+        const answer = await call(each);
+        this.#goodAt = performance.now();
+        return answer;
+      };
       let seen: Seen = await look({ etcd, wanted, last: this.#last, logins: this.#logins });
       this.#last = seen.read;
       this.#notes.saw(seen.read, seen.isOn);
-      this.#goodAt = performance.now();
       const halfWay = halfWayOf(record, this.#members);
       const isHeld = ({ call }: Seen) => halfWay !== undefined && !(call && halfWay.lets(call));
       if (!seen.call || spec.paused || isHeld(seen)) seen = await this.#try(etcd, seen.read, wanted);
       const isUnfilled = [...passwords.unfilled.keys()].some((uid) => fillable(seen.verdicts.get(uid)));
       const next = nextOf(passwords, seen.tries);
-      if (!seen.call && !isUnfilled) return { verdicts: tried(seen.verdicts), read: seen.read, next };
+      const told = tried(seen.verdicts, seen.tries?.silence);
+      if (!seen.call && !isUnfilled) return { verdicts: told, read: seen.read, next };
       const verdicts = withoutPassword(seen.verdicts, passwords);
       if (spec.paused) return { verdicts: withheld(tried(verdicts), paused), read: seen.read, isPaused: true, next };
       return isHeld(seen) ? held({ verdicts, read: seen.read }, halfWay!) : this.#apply(etcd, seen);
@@ -275,11 +280,12 @@ export class Users {
     this.#warn(done.refused);
     if (halfWay && done.isHeld) return held(done, halfWay);
     const isLeft = [...done.verdicts.values()].some(({ kind }) => kind === 'call');
+    const why = done.cut ? done.cut.silence : isLeft ? 'something else changes users and roles of etcd too' : undefined;
     return {
-      verdicts: tried(done.verdicts),
+      verdicts: tried(done.verdicts, done.tries.silence),
       read: done.read,
-      next: nextOf({ isSoon: passwords.isSoon || filled.isSoon }, done.tries),
-      ...(isLeft && { why: 'something else changes users and roles of etcd too' }),
+      next: done.cut ? 'goes on' : nextOf({ isSoon: passwords.isSoon || filled.isSoon }, done.tries),
+      ...(why !== undefined && { why }),
     };
   }
 
@@ -299,8 +305,7 @@ export class Users {
     const { client, paths, at, log } = this.#options;
     const refused = new Set([...passwords.unfilled.keys()].filter((uid) => !fillable(seen.get(uid))));
     const onWrite = (secret: string) => log.info(`Filled Secret ${secret} of a user with a password`);
-    const onFailure = (why: string) => this.#problems.report(why, why);
-    return fillPasswords(passwords, { client, paths, refused, at, onWrite, onFailure });
+    return fillPasswords(passwords, { client, paths, refused, at, onWrite });
   }
 
   /** With a certificate of another name the reconciler would shut itself out. */
@@ -331,8 +336,7 @@ export class Users {
 
   /** Nobody else says so of a user without an EtcdUser. Each pass tries again, so it is logged once. */
   #warn(refused: readonly string[]): void {
-    for (const why of refused)
-      if (!this.#refused.includes(why)) this.#options.log.warn(`A change of users in etcd fails: ${why}`);
+    for (const why of refused) if (!this.#refused.includes(why)) this.#options.log.warn(`etcd refuses ${why}`);
     this.#refused = refused;
   }
 

@@ -28,7 +28,7 @@ export const withTaken = (verdicts: Verdicts, taken: ReadonlyMap<string, string>
   );
 
 /** While nothing may be changed: what is as it should be stays ready. */
-export const withheld = (verdicts: ReadonlyMap<string, Verdict>, instead: Found): Verdicts =>
+export const withheld = (verdicts: Verdicts, instead: Found): Verdicts =>
   new Map([...verdicts].map(([uid, found]) => [uid, found.kind === 'call' ? instead : found]));
 
 export const paused: Found = { kind: 'refused', reason: 'Paused', message: userReasons.Paused };
@@ -68,6 +68,12 @@ export const withoutPassword = (
 const isOpen = ({ kind }: Verdict): boolean => kind === 'done' || kind === 'untried';
 const toCall: Verdict = { kind: 'call' };
 
-/** A user whose password was not tried keeps its status. */
-export const tried = (verdicts: ReadonlyMap<string, Verdict>): Map<string, Verdict> =>
-  new Map([...verdicts].filter(([, { kind }]) => kind !== 'untried'));
+/** A user whose password was not tried keeps its status, but not while etcd answers no login (`silence`). */
+export function tried(verdicts: ReadonlyMap<string, Verdict>, silence?: string): Map<string, Found> {
+  const message = `etcd answers no login, so it is not known whether it has this password: ${silence}`;
+  const unknown: Found = { kind: 'unknown', reason: 'ClusterNotServing', message };
+  const open: readonly Found[] = silence === undefined ? [] : [unknown];
+  return new Map(
+    [...verdicts].flatMap(([uid, found]) => (found.kind === 'untried' ? open : [found]).map((each) => [uid, each])),
+  );
+}

@@ -176,7 +176,9 @@ const causeOf = (error: unknown): GrpcStatus | undefined =>
 /** What etcd has answered instead of doing it. Undefined if it has not answered, or cannot now. */
 export function answerOf(error: unknown): GrpcStatus | undefined {
   const cause = causeOf(error);
-  return cause && !passing.has(cause.code) ? cause : undefined;
+  if (!cause || passing.has(cause.code)) return undefined;
+  // While the leader hands over, raft takes nothing. etcd has no code for it.
+  return /raft proposal dropped/.test(cause.message) ? undefined : cause;
 }
 
 export const userList = (channel: GrpcChannel, options: CallOptions): Promise<string[]> =>
