@@ -101,7 +101,7 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
       continue;
     }
     // Passwords come last: nothing else waits for them.
-    if (!isChanged && !tries && !cut) {
+    if (!isChanged && !tries) {
       tries = await logins.try(etcd, read.facts, passwords);
       continue;
     }
@@ -127,8 +127,8 @@ const rounds = 2;
 const hashing = 30_000;
 
 /**
- * `refusal`: why etcd refused a change of one user. `silence`: it has not answered a call with a password, which takes long on a
- * busy machine, but it is there. Throws if it is not, or refused what concerns every user.
+ * `refusal`: why etcd refused a change of one user. `silence`: it has not answered a call with a password in time, which takes
+ * long on a busy machine, but it is there. Throws if it is not, or refused what concerns every user.
  */
 async function send(
   etcd: EtcdCall,
@@ -142,6 +142,8 @@ async function send(
     return {};
   } catch (error) {
     const answer = answerOf(error);
+    // An earlier call arrives late.
+    if (answer && /user name already exists/.test(answer.message)) return { silence: `${words}: ${answer.message}` };
     if (answer && subject !== undefined && subject !== root)
       return { refusal: `${words}: ${answer.message}; correct the EtcdUser` };
     const why = `${words}: ${messageOf(error)}`;

@@ -26,7 +26,7 @@ export interface WantedAuth {
   readonly minor?: string | undefined;
   /** All EtcdUsers of the cluster that are not being deleted. */
   readonly users: readonly EtcdUserObject[];
-  /** By UID: the password of each that has `spec.passwordSecret`, or why it has none. Empty: it is still to be made. */
+  /** By UID: the password of each that has `spec.passwordSecret`, or why it has none. Empty: it is still to be made, and no call needs it now. */
   readonly passwords?: ReadonlyMap<string, string | Refusal>;
 }
 
@@ -111,8 +111,8 @@ export function decide(
   const isOn = wanted.auth ?? (facts.isEnabled || users.length > 0);
   const accepted = users.map((user) => ({ ...user, call: callFor(user, facts, isOn) }));
   const isFailed = (call: AuthCall | undefined) => call !== undefined && failed.has(subjectOf(call) ?? '');
-  const isLater = ({ name, role, call }: Accepted & { readonly call: AuthCall | undefined }) =>
-    isCut && call !== undefined && role !== roleOf(name) && needsHash(call);
+  const isLater = ({ uid, name, role, call }: Accepted & { readonly call: AuthCall | undefined }) =>
+    (isCut || wanted.passwords?.get(uid) === '') && call !== undefined && role !== roleOf(name) && needsHash(call);
   const candidates = [
     facts.isEnabled && !isOn ? ({ kind: 'AuthDisable' } as const) : undefined,
     isOn ? callForRoot(facts) : undefined,
@@ -121,7 +121,8 @@ export function decide(
     // With `auth: true` nobody waits for an EtcdUser that etcd refuses. Else its clients would be shut out by the switch.
     isOn &&
     !facts.isEnabled &&
-    (wanted.auth || (exposed.size === 0 && !accepted.some((user) => isFailed(user.call) || isLater(user))))
+    !accepted.some(isLater) &&
+    (wanted.auth || (exposed.size === 0 && !accepted.some(({ call }) => isFailed(call))))
       ? ({ kind: 'AuthEnable' } as const)
       : undefined,
   ];

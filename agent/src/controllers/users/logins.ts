@@ -24,8 +24,8 @@ export class Logins {
   readonly #known = new Map<string, { readonly password: string; readonly login: Login }>();
   /** Number of the last try of each user. */
   readonly #triedAt = new Map<string, number>();
-  /** Since when etcd has not answered logins, on the monotonic clock. */
-  #silentSince: number | undefined;
+  /** The first and the last pass in a row in which etcd answered no login, on the monotonic clock. */
+  #silent: { readonly since: number; readonly last: number } | undefined;
   readonly #patience: number;
   #tries = 0;
 
@@ -69,6 +69,7 @@ export class Logins {
     const begun = performance.now();
     let found = 0;
     let silence: string | undefined;
+    let answers = 0;
     /** Returns the error if there is no answer. Whether etcd is there at all, other calls say. */
     const one = async (user: string): Promise<unknown> => {
       const password = passwords.get(user)!;
@@ -76,6 +77,7 @@ export class Logins {
       try {
         const answer = await etcd((channel, options) => login(channel, user, password, options));
         this.#known.set(user, { password, login: answer });
+        answers++;
         if (typeof answer === 'string') found++;
         return undefined;
       } catch (error) {
@@ -87,9 +89,11 @@ export class Logins {
       const errors = await Promise.all(due.slice(at, at + together).map(one));
       if (errors.some((error) => error !== undefined)) break;
     }
+    if (answers > 0) silence = undefined;
     const now = performance.now();
-    this.#silentSince = silence === undefined ? undefined : (this.#silentSince ?? now);
-    const isLong = this.#silentSince !== undefined && now - this.#silentSince >= this.#patience;
-    return { found, isLeft: found < waiting.length, ...(isLong && silence !== undefined && { silence }) };
+    const isInRow = this.#silent && now - this.#silent.last < longest + this.#patience;
+    this.#silent = silence === undefined ? undefined : { since: isInRow ? this.#silent!.since : now, last: now };
+    const isLong = this.#silent && now - this.#silent.since >= this.#patience;
+    return { found, isLeft: found < waiting.length, ...(isLong && { silence: silence! }) };
   }
 }

@@ -138,14 +138,17 @@ test.each<[string, () => unknown, RegExp]>([
   expect(written).toEqual([]);
 });
 
-test('a Secret that gets no answer is a problem of its user, and read again soon', async () => {
-  put();
+test('after a Secret whose write gets no answer no other is written in this pass, and the users wait', async () => {
+  const users = ['a', 'b'].map((name) => user(name, [], { passwordSecret: name }));
+  for (const name of ['a', 'b']) api.put(paths.of('secrets', name), { apiVersion: 'v1', kind: 'Secret', data: {} });
   api.fault = ({ method }) => method === 'PUT';
   client = new ApiClient(api.access, 100);
-  expect(await fill()).toMatchObject({
+  expect(await fill({ users })).toEqual({
     isSoon: true,
-    found: new Map([['uid-api', { reason: 'PasswordProblem', message: expect.stringMatching(/no answer/) }]]),
+    found: new Map(users.map(({ metadata }) => [metadata.uid, ''])),
+    why: expect.stringMatching(/^Secret a cannot be read or filled: .*no answer/),
   });
+  expect(points).toHaveLength(2);
 });
 
 test('without the Lease, for a user that is refused, or in the Secret of somebody else, nothing is written', async () => {
@@ -342,10 +345,34 @@ describe('in etcd', () => {
 
   test('authentication is not switched on before they are there', async () => {
     const users = [...named('a'), user('web', [])];
-    etcd.silent = 'UserAdd';
-    etcd.silentFor = 'a';
+    [etcd.silent, etcd.silentFor] = ['UserAdd', 'a'];
     expect(kinds(await pass({ users, passwords: secrets(users) }))).toEqual(['call', 'call']);
+    expect(kinds(await pass({ users, passwords: secrets(users), auth: true }))).toEqual(['call', 'call']);
+    etcd.silent = undefined;
+    const unfilled = new Map([['uid-a', '']]);
+    expect(kinds(await pass({ users, passwords: unfilled, auth: true }))).toEqual(['call', 'call']);
     expect(etcd.isEnabled).toBe(false);
+  });
+
+  test('meanwhile other passwords are tried', async () => {
+    await pass({ users: named('b'), passwords: secrets(named('b')) });
+    const users = named('a', 'b');
+    [etcd.silent, etcd.silentFor] = ['UserAdd', 'a'];
+    etcd.passwords.set('b', 'foreign');
+    etcd.calls.length = 0;
+    await pass({ users, passwords: secrets(users) });
+    expect(etcd.calls).toContain('Authenticate');
+    etcd.silent = undefined;
+    await pass({ users, passwords: secrets(users) });
+    expect(etcd.passwords.get('b')).toBe('secret');
+  });
+
+  test('a user that an earlier call makes late is no refusal', async () => {
+    etcd.leaving = ['UserAdd', 9, 'etcdserver: user name already exists'];
+    etcd.users.set('root', new Set(['root']));
+    const { cut, verdicts } = await pass({ users: named('a'), passwords: secrets(named('a')) });
+    expect(cut).toEqual({ silence: 'UserAdd a: etcdserver: user name already exists' });
+    expect(verdicts.get('uid-a')).toEqual({ kind: 'call' });
   });
 
   test('slow hashes end the turn of users with a password, too', async () => {
@@ -393,7 +420,7 @@ describe('in etcd', () => {
     expect(tried(verdicts).size).toBe(0);
     etcd.silent = undefined;
     expect(kinds(await now())).toEqual(['done', 'done', 'done']);
-    // What was long ago does not count.
+    // An answer in between, and what was long ago, end it.
     etcd.silent = 'Authenticate';
     logins.forget();
     expect((await now()).tries).toEqual({ found: 0, isLeft: true });

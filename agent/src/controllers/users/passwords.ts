@@ -73,20 +73,23 @@ export async function readPasswords(users: readonly EtcdUserObject[], options: R
 
 /**
  * Writes a random password and the name of the user into each Secret that has none. A password is in the Secret before etcd has
- * it, so a crash in between loses nothing.
+ * it, so a crash in between loses nothing. Writes nothing more after a write without an answer (`why`).
  */
 export async function fillPasswords(
   { found, unfilled }: Passwords,
   { client, paths, refused, at, onWrite }: FillOptions,
-): Promise<Pick<Passwords, 'found' | 'isSoon'>> {
+): Promise<Pick<Passwords, 'found' | 'isSoon'> & { readonly why?: string }> {
   const all = new Map(found);
-  // What is refused may have become fillable since the decision.
-  let isSoon = unfilled.size > 0 && refused.size > 0;
+  let isSoon = false;
+  let why: string | undefined;
   for (const [uid, { secret, user }] of unfilled) {
     if (refused.has(uid)) {
       all.set(uid, problem(userReasons.PasswordProblem));
+      // It may have become fillable since the decision.
+      isSoon = true;
       continue;
     }
+    if (why !== undefined) continue;
     const { name } = secret.metadata;
     const password = randomBytes(32).toString('base64url');
     const data = { ...secret.data, username: base64(user), password: base64(password) };
@@ -97,13 +100,13 @@ export async function fillPasswords(
       all.set(uid, password);
       onWrite(name);
     } catch (error) {
-      // Without an answer too: this Secret is no reason to keep the other users waiting.
       isSoon = true;
-      all.set(uid, problem(whyNot(name, error)));
+      if (error instanceof ApiError) all.set(uid, problem(whyNot(name, error)));
+      else why = whyNot(name, error);
     }
     await at('after WritePassword');
   }
-  return { found: all, isSoon };
+  return { found: all, isSoon, ...(why !== undefined && { why }) };
 }
 
 const problem = (message: string): Refusal => ({ kind: 'refused', reason: 'PasswordProblem', message });

@@ -11,7 +11,7 @@ import type { RecordDoc } from '../../protocol/record.ts';
 import { userReasons } from '../../protocol/user-reasons.ts';
 import type { UserCertificate } from '../certificates/decide.ts';
 import type { UserWish } from '../certificates/wanted.ts';
-import type { AuthCall } from '../cluster/etcd/auth-calls.ts';
+import { type AuthCall, carriesPassword } from '../cluster/etcd/auth-calls.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { RecordConfigMap } from '../cluster/kubernetes/record-config-map.ts';
@@ -230,11 +230,10 @@ export class Users {
       if (!seen.call || spec.paused || isHeld(seen)) seen = await this.#try(etcd, seen.read, wanted);
       const isUnfilled = [...passwords.unfilled.keys()].some((uid) => fillable(seen.verdicts.get(uid)));
       const next = nextOf(passwords, seen.tries);
-      const told = tried(seen.verdicts, seen.tries?.silence);
+      const told = tried(withoutPassword(seen.verdicts, passwords), seen.tries?.silence);
       if (!seen.call && !isUnfilled) return { verdicts: told, read: seen.read, next };
-      const verdicts = withoutPassword(seen.verdicts, passwords);
-      if (spec.paused) return { verdicts: withheld(tried(verdicts), paused), read: seen.read, isPaused: true, next };
-      return isHeld(seen) ? held({ verdicts, read: seen.read }, halfWay!) : this.#apply(etcd, seen);
+      if (spec.paused) return { verdicts: withheld(told, paused), read: seen.read, isPaused: true, next };
+      return isHeld(seen) ? held({ verdicts: told, read: seen.read }, halfWay!) : this.#apply(etcd, seen);
     });
   }
 
@@ -278,13 +277,17 @@ export class Users {
     this.#notes.saw(done.read, done.isOn);
     this.#tell(done.calls);
     this.#warn(done.refused);
-    if (halfWay && done.isHeld) return held(done, halfWay);
+    const verdicts = tried(withoutPassword(done.verdicts, filled), done.tries.silence);
+    if (halfWay && done.isHeld) return held({ verdicts, read: done.read }, halfWay);
     const isLeft = [...done.verdicts.values()].some(({ kind }) => kind === 'call');
-    const why = done.cut ? done.cut.silence : isLeft ? 'something else changes users and roles of etcd too' : undefined;
+    const other = isLeft && !done.cut ? 'something else changes users and roles of etcd too' : undefined;
+    const why = filled.why ?? done.cut?.silence ?? other;
+    const isSoon = passwords.isSoon || filled.isSoon || done.cut !== undefined;
+    const goesOn = done.cut && done.calls.some(carriesPassword);
     return {
-      verdicts: tried(done.verdicts, done.tries.silence),
+      verdicts,
       read: done.read,
-      next: done.cut ? 'goes on' : nextOf({ isSoon: passwords.isSoon || filled.isSoon }, done.tries),
+      next: goesOn ? 'goes on' : nextOf({ isSoon }, done.tries),
       ...(why !== undefined && { why }),
     };
   }
@@ -301,7 +304,7 @@ export class Users {
     return readPasswords(staying, { client, paths, cluster, taken });
   }
 
-  #fill(passwords: Passwords, seen: ReadonlyMap<string, Verdict>): Promise<Pick<Passwords, 'found' | 'isSoon'>> {
+  #fill(passwords: Passwords, seen: ReadonlyMap<string, Verdict>): ReturnType<typeof fillPasswords> {
     const { client, paths, at, log } = this.#options;
     const refused = new Set([...passwords.unfilled.keys()].filter((uid) => !fillable(seen.get(uid))));
     const onWrite = (secret: string) => log.info(`Filled Secret ${secret} of a user with a password`);
@@ -397,11 +400,8 @@ const leaving: HalfWay = {
   lets: ({ kind }) => kind !== 'AuthEnable',
 };
 
-const held = (
-  { verdicts, read }: { readonly verdicts: ReadonlyMap<string, Verdict>; readonly read: Read },
-  { why }: HalfWay,
-): Outcome => ({
-  verdicts: withheld(tried(verdicts), { kind: 'unknown', reason: 'ClusterNotServing', message: why }),
+const held = ({ verdicts, read }: { readonly verdicts: Verdicts; readonly read: Read }, { why }: HalfWay): Outcome => ({
+  verdicts: withheld(verdicts, { kind: 'unknown', reason: 'ClusterNotServing', message: why }),
   read,
   why,
 });
