@@ -367,7 +367,7 @@ describe('in etcd', () => {
     expect(etcd.passwords.get('b')).toBe('secret');
   });
 
-  test('a user that an earlier call makes late is no refusal', async () => {
+  test('a user that an earlier call makes late is not refused', async () => {
     etcd.leaving = ['UserAdd', 9, 'etcdserver: user name already exists'];
     etcd.users.set('root', new Set(['root']));
     const { cut, verdicts } = await pass({ users: named('a'), passwords: secrets(named('a')) });
