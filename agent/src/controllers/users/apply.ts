@@ -88,7 +88,7 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
         calls.push(call);
         facts = after(facts, call);
       }
-      if (carriesPassword(call)) spent += performance.now() - begun;
+      if (refusal === undefined && carriesPassword(call)) spent += performance.now() - begun;
       if (silence !== undefined || spent > hashing) cut ??= { ...(silence !== undefined && { silence }) };
       decision = decide(facts, wanted, failed, cut !== undefined);
     }
@@ -143,7 +143,8 @@ async function send(
   } catch (error) {
     const answer = answerOf(error);
     // An earlier call arrives late.
-    if (answer && /user name already exists/.test(answer.message)) return { silence: `${words}: ${answer.message}` };
+    if (answer && carriesPassword(call) && /user name already exists/.test(answer.message))
+      return { silence: `${words}: ${answer.message}` };
     if (answer && subject !== undefined && subject !== root)
       return { refusal: `${words}: ${answer.message}; correct the EtcdUser` };
     const why = `${words}: ${messageOf(error)}`;

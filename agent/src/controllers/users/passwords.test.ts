@@ -367,12 +367,16 @@ describe('in etcd', () => {
     expect(etcd.passwords.get('b')).toBe('secret');
   });
 
-  test('a user that an earlier call makes late is not refused', async () => {
+  test('a user that is made meanwhile: with a password it is not refused, and no call is made again and again', async () => {
     etcd.leaving = ['UserAdd', 9, 'etcdserver: user name already exists'];
+    await expect(pass({ users: [user('web')] })).rejects.toThrow('UserAdd root: etcdserver: user name already exists');
     etcd.users.set('root', new Set(['root']));
     const { cut, verdicts } = await pass({ users: named('a'), passwords: secrets(named('a')) });
     expect(cut).toEqual({ silence: 'UserAdd a: etcdserver: user name already exists' });
     expect(verdicts.get('uid-a')).toEqual({ kind: 'call' });
+    const other = await pass({ users: [user('web')] });
+    expect(other.refused).toEqual([expect.stringContaining('UserAdd web: etcdserver: user name already exists')]);
+    expect(etcd.calls.filter((call) => call === 'UserAdd')).toHaveLength(3);
   });
 
   test('slow hashes end the turn of users with a password, too', async () => {
@@ -389,6 +393,10 @@ describe('in etcd', () => {
       expect([...etcd.passwords.keys()]).toEqual(['a', 'b']);
       expect(etcd.users.has('web')).toBe(true);
       expect((await pass({ users, passwords: secrets(users) })).cut).toBeUndefined();
+      // What is refused takes no time from others.
+      const more = [...users, ...named('d', 'e', 'f')];
+      etcd.refused = 'UserAdd';
+      expect((await pass({ users: more, passwords: secrets(more) })).cut).toBeUndefined();
     } finally {
       performance.now = now;
     }

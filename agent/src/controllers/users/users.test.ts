@@ -276,6 +276,19 @@ describe('changes nothing, and says so', () => {
     const off = { ...on, target: 'http' } as const;
     const both = { ...off, peers: 'http', clients: 'both' } as const;
 
+    test('but while TLS is switched off, a password is put into its Secret, and the user is made', async () => {
+      const secret = paths.of('secrets', 'orders-user-api');
+      api.put(secret, {});
+      etcd.roles.set(`password.${mark('api')}`, new Map());
+      putRecord({ transport: off });
+      putUser('api', [], { passwordSecret: 'orders-user-api' });
+      start(putCluster());
+      see('http', 'https');
+      await until(() => etcd.users.has('api'));
+      expect(api.object<{ data: object }>(secret)?.data).toMatchObject({ password: expect.anything() });
+      expect(etcd.isEnabled).toBe(false);
+    });
+
     test('but while TLS is switched off, which needs users gone, they are changed', async () => {
       etcd.users.set('gone', new Set([mark('gone')]));
       etcd.roles.set(mark('gone'), new Map());
@@ -420,6 +433,16 @@ test('an outage that lasts is reported', async () => {
   etcd.fault = new Error('no leader answers');
   await reason('api', 'ClusterNotServing');
   expect(ready('api')).toMatchObject({ status: 'Unknown', message: expect.stringContaining('no leader answers') });
+});
+
+test('an etcd that answers some calls only is reported, too', async () => {
+  putRecord();
+  putUser('api');
+  start(putCluster(), { quorumLost: 100 });
+  await reason('api', 'UserReady');
+  etcd.silent = 'UserList';
+  etcd.revision++;
+  await reason('api', 'ClusterNotServing');
 });
 
 test('what etcd refuses of one user is its own problem', async () => {

@@ -217,16 +217,18 @@ export class Users {
     const passwords = await this.#passwords(users, taken);
     const wanted = this.#wanted(users, passwords.found, record);
     return this.#options.etcd.withLeader(record?.clusterId, async (call) => {
+      let seen: Seen = await look({ etcd: call, wanted, last: this.#last, logins: this.#logins });
+      this.#goodAt = performance.now();
+      // From here on a pass may take long.
       const etcd: EtcdCall = async (each) => {
         const answer = await call(each);
         this.#goodAt = performance.now();
         return answer;
       };
-      let seen: Seen = await look({ etcd, wanted, last: this.#last, logins: this.#logins });
       this.#last = seen.read;
       this.#notes.saw(seen.read, seen.isOn);
       const halfWay = halfWayOf(record, this.#members);
-      const isHeld = ({ call }: Seen) => halfWay !== undefined && !(call && halfWay.lets(call));
+      const isHeld = ({ call }: Seen) => halfWay !== undefined && !halfWay.lets(call ?? filling);
       if (!seen.call || spec.paused || isHeld(seen)) seen = await this.#try(etcd, seen.read, wanted);
       const isUnfilled = [...passwords.unfilled.keys()].some((uid) => fillable(seen.verdicts.get(uid)));
       const next = nextOf(passwords, seen.tries);
@@ -385,6 +387,9 @@ interface HalfWay {
   readonly why: string;
   readonly lets: (call: AuthCall) => boolean;
 }
+
+/** What comes after a password is put into a Secret. */
+const filling: AuthCall = { kind: 'UserAdd', user: '', hasPassword: true };
 
 const unasked: HalfWay = { why: 'the members have not been asked yet how they speak', lets: () => false };
 
