@@ -102,7 +102,7 @@ export const all = {
   },
   plugin: {
     about: 'kubectl etcd against a real API server, and its kubeconfig compared with kubectl',
-    minutes: 1.5,
+    minutes: 2,
     smoke: false,
     kubernetes: true,
     subject: [
