@@ -70,8 +70,8 @@ export async function verifyUntilHealthy(
       ? 'no problems; kubelets may still report pods that are not ready'
       : undefined;
   };
-  await waitUntilClear(check, waiting);
-  if (clearSince !== undefined) await waitUntilClear(check, { ...waiting, limit: settle });
+  const left = await waitUntilClear(check, waiting);
+  if (left !== undefined && clearSince !== undefined) await waitUntilClear(check, { ...waiting, limit: settle });
   return report!;
 }
 
