@@ -170,7 +170,11 @@ async function lineOf(file: string, name: string | undefined): Promise<string[] 
 async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<EtcdNode> {
   const where = `${manifestsDir} does not contain kubeadm's ${ETCD_MANIFEST}`;
   const all = await etcdProcesses();
-  const found = dataDir === undefined ? all : all.filter(({ flags }) => flags['data-dir'] === dataDir);
+  const named = dataDir === undefined ? all : all.filter(({ flags }) => flags['data-dir'] === dataDir);
+  // The etcd of a pod is not a service of this machine.
+  const services: EtcdProcess[] = [];
+  for (const each of named) if (!(await isOfKubelet(each))) services.push(each);
+  const found = services.length > 0 ? services : named;
   const [process, ...others] = found;
   const external = process ? undefined : await externalEtcd(manifestsDir);
   if (external) {
