@@ -84,6 +84,36 @@ test.each([
   await expect(readNode({ manifestsDir: root })).rejects.toThrow(message);
 });
 
+describe('a left-over --force-new-cluster is refused: each start would remove the other members', () => {
+  const withFlag = (...flags: string[]) => {
+    const [container] = kubeadm.spec.containers;
+    const command = [...container!.command, ...flags];
+    return manifest({ ...kubeadm, spec: { ...kubeadm.spec, containers: [{ ...container, command }] } });
+  };
+  const refused = /--force-new-cluster, .*remove it/;
+
+  test.each(['--force-new-cluster', '--force-new-cluster=true', '-force-new-cluster=1'])('%s', async (flag) => {
+    await withFlag(flag);
+    await expect(readNode({ manifestsDir: root })).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(refused),
+    });
+  });
+
+  test('in the environment or a config file', async () => {
+    const file = join(root, 'etcd');
+    await writeFile(file, 'ETCD_DATA_DIR=/data\nETCD_FORCE_NEW_CLUSTER=true\n');
+    await expect(readNode({ manifestsDir: root, environmentFile: file })).rejects.toThrow(refused);
+    await writeFile(file, 'data-dir: /data\nforce-new-cluster: true\n');
+    await expect(readNode({ manifestsDir: root, configFile: file })).rejects.toThrow(refused);
+  });
+
+  test('but not when it is switched off', async () => {
+    await withFlag('--force-new-cluster=true', '--force-new-cluster=false');
+    expect((await readNode({ manifestsDir: root })).member.name).toBe('cp1');
+  });
+});
+
 test('a write-ahead log in its default place is not separate; another place inside the member is refused', async () => {
   const env = join(root, 'etcd.env');
   const read = async (walDir: string) => {
