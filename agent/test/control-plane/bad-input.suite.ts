@@ -198,6 +198,28 @@ test('an API server that is not moved out', async () => {
   await plane.healthy();
 });
 
+test('a copy of a manifest, which the kubelet would start in its place', async () => {
+  for (const [name, copy] of [
+    ['etcd.yaml', 'etcd.yaml.bak'],
+    ['kube-apiserver.yaml', 'kube-apiserver.yaml~'],
+  ] as const) {
+    const file = join(node.manifestsDir, copy);
+    await cp(join(node.manifestsDir, name), file);
+    await expectRefused(2, new RegExp(`^${file}: the kubelet starts this file too`), restoreArgs(node, place, id));
+    await rm(file);
+  }
+});
+
+test('a left-over --force-new-cluster', () =>
+  changed(
+    (text) => text.replace('- --logger=zap', '- --logger=zap\n        - --force-new-cluster=true'),
+    () =>
+      expectRefused(2, /--force-new-cluster, .*remove it, on every node/, [
+        ...restoreArgs(node, place, id),
+        `--manifests-dir=${join(node.root, 'copy')}`,
+      ]),
+  ));
+
 test('a kubelet that stops nothing', async () => {
   const before = await node.files();
   node.kubelet.deaf = true;

@@ -14,7 +14,8 @@ const apiServer = fileURLToPath(import.meta.resolve('./fake-api-server.ts'));
 
 /**
  * Starts the process of a manifest when the manifest appears, restarts it when it ends, and stops it when the manifest
- * disappears.
+ * disappears. Of several manifests of one Pod, one runs at a time. What cannot fail here: images, volumes, probes, and
+ * variables, which it ignores.
  */
 export class FakeKubelet {
   readonly #manifests: string;
@@ -47,7 +48,7 @@ export class FakeKubelet {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
-      const names = (await readdir(this.#manifests).catch((): string[] => [])).filter((name) => name.endsWith('.yaml'));
+      const names = (await readdir(this.#manifests).catch((): string[] => [])).filter((name) => !name.startsWith('.'));
       for (const name of this.#running.keys())
         if (!names.includes(name) && !this.deaf) await this.#end(name, 'SIGTERM');
       for (const name of names) if (!this.#running.has(name)) await this.#begin(name);
@@ -58,8 +59,9 @@ export class FakeKubelet {
   async #begin(name: string): Promise<void> {
     if (Date.now() < (this.#notBefore.get(name) ?? 0)) return;
     const text = await readFile(join(this.#manifests, name), 'utf8').catch(() => '');
-    const [program, ...args] = parse(text)?.spec.containers[0].command ?? [];
-    if (!program) return;
+    const pod = parse(text);
+    const [program, ...args] = pod?.spec?.containers[0].command ?? [];
+    if (!program || [...this.#running.values()].some(({ spawnargs: [running] }) => running === program)) return;
     const child = this.#spawn(program, args);
     await once(child, 'spawn');
     reap(child.pid!);

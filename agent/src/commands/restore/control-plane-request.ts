@@ -3,6 +3,7 @@ import { type Entry, isVerified, type WholeEntry } from '../../backup/catalog/ca
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { type PassedOver, passedOverText, timeOf } from '../../backup/catalog/passed-over.ts';
 import { refuseOtherNode } from '../../control-plane/node/local-address.ts';
+import { refuseCopies } from '../../control-plane/node/manifest-copies.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from '../../control-plane/node/manifests.ts';
 import { refuseMissingFiles } from '../../control-plane/node/needed-files.ts';
 import { type EtcdNode, readNode } from '../../control-plane/node/node.ts';
@@ -64,6 +65,7 @@ export async function refuseNode(node: EtcdNode, { manifestsDir }: Places): Prom
     if (folder === undefined || !(await isOfContainer(folder))) continue;
     throw usageError(`${node.source}: ${folder} is not mounted into this container; mount it there`);
   }
+  await refuseCopies(node, manifestsDir);
   if ((await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return;
   const [server] = await apiServersOf(node.member);
   if (!server) return;

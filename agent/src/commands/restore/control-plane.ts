@@ -65,7 +65,7 @@ async function check(context: CommandContext): Promise<CommandResult> {
   try {
     const request: VerifyRequest = {
       node,
-      ...(restored && { clusterId: restored.clusterId }),
+      ...(restored && { restored }),
       manifestsDir,
       ...(client && { client }),
       since: new Date(journal?.content.etcdStartedAt ?? Date.now() - HOUR),

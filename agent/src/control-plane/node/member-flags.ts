@@ -41,6 +41,11 @@ export function memberFlags(
   { source, hostPath = (path) => path, workingDirectory }: Where,
 ): MemberFlags {
   const mistake = (message: string) => new AgentError(ExitCode.usage, `${source}: ${message}`);
+  if (/^(1|t|true)$/i.test(flags['force-new-cluster'] ?? '')) {
+    throw mistake(
+      'etcd is started with --force-new-cluster, which removes all other members at every start; remove it, on every node',
+    );
+  }
   const name = flags.name ?? 'default';
   const given = flags['data-dir'] ?? `${name}.etcd`;
   if (!isAbsolute(given) && workingDirectory === undefined) {

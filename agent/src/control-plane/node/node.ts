@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { AgentError, messageOf, usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
@@ -9,7 +9,7 @@ import { type EtcdFlags, effectiveFlags, urlsOfArguments } from './etcd-flags.ts
 import { addresses, hostOf } from './local-address.ts';
 import { type MemberFlags, memberFlags } from './member-flags.ts';
 import { type EtcdProcess, etcdProcesses } from './processes.ts';
-import { readStaticPod } from './static-pod.ts';
+import { readStaticPod, unknownIn as unknownToPod } from './static-pod.ts';
 import {
   asWritten,
   dropInsOf,
@@ -54,7 +54,13 @@ export const ETCD_MANIFEST = 'etcd.yaml';
 
 /** Reads the flags of this node's etcd: from the named source, otherwise from kubeadm's manifest, otherwise from a running process. */
 export async function readNode(sources: NodeSources): Promise<EtcdNode> {
-  const { manifestsDir, unit, environmentFile, configFile } = sources;
+  const { manifestsDir, unit, environmentFile, configFile, dataDir } = sources;
+  const given = [
+    ...(unit ? ['--etcd-unit'] : []),
+    ...(environmentFile ? ['--etcd-environment-file'] : []),
+    ...(configFile ? ['--etcd-config-file'] : []),
+  ];
+  if (given.length > 1) throw usageError(`${given.join(' and ')}: choose one`);
   if (unit) return fromUnit(unit, sources);
   if (environmentFile) {
     const env = parseEnvironmentFile(await text('--etcd-environment-file', environmentFile));
@@ -64,8 +70,13 @@ export async function readNode(sources: NodeSources): Promise<EtcdNode> {
     return outside(configFile, await flagsOf([`--config-file=${configFile}`], {}, '--etcd-config-file'), sources);
   }
   const files = await readdir(manifestsDir).catch(() => undefined);
-  if (files?.includes(ETCD_MANIFEST)) return fromStaticPod(join(manifestsDir, ETCD_MANIFEST));
-  return fromProcess(sources);
+  if (!files?.includes(ETCD_MANIFEST)) return fromProcess(sources);
+  const node = await fromStaticPod(join(manifestsDir, ETCD_MANIFEST));
+  const places = [node.member.dataDir, node.dataDir].map((path) => resolve('/', path));
+  if (dataDir === undefined || places.includes(resolve('/', dataDir))) return node;
+  throw usageError(
+    `--data-dir: the data of ${node.source} are in ${node.member.dataDir}, not in ${dataDir}; omit --data-dir, or correct the manifest`,
+  );
 }
 
 export async function fromStaticPod(file: string): Promise<EtcdNode> {
@@ -78,6 +89,14 @@ export async function fromStaticPod(file: string): Promise<EtcdNode> {
       throw usageError(`${file}: etcd's config file cannot be read ${readFault(error)}`);
     },
   );
+  for (const [name, value] of Object.entries(flags)) {
+    const unknown = NEEDED.test(name) ? unknownToPod(value) : undefined;
+    if (unknown !== undefined) {
+      throw usageError(
+        `${file}: --${name} is ${value}, and only the kubelet knows the value of ${unknown}; write the value itself into the manifest`,
+      );
+    }
+  }
   const member = memberFlags(flags, { source: file, hostPath: pod.hostPath });
   const version = versionIn(pod.image ?? '');
   return {
@@ -170,7 +189,11 @@ async function lineOf(file: string, name: string | undefined): Promise<string[] 
 async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<EtcdNode> {
   const where = `${manifestsDir} does not contain kubeadm's ${ETCD_MANIFEST}`;
   const all = await etcdProcesses();
-  const found = dataDir === undefined ? all : all.filter(({ flags }) => flags['data-dir'] === dataDir);
+  const named = dataDir === undefined ? all : all.filter(({ flags }) => flags['data-dir'] === dataDir);
+  // The etcd of a pod is not a service of this machine.
+  const services: EtcdProcess[] = [];
+  for (const each of named) if (!(await isOfKubelet(each))) services.push(each);
+  const found = services.length > 0 ? services : named;
   const [process, ...others] = found;
   const external = process ? undefined : await externalEtcd(manifestsDir);
   if (external) {

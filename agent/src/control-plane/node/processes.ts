@@ -1,8 +1,9 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { type EtcdFlags, effectiveFlags, flagsOfArguments, urlsOfArguments } from './etcd-flags.ts';
 import type { MemberFlags } from './member-flags.ts';
+import type { EtcdNode } from './node.ts';
 
 export interface Process {
   readonly pid: number;
@@ -52,12 +53,42 @@ export async function etcdProcesses(): Promise<EtcdProcess[]> {
   return found.filter((each) => each !== undefined);
 }
 
+/**
+ * Finds the etcd of this node: the one that uses this directory. An etcd in a pod may have another directory, and even another
+ * node's addresses, under the same flags.
+ */
+export async function etcdOf({ member, dataDir }: Pick<EtcdNode, 'member' | 'dataDir'>): Promise<Process | undefined> {
+  const names = new Set([member.dataDir, dataDir]);
+  for (const each of await etcdProcesses()) {
+    const given = each.flags['data-dir'] ?? `${each.flags.name ?? 'default'}.etcd`;
+    const theirs = `/proc/${each.pid}/root${resolve(each.workingDirectory ?? '/', given)}`;
+    if ((await isSameFile(theirs, member.dataDir)) ?? names.has(given)) return each;
+  }
+  return undefined;
+}
+
 /** Finds the API servers that use one of the member's client URLs. */
 export async function apiServersOf({ clientUrls }: Pick<MemberFlags, 'clientUrls'>): Promise<Process[]> {
   const urls = new Set(clientUrls.map(normal));
-  const servers = ({ args }: Process) => urlsOfArguments(args, 'etcd-servers');
-  return (await processesNamed('kube-apiserver')).filter((each) => servers(each).some((url) => urls.has(normal(url))));
+  const found: Process[] = [];
+  for (const each of await processesNamed('kube-apiserver')) {
+    const used = urlsOfArguments(each.args, 'etcd-servers')
+      .map(normal)
+      .filter((url) => urls.has(url));
+    // A pod with a network of its own has its own loopback address.
+    const reach = used.every(isLoopback) ? await isSameFile(`/proc/${each.pid}/ns/net`, '/proc/self/ns/net') : true;
+    if (used.length > 0 && reach !== false) found.push(each);
+  }
+  return found;
 }
+
+/** Undefined if one of them cannot be read: another user's process, or a directory that was lost. */
+async function isSameFile(one: string, other: string): Promise<boolean | undefined> {
+  const [first, second] = await Promise.all([one, other].map((path) => stat(path).catch(() => undefined)));
+  return first && second && first.dev === second.dev && first.ino === second.ino;
+}
+
+const isLoopback = (address: string): boolean => /^(127\.|\[::1\])/.test(address);
 
 /** Refuses to run in a separate process namespace: there the agent sees neither etcd nor its file locks. */
 export async function refuseOwnProcessNamespace(pid = process.pid, proc = '/proc'): Promise<void> {
