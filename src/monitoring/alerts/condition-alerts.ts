@@ -39,7 +39,7 @@ const conditionAlerts: readonly ConditionAlert[] = [
     severity: 'critical',
     condition: 'Available',
     status: 'False',
-    except: ['QuorumLost', 'NoSpace', ...forming],
+    except: ['QuorumLost', 'NoSpace', 'Corrupt', 'Deleting', ...forming],
     behind: ['Stalled'],
     for: '2m',
     summary: 'Clients cannot use the cluster. See what the reason means and do what it says.',
