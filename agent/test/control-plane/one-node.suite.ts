@@ -2,6 +2,7 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parse, stringify } from 'yaml';
 import { expectFailure, run, succeed } from '../faults/commands.ts';
 import { DirectoryPlace } from '../faults/directory-place.ts';
 import { nameOf, type Point, pointsOf, runTo } from '../faults/steps.ts';
@@ -103,6 +104,33 @@ test('a second restore raises the revision further: clients know the revisions u
   await expectRestored();
   expect(await revision()).toBeGreaterThan(3_000_000_000);
 });
+
+test.each([[[]], [['--anonymous-auth=false']]])(
+  'an API server that refuses everybody while it starts is not ready (%j)',
+  async (flags: string[]) => {
+    const file = join(node.manifestsDir, 'kube-apiserver.yaml');
+    const before = await readFile(file, 'utf8');
+    const starting = join(node.root, 'starting');
+    const args = (name: string, ...more: string[]) =>
+      restoreArgs(node, place, id, `--initial-cluster-token=${name}${flags.length}`, ...more);
+    await writeFile(starting, '');
+    const change = parse(before);
+    change.spec.containers[0].command.push(`--starting-while=${starting}`, ...flags);
+    await rename(file, join(node.root, 'kube-apiserver.yaml'));
+    while (node.kubelet.pid('kube-apiserver.yaml') !== undefined) await sleep(50);
+    await writeFile(file, stringify(change));
+    try {
+      expectFailure(await run(args('starting', '--wait=5s')), 50, /the API server is not ready \(500 at/);
+      const { result } = await run(restoreArgs(node, place, '--check', '--wait=1s', '--kubeconfig=/nowhere'));
+      expect(result.problems).toContainEqual(expect.stringMatching(/^kube-apiserver: the API server is not ready/));
+      await rm(starting);
+      await succeed(args('starting'));
+    } finally {
+      await rm(starting, { force: true });
+      await writeFile(file, before);
+    }
+  },
+);
 
 test('a disk that is lost after --stop', async () => {
   await succeed(restoreArgs(node, place, id, '--bump-revision=4000000000', '--stop'));

@@ -4,7 +4,7 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveIn, moveOut } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
-import { apiServerTrouble, apiServerUrl, etcdTrouble, otherCluster, serveTrouble } from '../state/health.ts';
+import { apiServerOf, apiServerTrouble, etcdTrouble, otherCluster, serveTrouble } from '../state/health.ts';
 import { blocksRestore, titleOf } from '../state/members-left-out.ts';
 import { etcdStillRunning, stillRunning } from '../state/still-running.ts';
 import type { Journal, JournalContent, State } from './journal.ts';
@@ -121,8 +121,8 @@ async function startApiServer(journal: Journal, context: RestoreContext): Promis
   await moveIn(API_MANIFESTS, journal.manifests, manifestsDir);
   if (!(await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return 'done';
   context.progress.phase('api-server');
-  const url = await apiServerUrl(join(manifestsDir, API_SERVER_MANIFEST));
-  const reason = await waitUntilClear(() => apiServerTrouble(url), context);
+  const server = await apiServerOf(join(manifestsDir, API_SERVER_MANIFEST));
+  const reason = await waitUntilClear(() => apiServerTrouble(server), context);
   if (reason !== undefined) throw timedOut(`${reason}; check its log, then run this command again`);
   return 'done';
 }

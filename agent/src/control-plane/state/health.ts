@@ -1,3 +1,4 @@
+import type { TlsFiles } from '../../etcd/tls.ts';
 import { flagsOfArguments } from '../node/etcd-flags.ts';
 import { hostOf } from '../node/local-address.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
@@ -25,21 +26,35 @@ export async function etcdTrouble({
   return trouble;
 }
 
-/** URL of the API server that this manifest starts. */
-export async function apiServerUrl(manifest: string): Promise<string> {
-  const { args } = await readStaticPod(manifest, 'kube-apiserver');
-  const flags = flagsOfArguments(args);
-  const host = flags['advertise-address'] ?? '127.0.0.1';
-  return `https://${host.includes(':') ? `[${host}]` : host}:${flags['secure-port'] ?? '6443'}`;
+/** The API server of a manifest: its URL, and the client certificate that it shows to kubelets. kubeadm's may read everything. */
+export interface ApiServer {
+  readonly url: string;
+  readonly clientTls: TlsFiles;
 }
 
-/** Describes what is wrong with the API server. Returns undefined if it is ready, or if it answers that authentication is required. */
-export async function apiServerTrouble(url: string): Promise<string | undefined> {
-  const answer = await httpGet(`${url}/readyz`);
-  if (!answer) return `the API server does not answer at ${url} yet`;
-  return [200, 401, 403].includes(answer.status)
-    ? undefined
-    : `the API server is not ready (${answer.status} at ${url})`;
+export async function apiServerOf(manifest: string): Promise<ApiServer> {
+  const { args, hostPath } = await readStaticPod(manifest, 'kube-apiserver');
+  const flags = flagsOfArguments(args);
+  const host = flags['advertise-address'] ?? '127.0.0.1';
+  const [cert, key] = [flags['kubelet-client-certificate'], flags['kubelet-client-key']];
+  return {
+    url: `https://${host.includes(':') ? `[${host}]` : host}:${flags['secure-port'] ?? '6443'}`,
+    clientTls: cert && key ? { cert: hostPath(cert), key: hostPath(key) } : {},
+  };
+}
+
+/** Describes why the API server is not ready. While it starts it refuses everybody, so a refusal says nothing. */
+export async function apiServerTrouble({ url, clientTls }: ApiServer): Promise<string | undefined> {
+  let refused: number | undefined;
+  // Anonymous requests may be switched off.
+  for (const tls of [{}, clientTls]) {
+    const answer = await httpGet(`${url}/readyz`, tls);
+    if (!answer) return `the API server does not answer at ${url} yet`;
+    if (answer.status === 200) return undefined;
+    if (![401, 403].includes(answer.status)) return `the API server is not ready (${answer.status} at ${url}/readyz)`;
+    refused = answer.status;
+  }
+  return `the API server does not say whether it is ready: it answers ${refused} at ${url}/readyz, also to ${clientTls.cert ?? 'anonymous requests'}`;
 }
 
 /** Response of a member at a peer URL. */
