@@ -37,6 +37,8 @@ export const reasons = {
   ForeignData: 'a volume holds data of another cluster',
   MemberBlocked: 'the agent of a pod reports what blocks it; its reasons are in docs/clusters/member-pods.md',
   PodNotRunning: 'the pod of a missing member does not run, or its agent does not answer',
+  PodNotReady:
+    'etcd answers, but Kubernetes does not count the pod as ready, so no Service leads to it; kubectl describe pod says why',
   AgentUnreachable: 'the agent of a pod does not answer, and its pod is not ready',
   DiskFull: 'a volume is full, and etcd does not run on it',
   DiskPressure: 'a volume has less than a tenth of its space free',

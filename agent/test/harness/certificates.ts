@@ -2,6 +2,7 @@ import { webcrypto } from 'node:crypto';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
+import { derDigits } from '../../src/lib/revocation-lists.ts';
 
 /** Paths of a certificate and its key, both in PEM. */
 export interface KeyPair {
@@ -142,7 +143,10 @@ async function revocationList(issuer: Authority, pairs: readonly KeyPair[]): Pro
     issuer: issuer.certificate.subject,
     thisUpdate: valid.notBefore,
     nextUpdate: valid.notAfter,
-    entries: (await Promise.all(read)).map((serialNumber) => ({ serialNumber, revocationDate: valid.notBefore })),
+    entries: (await Promise.all(read)).map((serial) => ({
+      serialNumber: derDigits(serial),
+      revocationDate: valid.notBefore,
+    })),
     signingKey: issuer.keys.privateKey,
     signingAlgorithm: algorithm,
   });

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { Secret } from '../../kube/objects.ts';
 import { group } from '../../kube/paths.ts';
 import { certificatesIn, idOf } from '../../lib/certificates.ts';
-import { isRevocationList, listId, lists } from '../../lib/revocation-lists.ts';
+import { lists, type RevocationList, readRevocationList } from '../../lib/revocation-lists.ts';
 import type { Known } from '../../protocol/known.ts';
 import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, NextAuthority, Span } from './facts.ts';
 import { hasList } from './revocation.ts';
@@ -164,16 +164,14 @@ export const revokedIn = (authority: Secret): string[] => [
 ];
 
 /** The list beside a leaf; undefined: there is none that etcd could read. */
-export function listIn(leaf: Secret): Buffer | undefined {
-  const der = Buffer.from(leaf.data?.['ca.crl'] ?? '', 'base64');
-  return isRevocationList(der) ? der : undefined;
-}
+export const listIn = (leaf: Secret): RevocationList | undefined =>
+  readRevocationList(Buffer.from(leaf.data?.['ca.crl'] ?? '', 'base64'));
 
 function listFacts(leaf: Secret, authority: Known<Secret | undefined>): Pick<FilledLeaf, 'list' | 'listId'> {
   const list = listIn(leaf);
   if (!list) return { list: 'unreadable' };
   const revoked = authority.known && authority.v ? revokedIn(authority.v) : [];
-  return { list: revoked.every((serial) => lists(list, serial)) ? 'current' : 'behind', listId: listId(list) };
+  return { list: revoked.every((serial) => lists(list, serial)) ? 'current' : 'behind', listId: list.id };
 }
 
 function certificateFacts(

@@ -1,10 +1,11 @@
-import { mkdir, open, readdir, rmdir, stat } from 'node:fs/promises';
+import { constants, mkdir, open, readdir, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.ts';
 
 /** Makes the content of a file durable. For a directory: the files that were renamed into it or removed from it. */
 export async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
+  // A named pipe in a tree would hold up an open that waits.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     await handle.sync();
   } finally {

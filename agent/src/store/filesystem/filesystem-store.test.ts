@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once as happened } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keysOf, once, read, storeContract } from '../../../test/support/store-contract.ts';
@@ -249,4 +250,16 @@ describe('on a file system of its own', () => {
       unmount(directory);
     }
   });
+});
+
+test.each(['named pipe', 'socket'])('a %s is no object, and holds nothing up', async (kind) => {
+  const at = join(root, 'foreign', 'x');
+  await mkdir(join(root, 'foreign'));
+  const server = createServer();
+  if (kind === 'socket') await new Promise<void>((resolve) => server.listen(at, resolve));
+  else spawnSync('mkfifo', [at]);
+  await expect(store.get('foreign/x')).rejects.toMatchObject({ exitCode: ExitCode.nothingThere });
+  expect(await keysOf(store, 'foreign/')).toEqual([]);
+  server.close();
+  await rm(join(root, 'foreign'), { recursive: true });
 });

@@ -2,11 +2,11 @@ import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { proxiesFor, proxyName } from '../../lib/http/proxy.ts';
 import type { S3Spec } from '../spec.ts';
 import { readCredentials, readRegion } from './credentials.ts';
 import { endpointOf, isPathStyle, readAuthorities, s3Url } from './endpoint.ts';
 import { isAuthFailure, s3Fault, statusOf } from './errors.ts';
-import { proxiesFor, proxyName } from './proxy.ts';
 
 /** A bucket of S3, or of a service with an S3-compatible endpoint. */
 export type S3Place = S3Spec & {

@@ -187,9 +187,12 @@ const evictionStalled = (v: View): Stalled | undefined => {
 const failing = ({ o, s }: View): Stalled | undefined =>
   o.error !== undefined && o.failures >= s.failuresTold ? because('ActionFailing', o.error) : undefined;
 
+const onlyReported = `${reasons.NoSpace}, until you set onNoSpace to CompactDefragDisarm or clear the alarm by hand`;
+
 function failureStalled(v: View): Stalled | undefined {
   if (clearedJustNow(v) && alarms(v, 'NoSpace').length > 0)
     return because('NoSpace', 'space was cleared a moment ago and is used up again; delete keys or raise the quota');
+  if (v.spec.onNoSpace === 'Report' && alarms(v, 'NoSpace').length > 0) return because('NoSpace', onlyReported);
   const { failure } = v.record;
   if (failure === undefined) return undefined;
   const { of, message } = failure;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
-import { isRevocationList, lists } from '../../../lib/revocation-lists.ts';
+import { lists, type RevocationList, readRevocationList } from '../../../lib/revocation-lists.ts';
 import { configFile } from '../../etcd-config.ts';
 import { listFile } from '../../revocation-lists.ts';
 import { Refused, Status } from './status.ts';
@@ -35,16 +35,14 @@ export const isOf = (socket: TLSSocket, user: string): boolean =>
   socket.authorized === true && socket.getPeerCertificate()?.subject?.CN === user;
 
 /** Like etcd, lets nobody in without the list that its configuration names, or with one that cannot be read. */
-async function revocationList(serverTlsDir: string, dataDir: string): Promise<Buffer | undefined> {
+async function revocationList(serverTlsDir: string, dataDir: string): Promise<RevocationList | undefined> {
   const file = listFile(serverTlsDir);
-  const list = await readFile(file).catch(() => undefined);
-  if (list && isRevocationList(list)) return list;
+  const der = await readFile(file).catch(() => undefined);
+  const list = der && readRevocationList(der);
+  if (list) return list;
   const isNamed = (await readFile(configFile(dataDir), 'utf8').catch(() => '')).includes(file);
-  if (!list && !isNamed) return undefined;
-  throw new Refused(
-    Status.unavailable,
-    `${file} is ${list ? 'not a revocation list' : 'missing'}, so nobody is served`,
-  );
+  if (!der && !isNamed) return undefined;
+  throw new Refused(Status.unavailable, `${file} is ${der ? 'not a revocation list' : 'missing'}, so nobody is served`);
 }
 
 /** The leaf and the authorities above it. */
