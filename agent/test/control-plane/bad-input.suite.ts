@@ -213,6 +213,16 @@ test('a copy of a manifest, which the kubelet would start in its place', async (
   }
 });
 
+test('certificates that have expired', () =>
+  changed(
+    (text) => text.replaceAll('/server.crt', '/expired-server.crt').replaceAll('/server.key', '/expired-server.key'),
+    () =>
+      expectRefused(2, /expired-server\.crt: expired on \S+, .*; on every node: kubeadm certs renew all$/, [
+        ...restoreArgs(node, place, id),
+        `--manifests-dir=${join(node.root, 'copy')}`,
+      ]),
+  ));
+
 test('a left-over --force-new-cluster', () =>
   changed(
     (text) => text.replace('- --logger=zap', '- --logger=zap\n        - --force-new-cluster=true'),

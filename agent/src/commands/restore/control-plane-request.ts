@@ -6,7 +6,7 @@ import { readExtra } from '../../backup/payload/extra.ts';
 import { refuseOtherNode } from '../../control-plane/node/local-address.ts';
 import { refuseCopies } from '../../control-plane/node/manifest-copies.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from '../../control-plane/node/manifests.ts';
-import { refuseMissingFiles } from '../../control-plane/node/needed-files.ts';
+import { refuseUnusableFiles } from '../../control-plane/node/needed-files.ts';
 import { type EtcdNode, readNode } from '../../control-plane/node/node.ts';
 import { apiServersOf } from '../../control-plane/node/processes.ts';
 import { Journal } from '../../control-plane/restore/journal.ts';
@@ -97,7 +97,7 @@ export async function prepareRequest(
   const command = namedCommand(settings, manifest, opened);
   if (!settings.flag('forceForeign')) await refuseOtherCluster(manifest, opened.entries, node.member);
   const stored = async () => filesInTar(await readExtra(opened.store, manifest, { signal, identities }));
-  await refuseMissingFiles(node, placesOf(settings).manifestsDir, manifest, stored);
+  await refuseUnusableFiles(node, placesOf(settings).manifestsDir, manifest, stored);
   grow(4 * manifest.content.sizeBytes);
   const onBytes = (bytes: number) => progress.bytes(bytes, manifest.object.sizeBytes);
   const [initialCluster, token] = [settings.text('initialCluster'), settings.text('initialClusterToken')];

@@ -4,6 +4,7 @@ import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { isOfContainer } from '../../store/container-path.ts';
+import { refuseExpired } from './certificate-times.ts';
 import { givenFlags } from './etcd-flags.ts';
 import { certificatesCommand } from './kubeadm-certificates.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from './manifests.ts';
@@ -13,33 +14,50 @@ import { readStaticPod } from './static-pod.ts';
 /** Flags of kube-apiserver whose value is a file that it reads at startup. */
 const READS = /(file|config|certificate|client-key)$/;
 
-/** Refuses if files are missing that etcd or the API server needs to start: the restore would stop half-way. */
-export async function refuseMissingFiles(
+/** Flags of kube-apiserver with a certificate without which it reaches no etcd, or no client reaches it. */
+const SERVES = /^(etcd-cafile|etcd-certfile|tls-cert-file|tls-sni-cert-key|client-ca-file)$/;
+
+/** Refuses if files are missing, or have expired, that etcd or the API server needs to start: the restore would stop half-way. */
+export async function refuseUnusableFiles(
   { member }: EtcdNode,
   manifestsDir: string,
   manifest: Pick<Manifest, 'id' | 'extra' | 'host'>,
   readStored: () => Promise<StoredFiles>,
 ): Promise<void> {
   const tls = [member.clientTls, member.peerTls].flatMap(({ cacert, cert, key }) => [cacert, cert, key]);
-  const { files: ofServer, encryptionConfig } = await filesOfApiServer(manifestsDir);
+  const { files: ofServer, certificates, encryptionConfig } = await filesOfApiServer(manifestsDir);
   const files = [...tls.filter((file) => file !== undefined), ...ofServer];
   const missing: string[] = [];
   for (const file of new Set(files)) if (await isMissing(file)) missing.push(file);
-  if (missing.length === 0) return;
+  if (missing.length === 0) return refuseExpired([...tls.filter((file) => file !== undefined), ...certificates]);
   throw new AgentError(
     ExitCode.usage,
     `${missing.join(', ')}: ${missing.length === 1 ? 'is' : 'are'} missing, and etcd and the API server cannot start without ${missing.length === 1 ? 'it' : 'them'}; ${await remedy(missing, { encryptionConfig, manifestsDir, manifest, readStored })}`,
   );
 }
 
-async function filesOfApiServer(manifestsDir: string): Promise<{ files: string[]; encryptionConfig?: string }> {
-  if (!(await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return { files: [] };
+interface ServerFiles {
+  readonly files: readonly string[];
+  readonly certificates: readonly string[];
+  readonly encryptionConfig?: string;
+}
+
+async function filesOfApiServer(manifestsDir: string): Promise<ServerFiles> {
+  if (!(await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return { files: [], certificates: [] };
   const { args, hostPath } = await readStaticPod(join(manifestsDir, API_SERVER_MANIFEST), 'kube-apiserver');
   // Some flags may be given several times, each with a file of its own.
   const flags = givenFlags(args);
-  const files = flags.flatMap(filesOfFlag).filter((file) => file.startsWith('/'));
+  const filesOf = (some: typeof flags) =>
+    some
+      .flatMap(filesOfFlag)
+      .filter((file) => file.startsWith('/'))
+      .map(hostPath);
   const encryption = flags.findLast(([name]) => name === 'encryption-provider-config')?.[1];
-  return { files: files.map(hostPath), ...(encryption && { encryptionConfig: hostPath(encryption) }) };
+  return {
+    files: filesOf(flags),
+    certificates: filesOf(flags.filter(([name]) => SERVES.test(name))),
+    ...(encryption && { encryptionConfig: hostPath(encryption) }),
+  };
 }
 
 function filesOfFlag([name, value]: [name: string, value: string]): string[] {
