@@ -1,5 +1,6 @@
 #!/usr/local/bin/node --expose-gc
 import './lib/node-version.ts';
+import './lib/partial-chains.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommanderError } from 'commander';
 import { buildProgram, type Invocation } from './commands/cli/program.ts';

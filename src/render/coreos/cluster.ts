@@ -15,6 +15,19 @@ export function coreosCluster(document: Document): PlannedCluster {
   const { name, spec, report } = document;
   noteMove(document, 'a Service', `${name}-client:2379`);
   const labels = metadataLabels(document);
+  // Fields of releases 0.4 to 0.6, of the same version of the API.
+  spec.lose(
+    'backup',
+    `that operator took a backup every backupIntervalInSecond, and nothing does so now; add an EtcdBackup of this file with spec.etcdEndpoints http://${name}-client:2379, backupPolicy and the store, which becomes a schedule of the new cluster`,
+  );
+  spec.lose(
+    'restore',
+    'the old cluster began with a backup of another; to begin with a backup again, add an EtcdRestore to this file, which becomes the origin of the new cluster',
+  );
+  spec.lose(
+    'selfHosted',
+    'the new cluster does not hold the data of its own API server; back up that etcd with ControlPlaneEtcdBackup',
+  );
   if (spec.boolean('paused')) spec.lose('paused', 'a new cluster that is paused would never start; remove it');
   const image = imageProps(document);
   const pod = coreosPod(spec.object('pod'), image.version ?? EtcdVersion.V3_6, report);
@@ -40,7 +53,7 @@ function mergedLabels(...labels: readonly EtcdClusterProps['labels'][]): EtcdClu
 
 function imageProps({ spec, report }: Document): Pick<EtcdClusterProps, 'version' | 'image'> {
   const given = spec.text('version');
-  const repository = spec.text('repository');
+  const repository = spec.text('repository') ?? spec.text('baseImage');
   if (given === undefined) {
     const { version } = EtcdVersion.V3_6;
     report.note('spec.version', `is missing, and that operator then ran 3.2.13; it becomes ${version}`);
