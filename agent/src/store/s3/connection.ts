@@ -2,8 +2,10 @@ import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { AgentError } from '../../lib/errors.ts';
 import type { S3Spec } from '../spec.ts';
 import { readCredentials, readRegion } from './credentials.ts';
+import { CredentialsFailure } from './credentials-fault.ts';
 import { endpointOf, isPathStyle, readAuthorities, s3Url } from './endpoint.ts';
 import { isAuthFailure, s3Fault, statusOf } from './errors.ts';
 import { proxiesFor, proxyName } from './proxy.ts';
@@ -110,6 +112,7 @@ export class S3Connection {
   ): Promise<T> {
     signal?.throwIfAborted();
     try {
+      await identify(client);
       return await this.#withFreshCredentials(client, () => request(client, { abortSignal: signal }));
     } catch (error) {
       signal?.throwIfAborted();
@@ -122,7 +125,7 @@ export class S3Connection {
       return await request();
     } catch (error) {
       if (!isAuthFailure(error)) throw error;
-      await client.config.credentials({ forceRefresh: true });
+      await identify(client, { forceRefresh: true });
       return await request();
     }
   }
@@ -157,6 +160,16 @@ export class S3Connection {
       { step: 'deserialize', priority: 'low', name: 'serverDate' },
     );
     return client;
+  }
+}
+
+/** Gets the credentials, which are kept until they expire, apart from the request that needs them. */
+async function identify(client: S3Client, options?: { readonly forceRefresh: boolean }): Promise<void> {
+  try {
+    await client.config.credentials(options);
+  } catch (error) {
+    if (error instanceof AgentError) throw error;
+    throw new CredentialsFailure('no credentials', { cause: error });
   }
 }
 

@@ -12,6 +12,7 @@ import { secretDirectory } from '../../../test/support/secret-directory.ts';
 import { once } from '../../../test/support/store-contract.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { S3Spec } from '../spec.ts';
+import { credentialsVerdict } from './credentials-fault.ts';
 import { openS3 } from './s3-store.ts';
 
 let root: string;
@@ -45,6 +46,105 @@ async function putEach(specs: Partial<S3Spec>[]): Promise<{ exitCode?: number; m
 
 const { storeRefused, storeUnreachable, usage } = ExitCode;
 
+const page = { 'content-type': 'text/html', server: 'nginx' };
+const html = '<html><head><title>no</title></head><body><hr>nginx</body></html>';
+
+describe('answers of something before the store, and of one that sends elsewhere', () => {
+  let stub: S3Stub;
+  beforeAll(async () => {
+    stub = await S3Stub.start();
+  });
+  afterAll(() => stub[Symbol.asyncDispose]());
+
+  test.each<[number, Record<string, string>, string, ExitCode, string]>([
+    [308, { location: 'https://s3.example.com/' }, '', storeRefused, 'set endpoint=https://s3.example.com'],
+    [
+      301,
+      { ...page, location: 'https://s3.example.com/bucket/p/a/b' },
+      html,
+      storeRefused,
+      'set endpoint=https://s3.example.com',
+    ],
+    [
+      302,
+      { ...page, location: 'https://login.example.com/?u=x' },
+      html,
+      storeRefused,
+      'redirects to https://login.example.com;',
+    ],
+    [307, { location: 'https://bucket.s3.eu-west-1.amazonaws.com/p' }, '', storeRefused, 'set region=eu-west-1'],
+    [308, {}, '', storeRefused, 'does not say where'],
+    [403, page, html, storeRefused, 'a proxy or firewall before it (nginx), and not from the store'],
+    [413, page, html, storeRefused, 'client_max_body_size'],
+    [407, { server: 'squid/6' }, '', storeRefused, 'HTTPS_PROXY'],
+    [502, page, html, storeUnreachable, 'it does not reach the store'],
+    [504, { server: 'awselb/2.0' }, '', storeUnreachable, 'it does not reach the store'],
+    [429, page, html, storeUnreachable, 'it limits the number of requests'],
+    [403, {}, '', storeRefused, 'these credentials do not allow this'],
+  ])('%i %j', async (status, headers, body, exitCode, text) => {
+    stub.intercept = () => ({ status, headers, body });
+    const error = await putFails({ endpoint: stub.endpoint });
+    expect(error).toMatchObject({ exitCode, message: expect.stringContaining(text) });
+  });
+
+  test.each([
+    ['because no VPC endpoint policy allows the s3:PutObject action', 'the policy of the VPC endpoint refuses this'],
+    ['with an explicit deny in a service control policy', 'the policy of the organization refuses this'],
+    ['with an explicit deny in a resource-based policy', 'the policy of the bucket refuses this'],
+  ])('who denied it: %s', async (words, text) => {
+    stub.intercept = () => ({ status: 403, code: 'AccessDenied', message: `User x is not authorized ${words}` });
+    expect((await putFails({ endpoint: stub.endpoint })).message).toContain(text);
+  });
+
+  test('a bucket elsewhere, by the address in the answer', async () => {
+    const body =
+      '<Error><Code>PermanentRedirect</Code><Endpoint>bucket.s3.eu-central-1.amazonaws.com</Endpoint></Error>';
+    stub.intercept = () => ({ status: 301, headers: {}, body });
+    const { message } = await putFails({ endpoint: stub.endpoint });
+    expect(message).toContain('the bucket is in eu-central-1; set region=eu-central-1');
+  });
+});
+
+describe('credentials that are not given out', () => {
+  const fault = (error: object, env: object = {}) =>
+    credentialsVerdict(Object.assign(new Error('why'), error), { ...env });
+  const token = { AWS_WEB_IDENTITY_TOKEN_FILE: '/var/token', AWS_ROLE_ARN: 'arn:aws:iam::1:role/x' };
+  test.each<[string, object, object, ExitCode, RegExp]>([
+    [
+      'no token',
+      { code: 'ENOENT', path: '/var/token' },
+      token,
+      usage,
+      /cannot read \/var\/token \(AWS_WEB_IDENTITY_TOKEN_FILE\): ENOENT/,
+    ],
+    ['a token of another user', { code: 'EACCES', path: '/var/token' }, token, usage, /EACCES; .*fsGroup/],
+    [
+      'a refused role',
+      { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } },
+      token,
+      storeRefused,
+      /\(STS\) refuses them: AccessDenied \(403\): why; .*trust policy of arn:aws:iam::1:role\/x/,
+    ],
+    [
+      'a service that fails',
+      { name: 'ServiceUnavailable', $metadata: { httpStatusCode: 503 } },
+      token,
+      storeUnreachable,
+      /\(STS\) failed/,
+    ],
+    [
+      'a service out of reach',
+      { code: 'ECONNREFUSED' },
+      token,
+      storeUnreachable,
+      /cannot reach the token service \(STS\): ECONNREFUSED: why/,
+    ],
+    ['a profile', { name: 'CredentialsProviderError' }, {}, usage, /no credentials found; .*\(why\)/],
+  ])('%s', (_, error, env, exitCode, text) => {
+    expect(fault(error, env)).toEqual([exitCode, expect.stringMatching(text)]);
+  });
+});
+
 describe('answers of the server', () => {
   let stub: S3Stub;
   beforeAll(async () => {
@@ -64,6 +164,11 @@ describe('answers of the server', () => {
     [400, 'InvalidArgument', storeRefused, 'it says: the words of the server'],
     [400, 'AuthorizationHeaderMalformed', storeRefused, 'the bucket is in eu-right-1; set region=eu-right-1'],
     [301, 'PermanentRedirect', storeRefused, 'the bucket is in eu-right-1; set region=eu-right-1'],
+    [403, 'SecondLevelDomainForbidden', storeRefused, 'set pathStyle=false'],
+    [400, 'VirtualHostDomainRequired', storeRefused, 'set pathStyle=false'],
+    [400, 'XMinioAdminBucketQuotaExceeded', storeRefused, 'the store is full'],
+    [403, 'storage_cap_exceeded', storeRefused, 'the store is full'],
+    [403, 'UserDisable', storeRefused, 'the provider has suspended the account'],
     [503, 'SlowDown', storeUnreachable, 'try again later'],
     [429, 'TooManyRequests', storeUnreachable, 'try again later'],
     [500, 'InternalError', storeUnreachable, 'try again later'],
@@ -147,7 +252,10 @@ describe('TLS', () => {
       message: expect.stringContaining('none.pem cannot be read (ENOENT): it does not exist; check the path'),
     });
     const wrong = await putFails({ caFile: join(credentialsDirectory, 'AWS_ACCESS_KEY_ID') });
-    expect(wrong).toMatchObject({ exitCode: usage, message: expect.stringContaining('no PEM certificate') });
+    expect(wrong).toMatchObject({
+      exitCode: usage,
+      message: expect.stringContaining('does not contain a PEM certificate'),
+    });
   });
 });
 

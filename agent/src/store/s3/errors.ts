@@ -1,11 +1,12 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { hideSecrets } from '../secrets.ts';
+import { type Answered, proxyThatAnswered, redirectedTo, regionOfHost } from './answer-source.ts';
+import { CredentialsFailure, credentialsVerdict } from './credentials-fault.ts';
 
 /** Error of the SDK: an answer of the server, or a failure on the way. */
-interface ServiceError extends Error {
+interface ServiceError extends Error, Answered {
   readonly Region?: string;
-  readonly $metadata?: { readonly httpStatusCode?: number };
-  readonly $response?: { readonly headers?: Record<string, string> };
+  readonly Endpoint?: string;
 }
 
 /** Facts about the failed request. */
@@ -69,11 +70,15 @@ const noTls = new Set(['EPROTO', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'ERR_SSL_WRON
 
 export const statusOf = (error: unknown) => (error as Partial<ServiceError>).$metadata?.httpStatusCode;
 
+/** Whether the server has said a code, and not only a status. */
+const hasCode = (error: unknown): boolean => {
+  const { name } = error as Error;
+  return /^[A-Za-z]\w+$/.test(name) && !/^(Error|TypeError|SyntaxError|UnknownError|Unknown|NotFound)$/.test(name);
+};
+
 /** Returns the server's error code. An answer to HEAD has no body, so there the code is derived from the status. */
 export function serverCode(error: unknown): string {
-  const { name } = error as Error;
-  const isCode = /^[A-Z]\w+$/.test(name) && !/^(Error|Unknown(Error)?)$/.test(name);
-  if (isCode) return name;
+  if (hasCode(error)) return (error as Error).name;
   const byStatus: Record<number, string> = { 403: 'AccessDenied', 404: 'NotFound', 503: 'ServiceUnavailable' };
   return byStatus[statusOf(error) ?? 0] ?? 'an error without a code';
 }
@@ -104,23 +109,26 @@ export function s3Fault(error: unknown, failed: Failed): AgentError {
 }
 
 function verdict(error: unknown, { endpoint, proxy }: Failed): Verdict {
-  if ((error as Error).name === 'CredentialsProviderError') {
-    const remedy = 'set credentialsDirectory, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the pod a role';
-    return [ExitCode.usage, `no credentials found; ${remedy}`];
-  }
+  if (error instanceof CredentialsFailure) return credentialsVerdict(error.cause);
+  if ((error as Error).name === 'CredentialsProviderError') return credentialsVerdict(error);
   if (/region is missing/i.test(messageOf(error))) return [ExitCode.usage, 'no region; set region, or AWS_REGION'];
-  if (statusOf(error) !== undefined) return serverVerdict(error as ServiceError);
+  if (statusOf(error) !== undefined) return serverVerdict(error as ServiceError, endpoint);
   return networkVerdict(error, endpoint, proxy);
 }
 
-function serverVerdict(error: ServiceError): Verdict {
+function serverVerdict(error: ServiceError, endpoint: string): Verdict {
   const status = statusOf(error)!;
   const code = serverCode(error);
   const answer = `${code} (${status})`;
-  if (wrongRegion.has(code) || status === 301 || status === 307) {
-    return [ExitCode.storeRefused, `${answer}: ${regionRemedy(error)}`];
+  if (wrongRegion.has(code) || (status >= 300 && status < 400)) {
+    const redirect = hasCode(error) ? answer : `HTTP ${status}`;
+    return [ExitCode.storeRefused, `${redirect}: ${redirectRemedy(error, endpoint)}`];
   }
+  const proxy = proxyThatAnswered(error, hasCode(error));
+  if (proxy) return proxyVerdict(status, proxy);
   const said = serverWords(error);
+  const general = status < 500 || status === 507 ? generalRemedy(code, said) : undefined;
+  if (general) return [ExitCode.storeRefused, `${answer}: ${general}${said}`];
   const remedy = status < 500 ? (encryptionRemedy(said) ?? refusalRemedy(code, status)) : refusalRemedy(code, status);
   if (remedy) return [ExitCode.storeRefused, `${answer}: ${remedy}${said}`];
   if (damaged.has(code)) {
@@ -141,10 +149,75 @@ function encryptionRemedy(said: string): string | undefined {
   return encryption.find(([words]) => words.test(plain))?.[1];
 }
 
-function regionRemedy(error: ServiceError): string {
+/** Remedies for what many providers say in words of their own. */
+const generals: readonly (readonly [RegExp, string])[] = [
+  [/quota|storage.?cap|storage.?full|insufficient.?(storage|capacity|space)|no space left/i, full],
+  [
+    /SecondLevelDomainForbidden|VirtualHostDomainRequired|PathStyle\w*(Forbidden|NotSupported|NotAllowed)|InvalidPathAccess|virtual.?host/i,
+    'this server takes the bucket only in the host name; set pathStyle=false',
+  ],
+  [
+    /must be made to API port|request.*\bconsole\b/i,
+    'this is the port of the web console; set endpoint to the port of the API (MinIO: 9000)',
+  ],
+  [
+    /UserDisable|AccountProblem|NotSignedUp|UnderDebt|Arrear|overdue|account.*(suspended|disabled|not signed up)/i,
+    'the provider has suspended the account; settle that with the provider',
+  ],
+];
+
+/** Whose policy denied a request, by the words of AWS. */
+const deniers: readonly (readonly [RegExp, string])[] = [
+  [/VPC endpoint policy/i, 'the policy of the VPC endpoint'],
+  [/(service|resource) control policy/i, 'the policy of the organization'],
+  [/permissions boundary/i, 'the permissions boundary of the role'],
+  [/session policy/i, 'the policy of the session'],
+  [/explicit deny in a resource-based policy/i, 'the policy of the bucket'],
+];
+
+function generalRemedy(code: string, said: string): string | undefined {
+  const plain = said.replaceAll(/arn:\S+/g, '');
+  const general = generals.find(([words]) => words.test(code) || words.test(plain))?.[1];
+  const denier = deniers.find(([words]) => words.test(plain))?.[1];
+  return general ?? (denier && `${denier} refuses this; change it there`);
+}
+
+/** A proxy knows nothing of buckets and permissions: its refusal is about the request itself. */
+function proxyVerdict(status: number, proxy: string): Verdict {
+  const answered = `HTTP ${status} from ${proxy}, and not from the store`;
+  if (status === 407)
+    return [ExitCode.storeRefused, `${answered}: it wants a login; put user and password into HTTPS_PROXY`];
+  if (status === 413) {
+    return [
+      ExitCode.storeRefused,
+      `${answered}: it limits the size of a request; raise the limit (nginx: client_max_body_size, ingress-nginx: proxy-body-size) to 5 GiB, or to 0`,
+    ];
+  }
+  if (status === 408 || status === 429 || status >= 500) {
+    const why = status === 429 ? 'it limits the number of requests' : 'it does not reach the store, or not in time';
+    return [ExitCode.storeUnreachable, `${answered}: ${why}; try again later, or check it`];
+  }
+  const may =
+    status === 200
+      ? 'it answers with a web page; check endpoint'
+      : 'allow these requests there; the credentials were not checked';
+  return [ExitCode.storeRefused, `${answered}: ${may}`];
+}
+
+/** What to set when the server sends the request elsewhere: to a region, or to another address. */
+function redirectRemedy(error: ServiceError, endpoint: string): string {
   const expected = /expecting '([\w-]+)'/.exec(messageOf(error))?.[1];
-  const right = error.$response?.headers?.['x-amz-bucket-region'] ?? error.Region ?? expected;
-  return right ? `the bucket is in ${right}; set region=${right}` : 'the bucket is in another region; set region';
+  const to = redirectedTo(error);
+  const ofHost = [error.Endpoint, to?.hostname].flatMap((host) => (host && regionOfHost(host)) || []);
+  const right = error.$response?.headers?.['x-amz-bucket-region'] ?? error.Region ?? expected ?? ofHost[0];
+  if (right) {
+    const isFixed = regionOfHost(URL.parse(endpoint)?.hostname ?? '') ?? /\.amazonaws\.com$/.test(endpoint);
+    return `the bucket is in ${right}; set region=${right}${isFixed ? ', and remove endpoint' : ''}`;
+  }
+  if (to && to.origin !== endpoint) return `${endpoint} redirects to ${to.origin}; set endpoint=${to.origin}`;
+  if (error.Endpoint) return `the bucket is at ${error.Endpoint}; set endpoint to that address, without the bucket`;
+  if (wrongRegion.has(serverCode(error))) return 'the bucket is in another region; set region';
+  return `${endpoint} redirects elsewhere and does not say where; set endpoint to the address of the store itself`;
 }
 
 /** The server's message, if it adds anything to the code. */
@@ -170,6 +243,11 @@ function networkVerdict(error: unknown, endpoint: string, proxy: string | undefi
     return [ExitCode.storeRefused, `the certificate of ${endpoint} has expired; renew it`];
   if (code && noTls.has(code)) return [ExitCode.usage, `${endpoint} does not use TLS; write http:// before it`];
   if (code?.startsWith('HPE_')) return [ExitCode.usage, `${endpoint} does not speak HTTP; correct endpoint`];
+  const { hostname } = error as { readonly hostname?: string };
+  if (code === 'ENOTFOUND' && hostname?.endsWith(`.${URL.parse(endpoint)?.hostname}`)) {
+    const why = `${hostname}, the bucket in front of the server's name, is not known`;
+    return [ExitCode.usage, `${why}; set pathStyle=true, or add that name to the DNS`];
+  }
   const why = timedOut ? 'no answer in time' : networkWords(error, code);
   const [way, check] = proxy
     ? [` through the proxy ${proxy}`, 'check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, endpoint and network']
