@@ -21,4 +21,5 @@ export const expectedReasons: readonly string[] = [
   'NoReadyPod',
   'Issuing',
   'SwitchingTransport',
+  'Deleting',
 ];

@@ -15,20 +15,8 @@ export function coreosCluster(document: Document): PlannedCluster {
   const { name, spec, report } = document;
   noteMove(document, 'a Service', `${name}-client:2379`);
   const labels = metadataLabels(document);
-  // Fields of releases 0.4 to 0.6, of the same version of the API.
-  spec.lose(
-    'backup',
-    `that operator took a backup every backupIntervalInSecond, and nothing does so now; add an EtcdBackup of this file with spec.etcdEndpoints http://${name}-client:2379, backupPolicy and the store, which becomes a schedule of the new cluster`,
-  );
-  spec.lose(
-    'restore',
-    'the old cluster began with a backup of another; to begin with a backup again, add an EtcdRestore to this file, which becomes the origin of the new cluster',
-  );
-  spec.lose(
-    'selfHosted',
-    'the new cluster does not hold the data of its own API server; back up that etcd with ControlPlaneEtcdBackup',
-  );
   if (spec.boolean('paused')) spec.lose('paused', 'a new cluster that is paused would never start; remove it');
+  loseBackups(document);
   const image = imageProps(document);
   const pod = coreosPod(spec.object('pod'), image.version ?? EtcdVersion.V3_6, report);
   return {
@@ -44,6 +32,26 @@ export function coreosCluster(document: Document): PlannedCluster {
     schedules: [],
     old: hostsOf(document, (host) => host === `${name}-client` || host === name || host.endsWith(`.${name}`)),
   };
+}
+
+/** Until its version 0.6, that operator took and restored the backups of a cluster by fields of the cluster. */
+function loseBackups({ name, spec }: Document): void {
+  const backup = spec.object('backup');
+  const policy = ['backupIntervalInSecond', 'maxBackups'].flatMap((key) => {
+    const value = backup?.integer(key);
+    return value === undefined ? [] : [`${key}: ${value}`];
+  });
+  backup?.ignore(...backup.keys);
+  const given = policy.length > 0 ? ` (${policy.join(', ')})` : '';
+  spec.lose(
+    'backup',
+    `took the backups of this cluster, which end here; to continue them, add an EtcdBackup with the same storage and a spec.backupPolicy${given} to this file`,
+  );
+  spec.lose(
+    'selfHosted',
+    'held the data of its own API server; back up that etcd with a ControlPlaneEtcdBackup instead',
+  );
+  spec.lose('restore', `restored this cluster; to start '${name}' from a snapshot, add an EtcdRestore to this file`);
 }
 
 function mergedLabels(...labels: readonly EtcdClusterProps['labels'][]): EtcdClusterProps['labels'] {

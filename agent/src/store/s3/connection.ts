@@ -3,12 +3,11 @@ import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { AgentError } from '../../lib/errors.ts';
+import { proxiesFor, proxyName } from '../../lib/http/proxy.ts';
 import type { S3Spec } from '../spec.ts';
 import { readCredentials, readRegion } from './credentials.ts';
-import { CredentialsFailure } from './credentials-fault.ts';
 import { endpointOf, isPathStyle, readAuthorities, s3Url } from './endpoint.ts';
-import { isAuthFailure, s3Fault, statusOf } from './errors.ts';
-import { proxiesFor, proxyName } from './proxy.ts';
+import { CredentialsFault, isAuthFailure, s3Fault, statusOf } from './errors.ts';
 
 /** A bucket of S3, or of a service with an S3-compatible endpoint. */
 export type S3Place = S3Spec & {
@@ -112,7 +111,6 @@ export class S3Connection {
   ): Promise<T> {
     signal?.throwIfAborted();
     try {
-      await identify(client);
       return await this.#withFreshCredentials(client, () => request(client, { abortSignal: signal }));
     } catch (error) {
       signal?.throwIfAborted();
@@ -125,7 +123,7 @@ export class S3Connection {
       return await request();
     } catch (error) {
       if (!isAuthFailure(error)) throw error;
-      await identify(client, { forceRefresh: true });
+      await client.config.credentials({ forceRefresh: true });
       return await request();
     }
   }
@@ -149,6 +147,11 @@ export class S3Connection {
       requestHandler: { ...(this.#config.requestHandler as object), ...handler },
     });
     sendInSlices(client);
+    const { credentials } = client.config;
+    client.config.credentials = (options) =>
+      credentials(options).catch((error: unknown) => {
+        throw error instanceof AgentError ? error : new CredentialsFault(error);
+      });
     client.middlewareStack.add(
       (next) => async (args) => {
         const result = await next(args);
@@ -160,16 +163,6 @@ export class S3Connection {
       { step: 'deserialize', priority: 'low', name: 'serverDate' },
     );
     return client;
-  }
-}
-
-/** Gets the credentials, which are kept until they expire, apart from the request that needs them. */
-async function identify(client: S3Client, options?: { readonly forceRefresh: boolean }): Promise<void> {
-  try {
-    await client.config.credentials(options);
-  } catch (error) {
-    if (error instanceof AgentError) throw error;
-    throw new CredentialsFailure('no credentials', { cause: error });
   }
 }
 

@@ -12,7 +12,6 @@ import { secretDirectory } from '../../../test/support/secret-directory.ts';
 import { once } from '../../../test/support/store-contract.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { S3Spec } from '../spec.ts';
-import { credentialsVerdict } from './credentials-fault.ts';
 import { openS3 } from './s3-store.ts';
 
 let root: string;
@@ -46,105 +45,6 @@ async function putEach(specs: Partial<S3Spec>[]): Promise<{ exitCode?: number; m
 
 const { storeRefused, storeUnreachable, usage } = ExitCode;
 
-const page = { 'content-type': 'text/html', server: 'nginx' };
-const html = '<html><head><title>no</title></head><body><hr>nginx</body></html>';
-
-describe('answers of something before the store, and of one that sends elsewhere', () => {
-  let stub: S3Stub;
-  beforeAll(async () => {
-    stub = await S3Stub.start();
-  });
-  afterAll(() => stub[Symbol.asyncDispose]());
-
-  test.each<[number, Record<string, string>, string, ExitCode, string]>([
-    [308, { location: 'https://s3.example.com/' }, '', storeRefused, 'set endpoint=https://s3.example.com'],
-    [
-      301,
-      { ...page, location: 'https://s3.example.com/bucket/p/a/b' },
-      html,
-      storeRefused,
-      'set endpoint=https://s3.example.com',
-    ],
-    [
-      302,
-      { ...page, location: 'https://login.example.com/?u=x' },
-      html,
-      storeRefused,
-      'redirects to https://login.example.com;',
-    ],
-    [307, { location: 'https://bucket.s3.eu-west-1.amazonaws.com/p' }, '', storeRefused, 'set region=eu-west-1'],
-    [308, {}, '', storeRefused, 'does not say where'],
-    [403, page, html, storeRefused, 'a proxy or firewall before it (nginx), and not from the store'],
-    [413, page, html, storeRefused, 'client_max_body_size'],
-    [407, { server: 'squid/6' }, '', storeRefused, 'HTTPS_PROXY'],
-    [502, page, html, storeUnreachable, 'it does not reach the store'],
-    [504, { server: 'awselb/2.0' }, '', storeUnreachable, 'it does not reach the store'],
-    [429, page, html, storeUnreachable, 'it limits the number of requests'],
-    [403, {}, '', storeRefused, 'these credentials do not allow this'],
-  ])('%i %j', async (status, headers, body, exitCode, text) => {
-    stub.intercept = () => ({ status, headers, body });
-    const error = await putFails({ endpoint: stub.endpoint });
-    expect(error).toMatchObject({ exitCode, message: expect.stringContaining(text) });
-  });
-
-  test.each([
-    ['because no VPC endpoint policy allows the s3:PutObject action', 'the policy of the VPC endpoint refuses this'],
-    ['with an explicit deny in a service control policy', 'the policy of the organization refuses this'],
-    ['with an explicit deny in a resource-based policy', 'the policy of the bucket refuses this'],
-  ])('who denied it: %s', async (words, text) => {
-    stub.intercept = () => ({ status: 403, code: 'AccessDenied', message: `User x is not authorized ${words}` });
-    expect((await putFails({ endpoint: stub.endpoint })).message).toContain(text);
-  });
-
-  test('a bucket elsewhere, by the address in the answer', async () => {
-    const body =
-      '<Error><Code>PermanentRedirect</Code><Endpoint>bucket.s3.eu-central-1.amazonaws.com</Endpoint></Error>';
-    stub.intercept = () => ({ status: 301, headers: {}, body });
-    const { message } = await putFails({ endpoint: stub.endpoint });
-    expect(message).toContain('the bucket is in eu-central-1; set region=eu-central-1');
-  });
-});
-
-describe('credentials that are not given out', () => {
-  const fault = (error: object, env: object = {}) =>
-    credentialsVerdict(Object.assign(new Error('why'), error), { ...env });
-  const token = { AWS_WEB_IDENTITY_TOKEN_FILE: '/var/token', AWS_ROLE_ARN: 'arn:aws:iam::1:role/x' };
-  test.each<[string, object, object, ExitCode, RegExp]>([
-    [
-      'no token',
-      { code: 'ENOENT', path: '/var/token' },
-      token,
-      usage,
-      /cannot read \/var\/token \(AWS_WEB_IDENTITY_TOKEN_FILE\): ENOENT/,
-    ],
-    ['a token of another user', { code: 'EACCES', path: '/var/token' }, token, usage, /EACCES; .*fsGroup/],
-    [
-      'a refused role',
-      { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } },
-      token,
-      storeRefused,
-      /\(STS\) refuses them: AccessDenied \(403\): why; .*trust policy of arn:aws:iam::1:role\/x/,
-    ],
-    [
-      'a service that fails',
-      { name: 'ServiceUnavailable', $metadata: { httpStatusCode: 503 } },
-      token,
-      storeUnreachable,
-      /\(STS\) failed/,
-    ],
-    [
-      'a service out of reach',
-      { code: 'ECONNREFUSED' },
-      token,
-      storeUnreachable,
-      /cannot reach the token service \(STS\): ECONNREFUSED: why/,
-    ],
-    ['a profile', { name: 'CredentialsProviderError' }, {}, usage, /no credentials found; .*\(why\)/],
-  ])('%s', (_, error, env, exitCode, text) => {
-    expect(fault(error, env)).toEqual([exitCode, expect.stringMatching(text)]);
-  });
-});
-
 describe('answers of the server', () => {
   let stub: S3Stub;
   beforeAll(async () => {
@@ -164,11 +64,6 @@ describe('answers of the server', () => {
     [400, 'InvalidArgument', storeRefused, 'it says: the words of the server'],
     [400, 'AuthorizationHeaderMalformed', storeRefused, 'the bucket is in eu-right-1; set region=eu-right-1'],
     [301, 'PermanentRedirect', storeRefused, 'the bucket is in eu-right-1; set region=eu-right-1'],
-    [403, 'SecondLevelDomainForbidden', storeRefused, 'set pathStyle=false'],
-    [400, 'VirtualHostDomainRequired', storeRefused, 'set pathStyle=false'],
-    [400, 'XMinioAdminBucketQuotaExceeded', storeRefused, 'the store is full'],
-    [403, 'storage_cap_exceeded', storeRefused, 'the store is full'],
-    [403, 'UserDisable', storeRefused, 'the provider has suspended the account'],
     [503, 'SlowDown', storeUnreachable, 'try again later'],
     [429, 'TooManyRequests', storeUnreachable, 'try again later'],
     [500, 'InternalError', storeUnreachable, 'try again later'],
@@ -189,6 +84,66 @@ describe('answers of the server', () => {
     const error = await putFails({ endpoint: stub.endpoint });
     expect(error).toMatchObject({ exitCode: storeUnreachable, message: expect.stringContaining('(502)') });
     expect(error.message).not.toMatch(/\n|\$response/);
+  });
+
+  const page = (server: string, more = {}) => ({ 'content-type': 'text/html; charset=utf-8', server, ...more });
+  const elsewhere = { location: 'https://s3.example.com/bucket' };
+
+  test.each([
+    ['an ingress that wants https', 308, {}, elsewhere, storeRefused, 'set endpoint=https://s3.example.com'],
+    ['the same with a page', 301, {}, page('nginx', elsewhere), storeRefused, 'set endpoint=https://s3.example.com'],
+    ['a redirect to nowhere', 302, {}, {}, storeRefused, 'does not say where'],
+    [
+      'a region in an address',
+      307,
+      {},
+      { location: 'https://bucket.s3.eu-west-1.amazonaws.com/p' },
+      storeRefused,
+      'set region=eu-west-1',
+    ],
+    ['a load balancer', 504, {}, { server: 'awselb/2.0' }, storeUnreachable, 'an answer of awselb/2.0 instead of'],
+    ['a suspended account', 403, { code: 'UserDisable' }, {}, storeRefused, 'the provider has suspended the account'],
+    [
+      'a policy on the way',
+      403,
+      { code: 'AccessDenied', message: 'because no VPC endpoint policy allows the action' },
+      {},
+      storeRefused,
+      'the policy of the VPC endpoint refuses this',
+    ],
+    [
+      'the one endpoint of a bucket',
+      403,
+      { body: '<Error><Code>AccessDenied</Code><Endpoint>oss-x.example.com</Endpoint></Error>' },
+      {},
+      storeRefused,
+      'the bucket is reached by oss-x.example.com alone',
+    ],
+    ['buckets in host names', 403, { code: 'SecondLevelDomainForbidden' }, {}, storeRefused, 'set pathStyle=false'],
+    ['the same in words', 400, { code: 'X', message: 'use Virtual Hosted style' }, {}, storeRefused, 'pathStyle=false'],
+    ['a firewall', 403, {}, page('cloudflare'), storeRefused, 'a web page of cloudflare instead'],
+    ['a limit of a proxy', 413, {}, page('nginx'), storeRefused, 'a proxy refuses requests of this size'],
+    ['a failing proxy', 502, {}, page('nginx'), storeUnreachable, 'a web page of nginx'],
+    ['a quota of the bucket', 400, { code: 'XMinioAdminBucketQuotaExceeded' }, {}, storeRefused, 'the store is full'],
+    ['a cap of the account', 403, { code: 'storage_cap_exceeded' }, {}, storeRefused, 'the store is full'],
+    ['a quota of requests', 429, { code: 'QuotaExceeded' }, {}, storeUnreachable, 'try again later'],
+    ['clocks that differ', 403, { code: 'RequestExpired' }, {}, storeRefused, 'set the clock'],
+  ])('%s', async (_, status, answer, headers, exitCode, remedy) => {
+    stub.intercept = () => ({ status, ...('code' in answer ? {} : { body: '' }), ...answer, headers: { ...headers } });
+    expect(await putFails({ endpoint: stub.endpoint })).toMatchObject({
+      exitCode,
+      message: expect.stringContaining(remedy),
+    });
+  });
+
+  test('a console instead of an API', async () => {
+    stub.intercept = () => ({ status: 200, body: '<!doctype html><br>', headers: page('MinIO Console') });
+    const store = await openS3({ bucket: 'bucket', endpoint: stub.endpoint, credentialsDirectory });
+    await expect(store.list('')[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      exitCode: storeRefused,
+      message: expect.stringContaining('perhaps of its console'),
+    });
+    store.close();
   });
 
   test('an access key in its message is hidden', async () => {
