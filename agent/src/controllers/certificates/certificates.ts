@@ -75,6 +75,8 @@ export class Certificates {
   readonly #authorities = new Map<string, ReportedCertificate>();
   /** Report of the members, with its time on the monotonic clock. */
   #members: { readonly reports: MemberReports; readonly tick: number } | undefined;
+  /** Lists that every member was seen to have: no member goes back to an earlier one. */
+  readonly #proven = new Set<string>();
   #isRunning = false;
   #spec: CertificatesSpec = {};
   /** Undefined while they are not known. */
@@ -239,8 +241,9 @@ export class Certificates {
       const now = Date.now();
       const { clockAhead = 0 } = this.#options.client;
       const decision = decide(factsOf(secrets, had), wanted, now, {
-        ...{ failed: new Set(failed.keys()), clockAhead, members: this.#reports() },
+        ...{ failed: new Set(failed.keys()), clockAhead, members: this.#reports(), provenLists: this.#proven },
       });
+      for (const id of decision.provenLists) this.#proven.add(id);
       this.#remember(wanted, decision.certificates);
       const { write } = decision;
       if (!write || signal.aborted || this.#wanted !== wanted) return this.#found(decision, failed);
