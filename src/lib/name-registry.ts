@@ -1,5 +1,6 @@
 import { Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
+import { checkChart } from './chart-checks';
 import { appState, isAttached } from './construct-tree';
 
 /**
@@ -7,6 +8,7 @@ import { appState, isAttached } from './construct-tree';
  * later calls.
  */
 export function takeName(construct: Construct, kind: string, name: string): readonly Construct[] {
+  checkChart(construct);
   const taken = takenNames(construct);
   const key = keyOf(construct, kind, name);
   const namesakes = taken.get(key) ?? [];
