@@ -143,3 +143,16 @@ describe('authentication', () => {
     expect(new World(3, { auth: true, rootTls: true }).reason('Accepted')).toBe('SpecAccepted');
   });
 });
+
+test.each([
+  ['4Gi', /; storage\.size is 4Gi, but the claim data-c-0 asks for 8Gi: a volume cannot shrink$/],
+  ['20Gi', /; storage\.size is 20Gi, but the claim data-c-0 asks for 8Gi: the reconciler expands no volume$/],
+  ['8192Mi', /every member is healthy$/],
+])('a spec with volumes of %s does not pass for the claims of 8Gi', (volumeSize, message) => {
+  const world = new World(3).spec({ volumeSize });
+  for (const ordinal of [0, 1, 2]) world.claim(ordinal, { size: '8Gi' });
+  expect(world.plan().conditions.find(({ type }) => type === 'Ready')).toMatchObject({
+    status: 'True',
+    message: expect.stringMatching(message),
+  });
+});
