@@ -22,4 +22,5 @@ export const expectedReasons: readonly string[] = [
   'NoReadyPod',
   'Issuing',
   'SwitchingTransport',
+  'Deleting',
 ];

@@ -37,6 +37,8 @@ export const reasons = {
   ForeignData: 'a volume holds data of another cluster',
   MemberBlocked: 'the agent of a pod reports what blocks it; its reasons are in docs/clusters/member-pods.md',
   PodNotRunning: 'the pod of a missing member does not run, or its agent does not answer',
+  PodNotReady:
+    'etcd answers, but Kubernetes does not count the pod as ready, so no Service leads to it; kubectl describe pod says why',
   AgentUnreachable: 'the agent of a pod does not answer, and its pod is not ready',
   DiskFull: 'a volume is full, and etcd does not run on it',
   DiskPressure: 'a volume has less than a tenth of its space free',
@@ -72,6 +74,7 @@ export const reasons = {
     'etcd authentication is enabled, and the reconciler has no certificate of root: give it one with EtcdTls.managed(), EtcdTls.certManager() or root and backup of EtcdTls.fromSecrets() (spec.tls.rootSecret), or run etcdctl auth disable',
   AuthRefused: 'spec.auth and users need a certificate of root (spec.tls.rootSecret)',
   EvictionRefused: 'Kubernetes refuses to evict a pod that must be restarted',
+  OtherReconciler: 'another reconciler follows this cluster, so this one changes nothing, and writes no status',
   ActionFailing: 'the next action fails repeatedly',
   OldPodsRemain: 'pods of the old epoch still exist',
   // Backups

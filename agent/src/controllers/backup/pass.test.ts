@@ -230,6 +230,63 @@ test('one at a time for a cluster, the oldest first', async () => {
   expect(statusOf('second').phase).toBe('BackingUp');
 });
 
+test('those that waited for the cluster run one at a time, too', async () => {
+  cluster({}, { status: 'False', reason: 'Bootstrapping' });
+  ask('second', undefined, { creationTimestamp: '2026-11-22T02:00:01Z' });
+  ask('first');
+  await settle('second');
+  await settle('first');
+  cluster();
+  await settle('second');
+  await settle('first');
+  expect([statusOf('first').phase, statusOf('second').reason]).toEqual(['BackingUp', 'AnotherRuns']);
+});
+
+describe('two of a cluster never wait for each other', () => {
+  /** `old` was created first, and waits for its schedule while `new` runs. Then the Job of `new` vanishes. */
+  const meanwhile = async () => {
+    cluster();
+    ask('old', { clusterName: 'orders', schedule: 'weekly' });
+    ask('new', undefined, { creationTimestamp: '2026-11-22T02:00:01Z' });
+    await settle('old');
+    await settle('new');
+    expect([statusOf('old').reason, statusOf('new').reason]).toEqual(['ScheduleNotFound', 'Starting']);
+  };
+  const vanish = () => api.delete(paths.of('jobs', jobs()[0]!.metadata.name));
+  const schedules = ['nightly', 'weekly'].map((name) => ({ name, stores: [store] }));
+
+  test('the Job of the younger one vanishes while the older one has come to wait for it', async () => {
+    await meanwhile();
+    cluster({ backup: { schedules } });
+    await settle('old');
+    expect(statusOf('old').reason).toBe('AnotherRuns');
+    vanish();
+    await settle('new');
+    await settle('old');
+    await settle('new');
+    expect(jobs()).toHaveLength(1);
+    end('Complete', 0, stored);
+    await settle('old');
+    await settle('new');
+    expect(jobs().map(({ metadata }) => metadata.name)).toEqual([statusOf('old').jobName, statusOf('new').jobName]);
+  });
+
+  test.each([
+    ['its schedule is removed', () => cluster({ backup: { schedules: schedules.slice(1) } })],
+    ['its new Job is refused', () => refuseJobs(403, 'Forbidden', 'exceeded quota: jobs')],
+  ])('one whose Job vanished, and which cannot have another (%s), holds up nobody', async (_, hinder) => {
+    await meanwhile();
+    vanish();
+    hinder();
+    await settle('new');
+    expect(statusOf('new').phase).toBe('BackingUp');
+    api.fault = () => false;
+    cluster({ backup: { schedules: schedules.slice(1) } });
+    await settle('old');
+    expect(statusOf('old').reason).toBe('Starting');
+  });
+});
+
 function refuseJobs(status: number, reason: string, message: string): void {
   api.fault = (request, response, path) => {
     if (request.method !== 'POST' || !path.endsWith('/jobs')) return false;
@@ -250,6 +307,21 @@ test('a refused Job is reported, and created once the API server accepts it', as
   api.fault = () => false;
   await settle('before');
   expect(statusOf('before').phase).toBe('BackingUp');
+});
+
+test('a Job that a webhook refuses in other words each time is tried again in the usual time', async () => {
+  cluster();
+  ask('before');
+  let n = 0;
+  api.fault = (request, response, path) => {
+    if (request.method !== 'POST' || !path.endsWith('/jobs')) return false;
+    failure(response, 403, 'Forbidden', `admission webhook "quota" denied the request (request ${++n})`);
+    return true;
+  };
+  for (const time of [1, 2]) {
+    expect(await pass('before')).toMatchObject({ done: false, acted: false });
+    expect(statusOf('before').message).toContain(`request ${time}`);
+  }
 });
 
 test('a failing API server is retried, and nothing is reported', async () => {

@@ -74,6 +74,8 @@ export interface Since {
   quorumLost?: number;
   /** By ordinal: a pod that should exist does not, or its agent does not answer. */
   silent?: Record<number, number>;
+  /** By ordinal: the pod exists, and Kubernetes does not count it as ready. */
+  unready?: Record<number, number>;
   /** The record cannot be read. */
   blind?: number;
   /** Not every voter is healthy. */
@@ -107,6 +109,8 @@ export interface Cluster {
   skipFinalBackup: boolean;
   /** The reconciler or the namespace is being deleted, so finalizers are released without their work. */
   reconcilerGoing: boolean;
+  /** Lease of another reconciler that keeps the status up to date. */
+  followedBy?: string;
   spec: ClusterSpec;
   status: Partial<ClusterStatus>;
   /** Unset where EtcdBackups are not mirrored. */

@@ -320,6 +320,31 @@ describe('a quorum that does not answer', () => {
     expect(seen.message('Available')).toContain('no route');
   });
 
+  test('is not called lost by a reconciler that is cut off, while Kubernetes counts a quorum of pods as ready', () => {
+    const world = new World(3).noQuorum();
+    for (const ordinal of [0, 1, 2]) world.down(ordinal).agent(ordinal, undefined).pod(ordinal, { ready: true });
+    for (const type of ['Available', 'QuorumLost', 'Degraded'] as const)
+      expect(stateOf(world, type)).toBe('Unknown QuorumUnknown');
+    expect(world.message('QuorumLost')).toContain('the network and the certificates of the reconciler itself');
+    world.pod(1, { ready: false }).pod(2, { ready: false });
+    expect(stateOf(world, 'QuorumLost')).toBe('True MajorityDown');
+  });
+
+  test('because the cluster is deleted is no fault', () => {
+    const op = { kind: 'Delete', step: 'claims', id: 'o', holder: 'h', startedAt: '2026-01-01T00:00:00Z' } as const;
+    const world = new World(3)
+      .op(op)
+      .resource({ deleting: true, finalizer: true })
+      .pods(() => [])
+      .sts({ replicas: 0 });
+    for (const ordinal of [0, 1, 2]) world.down(ordinal).agent(ordinal, undefined);
+    world.noQuorum();
+    expect(stateOf(world, 'Available')).toBe('False Deleting');
+    expect(stateOf(world, 'QuorumLost')).toBe('Unknown Deleting');
+    expect(stateOf(world, 'Degraded')).toBe('Unknown Deleting');
+    expect(clusterStatus(world.o, world.plan().conditions, now, defaultSettings)?.phase).toBe('Deleting');
+  });
+
   test('names the pods that block it, in the words of Kubernetes', () => {
     const world = new World(3).down(1).down(2).noQuorum().agent(1, undefined).agent(2, undefined);
     world.pod(1, { problem: 'Unschedulable: 0/3 nodes: 3 Insufficient cpu.' }).pod(2, { node: 'node3' });

@@ -5,6 +5,8 @@ import type { Op } from '../../../protocol/record.ts';
 import { atLeast } from '../../../protocol/versions.ts';
 import { podName } from '../names.ts';
 import type { ClusterBackups } from '../observed.ts';
+import { isGoing } from '../operations/deletion.ts';
+import { hashesDiffer } from '../operations/hash.ts';
 import { restoreOp } from '../operations/jobs.ts';
 import { outdated } from '../operations/restart.ts';
 import { serving } from '../operations/restore/operation.ts';
@@ -114,8 +116,7 @@ function blind(v: View, why: string, stalled: Condition | undefined): Condition[
 
 function unborn(v: View, hold: Reason | undefined): Condition[] {
   const rebuilds = v.cluster.status.epoch !== undefined;
-  const gone = 'the record is gone; the reconciler rebuilds it from what the members report';
-  const [reason, message]: [Reason, string] = rebuilds ? ['StateUnknown', gone] : ['Bootstrapping', forming(v)];
+  const [reason, message] = whyUnborn(v, rebuilds);
   const without = hold ? is('Available', false, hold, messageOf(v, hold)) : is('Available', false, reason, message);
   const nothing = (type: ConditionType) => unknown(type, reason, message);
   return [
@@ -129,6 +130,12 @@ function unborn(v: View, hold: Reason | undefined): Condition[] {
   ];
 }
 
+function whyUnborn(v: View, rebuilds: boolean): [Reason, string] {
+  if (v.cluster.deleting) return ['Deleting', reasons.Deleting];
+  const gone = 'the record is gone; the reconciler rebuilds it from what the members report';
+  return rebuilds ? ['StateUnknown', gone] : ['Bootstrapping', forming(v)];
+}
+
 /** Adds what keeps a pod from running, if that is known. */
 const forming = (v: View): string =>
   [reasons.Bootstrapping, withoutCertificates(v), notRunning(v)?.message].filter(Boolean).join('; ');
@@ -138,10 +145,12 @@ function available(v: View): Condition {
     return v.record.phase === 'Restoring'
       ? is('Available', false, 'Restoring')
       : is('Available', false, 'Bootstrapping', forming(v));
+  if (!quorumServes(v) && isGoing(v)) return is('Available', false, 'Deleting');
   if (!quorumServes(v)) return isQuorumLost(v) ? is('Available', false, 'QuorumLost') : quorumUnknown(v, 'Available');
   // A new cluster: while it has two voters, the loss of either stops writes.
   if (v.record.phase === 'Seeding') return is('Available', false, 'Bootstrapping', forming(v));
-  if (alarms(v, 'NoSpace').length > 0) return is('Available', false, 'NoSpace');
+  const raised = raisedAlarm(v);
+  if (raised) return is('Available', false, raised);
   return unreachable(v) ?? is('Available', true, 'Serving');
 }
 
@@ -152,11 +161,20 @@ function unreachable(v: View): Condition | undefined {
   return is('Available', false, reason, [reasons.NoReadyPod, message].filter(Boolean).join('; '));
 }
 
+/** Of the alarms, which both refuse writes, the one that is worse. */
+const raisedAlarm = (v: View): Reason | undefined => {
+  if (alarms(v, 'Corrupt').length > 0) return 'Corrupt';
+  return alarms(v, 'NoSpace').length > 0 ? 'NoSpace' : undefined;
+};
+
 const firstWithLivez = '3.4.29';
 
 function ready(v: View): Condition {
+  const raised = raisedAlarm(v) ?? (hashesDiffer(v) ? 'CorruptAlarm' : undefined);
+  if (raised) return is('Ready', false, raised);
   const why = lacking(v, seemsHealthy) ?? refused(v) ?? unprotected(v);
   if (why) return is('Ready', false, 'NotUpToDate', `${reasons.NotUpToDate}: ${why}`);
+  if (!v.o.alarms.known) return unknown('Ready', 'StateUnknown', `whether etcd raises an alarm: ${v.o.alarms.why}`);
   const reason = atLeast(v.spec.version, firstWithLivez) ? 'UpToDate' : 'VersionOutdated';
   return is('Ready', true, reason, [reasons[reason], otherVolume(v)].filter(Boolean).join('; '));
 }
@@ -283,6 +301,7 @@ function reasonOf(v: View, op: Op): Reason {
 function quorumLost(v: View): Condition {
   if (!isSeeded(v)) return unknown('QuorumLost', v.record.phase === 'Restoring' ? 'Restoring' : 'Bootstrapping');
   if (quorumServes(v)) return is('QuorumLost', false, 'QuorumAvailable');
+  if (isGoing(v)) return unknown('QuorumLost', 'Deleting');
   if (!isQuorumLost(v)) return quorumUnknown(v, 'QuorumLost');
   return { ...withoutQuorum(v), type: 'QuorumLost' };
 }
@@ -291,9 +310,8 @@ function alarm(v: View): Condition {
   // Alarms come from whatever answers; without a member list that may be another cluster.
   if (!v.o.members.known) return unknown('Alarm', 'StateUnknown', v.o.members.why);
   if (!v.o.alarms.known) return unknown('Alarm', 'StateUnknown', v.o.alarms.why);
-  if (alarms(v, 'Corrupt').length > 0) return is('Alarm', true, 'Corrupt');
-  if (alarms(v, 'NoSpace').length > 0) return is('Alarm', true, 'NoSpace');
-  return is('Alarm', false, 'NoAlarm');
+  const raised = raisedAlarm(v);
+  return raised ? is('Alarm', true, raised) : is('Alarm', false, 'NoAlarm');
 }
 
 /** A Job that was deleted as soon as it had ended may have stored a backup that is not known. */
