@@ -12,7 +12,7 @@ import {
 import { durationText, milliseconds } from '../lib/duration';
 import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
-import { tellIfUnreleased } from '../lib/unreleased-image';
+import { tellIfUnreleased } from '../lib/notices';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';

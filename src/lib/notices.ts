@@ -1,4 +1,5 @@
 import type { IConstruct } from 'constructs';
+import { agentImage, isReleased, memberImage } from './agent-image';
 import { appState } from './construct-tree';
 
 interface Audience {
@@ -33,4 +34,17 @@ export function onNotice(app: IConstruct, tell: (message: string) => void, place
   const audience = audienceOf(app);
   audience.tell = tell;
   audience.place = place ?? audience.place;
+}
+
+/** No tag has this version yet, and the packages for other languages contain no guide. */
+const guide = 'https://github.com/cdk8s-etcd/cdk8s-etcd/blob/main/docs/getting-started/install.md#build-the-image';
+
+/** Tells once for each app that an image of ours was never released. */
+export function tellIfUnreleased(construct: IConstruct, image: string): void {
+  if (isReleased || (image !== agentImage && image !== memberImage)) return;
+  tellOnce(
+    construct,
+    (place) =>
+      `${agentImage} and ${memberImage} were never released, so no node can pull them; build an image with \`npm run image\` in a checkout, push it, and name it ${place} (${guide})`,
+  );
 }

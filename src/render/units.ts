@@ -1,5 +1,5 @@
 import { Duration, Size } from 'cdk8s';
-import { bytesIn } from '../lib/bytes';
+import { bytesIn } from '../etcd/bytes';
 import type { Quantities } from '../lib/quantities';
 import type { Fields } from './fields';
 

@@ -1,10 +1,10 @@
+import { bytesIn } from '../../../../../src/etcd/bytes.ts';
 import {
   type BackupPodResources,
   type BackupPodSpec,
   completeResources,
   defaultResources,
 } from '../../../../../src/lib/backup-pod.ts';
-import { bytesIn } from '../../../../../src/lib/bytes.ts';
 import type { Schedule } from '../kubernetes/cluster-object.ts';
 
 type Resources = BackupPodSpec['resources'];

@@ -1,4 +1,4 @@
-import { bytesIn } from '../../../../../src/lib/bytes.ts';
+import { bytesIn } from '../../../../../src/etcd/bytes.ts';
 import { type Condition, type ConditionType, conditionTypes, is, unknown } from '../../../protocol/condition.ts';
 import { type Reason, reasons } from '../../../protocol/reasons.ts';
 import type { Op } from '../../../protocol/record.ts';
@@ -41,9 +41,8 @@ import { messageOf, stalledReason, whyDeletionWaits } from './stalled.ts';
 import { transportRefusal } from './transport.ts';
 import { switchStep, transport, whyNotBegun } from './transport-ready.ts';
 import { lacking } from './up-to-date.ts';
-import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem } from './upgrade-path.ts';
+import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem, versionSafe } from './upgrade-path.ts';
 import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
-import { versionSafe } from './version-safe.ts';
 import type { View } from './view.ts';
 import { whyDown } from './why-down.ts';
 

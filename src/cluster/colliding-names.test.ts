@@ -1,7 +1,7 @@
 import { ApiObject, type App, Chart, type ChartProps, Lazy, Testing } from 'cdk8s';
 import type { Construct } from 'constructs';
-import { EtcdCluster } from '../cluster/etcd-cluster';
 import { EtcdUser } from '../users/etcd-user';
+import { EtcdCluster } from './etcd-cluster';
 
 const chartOf = (props: ChartProps = { namespace: 'shop' }, app = Testing.app()) => new Chart(app, 'chart', props);
 const problemsOf = (chart: Chart) => chart.node.validate();
