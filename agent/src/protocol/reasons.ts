@@ -57,7 +57,7 @@ export const reasons = {
   Corrupt: 'alarm CORRUPT is raised; writes are refused',
   // Stalled: a person must act
   ManifestsMissing:
-    "there is no StatefulSet of this name: an EtcdCluster is only the desired state. kubectl get etcdcluster <name> -n <namespace> -o yaml | npx cdk8s-etcd render - | kubectl apply --server-side -f - creates the other manifests; or use new EtcdCluster(chart, '<name>') and cdk8s synth",
+    "there is no StatefulSet of this name: an EtcdCluster is only the desired state. If there was one, apply what you applied before. If you wrote only the EtcdCluster, npx cdk8s-etcd render <file> -n <namespace> | kubectl apply --server-side -f - creates the other manifests; or use new EtcdCluster(chart, '<name>') and cdk8s synth",
   RecordLost: 'the record is gone and cannot be rebuilt from the members that answer; see the runbook',
   RecordUnreadable: 'the record exists but cannot be read; nothing is changed until it is repaired; see the runbook',
   ForeignMember:
@@ -116,6 +116,9 @@ export const reasons = {
   OnlyRoot:
     'authentication is on, and etcd has no user but root, so every client is refused; create EtcdUsers, or set spec.auth to false',
   RootCertificateUnusable: 'the certificate of root cannot be used',
+  // Advisories
+  NoAdvisory: 'no vulnerability of the version of etcd is known to this release',
+  KnownVulnerabilities: 'etcd has known vulnerabilities',
   // Requested, but not possible
   SizeRefused: 'the size of the spec is not possible',
   VersionUnsupported: 'the version of the spec is not supported',

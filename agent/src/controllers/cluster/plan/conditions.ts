@@ -1,7 +1,9 @@
+import { bytesIn } from '../../../../../src/etcd/bytes.ts';
 import { type Condition, type ConditionType, conditionTypes, is, unknown } from '../../../protocol/condition.ts';
 import { type Reason, reasons } from '../../../protocol/reasons.ts';
 import type { Op } from '../../../protocol/record.ts';
 import { atLeast } from '../../../protocol/versions.ts';
+import { podName } from '../names.ts';
 import type { ClusterBackups } from '../observed.ts';
 import { isGoing } from '../operations/deletion.ts';
 import { hashesDiffer } from '../operations/hash.ts';
@@ -33,13 +35,13 @@ import {
   voters,
   wantedSize,
 } from './facts.ts';
-import { podsOf, statefulSet } from './observations.ts';
+import { claimsOf, podsOf, statefulSet } from './observations.ts';
 import { reconciling } from './reconciling.ts';
 import { messageOf, stalledReason, whyDeletionWaits } from './stalled.ts';
 import { transportRefusal } from './transport.ts';
 import { switchStep, transport, whyNotBegun } from './transport-ready.ts';
 import { lacking } from './up-to-date.ts';
-import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem } from './upgrade-path.ts';
+import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem, versionSafe } from './upgrade-path.ts';
 import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
 import type { View } from './view.ts';
 import { whyDown } from './why-down.ts';
@@ -61,6 +63,7 @@ function observed(v: View, hold: Reason | undefined): Condition[] {
       stalledCondition,
       ...certificates(v),
       ...authentication(v),
+      versionSafe(v),
       accepted(problemsBeforeBirth(v)),
     ];
   return [
@@ -75,6 +78,7 @@ function observed(v: View, hold: Reason | undefined): Condition[] {
     ...certificates(v),
     transport(v),
     ...authentication(v),
+    versionSafe(v),
     accepted(specProblems(v)),
   ];
 }
@@ -170,7 +174,21 @@ function ready(v: View): Condition {
   const why = lacking(v, seemsHealthy) ?? refused(v) ?? unprotected(v);
   if (why) return is('Ready', false, 'NotUpToDate', `${reasons.NotUpToDate}: ${why}`);
   if (!v.o.alarms.known) return unknown('Ready', 'StateUnknown', `whether etcd raises an alarm: ${v.o.alarms.why}`);
-  return is('Ready', true, atLeast(v.spec.version, firstWithLivez) ? 'UpToDate' : 'VersionOutdated');
+  const reason = atLeast(v.spec.version, firstWithLivez) ? 'UpToDate' : 'VersionOutdated';
+  return is('Ready', true, reason, [reasons[reason], otherVolume(v)].filter(Boolean).join('; '));
+}
+
+/** Nobody is called for it: a claim may have been expanded by hand, and neither it nor its template can be made smaller. */
+function otherVolume(v: View): string | undefined {
+  const wanted = v.spec.ephemeral ? undefined : bytesIn(v.spec.volumeSize ?? '');
+  if (wanted === undefined) return undefined;
+  for (const { ordinal, deleting, size = '' } of claimsOf(v)) {
+    const bytes = bytesIn(size);
+    if (ordinal >= v.spec.size || deleting || bytes === undefined || bytes === wanted) continue;
+    const why = wanted < bytes ? 'a volume cannot shrink' : 'the reconciler expands no volume';
+    return `storage.size is ${v.spec.volumeSize}, but the claim data-${podName(v.cluster, ordinal)} asks for ${size}: ${why}`;
+  }
+  return undefined;
 }
 
 /** A forced replacement may name a member that an earlier epoch had, so it does not count. */
