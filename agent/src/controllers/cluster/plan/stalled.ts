@@ -42,7 +42,7 @@ export const named = ({ cluster: { name, namespace } }: View, message: string): 
 export function messageOf(v: View, hold: Reason): string {
   const message = named(v, reasons[hold]);
   const { record } = v.o;
-  if (hold === 'RecordUnreadable' && !record.known) return `${message}: ${record.why}`;
+  if ((hold === 'RecordUnreadable' || hold === 'PassFailed') && !record.known) return `${message}: ${record.why}`;
   if (hold === 'VersionMismatch') return `${message}: ${strangers(v)}`;
   const foreign = hold === 'ForeignMember' ? foreignMember(v) : undefined;
   if (!foreign) return message;
