@@ -46,6 +46,7 @@ export interface BackupObject extends KubeObject {
   readonly spec: { readonly clusterName?: string; readonly schedule?: string };
   readonly status?: FollowedStatus & {
     readonly snapshotTime?: string;
+    readonly snapshotDeletedAt?: string;
     readonly revision?: number;
     readonly sizeBytes?: number;
     readonly verified?: string;

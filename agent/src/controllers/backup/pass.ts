@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError, unlessMissing } from '../../kube/api-error.ts';
 import type { Troubles } from '../../kube/event-reader.ts';
 import type { Events } from '../../kube/events.ts';
 import { mergePatch } from '../../kube/merge-patch.ts';
@@ -11,7 +11,7 @@ import { isSameStatus } from '../cluster/status.ts';
 import { type BackupDecision, decideBackup, type ObservedBackup } from './decision.ts';
 import { backupJobManifest, backupJobName } from './job.ts';
 import { type ApiOptions, type InputsOrObstacle, jobInputs } from './job-inputs.ts';
-import { type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
+import { type BackupStatus, type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
 import { podsOf, silentPart } from './pod-state.ts';
 
 export interface BackupPassOptions extends ApiOptions {
@@ -51,7 +51,11 @@ export async function backupPass(name: string, uid: string, options: BackupPassO
     ...(obstacle && { obstacle }),
   };
   const decision = decideBackup(observed);
-  if (decision.create === undefined) return report(observed, decision, options);
+  if (decision.create === undefined) {
+    // Before its own status is final: a pass that is interrupted does this again.
+    await noteDeletions(decision.status, backup, all, options);
+    return report(observed, decision, options);
+  }
   try {
     const inputs = found ?? (await jobInputs(backup, [], options));
     if (!('inputs' in inputs))
@@ -67,6 +71,24 @@ export async function backupPass(name: string, uid: string, options: BackupPassO
     // Only in the usual time: a webhook may refuse in other words each time.
     const reported = await report(observed, decideBackup({ ...observed, obstacle: refused }), options);
     return { ...reported, acted: false };
+  }
+}
+
+/** What retention has deleted is no longer offered by the EtcdBackup that stored it. */
+async function noteDeletions(
+  status: BackupStatus | undefined,
+  { spec: { clusterName } }: EtcdBackupObject,
+  all: readonly EtcdBackupObject[],
+  { client, paths, at }: BackupPassOptions,
+): Promise<void> {
+  const deleted = new Set(status?.deletedSnapshots);
+  for (const { metadata, spec, status: of = {} } of all) {
+    const isGone = of.snapshotId !== undefined && deleted.has(of.snapshotId) && spec.clusterName === clusterName;
+    if (!isGone || of.snapshotDeletedAt !== undefined) continue;
+    await at('before ReportBackupDeleted');
+    const body = { metadata: { uid: metadata.uid }, status: { snapshotDeletedAt: status!.completionTime ?? now() } };
+    await client.merge(paths.of('etcdbackups', metadata.name, 'status'), body).catch(unlessMissing);
+    await at('after ReportBackupDeleted');
   }
 }
 
