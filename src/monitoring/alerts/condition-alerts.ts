@@ -73,6 +73,16 @@ const conditionAlerts: readonly ConditionAlert[] = [
     summary: 'A member, a pod or a volume has a problem. Find its cause before a second member fails.',
   },
   {
+    name: 'EtcdVolumeFull',
+    severity: 'critical',
+    condition: 'Degraded',
+    status: 'True',
+    only: ['DiskFull'],
+    behind: ['QuorumLost', 'Available'],
+    for: '2m',
+    summary: 'A full volume has stopped a member. Free space before a second one stops.',
+  },
+  {
     name: 'EtcdStalled',
     severity: 'critical',
     condition: 'Stalled',

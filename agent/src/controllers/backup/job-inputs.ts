@@ -7,6 +7,7 @@ import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts'
 import { domainOf, sidecarOf } from '../cluster/kubernetes/stateful-set.ts';
 import { type JobInputs, scheduleOf } from './job.ts';
 import { type EtcdBackupObject, isFinal, mirroredJob, type Why } from './object.ts';
+import { mayRun } from './pod-state.ts';
 
 export interface ApiOptions {
   readonly client: ApiClient;
@@ -27,12 +28,11 @@ export async function jobInputs(
   if (clusterName === undefined) return { inputs: await fromReconciler(api) };
   const cluster = await findByName<EtcdClusterObject>(api, 'etcdclusters', clusterName);
   if (!cluster) return obstacle('ClusterNotFound', `EtcdCluster ${clusterName} does not exist; waiting for it`);
-  const { schedule } = backup.spec;
-  if (schedule !== undefined && !scheduleOf(backup, cluster)) {
+  if (lacksSchedule(backup, cluster)) {
     const known = (cluster.spec.backup?.schedules ?? []).map(({ name }) => name).join(', ');
     return obstacle(
       'ScheduleNotFound',
-      `EtcdCluster ${clusterName} has no backup schedule '${schedule}'${known && `, only ${known}`}; waiting for it`,
+      `EtcdCluster ${clusterName} has no backup schedule '${backup.spec.schedule}'${known && `, only ${known}`}; waiting for it`,
     );
   }
   const statefulSet = await findByName<StatefulSetObject>(api, 'statefulsets', clusterName);
@@ -40,7 +40,7 @@ export async function jobInputs(
   if (!statefulSet || !sidecar)
     return obstacle('ManifestsMissing', `the StatefulSet ${clusterName} that the constructs generate does not exist`);
   if (isStarting(cluster)) return obstacle('ClusterNotServing', `EtcdCluster ${clusterName} is not serving yet`);
-  const first = all.find((other) => comesBefore(other, backup));
+  const first = all.find((other) => comesBefore(other, backup, cluster));
   if (first) return obstacle('AnotherRuns', `waiting for EtcdBackup ${first.metadata.name} of the same cluster`);
   const { template } = statefulSet.spec;
   return { inputs: { cluster, template, container: sidecar, domain: domainOf(template) } };
@@ -54,14 +54,18 @@ function isStarting({ status }: EtcdClusterObject): boolean {
   return !available || ['Bootstrapping', 'Restoring', 'StateUnknown'].includes(available.reason);
 }
 
-/** Backups of one cluster run one at a time. */
-function comesBefore(other: EtcdBackupObject, { metadata, spec }: EtcdBackupObject): boolean {
-  if (other.metadata.uid === metadata.uid || other.spec.clusterName !== spec.clusterName) return false;
+const lacksSchedule = (backup: EtcdBackupObject, cluster: EtcdClusterObject): boolean =>
+  backup.spec.schedule !== undefined && !scheduleOf(backup, cluster);
+
+/**
+ * Backups of one cluster run one at a time, the oldest first. One that waits for something of its own is not in the queue. The order
+ * of the others never changes: two whose order changed could wait for each other.
+ */
+function comesBefore(other: EtcdBackupObject, backup: EtcdBackupObject, cluster: EtcdClusterObject): boolean {
+  if (other.metadata.uid === backup.metadata.uid || other.spec.clusterName !== backup.spec.clusterName) return false;
   if (isFinal(other) || mirroredJob(other) || other.metadata.deletionTimestamp !== undefined) return false;
-  const { phase, reason } = other.status ?? {};
-  if (phase === 'BackingUp') return true;
-  const waitsToo = phase === undefined || reason === 'NotSeen' || reason === 'AnotherRuns';
-  return waitsToo && rank(other) < rank({ metadata });
+  if (mayRun(other)) return true;
+  return !lacksSchedule(other, cluster) && other.status?.reason !== 'JobNotCreated' && rank(other) < rank(backup);
 }
 
 const rank = ({ metadata }: Pick<KubeObject, 'metadata'>): string => `${metadata.creationTimestamp} ${metadata.name}`;

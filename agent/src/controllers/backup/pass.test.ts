@@ -203,6 +203,63 @@ test('one at a time for a cluster, the oldest first', async () => {
   expect(statusOf('second').phase).toBe('BackingUp');
 });
 
+test('those that waited for the cluster run one at a time, too', async () => {
+  cluster({}, { status: 'False', reason: 'Bootstrapping' });
+  ask('second', undefined, { creationTimestamp: '2026-11-22T02:00:01Z' });
+  ask('first');
+  await settle('second');
+  await settle('first');
+  cluster();
+  await settle('second');
+  await settle('first');
+  expect([statusOf('first').phase, statusOf('second').reason]).toEqual(['BackingUp', 'AnotherRuns']);
+});
+
+describe('two of a cluster never wait for each other', () => {
+  /** `old` was created first, and waits for its schedule while `new` runs. Then the Job of `new` vanishes. */
+  const meanwhile = async () => {
+    cluster();
+    ask('old', { clusterName: 'orders', schedule: 'weekly' });
+    ask('new', undefined, { creationTimestamp: '2026-11-22T02:00:01Z' });
+    await settle('old');
+    await settle('new');
+    expect([statusOf('old').reason, statusOf('new').reason]).toEqual(['ScheduleNotFound', 'Starting']);
+  };
+  const vanish = () => api.delete(paths.of('jobs', jobs()[0]!.metadata.name));
+  const schedules = ['nightly', 'weekly'].map((name) => ({ name, stores: [store] }));
+
+  test('the Job of the younger one vanishes while the older one has come to wait for it', async () => {
+    await meanwhile();
+    cluster({ backup: { schedules } });
+    await settle('old');
+    expect(statusOf('old').reason).toBe('AnotherRuns');
+    vanish();
+    await settle('new');
+    await settle('old');
+    await settle('new');
+    expect(jobs()).toHaveLength(1);
+    end('Complete', 0, stored);
+    await settle('old');
+    await settle('new');
+    expect(jobs().map(({ metadata }) => metadata.name)).toEqual([statusOf('old').jobName, statusOf('new').jobName]);
+  });
+
+  test.each([
+    ['its schedule is removed', () => cluster({ backup: { schedules: schedules.slice(1) } })],
+    ['its new Job is refused', () => refuseJobs(403, 'Forbidden', 'exceeded quota: jobs')],
+  ])('one whose Job vanished, and which cannot have another (%s), holds up nobody', async (_, hinder) => {
+    await meanwhile();
+    vanish();
+    hinder();
+    await settle('new');
+    expect(statusOf('new').phase).toBe('BackingUp');
+    api.fault = () => false;
+    cluster({ backup: { schedules: schedules.slice(1) } });
+    await settle('old');
+    expect(statusOf('old').reason).toBe('Starting');
+  });
+});
+
 function refuseJobs(status: number, reason: string, message: string): void {
   api.fault = (request, response, path) => {
     if (request.method !== 'POST' || !path.endsWith('/jobs')) return false;

@@ -18,6 +18,7 @@ import type { AtPoint } from '../cluster/reconcile.ts';
 import type { Settings } from '../cluster/settings.ts';
 import { contentOf } from './content.ts';
 import { type Decision, decide, timeOf, type UserCertificate, type Write } from './decide.ts';
+import { KeptAuthorities } from './kept-authorities.ts';
 import { factsOf, type KnownRoots, type Secrets, textOf } from './read.ts';
 import type { MemberReports } from './rotation.ts';
 import {
@@ -73,6 +74,7 @@ export class Certificates {
   readonly #writes = new Map<string, number[]>();
   /** Known authorities by Secret, seen here or in the status. They are kept when a Secret is emptied. */
   readonly #authorities = new Map<string, ReportedCertificate>();
+  readonly #kept = new KeptAuthorities();
   /** Report of the members, with its time on the monotonic clock. */
   #members: { readonly reports: MemberReports; readonly tick: number } | undefined;
   #isRunning = false;
@@ -238,7 +240,14 @@ export class Certificates {
       const secrets = await this.#read(wanted, ofUsers);
       const now = Date.now();
       const { clockAhead = 0 } = this.#options.client;
-      const decision = decide(factsOf(secrets, had), wanted, now, {
+      const facts = factsOf(secrets, had);
+      const emptied = this.#kept.see(facts, secrets, had);
+      if (emptied && !failed.has(emptied.metadata.name) && !signal.aborted && this.#wanted === wanted) {
+        const why = await this.#writeBack(emptied);
+        if (why !== undefined) failed.set(emptied.metadata.name, why);
+        continue;
+      }
+      const decision = decide(facts, wanted, now, {
         ...{ failed: new Set(failed.keys()), clockAhead, members: this.#reports() },
       });
       this.#remember(wanted, decision.certificates);
@@ -321,6 +330,23 @@ export class Certificates {
     } catch (error) {
       return isStatus(error, 409) ? conflict : withoutKeys(messageOf(error), secret);
     }
+  }
+
+  /** However often that happens: an authority that stays empty stops the cluster. Returns why it was not written. */
+  async #writeBack(secret: Secret): Promise<string | undefined> {
+    const { client, paths, at, log, emit } = this.#options;
+    const { name } = secret.metadata;
+    try {
+      await at('before WriteAuthorityBack');
+      await client.replace(paths.of('secrets', name), secret);
+      await at('after WriteAuthorityBack');
+    } catch (error) {
+      return isStatus(error, 409) ? undefined : withoutKeys(messageOf(error), secret);
+    }
+    const message = `Wrote the authority back into Secret ${name}, which somebody had emptied`;
+    log.warn(message);
+    emit({ type: 'Warning', reason: 'AuthorityWrittenBack', message });
+    return undefined;
   }
 
   #recent(secret: string): number[] {

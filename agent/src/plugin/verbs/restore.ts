@@ -70,7 +70,7 @@ export const restore: Verb = {
         throw new PluginError(Exit.refused, 'nothing was changed');
     }
     if (!(await create(target, 'etcdrestores', object))) return Exit.done;
-    const cancel = `until phase Fencing, kubectl delete etcdrestore ${name} -n ${session.namespace} takes it back`;
+    const cancel = `until phase Fencing, ${session.kubectl} delete etcdrestore ${name} -n ${session.namespace} takes it back`;
     if (flags.wait === false) {
       terminal.print(`EtcdRestore ${name} is created; kubectl etcd status --watch shows it; ${cancel}`);
       return Exit.done;
@@ -227,6 +227,7 @@ function storeOf({ metadata, spec }: ClusterObject, wanted: string | undefined):
 async function warning(session: Session, cluster: ClusterObject, chosen: Chosen, isSaved: boolean): Promise<string[]> {
   const current = isCurrent(cluster.status ?? {}, session.now, await readLease(session, cluster));
   return [
+    `In ${session.where}:`,
     presentOf(cluster, current, session.now),
     ...losses(cluster.metadata.name, chosen),
     isSaved ? safety(cluster, current) : 'The present data is NOT backed up first.',
