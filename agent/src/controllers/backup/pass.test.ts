@@ -291,6 +291,8 @@ describe('what the retention of a run deleted', () => {
     ask('kept', undefined, {}, { ...done, snapshotId: 'kept-id' });
     ask('old', undefined, {}, done);
     ask('other', { clusterName: 'another', schedule: 'nightly' }, {}, done);
+    const restore = { phase: 'Completed', safetyBackupId: 'older-id' };
+    api.put(paths.of('etcdrestores', 'monday'), { spec: { clusterName: 'orders' }, status: restore });
     ask('before');
     await settle('before');
     end('Complete', 0, deleting);
@@ -298,6 +300,8 @@ describe('what the retention of a run deleted', () => {
     expect(statusOf('before')).toMatchObject({ phase: 'Completed', deletedSnapshots: ['old-id', 'older-id'] });
     expect(statusOf('before').message).toContain('retention deleted 2 older snapshots');
     expect(statusOf('old')).toMatchObject({ phase: 'Completed', snapshotDeletedAt: expect.any(String) });
+    const monday = api.object<{ status: object }>(paths.of('etcdrestores', 'monday'));
+    expect(monday!.status).toMatchObject({ safetyBackupDeletedAt: expect.any(String) });
     for (const name of ['kept', 'other', 'before']) expect(statusOf(name).snapshotDeletedAt).toBeUndefined();
   });
 });

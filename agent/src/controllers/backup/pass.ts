@@ -3,10 +3,11 @@ import { ApiError, unlessMissing } from '../../kube/api-error.ts';
 import type { Troubles } from '../../kube/event-reader.ts';
 import type { Events } from '../../kube/events.ts';
 import { mergePatch } from '../../kube/merge-patch.ts';
-import type { EventObject, JobObject, PodObject } from '../../kube/objects.ts';
+import type { EventObject, JobObject, KubeObject, PodObject } from '../../kube/objects.ts';
 import { groupVersion } from '../../kube/paths.ts';
 import { AgentError } from '../../lib/errors.ts';
 import { jobCondition } from '../cluster/jobs/job-result.ts';
+import type { EtcdRestoreObject } from '../cluster/kubernetes/restore-object.ts';
 import { isSameStatus } from '../cluster/status.ts';
 import { type BackupDecision, decideBackup, type ObservedBackup } from './decision.ts';
 import { backupJobManifest, backupJobName } from './job.ts';
@@ -74,22 +75,30 @@ export async function backupPass(name: string, uid: string, options: BackupPassO
   }
 }
 
-/** What retention has deleted is no longer offered by the EtcdBackup that stored it. */
+/** What retention has deleted is no longer offered by the EtcdBackup that stored it, or as the way back from a restore. */
 async function noteDeletions(
   status: BackupStatus | undefined,
   { spec: { clusterName } }: EtcdBackupObject,
   all: readonly EtcdBackupObject[],
   { client, paths, at }: BackupPassOptions,
 ): Promise<void> {
-  const deleted = new Set(status?.deletedSnapshots);
-  for (const { metadata, spec, status: of = {} } of all) {
-    const isGone = of.snapshotId !== undefined && deleted.has(of.snapshotId) && spec.clusterName === clusterName;
-    if (!isGone || of.snapshotDeletedAt !== undefined) continue;
-    await at('before ReportBackupDeleted');
-    const body = { metadata: { uid: metadata.uid }, status: { snapshotDeletedAt: status!.completionTime ?? now() } };
-    await client.merge(paths.of('etcdbackups', metadata.name, 'status'), body).catch(unlessMissing);
-    await at('after ReportBackupDeleted');
-  }
+  const { deletedSnapshots: deleted = [], completionTime = now() } = status ?? {};
+  if (deleted.length === 0) return;
+  const isGone = (id: string | undefined, of: { readonly clusterName?: string }, at: string | undefined) =>
+    id !== undefined && deleted.includes(id) && of.clusterName === clusterName && at === undefined;
+  const note = async (resource: 'etcdbackups' | 'etcdrestores', { metadata }: KubeObject, field: string) => {
+    await at('before ReportDeletedSnapshot');
+    const body = { metadata: { uid: metadata.uid }, status: { [field]: completionTime } };
+    await client.merge(paths.of(resource, metadata.name, 'status'), body).catch(unlessMissing);
+    await at('after ReportDeletedSnapshot');
+  };
+  for (const each of all)
+    if (isGone(each.status?.snapshotId, each.spec, each.status?.snapshotDeletedAt))
+      await note('etcdbackups', each, 'snapshotDeletedAt');
+  const { items } = await client.list<EtcdRestoreObject>(paths.of('etcdrestores'));
+  for (const each of items)
+    if (isGone(each.status?.safetyBackupId, each.spec, each.status?.safetyBackupDeletedAt))
+      await note('etcdrestores', each, 'safetyBackupDeletedAt');
 }
 
 /** Emits the Event, then writes the status. A pass that is interrupted in between emits the same Event again, under the same name. */

@@ -160,9 +160,12 @@ async function ofSnapshot(session: Session, id: string, cluster: string): Promis
   };
 }
 
+const deletedAt = (time: string): string =>
+  `Retention deleted this snapshot at ${time} in the first store of its run, so the restore fails, and changes nothing, unless you name another store in an EtcdRestore.`;
+
 /** It was taken after the EtcdRestore was created. */
 function ofSafetyBackup(
-  { metadata, spec }: RestoreObject,
+  { metadata, spec, status }: RestoreObject,
   id: string,
   cluster: string,
   now: number,
@@ -171,6 +174,7 @@ function ofSafetyBackup(
   return {
     what: `snapshot ${id}, the safety backup of EtcdRestore ${metadata.name}`,
     after: `${time} (${ageOf(time, now)} ago), or a little later`,
+    ...(status?.safetyBackupDeletedAt !== undefined && { note: deletedAt(status.safetyBackupDeletedAt) }),
     ...(spec.clusterName !== cluster && { other: spec.clusterName ?? 'one that no EtcdCluster describes' }),
   };
 }
@@ -191,7 +195,7 @@ function described(backup: BackupObject, cluster: string, now: number): Omit<Cho
       other: backup.spec.clusterName ?? 'one that no EtcdCluster describes',
     }),
     ...(snapshotDeletedAt !== undefined && {
-      note: `Retention deleted this snapshot at ${snapshotDeletedAt} in the first store of its run, so the restore fails, and changes nothing, unless you name another store in an EtcdRestore.`,
+      note: deletedAt(snapshotDeletedAt),
     }),
   };
 }
