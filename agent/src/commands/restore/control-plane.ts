@@ -60,7 +60,9 @@ async function check(context: CommandContext): Promise<CommandResult> {
   const node = journal?.content.node ?? (await nodeOf(settings));
   const kubeconfig = settings.text('kubeconfig');
   const client =
-    kubeconfig && (await isFile(kubeconfig)) ? new ApiClient(await kubeConfigAccess({ file: kubeconfig }), 10_000) : undefined;
+    kubeconfig && (await isFile(kubeconfig))
+      ? new ApiClient(await kubeConfigAccess({ file: kubeconfig }), 10_000)
+      : undefined;
   const log = settings.text('etcdLog');
   try {
     const request: VerifyRequest = {
