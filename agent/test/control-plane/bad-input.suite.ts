@@ -92,10 +92,13 @@ test.each([
   await changed(
     (text) => text.replace(new RegExp(`${flag}=\\S+`), `${flag}=${missing}`),
     () =>
-      expectRefused(2, new RegExp(`^${missing}: is missing, .* holds no copy of it; kubeadm init phase certs`), [
-        ...restoreArgs(node, place, id),
-        `--manifests-dir=${join(node.root, 'copy')}`,
-      ]),
+      expectRefused(
+        2,
+        new RegExp(
+          `^${missing}: is missing, .* holds no copy of it; create certificates with the existing CAs: kubeadm init phase certs all`,
+        ),
+        [...restoreArgs(node, place, id), `--manifests-dir=${join(node.root, 'copy')}`],
+      ),
     file,
   );
 });

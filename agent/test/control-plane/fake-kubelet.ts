@@ -10,6 +10,8 @@ import { reap, spare } from '../harness/reaper.ts';
 
 const POLL = 50;
 const BACK_OFF = 500;
+/** As of a static Pod. */
+const GRACE = 30_000;
 const apiServer = fileURLToPath(import.meta.resolve('./fake-api-server.ts'));
 
 /**
@@ -25,7 +27,8 @@ export class FakeKubelet {
   readonly #notBefore = new Map<string, number>();
   readonly #loop: Promise<void>;
   #stopped = false;
-  /** Does not stop processes whose manifest disappears. */
+  readonly #ending = new Set<ChildProcess>();
+  /** Does not stop processes whose manifest disappears, as a kubelet that has not heard from an API server since its start. */
   deaf = false;
 
   constructor(manifests: string, log: string, etcd: string) {
@@ -49,8 +52,7 @@ export class FakeKubelet {
   async #run(): Promise<void> {
     while (!this.#stopped) {
       const names = (await readdir(this.#manifests).catch((): string[] => [])).filter((name) => !name.startsWith('.'));
-      for (const name of this.#running.keys())
-        if (!names.includes(name) && !this.deaf) await this.#end(name, 'SIGTERM');
+      for (const name of this.#running.keys()) if (!names.includes(name) && !this.deaf) void this.#end(name, 'SIGTERM');
       for (const name of names) if (!this.#running.has(name)) await this.#begin(name);
       await sleep(POLL);
     }
@@ -88,8 +90,12 @@ export class FakeKubelet {
   async #end(name: string, signal: NodeJS.Signals): Promise<void> {
     const child = this.#running.get(name);
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    if (signal === 'SIGTERM' && this.#ending.has(child)) return;
+    this.#ending.add(child);
     const exited = once(child, 'exit');
     child.kill(signal);
+    const kill = setTimeout(() => child.kill('SIGKILL'), GRACE);
     await exited;
+    clearTimeout(kill);
   }
 }

@@ -16,6 +16,7 @@ export function coreosCluster(document: Document): PlannedCluster {
   noteMove(document, 'a Service', `${name}-client:2379`);
   const labels = metadataLabels(document);
   if (spec.boolean('paused')) spec.lose('paused', 'a new cluster that is paused would never start; remove it');
+  loseBackups(document);
   const image = imageProps(document);
   const pod = coreosPod(spec.object('pod'), image.version ?? EtcdVersion.V3_6, report);
   return {
@@ -31,6 +32,22 @@ export function coreosCluster(document: Document): PlannedCluster {
     schedules: [],
     old: hostsOf(document, (host) => host === `${name}-client` || host === name || host.endsWith(`.${name}`)),
   };
+}
+
+/** Until its version 0.6, that operator took and restored the backups of a cluster by fields of the cluster. */
+function loseBackups({ name, spec }: Document): void {
+  const backup = spec.object('backup');
+  const policy = ['backupIntervalInSecond', 'maxBackups'].flatMap((key) => {
+    const value = backup?.integer(key);
+    return value === undefined ? [] : [`${key}: ${value}`];
+  });
+  backup?.ignore(...backup.keys);
+  const given = policy.length > 0 ? ` (${policy.join(', ')})` : '';
+  spec.lose(
+    'backup',
+    `took the backups of this cluster, which end here; to continue them, add an EtcdBackup with the same storage and a spec.backupPolicy${given} to this file`,
+  );
+  spec.lose('restore', `restored this cluster; to start '${name}' from a snapshot, add an EtcdRestore to this file`);
 }
 
 function mergedLabels(...labels: readonly EtcdClusterProps['labels'][]): EtcdClusterProps['labels'] {

@@ -89,6 +89,20 @@ describe('a cluster', () => {
     expect(about(rendered, 'spec.version')).toEqual(lines);
   });
 
+  test('with backups and a restore of its own, as until version 0.6', () => {
+    const backup = { backupIntervalInSecond: 1800, maxBackups: 5, storageType: 'S3', s3: { s3Bucket: 'b' } };
+    const rendered = rendering([cluster({ backup, restore: { backupClusterName: 'old', storageType: 'S3' } })]);
+    expect(about(rendered, 'spec.backup')).toEqual([
+      'not carried over: took the backups of this cluster, which end here; to continue them, add an EtcdBackup with the same storage and a spec.backupPolicy (backupIntervalInSecond: 1800, maxBackups: 5) to this file',
+    ]);
+    expect(about(rendered, 'spec.restore')).toEqual([
+      "not carried over: restored this cluster; to start 'orders' from a snapshot, add an EtcdRestore to this file",
+    ]);
+    expect(about(rendering([cluster({ backup: {} })]), 'spec.backup')).toEqual([
+      expect.stringMatching(/a spec\.backupPolicy to this file$/),
+    ]);
+  });
+
   test('of a repository of its own', () => {
     const repository = 'registry.example.com/etcd';
     const same = rendering([cluster({ repository })]);

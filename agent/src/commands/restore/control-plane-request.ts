@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { type Entry, isVerified, type WholeEntry } from '../../backup/catalog/catalog.ts';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { type PassedOver, passedOverText, timeOf } from '../../backup/catalog/passed-over.ts';
+import { readExtra } from '../../backup/payload/extra.ts';
 import { refuseOtherNode } from '../../control-plane/node/local-address.ts';
 import { refuseCopies } from '../../control-plane/node/manifest-copies.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from '../../control-plane/node/manifests.ts';
@@ -19,6 +20,7 @@ import { liveRevisions } from '../../control-plane/state/live-revisions.ts';
 import { type OwnRestore, type Seen, type Served, servedBefore } from '../../control-plane/state/served-revisions.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
+import { filesInTar } from '../../lib/files/tar.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -94,7 +96,8 @@ export async function prepareRequest(
   const { manifest } = entry;
   const command = namedCommand(settings, manifest, opened);
   if (!settings.flag('forceForeign')) await refuseOtherCluster(manifest, opened.entries, node.member);
-  await refuseUnusableFiles(node, placesOf(settings).manifestsDir, manifest);
+  const stored = async () => filesInTar(await readExtra(opened.store, manifest, { signal, identities }));
+  await refuseUnusableFiles(node, placesOf(settings).manifestsDir, manifest, stored);
   grow(4 * manifest.content.sizeBytes);
   const onBytes = (bytes: number) => progress.bytes(bytes, manifest.object.sizeBytes);
   const [initialCluster, token] = [settings.text('initialCluster'), settings.text('initialClusterToken')];
@@ -169,7 +172,7 @@ async function servedOf(
 async function versionOf({ version, member, image, source }: EtcdNode): Promise<string> {
   if (version) return version;
   for (const url of member.listenClientUrls) {
-    const answer = await httpGet(new URL('/version', url).href, member.clientTls);
+    const answer = await httpGet(new URL('/version', reachable(url)).href, member.clientTls);
     const found = /"etcdserver":"([^"]+)"/.exec(answer?.body ?? '')?.[1];
     if (found) return found;
   }

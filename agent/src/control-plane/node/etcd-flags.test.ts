@@ -27,6 +27,19 @@ test('flags take precedence over the environment, and a config file over both', 
   expect(flags).toEqual({ name: 'file', 'cert-file': '/c.crt', 'peer-cert-file': '/p.crt' });
 });
 
+test('a setting without a value is not set, wherever it is', async () => {
+  const config =
+    'name: cp1\nwal-dir:\ndata-dir: ""\npeer-transport-security:\nclient-transport-security:\n  cert-file:\n  key-file: ~\n';
+  const env = { ETCD_WAL_DIR: '', ETCD_DATA_DIR: '/env', ETCD_NAME: '' };
+  expect(await effectiveFlags(['--config-file=x'], {}, async () => config)).toEqual({ name: 'cp1' });
+  expect(await effectiveFlags(['--wal-dir=', '--name', 'cp1'], env, noConfig)).toEqual({
+    name: 'cp1',
+    'data-dir': '/env',
+  });
+  // An empty flag takes precedence too, and means the default.
+  expect(await effectiveFlags(['--data-dir='], env, noConfig)).toEqual({});
+});
+
 test('a file that is not a config file is reported', () => {
-  expect(() => flagsOfConfig('just words')).toThrow(/not a map/);
+  for (const text of ['just words', '- a\n- b']) expect(() => flagsOfConfig(text)).toThrow(/not a map/);
 });

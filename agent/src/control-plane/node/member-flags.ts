@@ -20,6 +20,8 @@ export interface MemberFlags {
   readonly clientUrls: readonly string[];
   readonly listenClientUrls: readonly string[];
   readonly metricsUrls: readonly string[];
+  /** Largest database to which etcd still writes, in bytes. Undefined without a limit. */
+  readonly quota?: number;
   readonly clientTls: TlsFiles;
   readonly peerTls: TlsFiles;
 }
@@ -31,6 +33,14 @@ interface Where {
   readonly hostPath?: (path: string) => string;
   /** Base of a relative data directory. */
   readonly workingDirectory?: string;
+}
+
+const DEFAULT_QUOTA = 2 * 1024 ** 3;
+
+/** 0 is the default, and a negative number no limit. */
+function quotaOf(flag: string): Pick<MemberFlags, 'quota'> {
+  const bytes = Number(flag);
+  return bytes >= 0 ? { quota: bytes || DEFAULT_QUOTA } : {};
 }
 
 const list = (value: string | undefined): string[] => (value ?? '').split(',').filter(Boolean);
@@ -83,6 +93,7 @@ export function memberFlags(
     clientUrls: [...new Set([...listenClientUrls, ...list(flags['advertise-client-urls'])])],
     listenClientUrls,
     metricsUrls: list(flags['listen-metrics-urls']),
+    ...quotaOf(flags['quota-backend-bytes'] ?? '0'),
     clientTls: tls(''),
     peerTls: tls('peer-'),
   };

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
 import { stringify } from 'yaml';
 import { type Certificates, createCertificates } from '../../../test/harness/certificates.ts';
-import { refuseUnusableFiles } from './needed-files.ts';
+import { selfSigned } from '../../../test/support/self-signed.ts';
+import { refuseUnusableFiles, type StoredFiles } from './needed-files.ts';
 import type { EtcdNode } from './node.ts';
 
 const PKI = '/nowhere/kubernetes/pki';
@@ -21,7 +22,9 @@ beforeEach(async () => {
   manifestsDir = await mkdtemp(join(tmpdir(), 'manifests-'));
 });
 afterEach(() => rm(manifestsDir, { recursive: true }));
-const refusal = (member = node) => refuseUnusableFiles(member as unknown as EtcdNode, manifestsDir, manifest);
+const unreadable = () => Promise.reject(new Error('another recipient'));
+const refusal = (member = node, stored: () => Promise<StoredFiles> = unreadable) =>
+  refuseUnusableFiles(member as unknown as EtcdNode, manifestsDir, manifest, stored);
 
 test('from the backup of another node only shared files are restored', async () => {
   const flags = [
@@ -34,7 +37,19 @@ test('from the backup of another node only shared files are restored', async () 
   const kubernetes = 'nowhere/kubernetes';
   await expect(refusal()).rejects.toThrow(
     new RegExp(
-      `restore extra 'it'\\\\''s' .* -C / ${kubernetes}/pki/etcd/ca.crt ${kubernetes}/pki/sa.pub ${kubernetes}/enc/config.yaml; kubeadm init phase certs`,
+      `restore extra 'it'\\\\''s' .* -C / ${kubernetes}/pki/etcd/ca.crt ${kubernetes}/pki/etcd/ca.key ${kubernetes}/pki/sa.pub ${kubernetes}/enc/config.yaml; create certificates with the existing CAs: kubeadm init phase certs all`,
+    ),
+  );
+});
+
+test('with the archive of the backup, every shared file that the node lacks is restored, also the keys of the authorities', async () => {
+  const files = ['ca.crt', 'ca.key', 'etcd/ca.crt', 'etcd/ca.key', 'sa.key', 'apiserver.crt', 'etcd/server.key'];
+  const pem = await selfSigned(['cp1', 'kubernetes', 'api.example.com']);
+  const stored = new Map(files.map((name) => [`${PKI}/${name}`, Buffer.from(name === 'apiserver.crt' ? pem : '')]));
+  const pki = 'nowhere/kubernetes/pki';
+  await expect(refusal(node, async () => stored)).rejects.toThrow(
+    new RegExp(
+      `-C / ${pki}/ca.crt ${pki}/ca.key ${pki}/etcd/ca.crt ${pki}/etcd/ca.key ${pki}/sa.key; .*certs all --apiserver-cert-extra-sans=api.example.com$`,
     ),
   );
 });
@@ -44,7 +59,7 @@ test('a certificate of this node is created, not taken from another node', async
   const message = expect.not.stringMatching(/restore extra|tar -x/);
   await expect(refusal(own)).rejects.toMatchObject({ message });
   await expect(refusal(own)).rejects.toThrow(
-    /was made on another node, whose copy must not be used here; kubeadm init phase certs/,
+    /was made on another node, whose copy must not be used here; create certificates with the existing CAs: kubeadm init phase certs all/,
   );
 });
 

@@ -6,6 +6,7 @@ import { quoted } from '../../lib/quoted.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import { refuseExpired } from './certificate-times.ts';
 import { givenFlags } from './etcd-flags.ts';
+import { certificatesCommand } from './kubeadm-certificates.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from './manifests.ts';
 import type { EtcdNode } from './node.ts';
 import { readStaticPod } from './static-pod.ts';
@@ -21,6 +22,7 @@ export async function refuseUnusableFiles(
   { member }: EtcdNode,
   manifestsDir: string,
   manifest: Pick<Manifest, 'id' | 'extra' | 'host'>,
+  readStored: () => Promise<StoredFiles>,
 ): Promise<void> {
   const tls = [member.clientTls, member.peerTls].flatMap(({ cacert, cert, key }) => [cacert, cert, key]);
   const { files: ofServer, certificates, encryptionConfig } = await filesOfApiServer(manifestsDir);
@@ -30,7 +32,7 @@ export async function refuseUnusableFiles(
   if (missing.length === 0) return refuseExpired([...tls.filter((file) => file !== undefined), ...certificates]);
   throw new AgentError(
     ExitCode.usage,
-    `${missing.join(', ')}: ${missing.length === 1 ? 'is' : 'are'} missing, and etcd and the API server cannot start without ${missing.length === 1 ? 'it' : 'them'}; ${remedy(missing, encryptionConfig, manifestsDir, manifest)}`,
+    `${missing.join(', ')}: ${missing.length === 1 ? 'is' : 'are'} missing, and etcd and the API server cannot start without ${missing.length === 1 ? 'it' : 'them'}; ${await remedy(missing, { encryptionConfig, manifestsDir, manifest, readStored })}`,
   );
 }
 
@@ -73,16 +75,27 @@ async function isMissing(file: string): Promise<boolean> {
 /** Files that all nodes of a control plane share. Other certificates belong to one node. */
 const SHARED = /\/(ca|sa|front-proxy-ca)\.(crt|key|pub)$/;
 
+/** The files beside the snapshot, by their absolute paths. */
+export type StoredFiles = ReadonlyMap<string, Buffer>;
+
+interface Remedy {
+  readonly encryptionConfig: string | undefined;
+  readonly manifestsDir: string;
+  readonly manifest: Pick<Manifest, 'id' | 'extra' | 'host'>;
+  readonly readStored: () => Promise<StoredFiles>;
+}
+
 /** Names only shared files from the backup of another node: the rest would give this node the identity of the other. */
-function remedy(
-  missing: readonly string[],
-  encryptionConfig: string | undefined,
-  manifestsDir: string,
-  { id, extra, host }: Pick<Manifest, 'id' | 'extra' | 'host'>,
-): string {
-  const isStored = (file: string) => extra?.paths.some((path) => file === path || file.startsWith(`${path}/`)) ?? false;
-  const make = 'kubeadm init phase certs all creates certificates with the existing CAs';
-  const shared = missing.filter((file) => isStored(file) && (SHARED.test(file) || file === encryptionConfig));
+async function remedy(missing: readonly string[], request: Remedy): Promise<string> {
+  const { manifestsDir, manifest, readStored } = request;
+  const { id, extra, host } = manifest;
+  const stored = extra ? await readStored().catch(() => undefined) : undefined;
+  const pem = [...(stored ?? [])].find(([file]) => file.endsWith('/apiserver.crt'))?.[1].toString();
+  const create = await certificatesCommand(manifestsDir, 'all', pem === undefined ? undefined : { pem, host });
+  const make = `create certificates with the existing CAs: ${create}`;
+  const isStored = (file: string) =>
+    stored?.has(file) ?? extra?.paths.some((path) => file === path || file.startsWith(`${path}/`)) ?? false;
+  const shared = await sharedOf(stored ? [...stored.keys()] : withKeys(missing).filter(isStored), request);
   if (shared.length === 0) {
     const [them, copies] = missing.length === 1 ? ['it', 'copy'] : ['them', 'copies'];
     const why = missing.some(isStored)
@@ -94,4 +107,15 @@ function remedy(
   const from = host?.nodeName ? ` (of ${host.nodeName})` : '';
   const members = shared.map((file) => quoted(file.slice(1))).join(' ');
   return `restore the files that the backup holds${from} and that all nodes share: etcd-agent restore extra ${quoted(id)} --to=${tar}, with the same --store, --cluster and --age-identity-file, then tar -xpf ${tar} -C / ${members}; ${make}`;
+}
+
+/** kubeadm signs with the keys of the authorities, which no flag of etcd or the API server names. */
+const withKeys = (files: readonly string[]): string[] => [
+  ...new Set(files.flatMap((file) => [file, ...(/ca\.crt$/.test(file) ? [file.replace(/\.crt$/, '.key')] : [])])),
+];
+
+async function sharedOf(files: readonly string[], { encryptionConfig }: Remedy): Promise<string[]> {
+  const shared = files.filter((file) => SHARED.test(file) || file === encryptionConfig);
+  const areMissing = await Promise.all(shared.map(isMissing));
+  return shared.filter((_, n) => areMissing[n]);
 }

@@ -221,6 +221,49 @@ test('a unit that starts etcd from a shell is refused', async () => {
 });
 
 test.each([
+  [
+    '/usr/bin/docker run -v /srv/etcd:/etcd-data etcd:3.6 etcd --data-dir=/etcd-data',
+    /in a container .*\(\/usr\/bin\/docker\)/,
+  ],
+  ['podman run --net=host etcd etcd --data-dir=/d', /in a container .*\(podman\)/],
+  ['/usr/bin/nice -n 5 /usr/bin/podman run etcd', /in a container .*\(\/usr\/bin\/podman\)/],
+  ['/usr/bin/nsenter -t 1 -m /usr/bin/etcd --data-dir=/d', /starts \/usr\/bin\/nsenter, not etcd/],
+  ['/usr/lib/coreos/etcd-wrapper --data-dir=/d', /starts \S+etcd-wrapper, not etcd/],
+  ['/usr/bin/etcd --data-dir=/d\nRootDirectory=/srv/root', /a root of its own \(\/srv\/root\)/],
+  ['/usr/bin/etcd --data-dir=/d\nRootImage=/srv/image.raw', /a root of its own/],
+])('a unit that starts something else, or elsewhere, is refused: %s', async (line, message) => {
+  const unit = join(root, 'etcd.service');
+  await writeFile(unit, `[Service]\nExecStart=${line}\n`);
+  await expect(readNode({ manifestsDir: root, unit })).rejects.toMatchObject({
+    exitCode: 2,
+    message: expect.stringMatching(message),
+  });
+});
+
+test.each([
+  '/opt/etcd-v3.6.5/etcd --data-dir=/d',
+  '/usr/local/bin/etcd-v3.6.5 --data-dir=/d',
+  '/usr/bin/etcd3 --data-dir=/d',
+  '/usr/bin/nice -n 5 /usr/bin/ionice -c 2 /usr/bin/etcd --data-dir=/d',
+  '/usr/bin/etcd --data-dir=/d\nRootDirectory=/',
+])('a unit that starts etcd: %s', async (line) => {
+  const unit = join(root, 'etcd.service');
+  await writeFile(unit, `[Service]\nExecStart=${line}\n`);
+  expect((await readNode({ manifestsDir: root, unit })).member.dataDir).toBe('/d');
+});
+
+test.each([
+  ['', 2 * 1024 ** 3],
+  ['0', 2 * 1024 ** 3],
+  ['8589934592', 8 * 1024 ** 3],
+  ['-1', undefined],
+])('the quota of --quota-backend-bytes=%s', async (given, quota) => {
+  const file = join(root, 'etcd.env');
+  await writeFile(file, `ETCD_DATA_DIR=/d\nETCD_QUOTA_BACKEND_BYTES=${given}\n`);
+  expect((await readNode({ manifestsDir: root, environmentFile: file })).member.quota).toBe(quota);
+});
+
+test.each([
   ['--data-dir=%S/etcd', '', /--data-dir is %S\/etcd, and only systemd knows the value of %S; omit --etcd-unit/],
   [`--data-dir=\${DATA}/etcd`, '', /--data-dir is \$\{DATA\}\/etcd, and only systemd knows the value of \$\{DATA\}/],
   ['--data-dir=$DATA', '', /--data-dir is \$DATA, /],

@@ -6,8 +6,9 @@ import { AgentError, messageOf, usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import { type EtcdFlags, effectiveFlags, urlsOfArguments } from './etcd-flags.ts';
-import { addresses, hostOf } from './local-address.ts';
+import { addresses, addressesOf, isLoopback } from './local-address.ts';
 import { type MemberFlags, memberFlags } from './member-flags.ts';
+import { pathsOf } from './mount-namespace.ts';
 import { type EtcdProcess, etcdProcesses } from './processes.ts';
 import { readStaticPod, unknownIn as unknownToPod } from './static-pod.ts';
 import {
@@ -49,6 +50,11 @@ export interface NodeSources {
 }
 
 const SHELL = /^(ba|da|a|k|mk|z)?sh$/;
+const CONTAINER = /^(docker|podman|nerdctl|ctr|crictl|rkt|runc|crun|lxc|lxc-start|systemd-nspawn|machinectl|chroot)$/;
+/** Programs that start another one in the same place. */
+const PREFIX = /^(nice|ionice|taskset|numactl|chrt)$/;
+/** Also with its version: `etcd-v3.6.5`. */
+const ETCD = /^etcd(-?v?\d[\w.-]*)?$/;
 
 export const ETCD_MANIFEST = 'etcd.yaml';
 
@@ -129,11 +135,7 @@ async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
   }
   const unit = parseSystemdUnit(texts.join('\n'));
   if (!unit) throw usageError(`--etcd-unit: ${file} has no ExecStart`);
-  if (SHELL.test(basename(unit.program))) {
-    throw usageError(
-      `--etcd-unit: ${file} starts etcd from a shell (${unit.program}), so etcd's flags cannot be read from it; omit --etcd-unit while etcd runs, or pass --etcd-environment-file or --etcd-config-file`,
-    );
-  }
+  const { program, args } = etcdOfUnit(file, unit);
   let env = { ...unit.env };
   for (const { file: environmentFile, optional } of unit.environmentFiles) {
     refuseUnknown(file, 'EnvironmentFile', environmentFile);
@@ -148,13 +150,39 @@ async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
     refuseUnknown(file, '--config-file', config);
     return text('--etcd-unit', config);
   };
-  const flags = await flagsOf(expanded(unit.args, env), env, '--etcd-unit', readConfig);
+  const flags = await flagsOf(expanded(args, env), env, '--etcd-unit', readConfig);
   for (const [name, value] of Object.entries(flags)) if (NEEDED.test(name)) refuseUnknown(file, `--${name}`, value);
   if (unit.workingDirectory !== undefined) refuseUnknown(file, 'WorkingDirectory', unit.workingDirectory);
-  const version = await versionOf(unit.program);
+  const version = await versionOf(program);
   const node = outside(file, flags, sources, unit.workingDirectory);
   const files = [...dropIns, ...unit.environmentFiles.map((each) => each.file)];
   return { ...node, kind: 'systemd', files, unseen, ...(await ownerOf(unit)), ...(version && { version }) };
+}
+
+/** The etcd that a unit starts. Refuses another program: the flags may not be etcd's, or name paths of a container. */
+function etcdOfUnit(file: string, unit: SystemdUnit): Pick<SystemdUnit, 'program' | 'args'> {
+  const [program, ...args] = withoutPrefix([unit.program, ...unit.args]);
+  const name = basename(program!);
+  const refuse = (what: string) =>
+    usageError(
+      `--etcd-unit: ${file} ${what}; omit --etcd-unit while etcd runs, or pass --etcd-environment-file or --etcd-config-file`,
+    );
+  const own = unit.root ?? (CONTAINER.test(name) ? program : undefined);
+  if (own !== undefined) {
+    throw refuse(
+      `starts etcd in a container or a root of its own (${own}), so the paths in its flags are not those of this machine`,
+    );
+  }
+  if (SHELL.test(name)) throw refuse(`starts etcd from a shell (${program}), so etcd's flags cannot be read from it`);
+  if (!ETCD.test(name)) throw refuse(`starts ${program}, not etcd, so etcd's flags cannot be read from it`);
+  return { program: program!, args };
+}
+
+function withoutPrefix(words: readonly string[]): readonly string[] {
+  if (!PREFIX.test(basename(words[0]!))) return words;
+  const isProgram = (word: string) => word.startsWith('/') || PREFIX.test(word) || ETCD.test(word);
+  const at = words.findIndex((word, n) => n > 0 && isProgram(word));
+  return at < 0 ? words : withoutPrefix(words.slice(at));
 }
 
 /** Flags that a restore depends on. */
@@ -189,7 +217,10 @@ async function lineOf(file: string, name: string | undefined): Promise<string[] 
 async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<EtcdNode> {
   const where = `${manifestsDir} does not contain kubeadm's ${ETCD_MANIFEST}`;
   const all = await etcdProcesses();
-  const named = dataDir === undefined ? all : all.filter(({ flags }) => flags['data-dir'] === dataDir);
+  const places = await Promise.all(all.map(async (each) => ({ each, hostPath: await pathsOf(each.pid) })));
+  const isNamed = ({ each: { flags }, hostPath }: (typeof places)[number]) =>
+    dataDir === undefined || [flags['data-dir'], hostPath(flags['data-dir'] ?? '')].includes(dataDir);
+  const named = places.filter(isNamed).map(({ each }) => each);
   // The etcd of a pod is not a service of this machine.
   const services: EtcdProcess[] = [];
   for (const each of named) if (!(await isOfKubelet(each))) services.push(each);
@@ -213,9 +244,19 @@ async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<Etcd
       `${where}, but the kubelet runs etcd (pid ${process.pid}); pass --manifests-dir with the kubelet's folder`,
     );
   }
-  const { pid, flags, uid, gid, workingDirectory } = process;
+  const { pid, flags, uid, gid, workingDirectory, unread } = process;
+  if (unread !== undefined) {
+    throw usageError(`etcd (pid ${pid}): its config file ${unread} cannot be read; pass --etcd-config-file`);
+  }
   const version = await versionOf(`/proc/${pid}/exe`);
-  const node = outside(`process ${pid}`, flags, { manifestsDir }, workingDirectory);
+  const hostPath = places.find(({ each }) => each === process)!.hostPath;
+  const node = outside(`process ${pid}`, flags, { manifestsDir }, workingDirectory, (path) => {
+    const here = hostPath(path);
+    if (here !== undefined) return here;
+    throw usageError(
+      `etcd (pid ${pid}) runs in a container, and its ${path} is on no file system of this machine; start it with that path on a volume of this machine`,
+    );
+  });
   return { ...node, uid, gid, ...(version && { version }) };
 }
 
@@ -223,7 +264,8 @@ async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<Etcd
 async function externalEtcd(manifestsDir: string): Promise<string | undefined> {
   const pod = await readStaticPod(join(manifestsDir, 'kube-apiserver.yaml'), 'kube-apiserver').catch(() => undefined);
   const servers = urlsOfArguments(pod?.args ?? [], 'etcd-servers');
-  const isHere = servers.some((url) => addresses().has(hostOf(url)) || hostOf(url) === 'localhost');
+  const used = (await Promise.all(servers.map(addressesOf))).flat();
+  const isHere = used.some((address) => isLoopback(address) || addresses().has(address));
   return isHere || servers.length === 0 ? undefined : servers.join(',');
 }
 
@@ -232,9 +274,11 @@ function outside(
   flags: EtcdFlags,
   { dataDir }: Pick<NodeSources, 'manifestsDir' | 'dataDir'>,
   workingDirectory?: string,
+  hostPath = (path: string) => path,
 ): EtcdNode {
   const member = memberFlags(dataDir === undefined ? flags : { ...flags, 'data-dir': dataDir }, {
     source,
+    hostPath,
     ...(workingDirectory !== undefined && { workingDirectory }),
   });
   return { kind: 'process', source, member, dataDir: flags['data-dir'] ?? member.dataDir };

@@ -75,7 +75,7 @@ export function planSteps(plan: PlanRequest): PlanStep[] {
     },
     ...(several
       ? on(
-          `fetch and verify the snapshot, then stop the API server and etcd. Do this on all nodes before you continue${stopping}`,
+          `fetch and verify the snapshot, then stop the API server and etcd. This may run on all nodes at once. Do it on all of them before you continue${stopping}`,
           [`${restore} --stop`],
         )
       : []),

@@ -2,14 +2,15 @@ import { join } from 'node:path';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
-import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveIn, moveOut } from '../node/manifests.ts';
+import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveManifests } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
 import { apiServerOf, apiServerTrouble, etcdTrouble, otherCluster, serveTrouble } from '../state/health.ts';
 import { blocksRestore, titleOf } from '../state/members-left-out.ts';
-import { etcdStillRunning, stillRunning } from '../state/still-running.ts';
+import { stillRunning } from '../state/still-running.ts';
 import { clearAlarms } from './alarms.ts';
 import type { Journal, JournalContent, State } from './journal.ts';
 import { discardPrepared, replaceMember } from './replace-member.ts';
+import { stopNode } from './stop-node.ts';
 import { type Waiting, waitUntilClear } from './wait.ts';
 
 export interface RestoreContext extends Waiting {
@@ -41,17 +42,13 @@ export async function continueRestore(journal: Journal, until: State, context: R
   }
 }
 
-/** Moves the manifests out and waits until API server and etcd have stopped. Puts everything back if they do not stop in time. */
+/** Stops API server and etcd. Puts everything back if they do not stop in time. */
 async function stop(journal: Journal, context: RestoreContext): Promise<State> {
   const { node, manifestsDir } = journal.content;
   context.progress.phase('stop', 'API server and etcd');
-  await moveOut(manifestsDir, journal.manifests);
-  if (node.kind !== 'static-pod' && (await etcdStillRunning(node))) {
-    context.log.warn(`stop etcd now, because the agent does not: ${stopCommand(node.kind)}`);
-  }
-  const reason = await waitUntilClear(() => stillRunning(node), context);
+  const reason = await stopNode(journal, context);
   if (reason === undefined) return 'stopped';
-  await moveIn(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
+  await moveManifests(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
   await discardPrepared(node.member);
   await journal.discard();
   throw refused(`${reason}; everything was put back; stop it, or allow more time with --wait`);
@@ -95,7 +92,7 @@ async function startEtcd(journal: Journal, context: RestoreContext): Promise<Sta
   const { node, manifestsDir } = journal.content;
   await journal.set({ etcdStartedAt: journal.content.etcdStartedAt ?? new Date().toISOString() });
   context.progress.phase('start', 'etcd');
-  await moveIn([ETCD_MANIFEST], journal.manifests, manifestsDir);
+  await moveManifests([ETCD_MANIFEST], journal.manifests, manifestsDir);
   if (node.kind !== 'static-pod' && (await etcdTrouble(node.member))) {
     context.log.warn(`start etcd now, because the agent does not: ${startCommand(node.kind)}`);
   }
@@ -125,7 +122,7 @@ async function startApiServer(journal: Journal, context: RestoreContext): Promis
   // etcd may have been restarted on other data since the journal noted `served`.
   const trouble = await waitUntilServing(journal, context);
   if (trouble !== undefined) throw timedOut(`${trouble}; ${await whatToDo(journal.content)}`);
-  await moveIn(API_MANIFESTS, journal.manifests, manifestsDir);
+  await moveManifests(API_MANIFESTS, journal.manifests, manifestsDir);
   if (!(await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return 'done';
   context.progress.phase('api-server');
   const server = await apiServerOf(join(manifestsDir, API_SERVER_MANIFEST));

@@ -4,10 +4,11 @@ import type { KubeObject } from '../../kube/objects.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { flagsOfArguments } from '../node/etcd-flags.ts';
 import { logErrors } from '../node/etcd-log.ts';
+import { certificatesCommand } from '../node/kubeadm-certificates.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from '../node/manifests.ts';
 import type { EtcdNode } from '../node/node.ts';
 import { readStaticPod } from '../node/static-pod.ts';
-import { apiServerOf, apiServerTrouble, etcdTrouble, serveTrouble } from '../state/health.ts';
+import { apiServerOf, apiServerTrouble, etcdTrouble, serveTrouble, unservedNames } from '../state/health.ts';
 import { httpGet } from '../state/http-get.ts';
 import type { Prepared } from './prepare.ts';
 import { type Waiting, waitUntilClear } from './wait.ts';
@@ -92,10 +93,7 @@ async function componentHealth({ node, restored, manifestsDir }: VerifyRequest):
     ['etcd', () => (restored ? serveTrouble(node.member, restored.clusterId) : etcdTrouble(node.member))],
   ];
   if (found.includes(API_SERVER_MANIFEST)) {
-    checks.push([
-      'kube-apiserver',
-      async () => apiServerTrouble(await apiServerOf(join(manifestsDir, API_SERVER_MANIFEST))),
-    ]);
+    checks.push(['kube-apiserver', () => serverTrouble(manifestsDir)]);
   }
   for (const [name, port] of [
     ['kube-controller-manager', 10257],
@@ -109,6 +107,16 @@ async function componentHealth({ node, restored, manifestsDir }: VerifyRequest):
       return { name, ...(trouble !== undefined && { trouble }) };
     }),
   );
+}
+
+async function serverTrouble(manifestsDir: string): Promise<string | undefined> {
+  const server = await apiServerOf(join(manifestsDir, API_SERVER_MANIFEST));
+  const trouble = await apiServerTrouble(server);
+  if (trouble !== undefined) return trouble;
+  const wrong = await unservedNames(server);
+  if (wrong.length === 0) return undefined;
+  const create = await certificatesCommand(manifestsDir, 'apiserver');
+  return `its certificate is not valid for ${wrong.join(' and ')}; move apiserver.crt and apiserver.key away, then: ${create}, with all further names that clients use, and restart the API server`;
 }
 
 async function healthz(port: number): Promise<string | undefined> {

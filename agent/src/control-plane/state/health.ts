@@ -1,12 +1,18 @@
+import { once } from 'node:events';
+import { isIP } from 'node:net';
+import { connect } from 'node:tls';
 import type { TlsFiles } from '../../etcd/tls.ts';
 import { CONTROL } from '../../lib/quoted.ts';
 import { flagsOfArguments } from '../node/etcd-flags.ts';
+import { serviceAddress } from '../node/kubeadm-certificates.ts';
 import { hostOf } from '../node/local-address.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
-import { readStaticPod } from '../node/static-pod.ts';
+import { readStaticPod, unknownIn } from '../node/static-pod.ts';
 import { httpGet } from './http-get.ts';
 import { liveRevisions } from './live-revisions.ts';
 import { memberOf, type SnapshotMember } from './snapshot-members.ts';
+
+const LIMIT = 3_000;
 
 /** Replaces a listen address that means "all addresses" with the loopback address. */
 export const reachable = (url: string): string => url.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
@@ -50,17 +56,44 @@ function reasonOf(body: string, answer: string): Unhealthy {
 export interface ApiServer {
   readonly url: string;
   readonly clientTls: TlsFiles;
+  /** Address of its Service, and its name there. Empty without a range of Services. */
+  readonly names: readonly string[];
 }
 
 export async function apiServerOf(manifest: string): Promise<ApiServer> {
   const { args, hostPath } = await readStaticPod(manifest, 'kube-apiserver');
   const flags = flagsOfArguments(args);
-  const host = flags['advertise-address'] ?? '127.0.0.1';
+  const given = flags['advertise-address'];
+  const host = given === undefined || unknownIn(given) !== undefined ? '127.0.0.1' : given;
   const [cert, key] = [flags['kubelet-client-certificate'], flags['kubelet-client-key']];
+  const service = serviceAddress(flags);
   return {
+    names: service === undefined ? [] : [service, 'kubernetes.default.svc'],
     url: `https://${host.includes(':') ? `[${host}]` : host}:${flags['secure-port'] ?? '6443'}`,
     clientTls: cert && key ? { cert: hostPath(cert), key: hostPath(key) } : {},
   };
+}
+
+/** The names of the API server that its certificate does not have. Pods check them. */
+export async function unservedNames({ url, names }: ApiServer): Promise<string[]> {
+  const found = await Promise.all(names.map(async (name) => ((await isServed(url, name)) ? [] : [name])));
+  return found.flat();
+}
+
+async function isServed(url: string, name: string): Promise<boolean> {
+  const { port } = new URL(url);
+  const [isAddress, limit] = [isIP(name) !== 0, AbortSignal.timeout(LIMIT)];
+  const to = { host: hostOf(url), port: Number(port || '443'), rejectUnauthorized: false };
+  const socket = connect({ ...to, ...(isAddress ? {} : { servername: name }) });
+  try {
+    await once(socket, 'secureConnect', { signal: limit });
+    const certificate = socket.getPeerX509Certificate();
+    return (isAddress ? certificate?.checkIP(name) : certificate?.checkHost(name)) !== undefined;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** Describes why the API server is not ready. While it starts it refuses everybody, so a refusal says nothing. */

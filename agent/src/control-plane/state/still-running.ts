@@ -33,6 +33,10 @@ async function isTaken(url: string): Promise<boolean> {
 
 /** Describes what still runs of the control plane. The API server comes first, because clients still talk to it. */
 export async function stillRunning(node: EtcdNode): Promise<string | undefined> {
-  const [server] = await apiServersOf(node.member);
-  return server ? `kube-apiserver (pid ${server.pid}) still runs` : etcdStillRunning(node);
+  return (await apiServerStillRunning(node)) ?? etcdStillRunning(node);
+}
+
+export async function apiServerStillRunning({ member }: Pick<EtcdNode, 'member'>): Promise<string | undefined> {
+  const [server] = await apiServersOf(member);
+  return server && `kube-apiserver (pid ${server.pid}) still runs`;
 }
