@@ -11,8 +11,8 @@ import type { Prepared } from './prepare.ts';
 const LIMIT = 5_000;
 /** etcd answers nothing else while it defragments: some seconds for each GiB. */
 const DEFRAGMENT_LIMIT = 600_000;
-/** Share of a quota, or of a file, that may be in use. */
-const FULL = 0.95;
+/** With a smaller share of the file in use, a defragmentation is worth its time. */
+const FRAGMENTED = 0.95;
 
 /**
  * Clears the alarms that the restored etcd has from its snapshot: with them it refuses what the API server needs. Returns why an
@@ -28,9 +28,7 @@ export async function clearAlarms(
   try {
     return await withChannel(url, clientTls, async (channel) => {
       const raised = await alarms(channel, { deadline: LIMIT });
-      const isFull = raised.some(({ type }) => type === 'NoSpace');
-      const full = noSpaceAlarm || isFull ? await freeSpace(channel) : undefined;
-      if (full !== undefined) return full;
+      if (noSpaceAlarm || raised.some(({ type }) => type === 'NoSpace')) await freeSpace(channel);
       for (const each of raised) {
         if (each.type === 'Corrupt' && !corruptAlarm)
           return 'etcd has the alarm CORRUPT: its members hold different data';
@@ -48,11 +46,7 @@ export async function clearAlarms(
 const nameOf = ({ type }: RaisedAlarm): string => type.toUpperCase();
 
 /** Gives back what the compaction of the restore has freed. Each node does that for its own member. */
-async function freeSpace(channel: GrpcChannel): Promise<string | undefined> {
-  const { dbSize, dbSizeInUse, dbSizeQuota } = await status(channel, { deadline: LIMIT });
-  if (dbSizeQuota !== undefined && dbSizeInUse > FULL * dbSizeQuota) {
-    return `etcd has the alarm NOSPACE, and its data take ${dbSizeInUse} of the ${dbSizeQuota} bytes that --quota-backend-bytes allows: allow more in the flags of etcd, on every node`;
-  }
-  if (dbSizeInUse < FULL * dbSize) await defragment(channel, { deadline: DEFRAGMENT_LIMIT });
-  return undefined;
+async function freeSpace(channel: GrpcChannel): Promise<void> {
+  const { dbSize, dbSizeInUse } = await status(channel, { deadline: LIMIT });
+  if (dbSizeInUse < FRAGMENTED * dbSize) await defragment(channel, { deadline: DEFRAGMENT_LIMIT });
 }
