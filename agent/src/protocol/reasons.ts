@@ -74,6 +74,7 @@ export const reasons = {
     'etcd authentication is enabled, and the reconciler has no certificate of root: give it one with EtcdTls.managed(), EtcdTls.certManager() or root and backup of EtcdTls.fromSecrets() (spec.tls.rootSecret), or run etcdctl auth disable',
   AuthRefused: 'spec.auth and users need a certificate of root (spec.tls.rootSecret)',
   EvictionRefused: 'Kubernetes refuses to evict a pod that must be restarted',
+  OtherReconciler: 'another reconciler follows this cluster, so this one changes nothing, and writes no status',
   ActionFailing: 'the next action fails repeatedly',
   OldPodsRemain: 'pods of the old epoch still exist',
   // Backups

@@ -282,6 +282,21 @@ test('a refused Job is reported, and created once the API server accepts it', as
   expect(statusOf('before').phase).toBe('BackingUp');
 });
 
+test('a Job that a webhook refuses in other words each time is tried again in the usual time', async () => {
+  cluster();
+  ask('before');
+  let n = 0;
+  api.fault = (request, response, path) => {
+    if (request.method !== 'POST' || !path.endsWith('/jobs')) return false;
+    failure(response, 403, 'Forbidden', `admission webhook "quota" denied the request (request ${++n})`);
+    return true;
+  };
+  for (const time of [1, 2]) {
+    expect(await pass('before')).toMatchObject({ done: false, acted: false });
+    expect(statusOf('before').message).toContain(`request ${time}`);
+  }
+});
+
 test('a failing API server is retried, and nothing is reported', async () => {
   cluster();
   ask('before');

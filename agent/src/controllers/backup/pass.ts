@@ -64,7 +64,9 @@ export async function backupPass(name: string, uid: string, options: BackupPassO
   } catch (error) {
     const refused = refusal(error);
     if (!refused) throw error;
-    return report(observed, decideBackup({ ...observed, obstacle: refused }), options);
+    // Only in the usual time: a webhook may refuse in other words each time.
+    const reported = await report(observed, decideBackup({ ...observed, obstacle: refused }), options);
+    return { ...reported, acted: false };
   }
 }
 

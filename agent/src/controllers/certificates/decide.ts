@@ -315,6 +315,8 @@ function renewalOf(authority: WholeAuthority, wanted: Wanted, now: number): stri
   const { root, intermediate } = signerOf(authority);
   if ('why' in intermediate) return intermediate.why;
   if (now < intermediate.notBefore) return notYet;
+  if (authority.hasForgotten)
+    return 'it came back from a backup, and does not know every intermediate of its certificates';
   if (wanted.rotation !== undefined && wanted.rotation !== authority.rotation)
     return `spec.tls.managed.intermediateRotation is '${wanted.rotation}'`;
   const revocation = revocationDue(authority, wanted);

@@ -104,7 +104,7 @@ test('a member that does not answer proves nothing, and one without a list is na
   ]);
 });
 
-test('a later revocation takes those of rotations since, and a list forgets what has expired', async () => {
+test('a later revocation takes those of rotations since', async () => {
   const secrets = await revoked();
   const [second] = serials(secrets.text('peers', 'tls.crt'));
   ask(secrets, { intermediateRevocation: 'one', intermediateRotation: 'b' });
@@ -117,11 +117,6 @@ test('a later revocation takes those of rotations since, and a list forgets what
   expect([second, third].map((each) => listed(secrets, 'peer', each!))).toEqual([true, true]);
   expect(secrets.text('peers', 'previous.crt')).toBe('');
   expect(serials(secrets.text('peers', 'revoked.crt'))).toHaveLength(3);
-  secrets.now += 366 * day;
-  await secrets.settle();
-  expect(serials(secrets.text('peers', 'revoked.crt'))).toEqual([]);
-  // It is not written for that alone.
-  expect(listed(secrets, 'peer', third!)).toBe(true);
 });
 
 test('while a root is replaced, the intermediates of both roots are revoked', async () => {
@@ -183,4 +178,90 @@ test('a list is one DER element, and names nothing that it does not hold', async
   expect([a!, b!].map((each) => lists(readRevocationList(list)!, each))).toEqual([true, false]);
   const wrong = [Buffer.of(), list.subarray(0, -1), Buffer.concat([list, Buffer.of(0)]), Buffer.from(root.cert)];
   expect(wrong.map(readRevocationList)).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+test('an authority that comes back from a backup is renewed, and what was revoked and issued since is shut out', async () => {
+  const secrets = await TestSecrets.filled();
+  secrets.members = known([]);
+  const backup = structuredClone(secrets.all.clients);
+  const own = () => serials(secrets.text('clients', 'tls.crt'))[0]!;
+  const settle = async () => {
+    await secrets.settle();
+    secrets.now += lifetimes.revocation;
+    await secrets.settle();
+  };
+  const first = own();
+  secrets.now += 250 * day;
+  await settle();
+  const stolen = own();
+  ask(secrets, { intermediateRevocation: 'stolen' });
+  await settle();
+  const third = own();
+  expect([first, stolen, third].map((each) => listed(secrets, 'server', each))).toEqual([true, true, false]);
+
+  // In Git, the revocation stays as it is; the authority forgets it.
+  secrets.put('clients', backup);
+  await settle();
+  const fourth = own();
+  expect([first, stolen, third, fourth].map((each) => listed(secrets, 'server', each))).toEqual([
+    ...[true, true, true, false],
+  ]);
+  // Nothing depends on the list that is there.
+  secrets.empty('server');
+  ask(secrets, { intermediateRevocation: 'second' });
+  await settle();
+  expect([first, stolen, third, fourth].map((each) => listed(secrets, 'server', each))).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(secrets.decide().problems).toEqual([]);
+});
+
+test('an authority that comes back without a revocation signs with none of the intermediates that are revoked', async () => {
+  const secrets = await TestSecrets.filled();
+  const backup = structuredClone(secrets.all.peers);
+  secrets.members = known([]);
+  ask(secrets, { intermediateRevocation: 'one' });
+  await secrets.settle();
+  const present = serials(secrets.text('peers', 'tls.crt'))[0]!;
+  const [first] = serials(secrets.text('peers', 'revoked.crt'));
+  secrets.put('peers', backup);
+  ask(secrets, {});
+  expect((await secrets.settle())[0]).toBe(
+    'intermediate peers: it came back from a backup, and does not know every intermediate of its certificates',
+  );
+  expect(serials(secrets.text('peers', 'tls.crt'))).not.toContain(first);
+  expect(serials(secrets.text('peers', 'previous.crt'))).toContain(present);
+  expect(secrets.text('peers', 'revoked-serials')).toBe(`${first}\n`);
+  secrets.empty('peer');
+  await secrets.settle();
+  expect(listed(secrets, 'peer', first!)).toBe(true);
+});
+
+test('a clock that is far ahead takes nothing back', async () => {
+  const secrets = await revoked();
+  const [old] = serials(secrets.text('peers', 'revoked.crt'));
+  ask(secrets, { intermediateRevocation: 'one', intermediateRotation: 'b' });
+  await secrets.settle();
+  const [previous] = serials(secrets.text('peers', 'previous.crt'));
+  secrets.now += 5 * 365 * day;
+  await secrets.settle();
+  secrets.empty('peer');
+  await secrets.settle();
+  expect(listed(secrets, 'peer', old!)).toBe(true);
+  ask(secrets, { intermediateRevocation: 'two', intermediateRotation: 'b' });
+  await secrets.settle();
+  expect(listed(secrets, 'peer', previous!)).toBe(true);
+});
+
+test('a revocation says what it cannot shut out when the Secret was created with its content', async () => {
+  const secrets = await TestSecrets.filled();
+  const { peers } = secrets.all;
+  const metadata = { ...(peers.known && peers.v!.metadata), creationTimestamp: new Date(begin + day).toISOString() };
+  secrets.put('peers', known({ ...(peers.known && peers.v!), metadata } as never));
+  secrets.now += 2 * day;
+  ask(secrets, { intermediateRevocation: 'stolen' });
+  expect(secrets.decide().write?.why).toMatch(/came back from a backup.*replace the root too/);
 });

@@ -13,9 +13,12 @@ import type { LeafName, Wanted } from './wanted.ts';
 // Without the order of the two, members that have the list would refuse those that still present the earlier leaf.
 
 /** Why every earlier intermediate is to be revoked; undefined: it is not. */
-export function revocationDue({ revocation }: WholeAuthority, wanted: Wanted): string | undefined {
+export function revocationDue({ revocation, isRestored }: WholeAuthority, wanted: Wanted): string | undefined {
   if (wanted.revocation === undefined || wanted.revocation === revocation) return undefined;
-  return `spec.tls.managed.intermediateRevocation is '${wanted.revocation}'`;
+  const why = `spec.tls.managed.intermediateRevocation is '${wanted.revocation}'`;
+  return isRestored
+    ? `${why}; its Secret came back from a backup, so intermediates that were issued after that backup may not be shut out: replace the root too (spec.tls.managed.rootRotation)`
+    : why;
 }
 
 const toSigner = (signer: IntermediateFacts): Step => ({

@@ -116,7 +116,8 @@ async function report(
     const found = clusterStatus(observed, plan.conditions, now, settings, known);
     if (found) onStatus?.(found);
     const status = found && statusToWrite(before, withoutUndefined({ ...found, reconciler }), now, settings);
-    if (status) await port.clusters.reportStatus(status);
+    // Two that overwrite each other's status would wake each other without end.
+    if (status && plan.hold !== 'OtherReconciler') await port.clusters.reportStatus(status);
   } catch (error) {
     // Whatever is wrong with a report, the cluster is still looked after.
     log.warn({ err: error }, `the status cannot be written: ${messageOf(error)}`);

@@ -109,6 +109,8 @@ export interface Cluster {
   skipFinalBackup: boolean;
   /** The reconciler or the namespace is being deleted, so finalizers are released without their work. */
   reconcilerGoing: boolean;
+  /** Lease of another reconciler that keeps the status up to date. */
+  followedBy?: string;
   spec: ClusterSpec;
   status: Partial<ClusterStatus>;
   /** Unset where EtcdBackups are not mirrored. */

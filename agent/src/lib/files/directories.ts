@@ -59,6 +59,8 @@ export interface FoundFile {
   readonly name: string;
   readonly size: number;
   readonly modified: Date;
+  /** The entry is a symbolic link to the file. */
+  readonly isLink: boolean;
 }
 
 /** Entries that the file system itself creates in a volume's root. Often only root may read them. */
@@ -90,6 +92,6 @@ export async function* walk(root: string, directory: string): AsyncGenerator<Fou
       continue;
     }
     const found = await unlessGone(stat(join(root, name)));
-    if (found?.isFile()) yield { name, size: found.size, modified: found.mtime };
+    if (found?.isFile()) yield { name, size: found.size, modified: found.mtime, isLink: entry.isSymbolicLink() };
   }
 }

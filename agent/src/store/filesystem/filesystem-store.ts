@@ -1,5 +1,5 @@
-import { type FileHandle, link, open, rename, rm, stat, unlink } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { type FileHandle, link, lstat, open, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { blocks } from '../../lib/blocks.ts';
 import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
 import { makeDirectory, removeEmptyDirectories, sync, unlessGone, walk } from '../../lib/files/directories.ts';
@@ -75,7 +75,12 @@ export class FilesystemStore implements Store {
   }
 
   async *list(prefix: string, { signal }: CallOptions = {}): AsyncGenerator<StoredObject> {
-    for await (const object of this.#files(prefix, signal)) if (!object.key.endsWith(PART)) yield object;
+    for await (const object of this.#files(prefix, signal))
+      if (!object.key.endsWith(PART) && object.linkTo === undefined) yield object;
+  }
+
+  async *links(prefix: string, { signal }: CallOptions = {}): AsyncGenerator<StoredObject> {
+    for await (const object of this.#files(prefix, signal)) if (object.linkTo !== undefined) yield object;
   }
 
   async stat(key: string, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
@@ -83,7 +88,9 @@ export class FilesystemStore implements Store {
     signal?.throwIfAborted();
     const found = await this.#read('read', path, unlessGone(stat(path)), signal);
     if (!found?.isFile() || key.endsWith(PART)) return undefined;
-    return { key, size: found.size, modified: found.mtime };
+    const named = await this.#read('read', path, unlessGone(lstat(path)), signal);
+    const linkTo = named?.isSymbolicLink() ? await unlessAborted(this.#linkTo(path), signal) : undefined;
+    return { key, size: found.size, modified: found.mtime, ...(linkTo !== undefined && { linkTo }) };
   }
 
   async delete(key: string, { signal }: CallOptions = {}): Promise<'deleted'> {
@@ -154,8 +161,10 @@ export class FilesystemStore implements Store {
     checkPrefix(prefix);
     const directory = prefix.slice(0, Math.max(0, prefix.lastIndexOf('/')));
     try {
-      for await (const { name, size, modified } of abortable(walk(this.#root, directory), signal)) {
-        if (name.startsWith(prefix)) yield { key: name, size, modified };
+      for await (const { name, size, modified, isLink } of abortable(walk(this.#root, directory), signal)) {
+        if (!name.startsWith(prefix)) continue;
+        const linkTo = isLink ? await this.#linkTo(join(this.#root, name)) : undefined;
+        yield { key: name, size, modified, ...(linkTo !== undefined && { linkTo }) };
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -164,6 +173,14 @@ export class FilesystemStore implements Store {
       const { path = join(this.#root, directory) } = error as NodeJS.ErrnoException;
       throw await explain(this.url, 'list', path, error);
     }
+  }
+
+  /** Key of the file that a symbolic link leads to, if that lies beside it. A link to elsewhere is all that there is here. */
+  async #linkTo(path: string): Promise<string | undefined> {
+    const [from, to] = (await unlessGone(Promise.all([realpath(dirname(path)), realpath(path)]))) ?? [];
+    return to !== undefined && dirname(to) === from
+      ? join(relative(this.#root, dirname(path)), basename(to))
+      : undefined;
   }
 
   async *#bytes(file: FileHandle, path: string, size: number): AsyncGenerator<Uint8Array> {
