@@ -124,7 +124,5 @@ async function startApiServer(journal: Journal, context: RestoreContext): Promis
   return 'done';
 }
 
-export const stopCommand = (kind: string): string =>
-  kind === 'systemd' ? 'systemctl stop etcd' : 'systemctl stop etcd, or whatever runs it';
 export const startCommand = (kind: string): string =>
   kind === 'systemd' ? 'systemctl start etcd' : 'systemctl start etcd, or whatever runs it';

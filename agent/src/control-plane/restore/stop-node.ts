@@ -7,7 +7,7 @@ import { type Process, processesOf } from '../node/processes.ts';
 import { readStaticPod } from '../node/static-pod.ts';
 import { apiServerStillRunning, etcdStillRunning, stillRunning } from '../state/still-running.ts';
 import type { Journal } from './journal.ts';
-import { type RestoreContext, stopCommand } from './restore.ts';
+import type { RestoreContext } from './restore.ts';
 import { waitUntilClear } from './wait.ts';
 
 /** How long after its manifest is gone a process is ended, and then killed, in ms. The guide names both. */
@@ -85,3 +85,6 @@ function end(pid: number, signal: NodeJS.Signals, log: Log): void {
     if (codeOf(error) !== 'ESRCH') log.warn(`process ${pid} cannot be ended (${codeOf(error)}): end it by hand`);
   }
 }
+
+export const stopCommand = (kind: string): string =>
+  kind === 'systemd' ? 'systemctl stop etcd' : 'systemctl stop etcd, or whatever runs it';
