@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import type { Progress } from '../../lib/terminal/progress.ts';
 import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveManifests } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
 import { apiServerOf, apiServerTrouble, etcdTrouble, otherCluster, serveTrouble } from '../state/health.ts';
@@ -10,11 +9,7 @@ import { stillRunning } from '../state/still-running.ts';
 import type { Journal, JournalContent, State } from './journal.ts';
 import { discardPrepared, replaceMember } from './replace-member.ts';
 import { stopNode } from './stop-node.ts';
-import { type Waiting, waitUntilClear } from './wait.ts';
-
-export interface RestoreContext extends Waiting {
-  readonly progress: Progress;
-}
+import { type RestoreContext, waitUntilClear } from './wait.ts';
 
 const refused = (message: string) => new AgentError(ExitCode.refused, message);
 const timedOut = (message: string) => new AgentError(ExitCode.timedOut, message);

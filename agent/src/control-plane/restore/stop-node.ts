@@ -7,8 +7,7 @@ import { type Process, processesOf } from '../node/processes.ts';
 import { readStaticPod } from '../node/static-pod.ts';
 import { apiServerStillRunning, etcdStillRunning, stillRunning } from '../state/still-running.ts';
 import type { Journal } from './journal.ts';
-import type { RestoreContext } from './restore.ts';
-import { waitUntilClear } from './wait.ts';
+import { type RestoreContext, waitUntilClear } from './wait.ts';
 
 /** How long after its manifest is gone a process is ended, and then killed, in ms. The guide names both. */
 const END_AFTER = 5_000;
