@@ -6,7 +6,7 @@ import { AgentError, messageOf, usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import { type EtcdFlags, effectiveFlags, flagsOfArguments } from './etcd-flags.ts';
-import { addresses, addressesOf, isLoopback } from './local-address.ts';
+import { addressesOf, isOwn } from './local-address.ts';
 import { type MemberFlags, memberFlags } from './member-flags.ts';
 import { pathsOf } from './mount-namespace.ts';
 import { type EtcdProcess, etcdProcesses } from './processes.ts';
@@ -265,8 +265,7 @@ async function externalEtcd(manifestsDir: string): Promise<string | undefined> {
   const pod = await readStaticPod(join(manifestsDir, 'kube-apiserver.yaml'), 'kube-apiserver').catch(() => undefined);
   const servers = flagsOfArguments(pod?.args ?? [])['etcd-servers']?.split(',') ?? [];
   const used = (await Promise.all(servers.map(addressesOf))).flat();
-  const isHere = used.some((address) => isLoopback(address) || addresses().has(address));
-  return isHere || servers.length === 0 ? undefined : servers.join(',');
+  return used.some(isOwn) || servers.length === 0 ? undefined : servers.join(',');
 }
 
 function outside(
