@@ -49,7 +49,7 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
       ...(node.kind === 'systemd' && { mayExist: [...SYSTEMD_ROOTS, ...(node.files ?? [])] }),
       // Passed to all nodes, so that they agree whatever each of them knows.
       flags: [...withNamespace(flags, opened), ...sha256Of(settings, manifest), `--bump-revision=${bump}`],
-      notes: [...(await notesOf(request)), ...switchNotes(manifest.id, checked), ...leftOutNotes(leftOut)],
+      notes: [...(await notesOf(request)), ...switchNotes(manifest.id, checked, true), ...leftOutNotes(leftOut)],
       id: manifest.id,
       createdAt: manifest.createdAt,
       revision: checked.revision,

@@ -119,7 +119,7 @@ export async function prepareRequest(
     etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
     read: { signal, identities, onBytes },
     onPhase: (phase) => progress.phase(phase, manifest.id),
-    onSwitches: (switches) => warnSwitches(manifest.id, switches, context.log),
+    onSwitches: (switches) => warnSwitches(manifest.id, switches, context.log, true),
     entry,
   };
 }

@@ -6,6 +6,7 @@ import { ETCD_MANIFEST } from '../node/node.ts';
 import { apiServerOf, apiServerTrouble, etcdTrouble, otherCluster, serveTrouble } from '../state/health.ts';
 import { blocksRestore, titleOf } from '../state/members-left-out.ts';
 import { stillRunning } from '../state/still-running.ts';
+import { clearAlarms } from './alarms.ts';
 import type { Journal, JournalContent, State } from './journal.ts';
 import { discardPrepared, replaceMember } from './replace-member.ts';
 import { stopNode } from './stop-node.ts';
@@ -83,18 +84,24 @@ async function waitForOthers(journal: Journal, context: RestoreContext): Promise
 }
 
 async function startEtcd(journal: Journal, context: RestoreContext): Promise<State> {
-  const { node, clusterId, manifestsDir } = journal.content;
+  const { node, manifestsDir } = journal.content;
   await journal.set({ etcdStartedAt: journal.content.etcdStartedAt ?? new Date().toISOString() });
   context.progress.phase('start', 'etcd');
   await moveManifests([ETCD_MANIFEST], journal.manifests, manifestsDir);
   if (node.kind !== 'static-pod' && (await etcdTrouble(node.member))) {
     context.log.warn(`start etcd now, because the agent does not: ${startCommand(node.kind)}`);
   }
-  const reason = await waitUntilClear(() => serveTrouble(node.member, clusterId), context);
+  const reason = await waitUntilServing(journal, context);
   if (reason !== undefined) throw timedOut(`${reason}; ${await whatToDo(journal.content)}`);
   await journal.set({ servedAt: new Date().toISOString() });
   return 'served';
 }
+
+const waitUntilServing = ({ content }: Journal, context: RestoreContext): Promise<string | undefined> => {
+  const { node, clusterId } = content;
+  const clear = () => clearAlarms(node.member, content, context.log);
+  return waitUntilClear(() => serveTrouble(node.member, clusterId, clear), context);
+};
 
 async function whatToDo(content: JournalContent): Promise<string> {
   const { node, others, clusterId, id, bump } = content;
@@ -106,9 +113,9 @@ async function whatToDo(content: JournalContent): Promise<string> {
 }
 
 async function startApiServer(journal: Journal, context: RestoreContext): Promise<State> {
-  const { node, clusterId, manifestsDir } = journal.content;
+  const { manifestsDir } = journal.content;
   // etcd may have been restarted on other data since the journal noted `served`.
-  const trouble = await waitUntilClear(() => serveTrouble(node.member, clusterId), context);
+  const trouble = await waitUntilServing(journal, context);
   if (trouble !== undefined) throw timedOut(`${trouble}; ${await whatToDo(journal.content)}`);
   await moveManifests(API_MANIFESTS, journal.manifests, manifestsDir);
   if (!(await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return 'done';
