@@ -6,7 +6,7 @@ import { ETCD_MANIFEST } from '../node/node.ts';
 import { apiServerOf, apiServerTrouble, etcdTrouble, otherCluster, serveTrouble } from '../state/health.ts';
 import { blocksRestore, titleOf } from '../state/members-left-out.ts';
 import { stillRunning } from '../state/still-running.ts';
-import { clearAlarms } from './alarms.ts';
+import { clearAlarms, makeRoom } from './alarms.ts';
 import type { Journal, JournalContent, State } from './journal.ts';
 import { discardPrepared, replaceMember } from './replace-member.ts';
 import { stopNode } from './stop-node.ts';
@@ -100,7 +100,8 @@ async function startEtcd(journal: Journal, context: RestoreContext): Promise<Sta
 const waitUntilServing = ({ content }: Journal, context: RestoreContext): Promise<string | undefined> => {
   const { node, clusterId } = content;
   const clear = () => clearAlarms(node.member, content, context.log);
-  return waitUntilClear(() => serveTrouble(node.member, clusterId, clear), context);
+  const check = async () => (await serveTrouble(node.member, clusterId, clear)) ?? makeRoom(node.member);
+  return waitUntilClear(check, context);
 };
 
 async function whatToDo(content: JournalContent): Promise<string> {
