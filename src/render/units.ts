@@ -8,11 +8,14 @@ const bytesOf: { readonly [suffix: string]: number } = {
   G: 1e9,
   T: 1e12,
   P: 1e15,
+  E: 1e18,
+  m: 1e-3,
   Ki: 2 ** 10,
   Mi: 2 ** 20,
   Gi: 2 ** 30,
   Ti: 2 ** 40,
   Pi: 2 ** 50,
+  Ei: 2 ** 60,
 };
 
 /**
@@ -20,8 +23,9 @@ const bytesOf: { readonly [suffix: string]: number } = {
  * zero.
  */
 export function parseBytes(quantity: string): number | undefined {
-  const [, amount, suffix = ''] = /^(\d+(?:\.\d+)?)(k|[MGTP]|[KMGTP]i)?$/.exec(quantity) ?? [];
-  const bytes = Math.ceil(Number(amount) * bytesOf[suffix]!);
+  const [, amount, suffix = '', exponent = '0'] =
+    /^\+?(\d+\.?\d*|\.\d+)(?:(m|k|[MGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,2}))?$/.exec(quantity) ?? [];
+  const bytes = Math.ceil(Number(`${amount}e${exponent}`) * bytesOf[suffix]!);
   return amount !== undefined && bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
