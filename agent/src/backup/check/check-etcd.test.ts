@@ -10,9 +10,13 @@ const member = (changes: Partial<MemberStatus>) =>
   }) as unknown as ReachedMember;
 
 test('a CORRUPT alarm fails as the source of a backup would', () => {
-  const alarms = [{ memberId: 'a', type: 'CORRUPT' }];
-  expect(checkAlarms(new ObservedCluster([], alarms, []))).toMatchObject([
-    { outcome: 'failed', exitCode: ExitCode.sourceSuspect },
+  const errors = ['memberID:10 alarm:CORRUPT '];
+  const observed = new ObservedCluster([member({}), member({ errors }), member({ errors })], []);
+  expect(checkAlarms(observed)).toMatchObject([
+    { outcome: 'failed', exitCode: ExitCode.sourceSuspect, detail: expect.stringContaining('CORRUPT of member a') },
+  ]);
+  expect(checkAlarms(new ObservedCluster([member({ errors: ['etcdserver: no leader'] })], []))).toMatchObject([
+    { outcome: 'ok' },
   ]);
 });
 
