@@ -9,6 +9,7 @@ import { commands } from './commands/commands.ts';
 import { AgentError, codeOf, ExitCode, messageOf } from './lib/errors.ts';
 import { createLog } from './lib/log.ts';
 import { PhaseTimes } from './lib/terminal/phase-times.ts';
+import { printable } from './lib/terminal/printable.ts';
 import { createProgress } from './lib/terminal/progress.ts';
 
 // Hide deprecation warnings: grpc-js causes one with an IP address, and a reader of the log can do nothing about it.
@@ -73,8 +74,8 @@ async function execute(invocation: Invocation): Promise<void> {
   // A pod's log combines two pipes. Wait until stderr has been read, so that the result is the last line of the log.
   if (terminationLog) await sleep(100);
   if (json) process.stdout.write(`${asJson}\n`);
-  else if (result.data.error) process.stderr.write(`etcd-agent: ${result.text}\n`);
-  else process.stdout.write(`${result.text}\n`);
+  else if (result.data.error) process.stderr.write(`etcd-agent: ${printable(result.text)}\n`);
+  else process.stdout.write(`${printable(result.text)}\n`);
   process.exitCode = result.exitCode;
 }
 
