@@ -13,6 +13,7 @@ import { unlessAborted } from './lib/limits/unless-aborted.ts';
 import { withinGrace } from './lib/limits/within-grace.ts';
 import { createLog } from './lib/log.ts';
 import { PhaseTimes } from './lib/terminal/phase-times.ts';
+import { printable } from './lib/terminal/printable.ts';
 import { createProgress } from './lib/terminal/progress.ts';
 
 // Hide deprecation warnings: grpc-js causes one with an IP address, and a reader of the log can do nothing about it.
@@ -79,8 +80,8 @@ async function execute(invocation: Invocation): Promise<void> {
   if (terminationLog) await sleep(100);
   process.exitCode = result.exitCode;
   if (json) await written(process.stdout, asJson);
-  else if (result.data.error) await written(process.stderr, `etcd-agent: ${result.text}`);
-  else await written(process.stdout, result.text);
+  else if (result.data.error) await written(process.stderr, `etcd-agent: ${printable(result.text)}`);
+  else await written(process.stdout, printable(result.text));
   // The log, too.
   await new Promise<void>((resolve) => process.stderr.write('', () => resolve()));
   // A timer that keeps no process alive: it ends one whose file system or store still owes it an answer.

@@ -223,6 +223,37 @@ describe('the newest verified snapshot is read before others are deleted', () =>
     expect(await names()).toContain(`${old}.json`);
   });
 
+  describe('if none is verified', () => {
+    beforeEach(async () => {
+      for (const [at, id] of ids.entries()) await put(id, 10 - at, { verified: undefined });
+    });
+
+    test('the newest is read, and if it is bad, the next one the next time', async () => {
+      await flipBit(newest);
+      expect(await run()).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { deleted: [] } });
+      expect(await finding()).toMatchObject({ outcome: 'failed' });
+      expect(await run()).toMatchObject({ exitCode: 0, data: { deleted: [ids[0]] } });
+      expect(await names()).toEqual(expect.arrayContaining([`${ids[1]}.db`, `${newest}.db`]));
+    });
+
+    test('others go in favor of a good one', async () => {
+      expect(await run()).toMatchObject({ exitCode: 0, data: { deleted: [ids[0], ids[1]] } });
+    });
+
+    test('of an earlier etcd, which the store does not give out, all stay', async () => {
+      const [old, older] = ['etcd-snapshot-20261102-020000-00000a', 'etcd-snapshot-20261101-020000-00000b'];
+      const first = new Date(Date.now() - 10 * 86_400_000).toISOString();
+      await put(newest, 8, { cluster: { family: [{ id: 'c0', first }] } });
+      for (const [at, id] of [old, older].entries())
+        await put(id!, 30 + at, { verified: undefined, source: { clusterId: 'b0' } });
+      failReading(ExitCode.storeRefused, old);
+      const { exitCode, data, log } = await run('--restored-from=b0');
+      expect({ exitCode, deleted: data.deleted }).toEqual({ exitCode: 0, deleted: [ids[0], ids[1]] });
+      expect(log).toContainEqual(expect.stringMatching(/no answer; nothing is deleted of cluster b0$/));
+      expect((await run('--restored-from=b0', '--dry-run')).text).toContain('no snapshot of cluster b0 is verified');
+    });
+  });
+
   test('it is not read if there is nothing to delete', async () => {
     await flipBit(newest);
     expect(await prune(`--store=file://${path}`, '--retention=last=3')).toMatchObject({ exitCode: 0 });

@@ -1,5 +1,5 @@
 import { Etcd3 } from 'etcd3';
-import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
+import { AgentError, messageOf } from '../lib/errors.ts';
 import { GrpcChannel } from './grpc.ts';
 import { statusError } from './grpc-errors.ts';
 import * as maintenance from './maintenance.ts';
@@ -22,11 +22,6 @@ export interface Member {
   readonly peerUrls: readonly string[];
   readonly clientUrls: readonly string[];
   readonly isLearner: boolean;
-}
-
-export interface Alarm {
-  readonly memberId: string;
-  readonly type: string;
 }
 
 /**
@@ -86,14 +81,6 @@ export class EtcdMember {
       peerUrls: member.peerURLs,
       clientUrls: member.clientURLs,
       isLearner: member.isLearner,
-    }));
-  }
-
-  async alarms(): Promise<Alarm[]> {
-    const { alarms } = await this.#call(() => this.#etcd3.maintenance.alarm({ action: 'Get' }));
-    return alarms.map(({ memberID, alarm }) => ({
-      memberId: BigInt(memberID).toString(16),
-      type: String(alarm).toUpperCase(),
     }));
   }
 
@@ -167,6 +154,7 @@ async function authenticate(etcd3: Etcd3, endpoint: string, access: EtcdAccess):
     return token;
   } catch (error) {
     if (/authentication is not enabled/.test(messageOf(error))) return undefined;
-    throw new AgentError(ExitCode.usage, callError(endpoint, error).message, { cause: error });
+    // It goes through the log, so it fails for a moment as other calls do.
+    throw callError(endpoint, error);
   }
 }

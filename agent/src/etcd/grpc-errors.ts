@@ -70,7 +70,7 @@ export function statusError(endpoint: string, status: number, message: string): 
   const at = `etcd at ${endpoint}`;
   if (/user name is empty/.test(message))
     return usageError(`${at} requires authentication; pass --user and --password-file`);
-  if (/invalid user ID or password/.test(message))
+  if (/invalid user ID or password|no password user/.test(message))
     return usageError(`${at} refuses the user or password; check --user and --password-file`);
   if (/permission denied/.test(message))
     return usageError(

@@ -26,6 +26,22 @@ export interface MemberStatus {
   readonly downgradeEnabled?: boolean;
 }
 
+export interface MemberAlarm {
+  readonly memberId: string;
+  readonly type: string;
+}
+
+/**
+ * Returns the alarms of all members that the answering member knows of. Every member keeps them in its database and says them in
+ * its status, also without quorum. Listing them is a write to the log, which may fail while everything else works.
+ */
+export const alarmsIn = ({ errors }: Pick<MemberStatus, 'errors'>): MemberAlarm[] =>
+  errors.flatMap((error) => {
+    const type = /\balarm:\s*(\w+)/.exec(error)?.[1];
+    const memberId = /\bmemberID:\s*(\d+)/.exec(error)?.[1] ?? '0';
+    return type === undefined ? [] : [{ memberId: BigInt(memberId).toString(16), type: type.toUpperCase() }];
+  });
+
 export interface HashKVAnswer {
   readonly hash: number;
   /** −1 if the member was never compacted. */

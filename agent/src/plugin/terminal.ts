@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
+import { printable } from '../lib/terminal/printable.ts';
 import { fitting } from '../lib/terminal/width.ts';
 import { usage } from './exit.ts';
-import { plain, printable } from './text.ts';
+import { plain } from './text.ts';
 
 /** Standard streams, environment and Ctrl-C of one run. */
 export interface Streams {

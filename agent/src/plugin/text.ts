@@ -1,17 +1,10 @@
 import { formatAge } from '../lib/terminal/format-age.ts';
+import { unprintable } from '../lib/terminal/printable.ts';
 import { widthOf } from '../lib/terminal/width.ts';
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern matches control characters on purpose
-const unprintable = /[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-
 /** Removes what could move a terminal's cursor or turn a text around: the API server holds texts that others wrote. */
-export const plain = (text: string): string => text.replaceAll(new RegExp(`${unprintable.source}+`, 'g'), ' ');
-
-/** Shows such characters as JSON escapes, so that JSON keeps its value. Lines stay. */
-export const printable = (text: string): string =>
-  text.replaceAll(unprintable, (each) =>
-    each === '\n' ? each : `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+export const plain = (text: string): string =>
+  text.replaceAll(new RegExp(`(?:${unprintable.source}|[\\t\\n])+`, 'g'), ' ');
 
 /** Breaks a text into lines of at most `width` columns, each after the indent. A longer word has a line of its own. */
 export function wrap(text: string, width: number, indent = ''): string {

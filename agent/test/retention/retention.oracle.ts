@@ -54,9 +54,18 @@ export function checkRun(run: Run): void {
 function neverTheNewest(run: Run, ours: readonly Candidate[], gone: readonly Candidate[]): void {
   const line = lineOf(run);
   for (const s of gone) {
+    check(!unproven(run, ours).includes(s.clusterId), 'rule 1: nothing goes in favor of one that nobody read', s);
     check(!isNewest(s, ours, line.slice(0, 1)), 'rule 1: the newest of the current cluster id stays', s);
     check(!isNewest(s, ours, line.slice(1)), 'rule 1: the newest of the cluster id before stays', s);
   }
+}
+
+/** The ids that rule 1 protects, of which no snapshot is verified. */
+function unproven(run: Run, ours: readonly Candidate[]): readonly (string | undefined)[] {
+  const [current, ...past] = lineOf(run);
+  const before = past.find((id) => ours.some((s) => s.clusterId === id));
+  const ids = current === undefined ? ['unknown'] : [current, before];
+  return ids.filter((id) => !ours.some((s) => s.clusterId === id && s.verified));
 }
 
 /** Whether the snapshot is the newest, or the newest verified, of the first of these ids that has snapshots. */
@@ -128,8 +137,10 @@ function everythingElseGoes(run: Run, ours: readonly Candidate[], gone: readonly
   if (!policy || context.ownRun?.verified === false || (own && !own.verified) || clocksDiffer) return;
   const line = lineOf(run);
   const left = ours.filter((s) => !gone.includes(s));
+  const waiting = unproven(run, ours);
   const spare = left.filter(
     (s) =>
+      !waiting.includes(s.clusterId) &&
       !s.pinned &&
       !s.locked &&
       !keptByRule(run, s, ours) &&

@@ -149,7 +149,8 @@ class World {
   /** An agent of an earlier release records nothing. */
   private familyAt(clusterId: string, lineage: readonly string[], at: Date): ReturnType<typeof familyOf> | undefined {
     if (this.isEarlier) return undefined;
-    return familyOf(this.entries(), { clusterId, lineage, at }, true);
+    const entries = this.stored.flatMap(({ entry, exactKey }) => (exactKey ? [] : [entry]));
+    return familyOf(entries, { clusterId, lineage, at }, true);
   }
 
   private entries(stored = this.stored): Entry[] {

@@ -10,9 +10,13 @@ const member = (changes: Partial<MemberStatus>) =>
   }) as unknown as ReachedMember;
 
 test('a CORRUPT alarm fails as the source of a backup would', () => {
-  const alarms = [{ memberId: 'a', type: 'CORRUPT' }];
-  expect(checkAlarms(new ObservedCluster([], alarms, []))).toMatchObject([
-    { outcome: 'failed', exitCode: ExitCode.sourceSuspect },
+  const errors = ['memberID:10 alarm:CORRUPT '];
+  const observed = new ObservedCluster([member({}), member({ errors }), member({ errors })], []);
+  expect(checkAlarms(observed)).toMatchObject([
+    { outcome: 'failed', exitCode: ExitCode.sourceSuspect, detail: expect.stringContaining('CORRUPT of member a') },
+  ]);
+  expect(checkAlarms(new ObservedCluster([member({ errors: ['etcdserver: no leader'] })], []))).toMatchObject([
+    { outcome: 'ok' },
   ]);
 });
 
@@ -30,7 +34,6 @@ test('a version with known vulnerabilities is a warning that names the version t
   const observed = (...versions: string[]) =>
     new ObservedCluster(
       versions.map((version) => member({ version })),
-      [],
       [],
     );
   expect(checkAdvisories(observed('3.6.16', '3.5.35', '3.7.3'))).toEqual([]);

@@ -11,6 +11,7 @@ import {
   manifestKey,
   newestFirst as newestEntryFirst,
   readEntry,
+  stateOf,
   type WholeEntry,
 } from '../catalog/catalog.ts';
 import { orNothing, putJson, putText, readText } from '../catalog/documents.ts';
@@ -19,7 +20,7 @@ import { moveNotes } from '../catalog/restore-notes.ts';
 import { fallText, higherBefore } from '../catalog/revision-fall.ts';
 import { impatience, isUnreachable, silentAmong, silentText, Turns } from '../catalog/silence.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
-import { type Decision, decide, type RetentionContext, vetoOf } from './retention.ts';
+import { type Decision, decide, type RetentionContext, unproven, vetoOf } from './retention.ts';
 
 /** From this number of snapshots on, memory is freed before decisions are made. */
 const MANY = 1_000;
@@ -85,10 +86,10 @@ export async function prune(
   if (entries.length > MANY) freeBuffers();
   const silent = silentText(silentAmong(entries));
   if (silent) options.warn?.(`${silent}; it is kept, and so is every snapshot but later ones of the current etcd`);
-  const found = entries.map(toCandidate);
+  const { candidates: found, doubts, proved } = await proven(store, folder, entries, policy, asked, options);
   const first = decide(found, policy, asked);
-  const wouldDelete = first.some(({ action }) => action === 'delete');
-  const doubts = wouldDelete ? await doubtsOf(store, folder, found, asked, options) : new Map<string, string>();
+  if (doubts.size === 0 && deletions(first) > 0)
+    for (const [id, why] of await doubtsOf(store, folder, found, asked, options, proved)) doubts.set(id, why);
   const [doubt] = doubts.values();
   const context = { ...asked, ...(doubt !== undefined && { doubt }) };
   const candidates =
@@ -235,9 +236,59 @@ function namesOf(entries: readonly Entry[]): (key: string, id: string) => boolea
   return (key, id) => shared.has(key) || (first.has(key) && first.get(key) !== id);
 }
 
+interface Proven {
+  /** What retention counts, with what was read as verified. */
+  readonly candidates: readonly Candidate[];
+  readonly proved: ReadonlySet<string>;
+  /** Why those that were read are bad. */
+  readonly doubts: Map<string, string>;
+}
+
+/**
+ * Reads the newest snapshot of an etcd that has no verified one, if others would go in its favor. If nothing can read it, all of
+ * them stay.
+ */
+async function proven(
+  store: Store,
+  folder: string,
+  entries: readonly Entry[],
+  policy: RetentionSpec | undefined,
+  context: RetentionContext,
+  options: PruneOptions,
+): Promise<Proven> {
+  let candidates: readonly Candidate[] = entries.map(toCandidate);
+  const doubts = new Map<string, string>();
+  const proved = new Set<string>();
+  const { prove } = options;
+  if (!prove) return { candidates, proved, doubts };
+  const unread = new Set(entries.filter((entry) => stateOf(entry) === 'unverified').map(({ id }) => id));
+  for (const [of, snapshots] of unproven(candidates, context)) {
+    const newest = snapshots.find(({ id }) => unread.has(id));
+    if (!newest) continue;
+    const counted = candidates.map((each) => (each.id === newest.id ? { ...each, verified: true } : each));
+    if (deletions(decide(counted, policy, context)) === deletions(decide(candidates, policy, context))) continue;
+    const entry = await readWhole((await impatience(store, options.signal))(), folder, newest.id, options);
+    if (!entry || stateOf(entry) !== 'unverified') continue;
+    const doubt = await prove(entry as WholeEntry, true).catch((error) => {
+      options.signal?.throwIfAborted();
+      // That of an earlier etcd may be in cold storage for years.
+      if (!isRefusal(error) || !context.cluster?.lineage.includes(of)) throw error;
+      options.warn?.(`${error.message} of cluster ${of}`);
+      return 'unread' as const;
+    });
+    if (doubt === 'unread') continue;
+    if (doubt !== undefined) doubts.set(newest.id, doubt);
+    candidates = counted;
+    proved.add(newest.id);
+  }
+  return { candidates, proved, doubts };
+}
+
+const deletions = (decisions: readonly Decision[]) => decisions.filter(({ action }) => action === 'delete').length;
+
 /**
  * Reads again the newest verified snapshot of each etcd, in favor of which others are deleted. Returns those that cannot
- * be relied on, and why.
+ * be relied on, and why. Those that this run has `proved` are not read twice.
  */
 async function doubtsOf(
   store: Store,
@@ -245,6 +296,7 @@ async function doubtsOf(
   candidates: readonly Candidate[],
   context: RetentionContext,
   options: PruneOptions,
+  proved: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, string>> {
   const { cluster } = context;
   const verified = candidates
@@ -254,6 +306,7 @@ async function doubtsOf(
   const doubts = new Map<string, string>();
   const impatient = await impatience(store, options.signal);
   for (const id of newest.values()) {
+    if (proved.has(id)) continue;
     const now = await readWhole(impatient(), folder, id, options).catch((error) => {
       options.signal?.throwIfAborted();
       if (!isUnreachable(error)) throw error;

@@ -43,6 +43,7 @@ export function decide(
 
   const kept = keptReasons(snapshots, policy, cluster);
   keepUncertain(candidates, snapshots, cluster, kept);
+  keepUnproven(snapshots, cluster, kept);
   const surplus = snapshots.filter(({ id }) => !kept.has(id)).reverse();
   const veto = vetoOf(candidates, policy, context);
   const limit = context.force ? Number.POSITIVE_INFINITY : Math.max(10, Math.floor(snapshots.length / 4));
@@ -98,6 +99,44 @@ function keepUncertain(
     if (kept.has(id) || (clusterId === cluster?.id && createdAt.getTime() > until)) continue;
     kept.set(id, [`undecided until ${last.id} is read`]);
   }
+}
+
+/**
+ * Returns the cluster ids of which a snapshot stays whatever happens, the current one and the one before, if none of theirs is
+ * verified. Without any cluster id, that of adopted snapshots.
+ */
+function unprovenIds(snapshots: readonly Snapshot[], cluster: ClusterLine | undefined): string[] {
+  const has = (id: string) => snapshots.some(({ clusterId }) => clusterId === id);
+  const before = cluster?.lineage.find((id) => id !== cluster.id && has(id));
+  return (cluster ? [cluster.id, before] : ['unknown'])
+    .filter((id) => id !== undefined)
+    .filter((id) => has(id) && !snapshots.some(({ clusterId, verified }) => clusterId === id && verified));
+}
+
+/** Keeps what would go in favor of one that nobody has read. */
+function keepUnproven(
+  snapshots: readonly Snapshot[],
+  cluster: ClusterLine | undefined,
+  kept: Map<string, string[]>,
+): void {
+  const unproven = unprovenIds(snapshots, cluster);
+  for (const { id, clusterId } of snapshots) {
+    if (kept.has(id) || !unproven.includes(clusterId!)) continue;
+    const of = clusterId === 'unknown' ? 'adopted snapshot' : `snapshot of cluster ${clusterId}`;
+    kept.set(id, [`no ${of} is verified`]);
+  }
+}
+
+/** Returns the snapshots that take part, newest first, of each cluster id that keeps all of them until one of them is verified. */
+export function unproven(
+  candidates: readonly Candidate[],
+  context: RetentionContext,
+): ReadonlyMap<string, readonly Snapshot[]> {
+  const snapshots = candidates
+    .filter((each): each is Snapshot => exclusion(each, context, context.cluster) === undefined)
+    .sort(newestFirst);
+  const of = (id: string) => snapshots.filter(({ clusterId }) => clusterId === id);
+  return new Map(unprovenIds(snapshots, context.cluster).map((id) => [id, of(id)]));
 }
 
 function holds({ pinned, locked }: Candidate): string[] {

@@ -161,6 +161,17 @@ describe('alarms of etcd', () => {
     expect(targets[0]?.verified).toBe('read');
   });
 
+  test('CORRUPT of a survivor: the snapshot never counts as verified either, and nothing is pruned', async () => {
+    const store = open();
+    for (let n = 0; n < 3; n++) await take([store]);
+    await alarm('Activate', 'Corrupt');
+    const { manifest, targets } = await take([store], { survivor: etcd.endpoints[0] });
+    await alarm('Deactivate', 'Corrupt');
+
+    expect(manifest.source).toMatchObject({ role: 'survivor', suspect: ['Corrupt'], alarms: ['CORRUPT'] });
+    expect(targets[0]).toMatchObject({ verified: undefined, deleted: [] });
+  });
+
   test('CORRUPT: the snapshot is taken but never counts as verified, and nothing is pruned', async () => {
     const store = open();
     const before: string[] = [];
@@ -170,6 +181,7 @@ describe('alarms of etcd', () => {
     await alarm('Deactivate', 'Corrupt');
 
     expect(manifest.source.suspect).toEqual(['Corrupt']);
+    expect(manifest.source.alarms).toEqual(['CORRUPT']);
     const entries = await readCatalog(store, 'orders');
     expect(entries.map(({ id }) => id)).toEqual([manifest.id, ...before.reverse()]);
     expect(entries.map(isVerified)).toEqual([false, true, true]);

@@ -1,8 +1,9 @@
+import { readdir } from 'node:fs/promises';
 import type { Entry } from '../../backup/catalog/catalog.ts';
 import { lineageOf } from '../../backup/catalog/identity/lineage.ts';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
-import { walIdentity } from '../../etcd/offline/wal.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { walDirectory, walIdentity } from '../../etcd/offline/wal.ts';
+import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 
@@ -17,7 +18,7 @@ export interface Known {
 
 /**
  * Refuses a snapshot of another cluster than the one whose data are on this node, or one that may be. Without local data nothing
- * is refused. What was not read connects nothing, and neither does an unknown cluster id, such as that of an adopted snapshot.
+ * is refused. Data whose log does not say of which cluster they are may be of any. What was not read connects nothing, and neither does an unknown cluster id, such as that of an adopted snapshot.
  */
 export async function refuseOtherCluster(
   { id, source }: Pick<Manifest, 'id' | 'source'>,
@@ -25,20 +26,34 @@ export async function refuseOtherCluster(
   { dataDir, walDir }: Pick<MemberFlags, 'dataDir' | 'walDir'>,
   { restoredFrom, unread = silentIn(entries) }: Known = {},
 ): Promise<void> {
+  const hasLog = await readdir(walDir ?? walDirectory(dataDir)).then(
+    (names) => names.some((name) => name.endsWith('.wal')),
+    (error) => codeOf(error) !== 'ENOENT',
+  );
+  if (!hasLog) return;
   const here = (await walIdentity(dataDir, walDir).catch(() => undefined))?.clusterId;
   const theirs = source.clusterId;
-  if (here === undefined || theirs === here) return;
+  if (theirs === here) return;
   const markedId = restoredFrom ?? (await readMarker(memberDir(dataDir)))?.id;
   // If the store could not note the restore, the local marker still names its snapshot.
-  const origins = entries.filter(({ id: from, restoredAs }) => restoredAs.includes(here) || from === markedId);
+  const origins = entries.filter(
+    ({ id: from, restoredAs }) => (here !== undefined && restoredAs.includes(here)) || from === markedId,
+  );
   if (markedId === id || origins.some((origin) => origin.id === id)) return;
-  const ours = [here, ...lineageOf(entries, here), ...origins.flatMap(({ manifest }) => ancestry(manifest))];
+  const own = here === undefined ? [] : [here, ...lineageOf(entries, here)];
+  const ours = [...own, ...origins.flatMap(({ manifest }) => ancestry(manifest))];
   // Two restores of one snapshot share a lineage: they are the same cluster at different times.
   if ([theirs, ...lineageOf(entries, theirs)].some((each) => each !== UNKNOWN && ours.includes(each))) return;
   const rest =
     unread === undefined
       ? '; to restore it anyway, pass --force-foreign'
       : `, and nothing that can be read connects them (${unread}); try again, or pass --force-foreign to restore it anyway`;
+  if (here === undefined) {
+    throw new AgentError(
+      ExitCode.refused,
+      `${id} may be a snapshot of another cluster: its cluster id is ${theirs}, and the log in ${dataDir} is damaged and does not say of which cluster it is${rest}`,
+    );
+  }
   const isOfUnknown = origins.some(({ manifest }) => manifest?.source.clusterId === UNKNOWN);
   const [is, but] = theirs === UNKNOWN || isOfUnknown ? ['may be', 'and'] : ['is', 'but'];
   const from = isOfUnknown ? ', which was restored from a snapshot of an unknown cluster' : '';

@@ -35,6 +35,24 @@ test('the time-out of a run names its step', async () => {
   await expect(slow).rejects.toThrow(/^not done after 0s, in the step 'verify: an-id'; allow more with --timeout$/);
 });
 
+test.each([3_600_000, -86_400_000])(
+  'the time limit of a run does not follow a clock that is set by %i ms',
+  async (step) => {
+    const settings = { duration: () => undefined } as unknown as Settings;
+    const context = { settings, signal: new AbortController().signal } as CommandContext;
+    const { now } = Date;
+    await withTimeout(context, async (signal, grow) => {
+      Date.now = () => now() + step;
+      grow(1);
+      moreTime(signal, 0.001);
+      await sleep(5);
+      expect(signal.aborted).toBe(false);
+    }).finally(() => {
+      Date.now = now;
+    });
+  },
+);
+
 test('the time limit of a run grows with its work, unless it was given', async () => {
   const limitOf = (given: number | undefined) => {
     const settings = { duration: () => given } as unknown as Settings;

@@ -130,12 +130,12 @@ export async function withOwnTime<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const extend = signal && limits.get(signal)?.extend;
-  const begun = Date.now();
+  const begun = performance.now();
   extend?.(milliseconds);
   try {
     return await work();
   } finally {
-    extend?.(Date.now() - begun - milliseconds);
+    extend?.(performance.now() - begun - milliseconds);
   }
 }
 
@@ -154,7 +154,8 @@ export const isTimeout = ({ aborted, reason }: AbortSignal): boolean =>
 /** Time limit of a run as an AbortSignal. It can be changed during the run. */
 class Deadline {
   readonly #controller = new AbortController();
-  readonly #startedAt = Date.now();
+  /** Not the time of day, which may be set meanwhile. */
+  readonly #startedAt = performance.now();
   readonly #reason: (seconds: number) => Error;
   #timer: NodeJS.Timeout | undefined;
   #limit = 0;
@@ -166,7 +167,7 @@ class Deadline {
 
   /** Milliseconds until the limit. */
   get left(): number {
-    return Math.max(0, this.#startedAt + this.#limit - Date.now());
+    return Math.max(0, this.#startedAt + this.#limit - performance.now());
   }
 
   /** Limit in milliseconds from the start of the run. */

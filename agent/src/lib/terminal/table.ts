@@ -1,8 +1,9 @@
+import { printableWord } from './printable.ts';
 import { padded, widthOf } from './width.ts';
 
 /** Left-aligned columns, two spaces apart. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [header, ...rows];
+  const all = [header, ...rows].map((row) => row.map(printableWord));
   const widths = header.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ''))));
   return all
     .map((row) =>

@@ -1,4 +1,5 @@
-import { type Alarm, type EtcdAccess, EtcdMember, type Member } from '../../../etcd/etcd-member.ts';
+import { type EtcdAccess, EtcdMember, type Member } from '../../../etcd/etcd-member.ts';
+import { alarmsIn, type MemberAlarm } from '../../../etcd/maintenance.ts';
 import { AgentError, ExitCode, messageOf } from '../../../lib/errors.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { ObservedMember } from './rank-sources.ts';
@@ -10,14 +11,17 @@ export interface ReachedMember extends ObservedMember {
 /** The members that answered, without duplicates. Disposing closes their connections. */
 export class ObservedCluster {
   readonly members: readonly ReachedMember[];
-  readonly alarms: readonly Alarm[];
   /** Every member, whether it answered or not. Undefined if no member list could be read. */
   readonly listed: readonly Member[] | undefined;
 
-  constructor(members: readonly ReachedMember[], alarms: readonly Alarm[], listed: readonly Member[] | undefined) {
+  constructor(members: readonly ReachedMember[], listed: readonly Member[] | undefined) {
     this.members = members;
-    this.alarms = alarms;
     this.listed = listed;
+  }
+
+  /** What any of the members says. */
+  get alarms(): readonly MemberAlarm[] {
+    return distinct(this.members.flatMap(({ status }) => alarmsIn(status)));
   }
 
   /** Number of voters in the cluster. Undefined if no member list could be read. */
@@ -74,19 +78,16 @@ export async function observeCluster(access: EtcdAccess, log: Log, signal?: Abor
     await Promise.all(
       unknown.flatMap(({ name, clientUrls }) => clientUrls.slice(0, 1).map((url) => reach(url, isOther(name)))),
     );
-    const alarms = await firstAnswer(
-      lists.map(
-        ({ member }) =>
-          () =>
-            member.alarms(),
-      ),
-    );
-    return new ObservedCluster([...reached.values()], alarms ?? [], members);
+    return new ObservedCluster([...reached.values()], members);
   } catch (error) {
     for (const { member } of reached.values()) member.close();
     throw error;
   }
 }
+
+const distinct = (alarms: readonly MemberAlarm[]): MemberAlarm[] => [
+  ...new Map(alarms.map((alarm) => [`${alarm.memberId} ${alarm.type}`, alarm])).values(),
+];
 
 export async function reachMember(endpoint: string, access: EtcdAccess, signal?: AbortSignal): Promise<ReachedMember> {
   const member = await EtcdMember.connect(endpoint, access, signal);

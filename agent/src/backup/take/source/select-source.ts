@@ -1,4 +1,5 @@
 import type { EtcdAccess } from '../../../etcd/etcd-member.ts';
+import { alarmsIn, type MemberAlarm } from '../../../etcd/maintenance.ts';
 import { AgentError, ExitCode, messageOf } from '../../../lib/errors.ts';
 import type { HashKV } from '../../catalog/manifest.ts';
 import type { RunContext } from '../request.ts';
@@ -17,14 +18,17 @@ export interface Source {
 
 /** Selects the member to take the snapshot from, and compares it with all other voters that answered. */
 export async function selectSource(observed: ObservedCluster, context: RunContext): Promise<Source> {
-  const { members, alarms } = observed;
-  const corruptAlarms = alarms.filter(({ type }) => type === 'CORRUPT');
-  const candidates = rankSources(members, new Set(corruptAlarms.map(({ memberId }) => memberId)));
+  const { members } = observed;
+  const corrupt = observed.alarms.filter(({ type }) => type === 'CORRUPT');
+  const candidates = rankSources(members, new Set(corrupt.map(({ memberId }) => memberId)));
   let reached: ReachedMember | undefined;
+  let alarms: readonly MemberAlarm[] = [];
   let failure: unknown;
   for (const candidate of candidates) {
     try {
       await candidate.member.confirmQuorum();
+      // By now it has applied every alarm that was raised before.
+      alarms = [...observed.alarms, ...alarmsIn(await candidate.member.status(context.signal))];
       reached = candidate;
       break;
     } catch (error) {
@@ -49,14 +53,17 @@ export async function selectSource(observed: ObservedCluster, context: RunContex
   return {
     reached,
     role: status.leader === status.memberId ? 'leader' : 'follower',
-    alarms: [...new Set(alarms.map(({ type }) => type))],
-    suspect: [
-      ...(corruptAlarms.length > 0 ? ['Corrupt'] : []),
-      ...(comparison.outcome === 'differ' ? ['MembersInconsistent'] : []),
-    ],
+    ...judged(alarms),
+    suspect: [...judged(alarms).suspect, ...(comparison.outcome === 'differ' ? ['MembersInconsistent'] : [])],
     hashKV: comparison.hashKV,
     comparison: comparison.detail,
   };
+}
+
+/** Whichever member has the alarm CORRUPT: the data of another may be the wrong ones. */
+function judged(alarms: readonly MemberAlarm[]): Pick<Source, 'alarms' | 'suspect'> {
+  const types = [...new Set(alarms.map(({ type }) => type))];
+  return { alarms: types, suspect: types.includes('CORRUPT') ? ['Corrupt'] : [] };
 }
 
 /** Uses one member as it is, without quorum and without a comparison. */
@@ -65,8 +72,7 @@ export async function survivorSource(endpoint: string, access: EtcdAccess, conte
   return {
     reached,
     role: 'survivor',
-    alarms: [],
-    suspect: [],
+    ...judged(alarmsIn(reached.status)),
     comparison: 'not compared: it was taken from one surviving member',
   };
 }

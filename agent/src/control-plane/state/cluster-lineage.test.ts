@@ -1,0 +1,34 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { manifestOf } from '../../../test/support/manifest-of.ts';
+import { ExitCode } from '../../lib/errors.ts';
+import { refuseOtherCluster } from './cluster-lineage.ts';
+
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'lineage-'));
+});
+afterEach(() => rm(dataDir, { recursive: true }));
+
+const manifest = manifestOf(Buffer.alloc(64));
+const entry = { id: manifest.id, manifestKey: '', manifest, pinned: false, restoredAs: [], objects: [] };
+const refuse = (restoredFrom?: string) => refuseOtherCluster(manifest, [entry], { dataDir }, { restoredFrom });
+
+test('nothing is refused where there are no data', async () => {
+  await refuse();
+  await mkdir(join(dataDir, 'member/wal'), { recursive: true });
+  await refuse();
+});
+
+test('data whose log is damaged at its head may be of another cluster, unless they were restored from this one', async () => {
+  await mkdir(join(dataDir, 'member/wal'), { recursive: true });
+  await writeFile(join(dataDir, 'member/wal/0000000000000000-0000000000000000.wal'), Buffer.alloc(128));
+  await expect(refuse()).rejects.toMatchObject({
+    exitCode: ExitCode.refused,
+    message: expect.stringMatching(
+      /may be a snapshot of another cluster.*does not say of which cluster.*--force-foreign/,
+    ),
+  });
+  await refuse(manifest.id);
+});
