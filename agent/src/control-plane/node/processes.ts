@@ -4,7 +4,6 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { type EtcdFlags, effectiveFlags, flagsOfArguments, urlsOfArguments } from './etcd-flags.ts';
 import { addressesOf, isLoopback, reaches } from './local-address.ts';
 import type { MemberFlags } from './member-flags.ts';
-import type { EtcdNode } from './node.ts';
 import { type StaticPod, unknownIn } from './static-pod.ts';
 
 export interface Process {
@@ -75,7 +74,13 @@ export async function etcdProcesses(): Promise<EtcdProcess[]> {
  * Finds the etcd of this node: the one that uses this directory. An etcd in a pod may have another directory, and even another
  * node's addresses, under the same flags.
  */
-export async function etcdOf({ member, dataDir }: Pick<EtcdNode, 'member' | 'dataDir'>): Promise<Process | undefined> {
+export async function etcdOf({
+  member,
+  dataDir,
+}: {
+  readonly member: Pick<MemberFlags, 'dataDir'>;
+  readonly dataDir: string;
+}): Promise<Process | undefined> {
   const names = new Set([member.dataDir, dataDir]);
   for (const each of await etcdProcesses()) {
     const given = each.flags['data-dir'] ?? `${each.flags.name ?? 'default'}.etcd`;
