@@ -769,7 +769,7 @@ describe('errors', () => {
     ],
     [
       'a misspelt API',
-      [{ ...cluster(), apiVersion: 'cdk8s-etdc.dev/v1alpha1' }],
+      [{ ...cluster(), apiVersion: 'cdk8s-etcd.de/v1alpha1' }],
       [
         'error: EtcdCluster orders (document 1): apiVersion: is unknown; use cdk8s-etcd.dev/v1alpha1, etcd.database.coreos.com/v1beta2, etcd.ydzs.io/v1alpha1',
       ],

@@ -56,7 +56,7 @@ test('a signal ends a run that hangs before its time limit begins', async () => 
   expect(stderr).toContain('stopped by SIGTERM');
 });
 
-test('a named pipe in a store is no object, and holds nothing up', async () => {
+test('a named pipe in a store is not an object, and holds nothing up', async () => {
   const at = join(root, 'store/orders');
   for (const name of ['.index.jsonl.gz', 'a.db', 'etcd-snapshot-20261121-020000-000001.json'])
     execFileSync('mkfifo', [join(at, name)]);

@@ -1064,7 +1064,7 @@ describe('the command that a hint names', () => {
   });
 });
 
-test('a link to the newest snapshot is no second snapshot, and leads to it', async () => {
+test('a link to the newest snapshot counts once, and leads to it', async () => {
   const day = 86_400_000;
   await put('orders/a.db', saved, new Date(modified.getTime() - day));
   await put('orders/b.db', later);

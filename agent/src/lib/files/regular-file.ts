@@ -3,7 +3,7 @@ import { codeOf } from '../errors.ts';
 
 /**
  * Opens a file that somebody else put into a directory. Undefined if it is not a regular file: to open a named pipe would
- * wait for a writer for ever.
+ * wait for a writer forever.
  */
 export async function openRegular(path: string): Promise<FileHandle | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error) => {

@@ -252,7 +252,7 @@ describe('on a file system of its own', () => {
   });
 });
 
-test.each(['named pipe', 'socket'])('a %s is no object, and holds nothing up', async (kind) => {
+test.each(['named pipe', 'socket'])('a %s is not an object, and holds nothing up', async (kind) => {
   const at = join(root, 'foreign', 'x');
   await mkdir(join(root, 'foreign'));
   const server = createServer();
@@ -264,7 +264,7 @@ test.each(['named pipe', 'socket'])('a %s is no object, and holds nothing up', a
   await rm(join(root, 'foreign'), { recursive: true });
 });
 
-test('a link to a file beside it is no object of its own; one to elsewhere is', async () => {
+test('a link to a file beside it is not an object of its own; one to elsewhere is', async () => {
   await store.put('links/a.db', once('a'));
   await store.put('elsewhere/b.db', once('b'));
   await symlink('a.db', join(root, 'links/latest.db'));

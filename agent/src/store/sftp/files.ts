@@ -171,13 +171,23 @@ export async function* walk(session: SftpSession, root: string, directory: strin
 /** Name of the file that a symbolic link leads to, if that lies beside it. A link to elsewhere is all that there is here. */
 export async function besideLink(session: SftpSession, path: string): Promise<string | undefined> {
   const real = (at: string) => session.request<string>((sftp, done) => sftp.realpath(at, done));
-  const [from, to] = (await unlessGone(Promise.all([real(posix.dirname(path)), real(path)]))) ?? [];
+  const [from, to] = (await unlessRefused(Promise.all([real(posix.dirname(path)), real(path)]))) ?? [];
   return to !== undefined && posix.dirname(to) === from ? posix.basename(to) : undefined;
 }
 
 /** Whether the name itself is a symbolic link. */
 export const isLinkAt = async (session: SftpSession, path: string): Promise<boolean> =>
-  (await unlessGone(session.request<Stats>((sftp, done) => sftp.lstat(path, done))))?.isSymbolicLink() ?? false;
+  (await unlessRefused(session.request<Stats>((sftp, done) => sftp.lstat(path, done))))?.isSymbolicLink() ?? false;
+
+/** A server that does not answer questions about links has none. A lost connection is an error. */
+async function unlessRefused<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (statusOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
 
 /** Fields of statvfs(2). */
 type Disk = Record<'f_bavail' | 'f_frsize' | 'f_files' | 'f_favail' | 'f_flag', number>;

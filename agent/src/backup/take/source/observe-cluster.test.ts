@@ -26,7 +26,7 @@ const member = (endpoint: string, clusterId: string, memberId: string) =>
     close: () => closed.push(endpoint),
   }) as unknown as EtcdMember;
 
-test('an etcd of another cluster at an address that members advertise is no member, and is named', async () => {
+test('an etcd of another cluster at an address that members advertise is left out and named', async () => {
   EtcdMember.connect = async (endpoint) =>
     endpoint === other ? member(other, 'c2', 'x') : member(endpoint, 'c1', 'b');
   const warnings: string[] = [];
