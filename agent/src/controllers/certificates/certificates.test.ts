@@ -396,6 +396,18 @@ test('two concurrent reconcilers end with one root for each authority, and nothi
   expect(puts()).toBe(before);
 });
 
+test('what is asked for often is done as often', async () => {
+  applied(...names);
+  const certificates = start();
+  await until(isGood(certificates));
+  for (const intermediateRotation of '123456') {
+    const before = stored(serverTls, 'tls.crt');
+    certificates.follow({ tls: tls({ intermediateRotation }) });
+    await until(() => stored(serverTls, 'tls.crt') !== before && isGood(certificates)());
+  }
+  expect(certificates.report()!.problems).toEqual([]);
+});
+
 test('a Secret that something else keeps rewriting is not rewritten forever', async () => {
   applied(...names);
   const certificates = start();

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isStatus, unlessMissing } from '../../kube/api-error.ts';
@@ -61,18 +61,33 @@ interface Look {
   readonly found: Pick<Decision, 'certificates' | 'unread' | 'problems' | 'rootsToLoad' | 'users'>;
 }
 
-/** More writes of one Secret within an hour mean that something else writes it too. */
-const mostWrites = 6;
+/** How often within an hour a Secret is written again after something else has changed it. */
+const mostOverwrites = 6;
+/** And at all: more than anybody asks for. */
+const mostWrites = 60;
 const hour = 3_600_000;
 const shortest = 1_000;
+
+interface Written {
+  readonly at: number;
+  /** SHA-256 of the data. */
+  readonly sum: string;
+  /** Something else had changed what was written before. */
+  readonly isAgain: boolean;
+}
+
+const sumOf = ({ data = {} }: Secret): string =>
+  createHash('sha256')
+    .update(JSON.stringify(Object.entries(data).sort()))
+    .digest('hex');
 
 /** Issues and renews the certificates of one cluster, independently of the reconciler's passes. */
 export class Certificates {
   readonly #options: CertificatesOptions;
   readonly #wake = new Trigger();
   readonly #problems: LogOnce;
-  /** Times of the writes within the last hour, by Secret. */
-  readonly #writes = new Map<string, number[]>();
+  /** The writes within the last hour, by Secret. */
+  readonly #writes = new Map<string, readonly Written[]>();
   /** Known authorities by Secret, seen here or in the status. They are kept when a Secret is emptied. */
   readonly #authorities = new Map<string, ReportedCertificate>();
   readonly #kept = new KeptAuthorities();
@@ -318,16 +333,22 @@ export class Certificates {
   /** Returns why it was not written, as far as is known. */
   async #write(write: Write, secrets: Secrets, wanted: Wanted, now: number): Promise<string | undefined> {
     const { client, paths, at } = this.#options;
-    if (this.#recent(write.secret).length >= mostWrites)
-      return `it was written ${mostWrites} times within an hour, now because ${write.why}; find out what else writes it`;
     const before = secrets[write.of];
+    const recent = this.#recent(write.secret);
+    const last = recent.at(-1);
+    const isAgain = last !== undefined && before?.known === true && sumOf(before.v!) !== last.sum;
+    const overwrites = recent.filter((each) => each.isAgain).length;
+    if (isAgain && overwrites >= mostOverwrites)
+      return `something else has changed it ${overwrites} times within an hour, and it is written no more, although ${write.why}; find out what else writes it`;
+    if (recent.length >= mostWrites)
+      return `it was written ${mostWrites} times within an hour, now because ${write.why}`;
     const point = pointOf(write);
     let secret: Secret | undefined;
     try {
       secret = await contentOf(write, secrets, wanted, now);
       await at(`before ${point}`);
       await client.replace(paths.of('secrets', write.secret), secret);
-      this.#writes.set(write.secret, [...this.#recent(write.secret), now]);
+      this.#writes.set(write.secret, [...recent, { at: now, sum: sumOf(secret), isAgain }]);
       await at(`after ${point}`);
       this.#tell(write, secret, before?.known === true && textOf(before.v!, 'tls.crt') !== '');
       return undefined;
@@ -353,9 +374,9 @@ export class Certificates {
     return undefined;
   }
 
-  #recent(secret: string): number[] {
+  #recent(secret: string): readonly Written[] {
     const now = Date.now();
-    return (this.#writes.get(secret) ?? []).filter((at) => Math.abs(now - at) < hour);
+    return (this.#writes.get(secret) ?? []).filter(({ at }) => Math.abs(now - at) < hour);
   }
 
   #tell({ make, secret, why }: Write, { data }: Secret, isRenewed: boolean): void {

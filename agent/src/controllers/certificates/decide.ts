@@ -208,7 +208,10 @@ function judgeAuthority(rotation: Rotation, proven: ReadonlySet<string> = new Se
   const secret = wanted.authorities[of];
   const found = facts[of];
   if (found.kind === 'unread') return { unread: { secret, why: found.why } };
-  if (found.kind === 'missing') return { problem: missing(secret) };
+  if (found.kind === 'missing') {
+    const { own } = heldBy(of, facts, wanted);
+    return { problem: own.length > 0 ? gone(secret, own) : missing(secret) };
+  }
   if (found.kind === 'typed') return { problem: typed(secret, found.type) };
   if (found.kind === 'empty') return judgeEmpty(of, found, facts, wanted);
   if (found.kind === 'broken') return invalid(secret, found.why);
@@ -269,10 +272,8 @@ function judgeEmpty(
   wanted: Wanted,
 ): Judgement {
   const secret = wanted.authorities[of];
-  // A user's certificate of a lost authority is the problem of that user.
-  const leaves = leafNames(wanted).filter((name) => issuerOf(name) === of && !isUser(name));
-  const held = leaves.filter((name) => facts[name]!.kind === 'filled').map((name) => wanted.leaves[name]!);
-  if (held.length > 0) return { problem: { reason: 'AuthorityLost', message: lost(secret, held) } };
+  const { leaves, own, ofUsers } = heldBy(of, facts, wanted);
+  if (own.length > 0) return { problem: { reason: 'AuthorityLost', message: lost(secret, own, ofUsers) } };
   if (lostRoot !== undefined && !isAskedFor)
     return { problem: { reason: 'AuthorityLost', message: emptied(secret, lostRoot) } };
   if (leaves.some((name) => facts[name]!.kind !== 'empty')) return {};
@@ -280,8 +281,26 @@ function judgeEmpty(
   return { write, problem: issuing(write) };
 }
 
-const lost = (secret: string, held: readonly string[]): string =>
-  `Secret ${secret} is empty, but its authority signed what Secret ${held.join(' and Secret ')} holds: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)} and empty ${held.join(' and ')} too, which ${stops}`;
+/** The leaves of an authority, and the Secrets of those that hold something. What a user holds of a lost authority is its own problem. */
+function heldBy(of: AuthorityName, facts: Facts, wanted: Wanted) {
+  const all = leafNames(wanted).filter((name) => issuerOf(name) === of);
+  const filled = all.filter((name) => facts[name]!.kind === 'filled');
+  const secrets = (names: readonly LeafName[]) => names.map((name) => wanted.leaves[name]!);
+  return {
+    leaves: all.filter((name) => !isUser(name)),
+    own: secrets(filled.filter((name) => !isUser(name))),
+    ofUsers: secrets(filled.filter(isUser)),
+  };
+}
+
+const lost = (secret: string, own: readonly string[], ofUsers: readonly string[]): string =>
+  `Secret ${secret} is empty, but its authority signed what Secret ${own.join(' and Secret ')} holds: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)} and empty ${[...own, ...ofUsers].join(' and ')} too, which ${stops}`;
+
+/** An empty Secret, which the manifests would make, could not be created from a backup any more. */
+const gone = (secret: string, own: readonly string[]): Problem => ({
+  reason: 'AuthorityLost',
+  message: `Secret ${secret} does not exist, but its authority signed what Secret ${own.join(' and Secret ')} holds: create it from a backup (kubectl create -f) before you apply the manifests again; without a backup, apply them, and the next message says how to start anew`,
+});
 
 const emptied = (secret: string, root: string): string =>
   `Secret ${secret} is empty, but held the root ${shortId(root)}, which running members may still trust: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)}, which ${stops}`;

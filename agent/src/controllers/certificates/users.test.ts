@@ -307,3 +307,9 @@ test('a Secret of the cluster is refused', () => {
   expect(Object.keys(leaves)).toEqual(['peer', 'server', 'client', 'user/y']);
   expect(isAmbiguous).toBe(false);
 });
+
+test('what is to be emptied for a new authority has the Secrets of users in it', async () => {
+  const secrets = await filled();
+  const [problem] = secrets.empty('clients').decide().problems;
+  expect(problem?.message).toMatch(/to start anew, .* and empty .*orders-user-api and orders-user-web too/);
+});
