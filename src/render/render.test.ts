@@ -764,7 +764,21 @@ describe('errors', () => {
       'an unknown API',
       [{ ...cluster(), apiVersion: 'etcd.aenix.io/v1alpha1' }],
       [
+        'error: EtcdCluster orders (document 1): apiVersion: etcd.aenix.io/v1alpha1 is of an operator whose resources are not read; docs/clusters/move-from-operators.md says how to move its etcd',
+      ],
+    ],
+    [
+      'a misspelt API',
+      [{ ...cluster(), apiVersion: 'cdk8s-etdc.dev/v1alpha1' }],
+      [
         'error: EtcdCluster orders (document 1): apiVersion: is unknown; use cdk8s-etcd.dev/v1alpha1, etcd.database.coreos.com/v1beta2, etcd.ydzs.io/v1alpha1',
+      ],
+    ],
+    [
+      'a size without a unit',
+      [cluster({ storage: { size: 20 } })],
+      [
+        'error: EtcdCluster orders (document 1): spec.storage.size: 20 is too small for etcd, because a number without a unit means bytes; write 20Gi, if you mean that, or 2Gi or more',
       ],
     ],
     [

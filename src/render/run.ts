@@ -70,12 +70,26 @@ function apiOf({ apiVersion, kind, report }: Document): Api | undefined {
   if (api) {
     const meant = nearest(kind, Object.keys(api.kinds));
     report.error('kind', `${apiVersion} has no such kind; ${meant ? `did you mean ${meant}?` : `use ${listed(api)}`}`);
+  } else if (isOfOtherOperator(apiVersion, kind)) {
+    const why =
+      'is of an operator whose resources are not read; docs/clusters/move-from-operators.md says how to move its etcd';
+    if (kinds.includes(kind)) report.error('apiVersion', `${apiVersion} ${why}`);
+    else report.lost('', `${apiVersion} ${why}`);
   } else if (kinds.includes(kind)) {
     report.error('apiVersion', `is unknown; use ${apis.map((known) => known.apiVersion).join(', ')}`);
   } else {
     report.lost('', `is not one of ${kinds.join(', ')}; apply it separately`);
   }
   return undefined;
+}
+
+/** Whether it is a resource of an operator of etcd, and not a mistake in one that is read. */
+function isOfOtherOperator(apiVersion: string, kind: string): boolean {
+  const group = apiVersion.split('/')[0]!;
+  const groups = apis.map((api) => api.apiVersion.split('/')[0]!);
+  const misspelt = nearest(group, [own.apiVersion.split('/')[0]!]);
+  if (groups.includes(group) || misspelt !== undefined) return false;
+  return group.includes('.') && (/etcd/i.test(group) || /^etcd/i.test(kind));
 }
 
 function listed(api: Api): string {
