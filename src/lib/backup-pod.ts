@@ -141,6 +141,8 @@ export interface BackupPodSpec {
 export interface BackupJobSpec extends BackupPodSpec {
   readonly backoffLimit: number;
   readonly activeDeadlineSeconds: number;
+  /** Further exit codes after which a retry does not help. */
+  readonly endsAt?: readonly number[];
 }
 
 const containerName = 'backup';
@@ -212,7 +214,7 @@ export function backupJob(spec: BackupJobSpec): object {
         onExitCodes('Ignore', [143]),
         // A retry does not help: wrong configuration, some stores failed, suspect source, store refused, verification
         // failed, refused by a safety rule.
-        onExitCodes('FailJob', [2, 3, 11, 21, 30, 40]),
+        onExitCodes('FailJob', [2, 3, 11, 21, 30, 40, ...(spec.endsAt ?? [])]),
       ],
     },
     template: backupPod(spec),

@@ -48,6 +48,10 @@ export interface BackupStatus {
   readonly sha256?: string;
   readonly verified?: string;
   readonly jobName?: string;
+  /** Ids of the snapshots that the retention of this run deleted in its first store. */
+  readonly deletedSnapshots?: readonly string[];
+  /** When another run deleted the snapshot. RFC 3339. */
+  readonly snapshotDeletedAt?: string;
   readonly conditions: readonly OutcomeCondition[];
 }
 

@@ -309,6 +309,30 @@ test('a refused Job is reported, and created once the API server accepts it', as
   expect(statusOf('before').phase).toBe('BackingUp');
 });
 
+describe('what the retention of a run deleted', () => {
+  const done = { phase: 'Completed', snapshotId: 'old-id', reason: 'Stored', message: 'x' };
+  const deleting = { ...stored, stores: [{ ...stored.stores[0], deleted: ['old-id', 'older-id'] }] };
+
+  test('is in its status, in its event, and in the EtcdBackup whose snapshot it was', async () => {
+    cluster();
+    ask('kept', undefined, {}, { ...done, snapshotId: 'kept-id' });
+    ask('old', undefined, {}, done);
+    ask('other', { clusterName: 'another', schedule: 'nightly' }, {}, done);
+    const restore = { phase: 'Completed', safetyBackupId: 'older-id' };
+    api.put(paths.of('etcdrestores', 'monday'), { spec: { clusterName: 'orders' }, status: restore });
+    ask('before');
+    await settle('before');
+    end('Complete', 0, deleting);
+    await settle('before');
+    expect(statusOf('before')).toMatchObject({ phase: 'Completed', deletedSnapshots: ['old-id', 'older-id'] });
+    expect(statusOf('before').message).toContain('retention deleted 2 older snapshots');
+    expect(statusOf('old')).toMatchObject({ phase: 'Completed', snapshotDeletedAt: expect.any(String) });
+    const monday = api.object<{ status: object }>(paths.of('etcdrestores', 'monday'));
+    expect(monday!.status).toMatchObject({ safetyBackupDeletedAt: expect.any(String) });
+    for (const name of ['kept', 'other', 'before']) expect(statusOf(name).snapshotDeletedAt).toBeUndefined();
+  });
+});
+
 test('a Job that a webhook refuses in other words each time is tried again in the usual time', async () => {
   cluster();
   ask('before');

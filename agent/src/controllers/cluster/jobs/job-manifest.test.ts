@@ -151,6 +151,8 @@ test('a restore has the store, the identities and the certificate of the peers, 
   const restore = { source, identitySecret: 'identity', minor: '3.6', token: 'secret-token' };
   const { spec } = manifest({ kind: 'restore', op: 'op1', restore });
   expect(spec.activeDeadlineSeconds).toBeUndefined();
+  // A snapshot that is not there does not come back.
+  expect(JSON.stringify(spec.podFailurePolicy)).toContain('41');
   const [container] = spec.template.spec.containers;
   expect(container.image).toBe('mine:2');
   expect(spec.template.spec.serviceAccountName).toBe('restorer');

@@ -7,7 +7,7 @@ import {
 } from '../../../../../src/lib/backup-pod.ts';
 import type { PodTemplate } from '../../../kube/objects.ts';
 import { group, groupVersion } from '../../../kube/paths.ts';
-import { usageError } from '../../../lib/errors.ts';
+import { ExitCode, usageError } from '../../../lib/errors.ts';
 import { isRootCertificate } from '../../root-certificate.ts';
 import type { JobRequest } from '../effect.ts';
 import { type BackupSettings, type JobFacts, jobCommand } from '../job-arguments.ts';
@@ -151,6 +151,8 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
     ...(priorityClassName && { priorityClassName }),
     env: inputs.proxy ?? [],
     backoffLimit: 3,
+    // A snapshot that is not in the store does not come back.
+    ...(request.restore && { endsAt: [ExitCode.nothingThere] }),
     activeDeadlineSeconds: 4 * hour,
   };
 }

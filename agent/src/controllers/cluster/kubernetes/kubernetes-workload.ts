@@ -1,4 +1,5 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
+import { connectOptions } from '../../../etcd/tls.ts';
 import { ApiError, isStatus, unlessMissing } from '../../../kube/api-error.ts';
 import type { KubeObject, PodObject, StatefulSetObject } from '../../../kube/objects.ts';
 import { creationProblem, inWords, isSilent, podProblem } from '../../../kube/pod-problem.ts';
@@ -6,6 +7,7 @@ import { messageOf } from '../../../lib/errors.ts';
 import { getJson } from '../../../lib/http/http-get.ts';
 import type { AgentStatus } from '../../../protocol/agent-status.ts';
 import { agentStatusOf } from '../../../protocol/agent-status-schema.ts';
+
 import type { Scheme, Schemes } from '../../../protocol/record.ts';
 import { backupAccess, backupPortName } from '../jobs/backup-access.ts';
 import type { Claim, Pod, StatefulSet } from '../observed.ts';
@@ -111,7 +113,9 @@ export class KubernetesWorkload implements Workload {
     const tls = hasCertificates ? await this.#context.tls() : undefined;
     const answer = await getJson<unknown>(`${url}/status`, {
       // A cluster that has given up TLS names no authority: its last pods with certificates are believed as those without.
-      ...(tls ? { ca: tls.ca, servername: tls.servername } : { rejectUnauthorized: false }),
+      ...(tls
+        ? connectOptions({ ca: tls.ca, servername: tls.servername, revoked: tls.revoked })
+        : { rejectUnauthorized: false }),
       signal: AbortSignal.timeout(settings.observeRpc),
     });
     const status = agentStatusOf(answer);

@@ -22,6 +22,8 @@ export interface EtcdRestoreObject extends KubeObject {
     readonly message?: string;
     readonly passedOver?: string;
     readonly revisionUnknown?: string;
+    readonly safetyBackupId?: string;
+    readonly safetyBackupDeletedAt?: string;
     readonly conditions?: readonly OutcomeCondition[];
   } & Readonly<Record<string, unknown>>;
 }

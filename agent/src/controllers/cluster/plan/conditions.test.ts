@@ -79,6 +79,16 @@ describe('a cluster whose etcd refuses writes, or whose data differ, is not Read
   });
 });
 
+test('nothing is done to a cluster that another reconciler follows, whatever it needs', () => {
+  const world = new World(3).volumeLost(1);
+  expect(world.effect).toBeDefined();
+  world.resource({ followedBy: 'etcd' });
+  expect(world.effect).toBeUndefined();
+  expect(world.reason('Stalled')).toBe('OtherReconciler');
+  const unread = world.set({ record: unknown('forbidden') });
+  expect(unread.reason('Stalled')).toBe('OtherReconciler');
+});
+
 test('a pod that Kubernetes does not count as ready for a minute is not called well', () => {
   const world = new World(3).pod(2, { ready: false, node: 'node3' });
   expect(world.reason('Degraded')).toBe('AllMembersHealthy');

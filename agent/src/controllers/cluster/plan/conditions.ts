@@ -56,7 +56,12 @@ function observed(v: View, hold: Reason | undefined): Condition[] {
   const { record } = v.o;
   const stalled = stalledReason(v, hold);
   const stalledCondition = stalled ? is('Stalled', true, stalled.reason, stalled.message) : automatic(v);
-  if (!record.known && (record.unreadable || !hold)) return blind(v, record.why, stalled && stalledCondition);
+  if (!record.known && (record.unreadable || !hold))
+    return blind(
+      v,
+      hold === 'PassFailed' ? messageOf(v, hold) : `the record cannot be read: ${record.why}`,
+      stalled && stalledCondition,
+    );
   if (!record.known || !record.v)
     return [
       ...unborn(v, hold),
@@ -99,7 +104,7 @@ function automatic(v: View): Condition {
 }
 
 /** Without the record, neither the decisions nor the members of the cluster are known. */
-function blind(v: View, why: string, stalled: Condition | undefined): Condition[] {
+function blind(v: View, said: string, stalled: Condition | undefined): Condition[] {
   const others: readonly ConditionType[] = [
     'Accepted',
     'BackupHealthy',
@@ -108,7 +113,6 @@ function blind(v: View, why: string, stalled: Condition | undefined): Condition[
     'Reconciling',
   ];
   const types = conditionTypes.filter((type) => !others.includes(type));
-  const said = `the record cannot be read: ${why}`;
   const all = types.map((type) => (stalled && type === 'Stalled' ? stalled : unknown(type, 'StateUnknown', said)));
   return [...all, ...certificates(v), ...authentication(v), accepted(problemsBeforeBirth(v))];
 }
