@@ -112,7 +112,10 @@ describe('another pod of its Job that selects another snapshot than was verified
   const chosen = (safetyBackup = true) => serves(asked({ source, safetyBackup }).commit(), first).commit();
   const pastFence = () => {
     const world = chosen(false).commit().sts({ minEpoch: 2, replicas: 0 });
-    return world.set({ pods: known([]), agents: {}, members: unknown('no etcd') }).commit().sts({ replicas: 1 });
+    return world
+      .set({ pods: known([]), agents: {}, members: unknown('no etcd') })
+      .commit()
+      .sts({ replicas: 1 });
   };
 
   test.each([
