@@ -100,6 +100,7 @@ const clearNoSpace = z.looseObject({
   kind: z.literal('ClearNoSpace'),
   step: z.enum(['compact', 'defrag', 'disarm']),
   revision: count,
+  deep: z.optional(z.literal(true)),
   done: z.array(text),
 } satisfies Shape<Kind<'ClearNoSpace'>>);
 

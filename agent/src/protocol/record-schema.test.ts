@@ -55,7 +55,6 @@ const full: RecordDoc = recordOf({
   versions: { current: '3.6', allowedMinors: ['3.6'], bornOn: '3.5.9', finalizedIndex: 7, withoutBackup: true },
   lastRestoreId: 'r',
   lastRecoveryId: 'q',
-  spaceClearedAt: 'then',
   restores: [{ id: 'r', uid: 'u', specHash: 's', at }],
   lastBackup: { id: 'b', revision: 3, sha256: 'h', at },
   failure: { of: 'Upgrade 3.7', reason: 'r', message: 'm' },

@@ -93,8 +93,7 @@ const fields = z.looseObject({
   failedRestores: z.optional(z.array(text)),
   lastBackup: z.optional(z.looseObject({ id: text, revision: count, sha256: text, at: text })),
   startRevision: z.optional(count),
-  failure: z.optional(z.looseObject({ of: text, reason: text, message: text })),
-  spaceClearedAt: z.optional(text),
+  failure: z.optional(z.looseObject({ of: text, reason: text, message: text, revision: z.optional(count) })),
   maintenance: z.optional(z.looseObject({ defragment: z.optional(result), moveLeader: z.optional(result) })),
   transport: z.optional(
     z.looseObject({

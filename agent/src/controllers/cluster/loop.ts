@@ -111,7 +111,8 @@ async function report(run: ClusterRun, done: Done, waiting: Waiting): Promise<vo
     const found = statusOf(run, done, waiting);
     if (found) onStatus?.(found);
     const status = found && statusToWrite(before, withoutUndefined({ ...found, reconciler }), now, settings);
-    if (status) await port.clusters.reportStatus(status);
+    // Two that overwrite each other's status would wake each other without end.
+    if (status && done.plan.hold !== 'OtherReconciler') await port.clusters.reportStatus(status);
   } catch (error) {
     // Whatever is wrong with a report, the cluster is still looked after.
     log.warn({ err: error }, `the status cannot be written: ${messageOf(error)}`);

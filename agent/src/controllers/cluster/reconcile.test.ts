@@ -247,7 +247,7 @@ test('what was done under an operation is forgotten with it', async () => {
   const world = new World(3).set({ alarms }).op(op);
   const { calls, memory } = await passes(world, [now]);
   expect(calls).toEqual([['compact', 1]]);
-  expect(memory.done).toEqual(['compact a']);
+  expect(memory.done).toEqual(['compact a 1']);
   expect((await passes(world.op({ ...op, id: 'b' }), [now], memory)).calls).toEqual([['compact', 1]]);
 });
 
