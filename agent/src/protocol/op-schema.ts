@@ -51,7 +51,7 @@ const args = z.looseObject({
   safetyBackupId: z.optional(text),
   ignoreUnreachablePods: z.boolean(),
   sourceToken: text,
-  verified: z.optional(z.looseObject({ sha256: text, sizeBytes: count, revision: count })),
+  verified: z.optional(z.looseObject({ id: z.optional(text), sha256: text, sizeBytes: count, revision: count })),
   lastRevision: z.optional(count),
   survivor: z.optional(z.looseObject({ ordinal: count, memberId: text, podUid: text, volumeId: text })),
   salvageToken: z.optional(text),

@@ -161,3 +161,16 @@ test('a status that cannot be worked out stops nothing, and its place is taken b
   await again.run(() => again.phase === 'Ready', 0, { onObserved });
   expect(again.phase).toBe('Ready');
 });
+
+test('the status names the time of the wall clock, also after the machine was suspended', async () => {
+  const tomorrow = Date.now() + 86_400_000;
+  const { now } = Date;
+  Date.now = () => tomorrow;
+  const loop = new Loop();
+  await loop
+    .run(() => loop.reported.length > 0)
+    .finally(() => {
+      Date.now = now;
+    });
+  expect(Math.abs(Date.parse(loop.reported.at(-1)!.observedAt!) - tomorrow)).toBeLessThan(1000);
+});

@@ -1,6 +1,7 @@
+import { EventEmitter } from 'node:events';
 import { LeaseLost } from '../../kube/lease.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { runAgain } from './reconcile.ts';
+import { loggingRejections, runAgain } from './reconcile.ts';
 
 const { signal } = new AbortController();
 
@@ -23,4 +24,14 @@ test('any other error does', async () => {
   const other = new AgentError(ExitCode.unexpected, 'out of ports');
   const begin = () => ({ run: () => Promise.reject(other) });
   await expect(runAgain(begin, signal, { warn: () => {} } as never)).rejects.toBe(other);
+});
+
+test('a rejection that nobody handles is logged, and ends no other cluster', () => {
+  const source = new EventEmitter();
+  const said: string[] = [];
+  const end = loggingRejections(source, { error: (_: unknown, line?: string) => said.push(String(line)) } as never);
+  source.emit('unhandledRejection', new TypeError('no metadata'));
+  expect(said).toEqual(['an error that nobody handles: no metadata']);
+  end();
+  expect(source.listenerCount('unhandledRejection')).toBe(0);
 });

@@ -37,7 +37,11 @@ export async function runWith(
   };
   // By itself V8 lets garbage grow to the size of the live data.
   const collection = setInterval(() => globalThis.gc?.(), 60_000);
-  await runAgain(() => new Reconciler(options), signal, log).finally(() => clearInterval(collection));
+  const forgive = loggingRejections(process, log);
+  await runAgain(() => new Reconciler(options), signal, log).finally(() => {
+    clearInterval(collection);
+    forgive();
+  });
   return { exitCode: ExitCode.done, text: `stopped; the clusters of ${namespace} keep running`, data: { namespace } };
 }
 
@@ -58,6 +62,16 @@ export async function runAgain(
       log.warn(`${messageOf(error)}; waiting for the Lease`);
     }
   }
+}
+
+/** A rejection that nobody handles, such as of one cluster with an object that is not expected, must not end the others. */
+export function loggingRejections(
+  source: Pick<NodeJS.EventEmitter, 'on' | 'off'>,
+  log: Pick<CommandContext['log'], 'error'>,
+): () => void {
+  const note = (error: unknown) => log.error({ err: error }, `an error that nobody handles: ${messageOf(error)}`);
+  source.on('unhandledRejection', note);
+  return () => void source.off('unhandledRejection', note);
 }
 
 /** Reads the file of `--tuning`, and adds the defaults. */

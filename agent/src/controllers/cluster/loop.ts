@@ -106,11 +106,13 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 async function report(run: ClusterRun, done: Done, waiting: Waiting): Promise<void> {
   const { port, settings, log, reconciler, onStatus } = run;
   const { observed, now } = done;
+  // The monotonic clock stands still while a machine is suspended.
+  const at = observed.date ?? now;
   try {
     const before = observed.cluster.known ? observed.cluster.v?.status : undefined;
     const found = statusOf(run, done, waiting);
     if (found) onStatus?.(found);
-    const status = found && statusToWrite(before, withoutUndefined({ ...found, reconciler }), now, settings);
+    const status = found && statusToWrite(before, withoutUndefined({ ...found, reconciler }), at, settings);
     // Two that overwrite each other's status would wake each other without end.
     if (status && done.plan.hold !== 'OtherReconciler') await port.clusters.reportStatus(status);
   } catch (error) {

@@ -366,6 +366,8 @@ export interface Job {
   /** The snapshot that the restore Job has verified and serves. */
   serving?: {
     url: string;
+    /** Unset in test worlds. */
+    id?: string;
     sha256: string;
     sizeBytes: number;
     revision: number;

@@ -1,6 +1,6 @@
 import { type Condition, type ConditionType, conditionTypes } from '../../protocol/condition.ts';
 import { known, unknown } from '../../protocol/known.ts';
-import { agent, idOf, longAgo, now, seeded, unborn, World } from './observed.fixture.ts';
+import { agent, idOf, longAgo, now, seeded, status, unborn, World } from './observed.fixture.ts';
 import type { Observed } from './observed.ts';
 import { defaultSettings } from './settings.ts';
 import { clusterStatus } from './status.ts';
@@ -125,6 +125,13 @@ describe('a cluster that grows', () => {
     expect(stateOf(seeded().op(add as never), 'Progressing')).toBe('True Bootstrapping');
     expect(stateOf(new World(3, { size: 5 }).op(add as never), 'Progressing')).toBe('True Growing');
   });
+});
+
+test('a downgrade that is left enabled stops growth, which is reported with the way out', () => {
+  const world = new World(3, { size: 5 });
+  world.o.status[idOf(1)] = known(status({ downgradeEnabled: true }));
+  for (const type of ['Progressing', 'Degraded'] as const)
+    expect(world.message(type)).toContain('etcdctl downgrade cancel');
 });
 
 describe('a cluster that has not got its size', () => {

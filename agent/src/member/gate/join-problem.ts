@@ -4,8 +4,9 @@ import { ownUrls, selfOf } from '../etcd-config.ts';
 import type { MemberConfig } from '../member-config.ts';
 
 /**
- * Returns why a new member cannot join with this `--initial-cluster` yet, or undefined if it can. etcd would exit if a name
- * does not resolve, and if the list does not contain this member with exactly its own name and URLs, of which etcd listens at one.
+ * Returns why a new member cannot join with this `--initial-cluster` yet, or undefined if it can. etcd would exit if its own name
+ * or those of all others do not resolve, and if the list does not contain this member with exactly its own name and URLs, of which
+ * etcd listens at one. The name of a member that is down need not resolve: it has none while its pod does not exist.
  */
 export async function joinProblem(config: MemberConfig, initialCluster: string): Promise<string | undefined> {
   const members = initialCluster.split(',');
@@ -13,8 +14,9 @@ export async function joinProblem(config: MemberConfig, initialCluster: string):
     return `the permit's initial-cluster does not list ${selfOf(config)}; waiting for another permit`;
   const own = new URL(config.peerUrl).hostname;
   const hosts = new Set(members.flatMap((member) => URL.parse(member.slice(member.indexOf('=') + 1))?.hostname ?? []));
-  const problems = await Promise.all([...hosts].map((host) => hostProblem(host, host === own ? config.podIp : '')));
-  return problems.find((problem) => problem !== undefined);
+  const problemOf = (host: string) => hostProblem(host, host === own ? config.podIp : '');
+  const others = await Promise.all([...hosts].filter((host) => host !== own).map(problemOf));
+  return (await problemOf(own)) ?? (others.includes(undefined) ? undefined : others[0]);
 }
 
 async function hostProblem(host: string, expected: string): Promise<string | undefined> {

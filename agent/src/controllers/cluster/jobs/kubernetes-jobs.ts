@@ -194,7 +194,7 @@ export class KubernetesJobs implements Jobs {
       const unknown = revisionUnknown ? { revisionUnknown } : {};
       this.#served = { op, id, ...(passedOver && { passedOver }), ...unknown };
       const highest = isBelieved && highestRevision !== undefined ? { highestRevision } : {};
-      return { url: `${url}/snapshot`, sha256, sizeBytes, revision, ...highest, ...unknown };
+      return { url: `${url}/snapshot`, id, sha256, sizeBytes, revision, ...highest, ...unknown };
     } catch {
       return undefined;
     }

@@ -22,6 +22,22 @@ export function notLater(source: RestoreSource, time: number): RestoreSource {
   return isLater ? { ...source, latestVerifiedBefore: new Date(time).toISOString() } : source;
 }
 
+/** Names the snapshot that was verified, where the source selects one. */
+function pinned(source: RestoreSource, id: string | undefined): RestoreSource {
+  const { latestVerifiedBefore, ...rest } = source;
+  return id === undefined || latestVerifiedBefore === undefined ? source : { ...rest, snapshotId: id };
+}
+
+/**
+ * A second pod of the Job has selected again: a snapshot was stored meanwhile, by a clock that is behind, or the verified one
+ * could not be read. The next Job names that one.
+ */
+export const servesAnother = (v: View, { kind, serving }: Job): boolean => {
+  const { source, verified } = restoreOp(v)?.args ?? {};
+  const selects = source?.latestVerifiedBefore !== undefined && verified?.id !== undefined;
+  return kind === 'restore' && selects && serving?.id !== undefined && serving.id !== verified.id;
+};
+
 /** Authentication in a snapshot would shut out the clients that use http. What the cluster itself has saved was on before. */
 const shutsClientsOut = (v: View, { kind, args }: RestoreOp): boolean =>
   v.spec.tls &&
@@ -31,14 +47,14 @@ const shutsClientsOut = (v: View, { kind, args }: RestoreOp): boolean =>
 
 function restoreJob(v: View, op: RestoreOp): JobRequest {
   const { id, args, startedAt } = op;
-  const { source, identitySecret, sha256, expectedRevision, sourceToken } = args;
+  const { identitySecret, expectedRevision, sourceToken, verified } = args;
+  const sha256 = verified?.sha256 ?? args.sha256;
   return {
     kind: 'restore',
     op: id,
     restore: {
-      // A second pod of the Job selects again, and must not select a snapshot that was stored meanwhile. The source of an
-      // EtcdRestore ends at its creation, by the clock of the API server.
-      source: givesUp(op) ? source! : notLater(source!, Date.parse(startedAt)),
+      // The source of an EtcdRestore ends at its creation, by the clock of the API server.
+      source: pinned(givesUp(op) ? args.source! : notLater(args.source!, Date.parse(startedAt)), verified?.id),
       ...(identitySecret && { identitySecret }),
       ...(sha256 && { sha256 }),
       ...(expectedRevision !== undefined && { expectedRevision }),
@@ -133,7 +149,10 @@ export const jobRules = [
     when: {
       'its name is taken': (v, { kind }) => jobOf(v, kind)?.deleting === false,
       'by a Job of another operation, or by one to retry': (v, { kind, op }) =>
-        jobOf(v, kind)!.op !== op || isRetried(v, jobOf(v, kind)!) || isLost(v, jobOf(v, kind)!),
+        jobOf(v, kind)!.op !== op ||
+        isRetried(v, jobOf(v, kind)!) ||
+        isLost(v, jobOf(v, kind)!) ||
+        servesAnother(v, jobOf(v, kind)!),
     },
     effect: (v, { kind }) => ({ kind: 'DeleteJob', job: kind, uid: jobOf(v, kind)!.uid }),
   }),

@@ -1,4 +1,4 @@
-import { idOf, World } from '../observed.fixture.ts';
+import { asking, idOf, World } from '../observed.fixture.ts';
 
 /** Three members; the new volume of 1 is on the node of 2's, whose pod waits. */
 function crowded(change: { evidence?: false; node?: string } = {}): World {
@@ -20,6 +20,7 @@ test('an empty volume on the node of a voter’s goes, claim first, then pod', (
 test.each([
   ['seen only once', () => crowded({ evidence: false })],
   ['on another node', () => crowded({ node: 'node-1' })],
+  ['with data in its quarantine', () => quarantined(crowded())],
   ['of a claim that held a voter once', () => crowded().claim(1, { clusterUid: 'uid-1' })],
   ['where the other has its place', () => crowded().pod(2, { unschedulable: undefined })],
   ['where the other never voted', () => neverVoted(crowded(), 2)],
@@ -65,6 +66,11 @@ describe('data of a removed member, whose tombstone is lost or is not among the 
     });
   });
 });
+
+function quarantined(world: World): World {
+  const waits = asking(1);
+  return world.agent(1, { ...waits, volume: { ...waits.volume, quarantineCount: 1 } });
+}
 
 function neverVoted(world: World, ordinal: number): World {
   const { members } = world.record;

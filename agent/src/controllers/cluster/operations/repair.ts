@@ -132,7 +132,9 @@ export const collectLearner = rule<PlacedMember>({
 
 // A new volume may be created on the node of a member's volume, so that the member's pod cannot be scheduled. The empty volume goes.
 
-const isEmpty = (v: View, { ordinal }: Pod): boolean => requestOf(v, ordinal) !== undefined;
+/** Data in its quarantine are data, too (protocol.md: NoDataDeleted). */
+const isEmpty = (v: View, { ordinal }: Pod): boolean =>
+  requestOf(v, ordinal) !== undefined && agentAt(v, ordinal)?.volume.quarantineCount === 0;
 
 /** The claim of its volume, if that never held a voter. */
 const newClaim = (v: View, { ordinal }: Pod): Claim | undefined => {

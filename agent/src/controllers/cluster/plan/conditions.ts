@@ -34,6 +34,7 @@ import {
   seemsHealthy,
   voters,
   wantedSize,
+  whyNoneJoins,
 } from './facts.ts';
 import { claimsOf, podsOf, statefulSet } from './observations.ts';
 import { reconciling } from './reconciling.ts';
@@ -252,7 +253,7 @@ function growing(v: View): string {
   const [there, wanted] = [voters(v).length, wantedSize(v)];
   if (there >= wanted) return reasons.Growing;
   const next = [...Array(statefulSet(v)?.replicas ?? 0).keys()].find((ordinal) => !memberAt(v, ordinal));
-  const why = next === undefined ? undefined : whyDown(v, next);
+  const why = whyNoneJoins(v) ?? (next === undefined ? undefined : whyDown(v, next));
   return `${there} of ${wanted} voters exist; ${why ?? 'the others will join'}`;
 }
 

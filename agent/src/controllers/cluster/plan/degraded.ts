@@ -22,6 +22,7 @@ import {
   volumeLost,
   voters,
   wantedSize,
+  whyNoneJoins,
 } from './facts.ts';
 import type { MemberView } from './member-view.ts';
 import { agentAt, agentOf, lasts, podAt, podsOf, statefulSet } from './observations.ts';
@@ -228,5 +229,10 @@ function full(v: View): Condition | undefined {
 function joining(v: View): Condition | undefined {
   const [there, wanted] = [voters(v).length, wantedSize(v)];
   if (there >= wanted) return undefined;
-  return is('Degraded', false, 'Joining', `${there} of ${wanted} voters exist and are healthy; the others will join`);
+  return is(
+    'Degraded',
+    false,
+    'Joining',
+    `${there} of ${wanted} voters exist and are healthy; ${whyNoneJoins(v) ?? 'the others will join'}`,
+  );
 }

@@ -136,9 +136,15 @@ const lowestVersion = (v: View): string | undefined =>
     .filter((version) => version !== undefined)
     .sort(compareVersions)[0];
 
+/** Why etcd accepts no member, if a person has to end that. */
+export const whyNoneJoins = (v: View): string | undefined =>
+  listed(v).some(({ status }) => status?.downgradeEnabled)
+    ? 'etcd adds no member while a downgrade is enabled; end it with etcdctl downgrade cancel'
+    : undefined;
+
 /** etcd would accept a learner now. */
 export const canAdd = (v: View): boolean => {
-  if (listed(v).some(({ status }) => status?.downgradeEnabled)) return false;
+  if (whyNoneJoins(v) !== undefined) return false;
   const connected = voters(v).filter(({ id }) => answers(v, id)).length;
   const all = voters(v).length;
   const version = lowestVersion(v);

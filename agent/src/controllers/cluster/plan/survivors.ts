@@ -17,7 +17,9 @@ function survivorAt(v: View, ordinal: number): Survivor | undefined {
   const agent = agentAt(v, ordinal);
   const member = v.record.members[ordinal]!;
   const identity = agent?.volume.identity;
-  if (!agent?.volume.walPresent || identity?.memberId !== member.memberId || !member.everVoter) return undefined;
+  if (!agent?.volume.walPresent || identity?.memberId !== member.memberId) return undefined;
+  // It may have been promoted a moment before the quorum was lost.
+  if (!member.everVoter && agent.etcd?.isLearner !== false) return undefined;
   const { memberId, volumeId } = member;
   const answers = statusOf(v, memberId) !== undefined;
   // A salvage recreates the pod, and an ephemeral volume goes with its pod.

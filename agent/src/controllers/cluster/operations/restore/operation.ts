@@ -7,7 +7,7 @@ import { quorumLostLong } from '../../plan/facts.ts';
 import { agentOf, lasts, podsOf, statusOf } from '../../plan/observations.ts';
 import type { View } from '../../plan/view.ts';
 import { without, write } from '../../plan/write.ts';
-import { givesUp, ownJob, restoreOp, stuckJob } from '../jobs.ts';
+import { givesUp, ownJob, restoreOp, servesAnother, stuckJob } from '../jobs.ts';
 import { entryOf, hasFailed, isOlder, isOpOf, namesakeOf } from './refusal.ts';
 
 // Shared by the steps of a restore: verify, safety backup, fence, drain, seed, restore. Then the cluster grows again.
@@ -115,9 +115,12 @@ export const fails = (v: View, reason: string, message: string): Effect => {
     : write(v, { ...ended(v), failure: { of, reason, message } });
 };
 
-/** The Job now serves another snapshot than the verified one. */
+/** The Job now serves another content than was verified, and did not only select another snapshot. */
 export const changed = (v: View): boolean =>
-  args(v).verified !== undefined && serving(v) !== undefined && !sameSnapshot(v);
+  args(v).verified !== undefined &&
+  serving(v) !== undefined &&
+  !sameSnapshot(v) &&
+  !servesAnother(v, ownJob(v, 'restore')!);
 
 const restoreSpace = 256 * 1024 * 1024;
 

@@ -43,6 +43,24 @@ const serving = (world: ReturnType<typeof lost>, permitId: string) =>
     }),
   );
 
+describe('one that the record does not know as a voter yet', () => {
+  const promoted = (isLearner: boolean) => {
+    const world = lost();
+    const { members } = world.record;
+    world.doc({ members: { ...members, 2: { ...members[2]!, everVoter: false } } });
+    const running = agent(2);
+    return world.agent(2, { ...running, etcd: { ...running.etcd!, hasLeader: false, isLearner } });
+  };
+
+  test('survives if its etcd has applied that it is one', () => {
+    expect(promoted(false).written?.op).toMatchObject({ kind: 'Recover', args: { survivor: { ordinal: 2 } } });
+  });
+
+  test('does not while it is a learner, which may lack anything', () => {
+    expect(promoted(true).written?.op).toBeUndefined();
+  });
+});
+
 test('one that does not answer is salvaged from its volume', () => {
   const world = lost().down(2).commit();
   expect(world.record.op).toMatchObject({ step: 'salvage' });

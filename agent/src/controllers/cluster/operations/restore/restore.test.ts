@@ -103,6 +103,40 @@ describe('goes beyond every revision that was served', () => {
   });
 });
 
+describe('another pod of its Job that selects another snapshot than was verified', () => {
+  const source = { schedule: 'nightly', latestVerifiedBefore: '2026-01-01T00:00:00Z' };
+  const first = { ...serving, id: 'verified' };
+  const other = { ...serving, id: 'newer', sha256: 'another' };
+  const serves = (world: World, by: Job['serving']) =>
+    world.set({ jobs: known([job({ serving: by }), { ...safetyJob, state: 'Running', backup: undefined }]) });
+  const chosen = (safetyBackup = true) => serves(asked({ source, safetyBackup }).commit(), first).commit();
+  const pastFence = () => {
+    const world = chosen(false).commit().sts({ minEpoch: 2, replicas: 0 });
+    return world
+      .set({ pods: known([]), agents: {}, members: unknown('no etcd') })
+      .commit()
+      .sts({ replicas: 1 });
+  };
+
+  test.each([
+    ['before the fence', chosen],
+    ['past it', pastFence],
+  ])('is replaced, %s, by a Job that names the verified one', (_, start) => {
+    const world = serves(start(), other);
+    expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'restore', uid: 'job-uid' });
+    expect(world.reason('Stalled')).toBe('NoActionRequired');
+    world.set({ jobs: known([]) });
+    expect(world.effect).toMatchObject({
+      kind: 'CreateJob',
+      job: { restore: { source: { schedule: 'nightly', snapshotId: 'verified' }, sha256: 'sha' } },
+    });
+  });
+
+  test('is refused if the verified one has other bytes now', () => {
+    expect(serves(chosen(), { ...first, sha256: 'another' }).written).toMatchObject({ op: { step: 'report' } });
+  });
+});
+
 test('another pod of its Job does not select what was stored since', () => {
   const before = (latestVerifiedBefore: string) => {
     const source = { schedule: 'nightly', latestVerifiedBefore };

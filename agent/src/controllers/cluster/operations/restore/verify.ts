@@ -62,9 +62,9 @@ export const verifySteps = [
     when: { 'step verify': (v) => at(v, 'verify') !== undefined },
     requires: { 'the Job serves what it verified': (v) => serving(v) !== undefined },
     effect: (v) => {
-      const { sha256, sizeBytes, revision } = serving(v)!;
+      const { id, sha256, sizeBytes, revision } = serving(v)!;
       const next = args(v).safetyBackup ? 'safety' : 'fence';
-      return write(v, step(v, next, { verified: { sha256, sizeBytes, revision } }));
+      return write(v, step(v, next, { verified: { ...(id !== undefined && { id }), sha256, sizeBytes, revision } }));
     },
   }),
   ...steps({ when: { ...unfenced }, to: 'failed' }, [
