@@ -1,5 +1,6 @@
 #!/usr/local/bin/node --expose-gc
 import './lib/node-version.ts';
+import './lib/partial-chains.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommanderError } from 'commander';
 import { buildProgram, type Invocation } from './commands/cli/program.ts';
@@ -80,6 +81,8 @@ async function execute(invocation: Invocation): Promise<void> {
   if (json) await written(process.stdout, asJson);
   else if (result.data.error) await written(process.stderr, `etcd-agent: ${result.text}`);
   else await written(process.stdout, result.text);
+  // The log, too.
+  await new Promise<void>((resolve) => process.stderr.write('', () => resolve()));
   // A timer that keeps no process alive: it ends one whose file system or store still owes it an answer.
   setTimeout(() => endProcess(Number(process.exitCode)), CLOSING).unref();
 }

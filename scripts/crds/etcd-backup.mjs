@@ -21,7 +21,7 @@ import { files, jobIdentity, secretFiles, store } from './store.mjs';
 const endpoint = matching(
   'A client URL, such as https://etcd-0.etcd:2379. Without a scheme, https is used with tls, else http.',
   512,
-  /^(https?:\/\/)?([a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}\/?$/,
+  /^(https?:\/\/)?([a-zA-Z0-9]([a-zA-Z0-9._-]*[a-zA-Z0-9])?\.?|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}\/?$/,
   'is not a valid etcd endpoint: write https://HOST:2379, with the port and without a path',
 );
 

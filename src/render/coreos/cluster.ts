@@ -47,6 +47,10 @@ function loseBackups({ name, spec }: Document): void {
     'backup',
     `took the backups of this cluster, which end here; to continue them, add an EtcdBackup with the same storage and a spec.backupPolicy${given} to this file`,
   );
+  spec.lose(
+    'selfHosted',
+    'held the data of its own API server; back up that etcd with a ControlPlaneEtcdBackup instead',
+  );
   spec.lose('restore', `restored this cluster; to start '${name}' from a snapshot, add an EtcdRestore to this file`);
 }
 
@@ -57,7 +61,7 @@ function mergedLabels(...labels: readonly EtcdClusterProps['labels'][]): EtcdClu
 
 function imageProps({ spec, report }: Document): Pick<EtcdClusterProps, 'version' | 'image'> {
   const given = spec.text('version');
-  const repository = spec.text('repository');
+  const repository = spec.text('repository') ?? spec.text('baseImage');
   if (given === undefined) {
     const { version } = EtcdVersion.V3_6;
     report.note('spec.version', `is missing, and that operator then ran 3.2.13; it becomes ${version}`);

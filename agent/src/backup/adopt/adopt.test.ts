@@ -1099,6 +1099,9 @@ test('a file that is written again after it was adopted does not count, and is a
     exitCode: ExitCode.nothingThere,
     text: expect.stringContaining('etcd-agent adopt orders/latest.db'),
   });
+  await put('orders/newer.db');
+  await adopt();
+  expect((await runHere('prune', ...inStore(), '--retention=last=1,minKeep=1')).data.deleted).toEqual([]);
   const replaced = await adopt('orders/latest.db');
   expect(replaced).toMatchObject(
     later.length === saved.length ? { exitCode: 0, data: { adopted: 1 } } : { exitCode: ExitCode.verificationFailed },
@@ -1128,4 +1131,21 @@ test('files of k3s are adopted, and what is left out is said with the reason', a
   expect(result.text).toMatch(/b\.db +failed .*it is a zip archive.*`unzip`, and adopt the snapshot inside\s*\n/);
   const below = await adopt('orders/2026-11-21_023807/snapshot.db');
   expect(below.data.snapshots).toMatchObject([{ createdAt: '2026-11-21T02:38:07.000Z' }]);
+});
+
+test('a file under an exact key that is written again is adopted again by its key', async () => {
+  await put('etcd.db', later);
+  await adopt('etcd.db');
+  const at = new Date(Date.now() + 1_000);
+  await put('etcd.db', larger, at);
+  const fetched = ['restore', 'fetch', ...inStore(), `--etcdutl=${etcdutl()}`, '--object-key=etcd.db'];
+  const to = join(path, 'out', 'fetched.db');
+  const refused = await runHere(...fetched, `--to=${to}`);
+  expect(refused).toMatchObject({
+    exitCode: ExitCode.verificationFailed,
+    text: expect.stringContaining('etcd-agent adopt etcd.db'),
+  });
+  expect(await adopt('etcd.db')).toMatchObject({ data: { adopted: 1 } });
+  expect(await runHere(...fetched, `--to=${to}`)).toMatchObject({ exitCode: 0 });
+  expect(await readFile(to)).toEqual(larger);
 });

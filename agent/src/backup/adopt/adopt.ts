@@ -25,7 +25,14 @@ import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
 import { mayBeDeletedUntil } from '../catalog/deleting.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
-import { hasNoEnding, isSnapshotId, isSnapshotName, SNAPSHOT_NAME, splitName } from '../catalog/snapshot-id.ts';
+import {
+  hasNoEnding,
+  isPackedName,
+  isSnapshotId,
+  isSnapshotName,
+  SNAPSHOT_NAME,
+  splitName,
+} from '../catalog/snapshot-id.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { formatOf, headOf, PackedError, unpackText } from '../payload/file-format.ts';
 import { type InspectOptions, inspectSnapshot } from '../payload/inspect.ts';
@@ -136,9 +143,6 @@ export async function findAdoptable(
   };
 }
 
-/** Endings of what other tools pack a snapshot into. */
-const PACKED = /\.(zip|xz|bz2|lz4|lzo|lzma|7z|Z|tar|tgz|gpg|pgp|asc|enc|gz|zst)$/;
-
 /** The files that may be snapshots, and that only their names make one, or nothing before they are unpacked. */
 async function otherFiles(
   { store }: AdoptContext,
@@ -155,7 +159,7 @@ async function otherFiles(
     if (isBelow && isSnapshotName(basename(key)) && !keys.has(manifestBeside(key))) {
       skipped.push({ key, why: `it lies in a folder below; ${adoptsNamed(key)}` });
     }
-    if (isBelow || isSnapshotName(name) || !PACKED.test(name)) continue;
+    if (isBelow || !isPackedName(name)) continue;
     const format = formatOf(await headOf(await store.get(key, options)));
     const why =
       typeof format === 'object' ? unpackText(format) : `its name is not that of a snapshot; ${adoptsNamed(key)}`;

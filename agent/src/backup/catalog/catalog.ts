@@ -21,7 +21,7 @@ import {
 import { type Brief, briefSchema, foundSchema, type Manifest, type Verification } from './manifest.ts';
 import { committedIds, findName, listNames, type Names } from './names.ts';
 import { impatience, isUnreachable, PATIENCE, readEach } from './silence.ts';
-import { isSnapshotId, isSnapshotName, splitName } from './snapshot-id.ts';
+import { isPackedName, isSnapshotId, isSnapshotName, splitName } from './snapshot-id.ts';
 
 export * from './documents.ts';
 export * from './keys.ts';
@@ -293,10 +293,14 @@ export function unclaimedFiles(folder: string, names: Names, entries: readonly E
     ([id, objects]) => !isSnapshotId(id) && !unread.has(id) && !isMarked(namedEntry(folder, id, objects)),
   );
   return [...groups.flatMap(([, objects]) => objects), ...names.others.values()]
-    .filter(({ key }) => isSnapshotName(key.slice(folder.length + 1)) && isValidKey(key) && !claimed.has(key))
+    .filter(({ key }) => isValidKey(key) && !claimed.has(key))
+    .filter(({ key }) => [isSnapshotName, isPackedSnapshot].some((may) => may(key.slice(folder.length + 1))))
     .filter(({ key }) => !findName(folder, names, exactManifestKey(key)))
     .sort((a, b) => b.modified.getTime() - a.modified.getTime());
 }
+
+/** A packed file counts only if its name speaks of a snapshot. */
+const isPackedSnapshot = (name: string): boolean => isPackedName(name) && /etcd|snap|\.db\b/i.test(name);
 
 const namedEntry = (folder: string, id: string, objects: readonly StoredObject[]) => ({
   id,

@@ -42,6 +42,11 @@ export const manifestSchema = z.object({
     namespace: z.optional(z.string()),
     /** The etcd cluster ids that this cluster was restored from, newest first. */
     lineage: z.optional(z.array(etcdId)),
+    /**
+     * When this etcd and those that restores connect with it are known to have run, by the snapshots of this folder. It
+     * outlives those that retention deletes. `first` is absent if an earlier one may have been deleted.
+     */
+    family: z.optional(z.array(z.object({ id: etcdId, first: z.optional(instant), last: z.optional(instant) }))),
   }),
   source: z.object({
     clusterId: z.union([etcdId, z.literal('unknown')]),

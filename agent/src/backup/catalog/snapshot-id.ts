@@ -42,5 +42,11 @@ const WITHOUT_ENDING = [
 export const hasNoEnding = (name: string): boolean =>
   !SNAPSHOT_NAME.test(name) && WITHOUT_ENDING.some((pattern) => pattern.test(name));
 
+/** Endings of what other tools pack a snapshot into. */
+const PACKED = /\.(zip|xz|bz2|lz4|lzo|lzma|7z|Z|tar|tgz|gpg|pgp|asc|enc|gz|zst)$/;
+
+/** Whether a snapshot may be packed in a file, in a way that is not read here. */
+export const isPackedName = (name: string): boolean => PACKED.test(name) && !isSnapshotName(name);
+
 /** Whether a file may be a snapshot by its name. */
 export const isSnapshotName = (name: string): boolean => SNAPSHOT_NAME.test(name) || hasNoEnding(name);

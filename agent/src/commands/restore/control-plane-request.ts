@@ -11,7 +11,7 @@ import { type EtcdNode, readNode } from '../../control-plane/node/node.ts';
 import { apiServersOf } from '../../control-plane/node/processes.ts';
 import { Journal } from '../../control-plane/restore/journal.ts';
 import { type PrepareRequest, readPrepared } from '../../control-plane/restore/prepare.ts';
-import type { RestoreContext } from '../../control-plane/restore/restore.ts';
+import type { RestoreContext } from '../../control-plane/restore/wait.ts';
 import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
 import { beganAfter, dataRevision } from '../../control-plane/state/data-revision.ts';
 import { reachable } from '../../control-plane/state/health.ts';
@@ -119,7 +119,7 @@ export async function prepareRequest(
     etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
     read: { signal, identities, onBytes },
     onPhase: (phase) => progress.phase(phase, manifest.id),
-    onSwitches: (switches) => warnSwitches(manifest.id, switches, context.log),
+    onSwitches: (switches) => warnSwitches(manifest.id, switches, context.log, true),
     entry,
   };
 }
@@ -159,7 +159,9 @@ async function servedOf(
   const journals = await Journal.all(placesOf(settings).journalDir);
   const prepared = await readPrepared(member.dataDir);
   const restores: OwnRestore[] = [
-    ...journals.map(({ content }) => ({ ...content, hasServed: ['served', 'done'].includes(content.state) })),
+    ...journals
+      .filter(hasBegun)
+      .map(({ content }) => ({ ...content, hasServed: ['served', 'done'].includes(content.state) })),
     ...(prepared ? [{ ...prepared, hasServed: false }] : []),
   ];
   const facts = await servedFacts(opened, opened.entries, { signal });
@@ -168,6 +170,10 @@ async function servedOf(
   signal.throwIfAborted();
   return found;
 }
+
+/** A restore that was undone before etcd was started, and that nothing has noted in the store, was seen by no client and no node. */
+const hasBegun = ({ content: { state, note, etcdStartedAt } }: Journal): boolean =>
+  state !== 'undone' || note === undefined || etcdStartedAt !== undefined;
 
 async function versionOf({ version, member, image, source }: EtcdNode): Promise<string> {
   if (version) return version;

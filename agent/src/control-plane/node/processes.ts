@@ -1,10 +1,9 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { type EtcdFlags, effectiveFlags, flagsOfArguments, urlsOfArguments } from './etcd-flags.ts';
+import { type EtcdFlags, effectiveFlags, etcdUrls, flagsOfArguments } from './etcd-flags.ts';
 import { addressesOf, isLoopback, reaches } from './local-address.ts';
 import type { MemberFlags } from './member-flags.ts';
-import type { EtcdNode } from './node.ts';
 import { type StaticPod, unknownIn } from './static-pod.ts';
 
 export interface Process {
@@ -75,7 +74,14 @@ export async function etcdProcesses(): Promise<EtcdProcess[]> {
  * Finds the etcd of this node: the one that uses this directory. An etcd in a pod may have another directory, and even another
  * node's addresses, under the same flags.
  */
-export async function etcdOf({ member, dataDir }: Pick<EtcdNode, 'member' | 'dataDir'>): Promise<Process | undefined> {
+export async function etcdOf({
+  member,
+  dataDir,
+}: {
+  readonly member: Pick<MemberFlags, 'dataDir'>;
+  /** The same as etcd sees it. */
+  readonly dataDir: string;
+}): Promise<Process | undefined> {
   const names = new Set([member.dataDir, dataDir]);
   for (const each of await etcdProcesses()) {
     const given = each.flags['data-dir'] ?? `${each.flags.name ?? 'default'}.etcd`;
@@ -95,7 +101,7 @@ export async function apiServersOf({ clientUrls }: Pick<MemberFlags, 'clientUrls
 async function usesOneOf({ pid, args }: Process, clientUrls: readonly string[]): Promise<boolean> {
   // A pod with a network of its own has its own loopback address.
   const isElsewhere = (await isSameFile(`/proc/${pid}/ns/net`, '/proc/self/ns/net')) === false;
-  for (const url of urlsOfArguments(args, 'etcd-servers')) {
+  for (const url of etcdUrls(args)) {
     if (isElsewhere && (await addressesOf(url)).every(isLoopback)) continue;
     for (const own of clientUrls) if (await reaches(url, own)) return true;
   }

@@ -30,7 +30,7 @@ import {
   snapshotMembers,
   votersOf,
 } from '../state/snapshot-members.ts';
-import { refuseAboveQuota, refuseWithoutRoom } from './free-space.ts';
+import { refuseWithoutRoom } from './free-space.ts';
 import { discardPrepared } from './replace-member.ts';
 import { stageLog } from './wal-dir.ts';
 
@@ -58,6 +58,9 @@ export interface Prepared {
   readonly revision: number;
   /** Raft commit index right after the restore. A higher index shows that the member has served. */
   readonly commit: number;
+  /** Alarms that the snapshot has, and that the restored etcd therefore begins with. */
+  readonly corruptAlarm?: boolean;
+  readonly noSpaceAlarm?: boolean;
 }
 
 export interface PrepareRequest {
@@ -133,7 +136,6 @@ export async function readPrepared(dataDir: string): Promise<Prepared | undefine
 export async function prepare(request: PrepareRequest): Promise<Prepared> {
   const { dataDir } = request.node.member;
   const partial = partialDir(dataDir);
-  refuseAboveQuota(request.node, request.manifest);
   await refuseWithoutRoom(request.node.member, request.manifest.content.sizeBytes);
   const hadDirectory = await stat(dataDir).catch(() => undefined);
   try {
@@ -184,7 +186,8 @@ async function make(request: PrepareRequest, partial: string): Promise<Prepared>
   refuseAlive(manifest.id, leftOut);
   const others = otherPeers([...members, ...leftOut], node);
   const made = { id: manifest.id, sha256, token, bump, initialCluster, others, leftOut, oldIds, commit };
-  const prepared: Prepared = { ...made, revision: revision + bump, ...identity };
+  const { corruptAlarm, noSpaceAlarm } = checked;
+  const prepared: Prepared = { ...made, revision: revision + bump, ...identity, corruptAlarm, noSpaceAlarm };
   await replaceFile(join(partial, READY), `${JSON.stringify(prepared)}\n`);
   return prepared;
 }
@@ -217,7 +220,7 @@ async function fetchAndCheck(request: PrepareRequest, file: string): Promise<Che
   await namingStore(store, () => writeContent(store, manifest, file, read));
   request.onPhase('check');
   const facts = await readDatabase(file, content.sizeBytes - TRAILER, read.signal);
-  const { damage, revision, storageVersion, authEnabled, corruptAlarm } = facts;
+  const { damage, revision, storageVersion, authEnabled, corruptAlarm, noSpaceAlarm } = facts;
   if (damage) throw failed(`${id}: the database is damaged: ${damage}`);
   const status = await etcdutl.snapshotStatus(file, { ...(read.signal && { signal: read.signal }) });
   if (status.outcome === 'unable') throw new AgentError(ExitCode.usage, `${id}: ${status.why}`);
@@ -226,8 +229,9 @@ async function fetchAndCheck(request: PrepareRequest, file: string): Promise<Che
   const ofSnapshot = await snapshotMembers(file, read.signal);
   const members = membersToRestore(id, votersOf(ofSnapshot), request.initialCluster, node);
   requireNamedSnapshot(members.length, request.namedCommand);
-  request.onSwitches({ authEnabled, corruptAlarm });
-  return { members, ofSnapshot, revision, authEnabled, corruptAlarm };
+  const switches = { authEnabled, corruptAlarm, noSpaceAlarm };
+  request.onSwitches(switches);
+  return { members, ofSnapshot, revision, ...switches };
 }
 
 const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);

@@ -1,20 +1,16 @@
 import { join } from 'node:path';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import type { Progress } from '../../lib/terminal/progress.ts';
 import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveManifests } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
 import { apiServerOf, apiServerTrouble, etcdTrouble, otherCluster, serveTrouble } from '../state/health.ts';
 import { blocksRestore, titleOf } from '../state/members-left-out.ts';
 import { stillRunning } from '../state/still-running.ts';
+import { clearAlarms, makeRoom } from './alarms.ts';
 import type { Journal, JournalContent, State } from './journal.ts';
 import { discardPrepared, replaceMember } from './replace-member.ts';
 import { stopNode } from './stop-node.ts';
-import { type Waiting, waitUntilClear } from './wait.ts';
-
-export interface RestoreContext extends Waiting {
-  readonly progress: Progress;
-}
+import { type RestoreContext, waitUntilClear } from './wait.ts';
 
 const refused = (message: string) => new AgentError(ExitCode.refused, message);
 const timedOut = (message: string) => new AgentError(ExitCode.timedOut, message);
@@ -80,7 +76,7 @@ async function waitForOthers(journal: Journal, context: RestoreContext): Promise
     const left = leftOut.find(({ peerUrls }) => peerUrls.includes(other.url));
     return left
       ? `${titleOf(left)}, which is not a member of the restored cluster, serves the old one again (${other.clusterId}); stop the API server and etcd there`
-      : `etcd on ${other.host} still serves the old cluster, or the cluster of another restore (${other.clusterId}); run this command there too, with the same snapshot and --bump-revision`;
+      : `etcd on ${other.host} still serves the old cluster, or the cluster of another restore (${other.clusterId}); if it has a quorum without this node, go back with --undo and replace only this member, as --plan says. To give up its data, run this command there too, with the same snapshot and --bump-revision`;
   };
   const reason = await waitUntilClear(servesOld, context);
   if (reason !== undefined) throw timedOut(`${reason}, then run this command here again`);
@@ -88,18 +84,25 @@ async function waitForOthers(journal: Journal, context: RestoreContext): Promise
 }
 
 async function startEtcd(journal: Journal, context: RestoreContext): Promise<State> {
-  const { node, clusterId, manifestsDir } = journal.content;
+  const { node, manifestsDir } = journal.content;
   await journal.set({ etcdStartedAt: journal.content.etcdStartedAt ?? new Date().toISOString() });
   context.progress.phase('start', 'etcd');
   await moveManifests([ETCD_MANIFEST], journal.manifests, manifestsDir);
   if (node.kind !== 'static-pod' && (await etcdTrouble(node.member))) {
     context.log.warn(`start etcd now, because the agent does not: ${startCommand(node.kind)}`);
   }
-  const reason = await waitUntilClear(() => serveTrouble(node.member, clusterId), context);
+  const reason = await waitUntilServing(journal, context);
   if (reason !== undefined) throw timedOut(`${reason}; ${await whatToDo(journal.content)}`);
   await journal.set({ servedAt: new Date().toISOString() });
   return 'served';
 }
+
+const waitUntilServing = ({ content }: Journal, context: RestoreContext): Promise<string | undefined> => {
+  const { node, clusterId } = content;
+  const clear = () => clearAlarms(node.member, content, context.log);
+  const check = async () => (await serveTrouble(node.member, clusterId, clear)) ?? makeRoom(node.member);
+  return waitUntilClear(check, context);
+};
 
 async function whatToDo(content: JournalContent): Promise<string> {
   const { node, others, clusterId, id, bump } = content;
@@ -111,9 +114,9 @@ async function whatToDo(content: JournalContent): Promise<string> {
 }
 
 async function startApiServer(journal: Journal, context: RestoreContext): Promise<State> {
-  const { node, clusterId, manifestsDir } = journal.content;
+  const { manifestsDir } = journal.content;
   // etcd may have been restarted on other data since the journal noted `served`.
-  const trouble = await waitUntilClear(() => serveTrouble(node.member, clusterId), context);
+  const trouble = await waitUntilServing(journal, context);
   if (trouble !== undefined) throw timedOut(`${trouble}; ${await whatToDo(journal.content)}`);
   await moveManifests(API_MANIFESTS, journal.manifests, manifestsDir);
   if (!(await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return 'done';
@@ -124,7 +127,5 @@ async function startApiServer(journal: Journal, context: RestoreContext): Promis
   return 'done';
 }
 
-export const stopCommand = (kind: string): string =>
-  kind === 'systemd' ? 'systemctl stop etcd' : 'systemctl stop etcd, or whatever runs it';
 export const startCommand = (kind: string): string =>
   kind === 'systemd' ? 'systemctl start etcd' : 'systemctl start etcd, or whatever runs it';

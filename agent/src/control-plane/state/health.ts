@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import type { TlsFiles } from '../../etcd/tls.ts';
+import { CONTROL } from '../../lib/quoted.ts';
 import { flagsOfArguments } from '../node/etcd-flags.ts';
 import { serviceAddress } from '../node/kubeadm-certificates.ts';
 import { hostOf } from '../node/local-address.ts';
@@ -17,19 +18,38 @@ const LIMIT = 3_000;
 export const reachable = (url: string): string => url.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
 
 /** Describes what is wrong with the member. Returns undefined if it is healthy, which requires a quorum. */
-export async function etcdTrouble({
-  metricsUrls,
-  listenClientUrls,
-  clientTls,
-}: MemberFlags): Promise<string | undefined> {
+export const etcdTrouble = async (member: MemberFlags): Promise<string | undefined> =>
+  (await unhealthy(member))?.trouble;
+
+interface Unhealthy {
+  readonly trouble: string;
+  /** An alarm is raised. Whether there is a quorum is then unknown. */
+  readonly isAlarm?: boolean;
+}
+
+async function unhealthy({ metricsUrls, listenClientUrls, clientTls }: MemberFlags): Promise<Unhealthy | undefined> {
   const urls = [...metricsUrls, ...listenClientUrls].filter((url) => /^https?:/.test(url)).map(reachable);
-  let trouble = 'etcd does not answer yet';
+  let found: Unhealthy = { trouble: 'etcd does not answer yet' };
   for (const url of urls) {
     const answer = await httpGet(new URL('/health', url).href, clientTls);
     if (answer?.status === 200) return undefined;
-    if (answer) trouble = `etcd answers ${answer.status} at ${url}: it has no quorum yet`;
+    if (answer) found = reasonOf(answer.body, `${answer.status} at ${url}`);
   }
-  return trouble;
+  return found;
+}
+
+/** etcd 3.5 and newer name a reason. */
+function reasonOf(body: string, answer: string): Unhealthy {
+  const [, reason] = /"reason":"([^"]*)"/.exec(body) ?? [];
+  const [, alarm] = /^ALARM (\w+)$/.exec(reason ?? '') ?? [];
+  if (alarm === 'NOSPACE') {
+    return { trouble: 'etcd has the alarm NOSPACE: it serves reads and refuses every write', isAlarm: true };
+  }
+  if (alarm !== undefined) {
+    return { trouble: `etcd has the alarm ${alarm}: it refuses every read and write`, isAlarm: true };
+  }
+  if (reason === undefined) return { trouble: `etcd answers ${answer}: it has no quorum, or an alarm`, isAlarm: true };
+  return { trouble: `etcd answers ${answer}: it has no quorum yet (${reason.replaceAll(CONTROL, '?').slice(0, 200)})` };
 }
 
 /** The API server of a manifest: its URL, and the client certificate that it shows to kubelets. kubeadm's may read everything. */
@@ -158,10 +178,21 @@ export async function otherCluster(
   return other && { url: other.url, host: hostOf(other.url), clusterId: other.clusterId };
 }
 
-/** Describes what is wrong with the member. Returns undefined if it is healthy and serves this cluster, not other data. */
-export async function serveTrouble(member: MemberFlags, clusterId: string): Promise<string | undefined> {
-  const trouble = await etcdTrouble(member);
-  if (trouble !== undefined) return trouble;
+/**
+ * Describes what is wrong with the member. Returns undefined if it is healthy and serves this cluster, not other data.
+ * `clearAlarms` is called when only an alarm is wrong; it returns why there still is one.
+ */
+export async function serveTrouble(
+  member: MemberFlags,
+  clusterId: string,
+  clearAlarms?: () => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const found = await unhealthy(member);
+  if (found && !found.isAlarm) return found.trouble;
+  return (await otherData(member, clusterId)) ?? (clearAlarms ? clearAlarms() : found?.trouble);
+}
+
+async function otherData(member: MemberFlags, clusterId: string): Promise<string | undefined> {
   const { listenPeerUrls, listenClientUrls, clientTls, dataDir } = member;
   const found = await Promise.all([
     ...listenPeerUrls.map((url) => clusterAt(url, member)),

@@ -78,6 +78,33 @@ test('a backup of a cluster according to its schedule, from the first pass to th
   expect(warnings).toEqual([]);
 });
 
+test('a Job has the proxy variables of the reconciler, as its Deployment declares them', async () => {
+  const proxy = { name: 'HTTPS_PROXY', valueFrom: { secretKeyRef: { name: 'proxy', key: 'url' } } };
+  const env = [{ name: 'POD_NAME' }, proxy, { name: 'no_proxy', value: '.svc' }];
+  api.put(paths.of('deployments', 'etcd-reconciler'), {
+    spec: { template: { spec: { containers: [{ name: 'reconciler', image: 'mine/agent:2', env }] } } },
+  });
+  cluster();
+  ask('before');
+  await pass('before', { deployment: 'etcd-reconciler' });
+  expect(specOf(jobs()[0]).template.spec.containers[0].env.slice(1)).toEqual([proxy, env[2]]);
+});
+
+test('a backup has the CPU and memory of its schedule, unless it has its own', async () => {
+  const ofSchedule = { limits: { cpu: '2', memory: '4Gi' } };
+  cluster({ backup: { schedules: [{ name: 'nightly', stores: [store], resources: ofSchedule }] } });
+  ask('before');
+  await settle('before');
+  const all = { cpu: '2', memory: '4Gi' };
+  expect(specOf(jobs()[0]).template.spec.containers[0].resources).toEqual({ requests: all, limits: all });
+  end('Complete', 0, stored);
+  await settle('before');
+  ask('large', { clusterName: 'orders', schedule: 'nightly', resources: { limits: { memory: '8Gi' } } });
+  await settle('large');
+  const resources = { requests: { cpu: '100m', memory: '8Gi' }, limits: { cpu: '1', memory: '8Gi' } };
+  expect(specOf(jobs()[1]).template.spec.containers[0].resources).toEqual(resources);
+});
+
 test('a backup of any endpoints, in its own store, needs no cluster', async () => {
   const template = {
     spec: { containers: [{ name: 'reconciler', image: 'mine/agent:2' }], imagePullSecrets: [{ name: 'pull' }] },

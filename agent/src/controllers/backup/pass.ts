@@ -9,13 +9,14 @@ import { AgentError } from '../../lib/errors.ts';
 import { jobCondition } from '../cluster/jobs/job-result.ts';
 import type { EtcdRestoreObject } from '../cluster/kubernetes/restore-object.ts';
 import { isSameStatus } from '../cluster/status.ts';
+import type { OwnDeployment } from '../proxy-variables.ts';
 import { type BackupDecision, decideBackup, type ObservedBackup } from './decision.ts';
 import { backupJobManifest, backupJobName } from './job.ts';
-import { type ApiOptions, type InputsOrObstacle, jobInputs } from './job-inputs.ts';
+import { type InputsOrObstacle, jobInputs } from './job-inputs.ts';
 import { type BackupStatus, type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
 import { podsOf, silentPart } from './pod-state.ts';
 
-export interface BackupPassOptions extends ApiOptions {
+export interface BackupPassOptions extends OwnDeployment {
   readonly events: Events;
   /** Source of the reasons why a pod does not start. */
   readonly troubles: Pick<Troubles, 'of'>;
@@ -129,7 +130,7 @@ async function report(
 }
 
 /** Returns the backup's own Jobs, or the Job that it mirrors. */
-async function jobsOf(backup: EtcdBackupObject, { client, paths }: ApiOptions): Promise<JobObject[]> {
+async function jobsOf(backup: EtcdBackupObject, { client, paths }: OwnDeployment): Promise<JobObject[]> {
   const mirrored = mirroredJob(backup);
   if (mirrored) {
     const { items } = await client.list<JobObject>(paths.of('jobs'), {
@@ -143,7 +144,7 @@ async function jobsOf(backup: EtcdBackupObject, { client, paths }: ApiOptions): 
 }
 
 /** Includes the pods that a deleted Job of the same name left behind. */
-async function namedPods(backup: EtcdBackupObject, { client, paths }: ApiOptions): Promise<PodObject[]> {
+async function namedPods(backup: EtcdBackupObject, { client, paths }: OwnDeployment): Promise<PodObject[]> {
   const mirrored = mirroredJob(backup);
   const jobs = mirrored ? [mirrored.name] : [backupJobName(backup, 1), backupJobName(backup, 2)];
   const lists = jobs.map((job) =>

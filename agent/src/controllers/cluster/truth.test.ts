@@ -455,6 +455,7 @@ const changes: Change[] = [
   ['no quorum', (world) => world.down(1).down(2).noQuorum()],
   ['members unknown', (world) => world.set({ members: unknown('x') })],
   ['alarms unknown', (world) => world.set({ alarms: unknown('x') })],
+  ['another at the address of a pod', (world) => world.learner(1, { id: 'id-other', isLearner: false })],
   ['a learner', (world) => world.removed(2).learner(2)],
   ['grows', (world) => world.spec({ size: 5 })],
   ['a size that is refused', (world) => world.spec({ size: 4 })],

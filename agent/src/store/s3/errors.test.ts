@@ -92,7 +92,25 @@ describe('answers of the server', () => {
   test.each([
     ['an ingress that wants https', 308, {}, elsewhere, storeRefused, 'set endpoint=https://s3.example.com'],
     ['the same with a page', 301, {}, page('nginx', elsewhere), storeRefused, 'set endpoint=https://s3.example.com'],
-    ['a redirect to nowhere', 302, {}, {}, storeRefused, 'the bucket is in another region'],
+    ['a redirect to nowhere', 302, {}, {}, storeRefused, 'does not say where'],
+    [
+      'a region in an address',
+      307,
+      {},
+      { location: 'https://bucket.s3.eu-west-1.amazonaws.com/p' },
+      storeRefused,
+      'set region=eu-west-1',
+    ],
+    ['a load balancer', 504, {}, { server: 'awselb/2.0' }, storeUnreachable, 'an answer of awselb/2.0 instead of'],
+    ['a suspended account', 403, { code: 'UserDisable' }, {}, storeRefused, 'the provider has suspended the account'],
+    [
+      'a policy on the way',
+      403,
+      { code: 'AccessDenied', message: 'because no VPC endpoint policy allows the action' },
+      {},
+      storeRefused,
+      'the policy of the VPC endpoint refuses this',
+    ],
     [
       'the one endpoint of a bucket',
       403,
@@ -189,7 +207,10 @@ describe('TLS', () => {
       message: expect.stringContaining('none.pem cannot be read (ENOENT): it does not exist; check the path'),
     });
     const wrong = await putFails({ caFile: join(credentialsDirectory, 'AWS_ACCESS_KEY_ID') });
-    expect(wrong).toMatchObject({ exitCode: usage, message: expect.stringContaining('no PEM certificate') });
+    expect(wrong).toMatchObject({
+      exitCode: usage,
+      message: expect.stringContaining('does not contain a PEM certificate'),
+    });
   });
 });
 

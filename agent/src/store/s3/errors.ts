@@ -57,8 +57,16 @@ const refusals: Record<string, string> = {
 const refusalsByWords: readonly [RegExp, string][] = [
   [/quota|storage.?(cap|full)|(insufficient|out of|no) (storage|disk) ?space|NoSpace/i, full],
   [/virtual.?host/i, hostStyle],
-  [/path.?style.*(not|un)[ -]?(supported|allowed)/i, hostStyle],
-
+  [/path.?style.*((not|un)[ -]?(supported|allowed)|forbidden)|InvalidPathAccess/i, hostStyle],
+  [/made to (the )?API port/i, 'this is the port of the web console; set endpoint to that of the API (MinIO: 9000)'],
+  [
+    /UserDisable|AccountProblem|NotSignedUp|UnderDebt|Arrear|account.*(suspended|disabled|not signed up)/i,
+    'the provider has suspended the account; settle that with the provider',
+  ],
+  [/VPC endpoint policy/i, 'the policy of the VPC endpoint refuses this; change it there'],
+  [/(service|resource) control policy/i, 'the policy of the organization refuses this; change it there'],
+  [/permissions boundary/i, 'the permissions boundary of the role refuses this; change it there'],
+  [/explicit deny in a resource-based policy/i, 'the policy of the bucket refuses this; change it there'],
   [/\bkms\b/i, 'the KMS key cannot be used; check kmsKeyId, and the permissions on that key'],
   [
     /customer.?(provided|key)|hash of the key|form of server.side encryption/i,
@@ -160,16 +168,26 @@ function wordsRemedy(said: string): string | undefined {
 
 const headerOf = (error: ServiceError, name: string): string => error.$response?.headers?.[name] ?? '';
 
+/** Statuses that only something before a store sends. */
+const OF_PROXY = new Set([407, 411, 413, 414, 431, 502, 504, 520, 521, 522, 523, 524, 525, 526, 530]);
+const PROXIES = /nginx|openresty|envoy|istio|haproxy|traefik|caddy|squid|varnish|apache|cloudflare|akamai|awselb/i;
+
+const isHtml = (error: ServiceError): boolean => /^text\/html/i.test(headerOf(error, 'content-type'));
+
 /** A web server, a proxy or a console answers instead of S3, which answers in XML. */
-const isPage = (error: ServiceError): boolean => /^text\/html/i.test(headerOf(error, 'content-type'));
+const isPage = (error: ServiceError): boolean =>
+  isHtml(error) || (OF_PROXY.has(statusOf(error) ?? 0) && PROXIES.test(headerOf(error, 'server')));
 
 function pageVerdict(error: ServiceError, status: number): Verdict {
   const server = headerOf(error, 'server');
-  const answer = `a web page${server ? ` of ${server}` : ''} instead of an answer of S3 (${status})`;
+  const answer = `${isHtml(error) ? 'a web page' : 'an answer'}${server ? ` of ${server.slice(0, 60)}` : ''} instead of an answer of S3 (${status})`;
   const moved = movedTo(error, status);
   if (moved) return [ExitCode.storeRefused, `${answer}: ${moved}`];
   if (status === 413)
-    return [ExitCode.storeRefused, `${answer}: a proxy refuses requests of this size; raise its limit`];
+    return [
+      ExitCode.storeRefused,
+      `${answer}: a proxy refuses requests of this size; raise its limit (nginx: client_max_body_size)`,
+    ];
   if (status === 407)
     return [ExitCode.storeRefused, `${answer}: the proxy asks for a login; put it into the proxy's URL`];
   if (status >= 500 || status === 429 || status === 408)
@@ -216,9 +234,16 @@ function credentialsVerdict(cause: Error): Verdict {
 
 function regionRemedy(error: ServiceError): string {
   const expected = /expecting '([\w-]+)'/.exec(messageOf(error))?.[1];
-  const right = error.$response?.headers?.['x-amz-bucket-region'] ?? error.Region ?? expected;
-  return right ? `the bucket is in ${right}; set region=${right}` : 'the bucket is in another region; set region';
+  const ofHost = [error.Endpoint, URL.parse(headerOf(error, 'location'))?.hostname].map(regionOfHost).find(Boolean);
+  const right = error.$response?.headers?.['x-amz-bucket-region'] ?? error.Region ?? expected ?? ofHost;
+  if (right) return `the bucket is in ${right}; set region=${right}`;
+  if (wrongRegion.has(serverCode(error))) return 'the bucket is in another region; set region';
+  return 'the server redirects, and does not say where; set endpoint to the address of the store itself';
 }
+
+/** The region in a host name of AWS, such as `bucket.s3.eu-west-1.amazonaws.com`. */
+const regionOfHost = (host = ''): string | undefined =>
+  /(?:^|\.)s3[.-](?:dualstack\.)?([a-z]{2}(?:-[a-z]+)+-\d)\.amazonaws\.com(?:\.cn)?$/.exec(host)?.[1];
 
 /** The server's message, if it adds anything to the code. */
 function serverWords(error: Error): string {
@@ -243,6 +268,11 @@ function networkVerdict(error: unknown, endpoint: string, proxy: string | undefi
     return [ExitCode.storeRefused, `the certificate of ${endpoint} has expired; renew it`];
   if (code && noTls.has(code)) return [ExitCode.usage, `${endpoint} does not use TLS; write http:// before it`];
   if (code?.startsWith('HPE_')) return [ExitCode.usage, `${endpoint} does not speak HTTP; correct endpoint`];
+  const { hostname } = error as { readonly hostname?: string };
+  if (code === 'ENOTFOUND' && hostname?.endsWith(`.${URL.parse(endpoint)?.hostname}`)) {
+    const why = `the name ${hostname}, with the bucket before that of the server, is not known`;
+    return [ExitCode.usage, `${why}; set pathStyle=true, or add it to the DNS`];
+  }
   const why = timedOut ? 'no answer in time' : networkWords(error, code);
   const [way, check] = proxy
     ? [` through the proxy ${proxy}`, 'check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, endpoint and network']
