@@ -251,6 +251,15 @@ test('what was done under an operation is forgotten with it', async () => {
   expect((await passes(world.op({ ...op, id: 'b' }), [now], memory)).calls).toEqual([['compact', 1]]);
 });
 
+test('how long a pod is not ready is remembered, and forgotten when it is', async () => {
+  const look = (world: World, at: number, memory: Memory) =>
+    pass(portOf(world, []), at, defaultSettings, 'holder', fresh, memory);
+  const first = await look(new World(3).pod(1, { ready: false }), now, emptyMemory(0));
+  const second = await look(new World(3).pod(1, { ready: false }), now + 1, first.memory);
+  expect(second.observed.since.unready).toEqual({ 1: now });
+  expect((await look(new World(3), now + 2, second.memory)).observed.since.unready).toEqual({});
+});
+
 test('how long the record could not be read is remembered, and forgotten when it can', async () => {
   const blind = new World(3).set({ record: { known: false, why: 'forbidden' } });
   const look = (world: World, at: number, memory: Memory) =>

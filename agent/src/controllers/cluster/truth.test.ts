@@ -337,7 +337,7 @@ describe('a quorum that does not answer', () => {
     expect(stateOf(world, 'QuorumLost')).toBe('True MajorityDown');
   });
 
-  test('because the cluster is deleted is no fault', () => {
+  test('is not called lost while the cluster is deleted', () => {
     const op = { kind: 'Delete', step: 'claims', id: 'o', holder: 'h', startedAt: '2026-01-01T00:00:00Z' } as const;
     const world = new World(3)
       .op(op)

@@ -79,7 +79,9 @@ function checkSpace(world: World, before: RecordDoc, { op }: RecordDoc): string 
   const cluster = current(world);
   if (op?.kind !== 'ClearNoSpace' || !cluster?.noSpace) return undefined;
   const old = before.op?.kind === 'ClearNoSpace' && before.op.id === op.id ? before.op.done : [];
-  const { small } = cluster.noSpace;
+  const { small, compacted, of } = cluster.noSpace;
+  const wasDeep = before.op?.kind === 'ClearNoSpace' && before.op.deep;
+  if (op.deep && !wasDeep && compacted && of !== 'values') return 'history is dropped that needs no space';
   if (op.done.some((id) => !old.includes(id) && !small.includes(id))) return 'called defragmented, but is not';
   if (op.step === 'disarm' && !votersOf(cluster).every((m) => small.includes(m.id)))
     return 'disarming begins before every database has room';
@@ -92,7 +94,7 @@ function checkFailure(world: World, before: RecordDoc, doc: RecordDoc): string |
   const { noSpace } = cluster ?? {};
   if (doc.failure.of === 'ClearNoSpace') {
     const large = noSpace && cluster && !votersOf(cluster).every((m) => noSpace.small.includes(m.id));
-    if (large && !noSpace.compacted && !world.tight) return 'clearing space is given up while history is left';
+    if (large && noSpace.of !== 'values' && !world.tight) return 'clearing space is given up while it can be freed';
     return large ? undefined : 'clearing space is called failed that did not fail';
   }
   if (doc.failure.of.startsWith('Recover')) {

@@ -93,7 +93,7 @@ export const alarmed = (world: World): World => ({
   ...world,
   clusters: world.clusters.map((c) => ({
     ...c,
-    noSpace: { alarms: c.members.map((m) => m.id), compacted: false, small: [] },
+    noSpace: { alarms: c.members.map((m) => m.id), compacted: false, small: [], of: 'new' },
   })),
 });
 

@@ -71,11 +71,14 @@ export function apply(world: World, effect: Effect): Applied {
       return ok({ ...world, jobs: world.jobs.map((j) => (j === job ? { ...j, deleting: true as const } : j)) });
     }
     case 'Compact':
-      // The newest revisions hold everything, and the first compaction keeps them.
-      return space(world, (c, s) => ({ ...c, noSpace: { ...s, compacted: s.compacted || effect.revision > 0 } }));
+      // The first compaction keeps the newest revisions.
+      return space(world, (c, s) => ({
+        ...c,
+        noSpace: { ...s, compacted: s.compacted || s.of === 'old' || effect.revision > 0 },
+      }));
     case 'Defrag':
       return space(onlyOnce(world, effect.done), (c, s) =>
-        s.compacted && !s.values && !s.small.includes(effect.memberId)
+        s.compacted && s.of !== 'values' && !s.small.includes(effect.memberId)
           ? { ...c, noSpace: { ...s, small: [...s.small, effect.memberId] } }
           : c,
       );

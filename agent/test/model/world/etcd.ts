@@ -32,8 +32,8 @@ export interface Cluster {
     readonly alarms: readonly string[];
     readonly compacted: boolean;
     readonly small: readonly string[];
-    /** Current values alone fill it, so no compaction helps. */
-    readonly values?: true;
+    /** What fills it: revisions that no compaction keeps, the newest ones, or current values, against which none helps. */
+    readonly of: 'old' | 'new' | 'values';
   };
 }
 

@@ -154,14 +154,10 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
     w.clusters.flatMap((c): Possible => {
       const alarms = c.members.filter((m) => !m.learner).map((m) => m.id);
       const isSkipped = c.noSpace || !c.leader || w.record?.doc.op?.kind === 'ClearNoSpace';
-      const full = { alarms, compacted: false, small: [] };
-      return [
-        ['the database is full: NOSPACE', isSkipped ? undefined : withCluster(w, { ...c, noSpace: full })],
-        [
-          'the database is full of values: NOSPACE',
-          isSkipped ? undefined : withCluster(w, { ...c, noSpace: { ...full, values: true } }),
-        ],
-      ];
+      return (['old', 'new', 'values'] as const).map((of) => [
+        `the database is full of ${of === 'values' ? of : `${of} revisions`}: NOSPACE`,
+        isSkipped ? undefined : withCluster(w, { ...c, noSpace: { alarms, compacted: false, small: [], of } }),
+      ]);
     }),
   fullAgain: (w) => {
     const op = w.record?.doc.op;
@@ -169,7 +165,7 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
     return w.clusters.map((c) => [
       'the databases have grown again',
       c.noSpace?.small.length
-        ? withCluster(w, { ...c, noSpace: { ...c.noSpace, small: [], values: true } })
+        ? withCluster(w, { ...c, noSpace: { ...c.noSpace, small: [], of: 'values' } })
         : undefined,
     ]);
   },

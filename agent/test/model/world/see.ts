@@ -356,11 +356,13 @@ function memberStatus(world: World, id: string): Known<seen.MemberStatus> {
     appliedIndex: raftIndex(cluster, wal.at),
     revision: wal.at + 1,
     dbSize: size,
-    dbInUse: cluster.noSpace && (cluster.noSpace.values || !cluster.noSpace.compacted) ? 1000 : 100,
+    dbInUse: cluster.noSpace && !isFreed(cluster.noSpace) ? 1000 : 100,
     quota: cluster.minor >= 6 ? QUOTA : undefined,
     clusterVersion: `3.${cluster.minor}.0`,
   });
 }
+
+const isFreed = ({ compacted, of }: NonNullable<Cluster['noSpace']>): boolean => compacted && of !== 'values';
 
 const alarmsOf = ({ noSpace, corrupt }: Cluster): seen.Alarm[] => [
   ...(noSpace?.alarms ?? []).map((memberId) => ({ memberId, type: 'NoSpace' as const })),

@@ -4,7 +4,7 @@ import { withoutFlags } from './connections.ts';
 const failure = (code: string) => Object.assign(new Error('x'), { code });
 const codes = [
   'SELF_SIGNED_CERT_IN_CHAIN',
-  'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+  'ERR_SSL_PEER_CERTIFICATE_REQUIRED',
   'ERR_SSL_ALERT_BAD_CERTIFICATE',
 ];
 

@@ -150,7 +150,6 @@ export const clearNoSpaceSteps = [
       name: 'ClearNoSpace.useless',
       does: 'WriteRecord',
       to: 'running',
-      when: { 'nothing is defragmented': (v) => op(v, 'defrag')!.done.length === 0 },
       requires: { 'no defragmentation gives room': (v) => isFull(v, roomy) },
       effect: stillFull,
     }),
