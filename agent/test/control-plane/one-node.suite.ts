@@ -113,13 +113,16 @@ test.each([[[]], [['--anonymous-auth=false']]])(
     const starting = join(node.root, 'starting');
     const args = (name: string, ...more: string[]) =>
       restoreArgs(node, place, id, `--initial-cluster-token=${name}${flags.length}`, ...more);
+    const replace = async (text: string) => {
+      await rename(file, join(node.root, 'kube-apiserver.yaml'));
+      while (node.kubelet.pid('kube-apiserver.yaml') !== undefined) await sleep(50);
+      await writeFile(file, text);
+    };
     await writeFile(starting, '');
     const change = parse(before);
     change.spec.containers[0].command.push(`--starting-while=${starting}`, ...flags);
     change.spec.containers[0].command.push('--service-cluster-ip-range=10.96.0.0/12');
-    await rename(file, join(node.root, 'kube-apiserver.yaml'));
-    while (node.kubelet.pid('kube-apiserver.yaml') !== undefined) await sleep(50);
-    await writeFile(file, stringify(change));
+    await replace(stringify(change));
     try {
       expectFailure(await run(args('starting', '--wait=5s')), 50, /the API server is not ready \(500 at/);
       const { result } = await run(restoreArgs(node, place, '--check', '--wait=1s', '--kubeconfig=/nowhere'));
@@ -134,7 +137,7 @@ test.each([[[]], [['--anonymous-auth=false']]])(
       );
     } finally {
       await rm(starting, { force: true });
-      await writeFile(file, before);
+      await replace(before);
     }
   },
 );

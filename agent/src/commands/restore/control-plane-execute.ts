@@ -1,5 +1,6 @@
 import { type Marker, memberDir, partialDir, readMarker } from '../../control-plane/node/data-directory.ts';
 import type { EtcdNode } from '../../control-plane/node/node.ts';
+import { quotaNotes } from '../../control-plane/restore/free-space.ts';
 import {
   JOURNAL_SCHEMA,
   Journal,
@@ -164,6 +165,7 @@ async function prepareHere(
   return withAnswering(context, async (opened) => {
     const request = await prepareRequest(opened, node, context, grow);
     refusePassedOver(request);
+    for (const note of quotaNotes(node.member, request.manifest)) context.log.warn(note);
     const before = await readMarker(memberDir(node.member.dataDir));
     const { id, content } = request.manifest;
     const isSame = before?.id === id && [content.sha256, undefined].includes(before.sha256);

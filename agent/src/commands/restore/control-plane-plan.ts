@@ -3,7 +3,7 @@ import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { passedOverText } from '../../backup/catalog/passed-over.ts';
 import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
 import { SYSTEMD_ROOTS } from '../../control-plane/node/systemd-unit.ts';
-import { refuseAboveQuota, refuseWithoutRoom } from '../../control-plane/restore/free-space.ts';
+import { quotaNotes, refuseWithoutRoom } from '../../control-plane/restore/free-space.ts';
 import { type PlanRequest, planSteps, planText } from '../../control-plane/restore/plan.ts';
 import { bumpAndToken, type Checked, fetchChecked } from '../../control-plane/restore/prepare.ts';
 import { highestServed } from '../../control-plane/state/bump.ts';
@@ -32,7 +32,6 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
   return withAnswering(context, async (opened) => {
     const request = await prepareRequest(opened, node, context, grow);
     const { manifest } = request;
-    refuseAboveQuota(node, manifest);
     await refuseWithoutRoom(node.member, manifest.content.sizeBytes);
     await using scratch = await scratchDirectory(settings.scratch);
     // The plan names the snapshot, so a missing name is not an error here.
@@ -51,7 +50,12 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
       ...(node.kind === 'systemd' && { mayExist: [...SYSTEMD_ROOTS, ...(node.files ?? [])] }),
       // Passed to all nodes, so that they agree whatever each of them knows.
       flags: [...withNamespace(flags, opened), ...sha256Of(settings, manifest), `--bump-revision=${bump}`],
-      notes: [...notesOf(request), ...switchNotes(manifest.id, checked, true), ...leftOutNotes(leftOut)],
+      notes: [
+        ...notesOf(request),
+        ...quotaNotes(node.member, manifest),
+        ...switchNotes(manifest.id, checked, true),
+        ...leftOutNotes(leftOut),
+      ],
       id: manifest.id,
       createdAt: manifest.createdAt,
       revision: checked.revision,

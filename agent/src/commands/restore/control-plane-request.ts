@@ -11,7 +11,7 @@ import { type EtcdNode, readNode } from '../../control-plane/node/node.ts';
 import { apiServersOf } from '../../control-plane/node/processes.ts';
 import { Journal } from '../../control-plane/restore/journal.ts';
 import { type PrepareRequest, readPrepared } from '../../control-plane/restore/prepare.ts';
-import type { RestoreContext } from '../../control-plane/restore/restore.ts';
+import type { RestoreContext } from '../../control-plane/restore/wait.ts';
 import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
 import { beganAfter, dataRevision } from '../../control-plane/state/data-revision.ts';
 import { reachable } from '../../control-plane/state/health.ts';

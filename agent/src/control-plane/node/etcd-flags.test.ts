@@ -1,4 +1,4 @@
-import { effectiveFlags, flagsOfArguments, flagsOfConfig, urlsOfArguments } from './etcd-flags.ts';
+import { effectiveFlags, etcdUrls, flagsOfArguments, flagsOfConfig } from './etcd-flags.ts';
 
 const noConfig = () => Promise.reject(new Error('there is none'));
 
@@ -15,7 +15,13 @@ test('flags are read in every spelling that etcd takes', () => {
 test('the last of a repeated flag counts, and its URLs add up', () => {
   const args = ['--etcd-servers=http://a,http://b', '--etcd-servers', 'http://c'];
   expect(flagsOfArguments(args)).toEqual({ 'etcd-servers': 'http://c' });
-  expect(urlsOfArguments(args, 'etcd-servers')).toEqual(['http://a', 'http://b', 'http://c']);
+  expect(etcdUrls(args)).toEqual(['http://a', 'http://b', 'http://c']);
+  expect(
+    etcdUrls([
+      '--etcd-servers=http://a',
+      '--etcd-servers-overrides=/events#http://b;http://c,apps/deployments#http://d',
+    ]),
+  ).toEqual(['http://a', 'http://b', 'http://c', 'http://d']);
 });
 
 test('flags take precedence over the environment, and a config file over both', async () => {

@@ -6,9 +6,16 @@ export type EtcdFlags = Readonly<Record<string, string>>;
 /** Of a flag that is given several times, the last one counts. */
 export const flagsOfArguments = (args: readonly string[]): EtcdFlags => Object.fromEntries(givenFlags(args));
 
-/** All URLs of a flag of kube-apiserver that adds up if it is given several times. */
-export const urlsOfArguments = (args: readonly string[], name: string): string[] =>
-  givenFlags(args).flatMap(([flag, value]) => (flag === name ? value.split(',').filter(Boolean) : []));
+/** All URLs of etcd that a kube-apiserver uses. Both flags add up, and the second one has `group/resource#url;url`. */
+export const etcdUrls = (args: readonly string[]): string[] =>
+  givenFlags(args)
+    .flatMap(([flag, value]) => {
+      if (flag === 'etcd-servers') return value.split(',');
+      return flag === 'etcd-servers-overrides'
+        ? value.split(',').flatMap((each) => each.replace(/^.*#/, '').split(';'))
+        : [];
+    })
+    .filter(Boolean);
 
 /** Parses `--name=value`, `-name=value`, `--name value`, and `--name` alone, which means true. */
 export function givenFlags(args: readonly string[]): [name: string, value: string][] {

@@ -55,9 +55,9 @@ test('the endpoint of the control plane comes from a kubeconfig of the node', as
 
 test('further names come from the certificate of the backup, without those of its own node', async () => {
   await apiServer(...cluster);
-  const kubeadms = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.corp.local'];
+  const ofKubeadm = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.corp.local'];
   const ofNode = ['cp1', '10.1.0.1', '10.8.0.1'];
-  const pem = await selfSigned([...kubeadms, ...ofNode, 'api.example.com', 'vip.example.com', '10.1.0.100']);
+  const pem = await selfSigned([...ofKubeadm, ...ofNode, 'api.example.com', 'vip.example.com', '10.1.0.100']);
   const etcd = {
     from: 'static-pod' as const,
     command: ['etcd', '--initial-advertise-peer-urls=https://10.1.0.1:2380'],

@@ -41,7 +41,7 @@ export async function certificatesCommand(
   return ['kubeadm init phase certs', phase, ...options].join(' ');
 }
 
-/** Where the kubeconfigs of this node expect the API servers, unless that is this node itself. */
+/** Where the kubeconfig of this node expects the API servers, unless that is this node itself. */
 async function endpointOf(manifestsDir: string): Promise<string[]> {
   for (const name of ['admin.conf', 'kubelet.conf']) {
     const text = await readFile(join(dirname(manifestsDir), name), 'utf8').catch(() => '');
@@ -59,8 +59,8 @@ function furtherNames({ pem, host }: OtherServer, service: string | undefined): 
     service,
     ...(host?.etcd?.command ?? []).flatMap((word) => word.split(/[=,]/).map(hostOf)),
   ];
-  const isKubeadms = (name: string) => /^kubernetes(\.default(\.svc(\..+)?)?)?$/.test(name);
-  return namesIn(pem).filter((name) => !isKubeadms(name) && !own.includes(name));
+  const isOfKubeadm = (name: string) => /^kubernetes(\.default(\.svc(\..+)?)?)?$/.test(name);
+  return namesIn(pem).filter((name) => !isOfKubeadm(name) && !own.includes(name));
 }
 
 function namesIn(pem: string): string[] {

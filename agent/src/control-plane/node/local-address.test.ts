@@ -14,6 +14,7 @@ test.each([
   ['https://127.0.0.1:2379', 'https://localhost:2379', true],
   ['https://0.0.0.0:2379', 'https://127.0.0.1:2379', true],
   [`https://${own ?? '127.0.0.1'}:2379`, 'https://0.0.0.0:2379', true],
+  ['https://127.0.0.2:2379', 'https://0.0.0.0:2379', true],
   ['https://10.0.0.5:2379', 'https://10.0.0.5:2379', true],
   ['https://etcd.invalid:2379', 'https://etcd.invalid:2379', true],
   ['https://127.0.0.1', 'https://127.0.0.1:2379', true],

@@ -13,10 +13,14 @@ export const isLoopback = (address: string): boolean => /^127\.|^::1$/.test(addr
 /** Whether a client that connects to the first URL reaches a server that listens at the second one, on this machine. */
 export async function reaches(client: string, server: string): Promise<boolean> {
   if (portOf(client) !== portOf(server)) return false;
+  if (hostOf(client) === hostOf(server)) return true;
   const [theirs, ours] = await Promise.all([client, server].map((url) => addressesOf(url)));
-  const own = ANY.has(hostOf(server)) ? [...addresses(), ...LOOPBACK] : ours!;
-  return theirs!.some((address) => own.includes(address));
+  const isAny = ANY.has(hostOf(server));
+  return theirs!.some((address) => (isAny ? isOwn(address) : ours!.includes(address)));
 }
+
+/** Whether this machine has the address. */
+export const isOwn = (address: string): boolean => isLoopback(address) || addresses().has(address);
 
 const portOf = (url: string): string => {
   const { port = '', protocol } = URL.parse(url) ?? {};

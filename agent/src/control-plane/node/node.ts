@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { AgentError, messageOf, usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
 import { isOfContainer } from '../../store/container-path.ts';
-import { type EtcdFlags, effectiveFlags, urlsOfArguments } from './etcd-flags.ts';
-import { addresses, addressesOf, isLoopback } from './local-address.ts';
+import { type EtcdFlags, effectiveFlags, flagsOfArguments } from './etcd-flags.ts';
+import { addressesOf, isOwn } from './local-address.ts';
 import { type MemberFlags, memberFlags } from './member-flags.ts';
 import { pathsOf } from './mount-namespace.ts';
 import { type EtcdProcess, etcdProcesses } from './processes.ts';
@@ -148,7 +148,7 @@ async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
   }
   const readConfig = (config: string) => {
     refuseUnknown(file, '--config-file', config);
-    return text('--etcd-unit', config);
+    return text('--etcd-unit', resolve(unit.workingDirectory ?? '/', config));
   };
   const flags = await flagsOf(expanded(args, env), env, '--etcd-unit', readConfig);
   for (const [name, value] of Object.entries(flags)) if (NEEDED.test(name)) refuseUnknown(file, `--${name}`, value);
@@ -218,9 +218,9 @@ async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<Etcd
   const where = `${manifestsDir} does not contain kubeadm's ${ETCD_MANIFEST}`;
   const all = await etcdProcesses();
   const places = await Promise.all(all.map(async (each) => ({ each, hostPath: await pathsOf(each.pid) })));
-  const isNamed = ({ each: { flags }, hostPath }: (typeof places)[number]) =>
-    dataDir === undefined || [flags['data-dir'], hostPath(flags['data-dir'] ?? '')].includes(dataDir);
-  const named = places.filter(isNamed).map(({ each }) => each);
+  const inPlace = places.filter(({ each: { flags }, hostPath }) => hostPath(flags['data-dir'] ?? '') === dataDir);
+  const ofFlag = all.filter(({ flags }) => dataDir === undefined || flags['data-dir'] === dataDir);
+  const named = inPlace.length > 0 ? inPlace.map(({ each }) => each) : ofFlag;
   // The etcd of a pod is not a service of this machine.
   const services: EtcdProcess[] = [];
   for (const each of named) if (!(await isOfKubelet(each))) services.push(each);
@@ -263,10 +263,9 @@ async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<Etcd
 /** Returns the etcd URLs of this node's API server, if none of them is on this machine. */
 async function externalEtcd(manifestsDir: string): Promise<string | undefined> {
   const pod = await readStaticPod(join(manifestsDir, 'kube-apiserver.yaml'), 'kube-apiserver').catch(() => undefined);
-  const servers = urlsOfArguments(pod?.args ?? [], 'etcd-servers');
+  const servers = flagsOfArguments(pod?.args ?? [])['etcd-servers']?.split(',') ?? [];
   const used = (await Promise.all(servers.map(addressesOf))).flat();
-  const isHere = used.some((address) => isLoopback(address) || addresses().has(address));
-  return isHere || servers.length === 0 ? undefined : servers.join(',');
+  return used.some(isOwn) || servers.length === 0 ? undefined : servers.join(',');
 }
 
 function outside(

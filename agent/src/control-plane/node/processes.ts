@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { type EtcdFlags, effectiveFlags, flagsOfArguments, urlsOfArguments } from './etcd-flags.ts';
+import { type EtcdFlags, effectiveFlags, etcdUrls, flagsOfArguments } from './etcd-flags.ts';
 import { addressesOf, isLoopback, reaches } from './local-address.ts';
 import type { MemberFlags } from './member-flags.ts';
 import { type StaticPod, unknownIn } from './static-pod.ts';
@@ -79,6 +79,7 @@ export async function etcdOf({
   dataDir,
 }: {
   readonly member: Pick<MemberFlags, 'dataDir'>;
+  /** The same as etcd sees it. */
   readonly dataDir: string;
 }): Promise<Process | undefined> {
   const names = new Set([member.dataDir, dataDir]);
@@ -100,7 +101,7 @@ export async function apiServersOf({ clientUrls }: Pick<MemberFlags, 'clientUrls
 async function usesOneOf({ pid, args }: Process, clientUrls: readonly string[]): Promise<boolean> {
   // A pod with a network of its own has its own loopback address.
   const isElsewhere = (await isSameFile(`/proc/${pid}/ns/net`, '/proc/self/ns/net')) === false;
-  for (const url of urlsOfArguments(args, 'etcd-servers')) {
+  for (const url of etcdUrls(args)) {
     if (isElsewhere && (await addressesOf(url)).every(isLoopback)) continue;
     for (const own of clientUrls) if (await reaches(url, own)) return true;
   }

@@ -11,24 +11,28 @@ import type { Prepared } from './prepare.ts';
 const LIMIT = 5_000;
 /** etcd answers nothing else while it defragments: some seconds for each GiB. */
 const DEFRAGMENT_LIMIT = 600_000;
-/** With a smaller share of the file in use, a defragmentation is worth its time. */
-const FRAGMENTED = 0.95;
+/** Share of a quota, or of a file, that may be in use. */
+const FULL = 0.95;
+
+type Member = Pick<MemberFlags, 'listenClientUrls' | 'clientTls' | 'quota'>;
 
 /**
  * Clears the alarms that the restored etcd has from its snapshot: with them it refuses what the API server needs. Returns why an
  * alarm is left. A CORRUPT alarm that is not the snapshot's stays: the members have become different since.
  */
 export async function clearAlarms(
-  { listenClientUrls, clientTls }: Pick<MemberFlags, 'listenClientUrls' | 'clientTls'>,
+  { listenClientUrls, clientTls, quota }: Member,
   { noSpaceAlarm = false, corruptAlarm = false }: Pick<Prepared, 'noSpaceAlarm' | 'corruptAlarm'>,
   log: Log,
 ): Promise<string | undefined> {
-  const [url] = listenClientUrls.filter((each) => /^https?:/.test(each)).map(reachable);
+  const url = urlOf(listenClientUrls);
   if (url === undefined) return undefined;
   try {
     return await withChannel(url, clientTls, async (channel) => {
       const raised = await alarms(channel, { deadline: LIMIT });
-      if (noSpaceAlarm || raised.some(({ type }) => type === 'NoSpace')) await freeSpace(channel);
+      const isFull = raised.some(({ type }) => type === 'NoSpace');
+      const full = noSpaceAlarm || isFull ? await freeSpace(channel, quota) : undefined;
+      if (full !== undefined) return full;
       for (const each of raised) {
         if (each.type === 'Corrupt' && !corruptAlarm)
           return 'etcd has the alarm CORRUPT: its members hold different data';
@@ -45,8 +49,34 @@ export async function clearAlarms(
 
 const nameOf = ({ type }: RaisedAlarm): string => type.toUpperCase();
 
-/** Gives back what the compaction of the restore has freed. Each node does that for its own member. */
-async function freeSpace(channel: GrpcChannel): Promise<void> {
-  const { dbSize, dbSizeInUse } = await status(channel, { deadline: LIMIT });
-  if (dbSizeInUse < FRAGMENTED * dbSize) await defragment(channel, { deadline: DEFRAGMENT_LIMIT });
+/**
+ * Makes room in a database above the quota, also without the alarm: the next write would raise it. Returns why there is too little
+ * room. An etcd that does not show its size is not held up.
+ */
+export async function makeRoom({ listenClientUrls, clientTls, quota }: Member): Promise<string | undefined> {
+  const url = urlOf(listenClientUrls);
+  if (url === undefined) return undefined;
+  try {
+    return await withChannel(url, clientTls, async (channel) => {
+      const { dbSize, dbSizeQuota = quota } = await status(channel, { deadline: LIMIT });
+      return dbSizeQuota !== undefined && dbSize >= dbSizeQuota ? freeSpace(channel, quota) : undefined;
+    });
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    return undefined;
+  }
 }
+
+/** Gives back what the compaction of the restore has freed. Each node does that for its own member. */
+async function freeSpace(channel: GrpcChannel, quota: number | undefined): Promise<string | undefined> {
+  // etcd before 3.6 does not show its quota.
+  const { dbSize, dbSizeInUse, dbSizeQuota = quota } = await status(channel, { deadline: LIMIT });
+  if (dbSizeQuota !== undefined && dbSizeInUse > FULL * dbSizeQuota) {
+    return `etcd refuses writes (NOSPACE), because its data take ${dbSizeInUse} of the ${dbSizeQuota} bytes that --quota-backend-bytes allows: allow more in the flags of etcd, on every node`;
+  }
+  if (dbSizeInUse < FULL * dbSize) await defragment(channel, { deadline: DEFRAGMENT_LIMIT });
+  return undefined;
+}
+
+const urlOf = (urls: readonly string[]): string | undefined =>
+  urls.filter((each) => /^https?:/.test(each)).map(reachable)[0];

@@ -4,7 +4,6 @@ import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
-import type { EtcdNode } from '../node/node.ts';
 
 /** Two files of the write-ahead log, in bytes. */
 const WAL_FILES = 160 * 1024 * 1024;
@@ -27,21 +26,17 @@ export async function refuseWithoutRoom(
   if (log && !isShared) refuseLess(`${walDir}: no room for a second write-ahead log`, log, WAL_FILES);
 }
 
-/** Refuses a database that is larger than etcd's quota: etcd would start, and refuse every write. */
-export function refuseAboveQuota(
-  { source, member: { quota } }: Pick<EtcdNode, 'source' | 'member'>,
+/** Says that a database is larger than etcd's quota, above which etcd refuses every write. What the compaction frees is known later. */
+export function quotaNotes(
+  { quota }: Pick<MemberFlags, 'quota'>,
   { id, content }: Pick<Manifest, 'id' | 'content'>,
-): void {
+): string[] {
   const size = content.sizeBytes - TRAILER;
-  if (quota === undefined || size < quota) return;
-  throw new AgentError(
-    ExitCode.usage,
-    `${source}: the database in ${id} has ${mebibytes(size)}, and the quota of this etcd is ${mebibytes(quota)}, so it would refuse every write (NOSPACE); set --quota-backend-bytes=${roomFor(size)} on every node, then run this command again`,
-  );
+  if (quota === undefined || size < quota) return [];
+  return [
+    `the database in ${id} has ${mebibytes(size)}, and the quota of this etcd (--quota-backend-bytes) is ${mebibytes(quota)}: the restore compacts and defragments it, and ends with 50 if that does not make room enough; better, allow more before, on every node`,
+  ];
 }
-
-/** Half as much again, in whole GiB. */
-const roomFor = (size: number): number => Math.ceil((1.5 * size) / 1024 ** 3) * 1024 ** 3;
 
 function refuseLess(what: string, { free }: Room, needed: number): void {
   if (free >= needed) return;

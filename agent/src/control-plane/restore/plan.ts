@@ -4,7 +4,8 @@ import { hostOf } from '../node/local-address.ts';
 import type { EtcdNode } from '../node/node.ts';
 import { type LeftOut, titleOf } from '../state/members-left-out.ts';
 import type { SnapshotMember } from '../state/snapshot-members.ts';
-import { startCommand, stopCommand } from './restore.ts';
+import { startCommand } from './restore.ts';
+import { stopCommand } from './stop-node.ts';
 
 export interface PlanRequest {
   /** Who serves, and whether to restore at all. */

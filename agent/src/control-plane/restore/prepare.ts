@@ -30,7 +30,7 @@ import {
   snapshotMembers,
   votersOf,
 } from '../state/snapshot-members.ts';
-import { refuseAboveQuota, refuseWithoutRoom } from './free-space.ts';
+import { refuseWithoutRoom } from './free-space.ts';
 import { discardPrepared } from './replace-member.ts';
 import { stageLog } from './wal-dir.ts';
 
@@ -136,7 +136,6 @@ export async function readPrepared(dataDir: string): Promise<Prepared | undefine
 export async function prepare(request: PrepareRequest): Promise<Prepared> {
   const { dataDir } = request.node.member;
   const partial = partialDir(dataDir);
-  refuseAboveQuota(request.node, request.manifest);
   await refuseWithoutRoom(request.node.member, request.manifest.content.sizeBytes);
   const hadDirectory = await stat(dataDir).catch(() => undefined);
   try {

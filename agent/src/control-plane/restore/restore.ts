@@ -1,21 +1,16 @@
 import { join } from 'node:path';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import type { Progress } from '../../lib/terminal/progress.ts';
 import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveManifests } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
 import { apiServerOf, apiServerTrouble, etcdTrouble, otherCluster, serveTrouble } from '../state/health.ts';
 import { blocksRestore, titleOf } from '../state/members-left-out.ts';
 import { stillRunning } from '../state/still-running.ts';
-import { clearAlarms } from './alarms.ts';
+import { clearAlarms, makeRoom } from './alarms.ts';
 import type { Journal, JournalContent, State } from './journal.ts';
 import { discardPrepared, replaceMember } from './replace-member.ts';
 import { stopNode } from './stop-node.ts';
-import { type Waiting, waitUntilClear } from './wait.ts';
-
-export interface RestoreContext extends Waiting {
-  readonly progress: Progress;
-}
+import { type RestoreContext, waitUntilClear } from './wait.ts';
 
 const refused = (message: string) => new AgentError(ExitCode.refused, message);
 const timedOut = (message: string) => new AgentError(ExitCode.timedOut, message);
@@ -105,7 +100,8 @@ async function startEtcd(journal: Journal, context: RestoreContext): Promise<Sta
 const waitUntilServing = ({ content }: Journal, context: RestoreContext): Promise<string | undefined> => {
   const { node, clusterId } = content;
   const clear = () => clearAlarms(node.member, content, context.log);
-  return waitUntilClear(() => serveTrouble(node.member, clusterId, clear), context);
+  const check = async () => (await serveTrouble(node.member, clusterId, clear)) ?? makeRoom(node.member);
+  return waitUntilClear(check, context);
 };
 
 async function whatToDo(content: JournalContent): Promise<string> {
@@ -131,7 +127,5 @@ async function startApiServer(journal: Journal, context: RestoreContext): Promis
   return 'done';
 }
 
-export const stopCommand = (kind: string): string =>
-  kind === 'systemd' ? 'systemctl stop etcd' : 'systemctl stop etcd, or whatever runs it';
 export const startCommand = (kind: string): string =>
   kind === 'systemd' ? 'systemctl start etcd' : 'systemctl start etcd, or whatever runs it';

@@ -1,13 +1,13 @@
 import { basename, join } from 'node:path';
 import { codeOf } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
 import { API_MANIFESTS, moveManifests } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
 import { type Process, processesOf } from '../node/processes.ts';
 import { readStaticPod } from '../node/static-pod.ts';
 import { apiServerStillRunning, etcdStillRunning, stillRunning } from '../state/still-running.ts';
 import type { Journal } from './journal.ts';
-import { type RestoreContext, stopCommand } from './restore.ts';
-import { waitUntilClear } from './wait.ts';
+import { type RestoreContext, waitUntilClear } from './wait.ts';
 
 /** How long after its manifest is gone a process is ended, and then killed, in ms. The guide names both. */
 const END_AFTER = 5_000;
@@ -64,7 +64,7 @@ function ending(names: readonly string[], { manifests }: Journal, { log }: Resto
         log.warn(
           `the kubelet has not stopped ${basename(name, '.yaml')} (pid ${pid}) yet; the agent ends it (${signal})`,
         );
-        end(pid, signal);
+        end(pid, signal, log);
       }
     }
     return sent.size > 0;
@@ -76,11 +76,14 @@ async function startedBy(manifest: string): Promise<Process[]> {
   return pod ? processesOf(pod) : [];
 }
 
-function end(pid: number, signal: NodeJS.Signals): void {
+function end(pid: number, signal: NodeJS.Signals, log: Log): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // It has ended meanwhile.
-    if (codeOf(error) !== 'ESRCH') throw error;
+    // Without such a process it has ended meanwhile.
+    if (codeOf(error) !== 'ESRCH') log.warn(`process ${pid} cannot be ended (${codeOf(error)}): end it by hand`);
   }
 }
+
+export const stopCommand = (kind: string): string =>
+  kind === 'systemd' ? 'systemctl stop etcd' : 'systemctl stop etcd, or whatever runs it';

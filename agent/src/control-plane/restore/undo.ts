@@ -5,8 +5,8 @@ import { manifestsIn, moveManifests } from '../node/manifests.ts';
 import { serveTrouble } from '../state/health.ts';
 import type { Journal } from './journal.ts';
 import { discardPrepared, oldData, oldDataText, putBack } from './replace-member.ts';
-import type { RestoreContext } from './restore.ts';
 import { stopNode } from './stop-node.ts';
+import type { RestoreContext } from './wait.ts';
 
 /** Puts the old data and manifests back, if they were moved. Refuses if the new member has served: everything written since would be lost. */
 export async function undo(journal: Journal, context: RestoreContext): Promise<void> {

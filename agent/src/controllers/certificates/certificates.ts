@@ -5,6 +5,7 @@ import { isStatus, unlessMissing } from '../../kube/api-error.ts';
 import type { EventOf } from '../../kube/events.ts';
 import type { Secret } from '../../kube/objects.ts';
 import type { Paths } from '../../kube/paths.ts';
+import { unquoted } from '../../kube/unquoted.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { LogOnce } from '../../lib/log-once.ts';
@@ -77,6 +78,8 @@ export class Certificates {
   readonly #kept = new KeptAuthorities();
   /** Report of the members, with its time on the monotonic clock. */
   #members: { readonly reports: MemberReports; readonly tick: number } | undefined;
+  /** Lists that every member was seen to have: no member goes back to an earlier one. */
+  readonly #proven = new Set<string>();
   #isRunning = false;
   #spec: CertificatesSpec = {};
   /** Undefined while they are not known. */
@@ -248,8 +251,9 @@ export class Certificates {
         continue;
       }
       const decision = decide(facts, wanted, now, {
-        ...{ failed: new Set(failed.keys()), clockAhead, members: this.#reports() },
+        ...{ failed: new Set(failed.keys()), clockAhead, members: this.#reports(), provenLists: this.#proven },
       });
+      for (const id of decision.provenLists) this.#proven.add(id);
       this.#remember(wanted, decision.certificates);
       const { write } = decision;
       if (!write || signal.aborted || this.#wanted !== wanted) return this.#found(decision, failed);
@@ -328,7 +332,7 @@ export class Certificates {
       this.#tell(write, secret, before?.known === true && textOf(before.v!, 'tls.crt') !== '');
       return undefined;
     } catch (error) {
-      return isStatus(error, 409) ? conflict : withoutKeys(messageOf(error), secret);
+      return isStatus(error, 409) ? conflict : unquoted(messageOf(error), keysIn(secret));
     }
   }
 
@@ -341,7 +345,7 @@ export class Certificates {
       await client.replace(paths.of('secrets', name), secret);
       await at('after WriteAuthorityBack');
     } catch (error) {
-      return isStatus(error, 409) ? undefined : withoutKeys(messageOf(error), secret);
+      return isStatus(error, 409) ? undefined : unquoted(messageOf(error), keysIn(secret));
     }
     const message = `Wrote the authority back into Secret ${name}, which somebody had emptied`;
     log.warn(message);
@@ -414,17 +418,7 @@ const pointOf = ({ make, of }: Write): string =>
     leaf: `Issue${nameOf(of)}Certificate`,
   })[make];
 
-/** An admission webhook may quote what it refuses. */
-function withoutKeys(message: string, secret: Secret | undefined): string {
-  const keys = Object.entries(secret?.data ?? {}).filter(([name]) => name.endsWith('.key'));
-  const texts = keys.flatMap(([, value]) => [value, ...Buffer.from(value, 'base64').toString().split('\n')]);
-  const quotes = (text: string) =>
-    Array.from({ length: Math.max(0, text.length - quoted + 1) }, (_, at) => text.slice(at, at + quoted));
-  const isQuoted = texts
-    .filter((text) => !text.startsWith('-----'))
-    .some((text) => quotes(text).some((part) => message.includes(part)));
-  return isQuoted ? 'it was refused, in words that quote its keys' : message;
-}
-
-/** Characters of a key that are one too many. */
-const quoted = 16;
+const keysIn = (secret: Secret | undefined): string[] =>
+  Object.entries(secret?.data ?? {})
+    .filter(([name]) => name.endsWith('.key'))
+    .map(([, value]) => Buffer.from(value, 'base64').toString());
