@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { Log } from '../../lib/log.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
-import { verifyControlPlane, verifyText, verifyUntilHealthy } from './verify.ts';
+import { healthUrl, verifyControlPlane, verifyText, verifyUntilHealthy } from './verify.ts';
 
 const node = (port: number) => {
   const member = { listenClientUrls: [`http://127.0.0.1:${port}`], metricsUrls: [] as string[], clientTls: {} };
@@ -45,6 +45,32 @@ test('no problems', async () => {
   );
   expect(report.problems).toEqual([]);
   expect(verifyText(report)).toMatch(/node +cp1 +Ready\npod +etcd-cp1 +Running\n.*\nno problems$/s);
+});
+
+test('a pod that was evicted last week is no problem: another one has taken its place', async () => {
+  const pods = [object('coredns-old', 'False', 'Failed'), object('coredns-new', 'True', 'Running')];
+  const report = await withEtcd(200, (port) =>
+    verifyControlPlane({ ...rest, node: node(port), client: client([object('cp1', 'True')], pods) }),
+  );
+  expect(report.problems).toEqual([]);
+  expect(verifyText(report)).toMatch(/pod +coredns-old +Failed\n/);
+});
+
+test.each([
+  [[], 'https://127.0.0.1:10257/healthz'],
+  [['--secure-port=20257'], 'https://127.0.0.1:20257/healthz'],
+  [['--bind-address=0.0.0.0'], 'https://127.0.0.1:10257/healthz'],
+  [['--bind-address=10.0.0.1', '--secure-port=1'], 'https://10.0.0.1:1/healthz'],
+  [['--bind-address=::'], 'https://[::1]:10257/healthz'],
+  [['--bind-address=fd00::1'], 'https://[fd00::1]:10257/healthz'],
+  [['--secure-port=0'], undefined],
+])('a component with %j is asked where it listens', async (flags, url) => {
+  const folder = await mkdtemp(join(tmpdir(), 'verify-'));
+  const command = ['kube-controller-manager', ...flags];
+  const spec = { containers: [{ name: 'kube-controller-manager', command }] };
+  await writeFile(join(folder, 'kube-controller-manager.yaml'), JSON.stringify({ kind: 'Pod', spec }));
+  expect(await healthUrl(folder, 'kube-controller-manager', '10257')).toBe(url);
+  await rm(folder, { recursive: true });
 });
 
 test('problems are reported, one line each', async () => {

@@ -8,7 +8,7 @@ import { certificatesCommand } from '../node/kubeadm-certificates.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from '../node/manifests.ts';
 import type { EtcdNode } from '../node/node.ts';
 import { readStaticPod } from '../node/static-pod.ts';
-import { apiServerOf, apiServerTrouble, etcdTrouble, serveTrouble, unservedNames } from '../state/health.ts';
+import { apiServerOf, apiServerTrouble, etcdTrouble, reachable, serveTrouble, unservedNames } from '../state/health.ts';
 import { httpGet } from '../state/http-get.ts';
 import type { Prepared } from './prepare.ts';
 import { type Waiting, waitUntilClear } from './wait.ts';
@@ -96,10 +96,11 @@ async function componentHealth({ node, restored, manifestsDir }: VerifyRequest):
     checks.push(['kube-apiserver', () => serverTrouble(manifestsDir)]);
   }
   for (const [name, port] of [
-    ['kube-controller-manager', 10257],
-    ['kube-scheduler', 10259],
+    ['kube-controller-manager', '10257'],
+    ['kube-scheduler', '10259'],
   ] as const) {
-    if (found.includes(`${name}.yaml`)) checks.push([name, () => healthz(port)]);
+    if (found.includes(`${name}.yaml`))
+      checks.push([name, async () => healthz(await healthUrl(manifestsDir, name, port))]);
   }
   return Promise.all(
     checks.map(async ([name, check]) => {
@@ -108,6 +109,9 @@ async function componentHealth({ node, restored, manifestsDir }: VerifyRequest):
     }),
   );
 }
+
+/** Such a pod runs never again. What has evicted it, or its Job, has started another one. */
+const hasEnded = (phase: string): boolean => phase === 'Succeeded' || phase === 'Failed';
 
 async function serverTrouble(manifestsDir: string): Promise<string | undefined> {
   const server = await apiServerOf(join(manifestsDir, API_SERVER_MANIFEST));
@@ -119,10 +123,20 @@ async function serverTrouble(manifestsDir: string): Promise<string | undefined> 
   return `its certificate is not valid for ${wrong.join(' and ')}; move apiserver.crt and apiserver.key away, then: ${create}, with all further names that clients use, and restart the API server`;
 }
 
-async function healthz(port: number): Promise<string | undefined> {
-  const answer = await httpGet(`https://127.0.0.1:${port}/healthz`);
-  if (!answer) return 'does not answer';
-  return answer.status === 200 ? undefined : `answers ${answer.status}`;
+async function healthz(url: string | undefined): Promise<string | undefined> {
+  if (url === undefined) return undefined;
+  const answer = await httpGet(url);
+  if (!answer) return `does not answer at ${url}`;
+  return answer.status === 200 ? undefined : `answers ${answer.status} at ${url}`;
+}
+
+/** Where a component answers, by its manifest. Undefined if it listens nowhere. */
+export async function healthUrl(manifestsDir: string, name: string, port: string): Promise<string | undefined> {
+  const pod = await readStaticPod(join(manifestsDir, `${name}.yaml`), name).catch(() => undefined);
+  const flags = flagsOfArguments(pod?.args ?? []);
+  const { 'bind-address': host = '0.0.0.0', 'secure-port': given = port } = flags;
+  if (given === '0') return undefined;
+  return reachable(`https://${host.includes(':') ? `[${host}]` : host}:${given}/healthz`);
 }
 
 async function listed(
@@ -149,7 +163,7 @@ async function listed(
       }),
       pods: pods.items.map((pod) => {
         const phase = pod.status?.phase ?? 'Unknown';
-        return { name: pod.metadata.name, phase, ready: phase === 'Succeeded' || isTrue(pod, 'Ready') };
+        return { name: pod.metadata.name, phase, ready: hasEnded(phase) || isTrue(pod, 'Ready') };
       }),
     };
   } catch (error) {
