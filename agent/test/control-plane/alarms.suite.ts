@@ -69,18 +69,6 @@ test('NOSPACE by old revisions: the plan names it, and the restore makes room an
   expect([await plane.get('before'), await plane.get('after')]).toEqual(['yes', 'the restore']);
 });
 
-test('NOSPACE by the data themselves: the quota is what to raise', async () => {
-  await setQuota(QUOTA);
-  await fill((n) => `key ${n}`);
-  const id = await takeSnapshot(plane, place);
-  const args = restoreArgs(node, place, id, '--wait=6s');
-  expectFailure(await run(args), 50, /its data take \d+ of the 2000000 bytes that --quota-backend-bytes allows/);
-  await setQuota(64_000_000);
-  expect(await succeed(args)).toMatchObject({ state: 'done' });
-  expect(await alarms()).toBe('');
-  await plane.put('after', 'the restore');
-});
-
 const raise = (type: 1 | 2) =>
   withChannel(node.clientUrl, { cacert: plane.client.tls!.ca, ...plane.client.tls!.client }, async (channel) => {
     const fields = [encodeInt(1, 1), encodeInt(2, 7), encodeInt(3, type)];
