@@ -97,6 +97,7 @@ const onConditions: readonly (readonly [alert: string, condition: string, status
   ['EtcdCertificatesNotReady', 'CertificatesReady', 'Unknown', 'StateUnknown'],
   ['EtcdRootExpires', 'CertificatesReady', 'False', 'RootExpiring'],
   ['EtcdAuthNotReady', 'AuthReady', 'False', 'OnlyRoot'],
+  ['EtcdVersionUnsafe', 'VersionSafe', 'False', 'KnownVulnerabilities'],
   ['EtcdTransportNotReady', 'TransportReady', 'False', 'SwitchingTransport'],
   ['EtcdPlaintextAccepted', 'TransportReady', 'False', 'PlaintextAccepted'],
 ];

@@ -211,7 +211,7 @@ export class Reconciler {
   }
 
   #runner(cluster: EtcdClusterObject): ClusterRunner {
-    const { namespace, settings, log, holder, lease } = this.#options;
+    const { namespace, settings, log, holder, lease, deployment } = this.#options;
     const { name } = cluster.metadata;
     const [client, paths, events] = [this.#client, this.#paths, this.#events];
     const own = log.child({ cluster: name });
@@ -219,6 +219,7 @@ export class Reconciler {
     own.info('managing this cluster');
     return new ClusterRunner(cluster, {
       ...{ client, paths, namespace, name, settings, events, holder, shutdown: this.#shutdown, turn: this.#queue.run },
+      deployment,
       reconciler: { lease, version: agentVersion },
       certificatesTurn: this.#certificateQueue.run,
       usersTurn: this.#userQueue.run,

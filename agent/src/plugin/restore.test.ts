@@ -112,6 +112,16 @@ describe('restore', () => {
     if (status && 'conditions' in status === false) expect(err).toMatch(/orders was .* ago/);
   });
 
+  test('one that retention has deleted is neither offered nor promised', async () => {
+    const path = paths.of('etcdbackups', 'b1');
+    const present = plugin.api.object<{ status: object }>(path)!;
+    plugin.api.put(path, { ...present, status: { ...present.status, snapshotDeletedAt: ago(60) } });
+    const { err } = await plugin.run('restore --backup b1', { answers: ['no'] });
+    expect(err.replaceAll(/\s+/g, ' ')).toContain('Retention deleted this snapshot at');
+    expect((await plugin.run('restore')).err).toContain('there is no completed EtcdBackup');
+    expect((await plugin.run('backups')).out).toMatch(/b1\s+Deleted[\s\S]*retention deleted its snapshot/);
+  });
+
   test('a snapshot is described by the EtcdBackup that stored it, and one that none names is said to be unknown', async () => {
     const ask = async (id: string) =>
       (await plugin.run(`restore --snapshot ${id}`, { answers: ['no'] })).err.replaceAll(/\s+/g, ' ');
@@ -119,6 +129,9 @@ describe('restore', () => {
     expect(known).toContain('gets the data of EtcdBackup b1 (snapshot s1, revision 7, 2.0 KiB, verified: open)');
     expect(known).toMatch(/LOST is everything that was written after \S+ \(1h [\dms ]+ago\)/);
     expect(known).not.toContain('cannot be shown');
+    const restore = { spec: { clusterName: 'orders' }, status: { phase: 'Completed', safetyBackupId: 's2' } };
+    plugin.api.put(paths.of('etcdrestores', 'monday'), restore);
+    expect(await ask('s2')).toContain('snapshot s2, the safety backup of EtcdRestore monday');
     const unknown = await ask('s9');
     expect(unknown).toMatch(
       /No EtcdBackup names this snapshot, so its time and its cluster cannot be shown\. kubectl etcd/,

@@ -156,6 +156,14 @@ const conditionAlerts: readonly ConditionAlert[] = [
     summary: "etcd's authentication is not as asked for. Check who can read the data, and do what the reason says.",
   },
   {
+    name: 'EtcdVersionUnsafe',
+    severity: 'warning',
+    condition: 'VersionSafe',
+    status: 'False',
+    for: '1h',
+    summary: 'The version of etcd has known vulnerabilities. Upgrade to the version that the message names.',
+  },
+  {
     name: 'EtcdTransportNotReady',
     severity: 'warning',
     condition: 'TransportReady',

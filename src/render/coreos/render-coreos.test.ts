@@ -47,6 +47,7 @@ describe('a cluster', () => {
       on(
         "spec: the new cluster starts empty; to keep the data, back up the old cluster, add an EtcdRestore of 'orders' from that snapshot to this file, and render it again",
       ),
+      expect.stringMatching(/^note: etcd 3\.5\.20 has known vulnerabilities: .*use 3\.5\.33 or newer/),
     ]);
   });
 
@@ -188,7 +189,7 @@ describe('a cluster', () => {
         'not carried over: spec.pod.persistentVolumeClaimSpec.resources.limits: a limit has no effect on a volume; remove it',
       ]),
     );
-    expect(rendered.lines).toHaveLength(16);
+    expect(rendered.lines).toHaveLength(17);
   });
 
   test.each<[string, Manifest[], string, string[]]>([

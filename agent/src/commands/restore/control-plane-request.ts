@@ -159,7 +159,9 @@ async function servedOf(
   const journals = await Journal.all(placesOf(settings).journalDir);
   const prepared = await readPrepared(member.dataDir);
   const restores: OwnRestore[] = [
-    ...journals.map(({ content }) => ({ ...content, hasServed: ['served', 'done'].includes(content.state) })),
+    ...journals
+      .filter(hasBegun)
+      .map(({ content }) => ({ ...content, hasServed: ['served', 'done'].includes(content.state) })),
     ...(prepared ? [{ ...prepared, hasServed: false }] : []),
   ];
   const facts = await servedFacts(opened, opened.entries, { signal });
@@ -168,6 +170,10 @@ async function servedOf(
   signal.throwIfAborted();
   return found;
 }
+
+/** A restore that was undone before etcd was started, and that nothing has noted in the store, was seen by no client and no node. */
+const hasBegun = ({ content: { state, note, etcdStartedAt } }: Journal): boolean =>
+  state !== 'undone' || note === undefined || etcdStartedAt !== undefined;
 
 async function versionOf({ version, member, image, source }: EtcdNode): Promise<string> {
   if (version) return version;

@@ -13,6 +13,7 @@ import { agentScript, type PlanRequest, planSteps, planText } from './plan.ts';
 
 const member = (n: number) => ({ name: `cp${n}`, peerUrls: [`https://10.0.0.${n}:2380`] });
 const plan = (size: number, more: Partial<PlanRequest> = {}): PlanRequest => ({
+  finding: 'no member answers',
   id: 'snap-1',
   createdAt: '2026-11-22T01:00:00Z',
   revision: 7,
@@ -51,6 +52,10 @@ test('one node', () => {
     ['cp1', 'etcd-agent restore control-plane --check'],
   ]);
   expect(planText(plan(1))).toMatch(/^2\. On cp1 \(10\.0\.0\.1\): fetch and verify/m);
+});
+
+test('the plan starts with the finding', () => {
+  expect(planText(plan(1)).split('\n')[0]).toBe('FINDING: no member answers.');
 });
 
 test('three nodes: all are stopped before the first is restored', () => {
@@ -288,6 +293,7 @@ test('text from the store or from a flag becomes neither a command nor a line of
     image: 'registry/$(reboot)',
     members: [{ name: 'cp1\n     touch /tmp/plan-was-run', peerUrls: [hostile] }],
     notes: [hostile],
+    finding: hostile,
   });
   expect(planText(request)).not.toMatch(/^ *touch/m);
   for (const { commands } of planSteps(request)) {

@@ -8,6 +8,8 @@ import { startCommand } from './restore.ts';
 import { stopCommand } from './stop-node.ts';
 
 export interface PlanRequest {
+  /** Who serves, and whether to restore at all. */
+  readonly finding: string;
   readonly id: string;
   readonly createdAt: string;
   readonly revision: number;
@@ -101,6 +103,7 @@ export function planText(plan: PlanRequest): string {
     ...commands.map((command) => `     ${command}`),
   ]);
   const lines = [
+    `FINDING: ${plan.finding}.`,
     `Restore of ${plan.id}: taken ${plan.createdAt}, revision ${plan.revision}, cluster ${plan.sourceClusterId}. The snapshot was just fetched and verified; nothing was changed.`,
     `This node: ${node.member.name}, etcd ${node.version ?? 'of an unknown version'}${node.image ? ` (${node.image})` : ''}, read from ${node.source}; data in ${node.member.dataDir}, manifests in ${plan.manifestsDir}.`,
     `The new cluster: --initial-cluster=${quoted(plan.initialCluster)} --initial-cluster-token=${quoted(plan.token)} --bump-revision=${plan.bump}`,

@@ -76,7 +76,7 @@ async function waitForOthers(journal: Journal, context: RestoreContext): Promise
     const left = leftOut.find(({ peerUrls }) => peerUrls.includes(other.url));
     return left
       ? `${titleOf(left)}, which is not a member of the restored cluster, serves the old one again (${other.clusterId}); stop the API server and etcd there`
-      : `etcd on ${other.host} still serves the old cluster, or the cluster of another restore (${other.clusterId}); run this command there too, with the same snapshot and --bump-revision`;
+      : `etcd on ${other.host} still serves the old cluster, or the cluster of another restore (${other.clusterId}); if it has a quorum without this node, go back with --undo and replace only this member, as --plan says. To give up its data, run this command there too, with the same snapshot and --bump-revision`;
   };
   const reason = await waitUntilClear(servesOld, context);
   if (reason !== undefined) throw timedOut(`${reason}, then run this command here again`);

@@ -1,20 +1,11 @@
 import { agentImage } from '../../../../src/lib/agent-image.ts';
-import type { ApiClient } from '../../kube/api-client.ts';
-import { isStatus } from '../../kube/api-error.ts';
 import type { DeploymentObject, KubeObject, StatefulSetObject } from '../../kube/objects.ts';
-import type { Paths } from '../../kube/paths.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { domainOf, sidecarOf } from '../cluster/kubernetes/stateful-set.ts';
+import { type OwnDeployment, proxyVariables, readOwnDeployment } from '../proxy-variables.ts';
 import { type JobInputs, scheduleOf } from './job.ts';
 import { type EtcdBackupObject, isFinal, mirroredJob, type Why } from './object.ts';
 import { mayRun } from './pod-state.ts';
-
-export interface ApiOptions {
-  readonly client: ApiClient;
-  readonly paths: Paths;
-  /** Deployment of this reconciler. Undefined outside of Kubernetes. */
-  readonly deployment?: string | undefined;
-}
 
 /** The inputs of a Job, or the reason why it cannot be created now. */
 export type InputsOrObstacle = { readonly inputs: JobInputs } | { readonly obstacle: Why };
@@ -22,10 +13,10 @@ export type InputsOrObstacle = { readonly inputs: JobInputs } | { readonly obsta
 export async function jobInputs(
   backup: EtcdBackupObject,
   all: readonly EtcdBackupObject[],
-  api: ApiOptions,
+  api: OwnDeployment,
 ): Promise<InputsOrObstacle> {
   const { clusterName } = backup.spec;
-  if (clusterName === undefined) return { inputs: await fromReconciler(api) };
+  if (clusterName === undefined) return { inputs: fromReconciler(await readOwnDeployment(api)) };
   const cluster = await findByName<EtcdClusterObject>(api, 'etcdclusters', clusterName);
   if (!cluster) return obstacle('ClusterNotFound', `EtcdCluster ${clusterName} does not exist; waiting for it`);
   if (lacksSchedule(backup, cluster)) {
@@ -43,7 +34,8 @@ export async function jobInputs(
   const first = all.find((other) => comesBefore(other, backup, cluster));
   if (first) return obstacle('AnotherRuns', `waiting for EtcdBackup ${first.metadata.name} of the same cluster`);
   const { template } = statefulSet.spec;
-  return { inputs: { cluster, template, container: sidecar, domain: domainOf(template) } };
+  const proxy = proxyVariables(await readOwnDeployment(api));
+  return { inputs: { cluster, template, container: sidecar, domain: domainOf(template), proxy } };
 }
 
 const obstacle = (reason: string, message: string): InputsOrObstacle => ({ obstacle: { reason, message } });
@@ -70,23 +62,15 @@ function comesBefore(other: EtcdBackupObject, backup: EtcdBackupObject, cluster:
 
 const rank = ({ metadata }: Pick<KubeObject, 'metadata'>): string => `${metadata.creationTimestamp} ${metadata.name}`;
 
-async function fromReconciler({ client, paths, deployment }: ApiOptions): Promise<JobInputs> {
-  const found =
-    deployment === undefined
-      ? undefined
-      : await client.get<DeploymentObject>(paths.of('deployments', deployment)).catch(ignoreUnreadable);
-  const template = found?.spec.template;
+function fromReconciler(own: DeploymentObject | undefined): JobInputs {
+  const template = own?.spec.template;
   const container = template?.spec.containers[0] ?? { image: agentImage };
-  return { container, domain: 'cluster.local', ...(template && { template }) };
-}
-
-function ignoreUnreadable(error: unknown): undefined {
-  if (!isStatus(error, 404) && !isStatus(error, 403)) throw error;
+  return { container, domain: 'cluster.local', proxy: proxyVariables(own), ...(template && { template }) };
 }
 
 /** Finds an object with a list request, because the Role does not allow `get` for these resources. */
 async function findByName<T extends KubeObject>(
-  { client, paths }: ApiOptions,
+  { client, paths }: OwnDeployment,
   resource: 'etcdclusters' | 'statefulsets',
   name: string,
 ): Promise<T | undefined> {

@@ -77,6 +77,8 @@ export class Certificates {
   readonly #kept = new KeptAuthorities();
   /** Report of the members, with its time on the monotonic clock. */
   #members: { readonly reports: MemberReports; readonly tick: number } | undefined;
+  /** Lists that every member was seen to have: no member goes back to an earlier one. */
+  readonly #proven = new Set<string>();
   #isRunning = false;
   #spec: CertificatesSpec = {};
   /** Undefined while they are not known. */
@@ -248,8 +250,9 @@ export class Certificates {
         continue;
       }
       const decision = decide(facts, wanted, now, {
-        ...{ failed: new Set(failed.keys()), clockAhead, members: this.#reports() },
+        ...{ failed: new Set(failed.keys()), clockAhead, members: this.#reports(), provenLists: this.#proven },
       });
+      for (const id of decision.provenLists) this.#proven.add(id);
       this.#remember(wanted, decision.certificates);
       const { write } = decision;
       if (!write || signal.aborted || this.#wanted !== wanted) return this.#found(decision, failed);

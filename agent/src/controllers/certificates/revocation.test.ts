@@ -91,17 +91,60 @@ async function revoked(): Promise<TestSecrets> {
   return secrets;
 }
 
-test('a member that does not answer proves nothing, and one without a list is named', async () => {
+test('a member that does not answer may lack the list, unless every member was seen to have it', async () => {
   const secrets = await revoked();
   const report = reportOf(secrets);
-  secrets.members = known([{ ...report, peers: {}, clients: {} }]);
-  expect(secrets.decide().problems).toEqual([]);
+  const peers = 'RevokingIntermediates: the earlier intermediates of Secret orders-peer-ca are being revoked';
+  secrets.members = known([report, { ...report, pod: 'orders-1', peers: {} }]);
+  expect(told(secrets)).toEqual([`${peers}: the agent of member orders-1 does not report its list`]);
+  // It reads the newest list when it starts.
+  secrets.members = known([report, { ...report, pod: 'orders-1', isDown: true, peers: {} }]);
+  expect(told(secrets)).toEqual([]);
   secrets.members = unknown('no leader');
-  expect(secrets.decide().problems).toEqual([]);
+  expect(told(secrets)[0]).toBe(`${peers}: it is not known which members have the list: no leader`);
+  expect(secrets.decide().provenLists).toEqual([]);
+
+  secrets.members = known([report]);
+  const provenLists = new Set(secrets.decide().provenLists);
+  expect(provenLists.size).toBe(2);
+  for (const silent of [unknown('no leader'), known([{ ...report, peers: {}, clients: {} }])]) {
+    secrets.members = silent;
+    expect(secrets.decide({ provenLists }).problems).toEqual([]);
+  }
   secrets.members = known([report, { ...report, pod: 'orders-1', clients: { ...report.clients, list: 'none' } }]);
-  expect(told(secrets)).toEqual([
-    'RevokingIntermediates: the earlier intermediates of Secret orders-client-ca are being revoked: member orders-1 was started without a revocation list; restart it',
+  expect(secrets.decide({ provenLists }).problems).toEqual([
+    {
+      reason: 'RevokingIntermediates',
+      message:
+        'the earlier intermediates of Secret orders-client-ca are being revoked: member orders-1 was started without a revocation list; restart it',
+    },
   ]);
+});
+
+test('a silent member and a Secret that is gone keep nobody in for longer than ten minutes', async () => {
+  const secrets = await TestSecrets.filled();
+  const [old] = serials(secrets.text('clients', 'tls.crt'));
+  const before = reportOf(secrets);
+  secrets.members = known([before]);
+  secrets.put('client', known(undefined));
+  ask(secrets, { intermediateRevocation: 'stolen' });
+  await secrets.settle();
+  const [one, two] = [reportOf(secrets), reportOf(secrets, 'orders-1')];
+  const silent = { pod: 'orders-2', peers: {}, clients: {} };
+  secrets.members = known([one, two, silent]);
+  secrets.now += lifetimes.silence - 1_000;
+  expect(await settled(secrets)).toEqual([]);
+  // Without most members there is no quorum that could serve.
+  secrets.now += 1_000;
+  secrets.members = known([one, silent, { ...before, pod: 'orders-1' }]);
+  expect(await settled(secrets)).toEqual([]);
+  secrets.members = known([one, two, silent]);
+  expect(await secrets.settle()).toEqual([
+    'list peer: the members have certificates of the new intermediate; left behind without a new certificate: member orders-2',
+    'list server: the members have certificates of the new intermediate; left behind without a new certificate: Secret orders-client-tls, member orders-2',
+  ]);
+  expect(listed(secrets, 'server', old!)).toBe(true);
+  expect(secrets.reasons).toContain('RevokingIntermediates');
 });
 
 test('a later revocation takes those of rotations since', async () => {

@@ -218,6 +218,8 @@ export interface ClusterSpec {
   /** The Secrets of peers that the members trust, while the source of the certificates is changed. */
   alsoTrusts?: readonly string[];
   ephemeral: boolean;
+  /** Size of each volume, as a quantity. */
+  volumeSize?: string;
   replace: { policy: 'OnVolumeLoss' | 'Manual'; force: ReplaceRequest[] };
   origin?: OriginRequest;
   recovery?: RecoveryRequest;
@@ -313,6 +315,8 @@ export interface Claim {
   epoch?: number;
   /** The node for which its volume was created, if that waited for the first pod. */
   node?: string;
+  /** What it asks for, as a quantity. */
+  size?: string;
 }
 
 export interface Member {

@@ -295,6 +295,23 @@ test('the status reports a record that cannot be read, but not one that could no
   expect(status).toMatchObject({ reason: 'RecordUnreadable' });
 });
 
+test('a pass that throws carries out nothing, and the status reports it in place of what the last one found', async () => {
+  const world = new World(3).doc({ tombstones: undefined as never });
+  const calls: unknown[][] = [];
+  const look = (memory: Memory) => pass(portOf(world, calls), now, settings, 'me', fresh, memory);
+  const first = await look(emptyMemory(0));
+  expect(first.error).toBeInstanceOf(TypeError);
+  expect((await look(first.memory)).memory.failures).toBe(2);
+  expect(calls).toEqual([]);
+  const status = clusterStatus(first.observed, first.plan.conditions, now, settings);
+  const states = status?.conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+  expect(states).toEqual(
+    expect.arrayContaining(['Ready Unknown StateUnknown', 'Available Unknown StateUnknown', 'Stalled True PassFailed']),
+  );
+  expect(status).toMatchObject({ phase: 'Stalled', reason: 'PassFailed' });
+  expect(status?.message).toContain('undefined');
+});
+
 test('nothing is decided before the domain of the member names is known', async () => {
   const world = new World(3).sts({ replicas: 1 });
   const { domain: _, ...nameless } = world.cluster;

@@ -354,24 +354,33 @@ describe('a quorum that does not answer', () => {
 });
 
 describe('a reconciler that has just started', () => {
-  const started = (world: World, last: 'True' | 'False'): World => {
+  /** `healthy`: the members, in the last status. */
+  const started = (world: World, healthy: boolean): World => {
     world.o.since.healthy = {};
-    const reported = { reason: 'UpToDate', message: '', lastTransitionTime: '' } as const;
-    world.cluster.status = { conditions: [{ type: 'Ready', status: last, ...reported }] };
+    world.o.since.holder = now;
+    const members = [0, 1, 2].map((ordinal) => ({ ordinal, pod: `c-${ordinal}`, memberId: idOf(ordinal), healthy }));
+    world.cluster.status = { members };
     return world;
   };
 
   test('has not watched the members for long, and its predecessor had', () => {
-    expect(stateOf(started(new World(3), 'True'), 'Ready')).toBe('True UpToDate');
-    expect(stateOf(started(new World(3), 'False'), 'Ready')).toBe('False NotUpToDate');
-    expect(readyVoters(started(new World(3), 'True'))).toBe(3);
-    expect(readyVoters(started(new World(3), 'False'))).toBe(0);
+    expect(stateOf(started(new World(3), true), 'Ready')).toBe('True UpToDate');
+    expect(stateOf(started(new World(3), false), 'Ready')).toBe('False NotUpToDate');
+    expect(readyVoters(started(new World(3), true))).toBe(3);
+    expect(readyVoters(started(new World(3), false))).toBe(0);
+  });
+
+  test('counts the members also if the cluster was not Ready for another reason', () => {
+    expect(readyVoters(started(new World(3).sts({ updateRevision: 'r2' }), true))).toBe(3);
+    const later = started(new World(3), true);
+    later.o.since.holder = now - defaultSettings.stable;
+    expect(readyVoters(later)).toBe(0);
   });
 
   test('sees for itself what is down, going or not ready', () => {
-    expect(stateOf(started(new World(3).down(1), 'True'), 'Ready')).toBe('False NotUpToDate');
-    expect(stateOf(started(new World(3).pod(1, { deleting: true }), 'True'), 'Ready')).toBe('False NotUpToDate');
-    expect(stateOf(started(new World(3).pod(1, { ready: false }), 'True'), 'Ready')).toBe('False NotUpToDate');
+    expect(stateOf(started(new World(3).down(1), true), 'Ready')).toBe('False NotUpToDate');
+    expect(stateOf(started(new World(3).pod(1, { deleting: true }), true), 'Ready')).toBe('False NotUpToDate');
+    expect(stateOf(started(new World(3).pod(1, { ready: false }), true), 'Ready')).toBe('False NotUpToDate');
   });
 });
 
@@ -446,6 +455,7 @@ const changes: Change[] = [
   ['no quorum', (world) => world.down(1).down(2).noQuorum()],
   ['members unknown', (world) => world.set({ members: unknown('x') })],
   ['alarms unknown', (world) => world.set({ alarms: unknown('x') })],
+  ['another at the address of a pod', (world) => world.learner(1, { id: 'id-other', isLearner: false })],
   ['a learner', (world) => world.removed(2).learner(2)],
   ['grows', (world) => world.spec({ size: 5 })],
   ['a size that is refused', (world) => world.spec({ size: 4 })],

@@ -75,7 +75,7 @@ export function apply(world: World, effect: Effect): Applied {
       return space(world, (c, s) => ({ ...c, noSpace: { ...s, compacted: s.compacted || effect.revision > 0 } }));
     case 'Defrag':
       return space(onlyOnce(world, effect.done), (c, s) =>
-        s.compacted && !s.small.includes(effect.memberId)
+        s.compacted && !s.values && !s.small.includes(effect.memberId)
           ? { ...c, noSpace: { ...s, small: [...s.small, effect.memberId] } }
           : c,
       );

@@ -1,7 +1,6 @@
 import { fresh, withClaim, withPod, withVolume } from './change.ts';
-import { votersOf } from './etcd.ts';
 import { look } from './gate.ts';
-import { catchUp, isUp, settled, startEtcd, withCluster } from './processes.ts';
+import { catchUp, isUp, settled, startEtcd } from './processes.ts';
 import type { Job, World } from './world.ts';
 
 /** Steps of the world without a fault: Kubernetes, gates, etcd, Jobs. */

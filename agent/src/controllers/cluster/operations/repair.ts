@@ -4,7 +4,6 @@ import {
   hasLostVolume,
   isForced,
   isGone,
-  isSeeded,
   isTombstoned,
   isWanted,
   learners,
@@ -49,7 +48,7 @@ const gateStates = ['Init', 'WaitPermit', 'Preparing', 'Restoring'];
 
 /**
  * Members of this epoch of which the record, or a volume, knows. The tombstone of a volume's member may be lost with a record, or
- * not be among the last. Before the epoch is seeded, the list may be another cluster's.
+ * not be among the last. While the id of the etcd cluster is not known, the list may be another cluster's.
  */
 function membersOfEpoch(v: View): { ordinal: number; memberId: string }[] {
   const recorded = Object.entries(v.record.members).map(([at, { memberId }]) => ({ ordinal: Number(at), memberId }));
@@ -58,7 +57,7 @@ function membersOfEpoch(v: View): { ordinal: number; memberId: string }[] {
     const isOurs = walPresent && identity?.epoch === v.record.epoch && identity.memberId !== undefined;
     return isOurs && !isTombstoned(v, identity.memberId) ? [{ ordinal, memberId: identity.memberId! }] : [];
   });
-  return isSeeded(v) ? [...recorded, ...onVolumes] : [];
+  return v.record.clusterId === undefined ? [] : [...recorded, ...onVolumes];
 }
 
 export const tombstoneVanished = rule<{ ordinal: number; memberId: string }>({

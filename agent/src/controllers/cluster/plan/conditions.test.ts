@@ -1,5 +1,5 @@
 import { known, unknown } from '../../../protocol/known.ts';
-import { agent, now, World } from '../observed.fixture.ts';
+import { agent, idOf, now, status, unborn, World } from '../observed.fixture.ts';
 import type { Cluster } from '../observed.ts';
 import { defaultSettings } from '../settings.ts';
 import { clusterStatus } from '../status.ts';
@@ -77,6 +77,16 @@ describe('a cluster whose etcd refuses writes, or whose data differ, is not Read
     expect(state(world, 'Stalled')).toBe('True NoSpace');
     expect(world.message('Stalled')).toContain('onNoSpace');
   });
+});
+
+test('nothing is done to a cluster that another reconciler follows, whatever it needs', () => {
+  const world = new World(3).volumeLost(1);
+  expect(world.effect).toBeDefined();
+  world.resource({ followedBy: 'etcd' });
+  expect(world.effect).toBeUndefined();
+  expect(world.reason('Stalled')).toBe('OtherReconciler');
+  const unread = world.set({ record: unknown('forbidden') });
+  expect(unread.reason('Stalled')).toBe('OtherReconciler');
 });
 
 test('a pod that Kubernetes does not count as ready for a minute is not called well', () => {
@@ -182,4 +192,41 @@ describe('authentication', () => {
     expect(new World(3, { auth: true }).reason('Accepted')).toBe('AuthRefused');
     expect(new World(3, { auth: true, rootTls: true }).reason('Accepted')).toBe('SpecAccepted');
   });
+});
+
+test.each([
+  ['4Gi', /; storage\.size is 4Gi, but the claim data-c-0 asks for 8Gi: a volume cannot shrink$/],
+  ['20Gi', /; storage\.size is 20Gi, but the claim data-c-0 asks for 8Gi: the reconciler expands no volume$/],
+  ['8192Mi', /every member is healthy$/],
+])('a spec with volumes of %s does not pass for the claims of 8Gi', (volumeSize, message) => {
+  const world = new World(3).spec({ volumeSize });
+  for (const ordinal of [0, 1, 2]) world.claim(ordinal, { size: '8Gi' });
+  expect(world.plan().conditions.find(({ type }) => type === 'Ready')).toMatchObject({
+    status: 'True',
+    message: expect.stringMatching(message),
+  });
+});
+
+const running = (...versions: string[]) => {
+  const world = new World(3);
+  versions.forEach((version, ordinal) => {
+    world.o.status[idOf(ordinal)] = known(status({ version }));
+  });
+  return world.plan().conditions.find(({ type }) => type === 'VersionSafe');
+};
+
+test('the oldest version that runs counts', () => {
+  expect(running('3.6.16', '3.6.16', '3.6.16')).toMatchObject({ status: 'True', reason: 'NoAdvisory' });
+  expect(running('3.6.16', '3.6.11', '3.6.16')).toMatchObject({
+    status: 'False',
+    reason: 'KnownVulnerabilities',
+    message: expect.stringMatching(/^etcd 3\.6\.11 has known vulnerabilities: .*; use 3\.6\.14 or newer \(known on 20/),
+  });
+});
+
+test('before a member runs, it is the version of the spec', () => {
+  const found = unborn()
+    .plan()
+    .conditions.find(({ type }) => type === 'VersionSafe');
+  expect(found).toMatchObject({ status: 'True', reason: 'NoAdvisory' });
 });

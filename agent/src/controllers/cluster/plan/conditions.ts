@@ -1,7 +1,9 @@
+import { bytesIn } from '../../../../../src/etcd/bytes.ts';
 import { type Condition, type ConditionType, conditionTypes, is, unknown } from '../../../protocol/condition.ts';
 import { type Reason, reasons } from '../../../protocol/reasons.ts';
 import type { Op } from '../../../protocol/record.ts';
 import { atLeast } from '../../../protocol/versions.ts';
+import { podName } from '../names.ts';
 import type { ClusterBackups } from '../observed.ts';
 import { isGoing } from '../operations/deletion.ts';
 import { hashesDiffer } from '../operations/hash.ts';
@@ -33,13 +35,13 @@ import {
   voters,
   wantedSize,
 } from './facts.ts';
-import { podsOf, statefulSet } from './observations.ts';
+import { claimsOf, podsOf, statefulSet } from './observations.ts';
 import { reconciling } from './reconciling.ts';
 import { messageOf, stalledReason, whyDeletionWaits } from './stalled.ts';
 import { transportRefusal } from './transport.ts';
 import { switchStep, transport, whyNotBegun } from './transport-ready.ts';
 import { lacking } from './up-to-date.ts';
-import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem } from './upgrade-path.ts';
+import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem, versionSafe } from './upgrade-path.ts';
 import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
 import type { View } from './view.ts';
 import { whyDown } from './why-down.ts';
@@ -54,13 +56,19 @@ function observed(v: View, hold: Reason | undefined): Condition[] {
   const { record } = v.o;
   const stalled = stalledReason(v, hold);
   const stalledCondition = stalled ? is('Stalled', true, stalled.reason, stalled.message) : automatic(v);
-  if (!record.known && (record.unreadable || !hold)) return blind(v, record.why, stalled && stalledCondition);
+  if (!record.known && (record.unreadable || !hold))
+    return blind(
+      v,
+      hold === 'PassFailed' ? messageOf(v, hold) : `the record cannot be read: ${record.why}`,
+      stalled && stalledCondition,
+    );
   if (!record.known || !record.v)
     return [
       ...unborn(v, hold),
       stalledCondition,
       ...certificates(v),
       ...authentication(v),
+      versionSafe(v),
       accepted(problemsBeforeBirth(v)),
     ];
   return [
@@ -75,6 +83,7 @@ function observed(v: View, hold: Reason | undefined): Condition[] {
     ...certificates(v),
     transport(v),
     ...authentication(v),
+    versionSafe(v),
     accepted(specProblems(v)),
   ];
 }
@@ -95,7 +104,7 @@ function automatic(v: View): Condition {
 }
 
 /** Without the record, neither the decisions nor the members of the cluster are known. */
-function blind(v: View, why: string, stalled: Condition | undefined): Condition[] {
+function blind(v: View, said: string, stalled: Condition | undefined): Condition[] {
   const others: readonly ConditionType[] = [
     'Accepted',
     'BackupHealthy',
@@ -104,7 +113,6 @@ function blind(v: View, why: string, stalled: Condition | undefined): Condition[
     'Reconciling',
   ];
   const types = conditionTypes.filter((type) => !others.includes(type));
-  const said = `the record cannot be read: ${why}`;
   const all = types.map((type) => (stalled && type === 'Stalled' ? stalled : unknown(type, 'StateUnknown', said)));
   return [...all, ...certificates(v), ...authentication(v), accepted(problemsBeforeBirth(v))];
 }
@@ -170,7 +178,21 @@ function ready(v: View): Condition {
   const why = lacking(v, seemsHealthy) ?? refused(v) ?? unprotected(v);
   if (why) return is('Ready', false, 'NotUpToDate', `${reasons.NotUpToDate}: ${why}`);
   if (!v.o.alarms.known) return unknown('Ready', 'StateUnknown', `whether etcd raises an alarm: ${v.o.alarms.why}`);
-  return is('Ready', true, atLeast(v.spec.version, firstWithLivez) ? 'UpToDate' : 'VersionOutdated');
+  const reason = atLeast(v.spec.version, firstWithLivez) ? 'UpToDate' : 'VersionOutdated';
+  return is('Ready', true, reason, [reasons[reason], otherVolume(v)].filter(Boolean).join('; '));
+}
+
+/** Nobody is called for it: a claim may have been expanded by hand, and neither it nor its template can be made smaller. */
+function otherVolume(v: View): string | undefined {
+  const wanted = v.spec.ephemeral ? undefined : bytesIn(v.spec.volumeSize ?? '');
+  if (wanted === undefined) return undefined;
+  for (const { ordinal, deleting, size = '' } of claimsOf(v)) {
+    const bytes = bytesIn(size);
+    if (ordinal >= v.spec.size || deleting || bytes === undefined || bytes === wanted) continue;
+    const why = wanted < bytes ? 'a volume cannot shrink' : 'the reconciler expands no volume';
+    return `storage.size is ${v.spec.volumeSize}, but the claim data-${podName(v.cluster, ordinal)} asks for ${size}: ${why}`;
+  }
+  return undefined;
 }
 
 /** A forced replacement may name a member that an earlier epoch had, so it does not count. */

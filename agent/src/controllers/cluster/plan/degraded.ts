@@ -209,7 +209,8 @@ function unready(v: View): Condition | undefined {
   );
   if (found?.ordinal === undefined) return undefined;
   const node = found.pod?.node === undefined ? '' : ` on ${found.pod.node}`;
-  return is('Degraded', true, 'PodNotReady', `pod ${podName(v.cluster, found.ordinal)}${node}: ${reasons.PodNotReady}`);
+  const why = found.pod?.problem ?? reasons.PodNotReady;
+  return is('Degraded', true, 'PodNotReady', `pod ${podName(v.cluster, found.ordinal)}${node}: ${why}`);
 }
 
 const pressure = 0.1;

@@ -73,10 +73,11 @@ const podStays = (v: View, memberId: string): boolean => {
  * whether its predecessor had.
  */
 export const seemsHealthy = (v: View, memberId: string): boolean =>
-  healthy(v, memberId) || (wasReady(v) && answers(v, memberId) && podStays(v, memberId));
+  healthy(v, memberId) || (wasHealthy(v, memberId) && answers(v, memberId) && podStays(v, memberId));
 
-const wasReady = ({ cluster: { status } }: View): boolean =>
-  status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true;
+const wasHealthy = (v: View, memberId: string): boolean =>
+  !lasts(v, v.o.since.holder, v.s.stable) &&
+  v.cluster.status.members?.some((member) => member.memberId === memberId && member.healthy) === true;
 
 export const healthyVoters = (v: View): MemberView[] => voters(v).filter(({ id }) => healthy(v, id));
 export const allVotersHealthy = (v: View): boolean =>

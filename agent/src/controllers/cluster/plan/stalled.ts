@@ -41,7 +41,7 @@ export const named = ({ cluster: { name, namespace } }: View, message: string): 
 export function messageOf(v: View, hold: Reason): string {
   const message = named(v, reasons[hold]);
   const { record } = v.o;
-  if (hold === 'RecordUnreadable' && !record.known) return `${message}: ${record.why}`;
+  if ((hold === 'RecordUnreadable' || hold === 'PassFailed') && !record.known) return `${message}: ${record.why}`;
   if (hold === 'OtherReconciler') return `${message}: the reconciler with the Lease ${v.cluster.followedBy}`;
   if (hold === 'VersionMismatch') return `${message}: ${strangers(v)}`;
   const foreign = hold === 'ForeignMember' ? foreignMember(v) : undefined;
