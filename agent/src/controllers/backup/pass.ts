@@ -12,7 +12,7 @@ import { isSameStatus } from '../cluster/status.ts';
 import type { OwnDeployment } from '../proxy-variables.ts';
 import { type BackupDecision, decideBackup, type ObservedBackup } from './decision.ts';
 import { backupJobManifest, backupJobName } from './job.ts';
-import { type ApiOptions, type InputsOrObstacle, jobInputs } from './job-inputs.ts';
+import { type InputsOrObstacle, jobInputs } from './job-inputs.ts';
 import { type BackupStatus, type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
 import { podsOf, silentPart } from './pod-state.ts';
 

@@ -454,7 +454,7 @@ test('no key is in a log, an event, an error or a report', async () => {
   };
   const certificates = start();
   const said = [await problem(certificates, 'CannotWrite')];
-  expect(said[0]).toContain('words that quote its keys');
+  expect(said[0]).toContain('words that quote its secrets');
   await until(isGood(certificates));
   // Contents that no parser takes.
   for (const name of [peerCa, serverTls]) {

@@ -5,6 +5,7 @@ import { isStatus, unlessMissing } from '../../kube/api-error.ts';
 import type { EventOf } from '../../kube/events.ts';
 import type { Secret } from '../../kube/objects.ts';
 import type { Paths } from '../../kube/paths.ts';
+import { unquoted } from '../../kube/unquoted.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { LogOnce } from '../../lib/log-once.ts';
@@ -331,7 +332,7 @@ export class Certificates {
       this.#tell(write, secret, before?.known === true && textOf(before.v!, 'tls.crt') !== '');
       return undefined;
     } catch (error) {
-      return isStatus(error, 409) ? conflict : withoutKeys(messageOf(error), secret);
+      return isStatus(error, 409) ? conflict : unquoted(messageOf(error), keysIn(secret));
     }
   }
 
@@ -344,7 +345,7 @@ export class Certificates {
       await client.replace(paths.of('secrets', name), secret);
       await at('after WriteAuthorityBack');
     } catch (error) {
-      return isStatus(error, 409) ? undefined : withoutKeys(messageOf(error), secret);
+      return isStatus(error, 409) ? undefined : unquoted(messageOf(error), keysIn(secret));
     }
     const message = `Wrote the authority back into Secret ${name}, which somebody had emptied`;
     log.warn(message);
@@ -417,17 +418,7 @@ const pointOf = ({ make, of }: Write): string =>
     leaf: `Issue${nameOf(of)}Certificate`,
   })[make];
 
-/** An admission webhook may quote what it refuses. */
-function withoutKeys(message: string, secret: Secret | undefined): string {
-  const keys = Object.entries(secret?.data ?? {}).filter(([name]) => name.endsWith('.key'));
-  const texts = keys.flatMap(([, value]) => [value, ...Buffer.from(value, 'base64').toString().split('\n')]);
-  const quotes = (text: string) =>
-    Array.from({ length: Math.max(0, text.length - quoted + 1) }, (_, at) => text.slice(at, at + quoted));
-  const isQuoted = texts
-    .filter((text) => !text.startsWith('-----'))
-    .some((text) => quotes(text).some((part) => message.includes(part)));
-  return isQuoted ? 'it was refused, in words that quote its keys' : message;
-}
-
-/** Characters of a key that are one too many. */
-const quoted = 16;
+const keysIn = (secret: Secret | undefined): string[] =>
+  Object.entries(secret?.data ?? {})
+    .filter(([name]) => name.endsWith('.key'))
+    .map(([, value]) => Buffer.from(value, 'base64').toString());

@@ -112,7 +112,7 @@ async function report(run: ClusterRun, done: Done, waiting: Waiting): Promise<vo
     if (found) onStatus?.(found);
     const status = found && statusToWrite(before, withoutUndefined({ ...found, reconciler }), now, settings);
     // Two that overwrite each other's status would wake each other without end.
-    if (status && plan.hold !== 'OtherReconciler') await port.clusters.reportStatus(status);
+    if (status && done.plan.hold !== 'OtherReconciler') await port.clusters.reportStatus(status);
   } catch (error) {
     // Whatever is wrong with a report, the cluster is still looked after.
     log.warn({ err: error }, `the status cannot be written: ${messageOf(error)}`);
