@@ -125,7 +125,7 @@ test('the manifest of a later backup hangs: the command asks for a number, and c
   await cp(place.path, scripts.directory, { recursive: true });
   const command = await scripts.hanging('get', `*${newer}.json`);
   const args = (...more: string[]) => restoreArgs(node, { store: JSON.stringify({ command }) }, older, ...more);
-  const asks = new RegExp(`${newer} was taken later, .*does not answer in time; pass --bump-revision.* 1000000000`);
+  const asks = new RegExp(`${newer} was taken later, .*does not answer in time.*; pass --bump-revision.* 1000000000`);
   expectFailure(await run(args()), 40, asks);
   await succeed(args('--bump-revision=2000000000'));
   await plane.healthy();
