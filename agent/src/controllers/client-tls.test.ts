@@ -1,5 +1,6 @@
 import { ApiClient } from '../kube/api-client.ts';
 import { Paths } from '../kube/paths.ts';
+import { issueRevocationList, issueRoot } from './certificates/issue.ts';
 import { ClientTls } from './client-tls.ts';
 import { FakeApi } from './cluster/kubernetes/fake-api.fixture.ts';
 
@@ -35,4 +36,13 @@ test('a Secret without a certificate is named, and read again', async () => {
   await expect(ca()).rejects.toThrow('Secret own has no ca.crt');
   api.put(paths.of('secrets', 'own'), { data: data({ 'ca.crt': 'A', 'tls.crt': 'cert', 'tls.key': 'key' }) });
   expect(await ca()).toBe('A');
+});
+
+test('comes with the list beside the certificate of the members, and does without one', async () => {
+  expect((await tls.material('own', 'orders', 'server')).revoked).toBeUndefined();
+  const root = await issueRoot('root', Date.now());
+  const list = await issueRevocationList(['F102'], root, Date.now());
+  api.put(paths.of('secrets', 'server'), { data: { 'ca.crl': list.toString('base64') } });
+  tls = new ClientTls(client, paths);
+  expect((await tls.material('own', 'orders', 'server')).revoked?.serials).toEqual(new Set(['F102']));
 });

@@ -3,6 +3,7 @@ import type { TlsMaterial } from '../etcd/tls.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import type { Secret } from '../kube/objects.ts';
 import type { Paths } from '../kube/paths.ts';
+import { type RevocationList, readRevocationList } from '../lib/revocation-lists.ts';
 
 /** How long a Secret is cached, in ms. */
 const fresh = 30_000;
@@ -13,6 +14,8 @@ export type ClientMaterial = TlsMaterial & { readonly servername: string };
 export class ClientTls {
   readonly #client: ApiClient;
   readonly #paths: Paths;
+  /** The last lists that could be read. */
+  readonly #lists = new Map<string, RevocationList>();
   readonly #read = new Map<string, { readonly at: number; readonly data: Promise<Secret> }>();
 
   constructor(client: ApiClient, paths: Paths) {
@@ -20,8 +23,11 @@ export class ClientTls {
     this.#paths = paths;
   }
 
-  /** Pods are reached by IP address. `servername` is a name in the certificate that they share. */
-  async material(secret: string, servername: string): Promise<ClientMaterial> {
+  /**
+   * Pods are reached by IP address. `servername` is a name in the certificate that they share. `listSecret` has the list of what
+   * is revoked beside the members' certificate; without it, the client's own Secret may have one.
+   */
+  async material(secret: string, servername: string, listSecret = secret): Promise<ClientMaterial> {
     const data = await this.#data(secret);
     const part = (key: string) => {
       const value = data[key];
@@ -32,7 +38,16 @@ export class ClientTls {
       }
       return Buffer.from(value, 'base64');
     };
-    return { ca: part('ca.crt'), cert: part('tls.crt'), key: part('tls.key'), servername };
+    const revoked = await this.#list(listSecret);
+    return { ca: part('ca.crt'), cert: part('tls.crt'), key: part('tls.key'), servername, revoked };
+  }
+
+  /** A list that is lost must not keep the reconciler from the cluster in which it is to write it again. */
+  async #list(secret: string): Promise<RevocationList | undefined> {
+    const { 'ca.crl': list = '' } = await this.#data(secret).catch(() => ({}) as Record<string, string>);
+    const found = readRevocationList(Buffer.from(list, 'base64'));
+    if (found) this.#lists.set(secret, found);
+    return this.#lists.get(secret);
   }
 
   /** The authorities of both sources of certificates, while a cluster changes from one to the other; undefined: not known yet. */

@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { AgentError, ExitCode } from '../lib/errors.ts';
 import { connectionError, greetingError, statusError } from './grpc-errors.ts';
-import type { TlsMaterial } from './tls.ts';
+import { connectOptions, type TlsMaterial } from './tls.ts';
 
 // Bytes. etcd sends 32 KiB of the database per message, so a much larger message cannot come from etcd.
 const MAX_MESSAGE = 8 * 1024 * 1024;
@@ -53,7 +53,10 @@ export class GrpcChannel {
   ): Promise<GrpcChannel> {
     const { tls, dialTimeout, signal } = options;
     signal?.throwIfAborted();
-    const session = connect(endpoint, { ...tls, settings: { initialWindowSize: WINDOW, enablePush: false } });
+    const session = connect(endpoint, {
+      ...connectOptions(tls ?? {}),
+      settings: { initialWindowSize: WINDOW, enablePush: false },
+    });
     const channel = new GrpcChannel(endpoint, session);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(

@@ -1,9 +1,13 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { X509Certificate } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Certificates, createCertificates } from '../../test/harness/certificates.ts';
+import { issueIntermediate, issueLeaf, issueRevocationList, issueRoot } from '../controllers/certificates/issue.ts';
 import { ExitCode } from '../lib/errors.ts';
-import { loadTls, type TlsFiles } from './tls.ts';
+import { FakeEtcd } from '../member/sidecar/backup-port/fake-etcd.fixture.ts';
+import { GrpcChannel } from './grpc.ts';
+import { loadTls, loadTlsDirectory, mergeTls, type TlsFiles } from './tls.ts';
 
 let directory: string;
 let made: Certificates;
@@ -60,4 +64,58 @@ test('a chain whose second certificate is damaged', async () => {
     { ...made.client, cert: broken },
     /--cert: .*broken does not contain a PEM certificate in each of its parts/,
   );
+});
+
+test.each([
+  ['key', 'a private key with a passphrase', '-----BEGIN ENCRYPTED PRIVATE KEY-----\n', /passphrase.*openssl pkey/],
+  ['key', 'one of the older form', '-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n', /passphrase/],
+  ['key', 'a certificate', '-----BEGIN CERTIFICATE-----\n', /PEM private key, but a certificate/],
+  ['key', 'a key of SSH', '-----BEGIN OPENSSH PRIVATE KEY-----\n', /but a key of SSH/],
+  ['cert', 'a private key', '-----BEGIN EC PRIVATE KEY-----\n', /PEM certificate, but a private key/],
+  ['cert', 'a request', '-----BEGIN CERTIFICATE REQUEST-----\n', /but a request for a certificate/],
+  ['cacert', 'DER', Buffer.from('3082030a', 'hex'), /is in DER form or PKCS#12, not PEM; .*openssl x509 -inform der/],
+  ['cacert', 'PKCS#7', '-----BEGIN PKCS7-----\n', /but PKCS#7; convert it/],
+] as const)('--%s with %s', async (flag, _, content, message) => {
+  const other = join(directory, 'other');
+  await writeFile(other, content);
+  await refused({ cacert: made.ca, ...made.client, [flag]: other }, message);
+});
+
+test('a server below a revoked intermediate is sent nothing', async () => {
+  const now = Date.now();
+  const root = await issueRoot('orders clients root', now);
+  const [stolen, present] = [await issueIntermediate('CA', root, now), await issueIntermediate('CA', root, now)];
+  const shape = { commonName: 'db-0', dnsNames: [], ipAddresses: ['127.0.0.1'], isServer: true };
+  const mount = join(directory, 'list');
+  const files = async (issuer: typeof stolen) => {
+    const { cert, key } = await issueLeaf(shape, issuer, now);
+    await mkdir(mount, { recursive: true });
+    await writeFile(join(mount, 'tls.crt'), cert + issuer.cert);
+    await writeFile(join(mount, 'tls.key'), key);
+    await writeFile(join(mount, 'ca.crt'), root.cert);
+  };
+  const { serialNumber } = new X509Certificate(stolen.cert);
+  const connect = async (issuer: typeof stolen, list: readonly string[]) => {
+    await files(issuer);
+    await writeFile(join(mount, 'ca.crl'), await issueRevocationList(list, present, now));
+    const server = { cert: join(mount, 'tls.crt'), key: join(mount, 'tls.key') };
+    await using etcd = await FakeEtcd.listen({ ...made, ca: join(mount, 'ca.crt'), server });
+    const tls = await loadTlsDirectory('--peer-tls-dir', mount);
+    const channel = await GrpcChannel.connect(etcd.url, { tls, dialTimeout: 5_000 });
+    channel.close();
+  };
+  await connect(stolen, []);
+  await connect(present, [serialNumber]);
+  await expect(connect(stolen, [serialNumber])).rejects.toThrow(/the certificate is revoked/);
+  await writeFile(join(mount, 'ca.crl'), 'no list');
+  await expect(loadTlsDirectory('--peer-tls-dir', mount)).rejects.toThrow(/ca\.crl is not a revocation list/);
+});
+
+test('two sets of files have the lists of both', async () => {
+  const material = (serial: string) => ({
+    ca: Buffer.from(serial),
+    revoked: { serials: new Set([serial]), id: serial },
+  });
+  expect(mergeTls(material('A'), material('B'))?.revoked?.serials).toEqual(new Set(['A', 'B']));
+  expect(mergeTls(material('A'), {})?.revoked?.serials).toEqual(new Set(['A']));
 });

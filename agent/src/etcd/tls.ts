@@ -1,20 +1,42 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createSecureContext } from 'node:tls';
-import { messageOf, usageError } from '../lib/errors.ts';
+import { checkServerIdentity, createSecureContext, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
+import { certificatesIn } from '../lib/certificates.ts';
+import { codeOf, messageOf, usageError } from '../lib/errors.ts';
 import { readFault } from '../lib/files/file-faults.ts';
+import { revocationProblem } from '../lib/peer-chain.ts';
+import { pemProblem } from '../lib/pem-problem.ts';
+import { type RevocationList, readRevocationList } from '../lib/revocation-lists.ts';
 
 export interface TlsFiles {
   readonly cacert?: string;
   readonly cert?: string;
   readonly key?: string;
+  /** A list of revoked certificates, DER. Not everybody has one. */
+  readonly crl?: string;
 }
 
 export interface TlsMaterial {
   readonly ca?: Buffer;
   readonly cert?: Buffer;
   readonly key?: Buffer;
+  /** Servers that present one of these are not believed. Turned into an option of a connection by `connectOptions`. */
+  readonly revoked?: RevocationList;
+}
+
+/** What Node needs to connect. A server is judged before anything is sent to it. */
+export function connectOptions<T extends TlsMaterial>({ revoked, ...tls }: T) {
+  if (!revoked) return tls;
+  const authorities = certificatesIn(`${tls.ca ?? ''}`) ?? [];
+  return {
+    ...tls,
+    // Node passes the whole chain.
+    checkServerIdentity: (host: string, leaf: PeerCertificate) => {
+      const why = revocationProblem(leaf as DetailedPeerCertificate, revoked, authorities);
+      return why === undefined ? checkServerIdentity(host, leaf) : new Error(`the server is not believed: ${why}`);
+    },
+  };
 }
 
 async function read(flag: string, file: string | undefined): Promise<Buffer | undefined> {
@@ -32,6 +54,16 @@ function parse<T>(flag: string, file: string | undefined, what: string, make: ()
   }
 }
 
+function refuseOther(
+  flag: string,
+  file: string | undefined,
+  bytes: Buffer | undefined,
+  wanted: 'certificate' | 'private key',
+): void {
+  const problem = bytes && pemProblem(bytes, wanted);
+  if (problem) throw usageError(`${flag}: ${file} ${problem}`);
+}
+
 /**
  * Reads the client's TLS files. Throws if the certificate is expired, not yet valid, or does not match the key: etcd
  * would report these only as a TLS alert.
@@ -44,6 +76,9 @@ export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMat
     read('--cert', files.cert),
     read('--key', files.key),
   ]);
+  refuseOther('--cacert', files.cacert, ca, 'certificate');
+  refuseOther('--cert', files.cert, cert, 'certificate');
+  refuseOther('--key', files.key, key, 'private key');
   if (ca) parse('--cacert', files.cacert, 'certificate', () => new X509Certificate(ca));
   if (cert && key) {
     const leaf = parse('--cert', files.cert, 'certificate', () => new X509Certificate(cert));
@@ -59,25 +94,44 @@ export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMat
     }
   }
   if (cert) parse('--cert', files.cert, 'certificate in each of its parts', () => createSecureContext({ cert }));
-  return { ca, cert, key };
+  const revoked = await readList(files.crl);
+  return { ca, cert, key, ...(revoked && { revoked }) };
+}
+
+async function readList(file: string | undefined): Promise<RevocationList | undefined> {
+  if (file === undefined) return undefined;
+  const der = await readFile(file).catch((error) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw usageError(`--crl: cannot read ${file} ${readFault(error)}`);
+  });
+  const list = der && readRevocationList(der);
+  if (der && !list) throw usageError(`--crl: ${file} is not a revocation list in DER`);
+  return list;
 }
 
 /** Reads `--peer-tls-dir`: `ca.crt`, `tls.crt` and `tls.key`, which the members use among themselves. */
 export const loadPeerTls = (directory: string | undefined): Promise<TlsMaterial | undefined> =>
   loadTlsDirectory('--peer-tls-dir', directory);
 
-/** Reads the directory of a flag, with `ca.crt`, `tls.crt` and `tls.key`. */
+/** Reads the directory of a flag, with `ca.crt`, `tls.crt`, `tls.key` and, if there is one, `ca.crl`. */
 export async function loadTlsDirectory(flag: string, directory: string | undefined): Promise<TlsMaterial | undefined> {
   if (directory === undefined) return undefined;
-  const [cacert, cert, key] = ['ca.crt', 'tls.crt', 'tls.key'].map((name) => join(directory, name));
-  return loadTls({ cacert: cacert!, cert: cert!, key: key! }).catch((error) => {
+  const [cacert, cert, key, crl] = ['ca.crt', 'tls.crt', 'tls.key', 'ca.crl'].map((name) => join(directory, name));
+  return loadTls({ cacert: cacert!, cert: cert!, key: key!, crl: crl! }).catch((error) => {
     throw usageError(`${flag}: ${messageOf(error).replace(/^--\w+: /, '')}`);
   });
 }
 
-/** Merges two sets of TLS files: the authorities of both, and the certificate of the first. */
+/** Merges two sets of TLS files: the authorities and the lists of both, and the certificate of the first. */
 export function mergeTls(first: TlsMaterial | undefined, second: TlsMaterial | undefined): TlsMaterial | undefined {
   if (!first || !second) return first ?? second;
   const ca = [first.ca, second.ca].filter((pem) => pem !== undefined);
-  return { ...second, ...first, ca: Buffer.concat(ca.flatMap((pem) => [pem, Buffer.from('\n')])) };
+  const lists = [first.revoked, second.revoked].filter((list) => list !== undefined);
+  const revoked = lists.length < 2 ? lists[0] : joined(lists);
+  return { ...second, ...first, revoked, ca: Buffer.concat(ca.flatMap((pem) => [pem, Buffer.from('\n')])) };
 }
+
+const joined = (lists: readonly RevocationList[]): RevocationList => ({
+  serials: new Set(lists.flatMap(({ serials }) => [...serials])),
+  id: lists.map(({ id }) => id).join(),
+});

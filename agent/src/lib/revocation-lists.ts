@@ -2,11 +2,36 @@ import { createHash } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 
 // Certificate revocation lists (RFC 5280, 5) in DER. etcd takes no other form from 3.6 on, and reads their serial numbers
-// alone: neither the signature nor a date.
+// alone: neither the signature nor a date. The X.509 library refuses lists of more than some 3,000 serial numbers, and needs
+// 40 KiB for each of them, so the few elements on the way to them are read here.
 
-/** etcd refuses every connection if its list is missing or is not one. */
-export function isRevocationList(der: Buffer): boolean {
-  if (lengthOf(der) !== der.length) return false;
+export interface RevocationList {
+  /** In hex, upper case, without leading zeros. */
+  readonly serials: ReadonlySet<string>;
+  /** SHA-256 of its bytes. */
+  readonly id: string;
+}
+
+/** Undefined if it is no list. etcd refuses every connection if its list is missing or is not one. */
+export function readRevocationList(der: Buffer): RevocationList | undefined {
+  // OpenSSL ignores bytes behind the list, and etcd does not.
+  const serials = isOfOpenSsl(der) ? serialsIn(der) : undefined;
+  return serials && { serials, id: listId(der) };
+}
+
+/** The list has this serial number, in hex. */
+export const lists = ({ serials }: RevocationList, serialNumber: string): boolean =>
+  serials.has(serialOf(serialNumber));
+
+/** In the spelling of Node's certificates, without leading zeros. */
+const serialOf = (hex: string): string => hex.toUpperCase().replace(/^0+(?=.)/, '');
+
+/** A serial number for the X.509 library, which takes the digits as they are: without the zeros, one whose top bit is set is negative. */
+export const derDigits = (hex: string): string => (/^[89a-f]/i.test(hex) ? `00${hex}` : hex);
+
+export const listId = (der: Buffer): string => createHash('sha256').update(der).digest('hex');
+
+function isOfOpenSsl(der: Buffer): boolean {
   const lines = (der.toString('base64').match(/.{1,64}/g) ?? []).join('\n');
   try {
     // Without `ca`, every root that Node knows would be loaded too.
@@ -17,19 +42,52 @@ export function isRevocationList(der: Buffer): boolean {
   }
 }
 
-/** Bytes of the one DER element that the buffer should be. OpenSSL ignores bytes behind it, and etcd does not. */
-function lengthOf(der: Buffer): number | undefined {
-  const first = der[1] ?? 0;
-  if (first < 0x80) return 2 + first;
-  const bytes = first & 0x7f;
-  return bytes >= 1 && bytes <= 4 && der.length >= 2 + bytes ? 2 + bytes + der.readUIntBE(2, bytes) : undefined;
+const [integer, utcTime, generalizedTime, sequence] = [0x02, 0x17, 0x18, 0x30];
+
+/** CertificateList, tbsCertList: version (may be absent), signature, issuer, one or two times, and the entries if there are any. */
+function serialsIn(der: Buffer): Set<string> | undefined {
+  const [list, ...behind] = elementsIn(der) ?? [];
+  const [tbs] = list?.tag === sequence && behind.length === 0 ? (elementsIn(list.content) ?? []) : [];
+  const parts = tbs?.tag === sequence ? (elementsIn(tbs.content) ?? []) : [];
+  const times = parts.findLastIndex(({ tag }) => tag === utcTime || tag === generalizedTime);
+  if (times < 0) return undefined;
+  const entries = parts[times + 1];
+  const found = entries?.tag === sequence ? elementsIn(entries.content) : [];
+  const serials = found?.map(({ content }) => elementsIn(content)?.[0]);
+  if (!serials?.every((each) => each?.tag === integer)) return undefined;
+  return new Set(serials.map((each) => spelled(each!.content)));
 }
 
-/** The list has this serial number, in hex. Its bytes as a DER integer cannot occur there by chance. */
-export function lists(der: Buffer, serialNumber: string): boolean {
-  const digits = serialNumber.length % 2 === 0 ? serialNumber : `0${serialNumber}`;
-  const bytes = Buffer.from(digits, 'hex');
-  return der.includes(Buffer.concat([Buffer.from([2, bytes.length]), bytes]));
+/** A DER integer, in two's complement. */
+function spelled(bytes: Buffer): string {
+  const hex = bytes.toString('hex');
+  if (bytes[0] === undefined || bytes[0] < 0x80) return serialOf(hex);
+  const negative = (1n << BigInt(8 * bytes.length)) - BigInt(`0x${hex}`);
+  return `-${serialOf(negative.toString(16))}`;
 }
 
-export const listId = (der: Buffer): string => createHash('sha256').update(der).digest('hex');
+interface Element {
+  readonly tag: number;
+  readonly content: Buffer;
+}
+
+/** The DER elements that fill the buffer; undefined if they do not. */
+function elementsIn(der: Buffer): Element[] | undefined {
+  const found: Element[] = [];
+  for (let at = 0; at < der.length; ) {
+    const element = elementAt(der, at);
+    if (!element) return undefined;
+    found.push({ tag: der[at]!, content: der.subarray(element.begin, element.end) });
+    at = element.end;
+  }
+  return found;
+}
+
+function elementAt(der: Buffer, at: number): { readonly begin: number; readonly end: number } | undefined {
+  const first = der[at + 1] ?? 0x80;
+  const bytes = first < 0x80 ? 0 : first & 0x7f;
+  const begin = at + 2 + bytes;
+  if (first === 0x80 || bytes > 4 || begin > der.length) return undefined;
+  const end = begin + (bytes === 0 ? first : der.readUIntBE(at + 2, bytes));
+  return end <= der.length ? { begin, end } : undefined;
+}

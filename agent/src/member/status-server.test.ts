@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { pino } from 'pino';
-import { type Certificates, createCertificates, type KeyPair } from '../../test/harness/certificates.ts';
+import { type Certificates, createCertificates, type KeyPair, mountPair } from '../../test/harness/certificates.ts';
 import { sha256 } from '../lib/http/bearer.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
 import { StatusServer } from './status-server.ts';
@@ -32,7 +32,14 @@ afterAll(() => rm(directory, { recursive: true }));
 
 const listen = async (serverTlsDir?: string, peerTlsDir?: string) => {
   const listen = { host: '127.0.0.1', port: 0 };
-  server = await StatusServer.listen({ listen, serverTlsDir, peerTlsDir, log, status: () => status });
+  server = await StatusServer.listen({
+    listen,
+    serverTlsDir,
+    peerTlsDir,
+    dataDir: directory,
+    log,
+    status: () => status,
+  });
 };
 
 interface Answer {
@@ -121,10 +128,37 @@ test('with TLS, a certificate of the members is required and the token does not 
   for (const other of [undefined, otherClient, expiredClient])
     expect(await ask('/salvage', { tls: true, token: 'secret', client: other })).toMatchObject({
       status: 401,
-      body: 'a client certificate of a member is required\n',
+      body: 'a client certificate of its authority is required\n',
     });
   // Probes have no certificate.
   expect(await ask('/livez', { tls: true })).toMatchObject({ status: 200 });
+});
+
+test('a certificate of the members that is revoked reads no snapshot, nor does anybody without the list', async () => {
+  const peerTls = await mountPair(join(directory, 'revoking'), certificates.ca, certificates.server);
+  const [list, file] = [join(peerTls, 'ca.crl'), join(directory, 'salvage.db')];
+  await writeFile(file, 'database');
+  await listen(peerTls, peerTls);
+  server.salvage = { file, tokenSha256: sha256('secret') };
+  const { intermediate, client } = await certificates.clientBelow('db-0');
+  const salvage = () => ask('/salvage', { tls: true, client });
+  await writeFile(list, await certificates.revoking(certificates.server));
+  expect(await salvage()).toMatchObject({ status: 200 });
+  for (const revoked of [client, intermediate, { cert: certificates.ca, key: '' }]) {
+    await writeFile(list, await certificates.revoking(revoked));
+    expect(await salvage()).toMatchObject({ status: 401, body: 'the certificate is revoked\n' });
+  }
+  await writeFile(list, 'no list');
+  expect(await salvage()).toMatchObject({
+    status: 401,
+    body: expect.stringMatching(/ca\.crl is not a revocation list/),
+  });
+  // etcd's configuration names the list.
+  await rm(list);
+  await writeFile(join(directory, 'etcd.yaml'), `peer-transport-security: {crl-file: ${list}}`);
+  expect(await salvage()).toMatchObject({ status: 401, body: expect.stringMatching(/ca\.crl is missing/) });
+  await rm(join(directory, 'etcd.yaml'));
+  expect(await salvage()).toMatchObject({ status: 200 });
 });
 
 async function install(place: string, pair: KeyPair): Promise<void> {
@@ -163,6 +197,11 @@ test('without a certificate it waits for one', async () => {
 test('a port that is taken is an error at once', async () => {
   await listen();
   const { port } = server;
-  const taken = StatusServer.listen({ listen: { host: '127.0.0.1', port }, log, status: () => status });
+  const taken = StatusServer.listen({
+    listen: { host: '127.0.0.1', port },
+    dataDir: directory,
+    log,
+    status: () => status,
+  });
   await expect(taken).rejects.toThrow(/EADDRINUSE/);
 });

@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { join } from 'node:path';
-import { refusalOf } from '../lib/http/bearer.ts';
 import { HttpListener, type ListenOptions, send, sendFile } from '../lib/http/http-listener.ts';
 import type { Log } from '../lib/log.ts';
 import { sendMetrics } from '../lib/metrics/render.ts';
 import type { Sample } from '../lib/metrics/sample.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
+import { acceptedClients } from './accepted-clients.ts';
 import { agentSamples } from './agent-metrics.ts';
 
 export interface Readiness {
@@ -21,9 +20,10 @@ export interface GuardedFile {
   readonly tokenSha256: string;
 }
 
-interface StatusServerOptions extends Omit<ListenOptions, 'clientAuthority'> {
-  /** Directory with the `ca.crt` of the members. */
+interface StatusServerOptions extends Omit<ListenOptions, 'clients'> {
+  /** Directory with the `ca.crt` of the members, and their `ca.crl` if there is one. */
   readonly peerTlsDir?: string;
+  readonly dataDir: string;
   readonly log: Log;
   readonly status: StatusServer['status'];
 }
@@ -36,12 +36,9 @@ export class StatusServer {
   metrics: () => Promise<readonly Sample[]> = async () => agentSamples(await this.status(), { now: Date.now() });
   salvage?: GuardedFile;
   readonly #listener: HttpListener;
-  readonly #isTls: boolean;
 
-  private constructor({ peerTlsDir, log, status, ...options }: StatusServerOptions) {
-    const isTls = options.serverTlsDir !== undefined && peerTlsDir !== undefined;
-    const clients = isTls ? { clientAuthority: join(peerTlsDir, 'ca.crt') } : {};
-    this.#isTls = isTls;
+  private constructor({ peerTlsDir, dataDir, log, status, ...options }: StatusServerOptions) {
+    const clients = peerTlsDir === undefined ? {} : { clients: acceptedClients(peerTlsDir, dataDir) };
     this.#listener = new HttpListener({ ...options, ...clients }, log, (request, response) =>
       this.#answer(request, response),
     );
@@ -86,7 +83,7 @@ export class StatusServer {
   async #sendFile(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { salvage } = this;
     if (!salvage) return send(response, 404, 'there is no salvaged snapshot\n');
-    const refusal = refusalOf(request, this.#isTls, salvage.tokenSha256);
+    const refusal = await this.#listener.refusalOf(request, salvage.tokenSha256);
     if (refusal !== undefined) return send(response, 401, refusal);
     await sendFile(response, salvage.file);
   }

@@ -1,7 +1,8 @@
 import { webcrypto } from 'node:crypto';
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
+import { derDigits } from '../../src/lib/revocation-lists.ts';
 
 /** Paths of a certificate and its key, both in PEM. */
 export interface KeyPair {
@@ -25,6 +26,8 @@ export interface Certificates extends TlsFiles {
   readonly otherClient: KeyPair;
   /** Issues a certificate for a client with this common name. */
   readonly clientNamed: (commonName: string) => Promise<KeyPair>;
+  /** Issues a certificate for a client with this common name below an intermediate of its own, which the client presents too. */
+  readonly clientBelow: (commonName: string) => Promise<{ readonly intermediate: KeyPair; readonly client: KeyPair }>;
   /** Makes a revocation list, DER, of these certificates. */
   readonly revoking: (...pairs: readonly KeyPair[]) => Promise<Buffer>;
   /** Issues new certificates of the same authority into another directory. */
@@ -56,6 +59,12 @@ export async function createCertificates(directory: string): Promise<Certificate
     expiredClient: await issue(ca, directory, 'expired-client', { ...client, ...expired }),
     otherClient: await issue(otherCa, directory, 'other-client', { ...client, ...valid }),
     clientNamed: (commonName) => issue(ca, directory, commonName, { ...client, ...valid }),
+    clientBelow: async (commonName) => {
+      const between = await authority(directory, `${commonName}-authority`, ca);
+      const pair = await issue(between, directory, commonName, { ...client, ...valid });
+      await appendFile(pair.cert, `\n${await readFile(between.path, 'utf8')}`);
+      return { intermediate: { cert: between.path, key: '' }, client: pair };
+    },
     revoking: (...pairs) => revocationList(ca, pairs),
     renew: async (other) => {
       await mkdir(other, { recursive: true });
@@ -91,11 +100,13 @@ interface Leaf {
   readonly notAfter: Date;
 }
 
-async function authority(directory: string, name: string): Promise<Authority> {
+async function authority(directory: string, name: string, above?: Authority): Promise<Authority> {
   const keys = await newKeys();
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    name: `CN=${name}`,
-    keys,
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject: `CN=${name}`,
+    issuer: above?.certificate.subject ?? `CN=${name}`,
+    publicKey: keys.publicKey,
+    signingKey: (above?.keys ?? keys).privateKey,
     signingAlgorithm: algorithm,
     notBefore: new Date(Date.now() - 10 * day),
     notAfter: new Date(Date.now() + 10 * day),
@@ -142,7 +153,10 @@ async function revocationList(issuer: Authority, pairs: readonly KeyPair[]): Pro
     issuer: issuer.certificate.subject,
     thisUpdate: valid.notBefore,
     nextUpdate: valid.notAfter,
-    entries: (await Promise.all(read)).map((serialNumber) => ({ serialNumber, revocationDate: valid.notBefore })),
+    entries: (await Promise.all(read)).map((serial) => ({
+      serialNumber: derDigits(serial),
+      revocationDate: valid.notBefore,
+    })),
     signingKey: issuer.keys.privateKey,
     signingAlgorithm: algorithm,
   });

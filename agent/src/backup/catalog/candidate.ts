@@ -42,11 +42,17 @@ export function toCandidate(entry: Entry): Candidate {
     verified: isVerified(entry),
     pinned,
     locked: false,
-    readable: manifest !== undefined && stateOf(entry) !== 'unread',
+    readable: manifest !== undefined && stateOf(entry) !== 'unread' && !isReplaced(entry),
     exactKey: false,
     ...(entry.unread === 'unreachable' && { silentUntil: storedAt(entry) }),
   };
 }
+
+/** Whether another file has the name of an adopted one: it may be the only copy of a good snapshot, so it is not deleted. */
+const isReplaced = ({ manifest, problem, objects }: Entry): boolean =>
+  problem !== undefined &&
+  manifest?.source.clusterId === 'unknown' &&
+  objects.some(({ key }) => key === manifest.object.key);
 
 /** The same one after the other: a folder may have ten thousand, and all of them at once need memory. */
 export function* candidatesOf(entries: Iterable<Entry>): Generator<Candidate> {

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { SnapshotCheck, type SnapshotSums, TRAILER } from '../../etcd/snapshot-stream.ts';
-import type { TlsMaterial } from '../../etcd/tls.ts';
+import { connectOptions, type TlsMaterial } from '../../etcd/tls.ts';
 import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
 import { cannotWrite } from '../../lib/files/file-faults.ts';
 
@@ -62,7 +62,11 @@ async function respond({ url, token }: Source, options: FetchOptions): Promise<I
     headers: { ...headers, ...(token && { authorization: `Bearer ${token}` }) },
   };
   const sent = url.startsWith('https:')
-    ? tlsRequest(url, { ...wanted, ...tls, ...(serverName !== undefined && { servername: serverName }) })
+    ? tlsRequest(url, {
+        ...wanted,
+        ...connectOptions(tls ?? {}),
+        ...(serverName !== undefined && { servername: serverName }),
+      })
     : request(url, wanted);
   // Do not use the request's own time-out: it restarts with every byte of a header.
   const timer = setTimeout(() => sent.destroy(new Error(`no response within ${idleTimeout / 1000}s`)), idleTimeout);

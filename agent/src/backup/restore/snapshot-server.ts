@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { codeOf, messageOf, usageError } from '../../lib/errors.ts';
-import { refusalOf } from '../../lib/http/bearer.ts';
 import { HttpListener, send, sendFile } from '../../lib/http/http-listener.ts';
 import type { ListenAddress } from '../../lib/http/listen-address.ts';
 import type { Log } from '../../lib/log.ts';
@@ -15,7 +13,7 @@ export interface SnapshotServerOptions {
   /** Key of the HMAC, and the SHA-256, in hex, of the token that GET /snapshot requires without TLS. */
   readonly tokenSha256: string;
   /**
-   * Directory with `tls.crt`, `tls.key` and `ca.crt`. With it, GET /snapshot requires a client certificate of that
+   * Directory with `tls.crt`, `tls.key`, `ca.crt` and, if the members have one, `ca.crl`. With it, GET /snapshot requires a client certificate of that
    * authority instead of the token.
    */
   readonly peerTlsDir?: string;
@@ -44,8 +42,7 @@ export class SnapshotServer implements AsyncDisposable {
   private constructor(options: SnapshotServerOptions) {
     const { listen, peerTlsDir, log } = options;
     this.#options = options;
-    const tls =
-      peerTlsDir === undefined ? {} : { serverTlsDir: peerTlsDir, clientAuthority: join(peerTlsDir, 'ca.crt') };
+    const tls = peerTlsDir === undefined ? {} : { serverTlsDir: peerTlsDir, clients: { directory: peerTlsDir } };
     this.#listener = new HttpListener({ listen, ...tls }, log, (request, response) => this.#answer(request, response));
   }
 
@@ -97,8 +94,8 @@ export class SnapshotServer implements AsyncDisposable {
   }
 
   async #send(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { tokenSha256, peerTlsDir, log, onRestore } = this.#options;
-    const refusal = refusalOf(request, peerTlsDir !== undefined, tokenSha256);
+    const { tokenSha256, log, onRestore } = this.#options;
+    const refusal = await this.#listener.refusalOf(request, tokenSha256);
     if (refusal !== undefined) return send(response, 401, refusal);
     if (!this.#snapshot) return send(response, 503, 'the snapshot is still being verified\n');
     const clusterId = request.headers[clusterIdHeader];

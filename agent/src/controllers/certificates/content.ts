@@ -3,7 +3,18 @@ import type { Secret } from '../../kube/objects.ts';
 import { certificatesIn } from '../../lib/certificates.ts';
 import type { Write } from './decide.ts';
 import type { Keyed } from './issue.ts';
-import { listIn, newAuthority, nextKeys, revokedIn, type Secrets, textOf } from './read.ts';
+import {
+  forgottenBy,
+  leavesOf,
+  listedIn,
+  listIn,
+  newAuthority,
+  nextKeys,
+  revokedIn,
+  revokedSerials,
+  type Secrets,
+  textOf,
+} from './read.ts';
 import { hasList } from './revocation.ts';
 import {
   type AuthorityName,
@@ -41,7 +52,7 @@ function madeBy(
     case 'leaf':
       return leaf(of, before, secrets, wanted, now);
     case 'list':
-      return revocationList(there(secrets, issuerOf(of)), now);
+      return revocationList(issuerOf(of), secrets, now);
     case 'trust':
       return { 'ca.crt': textOf(there(secrets, issuerOf(of)), 'next-root.crt') };
     case 'nextRoot':
@@ -49,14 +60,14 @@ function madeBy(
     case 'promotion':
       return promotion(before);
     default:
-      return authority(write, before, wanted, now);
+      return authority(write, before, secrets, wanted, now);
   }
 }
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Without the fulfilled request for a new authority, and without data that kubectl would remove at its next apply. */
-function tidied({ annotations, ...metadata }: Secret['metadata']): Secret['metadata'] {
+export function tidied({ annotations, ...metadata }: Secret['metadata']): Secret['metadata'] {
   if (!annotations) return metadata;
   const kept = Object.entries(annotations).filter(
     ([name, value]) => name !== newAuthority && !(name === lastApplied && holdsData(value)),
@@ -74,7 +85,7 @@ function holdsData(applied: string): boolean {
   }
 }
 
-async function authority({ make, of }: Write, before: Secret, wanted: Wanted, now: number) {
+async function authority({ make, of }: Write, before: Secret, secrets: Secrets, wanted: Wanted, now: number) {
   const { issueRoot, issueIntermediate } = await import('./issue.ts');
   const { cluster, rotation, rootRotation = '', revocation = '' } = wanted;
   const name = of as AuthorityName;
@@ -86,36 +97,44 @@ async function authority({ make, of }: Write, before: Secret, wanted: Wanted, no
   return {
     ...(make === 'authority' && {
       ...{ 'root.crt': root.cert, 'root.key': root.key, 'root-rotation': rootRotation },
-      ...{ revocation, 'previous.crt': '', 'revoked.crt': '' },
+      ...{ revocation, 'previous.crt': '', 'revoked.crt': '', [revokedSerials]: '' },
       ...Object.fromEntries(nextKeys.map((each) => [each, ''])),
     }),
-    ...(make !== 'authority' && earlier(before, signer, wanted, now)),
+    ...(make !== 'authority' && earlier(before, signer, leavesOf(secrets, name), wanted)),
     ...{ [`${signer}.crt`]: cert, [`${signer}.key`]: key },
     rotation: rotation ?? textOf(before, 'rotation'),
   };
 }
 
-/** The intermediates before the one that takes the place of `signer`: all are revoked, or all but that one are kept. */
-function earlier(before: Secret, signer: 'tls' | 'next-tls', wanted: Wanted, now: number): Record<string, string> {
+/**
+ * The intermediates before the one that takes the place of `signer`: all are revoked, or all but that one are kept. None is
+ * dropped when it has expired, which only a clock says.
+ */
+function earlier(
+  before: Secret,
+  signer: 'tls' | 'next-tls',
+  leaves: readonly Secret[],
+  wanted: Wanted,
+): Record<string, string> {
   const isRevoked = wanted.revocation !== undefined && wanted.revocation !== textOf(before, 'revocation');
   const [previous, revoked] = [textOf(before, 'previous.crt'), textOf(before, 'revoked.crt')];
-  const replaced = stillValid(previous, now) + stillValid(textOf(before, `${signer}.crt`), now);
-  if (!isRevoked) return { 'previous.crt': replaced, 'revoked.crt': stillValid(revoked, now) };
+  const forgotten = forgottenBy(before, leaves);
+  const replaced = previous + certificateIn(before, signer) + forgotten.issued.map(String).join('');
+  const serials = [textOf(before, revokedSerials), ...forgotten.revoked.map((serial) => `${serial}\n`)].join('');
+  if (!isRevoked) return { 'previous.crt': replaced, 'revoked.crt': revoked, [revokedSerials]: serials };
   // While a root is replaced, the intermediate of the present one is accepted too.
-  const all = signer === 'tls' ? replaced : replaced + stillValid(textOf(before, 'tls.crt'), now);
+  const all = signer === 'tls' ? replaced : replaced + certificateIn(before, 'tls');
   return {
     'previous.crt': '',
-    'revoked.crt': stillValid(revoked, now) + all,
+    'revoked.crt': revoked + all,
+    [revokedSerials]: serials,
     revocation: wanted.revocation!,
   };
 }
 
-/** What has expired is refused anyway. Nobody accepted anything but a certificate. */
-const stillValid = (pem: string, now: number): string =>
-  (certificatesIn(pem) ?? [])
-    .filter(({ validToDate }) => now < validToDate.getTime())
-    .map(String)
-    .join('');
+/** Empty if it is lost or damaged: nobody accepted anything but a certificate. */
+const certificateIn = (secret: Secret, signer: 'tls' | 'next-tls'): string =>
+  (certificatesIn(textOf(secret, `${signer}.crt`)) ?? []).map(String).join('');
 
 async function nextRoot(of: AuthorityName, before: Secret, wanted: Wanted, now: number) {
   const { crossSign, issueRoot, issueIntermediate } = await import('./issue.ts');
@@ -150,14 +169,17 @@ async function leaf(of: LeafName, before: Secret, secrets: Secrets, { shapes }: 
     'ca.crt': isNext && textOf(before, 'ca.crt') === next ? next : textOf(issuer, 'root.crt'),
     'tls.crt': cert + intermediate.cert + (isNext ? textOf(issuer, 'cross.crt') : ''),
     'tls.key': key,
-    ...(hasList(of) && !listIn(before) && (await revocationList(issuer, now))),
+    ...(hasList(of) && !listIn(before) && (await revocationList(issuerOf(of), secrets, now))),
   };
 }
 
-async function revocationList(authority: Secret, now: number): Promise<Record<string, Buffer>> {
+/** With what every list of the authority has named. */
+async function revocationList(of: AuthorityName, secrets: Secrets, now: number): Promise<Record<string, Buffer>> {
   const { issueRevocationList } = await import('./issue.ts');
+  const authority = there(secrets, of);
   const signer = keyed(authority, isRotating(authority) ? 'next-tls' : 'tls');
-  return { 'ca.crl': await issueRevocationList(revokedIn(authority), signer, now) };
+  const serials = new Set([...revokedIn(authority), ...listedIn(leavesOf(secrets, of))]);
+  return { 'ca.crl': await issueRevocationList([...serials], signer, now) };
 }
 
 const keyed = (secret: Secret, name: 'root' | 'tls' | 'next-root' | 'next-tls'): Keyed => ({

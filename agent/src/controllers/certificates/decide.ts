@@ -5,7 +5,7 @@ import type { SeenCertificate } from '../cluster/observed.ts';
 import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, Span, WholeAuthority } from './facts.ts';
 import { dueAt, endOf, lifetimes } from './lifetimes.ts';
 import { newAuthority, shapeOf } from './read.ts';
-import { listDue, revocationDue, revocationProblem } from './revocation.ts';
+import { listDue, provenLists, revocationDue, revocationProblem } from './revocation.ts';
 import {
   areAllTrusting,
   isCrossed,
@@ -55,6 +55,8 @@ export interface Decision {
   readonly dueAt: number;
   /** First digits of the roots in every `ca.crt`, of peers and of clients, while members must restart to load them. */
   readonly rootsToLoad?: string;
+  /** Ids of lists that every member is seen to have. */
+  readonly provenLists: readonly string[];
 }
 
 /** The certificate of a user. */
@@ -72,6 +74,8 @@ export interface Circumstances {
   readonly clockAhead?: number;
   /** State of the members. Undefined if they were not queried yet. */
   readonly members?: MemberReports;
+  /** Ids of lists that every member was seen to have. */
+  readonly provenLists?: ReadonlySet<string>;
 }
 
 /**
@@ -79,11 +83,11 @@ export interface Circumstances {
  * reconciler, a lost answer or a crash is harmless. A root in the status only prevents a new one.
  */
 export function decide(given: Facts, wanted: Wanted, now: number, around: Circumstances = {}): Decision {
-  const { failed, clockAhead = 0, members = unknown('they were not asked yet') } = around;
+  const { failed, clockAhead = 0, members = unknown('they were not asked yet'), provenLists: proven } = around;
   const facts = withoutMistaken(given, wanted);
   const mistakes = wanted.mistakes.map((message) => ({ reason: 'TlsRefused' as const, message }));
   const leaf = (name: LeafName) => judgeLeaf(name, { of: issuerOf(name), facts, wanted, now, members });
-  const judgedAuthorities = authorityNames.map((of) => judgeAuthority({ of, facts, wanted, now, members }));
+  const judgedAuthorities = authorityNames.map((of) => judgeAuthority({ of, facts, wanted, now, members }, proven));
   const judged = wanted.isAmbiguous
     ? []
     : [
@@ -120,6 +124,7 @@ export function decide(given: Facts, wanted: Wanted, now: number, around: Circum
     certificates,
     unread: judged.flatMap(({ unread }) => unread ?? []),
     users: new Map(ofUsers.map((each) => [each.secret, userCertificate(each, { authority, wanted, clock, now })])),
+    provenLists: provenLists({ facts, wanted, now, members }),
     dueAt: Math.min(...renewed.map(({ span }) => dueAt(span))),
   };
 }
@@ -198,7 +203,7 @@ interface Judgement {
   readonly unread?: Decision['unread'][number];
 }
 
-function judgeAuthority(rotation: Rotation): Judgement {
+function judgeAuthority(rotation: Rotation, proven: ReadonlySet<string> = new Set()): Judgement {
   const { of, facts, wanted, now } = rotation;
   const secret = wanted.authorities[of];
   const found = facts[of];
@@ -214,7 +219,7 @@ function judgeAuthority(rotation: Rotation): Judgement {
   const { write = renewal, problem, restart } = judgeRoot(rotation, found);
   const renewed = canSign && isLonger(intermediate, lifetimes.intermediate, root);
   const lacks = write && 'why' in intermediate ? issuing(write) : undefined;
-  const revoking = revocationProblem(rotation, { intermediate, revoked: found.revoked });
+  const revoking = revocationProblem(rotation, { intermediate, revoked: found.revoked }, proven);
   return {
     ...(write && { write }),
     ...(restart !== undefined && { restart }),
@@ -315,6 +320,8 @@ function renewalOf(authority: WholeAuthority, wanted: Wanted, now: number): stri
   const { root, intermediate } = signerOf(authority);
   if ('why' in intermediate) return intermediate.why;
   if (now < intermediate.notBefore) return notYet;
+  if (authority.hasForgotten)
+    return 'it came back from a backup, and does not know every intermediate of its certificates';
   if (wanted.rotation !== undefined && wanted.rotation !== authority.rotation)
     return `spec.tls.managed.intermediateRotation is '${wanted.rotation}'`;
   const revocation = revocationDue(authority, wanted);

@@ -61,6 +61,10 @@ export interface WholeAuthority {
   readonly revocation: string;
   /** Serial numbers of the revoked intermediates, in hex. */
   readonly revoked: readonly string[];
+  /** Its leaves know intermediates that it does not. */
+  readonly hasForgotten?: boolean;
+  /** Its Secret was created with this root in it. Nobody may know what was issued after the backup. */
+  readonly isRestored?: boolean;
   /** While the root is being replaced. */
   readonly next?: NextAuthority;
 }

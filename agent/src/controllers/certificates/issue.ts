@@ -1,5 +1,6 @@
 import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
+import { derDigits } from '../../lib/revocation-lists.ts';
 import { backdated, endOf, lifetimes } from './lifetimes.ts';
 import type { Leaf } from './wanted.ts';
 
@@ -74,7 +75,7 @@ export async function issueRevocationList(serials: readonly string[], by: Keyed,
     issuer: certificate.subjectName.toJSON(),
     thisUpdate: new Date(now - backdated),
     nextUpdate: new Date(now + lifetimes.root),
-    entries: serials.map((serialNumber) => ({ serialNumber, revocationDate: new Date(now) })),
+    entries: serials.map((serial) => ({ serialNumber: derDigits(serial), revocationDate: new Date(now) })),
     signingKey: key,
     signingAlgorithm: algorithm,
   });

@@ -3,11 +3,21 @@ import { isIPv6 } from 'node:net';
 import type { Secret } from '../../kube/objects.ts';
 import { group } from '../../kube/paths.ts';
 import { certificatesIn, idOf } from '../../lib/certificates.ts';
-import { isRevocationList, listId, lists } from '../../lib/revocation-lists.ts';
+import { lists, type RevocationList, readRevocationList } from '../../lib/revocation-lists.ts';
 import type { Known } from '../../protocol/known.ts';
-import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, NextAuthority, Span } from './facts.ts';
+import type {
+  AuthorityFacts,
+  Facts,
+  FilledLeaf,
+  IntermediateFacts,
+  LeafFacts,
+  NextAuthority,
+  Span,
+  WholeAuthority,
+} from './facts.ts';
+import { backdated } from './lifetimes.ts';
 import { hasList } from './revocation.ts';
-import { type AuthorityName, authorityNames, issuerOf, type Leaf, type LeafName, madeFor } from './wanted.ts';
+import { type AuthorityName, authorityNames, issuerOf, isUser, type Leaf, type LeafName, madeFor } from './wanted.ts';
 
 /** The Secrets as they were read. Known and undefined if there is none with this name. */
 export type Secrets = Facts<Known<Secret | undefined>, Known<Secret | undefined>>;
@@ -29,7 +39,10 @@ export function factsOf(secrets: Secrets, had: KnownRoots = {}): Facts {
   const leafNames = Object.keys(secrets).filter((name) => name !== 'peers' && name !== 'clients') as LeafName[];
   const authorities = authorityNames.map((name) => [
     name,
-    readOr(secrets[name], (secret) => authorityFacts(secret, had[name])),
+    readOr(secrets[name], (secret) => {
+      const facts = authorityFacts(secret, had[name]);
+      return facts.kind === 'whole' ? { ...facts, ...restoredFacts(secret, leavesOf(secrets, name)) } : facts;
+    }),
   ]);
   const leaves = leafNames.map((name) => [
     name,
@@ -158,22 +171,71 @@ function leafFacts(secret: Secret, roots: readonly X509Certificate[]): LeafFacts
   };
 }
 
+/** The Secrets of a cluster that hold what an authority has signed. Those of users may hold anything. */
+export const leavesOf = (secrets: Secrets, of: AuthorityName): Secret[] =>
+  Object.entries(secrets).flatMap(([name, found]) => {
+    const isLeaf = name !== 'peers' && name !== 'clients' && !isUser(name as LeafName);
+    return isLeaf && issuerOf(name as LeafName) === of && found?.known && found.v ? found.v : [];
+  });
+
 /** Serial numbers of the intermediates that an authority has revoked. */
 export const revokedIn = (authority: Secret): string[] => [
-  ...new Set((certificatesIn(textOf(authority, 'revoked.crt')) ?? []).map(({ serialNumber }) => serialNumber)),
+  ...new Set([
+    ...serialsOf(authority, 'revoked.crt'),
+    ...textOf(authority, revokedSerials).split('\n').filter(Boolean),
+  ]),
 ];
 
-/** The list beside a leaf; undefined: there is none that etcd could read. */
-export function listIn(leaf: Secret): Buffer | undefined {
-  const der = Buffer.from(leaf.data?.['ca.crl'] ?? '', 'base64');
-  return isRevocationList(der) ? der : undefined;
+/** Key of an authority: what its lists had named before the authority came back from a backup, one serial number a line. */
+export const revokedSerials = 'revoked-serials';
+
+const serialsOf = (secret: Secret, key: string): string[] =>
+  (certificatesIn(textOf(secret, key)) ?? []).map(({ serialNumber }) => serialNumber);
+
+/** What all lists of an authority name: none of it is ever taken back. */
+export const listedIn = (leaves: readonly Secret[]): string[] => [
+  ...new Set(leaves.flatMap((leaf) => [...(listIn(leaf)?.serials ?? [])])),
+];
+
+/** What the leaves of an authority know and it does not, so it came back from a backup: the intermediates that it issued since, and revoked. */
+export function forgottenBy(
+  authority: Secret,
+  leaves: readonly Secret[],
+): { readonly issued: X509Certificate[]; readonly revoked: string[] } {
+  const revoked = new Set(revokedIn(authority));
+  const kept = ['tls.crt', 'next-tls.crt', 'previous.crt'].flatMap((key) => serialsOf(authority, key));
+  const known = new Set([...revoked, ...kept]);
+  const roots = rootsOf({ known: true, v: authority });
+  const issuers = leaves
+    .flatMap((leaf) => certificatesIn(textOf(leaf, 'tls.crt'))?.[1] ?? [])
+    .filter((each) => each.ca && !known.has(each.serialNumber) && roots.some((root) => isSignedBy(each, root)));
+  return {
+    issued: [...new Map(issuers.map((each) => [each.serialNumber, each])).values()],
+    revoked: listedIn(leaves).filter((serial) => !revoked.has(serial)),
+  };
 }
+
+/** A Secret is older than what the reconciler writes into it, but for one that somebody has created with its content. */
+function restoredFacts(
+  authority: Secret,
+  leaves: readonly Secret[],
+): Pick<WholeAuthority, 'hasForgotten' | 'isRestored'> {
+  const { issued, revoked } = forgottenBy(authority, leaves);
+  const root = rootOf({ known: true, v: authority })!;
+  const created = Date.parse(authority.metadata.creationTimestamp ?? '');
+  const made = root.validFromDate.getTime() + backdated;
+  return { hasForgotten: issued.length + revoked.length > 0, isRestored: created > made + 10 * 60_000 };
+}
+
+/** The list beside a leaf; undefined: there is none that etcd could read. */
+export const listIn = (leaf: Secret): RevocationList | undefined =>
+  readRevocationList(Buffer.from(leaf.data?.['ca.crl'] ?? '', 'base64'));
 
 function listFacts(leaf: Secret, authority: Known<Secret | undefined>): Pick<FilledLeaf, 'list' | 'listId'> {
   const list = listIn(leaf);
   if (!list) return { list: 'unreadable' };
   const revoked = authority.known && authority.v ? revokedIn(authority.v) : [];
-  return { list: revoked.every((serial) => lists(list, serial)) ? 'current' : 'behind', listId: listId(list) };
+  return { list: revoked.every((serial) => lists(list, serial)) ? 'current' : 'behind', listId: list.id };
 }
 
 function certificateFacts(

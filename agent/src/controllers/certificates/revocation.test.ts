@@ -1,5 +1,5 @@
 import { certificatesIn, idOf, shortId } from '../../lib/certificates.ts';
-import { isRevocationList, listId, lists } from '../../lib/revocation-lists.ts';
+import { listId, lists, readRevocationList } from '../../lib/revocation-lists.ts';
 import { known, unknown } from '../../protocol/known.ts';
 import { issueIntermediate, issueRevocationList, issueRoot } from './issue.ts';
 import { lifetimes } from './lifetimes.ts';
@@ -27,11 +27,12 @@ function reportOf(secrets: TestSecrets, pod = 'orders-0'): MemberReport {
 
 /** Whether the lists of peers and of clients name this serial number. */
 const listed = (secrets: TestSecrets, of: 'peer' | 'server', serial: string) =>
-  lists(secrets.bytes(of, 'ca.crl')!, serial);
+  lists(readRevocationList(secrets.bytes(of, 'ca.crl')!)!, serial);
 
 test('every leaf of a member has an empty list from the start, and a client has none', async () => {
   const secrets = await TestSecrets.filled();
-  for (const leaf of ['peer', 'server'] as const) expect(isRevocationList(secrets.bytes(leaf, 'ca.crl')!)).toBe(true);
+  for (const leaf of ['peer', 'server'] as const)
+    expect(readRevocationList(secrets.bytes(leaf, 'ca.crl')!)?.serials).toEqual(new Set());
   expect(secrets.bytes('client', 'ca.crl')).toBeUndefined();
   expect(secrets.decide().problems).toEqual([]);
   // A new cluster has nothing to revoke.
@@ -90,20 +91,63 @@ async function revoked(): Promise<TestSecrets> {
   return secrets;
 }
 
-test('a member that does not answer proves nothing, and one without a list is named', async () => {
+test('a member that does not answer may lack the list, unless every member was seen to have it', async () => {
   const secrets = await revoked();
   const report = reportOf(secrets);
-  secrets.members = known([{ ...report, peers: {}, clients: {} }]);
-  expect(secrets.decide().problems).toEqual([]);
+  const peers = 'RevokingIntermediates: the earlier intermediates of Secret orders-peer-ca are being revoked';
+  secrets.members = known([report, { ...report, pod: 'orders-1', peers: {} }]);
+  expect(told(secrets)).toEqual([`${peers}: the agent of member orders-1 does not report its list`]);
+  // It reads the newest list when it starts.
+  secrets.members = known([report, { ...report, pod: 'orders-1', isDown: true, peers: {} }]);
+  expect(told(secrets)).toEqual([]);
   secrets.members = unknown('no leader');
-  expect(secrets.decide().problems).toEqual([]);
+  expect(told(secrets)[0]).toBe(`${peers}: it is not known which members have the list: no leader`);
+  expect(secrets.decide().provenLists).toEqual([]);
+
+  secrets.members = known([report]);
+  const provenLists = new Set(secrets.decide().provenLists);
+  expect(provenLists.size).toBe(2);
+  for (const silent of [unknown('no leader'), known([{ ...report, peers: {}, clients: {} }])]) {
+    secrets.members = silent;
+    expect(secrets.decide({ provenLists }).problems).toEqual([]);
+  }
   secrets.members = known([report, { ...report, pod: 'orders-1', clients: { ...report.clients, list: 'none' } }]);
-  expect(told(secrets)).toEqual([
-    'RevokingIntermediates: the earlier intermediates of Secret orders-client-ca are being revoked: member orders-1 was started without a revocation list; restart it',
+  expect(secrets.decide({ provenLists }).problems).toEqual([
+    {
+      reason: 'RevokingIntermediates',
+      message:
+        'the earlier intermediates of Secret orders-client-ca are being revoked: member orders-1 was started without a revocation list; restart it',
+    },
   ]);
 });
 
-test('a later revocation takes those of rotations since, and a list forgets what has expired', async () => {
+test('a silent member and a Secret that is gone keep nobody in for longer than ten minutes', async () => {
+  const secrets = await TestSecrets.filled();
+  const [old] = serials(secrets.text('clients', 'tls.crt'));
+  const before = reportOf(secrets);
+  secrets.members = known([before]);
+  secrets.put('client', known(undefined));
+  ask(secrets, { intermediateRevocation: 'stolen' });
+  await secrets.settle();
+  const [one, two] = [reportOf(secrets), reportOf(secrets, 'orders-1')];
+  const silent = { pod: 'orders-2', peers: {}, clients: {} };
+  secrets.members = known([one, two, silent]);
+  secrets.now += lifetimes.silence - 1_000;
+  expect(await settled(secrets)).toEqual([]);
+  // Without most members there is no quorum that could serve.
+  secrets.now += 1_000;
+  secrets.members = known([one, silent, { ...before, pod: 'orders-1' }]);
+  expect(await settled(secrets)).toEqual([]);
+  secrets.members = known([one, two, silent]);
+  expect(await secrets.settle()).toEqual([
+    'list peer: the members have certificates of the new intermediate; left behind without a new certificate: member orders-2',
+    'list server: the members have certificates of the new intermediate; left behind without a new certificate: Secret orders-client-tls, member orders-2',
+  ]);
+  expect(listed(secrets, 'server', old!)).toBe(true);
+  expect(secrets.reasons).toContain('RevokingIntermediates');
+});
+
+test('a later revocation takes those of rotations since', async () => {
   const secrets = await revoked();
   const [second] = serials(secrets.text('peers', 'tls.crt'));
   ask(secrets, { intermediateRevocation: 'one', intermediateRotation: 'b' });
@@ -116,11 +160,6 @@ test('a later revocation takes those of rotations since, and a list forgets what
   expect([second, third].map((each) => listed(secrets, 'peer', each!))).toEqual([true, true]);
   expect(secrets.text('peers', 'previous.crt')).toBe('');
   expect(serials(secrets.text('peers', 'revoked.crt'))).toHaveLength(3);
-  secrets.now += 366 * day;
-  await secrets.settle();
-  expect(serials(secrets.text('peers', 'revoked.crt'))).toEqual([]);
-  // It is not written for that alone.
-  expect(listed(secrets, 'peer', third!)).toBe(true);
 });
 
 test('while a root is replaced, the intermediates of both roots are revoked', async () => {
@@ -164,9 +203,13 @@ test('a list of any length is one', async () => {
   const root = await issueRoot('root', begin);
   // The lines of its PEM are full now and then.
   for (let count = 0; count < 50; count++) {
-    const serials = Array.from({ length: count }, (_, i) => `40${i.toString(16).padStart(30, '0')}`);
+    // Every second one has its top bit set.
+    const serials = Array.from(
+      { length: count },
+      (_, i) => `${i % 2 ? '40' : 'C0'}${i.toString(16).padStart(30, '0')}`,
+    );
     const list = await issueRevocationList(serials, root, begin);
-    expect([count, isRevocationList(list)]).toEqual([count, true]);
+    expect(readRevocationList(list)?.serials).toEqual(new Set(serials.map((each) => each.toUpperCase())));
   }
 });
 
@@ -175,8 +218,93 @@ test('a list is one DER element, and names nothing that it does not hold', async
   const made = await Promise.all(['a', 'b'].map((name) => issueIntermediate(name, root, begin)));
   const [a, b] = made.map(({ cert }) => serials(cert)[0]!);
   const list = await issueRevocationList([a!], root, begin);
-  expect([isRevocationList(list), lists(list, a!), lists(list, b!)]).toEqual([true, true, false]);
+  expect([a!, b!].map((each) => lists(readRevocationList(list)!, each))).toEqual([true, false]);
   const wrong = [Buffer.of(), list.subarray(0, -1), Buffer.concat([list, Buffer.of(0)]), Buffer.from(root.cert)];
-  expect(wrong.map(isRevocationList)).toEqual([false, false, false, false]);
-  expect(isRevocationList(await issueRevocationList([], root, begin))).toBe(true);
+  expect(wrong.map(readRevocationList)).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+test('an authority that comes back from a backup is renewed, and what was revoked and issued since is shut out', async () => {
+  const secrets = await TestSecrets.filled();
+  secrets.members = known([]);
+  const backup = structuredClone(secrets.all.clients);
+  const own = () => serials(secrets.text('clients', 'tls.crt'))[0]!;
+  const settle = async () => {
+    await secrets.settle();
+    secrets.now += lifetimes.revocation;
+    await secrets.settle();
+  };
+  const first = own();
+  secrets.now += 250 * day;
+  await settle();
+  const stolen = own();
+  ask(secrets, { intermediateRevocation: 'stolen' });
+  await settle();
+  const third = own();
+  expect([first, stolen, third].map((each) => listed(secrets, 'server', each))).toEqual([true, true, false]);
+
+  // In Git, the revocation stays as it is; the authority forgets it.
+  secrets.put('clients', backup);
+  await settle();
+  const fourth = own();
+  expect([first, stolen, third, fourth].map((each) => listed(secrets, 'server', each))).toEqual([
+    ...[true, true, true, false],
+  ]);
+  // Nothing depends on the list that is there.
+  secrets.empty('server');
+  ask(secrets, { intermediateRevocation: 'second' });
+  await settle();
+  expect([first, stolen, third, fourth].map((each) => listed(secrets, 'server', each))).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(secrets.decide().problems).toEqual([]);
+});
+
+test('an authority that comes back without a revocation signs with none of the intermediates that are revoked', async () => {
+  const secrets = await TestSecrets.filled();
+  const backup = structuredClone(secrets.all.peers);
+  secrets.members = known([]);
+  ask(secrets, { intermediateRevocation: 'one' });
+  await secrets.settle();
+  const present = serials(secrets.text('peers', 'tls.crt'))[0]!;
+  const [first] = serials(secrets.text('peers', 'revoked.crt'));
+  secrets.put('peers', backup);
+  ask(secrets, {});
+  expect((await secrets.settle())[0]).toBe(
+    'intermediate peers: it came back from a backup, and does not know every intermediate of its certificates',
+  );
+  expect(serials(secrets.text('peers', 'tls.crt'))).not.toContain(first);
+  expect(serials(secrets.text('peers', 'previous.crt'))).toContain(present);
+  expect(secrets.text('peers', 'revoked-serials')).toBe(`${first}\n`);
+  secrets.empty('peer');
+  await secrets.settle();
+  expect(listed(secrets, 'peer', first!)).toBe(true);
+});
+
+test('a clock that is far ahead takes nothing back', async () => {
+  const secrets = await revoked();
+  const [old] = serials(secrets.text('peers', 'revoked.crt'));
+  ask(secrets, { intermediateRevocation: 'one', intermediateRotation: 'b' });
+  await secrets.settle();
+  const [previous] = serials(secrets.text('peers', 'previous.crt'));
+  secrets.now += 5 * 365 * day;
+  await secrets.settle();
+  secrets.empty('peer');
+  await secrets.settle();
+  expect(listed(secrets, 'peer', old!)).toBe(true);
+  ask(secrets, { intermediateRevocation: 'two', intermediateRotation: 'b' });
+  await secrets.settle();
+  expect(listed(secrets, 'peer', previous!)).toBe(true);
+});
+
+test('a revocation says what it cannot shut out when the Secret was created with its content', async () => {
+  const secrets = await TestSecrets.filled();
+  const { peers } = secrets.all;
+  const metadata = { ...(peers.known && peers.v!.metadata), creationTimestamp: new Date(begin + day).toISOString() };
+  secrets.put('peers', known({ ...(peers.known && peers.v!), metadata } as never));
+  secrets.now += 2 * day;
+  ask(secrets, { intermediateRevocation: 'stolen' });
+  expect(secrets.decide().write?.why).toMatch(/came back from a backup.*replace the root too/);
 });

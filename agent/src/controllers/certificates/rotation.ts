@@ -27,6 +27,8 @@ export interface EndReport {
 
 export interface MemberReport {
   readonly pod: string;
+  /** Its etcd does not run, so it reads its files when it starts. */
+  readonly isDown?: boolean;
   readonly peers: EndReport;
   readonly clients: EndReport;
 }
@@ -55,6 +57,8 @@ export interface Step {
   readonly signer: string;
   /** How long clients have to read theirs, in ms. */
   readonly time: number;
+  /** When it goes on without a few, in ms after the leaf of the members was issued. Undefined: it waits for all. */
+  readonly limit?: number;
   readonly isDone: (leaf: LeafFacts) => boolean;
 }
 
@@ -90,16 +94,34 @@ function usersUntil({ facts: { client }, wanted: { usersSince } }: Rotation, { t
   return Math.max(issuedAt(client) + time, usersSince + lifetimes.revocation);
 }
 
-/** Users that a step no longer waits for, although they lack what it needs. */
+/**
+ * A step with a limit goes on without a few: a member that silences its agent, or a Secret that nobody needs and that is gone,
+ * does not keep a thief in. Most members have to present their new leaf, or they would not form a quorum.
+ */
+function isOverdue({ of, facts, members, now }: Rotation, { limit, isDone }: Step): boolean {
+  const leaf = facts[serving[of]];
+  if (limit === undefined || leaf.kind !== 'filled' || !isDone(leaf) || !members.known) return false;
+  const ready = members.v.filter((member) => member[of].leaf === shortId(leaf.certificate!.id));
+  return now >= issuedAt(leaf) + limit && (2 * ready.length > members.v.length || members.v.length === 0);
+}
+
+/** What a step no longer waits for, although it lacks what the step needs. */
 function leftBehind(rotation: Rotation, step: Step): LeafName[] {
+  if (isOverdue(rotation, step))
+    return leavesOf(rotation).filter((name) => name !== serving[rotation.of] && !step.isDone(rotation.facts[name]!));
   if (rotation.now < usersUntil(rotation, step)) return [];
   return leavesOf(rotation).filter((name) => isUser(name) && !step.isDone(rotation.facts[name]!));
 }
 
 /** Adds to a message who is left behind. */
 export function namingLeft(message: string, rotation: Rotation, step: Step): string {
-  const { leaves, shapes } = rotation.wanted;
-  const left = leftBehind(rotation, step).map((name) => `user ${shapes[name]!.commonName} (Secret ${leaves[name]})`);
+  const { of, facts, members, wanted } = rotation;
+  const { leaves, shapes } = wanted;
+  const left = leftBehind(rotation, step).map((name) =>
+    isUser(name) ? `user ${shapes[name]!.commonName} (Secret ${leaves[name]})` : `Secret ${leaves[name]}`,
+  );
+  if (isOverdue(rotation, step) && members.known)
+    left.push(...members.v.filter((each) => lacksLeaf(each[of], facts[serving[of]])).map(({ pod }) => `member ${pod}`));
   return left.length === 0 ? message : `${message}; left behind without a new certificate: ${left.join(', ')}`;
 }
 
@@ -109,7 +131,8 @@ export function waitsForLeaves(rotation: Rotation, step: Step): string | undefin
   const left = leftBehind(rotation, step);
   const lacks = leavesOf(rotation).find((name) => !step.isDone(facts[name]!) && !left.includes(name));
   if (lacks !== undefined) return `Secret ${wanted.leaves[lacks]} has no certificate of ${step.signer} yet`;
-  const behind = memberBehind(members, of, facts[serving[of]] as FilledLeaf) ?? waitsForUsers(rotation);
+  const member = isOverdue(rotation, step) ? undefined : memberBehind(members, of, facts[serving[of]] as FilledLeaf);
+  const behind = member ?? waitsForUsers(rotation);
   return behind !== undefined || of === 'peers' ? behind : waitsForClients(rotation, step);
 }
 
@@ -146,6 +169,9 @@ export const namingLeftBehind = (message: string, rotation: Rotation, next: Next
   namingLeft(message, rotation, toNextRoot(next));
 
 const issuedAt = ({ certificate }: FilledLeaf): number => certificate!.notBefore + backdated;
+
+const lacksLeaf = ({ leaf }: EndReport, wanted: LeafFacts): boolean =>
+  wanted.kind === 'filled' && leaf !== shortId(wanted.certificate!.id);
 
 /** A member that does not present this leaf yet, or may not. */
 function memberBehind(members: MemberReports, of: AuthorityName, leaf: FilledLeaf): string | undefined {

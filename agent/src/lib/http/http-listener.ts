@@ -2,20 +2,21 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { TLSSocket } from 'node:tls';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { useFreshCertificate } from './fresh-certificate.ts';
+import { bearerRefusal } from './bearer.ts';
+import { type AcceptedClients, TlsServer } from './tls-server.ts';
 
 export interface ListenOptions {
   readonly listen: { readonly host: string; readonly port: number };
   /** Directory with `tls.crt` and `tls.key`. Default: plain HTTP. */
   readonly serverTlsDir?: string;
-  /** With TLS: file of the authority whose certificates clients may present. Read the outcome from `isAuthorized`. */
-  readonly clientAuthority?: string;
+  /** With TLS: whose certificates clients may present. Nobody has to: probes have none. */
+  readonly clients?: AcceptedClients;
 }
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -25,15 +26,19 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => voi
  * time.
  */
 export class HttpListener {
-  readonly #server: Server | TlsServer;
+  readonly #server: Server;
+  readonly #tls: TlsServer<HttpsServer> | undefined;
   readonly #options: ListenOptions;
 
   constructor(options: ListenOptions, log: Log, answer: Answer) {
     this.#options = options;
     const listener: RequestListener = (request, response) => void guarded(request, response, log, answer);
-    const { serverTlsDir } = options;
-    this.#server =
-      serverTlsDir === undefined ? createServer(listener) : tlsServer({ ...options, serverTlsDir }, log, listener);
+    const { serverTlsDir: directory, clients } = options;
+    this.#tls =
+      directory === undefined
+        ? undefined
+        : new TlsServer({ directory, clients }, log, (tls) => createTlsServer(tls, listener));
+    this.#server = this.#tls?.server ?? createServer(listener);
     // Probes and polls are short. Hanging requests must not pile up.
     this.#server.requestTimeout = 30_000;
     this.#server.headersTimeout = 10_000;
@@ -41,6 +46,13 @@ export class HttpListener {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Why a client may not read a file for members: with TLS it needs their certificate, without TLS the token. */
+  async refusalOf(request: IncomingMessage, tokenSha256: string): Promise<string | undefined> {
+    if (!this.#tls || !this.#options.clients) return bearerRefusal(request, tokenSha256);
+    const refusal = await this.#tls.refusalOf(request.socket as TLSSocket);
+    return refusal && `${refusal.why}\n`;
   }
 
   async listen(): Promise<void> {
@@ -71,18 +83,6 @@ async function guarded(request: IncomingMessage, response: ServerResponse, log: 
     else response.writeHead(500).end(`${messageOf(error)}\n`);
   }
 }
-
-type TlsOptions = ListenOptions & { readonly serverTlsDir: string };
-
-function tlsServer(options: TlsOptions, log: Log, listener: RequestListener): TlsServer {
-  const { serverTlsDir: directory, clientAuthority } = options;
-  const server = createTlsServer({ requestCert: clientAuthority !== undefined, rejectUnauthorized: false }, listener);
-  useFreshCertificate(server, { directory, clientAuthority }, log);
-  return server;
-}
-
-/** True if the client of a server with `clientAuthority` presented a valid certificate. */
-export const isAuthorized = ({ socket }: IncomingMessage): boolean => (socket as TLSSocket).authorized === true;
 
 export function send(response: ServerResponse, status: number, body: string, type = 'text/plain; charset=utf-8'): void {
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);

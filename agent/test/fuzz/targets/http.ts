@@ -62,6 +62,7 @@ const nothing = () => {};
 async function statusPort(): Promise<number> {
   statusServer ??= StatusServer.listen({
     listen: { host: '127.0.0.1', port: 0 },
+    dataDir: '/nowhere',
     log: { debug: nothing, info: nothing, warn: nothing, error: nothing } as never,
     status: () => agent(0),
   });

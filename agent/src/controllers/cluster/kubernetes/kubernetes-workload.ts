@@ -1,4 +1,5 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
+import { connectOptions } from '../../../etcd/tls.ts';
 import { ApiError, isStatus, unlessMissing } from '../../../kube/api-error.ts';
 import type { KubeObject, PodObject, StatefulSetObject } from '../../../kube/objects.ts';
 import { creationProblem, inWords, isSilent, podProblem } from '../../../kube/pod-problem.ts';
@@ -6,13 +7,14 @@ import { messageOf } from '../../../lib/errors.ts';
 import { getJson } from '../../../lib/http/http-get.ts';
 import type { AgentStatus } from '../../../protocol/agent-status.ts';
 import { agentStatusOf } from '../../../protocol/agent-status-schema.ts';
+
 import type { Scheme, Schemes } from '../../../protocol/record.ts';
 import { backupAccess, backupPortName } from '../jobs/backup-access.ts';
 import type { Claim, Pod, StatefulSet } from '../observed.ts';
 import { NotNow, type Workload } from '../port.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { PeerNames } from './peer-name.ts';
-import { addressOf, claimAnnotations, claimOf, noAddress, ordinalOf, podOf } from './pod.ts';
+import { addressOf, claimAnnotations, claimOf, noAddress, ordinalOf, podOf, type VolumeClaim } from './pod.ts';
 import { epochAnnotation, missingPods, rootsAnnotation, serverVolume, statefulSetOf } from './stateful-set.ts';
 
 /** Where a pod is reached. */
@@ -94,7 +96,7 @@ export class KubernetesWorkload implements Workload {
     return this.#context.cache.get('persistentvolumeclaims', async () => {
       const { client, paths, name } = this.#context;
       const labelSelector = `app.kubernetes.io/name=etcd,app.kubernetes.io/instance=${name}`;
-      const { items } = await client.list<KubeObject>(paths.of('persistentvolumeclaims'), { labelSelector });
+      const { items } = await client.list<VolumeClaim>(paths.of('persistentvolumeclaims'), { labelSelector });
       return items.flatMap((claim) => {
         const ordinal = ordinalOf(claim.metadata.name, `data-${name}`);
         return ordinal === undefined ? [] : [claimOf(claim, ordinal)];
@@ -111,7 +113,9 @@ export class KubernetesWorkload implements Workload {
     const tls = hasCertificates ? await this.#context.tls() : undefined;
     const answer = await getJson<unknown>(`${url}/status`, {
       // A cluster that has given up TLS names no authority: its last pods with certificates are believed as those without.
-      ...(tls ? { ca: tls.ca, servername: tls.servername } : { rejectUnauthorized: false }),
+      ...(tls
+        ? connectOptions({ ca: tls.ca, servername: tls.servername, revoked: tls.revoked })
+        : { rejectUnauthorized: false }),
       signal: AbortSignal.timeout(settings.observeRpc),
     });
     const status = agentStatusOf(answer);

@@ -243,6 +243,19 @@ test('an authority that is revoked shuts out what it has signed', async () => {
   expect(await ask(dial(), 'Maintenance/Status')).toMatchObject({ code: 7, message: 'the certificate is revoked' });
 });
 
+test('an authority between the certificate and ca.crt is revoked', async () => {
+  await listen();
+  const { intermediate, client } = await certificates.clientBelow('db-backup');
+  expect(await ask(dial(client), 'Maintenance/Status')).toMatchObject({ code: 0 });
+  writeFileSync(list(), await certificates.revoking(rootPair));
+  expect(await ask(dial(client), 'Maintenance/Status')).toMatchObject({ code: 0 });
+  writeFileSync(list(), await certificates.revoking(intermediate));
+  expect(await ask(dial(client), 'Maintenance/Status')).toMatchObject({
+    code: 7,
+    message: 'the certificate is revoked',
+  });
+});
+
 test('a revocation list that is garbled, or missing although etcd has one, lets nobody in', async () => {
   await listen();
   for (const text of ['', 'no list', '-----BEGIN X509 CRL-----']) {

@@ -7,13 +7,13 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
-import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { messageOf } from '../../../lib/errors.ts';
-import { useFreshCertificate } from '../../../lib/http/fresh-certificate.ts';
+import { TlsServer } from '../../../lib/http/tls-server.ts';
 import type { Log } from '../../../lib/log.ts';
 import { LogOnce } from '../../../lib/log-once.ts';
 import { garbageCounter } from '../../../lib/memory.ts';
+import { acceptedClients } from '../../accepted-clients.ts';
 import type { BackupConfig, MemberConfig } from '../../member-config.ts';
 import { Answer } from './answer.ts';
 import { checkCaller, isOf } from './caller.ts';
@@ -41,7 +41,7 @@ export class BackupPort {
   readonly #log: Log;
   readonly #refusals: LogOnce;
   readonly #limits: Limits;
-  readonly #server: Http2SecureServer;
+  readonly #tls: TlsServer<Http2SecureServer>;
   readonly #sockets = new Set<Socket>();
   readonly #places: Places;
   readonly #sessions = new Set<ServerHttp2Session>();
@@ -55,27 +55,27 @@ export class BackupPort {
     this.#refusals = new LogOnce(log);
     this.#limits = limits;
     this.#places = new Places(limits);
-    this.#server = this.#secureServer();
+    this.#tls = this.#secureServer();
   }
 
   static async listen(config: BackupPortConfig, log: Log, limits: Partial<Limits> = {}): Promise<BackupPort> {
     const port = new BackupPort(config, log, { ...defaultLimits, ...limits });
     const { host, port: number } = config.backup.listen;
-    port.#server.listen(number, host);
-    await once(port.#server, 'listening');
-    port.#server.on('error', () => {});
+    port.#tls.server.listen(number, host);
+    await once(port.#tls.server, 'listening');
+    port.#tls.server.on('error', () => {});
     return port;
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return (this.#tls.server.address() as AddressInfo).port;
   }
 
   /** Tells the callers, and ends every connection soon. */
   async close(): Promise<void> {
-    const closed = once(this.#server, 'close');
+    const closed = once(this.#tls.server, 'close');
     this.#closing.abort(new Refused(Status.unavailable, 'the agent stops'));
-    this.#server.close();
+    this.#tls.server.close();
     for (const session of this.#sessions) session.close();
     const last = setTimeout(() => {
       for (const session of this.#sessions) session.destroy();
@@ -84,17 +84,20 @@ export class BackupPort {
     await closed.finally(() => clearTimeout(last));
   }
 
-  #secureServer(): Http2SecureServer {
-    const { serverTlsDir } = this.#config;
+  #secureServer(): TlsServer<Http2SecureServer> {
+    const { serverTlsDir, dataDir } = this.#config;
     const { handshake, calls } = this.#limits;
-    const server = createSecureServer({
-      ...{ requestCert: true, rejectUnauthorized: true, handshakeTimeout: handshake },
-      ...{ maxHeaderListPairs: 64, maxSettings: 16, maxSessionInvalidFrames: 16, maxOutstandingPings: 4 },
-      // MiB of one connection.
-      maxSessionMemory: 2,
-      settings: { maxConcurrentStreams: calls, maxHeaderListSize: 8_192, enablePush: false },
-    });
-    useFreshCertificate(server, { directory: serverTlsDir, clientAuthority: join(serverTlsDir, 'ca.crt') }, this.#log);
+    const files = { directory: serverTlsDir, clients: acceptedClients(serverTlsDir, dataDir) };
+    const tls = new TlsServer(files, this.#log, (options) =>
+      createSecureServer({
+        ...{ ...options, rejectUnauthorized: true, handshakeTimeout: handshake },
+        ...{ maxHeaderListPairs: 64, maxSettings: 16, maxSessionInvalidFrames: 16, maxOutstandingPings: 4 },
+        // MiB of one connection.
+        maxSessionMemory: 2,
+        settings: { maxConcurrentStreams: calls, maxHeaderListSize: 8_192, enablePush: false },
+      }),
+    );
+    const { server } = tls;
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       this.#places.enter(socket);
@@ -104,7 +107,7 @@ export class BackupPort {
     server.on('unknownProtocol', (socket) => socket.destroy());
     server.on('sessionError', () => {});
     server.on('session', (session) => this.#open(session));
-    return server;
+    return tls;
   }
 
   /** A connection without a call is closed after a time. */
@@ -162,7 +165,7 @@ export class BackupPort {
   /** A caller that is refused whatever it asks loses its connection. */
   async #check(stream: ServerHttp2Stream, { session, socket }: Caller): Promise<void> {
     try {
-      await checkCaller(socket, { ...this.#config, user: this.#config.backup.user });
+      await checkCaller(this.#tls, socket, this.#config.backup.user);
     } catch (error) {
       if (error instanceof Refused && error.code === Status.permissionDenied) stream.once('close', () => end(session));
       throw error;
