@@ -187,6 +187,13 @@ export interface EtcdBackupSpec {
    * @schema EtcdBackupSpec#image
    */
   readonly image?: string;
+
+  /**
+   * The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.
+   *
+   * @schema EtcdBackupSpec#resources
+   */
+  readonly resources?: EtcdBackupSpecResources;
 }
 
 /**
@@ -209,6 +216,7 @@ export function toJson_EtcdBackupSpec(obj: EtcdBackupSpec | undefined): Record<s
     'timeouts': toJson_EtcdBackupSpecTimeouts(obj.timeouts),
     'serviceAccountName': obj.serviceAccountName,
     'image': obj.image,
+    'resources': toJson_EtcdBackupSpecResources(obj.resources),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -419,6 +427,42 @@ export function toJson_EtcdBackupSpecTimeouts(obj: EtcdBackupSpecTimeouts | unde
   const result = {
     'dial': obj.dial,
     'total': obj.total,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.
+ *
+ * @schema EtcdBackupSpecResources
+ */
+export interface EtcdBackupSpecResources {
+  /**
+   * What the node reserves.
+   *
+   * @schema EtcdBackupSpecResources#requests
+   */
+  readonly requests?: EtcdBackupSpecResourcesRequests;
+
+  /**
+   * What the pod may use.
+   *
+   * @schema EtcdBackupSpecResources#limits
+   */
+  readonly limits?: EtcdBackupSpecResourcesLimits;
+}
+
+/**
+ * Converts an object of type 'EtcdBackupSpecResources' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdBackupSpecResources(obj: EtcdBackupSpecResources | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'requests': toJson_EtcdBackupSpecResourcesRequests(obj.requests),
+    'limits': toJson_EtcdBackupSpecResourcesLimits(obj.limits),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -875,6 +919,78 @@ export function toJson_EtcdBackupSpecEncryptionAge(obj: EtcdBackupSpecEncryption
   if (obj === undefined) { return undefined; }
   const result = {
     'recipients': obj.recipients?.map(y => y),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * What the node reserves.
+ *
+ * @schema EtcdBackupSpecResourcesRequests
+ */
+export interface EtcdBackupSpecResourcesRequests {
+  /**
+   * CPU, in cores or thousandths of a core.
+   *
+   * @schema EtcdBackupSpecResourcesRequests#cpu
+   */
+  readonly cpu?: string;
+
+  /**
+   * Memory.
+   *
+   * @schema EtcdBackupSpecResourcesRequests#memory
+   */
+  readonly memory?: string;
+}
+
+/**
+ * Converts an object of type 'EtcdBackupSpecResourcesRequests' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdBackupSpecResourcesRequests(obj: EtcdBackupSpecResourcesRequests | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'cpu': obj.cpu,
+    'memory': obj.memory,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * What the pod may use.
+ *
+ * @schema EtcdBackupSpecResourcesLimits
+ */
+export interface EtcdBackupSpecResourcesLimits {
+  /**
+   * CPU, in cores or thousandths of a core.
+   *
+   * @schema EtcdBackupSpecResourcesLimits#cpu
+   */
+  readonly cpu?: string;
+
+  /**
+   * Memory.
+   *
+   * @schema EtcdBackupSpecResourcesLimits#memory
+   */
+  readonly memory?: string;
+}
+
+/**
+ * Converts an object of type 'EtcdBackupSpecResourcesLimits' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdBackupSpecResourcesLimits(obj: EtcdBackupSpecResourcesLimits | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'cpu': obj.cpu,
+    'memory': obj.memory,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

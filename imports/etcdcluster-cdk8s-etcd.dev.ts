@@ -382,6 +382,13 @@ export interface EtcdClusterSpecOrigin {
    * @schema EtcdClusterSpecOrigin#image
    */
   readonly image?: string;
+
+  /**
+   * The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.
+   *
+   * @schema EtcdClusterSpecOrigin#resources
+   */
+  readonly resources?: EtcdClusterSpecOriginResources;
 }
 
 /**
@@ -397,6 +404,7 @@ export function toJson_EtcdClusterSpecOrigin(obj: EtcdClusterSpecOrigin | undefi
     'expectedRevision': obj.expectedRevision,
     'serviceAccountName': obj.serviceAccountName,
     'image': obj.image,
+    'resources': toJson_EtcdClusterSpecOriginResources(obj.resources),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -470,7 +478,7 @@ export function toJson_EtcdClusterSpecRecovery(obj: EtcdClusterSpecRecovery | un
  */
 export interface EtcdClusterSpecStorage {
   /**
-   * The size of the volume, at least 2Gi. A later change has no effect yet.
+   * The size of the volume, at least 2Gi. It cannot become smaller. If it becomes larger, expand the claims of the members yourself.
    *
    * @schema EtcdClusterSpecStorage#size
    */
@@ -936,6 +944,42 @@ export function toJson_EtcdClusterSpecOriginSource(obj: EtcdClusterSpecOriginSou
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.
+ *
+ * @schema EtcdClusterSpecOriginResources
+ */
+export interface EtcdClusterSpecOriginResources {
+  /**
+   * What the node reserves.
+   *
+   * @schema EtcdClusterSpecOriginResources#requests
+   */
+  readonly requests?: EtcdClusterSpecOriginResourcesRequests;
+
+  /**
+   * What the pod may use.
+   *
+   * @schema EtcdClusterSpecOriginResources#limits
+   */
+  readonly limits?: EtcdClusterSpecOriginResourcesLimits;
+}
+
+/**
+ * Converts an object of type 'EtcdClusterSpecOriginResources' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdClusterSpecOriginResources(obj: EtcdClusterSpecOriginResources | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'requests': toJson_EtcdClusterSpecOriginResourcesRequests(obj.requests),
+    'limits': toJson_EtcdClusterSpecOriginResourcesLimits(obj.limits),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * The recovery to perform.
  *
  * @schema EtcdClusterSpecRecoveryAction
@@ -1058,6 +1102,13 @@ export interface EtcdClusterSpecBackupSchedules {
    * @schema EtcdClusterSpecBackupSchedules#image
    */
   readonly image?: string;
+
+  /**
+   * The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.
+   *
+   * @schema EtcdClusterSpecBackupSchedules#resources
+   */
+  readonly resources?: EtcdClusterSpecBackupSchedulesResources;
 }
 
 /**
@@ -1079,6 +1130,7 @@ export function toJson_EtcdClusterSpecBackupSchedules(obj: EtcdClusterSpecBackup
     'timeout': obj.timeout,
     'serviceAccountName': obj.serviceAccountName,
     'image': obj.image,
+    'resources': toJson_EtcdClusterSpecBackupSchedulesResources(obj.resources),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1346,6 +1398,78 @@ export function toJson_EtcdClusterSpecOriginSourceStore(obj: EtcdClusterSpecOrig
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * What the node reserves.
+ *
+ * @schema EtcdClusterSpecOriginResourcesRequests
+ */
+export interface EtcdClusterSpecOriginResourcesRequests {
+  /**
+   * CPU, in cores or thousandths of a core.
+   *
+   * @schema EtcdClusterSpecOriginResourcesRequests#cpu
+   */
+  readonly cpu?: string;
+
+  /**
+   * Memory.
+   *
+   * @schema EtcdClusterSpecOriginResourcesRequests#memory
+   */
+  readonly memory?: string;
+}
+
+/**
+ * Converts an object of type 'EtcdClusterSpecOriginResourcesRequests' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdClusterSpecOriginResourcesRequests(obj: EtcdClusterSpecOriginResourcesRequests | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'cpu': obj.cpu,
+    'memory': obj.memory,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * What the pod may use.
+ *
+ * @schema EtcdClusterSpecOriginResourcesLimits
+ */
+export interface EtcdClusterSpecOriginResourcesLimits {
+  /**
+   * CPU, in cores or thousandths of a core.
+   *
+   * @schema EtcdClusterSpecOriginResourcesLimits#cpu
+   */
+  readonly cpu?: string;
+
+  /**
+   * Memory.
+   *
+   * @schema EtcdClusterSpecOriginResourcesLimits#memory
+   */
+  readonly memory?: string;
+}
+
+/**
+ * Converts an object of type 'EtcdClusterSpecOriginResourcesLimits' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdClusterSpecOriginResourcesLimits(obj: EtcdClusterSpecOriginResourcesLimits | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'cpu': obj.cpu,
+    'memory': obj.memory,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * A store for the backups of a schedule.
  *
  * @schema EtcdClusterSpecBackupSchedulesStores
@@ -1468,6 +1592,42 @@ export enum EtcdClusterSpecBackupSchedulesVerify {
   /** open */
   OPEN = "open",
 }
+
+/**
+ * The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.
+ *
+ * @schema EtcdClusterSpecBackupSchedulesResources
+ */
+export interface EtcdClusterSpecBackupSchedulesResources {
+  /**
+   * What the node reserves.
+   *
+   * @schema EtcdClusterSpecBackupSchedulesResources#requests
+   */
+  readonly requests?: EtcdClusterSpecBackupSchedulesResourcesRequests;
+
+  /**
+   * What the pod may use.
+   *
+   * @schema EtcdClusterSpecBackupSchedulesResources#limits
+   */
+  readonly limits?: EtcdClusterSpecBackupSchedulesResourcesLimits;
+}
+
+/**
+ * Converts an object of type 'EtcdClusterSpecBackupSchedulesResources' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdClusterSpecBackupSchedulesResources(obj: EtcdClusterSpecBackupSchedulesResources | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'requests': toJson_EtcdClusterSpecBackupSchedulesResourcesRequests(obj.requests),
+    'limits': toJson_EtcdClusterSpecBackupSchedulesResourcesLimits(obj.limits),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
  * A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist.
@@ -2279,6 +2439,78 @@ export function toJson_EtcdClusterSpecBackupSchedulesEncryptionAge(obj: EtcdClus
   if (obj === undefined) { return undefined; }
   const result = {
     'recipients': obj.recipients?.map(y => y),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * What the node reserves.
+ *
+ * @schema EtcdClusterSpecBackupSchedulesResourcesRequests
+ */
+export interface EtcdClusterSpecBackupSchedulesResourcesRequests {
+  /**
+   * CPU, in cores or thousandths of a core.
+   *
+   * @schema EtcdClusterSpecBackupSchedulesResourcesRequests#cpu
+   */
+  readonly cpu?: string;
+
+  /**
+   * Memory.
+   *
+   * @schema EtcdClusterSpecBackupSchedulesResourcesRequests#memory
+   */
+  readonly memory?: string;
+}
+
+/**
+ * Converts an object of type 'EtcdClusterSpecBackupSchedulesResourcesRequests' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdClusterSpecBackupSchedulesResourcesRequests(obj: EtcdClusterSpecBackupSchedulesResourcesRequests | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'cpu': obj.cpu,
+    'memory': obj.memory,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * What the pod may use.
+ *
+ * @schema EtcdClusterSpecBackupSchedulesResourcesLimits
+ */
+export interface EtcdClusterSpecBackupSchedulesResourcesLimits {
+  /**
+   * CPU, in cores or thousandths of a core.
+   *
+   * @schema EtcdClusterSpecBackupSchedulesResourcesLimits#cpu
+   */
+  readonly cpu?: string;
+
+  /**
+   * Memory.
+   *
+   * @schema EtcdClusterSpecBackupSchedulesResourcesLimits#memory
+   */
+  readonly memory?: string;
+}
+
+/**
+ * Converts an object of type 'EtcdClusterSpecBackupSchedulesResourcesLimits' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdClusterSpecBackupSchedulesResourcesLimits(obj: EtcdClusterSpecBackupSchedulesResourcesLimits | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'cpu': obj.cpu,
+    'memory': obj.memory,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -147,6 +147,13 @@ export interface EtcdRestoreSpec {
   readonly image?: string;
 
   /**
+   * The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.
+   *
+   * @schema EtcdRestoreSpec#resources
+   */
+  readonly resources?: EtcdRestoreSpecResources;
+
+  /**
    * Takes a backup first, with the settings of the backup schedule of the cluster.
    *
    * @schema EtcdRestoreSpec#safetyBackup
@@ -182,6 +189,7 @@ export function toJson_EtcdRestoreSpec(obj: EtcdRestoreSpec | undefined): Record
     'expectedRevision': obj.expectedRevision,
     'serviceAccountName': obj.serviceAccountName,
     'image': obj.image,
+    'resources': toJson_EtcdRestoreSpecResources(obj.resources),
     'safetyBackup': obj.safetyBackup,
     'ignoreUnreachablePods': obj.ignoreUnreachablePods,
     'again': obj.again,
@@ -268,6 +276,42 @@ export function toJson_EtcdRestoreSpecSource(obj: EtcdRestoreSpecSource | undefi
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.
+ *
+ * @schema EtcdRestoreSpecResources
+ */
+export interface EtcdRestoreSpecResources {
+  /**
+   * What the node reserves.
+   *
+   * @schema EtcdRestoreSpecResources#requests
+   */
+  readonly requests?: EtcdRestoreSpecResourcesRequests;
+
+  /**
+   * What the pod may use.
+   *
+   * @schema EtcdRestoreSpecResources#limits
+   */
+  readonly limits?: EtcdRestoreSpecResourcesLimits;
+}
+
+/**
+ * Converts an object of type 'EtcdRestoreSpecResources' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdRestoreSpecResources(obj: EtcdRestoreSpecResources | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'requests': toJson_EtcdRestoreSpecResourcesRequests(obj.requests),
+    'limits': toJson_EtcdRestoreSpecResourcesLimits(obj.limits),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * The store with the snapshot. Requires one of snapshotId, key and latestVerifiedBefore.
  *
  * @schema EtcdRestoreSpecSourceStore
@@ -321,6 +365,78 @@ export function toJson_EtcdRestoreSpecSourceStore(obj: EtcdRestoreSpecSourceStor
     'sftp': toJson_EtcdRestoreSpecSourceStoreSftp(obj.sftp),
     'filesystem': toJson_EtcdRestoreSpecSourceStoreFilesystem(obj.filesystem),
     'command': toJson_EtcdRestoreSpecSourceStoreCommand(obj.command),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * What the node reserves.
+ *
+ * @schema EtcdRestoreSpecResourcesRequests
+ */
+export interface EtcdRestoreSpecResourcesRequests {
+  /**
+   * CPU, in cores or thousandths of a core.
+   *
+   * @schema EtcdRestoreSpecResourcesRequests#cpu
+   */
+  readonly cpu?: string;
+
+  /**
+   * Memory.
+   *
+   * @schema EtcdRestoreSpecResourcesRequests#memory
+   */
+  readonly memory?: string;
+}
+
+/**
+ * Converts an object of type 'EtcdRestoreSpecResourcesRequests' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdRestoreSpecResourcesRequests(obj: EtcdRestoreSpecResourcesRequests | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'cpu': obj.cpu,
+    'memory': obj.memory,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * What the pod may use.
+ *
+ * @schema EtcdRestoreSpecResourcesLimits
+ */
+export interface EtcdRestoreSpecResourcesLimits {
+  /**
+   * CPU, in cores or thousandths of a core.
+   *
+   * @schema EtcdRestoreSpecResourcesLimits#cpu
+   */
+  readonly cpu?: string;
+
+  /**
+   * Memory.
+   *
+   * @schema EtcdRestoreSpecResourcesLimits#memory
+   */
+  readonly memory?: string;
+}
+
+/**
+ * Converts an object of type 'EtcdRestoreSpecResourcesLimits' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdRestoreSpecResourcesLimits(obj: EtcdRestoreSpecResourcesLimits | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'cpu': obj.cpu,
+    'memory': obj.memory,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

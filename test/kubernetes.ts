@@ -72,7 +72,8 @@ export function checkSchema(manifest: Manifest): void {
 
 /** The typed objects want some values as objects, and write abbreviations their own way. */
 function typed(value: Manifest, path = ''): Manifest {
-  if (/\bresources\.(requests|limits)\.[^.]+$|\bsizeLimit$/.test(path)) return k8s.Quantity.fromString(value);
+  if (/(ontainers|Templates\.spec)\.resources\.(requests|limits)\.[^.]+$|\bsizeLimit$/.test(path))
+    return k8s.Quantity.fromString(value);
   if (/\b(targetPort|httpGet\.port|(in|e)gress\.ports\.port|maxUnavailable)$/.test(path))
     return k8s.IntOrString.fromNumber(value);
   if (/\blatestVerifiedBefore$/.test(path) && typeof value === 'string') return { toISOString: () => value };

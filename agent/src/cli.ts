@@ -1,12 +1,16 @@
 #!/usr/local/bin/node --expose-gc
 import './lib/node-version.ts';
+import './lib/partial-chains.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommanderError } from 'commander';
 import { buildProgram, type Invocation } from './commands/cli/program.ts';
 import { type CommandResult, resultJson, writeTerminationMessage } from './commands/cli/result.ts';
 import { Settings } from './commands/cli/settings.ts';
 import { commands } from './commands/commands.ts';
+import { endProcess } from './lib/end-process.ts';
 import { AgentError, codeOf, ExitCode, messageOf } from './lib/errors.ts';
+import { unlessAborted } from './lib/limits/unless-aborted.ts';
+import { withinGrace } from './lib/limits/within-grace.ts';
 import { createLog } from './lib/log.ts';
 import { PhaseTimes } from './lib/terminal/phase-times.ts';
 import { createProgress } from './lib/terminal/progress.ts';
@@ -23,16 +27,13 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-/** Milliseconds for the cleanup after a signal. The kubelet waits 60 s. */
-const GRACE = 20_000;
+/** Milliseconds that a run may still use after its result, for example to close connections. */
+const CLOSING = 5_000;
 
 function stopSignal(): AbortSignal {
   const controller = new AbortController();
   const stop = (name: string, exitCode: ExitCode) =>
-    process.on(name, () => {
-      controller.abort(new AgentError(exitCode, `stopped by ${name}`));
-      setTimeout(() => process.exit(exitCode), GRACE).unref();
-    });
+    process.on(name, () => controller.abort(new AgentError(exitCode, `stopped by ${name}`)));
   stop('SIGTERM', ExitCode.terminated);
   stop('SIGINT', ExitCode.interrupted);
   return controller.signal;
@@ -46,13 +47,16 @@ async function execute(invocation: Invocation): Promise<void> {
   let named = namedBy((name) => invocation.flags[name]);
   let metricsFile = invocation.flags.metricsFile as string | undefined;
   let result: CommandResult;
-  try {
+  const work = async () => {
     const settings = await Settings.load(invocation);
     json = settings.oneOf('output', '--output', ['text', 'json']) === 'json';
     const { run } = await commands[invocation.command]();
     named = namedBy((name) => settings.text(name));
     metricsFile = settings.text('metricsFile');
-    result = await run({ settings, log, progress, signal });
+    return run({ settings, log, progress, signal });
+  };
+  try {
+    result = await withinGrace(work(), signal);
   } catch (error) {
     // Every failure after a signal is a consequence of the signal. With its exit code, it also says what was done before.
     const saysMore = error instanceof AgentError && error.exitCode === signal.reason?.exitCode;
@@ -62,8 +66,9 @@ async function execute(invocation: Invocation): Promise<void> {
   const phases = progress.seconds;
   if (Object.keys(phases).length > 0) result = { ...result, data: { ...result.data, phases } };
   if (metricsFile) {
-    const { writeRun } = await import('./commands/cli/metrics-file.ts');
-    await writeRun(metricsFile, { command: invocation.command, named, result, phases }).catch((error) =>
+    const ended = { command: invocation.command, named, result, phases };
+    const writing = import('./commands/cli/metrics-file.ts').then(({ writeRun }) => writeRun(metricsFile!, ended));
+    await unlessAborted(writing, AbortSignal.timeout(CLOSING)).catch((error) =>
       log.error(`--metrics-file: ${messageOf(error)}`),
     );
   }
@@ -72,11 +77,19 @@ async function execute(invocation: Invocation): Promise<void> {
   writeTerminationMessage(asJson, terminationLog);
   // A pod's log combines two pipes. Wait until stderr has been read, so that the result is the last line of the log.
   if (terminationLog) await sleep(100);
-  if (json) process.stdout.write(`${asJson}\n`);
-  else if (result.data.error) process.stderr.write(`etcd-agent: ${result.text}\n`);
-  else process.stdout.write(`${result.text}\n`);
   process.exitCode = result.exitCode;
+  if (json) await written(process.stdout, asJson);
+  else if (result.data.error) await written(process.stderr, `etcd-agent: ${result.text}`);
+  else await written(process.stdout, result.text);
+  // The log, too.
+  await new Promise<void>((resolve) => process.stderr.write('', () => resolve()));
+  // A timer that keeps no process alive: it ends one whose file system or store still owes it an answer.
+  setTimeout(() => endProcess(Number(process.exitCode)), CLOSING).unref();
 }
+
+/** Resolves when a line was written, however slowly it is read, or cannot be written. */
+const written = (stream: NodeJS.WriteStream, line: string): Promise<void> =>
+  new Promise((resolve) => stream.write(`${line}\n`, () => resolve()));
 
 const namedBy = (flag: (name: string) => unknown) => ({
   cluster: String(flag('cluster') ?? ''),

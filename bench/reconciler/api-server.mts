@@ -24,7 +24,7 @@ const isThere = (program: string) => spawnSync('sh', ['-c', `command -v ${progra
 /** Uses the API server of KUBECONFIG, else starts one, else uses the stub of the unit tests. */
 export async function findApiServer(directory: string, certificates: Certificates): Promise<ApiServer> {
   if (process.env.KUBECONFIG) {
-    const access = kubeConfigAccess();
+    const access = await kubeConfigAccess();
     return { what: `the API server of KUBECONFIG, ${access.server.host}`, access, controllers: true, ...nothingToEnd };
   }
   if (isThere('kube-apiserver')) return startApiServer(directory, certificates);

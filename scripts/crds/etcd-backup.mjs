@@ -21,7 +21,7 @@ import { files, jobIdentity, secretFiles, store } from './store.mjs';
 const endpoint = matching(
   'A client URL, such as https://etcd-0.etcd:2379. Without a scheme, https is used with tls, else http.',
   512,
-  /^(https?:\/\/)?([a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}\/?$/,
+  /^(https?:\/\/)?([a-zA-Z0-9]([a-zA-Z0-9._-]*[a-zA-Z0-9])?\.?|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}\/?$/,
   'is not a valid etcd endpoint: write https://HOST:2379, with the port and without a path',
 );
 
@@ -139,7 +139,16 @@ const status = object('The state and the result of the backup.', {
   completionTime: time('The time at which it was completed or failed.'),
   snapshotTime: time('The time at which the snapshot was taken.'),
   source: text('The cluster or the first endpoint.', 512),
-  snapshotId: text('The id of the snapshot. Retention may have deleted it since.', 253),
+  snapshotId: text('The id of the snapshot. Retention may have deleted it since: see snapshotDeletedAt.', 253),
+  snapshotDeletedAt: time(
+    'The time at which a later run deleted the snapshot in its first store. Not known of other deletions.',
+  ),
+  deletedSnapshots: list(
+    'The snapshots that the retention of this run deleted in its first store: the first 64.',
+    text('The id of a snapshot.', 253),
+    1,
+    64,
+  ),
   key: text('The key of the object.', 1024),
   revision: backupRevision,
   sizeBytes: integer('The size in bytes of the decrypted and decompressed snapshot.', 0),

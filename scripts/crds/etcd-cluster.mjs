@@ -121,7 +121,7 @@ const recovery = object(
 
 const storage = object('The volume of each member.', {
   'size!': text(
-    'The size of the volume, at least 2Gi. A later change has no effect yet.',
+    'The size of the volume, at least 2Gi. It cannot become smaller. If it becomes larger, expand the claims of the members yourself.',
     32,
     rules([
       "isQuantity(self) && quantity(self).compareTo(quantity('2Gi')) >= 0",
@@ -353,6 +353,11 @@ const spec = object(
       { fieldPath: '.storage', reason: 'FieldValueForbidden' },
     ],
     [
+      '!has(self.storage) || !has(oldSelf.storage) || self.storage.ephemeral || !isQuantity(self.storage.size) || !isQuantity(oldSelf.storage.size) || quantity(self.storage.size).compareTo(quantity(oldSelf.storage.size)) >= 0',
+      'storage.size cannot become smaller, because volumes cannot shrink: keep it, or create a new EtcdCluster, with spec.origin from a backup of this one',
+      { fieldPath: '.storage', reason: 'FieldValueForbidden' },
+    ],
+    [
       '!has(self.pvcPolicy) || !has(self.storage) || !self.storage.ephemeral',
       'pvcPolicy has no effect with storage.ephemeral, which has no PersistentVolumeClaims: remove it',
       { fieldPath: '.pvcPolicy', reason: 'FieldValueForbidden' },
@@ -487,7 +492,7 @@ const status = object('The state that the reconciler observes. Fields whose valu
   ),
   members: list('The state of each member.', member, 0, 16, mapBy('ordinal')),
   conditions: conditions(
-    'Available, Ready, Reconciling, Progressing, Degraded, QuorumLost, Stalled, Alarm, BackupHealthy, CertificatesReady, TransportReady, AuthReady, Accepted',
+    'Available, Ready, Reconciling, Progressing, Degraded, QuorumLost, Stalled, Alarm, BackupHealthy, CertificatesReady, TransportReady, AuthReady, VersionSafe, Accepted',
   ),
 });
 

@@ -48,6 +48,7 @@ const status = object('The state and the result of the restore.', {
     32_768,
   ),
   safetyBackupId: text('The id of the snapshot of the replaced data.', 253),
+  safetyBackupDeletedAt: time('The time at which the retention of a backup deleted that snapshot.'),
   conditions: conditions('Completed, Failed, Ready, Reconciling, Stalled'),
 });
 

@@ -229,7 +229,26 @@ const oneKind = rules([oneOf(...Object.keys(kinds)), `give exactly one of ${Obje
 export const store = (description) => object(description, kinds, oneKind);
 export const scheduledStore = object('A store for the backups of a schedule.', { ...kinds, retention }, oneKind);
 
-/** The image and the identity of a Job that accesses a store. */
+const isAmount = "isQuantity(self) && quantity(self).compareTo(quantity('0')) > 0";
+const amounts = (description) =>
+  object(description, {
+    cpu: text(
+      'CPU, in cores or thousandths of a core.',
+      32,
+      rules([isAmount, 'is not a valid amount of CPU above zero: write it like 100m or 0.5']),
+    ),
+    memory: text(
+      'Memory.',
+      32,
+      rules([isAmount, 'is not a valid amount of memory above zero: write it like 100Mi or 2Gi']),
+    ),
+  });
+const requestWithinLimit = (name) => [
+  `!has(self.requests) || !has(self.limits) || !has(self.requests.${name}) || !has(self.limits.${name}) || !isQuantity(self.requests.${name}) || !isQuantity(self.limits.${name}) || quantity(self.requests.${name}).compareTo(quantity(self.limits.${name})) <= 0`,
+  `the request of ${name} is above its limit, so no pod can start: raise the limit or lower the request`,
+];
+
+/** The identity, image and resources of a Job that accesses a store. */
 export const jobIdentity = {
   serviceAccountName: objectName(
     'The ServiceAccount of the Job, for a store with workload identity. Default: a ServiceAccount without permissions.',
@@ -237,5 +256,10 @@ export const jobIdentity = {
   ),
   image: text(
     "The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image.",
+  ),
+  resources: object(
+    'The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.',
+    { requests: amounts('What the node reserves.'), limits: amounts('What the pod may use.') },
+    rules(...['cpu', 'memory'].map(requestWithinLimit)),
   ),
 };

@@ -59,7 +59,7 @@ export const rows = [
         width: 16,
         queries: [
           {
-            expr: `${of('etcd_cluster_condition', 'condition=~"Degraded|QuorumLost|Stalled|Alarm"', 'status!="False"')} or ${of('etcd_cluster_condition', 'condition=~"Available|BackupHealthy|CertificatesReady|AuthReady|TransportReady|Accepted"', 'status!="True"')}`,
+            expr: `${of('etcd_cluster_condition', 'condition=~"Degraded|QuorumLost|Stalled|Alarm"', 'status!="False"')} or ${of('etcd_cluster_condition', 'condition=~"Available|BackupHealthy|CertificatesReady|AuthReady|VersionSafe|TransportReady|Accepted"', 'status!="True"')}`,
             legend: '{{condition}} {{status}}: {{reason}}',
           },
         ],

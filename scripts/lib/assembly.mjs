@@ -1,10 +1,11 @@
 // Compiles the library with jsii, which refuses an API that other languages cannot call, and makes what follows from it.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { withAbsoluteLinks } from './links.mjs';
 import { normalizeModes } from './modes.mjs';
+import { withoutDicts } from './python-structs.mjs';
 import { root } from './steps.mjs';
 
 const require = createRequire(import.meta.url);
@@ -51,6 +52,16 @@ export function document(directory, file) {
 export function translate(directory, languages, outdir) {
   const targets = languages.flatMap((language) => ['--target', language]);
   run(directory, require.resolve('jsii-pacmak/bin/jsii-pacmak'), '--code-only', ...targets, '--outdir', outdir);
+  if (languages.includes('python')) refuseDicts(join(outdir, 'python'));
+}
+
+/** Only the sources of the package: what comes with it is not Python. */
+function refuseDicts(directory) {
+  for (const file of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.py')) continue;
+    const path = join(directory, file);
+    writeFileSync(path, withoutDicts(readFileSync(path, 'utf8')));
+  }
 }
 
 function run(directory, program, ...args) {

@@ -62,7 +62,8 @@ const suites = process.argv.length > 2 ? process.argv.slice(2) : ['test/apply'];
 const { status } = spawnSync(process.execPath, [jest, '-c', 'jest.suites.config.mjs', '--runInBand', ...suites], {
   cwd: root,
   stdio: 'inherit',
-  env: { ...process.env, CERT_MANAGER_CRDS: certManager },
+  // Jest takes ES modules only with it.
+  env: { ...process.env, CERT_MANAGER_CRDS: certManager, NODE_OPTIONS: '--experimental-vm-modules' },
 });
 kubectl('delete', 'crd', '--ignore-not-found', '--timeout=120s', ...ours);
 if (certManager.startsWith('/')) kubectl('delete', 'crd', '--ignore-not-found', '--timeout=120s', ...certManagers);

@@ -30,6 +30,11 @@ const languages = {
       await run(at('venv/bin/python'), [...pip, join(packages, 'python'), ...pinned], { timeout });
     },
     command: (file) => [at('venv/bin/python'), file],
+    // Java and Go have types for the items of a list.
+    refused: [
+      ['tolerations=[{"keey": "dedicated", "operator": "Exists"}]', 'argument tolerations'],
+      ['egress={"api_server": [{"cidr": "10.0.0.1/32", "port": [6443]}]}', 'argument api_server'],
+    ],
   },
   java: {
     example: 'examples/java/Main.java',
@@ -109,6 +114,13 @@ try {
       ok(status !== 0, `${example}: accepts what TypeScript refuses: ${messages[index]}`);
       ok(stderr.includes(messages[index]), `${example}: says\n${stderr}\ninstead of\n${messages[index]}`);
     });
+    for (const [argument, says] of languages[language].refused ?? []) {
+      const { status, stderr } = synthesized('refused', source.replace('size=3', `size=3, ${argument}`), file, command);
+      ok(
+        status !== 0 && stderr.includes(says),
+        `${example}: accepts ${argument}, or does not say '${says}':\n${stderr}`,
+      );
+    }
     say(`${example}: the same files and messages as in TypeScript`, started);
   }
 } catch (error) {

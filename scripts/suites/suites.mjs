@@ -101,14 +101,21 @@ export const all = {
     run: script('scripts/suites/apply.mjs'),
   },
   plugin: {
-    about: 'kubectl etcd against a real API server',
-    minutes: 1,
+    about: 'kubectl etcd against a real API server, and its kubeconfig compared with kubectl',
+    minutes: 2,
     smoke: false,
     kubernetes: true,
-    subject: ['agent/src/plugin', 'agent/src/kube', 'agent/build-plugin.mjs', 'crds', 'test/plugin'],
+    subject: [
+      'agent/src/plugin',
+      'agent/src/kube',
+      'agent/build-plugin.mjs',
+      'crds',
+      'test/plugin',
+      'agent/test/plugin',
+    ],
     run: ({ args }) => {
       plugin();
-      return node('scripts/suites/apply.mjs', args.length > 0 ? args : ['test/plugin']);
+      return node('scripts/suites/apply.mjs', args.length > 0 ? args : ['test/plugin', 'agent/test/plugin']);
     },
   },
   e2e: {

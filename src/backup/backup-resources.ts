@@ -1,9 +1,10 @@
 import type { Size } from 'cdk8s';
-import type { BackupPodSpec } from '../lib/backup-pod';
+import type { BackupPodQuantities, BackupPodResources } from '../lib/backup-pod';
 
 /**
- * Sets the CPU and memory of the backup pod. The memory that it needs does not grow with the database. A small CPU
- * limit makes a backup slower, but does not make it fail.
+ * Sets the CPU and memory of the pod of a backup or restore. What opens the database, that is VerificationLevel.OPEN and a
+ * restore, needs memory for an index of all revisions of all keys. Otherwise the memory does not grow with the database. A
+ * small CPU limit makes a backup slower, but does not make it fail.
  */
 export interface BackupResources {
   /**
@@ -13,30 +14,29 @@ export interface BackupResources {
   readonly cpuRequest?: string;
   /**
    * Limits the CPU, in cores, such as `0.5`, or in thousandths of a core, such as `100m`.
-   * @default - `cpuRequest`, else 100m
+   * @default - `cpuRequest`, else 100m, or 1 for a Job of the reconciler
    */
   readonly cpuLimit?: string;
   /**
    * Sets the amount of memory that the node reserves for the pod.
-   * @default - `memoryLimit`, else 100Mi
+   * @default - `memoryLimit`, else 100Mi, or 128Mi for what opens the database
    */
   readonly memoryRequest?: Size;
   /**
    * Limits the memory: the pod is killed if it uses more.
-   * @default - `memoryRequest`, else 100Mi
+   * @default - `memoryRequest`, else 100Mi, or 1Gi for what opens the database
    */
   readonly memoryLimit?: Size;
 }
 
-export function podResources({
-  cpuRequest,
-  cpuLimit,
-  memoryRequest,
-  memoryLimit,
-}: BackupResources): BackupPodSpec['resources'] {
-  const memory = { request: memoryRequest?.asString(), limit: memoryLimit?.asString() };
-  return {
-    requests: { cpu: cpuRequest ?? cpuLimit ?? '100m', memory: memory.request ?? memory.limit ?? '100Mi' },
-    limits: { cpu: cpuLimit ?? cpuRequest ?? '100m', memory: memory.limit ?? memory.request ?? '100Mi' },
-  };
+/** Returns the resources as a pod and the custom resources have them; undefined: none is given. */
+export function givenResources(resources: BackupResources | undefined): BackupPodResources | undefined {
+  const { cpuRequest, cpuLimit, memoryRequest, memoryLimit } = resources ?? {};
+  const requests = given(cpuRequest, memoryRequest);
+  const limits = given(cpuLimit, memoryLimit);
+  return (requests ?? limits) && { requests, limits };
+}
+
+function given(cpu: string | undefined, memory: Size | undefined): BackupPodQuantities | undefined {
+  return cpu === undefined && !memory ? undefined : { cpu, memory: memory?.asString() };
 }

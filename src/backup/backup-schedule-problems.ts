@@ -43,10 +43,12 @@ export function scheduleProblems(
   ];
 }
 
-function etcdProblems({ cluster, endpoints, tls }: EtcdBackupScheduleProps): string[] {
+function etcdProblems({ cluster, endpoints, tls, _clientEndpoints }: EtcdBackupScheduleProps): string[] {
+  // Those of an EtcdCluster follow from its size, which it reports itself.
+  const isOwn = _clientEndpoints !== undefined && endpoints.length === 0;
   return [
     ...problemsOf(clusterNameProblem('cluster', cluster)),
-    ...endpointsProblems(endpoints, tls !== undefined),
+    ...(isOwn ? [] : endpointsProblems(endpoints, tls !== undefined)),
     ...(tls?._problems() ?? []),
   ];
 }

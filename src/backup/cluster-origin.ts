@@ -1,5 +1,7 @@
+import type { BackupPodResources } from '../lib/backup-pod';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
+import { type BackupResources, givenResources } from './backup-resources';
 import { type JobIdentity, jobIdentityProblems } from './job-identity';
 import type { RestoreSource, RestoreSourceSpec } from './restore-source';
 
@@ -33,19 +35,29 @@ export interface ClusterOrigin {
    * @default - the agent's image
    */
   readonly image?: string;
+  /**
+   * Sets the CPU and memory of the Job that fetches the snapshot. It opens the database.
+   * @default - 100m CPU and 128Mi memory as request, 1 CPU and 1Gi memory as limit, or more if the backup schedule of the cluster has more
+   */
+  readonly resources?: BackupResources;
 }
 
 /** The fields that EtcdCluster's `origin` and EtcdRestore share. */
-export interface OriginSpec extends JobIdentity {
+export interface OriginSpec extends Omit<JobIdentity, 'resources'> {
   readonly source: RestoreSourceSpec;
   readonly identitySecret?: string;
   readonly sha256?: string;
   readonly expectedRevision?: number;
+  readonly resources?: BackupPodResources;
 }
 
 export function originSpec(origin: ClusterOrigin): OriginSpec {
-  const { source, identitySecret, sha256, expectedRevision, serviceAccountName, image } = origin;
-  return { source: source._spec(), identitySecret, sha256, expectedRevision, serviceAccountName, image };
+  const { source, resources, identitySecret, sha256, expectedRevision, serviceAccountName, image } = origin;
+  return {
+    source: source._spec(),
+    ...{ identitySecret, sha256, expectedRevision, serviceAccountName, image },
+    resources: givenResources(resources),
+  };
 }
 
 /** Problems with the origin of a cluster. */

@@ -43,6 +43,8 @@ export class Encryption {
         'some are post-quantum and some are not, so none are protected against quantum computers; give only one kind',
       );
     }
+    if (new Set(recipients).size < recipients.length)
+      problems.push('a public key is given twice, so there are fewer keys than it seems; give each once');
     return problems.map((problem) => `encryption: recipients: ${problem}`);
   }
 }

@@ -278,5 +278,5 @@ test('mistakes', () => {
 test('a second call is refused', () => {
   const backup = schedule();
   backup.addMonitoring();
-  expect(() => backup.addMonitoring()).toThrow('already has a construct with this id');
+  expect(() => backup.addMonitoring()).toThrow('addMonitoring was called before; call it once');
 });

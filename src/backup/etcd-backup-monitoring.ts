@@ -1,6 +1,7 @@
-import { type ApiObject, Chart, Duration, Lazy, Size } from 'cdk8s';
+import { type ApiObject, Chart, Duration, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
 import { ports } from '../etcd/cluster-ports';
+import { completeResources } from '../lib/backup-pod';
 import { durationText, milliseconds, secondsProblem } from '../lib/duration';
 import { quantitiesProblems } from '../lib/quantities';
 import { alertsOnBackups } from '../monitoring/alerts/backup-alerts';
@@ -9,7 +10,7 @@ import { requireFreeId } from '../validation/construct-id';
 import { longestGap } from '../validation/cron';
 import { problemsOf } from '../validation/problems';
 import type { BackupMonitoringOptions } from './backup-monitoring-options';
-import { type BackupResources, podResources } from './backup-resources';
+import { type BackupResources, givenResources } from './backup-resources';
 import { type ExporterPodSpec, exportedStores, exporterPod } from './exporter-pod';
 
 /** What is monitored of a schedule. */
@@ -161,13 +162,8 @@ function maxAgeProblem(maxAge: Duration | undefined): string | undefined {
 }
 
 /** Each store is read by a process of its own. */
-function exporterResources(stores: number, resources: BackupResources = {}): ExporterPodSpec['resources'] {
+function exporterResources(stores: number, resources: BackupResources | undefined): ExporterPodSpec['resources'] {
   const amount = 100 * (1 + stores);
-  const { cpuRequest, cpuLimit, memoryRequest, memoryLimit } = resources;
-  return podResources({
-    cpuRequest: cpuRequest ?? cpuLimit ?? `${amount}m`,
-    cpuLimit: cpuLimit ?? cpuRequest ?? `${amount}m`,
-    memoryRequest: memoryRequest ?? memoryLimit ?? Size.mebibytes(amount),
-    memoryLimit: memoryLimit ?? memoryRequest ?? Size.mebibytes(amount),
-  });
+  const quantities = { cpu: `${amount}m`, memory: `${amount}Mi` };
+  return completeResources(givenResources(resources) ?? {}, { requests: quantities, limits: quantities });
 }

@@ -2,6 +2,7 @@ import type { Duration } from 'cdk8s';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
+import type { BackupResources } from './backup-resources';
 import type { Compression } from './compression';
 import type { Encryption } from './encryption';
 import type { IEtcdCluster } from './i-etcd-cluster';
@@ -88,6 +89,11 @@ export interface EtcdBackupProps {
    * @default - the agent's image
    */
   readonly image?: string;
+  /**
+   * Sets the CPU and memory of the Job.
+   * @default - those of the schedule, else 100m CPU as request, 1 CPU as limit, and 100Mi memory
+   */
+  readonly resources?: BackupResources;
   /**
    * Adds labels to the resource.
    * @default - only the standard labels, `app.kubernetes.io/…`

@@ -106,8 +106,8 @@ export interface BackupScheduleOptions {
    */
   readonly failedJobsHistoryLimit?: number;
   /**
-   * Sets the CPU and memory of the pod.
-   * @default - 100m CPU and 100Mi memory, both as request and as limit
+   * Sets the CPU and memory of the pod, and of the Jobs that the reconciler creates with the settings of this schedule.
+   * @default - 100m CPU and 100Mi memory, both as request and as limit; with VerificationLevel.OPEN up to 1Gi memory
    */
   readonly resources?: BackupResources;
   /**

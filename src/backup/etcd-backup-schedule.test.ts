@@ -260,6 +260,23 @@ test('one amount of CPU or memory is request and limit', () => {
   });
 });
 
+test('the same recipient twice is refused', () => {
+  const recipient = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p';
+  const problemsOf = (recipients: string[]) => Encryption.age({ recipients })._problems();
+  expect(problemsOf([recipient])).toEqual([]);
+  expect(problemsOf([recipient, recipient])).toEqual([expect.stringContaining('is given twice')]);
+});
+
+test('a pod that opens the database has memory for the index of its keys', () => {
+  const memoryOf = (props: object) => {
+    const { requests, limits } = podOf(schedule({ verify: VerificationLevel.OPEN, ...props })).containers[0].resources;
+    return [requests.memory, limits.memory];
+  };
+  expect(memoryOf({})).toEqual(['128Mi', '1Gi']);
+  expect(memoryOf({ resources: { cpuLimit: '2' } })).toEqual(['128Mi', '1Gi']);
+  expect(memoryOf({ resources: { memoryLimit: Size.gibibytes(4) } })).toEqual(['4Gi', '4Gi']);
+});
+
 test('the longest name leaves room for the names of its Jobs', () => {
   const name = 'n'.repeat(52);
   expect(manifestsOf(schedule({ name })).map(({ metadata }) => metadata.name)).toEqual([name, name]);
@@ -347,6 +364,7 @@ describe('the entry of a schedule in its EtcdCluster', () => {
       timeout: Duration.minutes(90),
       serviceAccountName: 'mine',
       image: 'registry.example.com/agent:1',
+      resources: { cpuRequest: '1', memoryLimit: Size.gibibytes(2) },
     });
     backup.addStore(BackupStore.filesystem({ claimName: 'backups' }));
     expect(specOf(cluster).schedules).toEqual([
@@ -366,6 +384,7 @@ describe('the entry of a schedule in its EtcdCluster', () => {
         timeout: '90m',
         serviceAccountName: 'mine',
         image: 'registry.example.com/agent:1',
+        resources: { requests: { cpu: '1' }, limits: { memory: '2Gi' } },
       },
     ]);
   });

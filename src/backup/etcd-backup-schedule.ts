@@ -1,11 +1,18 @@
 import { ApiObject, Duration, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
-import { type BackupJobSpec, type BackupPodStore, backupJob } from '../lib/backup-pod';
+import {
+  type BackupJobSpec,
+  type BackupPodResources,
+  type BackupPodStore,
+  backupJob,
+  completeResources,
+  defaultResources,
+} from '../lib/backup-pod';
 import { durationText, milliseconds } from '../lib/duration';
 import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
-import { tellIfUnreleased } from '../lib/unreleased-image';
+import { tellIfUnreleased } from '../lib/notices';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
@@ -17,7 +24,7 @@ import { addStoreTypes, backupMonitoringTypes, scheduleTypes } from '../validati
 import { requireTypes } from '../validation/type-checks';
 import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
 import type { BackupMonitoringOptions } from './backup-monitoring-options';
-import { podResources } from './backup-resources';
+import { givenResources } from './backup-resources';
 import { scheduleProblems, storeName } from './backup-schedule-problems';
 import { EtcdBackupMonitoring } from './etcd-backup-monitoring';
 import {
@@ -28,6 +35,7 @@ import {
 import { isEtcdCluster, isMisnamed } from './etcd-cluster-checks';
 import type { Retention } from './retention';
 import { fileNameWithoutEnding } from './snapshot-file-name';
+import { VerificationLevel } from './verification-level';
 
 /**
  * Backs up an etcd cluster on a schedule, with a CronJob and a ServiceAccount without permissions. It works with any
@@ -153,6 +161,7 @@ export class EtcdBackupSchedule extends Construct {
       timeout: props.timeout && durationText(props.timeout),
       serviceAccountName: this.serviceAccountName(),
       image: props.image,
+      resources: givenResources(props.resources),
     };
   }
 
@@ -227,7 +236,10 @@ export class EtcdBackupSchedule extends Construct {
       imagePullPolicy: props.imagePullPolicy,
       imagePullSecrets: props.imagePullSecrets?.map((name) => ({ name })),
       serviceAccountName: this.serviceAccountName(),
-      resources: podResources(props.resources ?? {}),
+      resources: completeResources(
+        givenResources(props.resources) ?? {},
+        defaultResources({ opens: props.verify === VerificationLevel.OPEN }),
+      ),
       labels: this._labels,
       nodeSelector: props.nodeSelector,
       tolerations: props.tolerations,
@@ -289,6 +301,7 @@ export interface BackupScheduleSpec {
   readonly timeout?: string;
   readonly serviceAccountName: string;
   readonly image?: string;
+  readonly resources?: BackupPodResources;
 }
 
 function seconds(duration: Duration): number {

@@ -9,6 +9,7 @@ import { endpointUrl } from '../validation/endpoints';
 import { backupTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
+import { givenResources } from './backup-resources';
 import { backupProblems } from './etcd-backup-problems';
 import type { EtcdBackupProps } from './etcd-backup-props';
 import { isExistingEtcd } from './etcd-cluster-checks';
@@ -94,6 +95,7 @@ function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefin
         : undefined,
     serviceAccountName,
     image: props.image,
+    resources: givenResources(props.resources),
   };
 }
 

@@ -3,24 +3,33 @@ import type { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
 import { takeName } from '../lib/name-registry';
 import { agentImageProblem } from '../lib/pod-problems';
+import { quantitiesProblems } from '../lib/quantities';
 import type { StoreDefinition } from '../stores/store-definition';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
+import type { BackupResources } from './backup-resources';
 
-/** The identity and the image with which a Job of the reconciler accesses a store. */
+/** The identity, image and resources of a Job of the reconciler that accesses a store. */
 export interface JobIdentity {
   readonly serviceAccountName?: string;
   readonly image?: string;
+  readonly resources?: BackupResources;
 }
 
-export function jobIdentityProblems({ serviceAccountName, image }: JobIdentity, store?: StoreDefinition): string[] {
-  return problemsOf(
-    serviceAccountName === undefined ? undefined : nameProblem('serviceAccountName', serviceAccountName),
-    agentImageProblem(image),
-    store?.needsOwnImage && (image === undefined || image === agentImage)
-      ? "image: store runs executables that the agent's own image does not contain; give your own image with these and the agent"
-      : undefined,
-  );
+export function jobIdentityProblems(
+  { serviceAccountName, image, resources }: JobIdentity,
+  store?: StoreDefinition,
+): string[] {
+  return [
+    ...problemsOf(
+      serviceAccountName === undefined ? undefined : nameProblem('serviceAccountName', serviceAccountName),
+      agentImageProblem(image),
+      store?.needsOwnImage && (image === undefined || image === agentImage)
+        ? "image: store runs executables that the agent's own image does not contain; give your own image with these and the agent"
+        : undefined,
+    ),
+    ...quantitiesProblems(resources ?? {}),
+  ];
 }
 
 /** Creates the Job's ServiceAccount if the store's workload identity has annotations and no ServiceAccount is given. */

@@ -131,6 +131,14 @@ test.each<[string, EtcdClusterProps]>([
   expect(cluster(props).node.validate()).toEqual([]);
 });
 
+test('a wrong size is the only message, without those on the endpoints that follow from it', () => {
+  const orders = cluster({ size: 0 });
+  orders.addBackupSchedule('nightly', schedule);
+  expect(orders.node.findAll().flatMap(({ node }) => node.validate())).toEqual([
+    'size: 0 is not a valid size of an etcd cluster; use 1, 3, 5 or 7',
+  ]);
+});
+
 describe('with a wrong name', () => {
   const everything = (name: string, named: { name?: string; secretName?: string } = {}) => {
     const orders = cluster({ name });

@@ -1,4 +1,5 @@
 import { originProblems } from '../backup/cluster-origin';
+import { authorizationProblem } from '../etcd/advisories';
 import { ownNameProblem } from '../etcd/cluster-names';
 import { maxSize } from '../etcd/ordinals';
 import { annotationProblems, labelProblems } from '../lib/labels';
@@ -70,8 +71,8 @@ function reservedNameProblem(what: string, name: string): string | undefined {
   return `${what}: '${name}' is reserved for the reconciler; remove it`;
 }
 
-function authProblems({ auth, tls }: ResolvedCluster): string[] {
-  const problem = auth ? rootProblem(tls) : undefined;
+function authProblems({ auth, tls, images }: ResolvedCluster): string[] {
+  const problem = auth ? (rootProblem(tls) ?? authorizationProblem(images.version.version)) : undefined;
   if (problem === undefined) return [];
   // To remove auth does not switch it off.
   return [`auth: ${problem}${tls.disabling ? '' : ', or remove auth'}`];

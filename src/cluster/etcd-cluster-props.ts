@@ -103,7 +103,7 @@ export interface EtcdClusterProps {
   readonly tls?: EtcdTls;
   /**
    * Decides whether etcd's authentication is on. With it, a client may only do what the user may that its certificate
-   * names.
+   * names. It needs a version of etcd that enforces permissions: 3.5.33, 3.6.14, 3.7.1, or a later patch of these.
    * @default - it is switched on with the first user, and then stays on
    */
   readonly auth?: boolean;

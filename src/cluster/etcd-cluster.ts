@@ -3,13 +3,14 @@ import { Construct } from 'constructs';
 import { type BackupScheduleSpec, EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
+import { adviceOn, advisoriesAsOf, advisoriesForCluster } from '../etcd/advisories';
 import { ports } from '../etcd/cluster-ports';
 import type { EtcdVersion } from '../etcd/etcd-version';
 import { isAttached } from '../lib/construct-tree';
 import { protection } from '../lib/gitops';
 import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
-import { tellIfUnreleased } from '../lib/unreleased-image';
+import { tellIfUnreleased, tellOnce } from '../lib/notices';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { EtcdUser } from '../users/etcd-user';
@@ -230,6 +231,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       egress: cluster.egress,
     });
     tellIfUnreleased(this, cluster.images.gate);
+    tellOfAdvisories(this, cluster.images.version.version);
     if (cluster.protect) requireProtectedNamespace(this);
     this.node.addValidation({ validate: () => this.problems() });
   }
@@ -298,8 +300,14 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
 
   /** @internal */
   _userAccess(): UserAccess {
-    const { tls, auth } = this.cluster;
-    return { tls, auth, reconcilerAccount: Lazy.any({ produce: () => this.ownReconciler.get().serviceAccountName }) };
+    const { tls, auth, images } = this.cluster;
+    const { version } = images.version;
+    return {
+      tls,
+      auth,
+      version,
+      reconcilerAccount: Lazy.any({ produce: () => this.ownReconciler.get().serviceAccountName }),
+    };
   }
 
   private scheduleSpecs(): BackupScheduleSpec[] {
@@ -322,6 +330,12 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     if (!recovery) return [];
     return recoveryIdentityProblems(recovery, ownBackupSchedule(this.cluster, this.scheduleSpecs()));
   }
+}
+
+/** Users and `auth: true` refuse a version that does not enforce permissions. */
+function tellOfAdvisories(cluster: Construct, version: string): void {
+  const found = advisoriesForCluster(version);
+  if (found.length > 0) tellOnce(cluster, () => `${adviceOn(found, version)} (known on ${advisoriesAsOf})`);
 }
 
 const certificates = ['Peer', 'Server', 'Client', 'Root', 'Backup'];

@@ -106,6 +106,18 @@ test.each([
   expect(field.default).toBe(value);
 });
 
+test('twice in a chart is refused, and once in each of two charts is not', () => {
+  const app = Testing.app();
+  const chart = new Chart(app, 'crds');
+  const first = new EtcdCrds(chart, 'crds');
+  new EtcdCrds(new Chart(app, 'elsewhere'), 'crds');
+  expect(first.node.validate()).toEqual([]);
+  const second = new EtcdCrds(chart, 'again');
+  expect(second.node.validate()).toEqual(['another EtcdCrds has the same definitions; remove one']);
+  chart.node.tryRemoveChild('crds');
+  expect(second.node.validate()).toEqual([]);
+});
+
 function fieldsOf(path: string, schema: Manifest): [string, Manifest][] {
   const inner = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => fieldsOf(`${path}.${name}`, field));
   return [[path, schema], ...inner, ...(schema.items ? fieldsOf(`${path}[]`, schema.items) : [])];

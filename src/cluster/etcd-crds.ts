@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ApiObject, Chart, JsonPatch, Yaml } from 'cdk8s';
 import { Construct } from 'constructs';
+import { isAttached } from '../lib/construct-tree';
 import { first, protection } from '../lib/gitops';
+import { takeName } from '../lib/name-registry';
 import { requireFreeId } from '../validation/construct-id';
 import { crdsTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
@@ -44,6 +46,11 @@ export class EtcdCrds extends Construct {
   constructor(scope: Construct, id: string, props: EtcdCrdsProps = {}) {
     super(scope, requireFreeId(scope, id));
     requireTypes(this, props, crdsTypes);
+    const all = takeName(this, 'EtcdCrds', 'definitions');
+    const isTwice = () => all.some((other) => other !== this && isAttached(other));
+    this.node.addValidation({
+      validate: () => (isTwice() ? ['another EtcdCrds has the same definitions; remove one'] : []),
+    });
     this.annotations = { ...first, ...(props.protect === false ? {} : protection) };
     this.etcdClusters = this.include('EtcdClusters', 'etcdclusters.yaml');
     this.etcdBackups = this.include('EtcdBackups', 'etcdbackups.yaml');

@@ -46,7 +46,8 @@ export interface ResolvedVolume {
 
 const gibibyte = 1024 ** 3;
 const largestDefaultQuota = 8 * gibibyte;
-const smallestVolume = 2 * gibibyte;
+/** Bytes. */
+export const smallestVolume = 2 * gibibyte;
 const smallestQuota = 1024 ** 2;
 
 /** The default quota is half of the volume above 1 GiB, and at most the 8 GiB that etcd recommends. */

@@ -4,6 +4,7 @@ import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
 import type { ExistingEtcd } from '../backup/etcd-cluster-checks';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
+import { ownNameProblem } from '../etcd/cluster-names';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import { defaultClusterDomain } from '../lib/defaults';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
@@ -90,11 +91,15 @@ abstract class KnownEtcdCluster extends Construct implements IEtcdCluster {
 
   abstract addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule;
 
+  protected nameProblem(): string | undefined {
+    return clusterNameProblem('name', this.clusterName);
+  }
+
   private problems(): string[] {
     // Each schedule reports the same problems.
     if (this.node.children.some((child) => child instanceof EtcdBackupSchedule)) return [];
     return [
-      ...problemsOf(clusterNameProblem('name', this.clusterName)),
+      ...problemsOf(this.nameProblem()),
       ...endpointsProblems(this.clientEndpoints, this.clientTls !== undefined),
       ...(this.clientTls?._problems() ?? []),
     ];
@@ -108,6 +113,10 @@ export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWith
   constructor(scope: Construct, id: string, attributes: EtcdClusterAttributes) {
     super(scope, id, attributes);
     this.attributes = attributes;
+  }
+
+  protected override nameProblem(): string | undefined {
+    return ownNameProblem(this.clusterName);
   }
 
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {

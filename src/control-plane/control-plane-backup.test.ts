@@ -281,7 +281,7 @@ describe('etcd-restore.yaml', () => {
     const { spec } = staticPod(controlPlane());
     expect(spec.containers[0].securityContext).toEqual({
       ...{ runAsUser: 0, runAsGroup: 0, allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
-      capabilities: { drop: ['ALL'], add: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] },
+      capabilities: { drop: ['ALL'], add: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SYS_PTRACE'] },
     });
   });
 

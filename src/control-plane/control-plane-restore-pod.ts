@@ -67,8 +67,10 @@ export function restorePod(spec: RestorePod): object {
             ...restrictedContainer,
             runAsUser: 0,
             runAsGroup: 0,
-            // The data may belong to a dedicated etcd user, and its ownership is restored.
-            capabilities: { drop: ['ALL'], add: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] },
+            // The data may belong to a dedicated etcd user, and its ownership is restored. Only with SYS_PTRACE is it known
+            // which directory a running etcd has: one in a pod may have another under the same path. KILL ends an etcd of another
+            // user that the kubelet does not stop.
+            capabilities: { drop: ['ALL'], add: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SYS_PTRACE'] },
           },
           terminationMessagePolicy: 'FallbackToLogsOnError',
           volumeMounts: [

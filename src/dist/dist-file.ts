@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App, Chart } from 'cdk8s';
-import { onUnreleased } from '../lib/unreleased-image';
+import { onNotice } from '../lib/notices';
 
 /** A file of dist/. */
 export interface DistFile {
@@ -13,7 +13,7 @@ export interface DistFile {
 /** Synthesizes an app and adds the headers to its files, because cdk8s itself writes no comments. */
 export function synthesize(app: App, files: readonly DistFile[]): void {
   // dist/ belongs to the release of these images.
-  onUnreleased(app, () => {});
+  onNotice(app, () => {});
   app.synth();
   for (const { chart, header } of files) {
     const path = join(app.outdir, fileOf(chart.node.id));

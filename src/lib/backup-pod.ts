@@ -76,6 +76,17 @@ export interface BackupPodStore {
   readonly retention?: Readonly<Record<string, number | string>>;
 }
 
+export interface BackupPodQuantities {
+  readonly cpu?: string;
+  readonly memory?: string;
+}
+
+/** What is given of requests and limits: a request stands for a missing limit, and a limit for a missing request. */
+export interface BackupPodResources {
+  readonly requests?: BackupPodQuantities;
+  readonly limits?: BackupPodQuantities;
+}
+
 /** A pod that runs on the same node as etcd. */
 export interface BackupPodHost {
   /** Labels of the nodes: a node with one of them qualifies. */
@@ -116,11 +127,13 @@ export interface BackupPodSpec {
   readonly imagePullPolicy?: string;
   readonly imagePullSecrets?: readonly { readonly name: string }[];
   readonly serviceAccountName: string;
-  readonly resources: Readonly<Record<'requests' | 'limits', { readonly cpu: string; readonly memory: string }>>;
+  readonly resources: Readonly<Record<'requests' | 'limits', Required<BackupPodQuantities>>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly tolerations?: readonly object[];
   readonly priorityClassName?: string;
+  /** Further variables of the container. */
+  readonly env?: readonly object[];
   /** Labels of a pod that uses the same volumes. */
   readonly near?: Readonly<Record<string, string>>;
 }
@@ -128,6 +141,8 @@ export interface BackupPodSpec {
 export interface BackupJobSpec extends BackupPodSpec {
   readonly backoffLimit: number;
   readonly activeDeadlineSeconds: number;
+  /** Further exit codes after which a retry does not help. */
+  readonly endsAt?: readonly number[];
 }
 
 const containerName = 'backup';
@@ -155,6 +170,38 @@ export interface StorePlaces {
   readonly sseCustomerKeyFile: string;
 }
 
+/**
+ * The default resources of a pod that takes, verifies or restores a backup. One that opens the database needs more memory,
+ * because etcdutl keeps an index of all revisions of all keys.
+ */
+export function defaultResources({
+  opens,
+  cpuLimit = '100m',
+}: {
+  readonly opens: boolean;
+  readonly cpuLimit?: string;
+}) {
+  return {
+    requests: { cpu: '100m', memory: opens ? '128Mi' : '100Mi' },
+    limits: { cpu: cpuLimit, memory: opens ? '1Gi' : '100Mi' },
+  };
+}
+
+export function completeResources(
+  { requests, limits }: BackupPodResources,
+  defaults: BackupPodSpec['resources'],
+): BackupPodSpec['resources'] {
+  const pick = (name: keyof BackupPodQuantities) => ({
+    request: requests?.[name] ?? limits?.[name] ?? defaults.requests[name],
+    limit: limits?.[name] ?? requests?.[name] ?? defaults.limits[name],
+  });
+  const [cpu, memory] = [pick('cpu'), pick('memory')];
+  return {
+    requests: { cpu: cpu.request, memory: memory.request },
+    limits: { cpu: cpu.limit, memory: memory.limit },
+  };
+}
+
 /** Returns the JobSpec of a backup. */
 export function backupJob(spec: BackupJobSpec): object {
   return {
@@ -167,7 +214,7 @@ export function backupJob(spec: BackupJobSpec): object {
         onExitCodes('Ignore', [143]),
         // A retry does not help: wrong configuration, some stores failed, suspect source, store refused, verification
         // failed, refused by a safety rule.
-        onExitCodes('FailJob', [2, 3, 11, 21, 30, 40]),
+        onExitCodes('FailJob', [2, 3, 11, 21, 30, 40, ...(spec.endsAt ?? [])]),
       ],
     },
     template: backupPod(spec),
@@ -275,6 +322,7 @@ function backupContainer(spec: BackupPodSpec, mounts: readonly Mount[]): object 
             },
           ]
         : []),
+      ...(spec.env ?? []),
     ],
     resources: spec.resources,
     securityContext: {

@@ -17,3 +17,6 @@ export const etcdRepository = 'etcd-development/etcd';
 
 /** How often running members compare their data. etcd's own default is never. */
 export const corruptCheckTime = '12h';
+
+/** etcd logs each request that takes longer to apply, and of a login its token. */
+export const warningApplyDuration = '1h';

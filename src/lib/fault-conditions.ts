@@ -9,6 +9,7 @@ export const faultConditions = {
   CertificatesReady: 'False',
   TransportReady: 'False',
   AuthReady: 'False',
+  VersionSafe: 'False',
   Accepted: 'False',
 } as const;
 
@@ -21,4 +22,5 @@ export const expectedReasons: readonly string[] = [
   'NoReadyPod',
   'Issuing',
   'SwitchingTransport',
+  'Deleting',
 ];

@@ -25,6 +25,9 @@ export function qualifiedNameProblem(what: string, name: string): string | undef
   return `${what}: '${name}' is not a valid name of a label or annotation; write it like team or example.com/team`;
 }
 
+/** The value of a label for a name, which may be longer than a label. */
+export const labelOf = (name: string): string => name.slice(0, 63).replace(/[^A-Za-z0-9]+$/, '');
+
 function labelValueProblem(what: string, name: string, value: string): string | undefined {
   if (typeof value !== 'string') return textProblem(what, name, value);
   if (value === '' || word.test(value)) return undefined;

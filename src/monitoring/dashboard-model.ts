@@ -392,7 +392,7 @@ const texts = {
    },
    "targets": [
     {
-     "expr": "etcd_cluster_condition{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", condition=~\\"Degraded|QuorumLost|Stalled|Alarm\\", status!=\\"False\\"} or etcd_cluster_condition{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", condition=~\\"Available|BackupHealthy|CertificatesReady|AuthReady|TransportReady|Accepted\\", status!=\\"True\\"}",
+     "expr": "etcd_cluster_condition{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", condition=~\\"Degraded|QuorumLost|Stalled|Alarm\\", status!=\\"False\\"} or etcd_cluster_condition{namespace=\\"$namespace\\", etcd_cluster=\\"$etcd_cluster\\", condition=~\\"Available|BackupHealthy|CertificatesReady|AuthReady|VersionSafe|TransportReady|Accepted\\", status!=\\"True\\"}",
      "refId": "A",
      "legendFormat": "{{condition}} {{status}}: {{reason}}"
     }

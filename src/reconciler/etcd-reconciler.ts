@@ -6,7 +6,7 @@ import { mirrored } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { policyPorts } from '../lib/network-access';
-import { tellIfUnreleased } from '../lib/unreleased-image';
+import { tellIfUnreleased } from '../lib/notices';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { externalReconcilerTypes, monitoringTypes, reconcilerTypes } from '../validation/property-types';

@@ -9,7 +9,7 @@ import { EtcdCrds } from '../cluster/etcd-crds';
 import { mirrored } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
 import { defaultClusterDomain } from '../lib/defaults';
-import { onUnreleased } from '../lib/unreleased-image';
+import { onNotice } from '../lib/notices';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
 import { EtcdTls } from '../tls/etcd-tls';
 import { EtcdUser } from '../users/etcd-user';
@@ -42,7 +42,7 @@ export class Build {
   readonly notes: string[] = [];
 
   constructor(private readonly options: BuildOptions) {
-    onUnreleased(this.app, (message) => this.notes.push(`note: ${message}`), 'with --agent-image');
+    onNotice(this.app, (message) => this.notes.push(`note: ${message}`), 'with --agent-image');
     if (!options.crds) return;
     this.crds = new Chart(this.app, 'crds');
     new EtcdCrds(this.crds, 'EtcdCrds');

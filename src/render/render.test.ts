@@ -483,7 +483,7 @@ test('a backup of another etcd brings the reconciler, unless the namespace has o
   expect(rendering([object], { reconciler: false })).toMatchObject({ manifests: [{ kind: 'EtcdBackup' }], lines: [] });
 });
 
-test('kubectl get -o yaml is rendered, too', () => {
+test('the fields that Kubernetes adds are left out, but a resource from an API server is refused', () => {
   const metadata = {
     uid: 'f3b1',
     resourceVersion: '1',
@@ -492,9 +492,17 @@ test('kubectl get -o yaml is rendered, too', () => {
     managedFields: [],
     annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}' },
   };
-  const object = { ...resource('EtcdCluster', { version: '3.6.16' }, metadata), status: { phase: 'Ready' } };
-  const list = { apiVersion: 'v1', kind: 'List', items: [object], metadata: { resourceVersion: '' } };
-  expect(rendering([list]).manifests).toEqual(rendering([cluster()]).manifests);
+  const object = resource('EtcdCluster', { version: '3.6.16' }, metadata);
+  const listOf = (item: object) => ({
+    apiVersion: 'v1',
+    kind: 'List',
+    items: [item],
+    metadata: { resourceVersion: '' },
+  });
+  expect(rendering([listOf({ ...object, status: {} })]).manifests).toEqual(rendering([cluster()]).manifests);
+  expect(errorsOf([listOf({ ...object, status: { phase: 'Ready' } })])).toEqual([
+    expect.stringContaining('status: is only in a resource that was read from an API server'),
+  ]);
 });
 
 test('requests of a moment are left out', () => {
@@ -756,7 +764,21 @@ describe('errors', () => {
       'an unknown API',
       [{ ...cluster(), apiVersion: 'etcd.aenix.io/v1alpha1' }],
       [
+        'error: EtcdCluster orders (document 1): apiVersion: etcd.aenix.io/v1alpha1 is of an operator whose resources are not read; docs/clusters/move-from-operators.md says how to move its etcd',
+      ],
+    ],
+    [
+      'a misspelt API',
+      [{ ...cluster(), apiVersion: 'cdk8s-etdc.dev/v1alpha1' }],
+      [
         'error: EtcdCluster orders (document 1): apiVersion: is unknown; use cdk8s-etcd.dev/v1alpha1, etcd.database.coreos.com/v1beta2, etcd.ydzs.io/v1alpha1',
+      ],
+    ],
+    [
+      'a size without a unit',
+      [cluster({ storage: { size: 20 } })],
+      [
+        'error: EtcdCluster orders (document 1): spec.storage.size: 20 is too small for etcd, because a number without a unit means bytes; write 20Gi, if you mean that, or 2Gi or more',
       ],
     ],
     [

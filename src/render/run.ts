@@ -50,12 +50,16 @@ function plan(document: Document): Planned | undefined {
   const read = api && readerOf(api, kind);
   if (!api || !read) return undefined;
   if (name === '') report.error('metadata.name', 'is missing; add it');
+  if (api === own && document.hasStatus) report.error('status', fromServer);
   const problem = target === undefined ? undefined : namespaceProblem('metadata.namespace', target);
   if (problem) report.error('', problem);
   const planned = read(document);
   for (const { path, remedy } of document.top.unread()) api.unknownField(report, path, remedy);
   return planned;
 }
+
+const fromServer =
+  'is only in a resource that was read from an API server, which lacks what the other objects contain; render the file that you applied, or remove status to give everything else its default';
 
 /** Not for `constructor` and the like, which every object has. */
 const readerOf = ({ kinds: known }: Api, kind: string) => (Object.hasOwn(known, kind) ? known[kind] : undefined);
@@ -66,12 +70,26 @@ function apiOf({ apiVersion, kind, report }: Document): Api | undefined {
   if (api) {
     const meant = nearest(kind, Object.keys(api.kinds));
     report.error('kind', `${apiVersion} has no such kind; ${meant ? `did you mean ${meant}?` : `use ${listed(api)}`}`);
+  } else if (isOfOtherOperator(apiVersion, kind)) {
+    const why =
+      'is of an operator whose resources are not read; docs/clusters/move-from-operators.md says how to move its etcd';
+    if (kinds.includes(kind)) report.error('apiVersion', `${apiVersion} ${why}`);
+    else report.lost('', `${apiVersion} ${why}`);
   } else if (kinds.includes(kind)) {
     report.error('apiVersion', `is unknown; use ${apis.map((known) => known.apiVersion).join(', ')}`);
   } else {
     report.lost('', `is not one of ${kinds.join(', ')}; apply it separately`);
   }
   return undefined;
+}
+
+/** Whether it is a resource of an operator of etcd, and not a mistake in one that is read. */
+function isOfOtherOperator(apiVersion: string, kind: string): boolean {
+  const group = apiVersion.split('/')[0]!;
+  const groups = apis.map((api) => api.apiVersion.split('/')[0]!);
+  const misspelt = nearest(group, [own.apiVersion.split('/')[0]!]);
+  if (groups.includes(group) || misspelt !== undefined) return false;
+  return group.includes('.') && (/etcd/i.test(group) || /^etcd/i.test(kind));
 }
 
 function listed(api: Api): string {

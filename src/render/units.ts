@@ -1,28 +1,15 @@
 import { Duration, Size } from 'cdk8s';
+import { bytesIn } from '../etcd/bytes';
+import type { Quantities } from '../lib/quantities';
 import type { Fields } from './fields';
-
-const bytesOf: { readonly [suffix: string]: number } = {
-  '': 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-};
 
 /**
  * Parses a quantity in Kubernetes' format, such as `8Gi` or `500M`. Returns bytes, or undefined if it is not above
  * zero.
  */
 export function parseBytes(quantity: string): number | undefined {
-  const [, amount, suffix = ''] = /^(\d+(?:\.\d+)?)(k|[MGTP]|[KMGTP]i)?$/.exec(quantity) ?? [];
-  const bytes = Math.ceil(Number(amount) * bytesOf[suffix]!);
-  return amount !== undefined && bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined;
+  const bytes = Math.ceil(bytesIn(quantity) ?? 0);
+  return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
 /** Returns the size rounded up to whole KiB, in the largest unit without a fraction. */
@@ -48,4 +35,28 @@ export function durationField(fields: Fields | undefined, key: string): Duration
   if (!duration)
     fields.report.error(fields.at(key), `'${text}' is not a valid duration; write it like 90s, 1h30m or 30d`);
   return duration;
+}
+
+/** Reads the CPU and memory of a container. */
+export function quantitiesOf(resources: Fields | undefined): Quantities | undefined {
+  return quantitiesIn(resources?.object('requests'), resources?.object('limits'));
+}
+
+export function quantitiesIn(requests: Fields | undefined, limits: Fields | undefined): Quantities | undefined {
+  if (!requests && !limits) return undefined;
+  return {
+    cpuRequest: requests?.quantity('cpu'),
+    cpuLimit: limits?.quantity('cpu'),
+    memoryRequest: memory(requests),
+    memoryLimit: memory(limits),
+  };
+}
+
+function memory(amounts: Fields | undefined): Size | undefined {
+  const quantity = amounts?.quantity('memory');
+  if (quantity === undefined) return undefined;
+  const bytes = parseBytes(quantity);
+  if (bytes !== undefined) return sizeOf(bytes);
+  amounts?.report.error(amounts.at('memory'), `'${quantity}' is not a valid amount of memory; write it like 2Gi`);
+  return undefined;
 }

@@ -62,7 +62,7 @@ function bucketProblem(bucket: string): string | undefined {
 }
 
 function endpointProblem(endpoint: string, region: string | undefined): string | undefined {
-  const match = /^(https?:\/\/)?([a-z0-9.-]*[a-z][a-z0-9-]*)(:\d{1,5})?\/?$/.exec(endpoint);
+  const match = /^(https?:\/\/)?([a-z0-9.-]*[a-z][a-z0-9-]*)\.?(:\d{1,5})?\/?$/.exec(endpoint);
   if (!match) {
     return 'endpoint: is not a valid OSS host; write it like oss-eu-central-1.aliyuncs.com, without user, password or path';
   }

@@ -2,6 +2,7 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import type { EtcdUserSpec } from '../../imports/etcduser-cdk8s-etcd.dev';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
+import { labelOf } from '../lib/labels';
 import { namesakeProblems, ObjectNames, takeName } from '../lib/name-registry';
 import type { PlainData } from '../lib/plain-data';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
@@ -11,7 +12,7 @@ import { userTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import type { EtcdUserProps } from './etcd-user-props';
 import { canHaveUsers, type UserAccess } from './user-access';
-import { userProblems } from './user-problems';
+import { roleEnding, userProblems } from './user-problems';
 
 /**
  * Adds a user to a cluster, with its permissions, and a certificate or a password that identifies it. The reconciler keeps
@@ -66,7 +67,7 @@ export class EtcdUser extends Construct {
     this.secretName = props.secretName ?? userSecretName(clusterName, id, props.password);
     this.labels = {
       'app.kubernetes.io/name': 'etcd-user',
-      'app.kubernetes.io/instance': this.resourceName,
+      'app.kubernetes.io/instance': labelOf(this.resourceName),
       'app.kubernetes.io/part-of': clusterName,
       'app.kubernetes.io/managed-by': 'cdk8s',
       ...props.labels,
@@ -92,8 +93,7 @@ export class EtcdUser extends Construct {
 
   /** RBAC cannot limit `create`, but it can limit `update` to this Secret. */
   private rights({ reconcilerAccount }: UserAccess): [ApiObject, ApiObject] {
-    // A cluster's name has no dot, so no Role of a cluster has this name.
-    const name = `${this.secretName}.reconciler`;
+    const name = `${this.secretName}${roleEnding}`;
     const rules = [
       { apiGroups: [''], resources: ['secrets'], resourceNames: [this.secretName], verbs: ['get', 'update'] },
     ];

@@ -5,6 +5,8 @@ import type { TlsBinding } from '../tls/tls-binding';
 export interface UserAccess {
   readonly tls: TlsBinding;
   readonly auth?: boolean;
+  /** Version of etcd; undefined for a cluster of another app. */
+  readonly version?: string;
   /** Name of the ServiceAccount of the cluster's reconciler, or a token for it. */
   readonly reconcilerAccount: unknown;
 }

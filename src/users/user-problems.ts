@@ -1,6 +1,7 @@
 import type { Construct } from 'constructs';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem } from '../backup/etcd-cluster-checks';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
+import { authorizationProblem } from '../etcd/advisories';
 import { labelProblems } from '../lib/labels';
 import type { TlsBinding } from '../tls/tls-binding';
 import { backupUser, clientUser } from '../tls/tls-names';
@@ -18,7 +19,7 @@ export function userProblems(user: Named, props: EtcdUserProps, access: UserAcce
   return [
     ...problemsOf(
       derived(props.name) ? undefined : nameProblem('name', user.resourceName),
-      derived(props.secretName) ? undefined : nameProblem('secretName', user.secretName),
+      derived(props.secretName) ? undefined : nameProblem('secretName', user.secretName, 253 - roleEnding.length),
       userNameProblem(user.userName, cluster.clusterName, props.password),
       access ? otherNamespaceProblem(user, cluster) : notOursProblem(cluster),
       access && accessProblem(access, cluster.clusterName),
@@ -28,6 +29,9 @@ export function userProblems(user: Named, props: EtcdUserProps, access: UserAcce
     ...labelProblems('labels', labels),
   ];
 }
+
+/** Ends the name of the Role for the Secret of a user. A cluster's name has no dot, so no Role of a cluster has this name. */
+export const roleEnding = '.reconciler';
 
 type Named = Construct & Readonly<Record<'resourceName' | 'secretName' | 'userName', string>>;
 
@@ -52,11 +56,11 @@ function passwordSecretProblem(name: string, { managed, secrets }: TlsBinding): 
   return `secretName: '${name}' is the Secret with a certificate of the cluster; give another name`;
 }
 
-function accessProblem({ tls, auth }: UserAccess, cluster: string): string | undefined {
+function accessProblem({ tls, auth, version }: UserAccess, cluster: string): string | undefined {
   if (auth === false) {
     return `cluster: auth of '${cluster}' is false, so its users would have no effect; remove auth: false, or this user`;
   }
-  const problem = rootProblem(tls);
+  const problem = rootProblem(tls) ?? (version === undefined ? undefined : authorizationProblem(version));
   return problem && `cluster: '${cluster}' cannot have users: ${problem}`;
 }
 

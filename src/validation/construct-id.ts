@@ -1,6 +1,9 @@
 import { Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 
+/** The id of what `addMonitoring` creates, which callers do not choose. */
+const monitoringId = 'Monitoring';
+
 /** Stands for a construct that does not exist yet, so that an error can name its path. */
 export const futureConstruct = (scope: Construct, id: string) => ({
   node: { path: [Construct.isConstruct(scope) ? scope.node.path : '', id].filter(Boolean).join('/') },
@@ -24,5 +27,6 @@ function scopeProblem(scope: Construct, id: string): string | undefined {
     return "scope: is not inside a chart; give one, new Chart(app, 'NAME')";
   }
   if (!scope.node.tryFindChild(id)) return undefined;
+  if (id === monitoringId) return 'addMonitoring was called before; call it once, with all options';
   return `id: '${scope.node.path}' already has a construct with this id; give each its own`;
 }

@@ -1,4 +1,4 @@
-const etcdAddress = /^(?:(https?):\/\/)?((?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]):\d{1,5})\/?$/i;
+const etcdAddress = /^(?:(https?):\/\/)?((?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?|\[[0-9a-f:.]+\]):\d{1,5})\/?$/i;
 
 /**
  * Returns an etcd endpoint as a URL: `host:port` becomes https with TLS, else http. An invalid endpoint is unchanged.

@@ -56,6 +56,7 @@ const origin: PropertyTypes = {
   expectedRevision: number,
   serviceAccountName: text,
   image: text,
+  resources: shape(quantities),
 };
 
 export const scrapeTypes: PropertyTypes = { interval: duration, tls: boolean };
@@ -205,6 +206,7 @@ export const backupTypes: PropertyTypes = {
   timeout: duration,
   serviceAccountName: text,
   image: text,
+  resources: shape(quantities),
   labels: object,
 };
 

@@ -86,6 +86,7 @@ const onConditions: readonly (readonly [alert: string, condition: string, status
   ['EtcdNotFormed', 'Available', 'False', 'Restoring'],
   ['EtcdStateUnknown', 'Available', 'Unknown', 'StateUnknown'],
   ['EtcdDegraded', 'Degraded', 'True', 'MemberDown'],
+  ['EtcdVolumeFull', 'Degraded', 'True', 'DiskFull'],
   ['EtcdStalled', 'Stalled', 'True', 'RecordLost'],
   ['EtcdAlarm', 'Alarm', 'True', 'NoSpace'],
   ['EtcdSpecRefused', 'Accepted', 'False', 'DowngradeRefused'],
@@ -96,6 +97,7 @@ const onConditions: readonly (readonly [alert: string, condition: string, status
   ['EtcdCertificatesNotReady', 'CertificatesReady', 'Unknown', 'StateUnknown'],
   ['EtcdRootExpires', 'CertificatesReady', 'False', 'RootExpiring'],
   ['EtcdAuthNotReady', 'AuthReady', 'False', 'OnlyRoot'],
+  ['EtcdVersionUnsafe', 'VersionSafe', 'False', 'KnownVulnerabilities'],
   ['EtcdTransportNotReady', 'TransportReady', 'False', 'SwitchingTransport'],
   ['EtcdPlaintextAccepted', 'TransportReady', 'False', 'PlaintextAccepted'],
 ];
@@ -219,6 +221,14 @@ const oneFault: readonly (readonly [what: string, alert: string, faults: Readonl
     },
   ],
   [
+    'a volume becomes full, and stops its member',
+    'EtcdVolumeFull',
+    {
+      ...becomes('Degraded', 'True', 'DiskFull'),
+      [ofPod('etcd_agent_volume_free_bytes', 1)]: { well: 6e9, fault: 0 },
+    },
+  ],
+  [
     'a lost volume waits to be replaced by hand',
     'EtcdDegraded',
     {
@@ -329,6 +339,13 @@ test('EtcdDegraded: also if its reason alternates', () => {
 test('EtcdOperationStuck', () => {
   const operation = own('etcd_cluster_operation_start_timestamp_seconds', 'operation="Upgrade"');
   checkAlert('EtcdOperationStuck', { [operation]: { fault: secondsOf(start) } }, 60);
+});
+
+test('EtcdAgentMetricsMissing: also of one member alone', () => {
+  const sizes = (ordinals: readonly number[]) =>
+    Object.fromEntries(ordinals.map((ordinal) => [ofPod('etcd_agent_volume_size_bytes', ordinal), { well: 8e9 }]));
+  checkAlert('EtcdAgentMetricsMissing', sizes([0, 1, 2]));
+  checkAlert('EtcdAgentMetricsMissing', sizes([1]));
 });
 
 test('EtcdMetricsMissing: not while one of the members is scraped', () => {

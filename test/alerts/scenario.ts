@@ -56,6 +56,7 @@ const healthy: Readonly<Record<string, Faulty>> = {
     CertificatesReady: ['True', 'CertificatesValid'],
     TransportReady: ['True', 'Tls'],
     AuthReady: ['True', 'AuthenticationOff'],
+    VersionSafe: ['True', 'NoAdvisory'],
     Accepted: ['True', 'SpecAccepted'],
   }),
   ...ofReconciler,

@@ -63,7 +63,11 @@ export const stores: readonly Manifest[] = [
   },
 ];
 
-const jobIdentity = { serviceAccountName: 'etcd-backup', image: 'registry.example.com/agent:1' };
+const jobIdentity = {
+  serviceAccountName: 'etcd-backup',
+  image: 'registry.example.com/agent:1',
+  resources: { requests: { cpu: '500m', memory: '256Mi' }, limits: { cpu: '2', memory: '2Gi' } },
+};
 const encryption = { age: { recipients: ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'] } };
 const retention = { last: 3, within: '30d', hourly: 24, daily: 7, weekly: 4, monthly: 12, yearly: 2, minKeep: 3 };
 

@@ -142,6 +142,7 @@ const origin = {
   expectedRevision: 42,
   serviceAccountName: beside({ source: RestoreSource.snapshot(s3, 'id') }, 'restore'),
   image: beside({ source: RestoreSource.snapshot(s3, 'id') }, 'r/agent:1'),
+  resources: { memoryLimit: Size.gibibytes(3) },
 };
 const schedule = {
   ...pod,
@@ -387,6 +388,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     timeout: Duration.minutes(7),
     serviceAccountName: 'backup',
     image: 'r/agent:1',
+    resources: { memoryLimit: Size.gibibytes(3) },
     labels,
   },
   EtcdRestoreProps: {

@@ -167,9 +167,10 @@ const datedOf = ({ id, manifest }: Entry): Dated => ({
 });
 
 /** Compares revisions where the time of a snapshot is uncertain. Only a restore can lower the revision. */
-function orderWarning({ warning, createdAt, revision }: Outcome, dated: readonly Dated[]): string | undefined {
+function orderWarning({ id, warning, createdAt, revision }: Outcome, dated: readonly Dated[]): string | undefined {
   if (!warning || createdAt === undefined || revision === undefined) return undefined;
   const isAhead = (other: Dated): boolean =>
+    other.id !== id &&
     other.createdAt !== undefined &&
     Date.parse(other.createdAt) < Date.parse(createdAt) &&
     (other.revision ?? 0) > revision;

@@ -174,7 +174,13 @@ describe('the newest verified snapshot is read before others are deleted', () =>
     expect(await names()).toContain(`${ids[1]}.json`);
   });
 
+  const begun = () => {
+    const first = new Date(Date.now() - 10 * 86_400_000).toISOString();
+    return put(newest, 8, { cluster: { family: [{ id: 'c0', first }] } });
+  };
+
   test('the newest of each etcd is read', async () => {
+    await begun();
     const [old, other] = ['etcd-snapshot-20261101-020000-00000a', 'etcd-snapshot-20261102-020000-00000b'];
     await put(old!, 30, { source: { clusterId: 'b0' } });
     await put(other!, 20, { source: { clusterId: 'b0' } });
@@ -207,6 +213,7 @@ describe('the newest verified snapshot is read before others are deleted', () =>
   );
 
   test('that of an earlier etcd may be refused, as in cold storage', async () => {
+    await begun();
     const old = 'etcd-snapshot-20261101-020000-00000a';
     await put(old, 30, { source: { clusterId: 'b0' } });
     failReading(ExitCode.storeRefused, old);
@@ -260,6 +267,80 @@ describe('--cluster-id', () => {
     expect((await wrong('--dry-run', '--restored-from=c0')).exitCode).toBe(ExitCode.done);
     await writeFile(join(path, `orders/${ids[2]}.restored-deadbeef.json`), '{}');
     expect((await wrong('--dry-run')).exitCode).toBe(ExitCode.done);
+  });
+});
+
+describe('an etcd that kept running after another was restored from it', () => {
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  const names = async (of: string) =>
+    (await readdir(join(path, 'orders'))).filter((name) => name.endsWith(`${of}.json`));
+  const nameOf = (day: number, rest: string) => `etcd-snapshot-${ago(day).slice(0, 10).replaceAll('-', '')}-${rest}`;
+  const restoredDaysAgo = 10;
+
+  const remove = async (day: number, rest: string) => {
+    for (const end of ['db', 'json']) await rm(join(path, 'orders', `${nameOf(day, rest)}.${end}`));
+  };
+
+  /** `isRecorded`: by agents that record since when an etcd is backed up. */
+  async function fill(isRecorded: boolean): Promise<void> {
+    await rm(join(path, 'orders'), { recursive: true });
+    await mkdir(join(path, 'orders'));
+    const old = { source: { clusterId: 'a0' } };
+    const family = isRecorded ? [{ id: 'b0', first: ago(restoredDaysAgo) }] : undefined;
+    const restored = { source: { clusterId: 'b0' }, cluster: { lineage: ['a0'], family } };
+    for (let day = 20; day >= 1; day--) {
+      await put(nameOf(day, '000000-aaaaaa'), day + 0.1, old);
+      if (day <= restoredDaysAgo) await put(nameOf(day, '120000-bbbbbb'), day, restored);
+    }
+  }
+
+  test.each([true, false])(
+    'loses nothing of what it took since to the retention of the other, however often that runs (recorded: %s)',
+    async (isRecorded) => {
+      await fill(isRecorded);
+      for (let runs = 0; runs < 4; runs++)
+        await prune(`--store=file://${path}`, '--retention=last=2', '--cluster-id=b0');
+      expect(await names('bbbbbb')).toHaveLength(2);
+      // Unless it is known when the other began, everything may be from after that.
+      expect(await names('aaaaaa')).toHaveLength(isRecorded ? 10 : 20);
+    },
+  );
+
+  test('and is never taken for the past of the other', async () => {
+    const before = `--latest-verified-before=${ago(4.5)}`;
+    const fetchOld = (...args: string[]) =>
+      runHere('restore', 'fetch', '--cluster=orders', `--store=file://${path}`, `--to=${path}/x.db`, before, ...args);
+    await fill(true);
+    const two = { exitCode: ExitCode.refused, text: expect.stringMatching(/one kept running after another/) };
+    expect(await fetchOld()).toMatchObject(two);
+    // It stopped a day before that time, and of the other, retention has left nothing from then.
+    for (const day of [5, 4, 3, 2, 1]) await remove(day, '000000-aaaaaa');
+    await prune(`--store=file://${path}`, '--retention=last=2', '--cluster-id=b0', '--force');
+    expect(await names('bbbbbb')).toHaveLength(2);
+    expect(await fetchOld()).toMatchObject(two);
+    expect(await fetchOld('--cluster-id=a0')).toMatchObject({ exitCode: 0 });
+  });
+
+  test('by snapshots of an earlier agent, which do not say when the other began, only by its cluster id', async () => {
+    await fill(false);
+    for (let day = 10; day > 2; day--) await remove(day, '120000-bbbbbb');
+    for (let day = 4; day > 0; day--) await remove(day, '000000-aaaaaa');
+    const fetchOld = (...args: string[]) =>
+      runHere(
+        'restore',
+        'fetch',
+        '--cluster=orders',
+        `--store=file://${path}`,
+        `--to=${path}/${args.length}.db`,
+        ...args,
+      );
+    const before = `--latest-verified-before=${ago(3)}`;
+    expect(await fetchOld()).toMatchObject({ exitCode: 0, text: expect.stringContaining('bbbbbb') });
+    expect(await fetchOld(before)).toMatchObject({
+      exitCode: ExitCode.refused,
+      text: expect.stringMatching(/is of the cluster id a0, and it is not known when b0 was restored from it/),
+    });
+    expect(await fetchOld(before, '--cluster-id=a0')).toMatchObject({ exitCode: 0 });
   });
 });
 

@@ -121,6 +121,57 @@ test('reports missing manifests in status, events and metrics, and only once', a
   await until(async () => !(await get('/metrics')).body.includes('cluster="orders"'));
 });
 
+test('its own status wakes no pass, whatever it says; another change of the resource does', async () => {
+  put('orders');
+  start({ settings: { ...settings, steady: 60_000, op: 60_000 } });
+  await until(() => statusOf('orders'));
+  const passes = () => api.asked(`GET ${paths.of('configmaps', 'orders-record')}`);
+  const quiet = async () => {
+    let before = -1;
+    while (before !== passes()) {
+      before = passes();
+      // Longer than the reconciler waits for further changes.
+      await sleep(400);
+    }
+    return before;
+  };
+  const before = await quiet();
+  const path = paths.of('etcdclusters', 'orders');
+  const present = api.object<{ metadata: object; status: object }>(path)!;
+  // As after a webhook whose answer has an id of its own.
+  api.put(path, { ...present, status: { ...present.status, message: 'request 4711' } });
+  expect(await quiet()).toBe(before);
+  api.put(path, { ...present, metadata: { ...present.metadata, annotations: { 'cdk8s-etcd.dev/skip': 'true' } } });
+  await until(() => passes() > before);
+});
+
+describe('a cluster that another reconciler follows', () => {
+  const followed = (age: number) => {
+    const observedAt = new Date(Date.now() - age).toISOString();
+    const reported = { phase: 'Ready', reason: 'UpToDate', reconciler: { lease: 'etcd', version: '1' }, observedAt };
+    api.put(paths.of('etcdclusters', 'orders'), { ...cluster('orders'), status: reported });
+  };
+
+  test('is left to it, and the metrics say so', async () => {
+    followed(settings.heartbeat);
+    start();
+    const lines = await until(async () => {
+      const { body = '' } = await get('/metrics').catch(() => ({}) as { body?: string });
+      return body.includes('reason="OtherReconciler"') ? body : undefined;
+    });
+    expect(lines).toContain('condition="Stalled",status="True",reason="OtherReconciler"');
+    expect(api.asked(status('orders'))).toBe(0);
+    expect(log.join()).toContain('the reconciler with the Lease etcd');
+  });
+
+  test('is taken over once that one no longer reports', async () => {
+    followed(2 * settings.heartbeat);
+    start();
+    await until(() => api.asked(status('orders')) > 0);
+    expect(statusOf('orders')).toMatchObject({ reconciler: { lease: 'etcd-reconciler' } });
+  });
+});
+
 test('reports them also if the Roles are missing with the manifests', async () => {
   put('orders');
   api.fault = (request, response, path) => {

@@ -25,6 +25,7 @@ import type { EtcdClusterObject } from './cluster/kubernetes/cluster-object.ts';
 import type { EtcdRestoreObject } from './cluster/kubernetes/restore-object.ts';
 import type { AtPoint } from './cluster/reconcile.ts';
 import type { Settings } from './cluster/settings.ts';
+import { ObjectNews } from './object-news.ts';
 import { OrphanRestores } from './orphan-restores.ts';
 import { ReconcilerMetrics } from './reconciler-metrics.ts';
 import { Shutdown } from './shutdown.ts';
@@ -84,8 +85,7 @@ export class Reconciler {
   readonly #queue = new WorkQueue(places, slow);
   readonly #certificateQueue = new WorkQueue(certificatePlaces, slow);
   readonly #userQueue = new WorkQueue(userPlaces, slow);
-  /** What a pass over users reads of each EtcdUser, by UID. */
-  readonly #users = new Map<string, string>();
+  readonly #news = new ObjectNews();
   /** By the name of the cluster, while this reconciler leads. */
   readonly #runners = new Map<string, ClusterRunner>();
   #leading = false;
@@ -155,7 +155,7 @@ export class Reconciler {
     log.info({ lease }, 'acquired the Lease; starting');
     // Observes the Deployment once: only a Deployment that was seen can be found missing later.
     this.#shutdown.own().catch((error) => log.warn(messageOf(error)));
-    for (const cluster of this.#watches.clusters) this.#updateRunner(cluster, false);
+    for (const cluster of this.#watches.clusters) this.#updateRunner(cluster, false, true);
     this.#backups.lead();
     this.#checkOrphans();
     // Again and again, because a status that could not be written causes no event.
@@ -163,7 +163,7 @@ export class Reconciler {
   }
 
   #clusterChanged(cluster: EtcdClusterObject, gone: boolean): void {
-    this.#updateRunner(cluster, gone);
+    this.#updateRunner(cluster, gone, this.#news.isNews(cluster, gone));
     this.#backups.clusterChanged(cluster.metadata.name);
     if (gone) this.#checkOrphans();
   }
@@ -173,14 +173,8 @@ export class Reconciler {
     this.#runners.get(backup.spec.clusterName ?? '')?.wake('etcdbackups');
   }
 
-  /** Ignores a new status, which a pass has written itself. */
   #userChanged(user: EtcdUserObject, gone: boolean): void {
-    const { uid, generation, deletionTimestamp } = user.metadata;
-    const seen = `${generation} ${deletionTimestamp}`;
-    const isNews = gone || this.#users.get(uid) !== seen;
-    if (gone) this.#users.delete(uid);
-    else this.#users.set(uid, seen);
-    if (!isNews) return;
+    if (!this.#news.isNews(user, gone)) return;
     const names = new Set([user.spec.clusterName]);
     const secret = secretOf(user);
     // Another one may get the Secret now, or must not.
@@ -191,18 +185,21 @@ export class Reconciler {
   }
 
   #otherChanged(resource: string, object: KubeObject, gone: boolean, cluster: string | undefined): void {
-    this.#runners.get(cluster ?? '')?.wake(resource);
+    const runner = this.#runners.get(cluster ?? '');
+    // Passes write the status of EtcdRestores themselves.
+    if (resource !== 'etcdrestores' || this.#news.isNews(object, gone)) runner?.wake(resource);
+    else runner?.noted(resource);
     if (resource === 'jobs') this.#backups.jobChanged(object, gone);
     if (resource === 'etcdrestores') this.#checkOrphans();
   }
 
   /** Starts, triggers or stops the runner of an EtcdCluster that exists, has changed, or is no longer ours. */
-  #updateRunner(cluster: EtcdClusterObject, gone: boolean): void {
+  #updateRunner(cluster: EtcdClusterObject, gone: boolean, isNews: boolean): void {
     if (!this.#leading) return;
     const { name, uid } = cluster.metadata;
     const running = this.#runners.get(name);
     if (running && !gone && running.uid === uid) {
-      running.changed(cluster);
+      running.changed(cluster, isNews);
       return;
     }
     if (running) {
@@ -214,7 +211,7 @@ export class Reconciler {
   }
 
   #runner(cluster: EtcdClusterObject): ClusterRunner {
-    const { namespace, settings, log, holder, lease } = this.#options;
+    const { namespace, settings, log, holder, lease, deployment } = this.#options;
     const { name } = cluster.metadata;
     const [client, paths, events] = [this.#client, this.#paths, this.#events];
     const own = log.child({ cluster: name });
@@ -222,6 +219,7 @@ export class Reconciler {
     own.info('managing this cluster');
     return new ClusterRunner(cluster, {
       ...{ client, paths, namespace, name, settings, events, holder, shutdown: this.#shutdown, turn: this.#queue.run },
+      deployment,
       reconciler: { lease, version: agentVersion },
       certificatesTurn: this.#certificateQueue.run,
       usersTurn: this.#userQueue.run,

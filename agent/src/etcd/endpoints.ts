@@ -22,6 +22,8 @@ function parseEndpoint(text: string, tls: boolean): string {
   if (url.username || url.password) throw wrong('contains a user; use --user and --password-file instead');
   if (url.pathname !== '/' || url.search || url.hash)
     throw wrong('has a path; an endpoint has only a scheme, a host and a port');
+  // A URL without a port would lead to 80 or 443.
+  if (!/:\d+\/?$/.test(text)) throw wrong(`has no port; write ${text.replace(/[:/]+$/, '')}:2379`);
   if (url.protocol === 'http:' && tls) throw wrong('uses plain http, but TLS files are given; write https://');
   return url.origin;
 }

@@ -66,6 +66,21 @@ test('a chain whose second certificate is damaged', async () => {
   );
 });
 
+test.each([
+  ['key', 'a private key with a passphrase', '-----BEGIN ENCRYPTED PRIVATE KEY-----\n', /passphrase.*openssl pkey/],
+  ['key', 'one of the older form', '-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n', /passphrase/],
+  ['key', 'a certificate', '-----BEGIN CERTIFICATE-----\n', /PEM private key, but a certificate/],
+  ['key', 'a key of SSH', '-----BEGIN OPENSSH PRIVATE KEY-----\n', /but a key of SSH/],
+  ['cert', 'a private key', '-----BEGIN EC PRIVATE KEY-----\n', /PEM certificate, but a private key/],
+  ['cert', 'a request', '-----BEGIN CERTIFICATE REQUEST-----\n', /but a request for a certificate/],
+  ['cacert', 'DER', Buffer.from('3082030a', 'hex'), /is in DER form or PKCS#12, not PEM; .*openssl x509 -inform der/],
+  ['cacert', 'PKCS#7', '-----BEGIN PKCS7-----\n', /but PKCS#7; convert it/],
+] as const)('--%s with %s', async (flag, _, content, message) => {
+  const other = join(directory, 'other');
+  await writeFile(other, content);
+  await refused({ cacert: made.ca, ...made.client, [flag]: other }, message);
+});
+
 test('a server below a revoked intermediate is sent nothing', async () => {
   const now = Date.now();
   const root = await issueRoot('orders clients root', now);

@@ -6,6 +6,7 @@ import { certificatesIn } from '../lib/certificates.ts';
 import { codeOf, messageOf, usageError } from '../lib/errors.ts';
 import { readFault } from '../lib/files/file-faults.ts';
 import { revocationProblem } from '../lib/peer-chain.ts';
+import { pemProblem } from '../lib/pem-problem.ts';
 import { type RevocationList, readRevocationList } from '../lib/revocation-lists.ts';
 
 export interface TlsFiles {
@@ -53,6 +54,16 @@ function parse<T>(flag: string, file: string | undefined, what: string, make: ()
   }
 }
 
+function refuseOther(
+  flag: string,
+  file: string | undefined,
+  bytes: Buffer | undefined,
+  wanted: 'certificate' | 'private key',
+): void {
+  const problem = bytes && pemProblem(bytes, wanted);
+  if (problem) throw usageError(`${flag}: ${file} ${problem}`);
+}
+
 /**
  * Reads the client's TLS files. Throws if the certificate is expired, not yet valid, or does not match the key: etcd
  * would report these only as a TLS alert.
@@ -65,6 +76,9 @@ export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMat
     read('--cert', files.cert),
     read('--key', files.key),
   ]);
+  refuseOther('--cacert', files.cacert, ca, 'certificate');
+  refuseOther('--cert', files.cert, cert, 'certificate');
+  refuseOther('--key', files.key, key, 'private key');
   if (ca) parse('--cacert', files.cacert, 'certificate', () => new X509Certificate(ca));
   if (cert && key) {
     const leaf = parse('--cert', files.cert, 'certificate', () => new X509Certificate(cert));

@@ -7,6 +7,8 @@ import type { KubeList, KubeObject } from './objects.ts';
 /** Address of the API server and the credentials for it. */
 export interface ApiAccess {
   readonly server: URL;
+  /** Context of the kubeconfig. */
+  readonly context?: string;
   /** Namespace of the context or of the pod. */
   readonly namespace?: string;
   /** Called for every request, because tokens and certificates are replaced while the process runs. */

@@ -21,6 +21,27 @@ const words = (status: PodObject['status'], events?: EventObject[]) => {
   return found && inWords(found);
 };
 
+describe('a pod that ran and is no longer ready', () => {
+  const status = (ready: string): PodObject['status'] => ({
+    containerStatuses: [{ name: 'etcd', state: { running: {} } }],
+    conditions: [{ type: 'Ready', status: ready, lastTransitionTime: '2026-11-23T12:05:01Z' }],
+  });
+  const away = event(5, 'NodeNotReady', 'Node is not ready');
+
+  test('because its node is away names that', () => {
+    expect(words(status('False'), [away, event(1, 'Unhealthy', 'Readiness probe failed')])).toBe(
+      'NodeNotReady: Node is not ready',
+    );
+    expect(isSilent(pod(status('False')))).toBe(true);
+  });
+
+  test('for another reason, or that is ready again, does not', () => {
+    expect(words(status('False'), [event(1, 'NodeNotReady', 'Node is not ready')])).toBeUndefined();
+    expect(words(status('True'), [away])).toBeUndefined();
+    expect(isSilent(pod(status('True')))).toBe(false);
+  });
+});
+
 test.each<[string, PodObject['status'], string | undefined]>([
   ['starts', { containerStatuses: [waiting('ContainerCreating')] }, undefined],
   ['runs', { containerStatuses: [{ name: 'etcd', state: { running: {} } }] }, undefined],

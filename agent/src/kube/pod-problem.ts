@@ -22,11 +22,13 @@ export const isImageProblem = ({ reason }: Problem): boolean => imageReasons.tes
 export function podProblem(pod: PodObject, events?: readonly EventObject[]): Problem | undefined {
   const { status } = pod;
   if (status?.phase === 'Failed' && status.reason) return problem(status.reason, status.message);
-  return containerProblem(pod) ?? schedulingProblem(pod) ?? (hasStarted(pod) ? undefined : eventProblem(pod, events));
+  const told = hasStarted(pod) ? nodeProblem(pod, events) : eventProblem(pod, events);
+  return containerProblem(pod) ?? schedulingProblem(pod) ?? told;
 }
 
-/** Returns true if no container has started and the status does not say why. */
-export const isSilent = (pod: PodObject): boolean => !hasStarted(pod) && podProblem(pod) === undefined;
+/** Returns true if it does not run, or no longer, and only Events can say why. */
+export const isSilent = (pod: PodObject): boolean =>
+  (!hasStarted(pod) || readinessLost(pod) !== undefined) && podProblem(pod) === undefined;
 
 /** Returns why a controller could not create a pod, for example because of a quota or an admission webhook. `name`: the pod, if known. */
 export function creationProblem(events: readonly EventObject[] = [], name = ''): Problem | undefined {
@@ -67,6 +69,23 @@ function eventProblem(pod: PodObject, events: readonly EventObject[] | undefined
     return problem('NotScheduled', 'it is not assigned to a node, and no event says why; check kube-scheduler');
   const last = newest(events.filter(({ type, reason }) => type === 'Warning' && reason?.startsWith('Failed')));
   return last && problem(last.reason ?? '', last.message);
+}
+
+/** When the pod was found not ready, ms. Undefined: it is ready. */
+function readinessLost({ status }: PodObject): number | undefined {
+  const found = status?.conditions?.find(({ type, status }) => type === 'Ready' && status === 'False');
+  return found && Date.parse(found.lastTransitionTime ?? '');
+}
+
+/** Kubernetes writes both within this time, in ms. */
+const together = 10_000;
+
+/** The node of a pod that ran reports no longer. What it last said of the pod stays in the status. */
+function nodeProblem(pod: PodObject, events: readonly EventObject[] = []): Problem | undefined {
+  const since = readinessLost(pod);
+  const last = newest(events.filter(({ reason }) => reason === 'NodeNotReady'));
+  if (!last || since === undefined || Math.abs(timeOf(last) - since) > together) return undefined;
+  return problem('NodeNotReady', last.message);
 }
 
 /** Milliseconds in which a scheduler has placed a pod, or said why not. */

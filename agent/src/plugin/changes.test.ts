@@ -72,7 +72,9 @@ describe('replace', () => {
     const ended = await plugin.run(`replace ${member}`, { answers: ['yes'] });
     expect(ended).toMatchObject({
       exit: 0,
-      err: expect.stringContaining('orders-1 (id a1, Follower, healthy) is removed'),
+      err: expect.stringMatching(
+        /^In namespace shop, context test, server http:\S+:\norders-1 \(id a1, Follower, healthy\) is removed/,
+      ),
     });
     expect(cluster().spec.replace).toEqual({
       force: [

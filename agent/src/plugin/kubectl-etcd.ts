@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import '../lib/partial-chains.ts';
 import { codeOf } from '../lib/errors.ts';
 import { Exit } from './exit.ts';
 import { run } from './run.ts';

@@ -56,6 +56,17 @@ test('of two reconcilers, each renews a Lease of its own, which the status names
   expect((await plugin.run('status carts')).exit).toBe(0);
 });
 
+test('a Lease that is missing, although the status names it, is renewed by nobody', async () => {
+  plugin.putCluster('orders', { reconciler: { lease: 'etcd-reconciler', version: '0.1.0' } });
+  expect((await plugin.run('list')).out).toMatch(/orders .* OLD\n/);
+  expect((await plugin.run('status orders')).exit).toBe(6);
+  const everywhere = (path: string, items: readonly object[]) =>
+    plugin.texts.set(path, JSON.stringify({ metadata: {}, items }));
+  everywhere('/apis/cdk8s-etcd.dev/v1alpha1/etcdclusters', [plugin.api.object(paths.of('etcdclusters', 'orders'))!]);
+  everywhere('/apis/coordination.k8s.io/v1/leases', []);
+  expect((await plugin.run('list -A')).out).toMatch(/orders .* OLD\n/);
+});
+
 test('-A judges each namespace by its own Lease', async () => {
   const cluster = (namespace: string) => ({
     metadata: { name: 'orders', namespace, resourceVersion: '1' },

@@ -46,6 +46,7 @@ export interface BackupObject extends KubeObject {
   readonly spec: { readonly clusterName?: string; readonly schedule?: string };
   readonly status?: FollowedStatus & {
     readonly snapshotTime?: string;
+    readonly snapshotDeletedAt?: string;
     readonly revision?: number;
     readonly sizeBytes?: number;
     readonly verified?: string;
@@ -56,7 +57,11 @@ export interface BackupObject extends KubeObject {
 
 export interface RestoreObject extends KubeObject {
   readonly spec: { readonly clusterName?: string };
-  readonly status?: FollowedStatus & { readonly safetyBackupId?: string; readonly passedOver?: string };
+  readonly status?: FollowedStatus & {
+    readonly safetyBackupId?: string;
+    readonly safetyBackupDeletedAt?: string;
+    readonly passedOver?: string;
+  };
 }
 
 export interface UserObject extends KubeObject {

@@ -47,6 +47,7 @@ describe('restore', () => {
     });
     const ended = await running;
     expect(ended.exit).toBe(0);
+    expect(ended.err).toMatch(/^In namespace shop, context test, server http:\/\/127\.0\.0\.1:\d+:\n/);
     expect(ended.err).toMatch(/gets the data of EtcdBackup b1 \(snapshot s1, revision 7, 2\.0 KiB, verified:\s+open\)/);
     expect(ended.err).toMatch(/LOST is everything that was written after \S+ \(1h [\dms ]+ago\)/);
     expect(ended.err).toContain('The present data is backed up first.');
@@ -111,6 +112,16 @@ describe('restore', () => {
     if (status && 'conditions' in status === false) expect(err).toMatch(/orders was .* ago/);
   });
 
+  test('one that retention has deleted is neither offered nor promised', async () => {
+    const path = paths.of('etcdbackups', 'b1');
+    const present = plugin.api.object<{ status: object }>(path)!;
+    plugin.api.put(path, { ...present, status: { ...present.status, snapshotDeletedAt: ago(60) } });
+    const { err } = await plugin.run('restore --backup b1', { answers: ['no'] });
+    expect(err.replaceAll(/\s+/g, ' ')).toContain('Retention deleted this snapshot at');
+    expect((await plugin.run('restore')).err).toContain('there is no completed EtcdBackup');
+    expect((await plugin.run('backups')).out).toMatch(/b1\s+Deleted[\s\S]*retention deleted its snapshot/);
+  });
+
   test('a snapshot is described by the EtcdBackup that stored it, and one that none names is said to be unknown', async () => {
     const ask = async (id: string) =>
       (await plugin.run(`restore --snapshot ${id}`, { answers: ['no'] })).err.replaceAll(/\s+/g, ' ');
@@ -118,6 +129,9 @@ describe('restore', () => {
     expect(known).toContain('gets the data of EtcdBackup b1 (snapshot s1, revision 7, 2.0 KiB, verified: open)');
     expect(known).toMatch(/LOST is everything that was written after \S+ \(1h [\dms ]+ago\)/);
     expect(known).not.toContain('cannot be shown');
+    const restore = { spec: { clusterName: 'orders' }, status: { phase: 'Completed', safetyBackupId: 's2' } };
+    plugin.api.put(paths.of('etcdrestores', 'monday'), restore);
+    expect(await ask('s2')).toContain('snapshot s2, the safety backup of EtcdRestore monday');
     const unknown = await ask('s9');
     expect(unknown).toMatch(
       /No EtcdBackup names this snapshot, so its time and its cluster cannot be shown\. kubectl etcd/,
@@ -163,7 +177,10 @@ describe('restore', () => {
     const stop = new AbortController();
     stop.abort();
     const stopped = await plugin.run('restore --backup b1 --yes --as r2', { signal: stop.signal });
-    expect(stopped).toMatchObject({ exit: 130, err: expect.stringContaining('kubectl delete etcdrestore r2 -n shop') });
+    expect(stopped).toMatchObject({
+      exit: 130,
+      err: expect.stringMatching(/kubectl --context=test --kubeconfig=\S+ delete etcdrestore r2 -n shop/),
+    });
   });
 });
 
@@ -184,11 +201,12 @@ describe('ctl', () => {
     plugin.putCluster('orders', {}, spec);
     const words = ['ctl', `--kubeconfig=${await plugin.kubeconfig()}`, '--', 'get', '--prefix', '/a b'];
     expect((await plugin.runWords(words, { env: { PATH: `${directory}:${process.env.PATH}` } })).exit).toBe(9);
-    return (await readFile(join(directory, 'args'), 'utf8')).trimEnd().split('\n').slice(1);
+    return (await readFile(join(directory, 'args'), 'utf8')).trimEnd().split('\n');
   };
 
   test('runs etcdctl in a healthy member through kubectl, with the exit code of that', async () => {
-    const before = ['exec', '-i', '-n', 'shop', 'orders-0', '-c', 'etcd', '--', 'etcdctl'];
+    const flags = ['--context=test', expect.stringMatching(/^--kubeconfig=/)];
+    const before = [...flags, 'exec', '-i', '-n', 'shop', 'orders-0', '-c', 'etcd', '--', 'etcdctl'];
     expect(await ctl({})).toEqual([...before, '--endpoints=http://localhost:2379', 'get', '--prefix', '/a b']);
     expect(await ctl({ tls: { clientSecret: 'x' } })).toEqual(
       expect.arrayContaining(['--endpoints=https://localhost:2379', '--cert=/etc/etcd/tls/server/tls.crt']),

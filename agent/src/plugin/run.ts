@@ -13,12 +13,9 @@ export async function run(argv: readonly string[], streams: Streams): Promise<Ex
   const connect = async (flags: Readonly<Record<string, unknown>>): Promise<Session> => {
     // Loaded lazily: it is large, and not every verb needs it.
     const { kubeConfigAccess } = await import('../kube/kube-config-access.ts');
-    const [file, context, namespace] = ['kubeconfig', 'context', 'namespace'].map((name) => flags[name]);
-    const access = kubeConfigAccess(file as string | undefined, context as string | undefined);
-    const kubectlFlags = ['context', 'kubeconfig'].flatMap((name) =>
-      flags[name] === undefined ? [] : [`--${name}=${flags[name]}`],
-    );
-    session = new Session(access, namespace as string | undefined, kubectlFlags);
+    const { kubeconfig: file, context, namespace } = flags as Readonly<Record<string, string | undefined>>;
+    const access = await kubeConfigAccess({ file, context });
+    session = new Session(access, namespace, file);
     return session;
   };
   const end = argv.indexOf('--');

@@ -2,6 +2,7 @@ import { type ApiAccess, ApiClient } from '../kube/api-client.ts';
 import { ApiError, isStatus } from '../kube/api-error.ts';
 import { Paths } from '../kube/paths.ts';
 import { oneLine } from '../lib/errors.ts';
+import { quoted } from '../lib/quoted.ts';
 import { Exit, failureOf, PluginError, usage } from './exit.ts';
 import { type ClusterObject, plural } from './objects.ts';
 
@@ -13,17 +14,29 @@ export class Session {
   readonly client: ApiClient;
   readonly paths: Paths;
   readonly namespace: string;
-  /** Flags with which kubectl talks to the same API server. */
+  /** Flags with which kubectl talks to the same API server, whatever its current context is by then. */
   readonly kubectlFlags: readonly string[];
+  /** Where everything happens, for questions. */
+  readonly where: string;
   readonly #notShown = new Set<string>();
   readonly #notRead = new Set<string>();
 
-  constructor(access: ApiAccess, namespace: string | undefined, kubectlFlags: readonly string[] = []) {
-    this.kubectlFlags = kubectlFlags;
+  constructor(access: ApiAccess, namespace: string | undefined, kubeconfig: string | undefined) {
+    const { context, server } = access;
+    this.kubectlFlags = Object.entries({ context, kubeconfig }).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name}=${value}`],
+    );
     this.namespace = namespace ?? access.namespace ?? 'default';
+    const inContext = context === undefined ? '' : `, context ${context}`;
+    this.where = `namespace ${this.namespace}${inContext}, server ${server.origin}`;
     // The field manager. Flux takes back what a manager whose name begins with `kubectl` wrote.
     this.client = new ApiClient(access, patience, 'etcd-plugin');
     this.paths = new Paths(this.namespace);
+  }
+
+  /** Begins a command of kubectl that is printed. */
+  get kubectl(): string {
+    return ['kubectl', ...this.kubectlFlags].map(quoted).join(' ');
   }
 
   /** By the clock of the API server, which dates what is shown. */

@@ -249,6 +249,17 @@ describe('status', () => {
     expect(await plugin.run('status')).toMatchObject({ exit: 0 });
   });
 
+  test('a version of etcd with known vulnerabilities needs somebody, and its line says what to use', async () => {
+    const message = 'etcd 3.6.11 has known vulnerabilities: …; use 3.6.14 or newer';
+    plugin.putCluster('orders', {
+      conditions: [
+        condition('Available', 'True', 'Serving', 'x'),
+        condition('VersionSafe', 'False', 'KnownVulnerabilities', message),
+      ],
+    });
+    expect(await plugin.run('status')).toMatchObject({ exit: 6, out: expect.stringContaining('use 3.6.14 or newer') });
+  });
+
   describe('what etcd cannot be asked', () => {
     const unknown = (type: 'Alarm' | 'AuthReady' | 'TransportReady') =>
       condition(type, 'Unknown', 'StateUnknown', 'nobody answered');

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
+import { fitting } from '../lib/terminal/width.ts';
 import { usage } from './exit.ts';
 import { plain, printable } from './text.ts';
 
@@ -59,7 +60,7 @@ export class Terminal {
   draw(line: string): void {
     if (!this.#moves(this.streams.stderr)) return;
     const columns = this.streams.stderr.columns || 80;
-    this.streams.stderr.write(`${eraseLine}${plain(line).slice(0, columns - 1)}`);
+    this.streams.stderr.write(`${eraseLine}${fitting(plain(line), columns - 1)}`);
     this.#isDrawn = true;
   }
 

@@ -1,4 +1,5 @@
 import { formatAge } from '../lib/terminal/format-age.ts';
+import { widthOf } from '../lib/terminal/width.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern matches control characters on purpose
 const unprintable = /[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
@@ -12,23 +13,20 @@ export const printable = (text: string): string =>
     each === '\n' ? each : `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** Breaks a text into lines of at most `width` characters, each after the indent. A longer word has a line of its own. */
+/** Breaks a text into lines of at most `width` columns, each after the indent. A longer word has a line of its own. */
 export function wrap(text: string, width: number, indent = ''): string {
   const lines: string[] = [];
   let line = '';
   for (const word of plain(text)
     .split(' ')
     .filter((each) => each !== '')) {
-    if (line !== '' && indent.length + line.length + 1 + word.length > width) {
+    if (line !== '' && indent.length + widthOf(line) + 1 + widthOf(word) > width) {
       lines.push(line);
       line = word;
     } else line = line === '' ? word : `${line} ${word}`;
   }
   return [...lines, line].map((each) => `${indent}${each}`).join('\n');
 }
-
-export const cut = (text: string, length: number): string =>
-  text.length <= length ? text : `${text.slice(0, Math.max(0, length - 1))}…`;
 
 /** Such a time is of another machine whose clock is wrong, and says nothing. */
 export const isFuture = (time: string | undefined, now: number): boolean => Date.parse(time ?? '') > now + 60_000;

@@ -14,6 +14,7 @@ export const conditionTypes = [
   'CertificatesReady',
   'TransportReady',
   'AuthReady',
+  'VersionSafe',
   'Accepted',
 ] as const;
 

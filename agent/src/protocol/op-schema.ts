@@ -58,13 +58,40 @@ const args = z.looseObject({
   failed: z.optional(z.looseObject({ reason: text, message: text })),
 } satisfies Shape<RestoreArgs>);
 
-const restore = z.looseObject({
-  ...base,
-  kind: z.enum(['Restore', 'Recover']),
-  step: z.enum(['backup', 'salvage', 'verify', 'safety', 'fence', 'drain', 'seed', 'restore', 'report']),
-  args,
-  suspended: z.optional(z.lazy((): z.ZodMiniType<Op> => op)),
-} satisfies Shape<RestoreOp>);
+const ofSnapshot = ['source', 'verified'] as const;
+
+/** What each step of a restore takes from the steps before it. The backup of a roll has no survivor. */
+const needs: Readonly<Record<RestoreOp['step'], readonly (keyof RestoreArgs)[]>> = {
+  backup: ['survivor'],
+  salvage: ['survivor'],
+  verify: ['source'],
+  safety: ofSnapshot,
+  fence: ofSnapshot,
+  drain: ofSnapshot,
+  seed: ofSnapshot,
+  restore: ofSnapshot,
+  report: ['failed'],
+};
+
+function lacking({ kind, step, args }: Pick<RestoreOp, 'kind' | 'step' | 'args'>): keyof RestoreArgs | undefined {
+  if (kind === 'Restore' && step === 'backup') return undefined;
+  return needs[step].find((field) => args[field] === undefined);
+}
+
+const restore = z
+  .looseObject({
+    ...base,
+    kind: z.enum(['Restore', 'Recover']),
+    step: z.enum(['backup', 'salvage', 'verify', 'safety', 'fence', 'drain', 'seed', 'restore', 'report']),
+    args,
+    suspended: z.optional(z.lazy((): z.ZodMiniType<Op> => op)),
+  } satisfies Shape<RestoreOp>)
+  .check(({ value, issues }) => {
+    const field = lacking(value);
+    if (field === undefined) return;
+    const message = `step ${value.step} needs it`;
+    issues.push({ code: 'custom', input: value, path: ['args', field], message });
+  });
 
 const upgrade = z.looseObject({ ...base, kind: z.literal('Upgrade'), to: text } satisfies Shape<Kind<'Upgrade'>>);
 
@@ -73,6 +100,7 @@ const clearNoSpace = z.looseObject({
   kind: z.literal('ClearNoSpace'),
   step: z.enum(['compact', 'defrag', 'disarm']),
   revision: count,
+  deep: z.optional(z.literal(true)),
   done: z.array(text),
 } satisfies Shape<Kind<'ClearNoSpace'>>);
 

@@ -37,6 +37,8 @@ export const reasons = {
   ForeignData: 'a volume holds data of another cluster',
   MemberBlocked: 'the agent of a pod reports what blocks it; its reasons are in docs/clusters/member-pods.md',
   PodNotRunning: 'the pod of a missing member does not run, or its agent does not answer',
+  PodNotReady:
+    'etcd answers, but Kubernetes does not count the pod as ready, so no Service leads to it; kubectl describe pod says why',
   AgentUnreachable: 'the agent of a pod does not answer, and its pod is not ready',
   DiskFull: 'a volume is full, and etcd does not run on it',
   DiskPressure: 'a volume has less than a tenth of its space free',
@@ -55,11 +57,12 @@ export const reasons = {
   Corrupt: 'alarm CORRUPT is raised; writes are refused',
   // Stalled: a person must act
   ManifestsMissing:
-    "there is no StatefulSet of this name: an EtcdCluster is only the desired state. kubectl get etcdcluster <name> -n <namespace> -o yaml | npx cdk8s-etcd render - | kubectl apply --server-side -f - creates the other manifests; or use new EtcdCluster(chart, '<name>') and cdk8s synth",
+    "there is no StatefulSet of this name: an EtcdCluster is only the desired state. If there was one, apply what you applied before. If you wrote only the EtcdCluster, npx cdk8s-etcd render <file> -n <namespace> | kubectl apply --server-side -f - creates the other manifests; or use new EtcdCluster(chart, '<name>') and cdk8s synth",
   RecordLost: 'the record is gone and cannot be rebuilt from the members that answer; see the runbook',
   RecordUnreadable: 'the record exists but cannot be read; nothing is changed until it is repaired; see the runbook',
   ForeignMember:
     'is at the address of no pod of this cluster, or of a pod that has another member; until it is removed, no member is added or restarted',
+  PassFailed: 'the reconciler ended a pass with an error; nothing is changed until one ends well; see its log',
   RecordRolledBack: 'the record is older than the one that the agents have read',
   UpgradeRefused: 'the version of the spec cannot be reached from the present version',
   VersionMismatch: 'a pod runs another version than its template names',
@@ -72,6 +75,7 @@ export const reasons = {
     'etcd authentication is enabled, and the reconciler has no certificate of root: give it one with EtcdTls.managed(), EtcdTls.certManager() or root and backup of EtcdTls.fromSecrets() (spec.tls.rootSecret), or run etcdctl auth disable',
   AuthRefused: 'spec.auth and users need a certificate of root (spec.tls.rootSecret)',
   EvictionRefused: 'Kubernetes refuses to evict a pod that must be restarted',
+  OtherReconciler: 'another reconciler follows this cluster, so this one changes nothing, and writes no status',
   ActionFailing: 'the next action fails repeatedly',
   OldPodsRemain: 'pods of the old epoch still exist',
   // Backups
@@ -113,6 +117,9 @@ export const reasons = {
   OnlyRoot:
     'authentication is on, and etcd has no user but root, so every client is refused; create EtcdUsers, or set spec.auth to false',
   RootCertificateUnusable: 'the certificate of root cannot be used',
+  // Advisories
+  NoAdvisory: 'no vulnerability of the version of etcd is known to this release',
+  KnownVulnerabilities: 'etcd has known vulnerabilities',
   // Requested, but not possible
   SizeRefused: 'the size of the spec is not possible',
   VersionUnsupported: 'the version of the spec is not supported',

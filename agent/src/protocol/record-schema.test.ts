@@ -55,7 +55,6 @@ const full: RecordDoc = recordOf({
   versions: { current: '3.6', allowedMinors: ['3.6'], bornOn: '3.5.9', finalizedIndex: 7, withoutBackup: true },
   lastRestoreId: 'r',
   lastRecoveryId: 'q',
-  spaceClearedAt: 'then',
   restores: [{ id: 'r', uid: 'u', specHash: 's', at }],
   lastBackup: { id: 'b', revision: 3, sha256: 'h', at },
   failure: { of: 'Upgrade 3.7', reason: 'r', message: 'm' },
@@ -118,4 +117,48 @@ test('operations that suspend each other without an end are refused', () => {
   expect(read({ ...recordOf(), op }).kind).toBe('record');
   for (let n = 0; n < 4_000; n++) op = { ...base, kind: 'Delete', step: 'backup', suspended: op };
   expect(read({ ...recordOf(), op })).toMatchObject({ reason: expect.stringMatching(/nested too deep/) });
+});
+
+describe('an operation that lacks what its step needs', () => {
+  const restoring = (step: string, change: object, kind = 'Restore') => ({
+    ...full,
+    permits: { 0: { ...permit, ordinal: 0 } },
+    op: { ...base, kind, step, args: { ...args, ...change } },
+  });
+
+  test.each([
+    ['verify', { source: undefined }, 'Restore', 'source'],
+    ['safety', { verified: undefined }, 'Restore', 'verified'],
+    ['fence', { verified: undefined }, 'Recover', 'verified'],
+    ['seed', { source: undefined }, 'Recover', 'source'],
+    ['backup', { survivor: undefined }, 'Recover', 'survivor'],
+    ['salvage', { survivor: undefined }, 'Recover', 'survivor'],
+    ['report', { failed: undefined }, 'Restore', 'failed'],
+  ])('step %s without %o is refused (%s)', (step, change, kind, field) => {
+    expect(read(restoring(step, {}, kind)).kind).toBe('record');
+    expect(read(restoring(step, change, kind))).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringContaining(`op.args.${field}: step ${step} needs it`),
+    });
+    const suspended = { ...base, kind: 'Delete', step: 'scale', suspended: restoring(step, change, kind).op };
+    expect(read({ ...full, op: suspended }).kind).toBe('refused');
+  });
+
+  test('the backup of a roll has neither source nor survivor yet', () => {
+    expect(read(restoring('backup', { source: undefined, survivor: undefined, verified: undefined })).kind).toBe(
+      'record',
+    );
+  });
+
+  test('a seed is restored on a permit to restore only', () => {
+    expect(read(restoring('restore', {})).kind).toBe('record');
+    const wanted = { reason: expect.stringContaining('permits.0: step restore needs a permit to restore') };
+    expect(read({ ...restoring('restore', {}), permits: {} })).toMatchObject(wanted);
+    const begins = { ...permit, ordinal: 0, mode: 'new' };
+    expect(read({ ...restoring('restore', {}), permits: { 0: begins } })).toMatchObject(wanted);
+    const { restore: _, ...empty } = permit;
+    expect(read({ ...full, permits: { 1: empty } })).toMatchObject({
+      reason: expect.stringContaining('permits.1.restore'),
+    });
+  });
 });

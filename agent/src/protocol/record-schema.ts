@@ -18,7 +18,7 @@ const source = z.looseObject({ url: text, token: text, sha256: text } satisfies 
   NonNullable<Permit['restore']>['source']
 >);
 
-const permit = z.looseObject({
+const permitFields = z.looseObject({
   id: text,
   ordinal: count,
   volumeId: text,
@@ -31,6 +31,11 @@ const permit = z.looseObject({
   salvage: z.optional(z.looseObject({ token: text })),
   issuedAt: text,
 } satisfies Shape<Permit>);
+
+const permit = permitFields.check(({ value, issues }) => {
+  if (value.mode === 'restore' && !value.restore)
+    issues.push({ code: 'custom', input: value, path: ['restore'], message: 'is missing' });
+});
 
 const member = z.looseObject({
   memberId: text,
@@ -66,7 +71,7 @@ const result = z.looseObject({
   message: text,
 } satisfies Shape<MaintenanceResult>);
 
-const record = z.looseObject({
+const fields = z.looseObject({
   v: z.literal(1),
   rev: count,
   clusterUid: text,
@@ -88,8 +93,7 @@ const record = z.looseObject({
   failedRestores: z.optional(z.array(text)),
   lastBackup: z.optional(z.looseObject({ id: text, revision: count, sha256: text, at: text })),
   startRevision: z.optional(count),
-  failure: z.optional(z.looseObject({ of: text, reason: text, message: text })),
-  spaceClearedAt: z.optional(text),
+  failure: z.optional(z.looseObject({ of: text, reason: text, message: text, revision: z.optional(count) })),
   maintenance: z.optional(z.looseObject({ defragment: z.optional(result), moveLeader: z.optional(result) })),
   transport: z.optional(
     z.looseObject({
@@ -100,6 +104,15 @@ const record = z.looseObject({
     } satisfies Shape<NonNullable<Doc['transport']>>),
   ),
 } satisfies Shape<Doc>);
+
+const record = fields.check(({ value, issues }) => {
+  const inFlight = value.op?.kind === 'Delete' ? value.op.suspended : value.op;
+  const restores = (inFlight?.kind === 'Restore' || inFlight?.kind === 'Recover') && inFlight.step === 'restore';
+  if (!restores || value.permits[0]?.mode === 'restore') return;
+  // On another permit the seed would begin an empty cluster.
+  const message = 'step restore needs a permit to restore';
+  issues.push({ code: 'custom', input: value, path: ['permits', '0'], message });
+});
 
 const refused = (why: string): RecordAnswer => ({ kind: 'refused', reason: `the record is not usable: ${why}` });
 

@@ -40,8 +40,6 @@ export interface RecordDoc {
   startRevision?: number;
   /** The last operation that failed. It is retried only after a pause. */
   failure?: Failure;
-  /** When a ClearNoSpace last succeeded. */
-  spaceClearedAt?: string;
   /** The newest requests of `spec.maintenance` that were tried. */
   maintenance?: Maintenance;
   /** How the next start of a member speaks. Unset: with TLS if its pod has certificates. */
@@ -145,6 +143,8 @@ export interface Failure {
   of: string;
   reason: string;
   message: string;
+  /** Of ClearNoSpace: the newest revision then. With an equal one, no key was deleted since. */
+  revision?: number;
 }
 
 interface OpBase {
@@ -256,6 +256,8 @@ export interface ClearNoSpaceOp extends OpBase {
   step: 'compact' | 'defrag' | 'disarm';
   /** Compact up to this revision. */
   revision: number;
+  /** No history is kept, because the newest of it needs too much of the quota. */
+  deep?: true;
   /** Members already defragmented. */
   done: string[];
 }

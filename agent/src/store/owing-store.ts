@@ -57,6 +57,10 @@ export class OwingStore implements Store {
     if (this.#store.unfinished) yield* this.#each(`list ${prefix}`, this.#store.unfinished(prefix, options));
   }
 
+  async *links(prefix: string, options?: CallOptions): AsyncGenerator<StoredObject> {
+    if (this.#store.links) yield* this.#each(`list ${prefix}`, this.#store.links(prefix, options));
+  }
+
   now(options?: CallOptions): Promise<Date | undefined> {
     return this.#until('now', this.#store.now(options));
   }

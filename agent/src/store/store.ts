@@ -5,6 +5,8 @@ export interface StoredObject {
   readonly size: number;
   /** Time of the last change, by the store's clock. */
   readonly modified: Date;
+  /** Key of the object that this name only leads to: a symbolic link within the store. A list does not contain it. */
+  readonly linkTo?: string;
 }
 
 /** What an unfinished put has stored. */
@@ -80,6 +82,9 @@ export interface Store {
    * have this method.
    */
   unfinished?(prefix: string, options?: CallOptions): AsyncIterable<Unfinished>;
+
+  /** Yields the symbolic links to objects of the same store. Only stores that have links have this method. */
+  links?(prefix: string, options?: CallOptions): AsyncIterable<StoredObject>;
 
   /** Reads the store's clock; undefined if it cannot be read. */
   now(options?: CallOptions): Promise<Date | undefined>;

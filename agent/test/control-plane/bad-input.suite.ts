@@ -92,10 +92,13 @@ test.each([
   await changed(
     (text) => text.replace(new RegExp(`${flag}=\\S+`), `${flag}=${missing}`),
     () =>
-      expectRefused(2, new RegExp(`^${missing}: is missing, .* holds no copy of it; kubeadm init phase certs`), [
-        ...restoreArgs(node, place, id),
-        `--manifests-dir=${join(node.root, 'copy')}`,
-      ]),
+      expectRefused(
+        2,
+        new RegExp(
+          `^${missing}: is missing, .* holds no copy of it; create certificates with the existing CAs: kubeadm init phase certs all`,
+        ),
+        [...restoreArgs(node, place, id), `--manifests-dir=${join(node.root, 'copy')}`],
+      ),
     file,
   );
 });
@@ -197,6 +200,38 @@ test('an API server that is not moved out', async () => {
   }
   await plane.healthy();
 });
+
+test('a copy of a manifest, which the kubelet would start in its place', async () => {
+  for (const [name, copy] of [
+    ['etcd.yaml', 'etcd.yaml.bak'],
+    ['kube-apiserver.yaml', 'kube-apiserver.yaml~'],
+  ] as const) {
+    const file = join(node.manifestsDir, copy);
+    await cp(join(node.manifestsDir, name), file);
+    await expectRefused(2, new RegExp(`^${file}: the kubelet starts this file too`), restoreArgs(node, place, id));
+    await rm(file);
+  }
+});
+
+test('certificates that have expired', () =>
+  changed(
+    (text) => text.replaceAll('/server.crt', '/expired-server.crt').replaceAll('/server.key', '/expired-server.key'),
+    () =>
+      expectRefused(2, /expired-server\.crt: expired on \S+, .*; on every node: kubeadm certs renew all$/, [
+        ...restoreArgs(node, place, id),
+        `--manifests-dir=${join(node.root, 'copy')}`,
+      ]),
+  ));
+
+test('a left-over --force-new-cluster', () =>
+  changed(
+    (text) => text.replace('- --logger=zap', '- --logger=zap\n        - --force-new-cluster=true'),
+    () =>
+      expectRefused(2, /--force-new-cluster, .*remove it, on every node/, [
+        ...restoreArgs(node, place, id),
+        `--manifests-dir=${join(node.root, 'copy')}`,
+      ]),
+  ));
 
 test('a kubelet that stops nothing', async () => {
   const before = await node.files();

@@ -10,11 +10,14 @@ import { reap, spare } from '../harness/reaper.ts';
 
 const POLL = 50;
 const BACK_OFF = 500;
+/** As of a static Pod. */
+const GRACE = 30_000;
 const apiServer = fileURLToPath(import.meta.resolve('./fake-api-server.ts'));
 
 /**
  * Starts the process of a manifest when the manifest appears, restarts it when it ends, and stops it when the manifest
- * disappears.
+ * disappears. Of several manifests of one Pod, one runs at a time. What cannot fail here: images, volumes, probes, and
+ * variables, which it ignores.
  */
 export class FakeKubelet {
   readonly #manifests: string;
@@ -24,7 +27,8 @@ export class FakeKubelet {
   readonly #notBefore = new Map<string, number>();
   readonly #loop: Promise<void>;
   #stopped = false;
-  /** Does not stop processes whose manifest disappears. */
+  readonly #ending = new Set<ChildProcess>();
+  /** Does not stop processes whose manifest disappears, as a kubelet that has not heard from an API server since its start. */
   deaf = false;
 
   constructor(manifests: string, log: string, etcd: string) {
@@ -47,9 +51,8 @@ export class FakeKubelet {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
-      const names = (await readdir(this.#manifests).catch((): string[] => [])).filter((name) => name.endsWith('.yaml'));
-      for (const name of this.#running.keys())
-        if (!names.includes(name) && !this.deaf) await this.#end(name, 'SIGTERM');
+      const names = (await readdir(this.#manifests).catch((): string[] => [])).filter((name) => !name.startsWith('.'));
+      for (const name of this.#running.keys()) if (!names.includes(name) && !this.deaf) void this.#end(name, 'SIGTERM');
       for (const name of names) if (!this.#running.has(name)) await this.#begin(name);
       await sleep(POLL);
     }
@@ -58,8 +61,9 @@ export class FakeKubelet {
   async #begin(name: string): Promise<void> {
     if (Date.now() < (this.#notBefore.get(name) ?? 0)) return;
     const text = await readFile(join(this.#manifests, name), 'utf8').catch(() => '');
-    const [program, ...args] = parse(text)?.spec.containers[0].command ?? [];
-    if (!program) return;
+    const pod = parse(text);
+    const [program, ...args] = pod?.spec?.containers[0].command ?? [];
+    if (!program || [...this.#running.values()].some(({ spawnargs: [running] }) => running === program)) return;
     const child = this.#spawn(program, args);
     await once(child, 'spawn');
     reap(child.pid!);
@@ -86,8 +90,12 @@ export class FakeKubelet {
   async #end(name: string, signal: NodeJS.Signals): Promise<void> {
     const child = this.#running.get(name);
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    if (signal === 'SIGTERM' && this.#ending.has(child)) return;
+    this.#ending.add(child);
     const exited = once(child, 'exit');
     child.kill(signal);
+    const kill = setTimeout(() => child.kill('SIGKILL'), GRACE);
     await exited;
+    clearTimeout(kill);
   }
 }

@@ -97,6 +97,8 @@ export class FakeControlPlane implements AsyncDisposable {
             ...[`--etcd-servers=https://127.0.0.1:${client}`, '--advertise-address=127.0.0.1', `--secure-port=${api}`],
             ...[`--etcd-certfile=${tls.client.cert}`, `--etcd-keyfile=${tls.client.key}`],
             ...[`--tls-cert-file=${tls.server.cert}`, `--tls-private-key-file=${tls.server.key}`],
+            ...[`--client-ca-file=${tls.ca}`, `--kubelet-client-certificate=${tls.client.cert}`],
+            `--kubelet-client-key=${tls.client.key}`,
           ],
           'kube-controller-manager': [],
           'kube-scheduler': [],

@@ -1,5 +1,5 @@
 import { agent, idOf, longAgo, seeded, unborn, World } from '../../src/controllers/cluster/observed.fixture.ts';
-import { unknown } from '../../src/protocol/known.ts';
+import { known, unknown } from '../../src/protocol/known.ts';
 
 export type Kstatus = 'Current' | 'InProgress' | 'Failed';
 export type Health = 'Healthy' | 'Progressing' | 'Degraded' | 'Suspended';
@@ -16,6 +16,7 @@ const down = (world: World, ...ordinals: number[]): World => {
   for (const ordinal of ordinals) world.down(ordinal).agent(ordinal, undefined).o.since.down[idOf(ordinal)] = longAgo;
   return world;
 };
+const noSpace = (world: World): World => world.set({ alarms: known([{ memberId: idOf(1), type: 'NoSpace' }]) });
 const image = 'ImagePullBackOff: Back-off pulling image "etcd:9"';
 
 export const clusterMoments: readonly ClusterMoment[] = [
@@ -86,6 +87,18 @@ export const clusterMoments: readonly ClusterMoment[] = [
   [
     'an alarm is raised',
     () => new World().set({ alarms: { known: true, v: [{ memberId: idOf(1), type: 'Corrupt' }] } } as never),
+    'Failed',
+    'Degraded',
+  ],
+  [
+    'the quota is reached, and space is being freed',
+    () => noSpace(new World()).op({ ...op, kind: 'ClearNoSpace', step: 'compact', revision: 1, done: [] }),
+    'InProgress',
+    'Progressing',
+  ],
+  [
+    'the quota is reached, which is only reported',
+    () => noSpace(new World(3, { onNoSpace: 'Report' })),
     'Failed',
     'Degraded',
   ],

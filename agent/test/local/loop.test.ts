@@ -145,12 +145,19 @@ test('a status that cannot be written stops nothing', async () => {
   expect(loop.said).toContain('the status cannot be written: no API');
 });
 
-test('a status that cannot be worked out stops nothing', async () => {
+test('a status that cannot be worked out stops nothing, and its place is taken by one that reports that', async () => {
   const loop = new Loop();
-  const onStatus = () => {
-    throw new TypeError('no such field');
+  let fails = true;
+  const onObserved = () => {
+    if (fails) throw new TypeError('no such field');
   };
-  await loop.run(() => loop.voters === 3, 0, { onStatus });
+  await loop.run(() => loop.voters === 3, 0, { onObserved });
   expect(loop.voters).toBe(3);
-  expect(loop.said).toContain('the status cannot be written: no such field');
+  expect(loop.reported.at(-1)).toMatchObject({ phase: 'Stalled', reason: 'PassFailed' });
+  expect(loop.reported.at(-1)?.message).toContain('no such field');
+  fails = false;
+  const again = new Loop();
+  again.port.world = loop.port.world;
+  await again.run(() => again.phase === 'Ready', 0, { onObserved });
+  expect(again.phase).toBe('Ready');
 });

@@ -16,26 +16,29 @@ const quota = 16 * mebibyte;
 /** The containers of etcd were not restarted. */
 const pids = ({ cluster }: Play) => [0, 1, 2].map((i) => cluster.pod(i).etcdPid);
 
-const full = { etcd: { 'quota-backend-bytes': quota }, settings: { keepRevisions: 10 } };
+/** The last 1,000 revisions, which the first compaction keeps, hold everything. */
+const full = { etcd: { 'quota-backend-bytes': quota } };
 const report = { onNoSpace: 'Report' } as const;
 
 scenario('NOSPACE is cleared by compaction and defragmentation', { size: 3, tls: true, ...full }, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
   const before = pids(play);
-  expect(await overwrite(cluster, 100)).toBeDefined();
-  await play.converges('cleared', () =>
-    cluster.until(
-      () => cluster.condition('Alarm')?.status === 'True' || cluster.record()?.op?.kind === 'ClearNoSpace',
-      'the alarm is seen',
-    ),
-  );
-  await writer.more(50);
+  for (const time of ['cleared', 'and at once again']) {
+    expect(await overwrite(cluster, 100)).toBeDefined();
+    await play.converges(time, () =>
+      cluster.until(
+        () => cluster.condition('Alarm')?.status === 'True' || cluster.record()?.op?.kind === 'ClearNoSpace',
+        'the alarm is seen',
+      ),
+    );
+    await writer.more(50);
+  }
   expect(pids(play)).toEqual(before);
   for (const member of await openVoters(cluster)) {
     using voter = member;
     expect(voter.status.errors).toEqual([]);
-    expect(voter.status.dbSize).toBeLessThan(0.9 * quota);
+    expect(voter.status.dbSize).toBeLessThan(0.5 * quota);
   }
 });
 

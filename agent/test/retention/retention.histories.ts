@@ -53,6 +53,8 @@ export const history = fc.record({
   beginning: fc.constantFrom(...beginnings),
   policies: fc.array(policy, { minLength: 1, maxLength: 2 }),
   events: fc.array(event, { minLength: 1, maxLength: 24 }),
+  /** How many of the events come before the agent records what retention may delete. */
+  upgrade: fc.constantFrom(0, 0, 0, 3, 9),
 });
 export type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 

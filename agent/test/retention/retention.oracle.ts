@@ -10,8 +10,25 @@ import { periodsOf } from './calendar-buckets.oracle.ts';
 export interface Run {
   readonly stored: readonly Candidate[];
   readonly policy: RetentionSpec | undefined;
-  readonly context: RetentionContext;
+  /** Without what the implementation knows of the etcd. */
+  readonly context: Omit<RetentionContext, 'cluster'>;
   readonly decisions: readonly Decision[];
+  /** The etcd that takes the backup. Undefined if it cannot be asked. */
+  readonly asked: { readonly id: string; readonly lineage: readonly string[] } | undefined;
+  /** What is true of each etcd, whatever is left in the store. */
+  readonly known: ReadonlyMap<string, Known>;
+}
+
+/** An etcd as it was. */
+export interface Known {
+  /** The ids that its manifests say it was restored from, newest first. */
+  readonly lineage: readonly string[];
+  /** Date of the first snapshot that was taken of it. */
+  readonly began: Date;
+  /** Earliest date of a snapshot of it; a clock may have gone back. */
+  readonly earliest: Date;
+  /** Whether its manifests say since when it is backed up. */
+  readonly isRecorded: boolean;
 }
 
 const calendar = ['hourly', 'daily', 'weekly', 'monthly', 'yearly'] as const;
@@ -69,6 +86,10 @@ function neverTheUntouchable(run: Run, gone: readonly Candidate[]): void {
     check(s.clusterName === run.context.clusterName, 'rule 3: foreign name', s);
     check(s.namespace === run.context.namespace, 'rule 3: foreign namespace', s);
     check(s.clusterId === 'unknown' || lineOf(run).includes(s.clusterId!), 'rule 3: foreign cluster id', s);
+    for (const { began, isRecorded } of since(run, s) ?? []) {
+      check(isRecorded, 'rule 3: its etcd may have run on', s);
+      check(s.createdAt!.getTime() <= began.getTime() + 5 * minute, 'rule 3: its etcd ran on', s);
+    }
     check(!s.exactKey, 'exact keys are never touched', s);
   }
 }
@@ -167,19 +188,40 @@ function takesPart(run: Run, s: Candidate): boolean {
   const { now, clusterName, namespace } = run.context;
   if (!s.readable || !s.createdAt || s.exactKey || s.createdAt.getTime() > now.getTime()) return false;
   if (s.clusterName !== clusterName || s.namespace !== namespace) return false;
-  return s.clusterId === 'unknown' || lineOf(run).includes(s.clusterId!);
+  if (s.clusterId === 'unknown') return true;
+  const restored = since(run, s);
+  if (!restored) return false;
+  // Whether a snapshot from between these two dates counts is not promised.
+  if (restored.some(({ began, isRecorded }) => !isRecorded || +s.createdAt! > +began + 5 * minute)) return false;
+  if (restored.every(({ earliest }) => +s.createdAt! <= +earliest + 5 * minute)) return true;
+  return !run.decisions.some(({ id, reasons }) => id === s.id && reasons[0]!.startsWith('foreign cluster id'));
+}
+
+/** Whether it is promised of each snapshot that it counts, or that it does not, whatever is deleted meanwhile. */
+export const isPromised = (run: Run): boolean =>
+  run.stored.every((s) =>
+    (since(run, s) ?? []).every(
+      ({ began, earliest }) => +s.createdAt! <= +earliest + 5 * minute || +s.createdAt! > +began + 5 * minute,
+    ),
+  );
+
+/** The etcds of the line that were restored after that of the snapshot. Undefined if it is not in the line. */
+function since(run: Run, { clusterId }: Candidate): readonly Known[] | undefined {
+  const line = lineOf(run);
+  const at = line.indexOf(clusterId!);
+  return at < 0 ? undefined : line.slice(0, at).flatMap((id) => run.known.get(id) ?? []);
 }
 
 /** The current cluster id, then those it was restored from. */
-function lineOf({ stored, context }: Run): readonly string[] {
-  if (context.cluster) return [context.cluster.id, ...context.cluster.lineage];
+function lineOf({ stored, context, asked, known }: Run): readonly string[] {
+  if (asked) return [asked.id, ...asked.lineage];
   let newest: Candidate | undefined;
   for (const s of stored) {
     if (!s.readable || !s.createdAt || s.exactKey || s.createdAt > context.now || s.clusterId === 'unknown') continue;
     if (s.clusterName !== context.clusterName || s.namespace !== context.namespace) continue;
     if (!newest || newer(s, newest)) newest = s;
   }
-  return newest ? [newest.clusterId!, ...(newest.lineage ?? [])] : [];
+  return newest ? [newest.clusterId!, ...known.get(newest.clusterId!)!.lineage] : [];
 }
 
 function minimumOf(policy: RetentionSpec): number {

@@ -302,7 +302,8 @@ test('a restored etcd still finds its history after the snapshot that it came fr
   await put('orders', 'd0');
   await put('orders', 'd0');
   expect((await run('prune --retention=last=2')).data.deleted).toEqual([from]);
-  const restored = await put('orders', 'e1');
+  const first = new Date(Date.now() - 100 * hour + (count + 1) * hour).toISOString();
+  const restored = await put('orders', 'e1', { family: [{ id: 'e1', first }] });
   expect(await shown()).toBe(restored);
   expect((await run('prune --retention=last=1')).data.deleted).toHaveLength(1);
 });

@@ -20,6 +20,7 @@ test.each(versions)('by default there are a quota, a tuning and the checks for c
     'corrupt-check-time': '12h',
     CompactHashCheck: true,
     InitialCorruptCheck: true,
+    'warning-apply-duration': '1h',
   });
 });
 

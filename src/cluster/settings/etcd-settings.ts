@@ -8,7 +8,7 @@ import {
   valueProblem,
 } from '../../etcd/etcd-config-keys';
 import type { EtcdVersion } from '../../etcd/etcd-version';
-import { corruptCheckTime } from '../../lib/defaults';
+import { corruptCheckTime, warningApplyDuration } from '../../lib/defaults';
 import type { EtcdTuning } from './etcd-tuning';
 
 export interface EtcdSettingsProps {
@@ -44,6 +44,7 @@ export function etcdSettings({ version, quotaBytes, tuning, settings }: EtcdSett
       'quota-backend-bytes': quotaBytes,
       ...tuning._settings(),
       ...corruptionChecks,
+      'warning-apply-duration': warningApplyDuration,
       ...given.settings,
     },
     problems: [

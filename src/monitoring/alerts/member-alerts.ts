@@ -7,8 +7,8 @@ export function alertsOnMembers(scope: AlertScope): Alert[] {
     `histogram_quantile(0.99, sum by (namespace, etcd_cluster, pod, le) (rate(${of(`${histogram}_bucket`)}[5m])))`;
   const share = `${of('etcd_mvcc_db_total_size_in_bytes')} / ${of('etcd_server_quota_backend_bytes')}`;
   // Without a reconciler there are no conditions.
-  const unless = (condition: string) =>
-    `unless on (namespace, etcd_cluster) ${conditionIs(scope, condition, 'status="True"')}`;
+  const unless = (condition: string, reason?: string) =>
+    `unless on (namespace, etcd_cluster) ${conditionIs(scope, condition, 'status="True"', ...(reason ? [`reason="${reason}"`] : []))}`;
   const left = `${of('etcd_agent_certificate_expiry_timestamp_seconds')} - time()`;
   return [
     {
@@ -36,7 +36,7 @@ export function alertsOnMembers(scope: AlertScope): Alert[] {
     {
       name: 'EtcdVolumeAlmostFull',
       severity: 'critical',
-      expr: `${of('etcd_agent_volume_free_bytes')} / ${of('etcd_agent_volume_size_bytes')} < 0.1`,
+      expr: `${of('etcd_agent_volume_free_bytes')} / ${of('etcd_agent_volume_size_bytes')} < 0.1 ${unless('Degraded', 'DiskFull')}`,
       for: '10m',
       summary:
         'The volume of pod {{ $labels.pod }} has {{ $value | humanizePercentage }} of its space left. Free space before etcd stops.',

@@ -36,5 +36,14 @@ export function alertsOnReconciler(scope: AlertScope, reconciler: string): Alert
       for: '15m',
       summary: 'Prometheus has no metrics of any member. Check the scrape target, and who may connect to port 2381.',
     },
+    {
+      name: 'EtcdAgentMetricsMissing',
+      severity: 'critical',
+      // The alerts on volumes, certificates and permits would stay silent.
+      expr: `count by (namespace, etcd_cluster) (${of('etcd_server_has_leader')} unless on (namespace, pod) ${of('etcd_agent_volume_size_bytes')}) > 0`,
+      for: '15m',
+      summary:
+        'Prometheus scrapes the etcd of {{ $value }} members, and not the agent beside it. Check its target: with TLS it is https, and Prometheus must trust its authority.',
+    },
   ];
 }

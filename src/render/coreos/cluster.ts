@@ -16,6 +16,7 @@ export function coreosCluster(document: Document): PlannedCluster {
   noteMove(document, 'a Service', `${name}-client:2379`);
   const labels = metadataLabels(document);
   if (spec.boolean('paused')) spec.lose('paused', 'a new cluster that is paused would never start; remove it');
+  loseBackups(document);
   const image = imageProps(document);
   const pod = coreosPod(spec.object('pod'), image.version ?? EtcdVersion.V3_6, report);
   return {
@@ -33,6 +34,26 @@ export function coreosCluster(document: Document): PlannedCluster {
   };
 }
 
+/** Until its version 0.6, that operator took and restored the backups of a cluster by fields of the cluster. */
+function loseBackups({ name, spec }: Document): void {
+  const backup = spec.object('backup');
+  const policy = ['backupIntervalInSecond', 'maxBackups'].flatMap((key) => {
+    const value = backup?.integer(key);
+    return value === undefined ? [] : [`${key}: ${value}`];
+  });
+  backup?.ignore(...backup.keys);
+  const given = policy.length > 0 ? ` (${policy.join(', ')})` : '';
+  spec.lose(
+    'backup',
+    `took the backups of this cluster, which end here; to continue them, add an EtcdBackup with the same storage and a spec.backupPolicy${given} to this file`,
+  );
+  spec.lose(
+    'selfHosted',
+    'held the data of its own API server; back up that etcd with a ControlPlaneEtcdBackup instead',
+  );
+  spec.lose('restore', `restored this cluster; to start '${name}' from a snapshot, add an EtcdRestore to this file`);
+}
+
 function mergedLabels(...labels: readonly EtcdClusterProps['labels'][]): EtcdClusterProps['labels'] {
   const merged = Object.assign({}, ...labels);
   return Object.keys(merged).length > 0 ? merged : undefined;
@@ -40,7 +61,7 @@ function mergedLabels(...labels: readonly EtcdClusterProps['labels'][]): EtcdClu
 
 function imageProps({ spec, report }: Document): Pick<EtcdClusterProps, 'version' | 'image'> {
   const given = spec.text('version');
-  const repository = spec.text('repository');
+  const repository = spec.text('repository') ?? spec.text('baseImage');
   if (given === undefined) {
     const { version } = EtcdVersion.V3_6;
     report.note('spec.version', `is missing, and that operator then ran 3.2.13; it becomes ${version}`);

@@ -4,7 +4,7 @@ import type { EtcdVersion } from '../../etcd/etcd-version';
 import type { Toleration } from '../../lib/toleration';
 import type { Fields } from '../fields';
 import type { DocumentReport } from '../report';
-import { parseBytes, sizeOf } from '../units';
+import { quantitiesIn } from '../units';
 import { coreosEnv } from './env';
 import { coreosVolume } from './volume';
 
@@ -51,9 +51,7 @@ function tolerations(pod: Fields): Toleration[] | undefined {
 }
 
 function resources(fields: Fields | undefined): EtcdResources | undefined {
-  const requests = fields?.object('requests');
-  const limits = fields?.object('limits');
-  if (!requests && !limits) return undefined;
+  const [requests, limits] = [fields?.object('requests'), fields?.object('limits')];
   for (const amounts of [requests, limits]) {
     for (const name of amounts?.keys ?? []) {
       if (name !== 'cpu' && name !== 'memory')
@@ -61,24 +59,11 @@ function resources(fields: Fields | undefined): EtcdResources | undefined {
     }
   }
   if (limits?.has('cpu')) {
-    fields?.report.note(
+    limits.report.note(
       limits.at('cpu'),
       'throttles a busy member, and the cluster then elects another leader; prefer no CPU limit',
     );
   }
-  return EtcdResources.of({
-    cpuRequest: requests?.quantity('cpu'),
-    cpuLimit: limits?.quantity('cpu'),
-    memoryRequest: memory(requests),
-    memoryLimit: memory(limits),
-  });
-}
-
-function memory(amounts: Fields | undefined) {
-  const quantity = amounts?.quantity('memory');
-  if (quantity === undefined) return undefined;
-  const bytes = parseBytes(quantity);
-  if (bytes !== undefined) return sizeOf(bytes);
-  amounts?.report.error(amounts.at('memory'), `'${quantity}' is not a valid amount of memory; write it like 2Gi`);
-  return undefined;
+  const quantities = quantitiesIn(requests, limits);
+  return quantities && EtcdResources.of(quantities);
 }

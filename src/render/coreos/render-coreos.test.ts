@@ -47,6 +47,7 @@ describe('a cluster', () => {
       on(
         "spec: the new cluster starts empty; to keep the data, back up the old cluster, add an EtcdRestore of 'orders' from that snapshot to this file, and render it again",
       ),
+      expect.stringMatching(/^note: etcd 3\.5\.20 has known vulnerabilities: .*use 3\.5\.33 or newer/),
     ]);
   });
 
@@ -87,6 +88,20 @@ describe('a cluster', () => {
     expect(only(rendered, 'EtcdCluster').spec.version).toBe(version);
     expect(etcdOf(rendered).image).toBe(`gcr.io/etcd-development/etcd:v${version}`);
     expect(about(rendered, 'spec.version')).toEqual(lines);
+  });
+
+  test('with backups and a restore of its own, as until version 0.6', () => {
+    const backup = { backupIntervalInSecond: 1800, maxBackups: 5, storageType: 'S3', s3: { s3Bucket: 'b' } };
+    const rendered = rendering([cluster({ backup, restore: { backupClusterName: 'old', storageType: 'S3' } })]);
+    expect(about(rendered, 'spec.backup')).toEqual([
+      'not carried over: took the backups of this cluster, which end here; to continue them, add an EtcdBackup with the same storage and a spec.backupPolicy (backupIntervalInSecond: 1800, maxBackups: 5) to this file',
+    ]);
+    expect(about(rendered, 'spec.restore')).toEqual([
+      "not carried over: restored this cluster; to start 'orders' from a snapshot, add an EtcdRestore to this file",
+    ]);
+    expect(about(rendering([cluster({ backup: {} })]), 'spec.backup')).toEqual([
+      expect.stringMatching(/a spec\.backupPolicy to this file$/),
+    ]);
   });
 
   test('of a repository of its own', () => {
@@ -174,7 +189,7 @@ describe('a cluster', () => {
         'not carried over: spec.pod.persistentVolumeClaimSpec.resources.limits: a limit has no effect on a volume; remove it',
       ]),
     );
-    expect(rendered.lines).toHaveLength(16);
+    expect(rendered.lines).toHaveLength(17);
   });
 
   test.each<[string, Manifest[], string, string[]]>([

@@ -5,7 +5,7 @@ import type { Document } from '../documents';
 import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
 import type { PlannedBackup } from '../plan';
-import { durationField } from '../units';
+import { durationField, quantitiesOf } from '../units';
 import { caBundle, secretFiles } from './files';
 import { ownEncryption } from './schedule';
 import { ownStore } from './store';
@@ -33,6 +33,7 @@ export function ownBackup(document: Document): PlannedBackup {
     timeout: durationField(timeouts, 'total'),
     serviceAccountName: spec.text('serviceAccountName'),
     image: spec.text('image'),
+    resources: quantitiesOf(spec.object('resources')),
   };
 }
 

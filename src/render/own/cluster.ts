@@ -1,6 +1,6 @@
 import { DeletionPolicy, NoSpacePolicy, ReplacePolicy, type ReplaceRequest } from '../../cluster/cluster-policies';
 import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
-import type { EtcdVolume } from '../../cluster/etcd-volume';
+import { type EtcdVolume, smallestVolume } from '../../cluster/etcd-volume';
 import type { QuorumRecovery } from '../../cluster/quorum-recovery';
 import { EtcdVersion } from '../../etcd/etcd-version';
 import type { Document } from '../documents';
@@ -82,7 +82,15 @@ function volume(storage: Fields | undefined): EtcdVolume | undefined {
   const ephemeral = storage.boolean('ephemeral');
   if (quantity === undefined) return { ephemeral };
   const bytes = parseBytes(quantity);
-  if (bytes === undefined)
+  if (bytes === undefined) {
     storage.report.error(storage.at('size'), `'${quantity}' is not a valid size; write it like 8Gi`);
+  } else if (bytes < smallestVolume) {
+    // Other messages would name the size in KiB.
+    const unit = /\d$/.test(quantity)
+      ? `, because a number without a unit means bytes; write ${quantity}Gi, if you mean that, or`
+      : '; write';
+    storage.report.error(storage.at('size'), `${quantity} is too small for etcd${unit} 2Gi or more`);
+    return { ephemeral };
+  }
   return { size: bytes === undefined ? undefined : sizeOf(bytes), ephemeral };
 }

@@ -1,6 +1,7 @@
 import type { ClusterOrigin } from '../../backup/cluster-origin';
 import { RestoreSource } from '../../backup/restore-source';
 import type { Fields } from '../fields';
+import { quantitiesOf } from '../units';
 import { ownStore } from './store';
 
 /** Reads the fields that the `origin` of a cluster and the spec of a restore share. */
@@ -12,6 +13,7 @@ export function ownOrigin(fields: Fields): ClusterOrigin | undefined {
     expectedRevision: fields.integer('expectedRevision'),
     serviceAccountName: fields.text('serviceAccountName'),
     image: fields.text('image'),
+    resources: quantitiesOf(fields.object('resources')),
   };
   return source && { source, ...more };
 }

@@ -7,7 +7,7 @@ import { VerificationLevel } from '../../backup/verification-level';
 import type { BackupStore } from '../../stores/backup-store';
 import type { Fields } from '../fields';
 import type { ScheduleOfCluster } from '../plan';
-import { durationField } from '../units';
+import { durationField, quantitiesOf } from '../units';
 import { ownStore } from './store';
 
 /** Reads `backup` of a cluster. */
@@ -45,6 +45,7 @@ function ownSchedule(fields: Fields, cluster: string): ScheduleOfCluster | undef
     timeout: durationField(fields, 'timeout'),
     serviceAccountName: isMade ? undefined : serviceAccountName,
     image: fields.text('image'),
+    resources: quantitiesOf(fields.object('resources')),
   };
   if (first) return { id, path: fields.path, options: { ...options, ...first }, stores: more };
   if (!fields.has('stores')) fields.report.error(fields.at('stores'), 'is missing; give at least one');

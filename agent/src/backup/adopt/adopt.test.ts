@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
@@ -138,9 +138,10 @@ test('a file that is not a snapshot is left alone, and the others are adopted', 
   await put('orders/etcd-snapshot-20260101-000000-dead00.db', saved);
   const before = await files();
   const result = await adopt();
-  expect(result).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { adopted: 1, failed: 6 } });
+  expect(result).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { adopted: 2, failed: 5 } });
   expect(result.text).toMatch(/data-dir.db.*copy of a member’s db file/);
-  expect(await files()).toEqual([...before, 'orders/good.json'].sort());
+  // Its content counts, not its name.
+  expect(await files()).toEqual([...before, 'orders/good.json', 'orders/no-gzip.json'].sort());
 });
 
 test('with a program that is not etcdutl, no file is called bad', async () => {
@@ -1061,4 +1062,90 @@ describe('the command that a hint names', () => {
     );
     expect((await runHere('list', ...inStore())).text).toMatch(/ --age-identity-file=FILE`/);
   });
+});
+
+test('a link to the newest snapshot is no second snapshot, and leads to it', async () => {
+  const day = 86_400_000;
+  await put('orders/a.db', saved, new Date(modified.getTime() - day));
+  await put('orders/b.db', later);
+  await symlink('b.db', join(path, 'orders/latest.db'));
+  expect(await adopt()).toMatchObject({
+    data: { adopted: 2, skipped: 1 },
+    text: expect.stringContaining('it is a link to orders/b.db, which counts once'),
+  });
+  expect((await runHere('prune', ...inStore(), '--retention=last=1')).data.deleted).toEqual(['a']);
+  const to = join(path, 'out', 'fetched.db');
+  const byLink = ['--object-key=orders/latest.db', '--adopt', `--to=${to}`, `--etcdutl=${etcdutl()}`];
+  expect(await runHere('restore', 'fetch', ...inStore(), ...byLink, `--scratch=${path}`)).toMatchObject({
+    exitCode: 0,
+  });
+  expect(await readFile(to)).toEqual(later);
+});
+
+test('a file that is written again after it was adopted does not count, and is adopted again', async () => {
+  const at = new Date(Date.now() + 3_600_000);
+  await put('orders/latest.db', saved, at);
+  await adopt();
+  // Its writer's clock is ahead of the store's.
+  expect((await list()).snapshots).toMatchObject([{ verified: true }]);
+  const other = Buffer.concat([later, Buffer.alloc(Math.max(0, saved.length - later.length))]).subarray(
+    0,
+    saved.length,
+  );
+  await put('orders/latest.db', other, new Date(at.getTime() + 1_000));
+  const { snapshots, broken } = await list();
+  expect([snapshots, broken]).toMatchObject([[], [{ problem: expect.stringContaining('was written again') }]]);
+  expect(await runHere('status', ...inStore())).toMatchObject({
+    exitCode: ExitCode.nothingThere,
+    text: expect.stringContaining('etcd-agent adopt orders/latest.db'),
+  });
+  await put('orders/newer.db');
+  await adopt();
+  expect((await runHere('prune', ...inStore(), '--retention=last=1,minKeep=1')).data.deleted).toEqual([]);
+  const replaced = await adopt('orders/latest.db');
+  expect(replaced).toMatchObject(
+    later.length === saved.length ? { exitCode: 0, data: { adopted: 1 } } : { exitCode: ExitCode.verificationFailed },
+  );
+});
+
+test('an adopted store that was copied, with new times, counts', async () => {
+  await put('orders/a.db');
+  await adopt();
+  await utimes(join(path, 'orders/a.db'), new Date(), new Date());
+  await utimes(join(path, 'orders/a.json'), new Date(), new Date(Date.now() + 1_000));
+  expect((await list()).snapshots).toMatchObject([{ verified: true }]);
+});
+
+test('files of k3s are adopted, and what is left out is said with the reason', async () => {
+  await put('orders/etcd-snapshot-node1.example.com-1795228687');
+  await put('orders/on-demand-server-1-1795228000');
+  await put('orders/etcd-notes-20261121', Buffer.from('not a snapshot'));
+  await put('orders/a.db.xz', Buffer.from('fd377a585a000004', 'hex'));
+  await put('orders/b.db', Buffer.from('504b0304140000', 'hex'));
+  await put('orders/2026-11-21_023807/snapshot.db');
+  const result = await adopt();
+  expect(result).toMatchObject({ data: { adopted: 2, skipped: 3, failed: 1 } });
+  expect(result.text).toMatch(/etcd-notes-20261121 +skipped .*its content is not that of a snapshot/);
+  expect(result.text).toMatch(/a\.db\.xz +skipped .*it is compressed with xz.*`xz -d`/);
+  expect(result.text).toMatch(/snapshot\.db +skipped .*it lies in a folder below/);
+  expect(result.text).toMatch(/b\.db +failed .*it is a zip archive.*`unzip`, and adopt the snapshot inside\s*\n/);
+  const below = await adopt('orders/2026-11-21_023807/snapshot.db');
+  expect(below.data.snapshots).toMatchObject([{ createdAt: '2026-11-21T02:38:07.000Z' }]);
+});
+
+test('a file under an exact key that is written again is adopted again by its key', async () => {
+  await put('etcd.db', later);
+  await adopt('etcd.db');
+  const at = new Date(Date.now() + 1_000);
+  await put('etcd.db', larger, at);
+  const fetched = ['restore', 'fetch', ...inStore(), `--etcdutl=${etcdutl()}`, '--object-key=etcd.db'];
+  const to = join(path, 'out', 'fetched.db');
+  const refused = await runHere(...fetched, `--to=${to}`);
+  expect(refused).toMatchObject({
+    exitCode: ExitCode.verificationFailed,
+    text: expect.stringContaining('etcd-agent adopt etcd.db'),
+  });
+  expect(await adopt('etcd.db')).toMatchObject({ data: { adopted: 1 } });
+  expect(await runHere(...fetched, `--to=${to}`)).toMatchObject({ exitCode: 0 });
+  expect(await readFile(to)).toEqual(larger);
 });

@@ -25,8 +25,16 @@ import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
 import { mayBeDeletedUntil } from '../catalog/deleting.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
-import { isSnapshotId, SNAPSHOT_NAME, splitName } from '../catalog/snapshot-id.ts';
+import {
+  hasNoEnding,
+  isPackedName,
+  isSnapshotId,
+  isSnapshotName,
+  SNAPSHOT_NAME,
+  splitName,
+} from '../catalog/snapshot-id.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
+import { formatOf, headOf, PackedError, unpackText } from '../payload/file-format.ts';
 import { type InspectOptions, inspectSnapshot } from '../payload/inspect.ts';
 import {
   type EarlierFinding,
@@ -36,7 +44,7 @@ import {
   readEarlier,
   replaceEarlier,
 } from './earlier-finding.ts';
-import { type DatedFile, dateOf, namesAreLocal } from './name-time.ts';
+import { type DatedFile, dateOf, hasDay, namesAreLocal, timeInName } from './name-time.ts';
 import { isNameOfOurs, whileMarked } from './protect.ts';
 import { type JudgeOptions, judge, keepAside, refuseChanged, type Standing, type Unfit } from './unfit.ts';
 
@@ -99,13 +107,18 @@ export async function findAdoptable(
   const foreign = folder.objects
     .filter(({ key }) => {
       const name = key.slice(folder.path.length + 1);
-      if (name.includes('/') || !SNAPSHOT_NAME.test(name) || isSnapshotId(stemOf(name))) return false;
+      if (name.includes('/') || !isSnapshotName(name) || isSnapshotId(stemOf(name))) return false;
       return !folder.keys.has(exactManifestKey(key)) && !entries.some(({ manifest }) => manifest?.object.key === key);
     })
     .sort((a, b) => a.key.localeCompare(b.key));
   const whyNot = async (object: StoredObject) => {
     const { key } = object;
     if (!isValidKey(key)) return UNNAMEABLE;
+    if (hasNoEnding(basename(key))) {
+      const format = formatOf(await headOf(await store.get(key, options)));
+      if (format === undefined) return `its content is not that of a snapshot; ${adoptsNamed(key)}`;
+      if (typeof format === 'object') return unpackText(format);
+    }
     if (folder.keys.has(reservationBeside(key))) {
       const reservation = folder.objects.find((each) => each.key === reservationBeside(key))!;
       return reservedBy(reservation, await timeAt(store, options));
@@ -119,10 +132,49 @@ export async function findAdoptable(
   };
   const judged: { readonly object: StoredObject; readonly why: string | undefined }[] = [];
   for (const object of foreign) judged.push({ object, why: await whyNot(object) });
+  const known = new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
   return {
     found: judged.filter(({ why }) => why === undefined).map(({ object }) => place(object, folder)),
-    skipped: judged.flatMap(({ object: { key }, why }) => (why === undefined ? [] : [{ key, why }])),
+    skipped: [
+      ...judged.flatMap(({ object: { key }, why }) => (why === undefined ? [] : [{ key, why }])),
+      ...(await otherFiles(context, folder, known, options)),
+      ...(await linksIn(context, folder, options)),
+    ],
   };
+}
+
+/** The files that may be snapshots, and that only their names make one, or nothing before they are unpacked. */
+async function otherFiles(
+  { store }: AdoptContext,
+  { path, objects, keys }: Folder,
+  known: ReadonlySet<string>,
+  options: CallOptions,
+): Promise<Skipped[]> {
+  const skipped: Skipped[] = [];
+  for (const { key } of objects) {
+    const name = key.slice(path.length + 1);
+    const isOurs = isSnapshotId(stemOf(basename(key))) || keys.has(exactManifestKey(key)) || known.has(key);
+    if (isOurs || /(^|\/)\./.test(name) || !isValidKey(key)) continue;
+    const isBelow = name.includes('/');
+    if (isBelow && isSnapshotName(basename(key)) && !keys.has(manifestBeside(key))) {
+      skipped.push({ key, why: `it lies in a folder below; ${adoptsNamed(key)}` });
+    }
+    if (isBelow || !isPackedName(name)) continue;
+    const format = formatOf(await headOf(await store.get(key, options)));
+    const why =
+      typeof format === 'object' ? unpackText(format) : `its name is not that of a snapshot; ${adoptsNamed(key)}`;
+    skipped.push({ key, why });
+  }
+  return skipped;
+}
+
+/** A link and its file would count as two snapshots, and retention would keep the link and delete the file. */
+async function linksIn({ store }: AdoptContext, { path }: Folder, options: CallOptions): Promise<Skipped[]> {
+  const found: Skipped[] = [];
+  for await (const { key, linkTo } of store.links?.(`${path}/`, options) ?? []) {
+    if (isSnapshotName(basename(key))) found.push({ key, why: `it is a link to ${linkTo}, which counts once` });
+  }
+  return found;
 }
 
 /** Returns one file by its key, or why it is not adopted. */
@@ -134,6 +186,10 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
     const example = `${folder}/${basename(key)}`;
     const relative = key === example ? '' : `; a key is relative to the store, for example ${quoted(example)}`;
     throw new AgentError(ExitCode.nothingThere, `${store.url} has no ${key}${relative}`);
+  }
+  if (object.linkTo !== undefined) {
+    context.warn(`${key} is a link to ${object.linkTo}, which is adopted instead`);
+    return findByKey(object.linkTo, context, options);
   }
   const exact = exactManifestKey(key);
   const owners = entries.filter(({ manifest }) => manifest?.object.key === key).map((entry) => entry.manifestKey);
@@ -266,7 +322,7 @@ function mayOwn(key: string, entries: readonly Entry[]): boolean {
 const isBeingDeleted = (key: string, { path, keys }: Folder): boolean =>
   idsOf(key).some((id) => keys.has(deletingKey(path, id)) && !keys.has(manifestKey(path, id)));
 
-const adoptsNamed = (key: string) => `\`adopt\` keeps it when you name the file: ${quoted(key)}`;
+const adoptsNamed = (key: string) => `\`adopt\` takes it when you name the file: ${quoted(key)}`;
 
 const replacesNamed = (key: string) => `\`adopt\` replaces it when you name the file: ${quoted(key)}`;
 
@@ -275,7 +331,13 @@ const isOrdinary = (key: string, folder: string) =>
 
 const stemOf = (name: string) => name.replace(SNAPSHOT_NAME, '').replace(/(\.gz|\.zst)?(\.age)?$/, '');
 
-const dated = ({ key, modified }: StoredObject): DatedFile => ({ name: basename(key), modified });
+/** A file of which only the folders above it, below that of the cluster, name a time is dated by the nearest of them. */
+function dated({ key, modified }: StoredObject, folder: string): DatedFile {
+  const below = key.startsWith(`${folder}/`) ? key.slice(folder.length + 1) : key;
+  const names = below.split('/').reverse();
+  const name = names.find((each) => timeInName(each)) ?? names.find((each) => hasDay(each)) ?? basename(key);
+  return { name, modified };
+}
 
 /** The objects in the cluster's folder, and how to read the names of its snapshots. */
 interface Folder {
@@ -290,7 +352,7 @@ interface Folder {
 async function readFolder(store: Store, path: string, options: CallOptions): Promise<Folder> {
   const objects: StoredObject[] = [];
   for await (const object of store.list(`${path}/`, options)) objects.push(object);
-  const snapshots = objects.filter(({ key }) => isOrdinary(key, path) && SNAPSHOT_NAME.test(key));
+  const snapshots = objects.filter(({ key }) => isOrdinary(key, path) && isSnapshotName(basename(key)));
   const stems = new Map<string, number>();
   for (const { key } of snapshots) stems.set(stemOf(key), (stems.get(stemOf(key)) ?? 0) + 1);
   return {
@@ -298,7 +360,9 @@ async function readFolder(store: Store, path: string, options: CallOptions): Pro
     objects,
     keys: new Set(objects.map(({ key }) => key)),
     stems,
-    namesAreLocal: namesAreLocal(snapshots.map(dated).filter(({ name }) => !isSnapshotId(stemOf(name)))),
+    namesAreLocal: namesAreLocal(
+      snapshots.map((each) => dated(each, path)).filter(({ name }) => !isSnapshotId(stemOf(name))),
+    ),
   };
 }
 
@@ -310,13 +374,13 @@ function place(object: StoredObject, folder: Folder): Found {
   const { key } = object;
   const stem = stemOf(basename(key));
   const distinct = distinctId(key);
-  const file = dated(object);
+  const file = dated(object, folder.path);
   if (!isOrdinary(key, folder.path)) {
     const date = dateOf(file, namesAreLocal([file]));
     return { object, id: distinct, manifestKey: exactManifestKey(key), ...date };
   }
   // A name with a dot or a colon cannot be an id, and two names may differ only in their extension.
-  const rivals = (folder.stems.get(stemOf(key)) ?? 0) - (SNAPSHOT_NAME.test(key) ? 1 : 0);
+  const rivals = (folder.stems.get(stemOf(key)) ?? 0) - (isSnapshotName(basename(key)) ? 1 : 0);
   const free = splitName(`${stem}.`)?.id === stem && rivals === 0 && !folder.keys.has(manifestKey(folder.path, stem));
   const id = free ? stem : distinct;
   return { object, id, manifestKey: manifestKey(folder.path, id), ...dateOf(file, folder.namesAreLocal) };
@@ -342,11 +406,9 @@ async function describeAdoptable(found: Found, context: AdoptContext): Promise<A
   const { key } = object;
   // Before the payload is read: what `verify` finds meanwhile stands.
   const earlier = await readEarlier(context.store, found.manifestKey, id, context);
-  const encoding = encodingOf(key);
-  const { content, stored, revision, storageVersion, members } = await inspectSnapshot(
+  const { content, stored, encoding, revision, storageVersion, members } = await inspectSnapshot(
     context.store,
     object,
-    encoding,
     context,
   );
   const finishedAt = new Date();
@@ -358,7 +420,7 @@ async function describeAdoptable(found: Found, context: AdoptContext): Promise<A
     source: { clusterId: 'unknown', storageVersion, alarms: [] },
     members: [...members],
     content: { ...content, revision },
-    object: { key, ...stored, ...encoding },
+    object: { key, ...stored, ...encoding, modified: object.modified.toISOString() },
     timing: {
       startedAt: startedAt.toISOString(),
       finishedAt: finishedAt.toISOString(),
@@ -374,6 +436,7 @@ async function describeAdoptable(found: Found, context: AdoptContext): Promise<A
 /** Adds to the error of a file that fails a check what to do, for no command can make it a snapshot. */
 function withWayOut(error: unknown, { object: { key }, manifestKey, replaces }: Found): never {
   if (!(error instanceof AgentError) || error.exitCode !== ExitCode.verificationFailed) throw error;
+  if (error instanceof PackedError) throw error;
   const files = replaces ? `${key} and ${manifestKey}` : key;
   throw new AgentError(
     error.exitCode,
@@ -495,10 +558,3 @@ async function putNew(store: Store, key: string, manifest: Manifest, options: Ca
 }
 
 export const isEncrypted = (key: string) => key.endsWith(ENCRYPTED);
-
-function encodingOf(key: string): Pick<Manifest['object'], 'compression' | 'encryption'> {
-  const inner = isEncrypted(key) ? key.slice(0, -ENCRYPTED.length) : key;
-  const compression = inner.endsWith('.gz') ? 'gzip' : inner.endsWith('.zst') ? 'zstd' : 'none';
-  // The recipients are not known, because another tool encrypted it.
-  return { compression, ...(inner !== key && { encryption: { recipients: [] } }) };
-}

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path/posix';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { moreTime } from '../../lib/limits/run-limit.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import {
   asideKey,
@@ -13,6 +14,9 @@ import {
 import { isRefused } from '../catalog/claim.ts';
 import type { Manifest } from '../catalog/manifest.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
+
+/** Bytes a second that a store gives out. */
+const SLOWEST = 5 * 1024 * 1024;
 
 /** A manifest that cannot be used, and that `adopt` replaces. */
 export interface Unfit {
@@ -68,7 +72,7 @@ async function judgeIntact(
   const hasOwnId = isExact || manifest.id === basename(at, '.json') || isOfExactKey(at, manifest);
   if (!isOwn && !isExact && hasOwnId) return undefined;
   const problem = hasOwnId
-    ? isOwn && payloadProblem(manifest, size)
+    ? isOwn && (payloadProblem(manifest, size) ?? (await contentProblem(store, manifest, options)))
     : `it is a manifest of the snapshot ${manifest.id}`;
   if (!problem) return { why: `it already has a manifest: ${at}`, isDone: true };
   // A suspect source stays suspect.
@@ -77,6 +81,14 @@ async function judgeIntact(
   }
   if (replacesIntact) return unfit(store, at, options);
   return { why: `${at} was written for another payload: ${problem}`, isForOther: true };
+}
+
+/** Another snapshot may have the same size: databases are preallocated. */
+async function contentProblem(store: Store, { object }: Manifest, options: CallOptions): Promise<string | undefined> {
+  moreTime(options.signal, object.sizeBytes / SLOWEST);
+  const hash = createHash('sha256');
+  for await (const chunk of await store.get(object.key, options)) hash.update(chunk);
+  return hash.digest('hex') === object.sha256 ? undefined : 'its bytes are not those that were stored (sha256 differs)';
 }
 
 /** Whether it is an intact JSON document that this agent has not written. */

@@ -14,8 +14,6 @@ export interface Candidate {
   readonly clusterId?: string;
   /** Undefined if the manifest does not have it. */
   readonly revision?: number;
-  /** The cluster ids that its cluster was restored from, newest first. */
-  readonly lineage?: readonly string[];
   /** Verified at level `read` or higher, by the manifest or by a later verification, and not suspect. */
   readonly verified: boolean;
   readonly pinned: boolean;
@@ -41,15 +39,20 @@ export function toCandidate(entry: Entry): Candidate {
     namespace: manifest?.cluster.namespace,
     clusterId: manifest?.source.clusterId,
     revision: manifest && revisionOf(manifest),
-    lineage: manifest?.cluster.lineage,
     verified: isVerified(entry),
     pinned,
     locked: false,
-    readable: manifest !== undefined && stateOf(entry) !== 'unread',
+    readable: manifest !== undefined && stateOf(entry) !== 'unread' && !isReplaced(entry),
     exactKey: false,
     ...(entry.unread === 'unreachable' && { silentUntil: storedAt(entry) }),
   };
 }
+
+/** Whether another file has the name of an adopted one: it may be the only copy of a good snapshot, so it is not deleted. */
+const isReplaced = ({ manifest, problem, objects }: Entry): boolean =>
+  problem !== undefined &&
+  manifest?.source.clusterId === 'unknown' &&
+  objects.some(({ key }) => key === manifest.object.key);
 
 /** The same one after the other: a folder may have ten thousand, and all of them at once need memory. */
 export function* candidatesOf(entries: Iterable<Entry>): Generator<Candidate> {
@@ -74,6 +77,8 @@ export interface ClusterLine {
    * running after that is a different cluster.
    */
   readonly ends?: ReadonlyMap<string, number>;
+  /** Those of which it is not known until when, with the id of the line that began at an unknown time. */
+  readonly unsure?: ReadonlyMap<string, string>;
 }
 
 export interface Owner {
@@ -81,7 +86,7 @@ export interface Owner {
   readonly now: Date;
   readonly clusterName: string;
   readonly namespace?: string;
-  /** The etcd cluster. Undefined if etcd cannot be asked; then the cluster of the newest snapshot is used. */
+  /** The etcd cluster. Undefined if no snapshot says of which etcd it is. */
   readonly cluster?: ClusterLine;
 }
 
@@ -90,13 +95,13 @@ export function exclusion(candidate: Candidate, owner: Owner, cluster: ClusterLi
   return notOurs(candidate, owner) ?? foreignId(candidate, cluster);
 }
 
-/** Returns the cluster of the newest snapshot that names a cluster. */
-export function newestCluster(candidates: readonly Candidate[], owner: Owner): ClusterLine | undefined {
+/** Returns the cluster id of the newest snapshot that names one. */
+export function newestCluster(candidates: readonly Candidate[], owner: Owner): string | undefined {
   const [newest] = candidates
     .filter((candidate) => notOurs(candidate, owner) === undefined)
     .filter(({ clusterId }) => clusterId !== undefined && clusterId !== 'unknown')
     .sort(newestFirst);
-  return newest?.clusterId ? { id: newest.clusterId, lineage: newest.lineage ?? [] } : undefined;
+  return newest?.clusterId;
 }
 
 /** Sorts by time, then by id, so that the result does not depend on the order of the list. */
@@ -119,7 +124,9 @@ function foreignId(candidate: Candidate, cluster: ClusterLine | undefined): stri
   const { clusterId } = candidate;
   if (clusterId === 'unknown') return undefined;
   const isKnown = clusterId !== undefined && cluster && isOfLine(clusterId, timeOf(candidate), cluster);
-  return isKnown ? undefined : `foreign cluster id ${clusterId}`;
+  if (!isKnown) return `foreign cluster id ${clusterId}`;
+  const unknown = cluster.unsure?.get(clusterId);
+  return unknown && `foreign cluster id ${clusterId} perhaps: it is not known when ${unknown} was restored from it`;
 }
 
 /** Whether a snapshot that this etcd took at this time belongs to the line. */

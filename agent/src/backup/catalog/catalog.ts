@@ -21,7 +21,7 @@ import {
 import { type Brief, briefSchema, foundSchema, type Manifest, type Verification } from './manifest.ts';
 import { committedIds, findName, listNames, type Names } from './names.ts';
 import { impatience, isUnreachable, PATIENCE, readEach } from './silence.ts';
-import { isSnapshotId, SNAPSHOT_NAME, splitName } from './snapshot-id.ts';
+import { isPackedName, isSnapshotId, isSnapshotName, splitName } from './snapshot-id.ts';
 
 export * from './documents.ts';
 export * from './keys.ts';
@@ -293,10 +293,14 @@ export function unclaimedFiles(folder: string, names: Names, entries: readonly E
     ([id, objects]) => !isSnapshotId(id) && !unread.has(id) && !isMarked(namedEntry(folder, id, objects)),
   );
   return [...groups.flatMap(([, objects]) => objects), ...names.others.values()]
-    .filter(({ key }) => SNAPSHOT_NAME.test(key) && isValidKey(key) && !claimed.has(key))
+    .filter(({ key }) => isValidKey(key) && !claimed.has(key))
+    .filter(({ key }) => [isSnapshotName, isPackedSnapshot].some((may) => may(key.slice(folder.length + 1))))
     .filter(({ key }) => !findName(folder, names, exactManifestKey(key)))
     .sort((a, b) => b.modified.getTime() - a.modified.getTime());
 }
+
+/** A packed file counts only if its name speaks of a snapshot. */
+const isPackedSnapshot = (name: string): boolean => isPackedName(name) && /etcd|snap|\.db\b/i.test(name);
 
 const namedEntry = (folder: string, id: string, objects: readonly StoredObject[]) => ({
   id,
@@ -473,7 +477,10 @@ function describe<T extends Read>(
   const withheld = unlisted && 'problem' in unlisted ? unlisted : undefined;
   const found = unlisted && 'key' in unlisted ? unlisted : undefined;
   const payload = isInFolder(folder, key) ? (findName(folder, names, key) ?? found) : undefined;
-  const problem = strayProblem(folder, manifest) ?? (withheld ? undefined : payloadProblem(manifest, payload?.size));
+  const problem =
+    strayProblem(folder, manifest) ??
+    (withheld ? undefined : payloadProblem(manifest, payload?.size)) ??
+    rewrittenProblem({ ...common, manifest }, payload);
   const own = isSnapshotId(id)
     ? objects
     : objects.filter((object) => OWN.test(object.key.slice(folder.length + 1 + id.length)));
@@ -496,6 +503,22 @@ function strayProblem(folder: string, { object, extra }: Brief): string | undefi
   const stray = [object.key, ...(extra ? [extra.key] : [])].find((key) => !isInFolder(folder, key));
   if (stray === undefined) return undefined;
   return `its manifest names ${JSON.stringify(stray)}, which is not in the folder ${folder} or is not a valid key`;
+}
+
+/**
+ * Why an adopted file is no longer the one that was adopted: a script may write the same name every night. A copy of a whole
+ * store has new times too, so only a file that is newer than its manifest and than every finding about it counts.
+ */
+export function rewrittenProblem(
+  { manifestKey: key, manifest, objects }: Pick<Entry, 'manifestKey' | 'manifest' | 'objects'>,
+  payload: StoredObject | undefined,
+): string | undefined {
+  if (!payload || manifest?.source.clusterId !== 'unknown') return undefined;
+  const { modified } = payload;
+  if (Number.isNaN(modified.getTime()) || manifest.object.modified === modified.toISOString()) return undefined;
+  const isLater = (other: StoredObject) => !(other.modified < modified);
+  if (objects.some((other) => [key, verificationKeyOf(key)].includes(other.key) && isLater(other))) return undefined;
+  return `its file ${payload.key} was written again after it was adopted`;
 }
 
 export function payloadProblem({ object }: Pick<Brief, 'object'>, size: number | undefined): string | undefined {

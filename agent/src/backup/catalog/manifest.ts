@@ -42,6 +42,11 @@ export const manifestSchema = z.object({
     namespace: z.optional(z.string()),
     /** The etcd cluster ids that this cluster was restored from, newest first. */
     lineage: z.optional(z.array(etcdId)),
+    /**
+     * When this etcd and those that restores connect with it are known to have run, by the snapshots of this folder. It
+     * outlives those that retention deletes. `first` is absent if an earlier one may have been deleted.
+     */
+    family: z.optional(z.array(z.object({ id: etcdId, first: z.optional(instant), last: z.optional(instant) }))),
   }),
   source: z.object({
     clusterId: z.union([etcdId, z.literal('unknown')]),
@@ -116,6 +121,8 @@ export const manifestSchema = z.object({
     sha256,
     etag: z.optional(z.string()),
     parts: z.optional(count),
+    /** Of an adopted file: when it was written, by the store's clock. Another program may write it again. */
+    modified: z.optional(instant),
     compression: z.enum(compressions),
     /** Encrypted with age, after compression. */
     encryption: z.optional(
@@ -182,7 +189,7 @@ export const briefSchema = z.object({
   }).shape,
   source: z.pick(shape.source, { clusterId: true, suspect: true }),
   content: z.pick(shape.content, { sizeBytes: true, sha256: true, hashKV: true, revision: true }),
-  object: z.pick(shape.object, { key: true, sizeBytes: true, sha256: true, encryption: true }),
+  object: z.pick(shape.object, { key: true, sizeBytes: true, sha256: true, encryption: true, modified: true }),
   extra: z.optional(z.object({ key: objectKey })),
 });
 export type Brief = z.infer<typeof briefSchema>;

@@ -14,7 +14,7 @@ import {
   type WholeEntry,
 } from './catalog.ts';
 import { folderOf, type NamedCluster } from './identity/folder.ts';
-import { entriesOf, isOf, ownEntries, ownerOf, type Wanted } from './identity/identity.ts';
+import { entriesOf, isOf, type Line, ownerOf, ownLine, type Wanted } from './identity/identity.ts';
 import { IncompleteError } from './incomplete-error.ts';
 import { listNames } from './names.ts';
 import {
@@ -50,6 +50,7 @@ export interface Newest {
   readonly future: readonly Entry[];
   /** All snapshots of this cluster. */
   readonly own: readonly Entry[];
+  readonly unsure?: Line['unsure'];
 }
 
 /**
@@ -64,13 +65,15 @@ export function newestVerified(
   const isEarly = ({ manifest }: Entry) => !before || (manifest && Date.parse(manifest.createdAt) < before.getTime());
   const isDated = (entry: Entry) => Boolean(isEarly(entry)) && !inFuture(entry, now);
   const isCandidate = (entry: Entry) => isVerified(entry) && isDated(entry);
-  const own = ownEntries(entries, wanted, where, { isCandidate, isDated });
+  const line = ownLine(entries, wanted, where, { isCandidate, isDated, before });
+  const own = line?.entries ?? [];
   return {
     newest:
       (wanted.clusterId === undefined ? undefined : own.find((entry) => !isAdopted(entry) && isCandidate(entry))) ??
       own.find(isCandidate),
     future: own.filter((entry) => isVerified(entry) && inFuture(entry, now)),
     own,
+    unsure: line?.unsure,
   };
 }
 
@@ -171,6 +174,7 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
     (entry && !(young.includes(entry) && isMarkedTaking(entry)) && options.wayOut?.(entry, { now, entries })) || '';
   if (found.newest) {
     refuseAdopted(found.newest, found.own, asked, store);
+    refuseUnsure(found.newest, found.unsure, store);
     warnOfSilent(silent, found.newest, options);
     warnOfUnfinished(
       young.filter((entry) => earliestOf(entry) < end),
@@ -235,6 +239,17 @@ function refuseAdopted(newest: Entry, own: readonly Entry[], asked: Asked, store
   throw new AgentError(
     ExitCode.refused,
     `${store.url}: ${newest.id} was adopted, so its etcd is not known, and ${folderOf(asked)} has snapshots of the cluster id ${id} too, such as ${known.id}; name one of them by its id${orCluster}`,
+  );
+}
+
+/** Throws if the snapshot may be from after the restore that the line continues with: its etcd may have run on beside it. */
+function refuseUnsure({ id, manifest }: Entry, unsure: Line['unsure'], store: Store): void {
+  const clusterId = manifest!.source.clusterId;
+  const restored = unsure?.get(clusterId);
+  if (restored === undefined) return;
+  throw new AgentError(
+    ExitCode.refused,
+    `${store.url}: ${id} is of the cluster id ${clusterId}, and it is not known when ${restored} was restored from it, so it may be from after that; name a snapshot by its id, or pass --cluster-id=${clusterId}`,
   );
 }
 

@@ -27,5 +27,26 @@ export function splitName(name: string): { id: string; suffix: string } | undefi
 /** Whether this may be the id of a snapshot, also one that the user has chosen. */
 export const isId = (text: string): boolean => splitName(`${text}.`)?.id === text;
 
-/** Names of files that look like snapshots, whoever saved them. */
+/** Endings of files that look like snapshots, whoever saved them. */
 export const SNAPSHOT_NAME = /\.(db|snap|snapshot)(\.gz|\.zst)?(\.age)?$/;
+
+/** Names without such an ending: those of k3s and RKE2, also on a node with a domain, of Gardener, and of scripts. */
+const WITHOUT_ENDING = [
+  /^(etcd-snapshot|on-demand)-.+-1\d{9}$/,
+  /^Full-\d+-\d+-1\d{9}(\.gz|\.zst)?$/,
+  /^(?=.*(etcd|snap|backup))[^.]*(20\d{6}|20\d\d[-_]\d\d[-_]\d\d|1\d{9})[^.]*$/i,
+  /^etcd\.backup(\.gz|\.zst)?(\.age)?$/,
+];
+
+/** Whether a file may be a snapshot by its name alone, although only its content shows that. */
+export const hasNoEnding = (name: string): boolean =>
+  !SNAPSHOT_NAME.test(name) && WITHOUT_ENDING.some((pattern) => pattern.test(name));
+
+/** Endings of what other tools pack a snapshot into. */
+const PACKED = /\.(zip|xz|bz2|lz4|lzo|lzma|7z|Z|tar|tgz|gpg|pgp|asc|enc|gz|zst)$/;
+
+/** Whether a snapshot may be packed in a file, in a way that is not read here. */
+export const isPackedName = (name: string): boolean => PACKED.test(name) && !isSnapshotName(name);
+
+/** Whether a file may be a snapshot by its name. */
+export const isSnapshotName = (name: string): boolean => SNAPSHOT_NAME.test(name) || hasNoEnding(name);

@@ -1,7 +1,7 @@
 import type { MemberStatus } from '../../etcd/maintenance.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { ObservedCluster, type ReachedMember } from '../take/source/observe-cluster.ts';
-import { checkAlarms, checkMember } from './check-etcd.ts';
+import { checkAdvisories, checkAlarms, checkMember } from './check-etcd.ts';
 
 const member = (changes: Partial<MemberStatus>) =>
   ({
@@ -24,4 +24,18 @@ test.each([
   ['without a leader', { leader: '0' }, 'failed'],
 ])('a member %s', (_, changes, outcome) => {
   expect(checkMember(member(changes))).toMatchObject([{ outcome }]);
+});
+
+test('a version with known vulnerabilities is a warning that names the version to use', () => {
+  const observed = (...versions: string[]) =>
+    new ObservedCluster(
+      versions.map((version) => member({ version })),
+      [],
+      [],
+    );
+  expect(checkAdvisories(observed('3.6.16', '3.5.35', '3.7.3'))).toEqual([]);
+  expect(checkAdvisories(observed('3.6.11', '3.6.11', '3.4.23'))).toMatchObject([
+    { outcome: 'warning', detail: expect.stringMatching(/^etcd 3\.4\.23 has .*no fix/) },
+    { outcome: 'warning', detail: expect.stringMatching(/^etcd 3\.6\.11 has .*CVE-2026-73499.*use 3\.6\.14 or newer/) },
+  ]);
 });

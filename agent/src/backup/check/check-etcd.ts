@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { adviceOn, advisoriesAsOf, advisoriesFor } from '../../../../src/etcd/advisories.ts';
 import type { EtcdAccess, Member } from '../../etcd/etcd-member.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
@@ -23,6 +24,7 @@ export async function checkEtcd(access: EtcdAccess, log: Log, signal: AbortSigna
       ...observed.members.flatMap(checkMember),
       ...checkMissing(observed, listed),
       ...checkVersions(observed),
+      ...checkAdvisories(observed),
       ...checkRevisions(observed),
       ...checkAlarms(observed),
       ...(await checkQuorum(observed, signal)),
@@ -73,6 +75,15 @@ function checkVersions({ members }: ObservedCluster): Finding[] {
   const versions = [...new Set(members.map(({ status }) => status.version))].sort();
   if (versions.length < 2) return [];
   return [warning('member', `the members run different versions: ${versions.join(', ')}`)];
+}
+
+/** What matters for an etcd of others too: whether it has users is not asked, because only root may ask. */
+export function checkAdvisories({ members }: ObservedCluster): Finding[] {
+  const versions = [...new Set(members.map(({ status }) => status.version))].sort();
+  return versions.flatMap((version) => {
+    const found = advisoriesFor(version);
+    return found.length === 0 ? [] : [warning('version', `${adviceOn(found, version)} (known on ${advisoriesAsOf})`)];
+  });
 }
 
 function checkRevisions({ members }: ObservedCluster): Finding[] {

@@ -2,7 +2,7 @@ import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 
 export interface Finding {
   /**
-   * Subject of the check: `etcd`, `member`, `quorum`, `alarms`, `tls`, `store`, `clock`, `snapshots`, `encryption`,
+   * Subject of the check: `etcd`, `member`, `version`, `quorum`, `alarms`, `tls`, `store`, `clock`, `snapshots`, `encryption`,
    * `etcdutl`.
    */
   readonly check: string;

@@ -1,4 +1,5 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { readRegular } from '../../lib/files/regular-file.ts';
 import { labelsOf, problemOf, render } from '../../lib/metrics/render.ts';
 import type { Sample } from '../../lib/metrics/sample.ts';
 import type { MetricName } from '../../lib/metrics/table.ts';
@@ -41,7 +42,7 @@ const PAIR = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 
 /** Reads the file of an earlier run. What that run named differently, or somebody else wrote, is left out. */
 async function readSamples(file: string): Promise<Sample[]> {
-  const content = await readFile(file, 'utf8').catch(() => '');
+  const content = (await readRegular(file).catch(() => '')).toString();
   return [...content.matchAll(LINE)]
     .map(([, name, pairs = '', value]) => ({
       name: name as MetricName,

@@ -1,4 +1,11 @@
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+
+/** Why intact bytes are not decoded, by the code of Node's error. */
+const REASONS: Readonly<Record<string, string>> = {
+  ZSTD_error_frameParameter_windowTooLarge:
+    'it was compressed with a larger window than is read here; decompress it with `zstd -d --long=31`, and compress it without --long or --ultra',
+  ZSTD_error_dictionary_wrong: 'it was compressed with a dictionary; decompress it with `zstd -d -D DICTIONARY`',
+};
 
 type Bytes = AsyncIterable<Uint8Array>;
 
@@ -21,8 +28,7 @@ export async function* decoded(what: string, source: Bytes, decode: (source: Byt
   } catch (error) {
     if (sourceFailure) throw sourceFailure.error;
     if (error instanceof AgentError) throw error;
-    throw new AgentError(ExitCode.verificationFailed, `the stored bytes are not a complete ${what} stream`, {
-      cause: error,
-    });
+    const why = REASONS[codeOf(error) ?? ''] ?? `the stored bytes are not a complete ${what} stream`;
+    throw new AgentError(ExitCode.verificationFailed, why, { cause: error });
   }
 }

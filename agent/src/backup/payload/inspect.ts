@@ -7,9 +7,10 @@ import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { cannotWrite } from '../../lib/files/file-faults.ts';
 import type { Store, StoredObject } from '../../store/store.ts';
-import type { Manifest } from '../catalog/manifest.ts';
+import type { Compression, Manifest } from '../catalog/manifest.ts';
 import { decompress } from './compression.ts';
 import { checkIdentities, decrypt } from './encryption.ts';
+import { type FileFormat, formatOf, PackedError, peek, unpackText } from './file-format.ts';
 import { scratchDirectory } from './scratch-directory.ts';
 
 const MIB = 1024 * 1024;
@@ -36,6 +37,7 @@ export type RestoredSnapshot = Omit<DatabaseFacts, 'damage'> & {
 export type InspectedSnapshot = Pick<Manifest, 'content'> &
   RestoredSnapshot & {
     readonly stored: { readonly sizeBytes: number; readonly sha256: string };
+    readonly encoding: Encoding;
   };
 
 const failed = (key: string, message: string) => new AgentError(ExitCode.verificationFailed, `${key}: ${message}`);
@@ -47,24 +49,21 @@ const failed = (key: string, message: string) => new AgentError(ExitCode.verific
 export async function inspectSnapshot(
   store: Store,
   object: StoredObject,
-  encoding: Encoding,
   options: InspectOptions,
 ): Promise<InspectedSnapshot> {
   const { scratch } = options;
-  if (encoding.encryption) await checkIdentities(object.key, encoding.encryption.recipients, options.identities);
   await using directory = await scratchDirectory(scratch);
   const file = join(directory.path, 'snapshot.db');
-  const sums = await fetchPlain(store, object, encoding, file, options);
+  const sums = await fetchPlain(store, object, file, options);
   return { ...sums, ...(await tryRestore(object.key, file, join(directory.path, 'data'), options)) };
 }
 
 async function fetchPlain(
   store: Store,
   { key, size }: StoredObject,
-  { compression, encryption }: Encoding,
   file: string,
   { signal, onBytes, identities }: InspectOptions,
-): Promise<Pick<InspectedSnapshot, 'content' | 'stored'>> {
+): Promise<Pick<InspectedSnapshot, 'content' | 'stored' | 'encoding'>> {
   const stored = createHash('sha256');
   const trailer = new TrailerCheck();
   let storedBytes = 0;
@@ -77,9 +76,18 @@ async function fetchPlain(
       yield chunk;
     }
   };
+  // Names may lie, as that of a compressed file without an ending.
+  const raw = await peek(asStored());
+  const isEncrypted = formatOf(raw.head) === 'age';
+  if (isEncrypted) await checkIdentities(key, [], identities);
+  const inner = isEncrypted ? await peek(decrypt(identities, raw.whole, false)) : raw;
+  const compression = readable(formatOf(inner.head), key);
+  const unpacked = compression === 'none' ? inner : await peek(decompress(compression, inner.whole));
+  if (compression !== 'none' && readable(formatOf(unpacked.head), key) !== 'none') {
+    throw new PackedError(key, 'it is compressed twice; decompress it once, and adopt the result');
+  }
   const plain = async function* () {
-    const compressed = encryption ? decrypt(identities, asStored(), false) : asStored();
-    for await (const chunk of decompress(compression, compressed)) {
+    for await (const chunk of unpacked.whole) {
       sizeBytes += chunk.length;
       trailer.add(chunk);
       yield chunk;
@@ -92,7 +100,18 @@ async function fetchPlain(
   return {
     content: { sizeBytes, sha256: whole, trailerSha256: found },
     stored: { sizeBytes: storedBytes, sha256: stored.digest('hex') },
+    // The recipients are not known, because another tool encrypted it.
+    encoding: { compression, ...(isEncrypted && { encryption: { recipients: [] } }) },
   };
+}
+
+/** The compression of what may be a snapshot. Throws for the formats of other tools. */
+function readable(format: FileFormat | undefined, key: string): Compression {
+  if (format === undefined) return 'none';
+  if (format === 'age')
+    throw new PackedError(key, 'it is encrypted twice; decrypt it once with `age -d`, and adopt the result');
+  if (typeof format === 'object') throw new PackedError(key, unpackText(format));
+  return format;
 }
 
 function whyNoTrailer(sizeBytes: number): string {

@@ -151,7 +151,7 @@ async function make(
   await writeContent(store, manifest, file, options);
   const revision = await revisionIn(file, manifest);
   if (revision !== undefined) refuseBeyondLast(manifest.id, revision, made.bumpRevision);
-  const { authEnabled, corruptAlarm, ...found } = await readSettings(
+  const { authEnabled, corruptAlarm, noSpaceAlarm, ...found } = await readSettings(
     file,
     manifest.content.sizeBytes - TRAILER,
     options.signal,
@@ -170,8 +170,9 @@ async function make(
   });
   await sync(dirname(dataDir));
   const { id, clusterId, memberId, revision: begin } = remembered;
-  const known = { ...(begin !== undefined && { revision: begin }), movedAside, authEnabled, corruptAlarm };
-  return { id, clusterId, memberId, token, alreadyRestored: false, ...known };
+  const known = { ...(begin !== undefined && { revision: begin }), movedAside };
+  const switches = { authEnabled, corruptAlarm, noSpaceAlarm };
+  return { id, clusterId, memberId, token, alreadyRestored: false, ...known, ...switches };
 }
 
 /**

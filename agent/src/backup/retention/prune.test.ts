@@ -30,7 +30,8 @@ const files = async () => (await readdir(join(root, 'orders'))).sort();
 const ALL = ['a.db', 'a.json', 'b.db', 'b.json', 'c.db', 'c.json'];
 const run = async (store: FilesystemStore) =>
   prune(store, 'orders', await readCatalog(store, 'orders'), { last: 1 }, context, {});
-const context = { now: NOW, storeNow: NOW, clusterName: 'orders', force: true };
+const cluster = { id: 'c0', lineage: [] };
+const context = { now: NOW, storeNow: NOW, clusterName: 'orders', cluster, force: true };
 
 test('a snapshot that the policy does not keep is deleted', async () => {
   expect(await run(new FilesystemStore({ path: root }))).toMatchObject({ deleted: ['a', 'b'], retained: [] });

@@ -4,7 +4,7 @@ import { moreTime } from '../../lib/limits/run-limit.ts';
 import { callCounter, freeBuffers } from '../../lib/memory.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import { type Candidate, exclusion, newestCluster, newestFirst, toCandidate } from '../catalog/candidate.ts';
+import { type Candidate, exclusion, newestFirst, toCandidate } from '../catalog/candidate.ts';
 import {
   type Entry,
   isVerified,
@@ -212,7 +212,7 @@ function warnOfFall(
   context: RetentionContext,
   warn: ((message: string) => void) | undefined,
 ): void {
-  const cluster = context.cluster ?? newestCluster(candidates, context);
+  const { cluster } = context;
   if (!cluster || context.ownRun) return;
   const own = candidates.filter((each) => exclusion(each, context, cluster) === undefined);
   const [newest] = own
@@ -246,7 +246,7 @@ async function doubtsOf(
   context: RetentionContext,
   options: PruneOptions,
 ): Promise<ReadonlyMap<string, string>> {
-  const cluster = context.cluster ?? newestCluster(candidates, context);
+  const { cluster } = context;
   const verified = candidates
     .filter((each) => each.verified && !exclusion(each, context, cluster))
     .toSorted(newestFirst);

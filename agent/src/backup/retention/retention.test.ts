@@ -361,24 +361,20 @@ describe('what is never deleted', () => {
   });
 });
 
-describe('if etcd cannot be asked', () => {
-  const unasked = { cluster: undefined };
-
-  test('the newest snapshot says which cluster this is, and what it was restored from', () => {
-    const old = [snapshot('2026-11-01T00:00Z', { clusterId: 'a' }), snapshot('2026-11-02T00:00Z', { clusterId: 'a' })];
-    const foreign = snapshot('2026-11-03T00:00Z', { clusterId: 'f' });
-    const newest = snapshot('2026-11-04T00:00Z', { lineage: ['a'] });
-    expect(gone([...old, foreign, newest], { last: 1 }, unasked)).toEqual([old[0]!.id]);
-  });
-
-  test('a snapshot dated in the future or of another cluster does not count', () => {
-    const [old, newest] = days(2);
-    const strange = [
-      snapshot('2036-11-01T00:00Z', { clusterId: 'f' }),
-      snapshot('2026-11-20T00:00Z', { clusterId: 'f', clusterName: 'other' }),
-    ];
-    expect(gone([old!, newest!, ...strange], { last: 1 }, unasked)).toEqual([old!.id]);
-  });
+test('a snapshot that its etcd may have taken after the restore is kept, and takes no part', () => {
+  const old = days(3, { clusterId: 'a' });
+  const decisions = decide(
+    [...old, ...days(3)],
+    { last: 1 },
+    {
+      ...context,
+      cluster: { id: 'b', lineage: ['a'], unsure: new Map([['a', 'b']]) },
+    },
+  );
+  expect(ids(decisions, 'delete')).toHaveLength(2);
+  expect(reasonsFor(old[0]!, decisions)).toEqual([
+    'foreign cluster id a perhaps: it is not known when b was restored from it',
+  ]);
 });
 
 test('1000 random histories keep every promise, and every decision occurs', () => {
@@ -395,6 +391,8 @@ test('1000 random histories keep every promise, and every decision occurs', () =
     "the store's clock",
     'not verified',
     'oldest weekly',
+    'it is not known when',
+    'foreign cluster id',
   ]) {
     expect(outcomes).toContain(outcome);
   }

@@ -3,7 +3,6 @@ import {
   type Candidate,
   type ClusterLine,
   exclusion,
-  newestCluster,
   newestFirst,
   type Owner,
   type Snapshot,
@@ -37,7 +36,7 @@ export function decide(
   policy: RetentionSpec | undefined,
   context: RetentionContext,
 ): Decision[] {
-  const cluster = context.cluster ?? newestCluster(candidates, context);
+  const { cluster } = context;
   const sorted = candidates.toSorted(newestFirst);
   const excluded = new Map(sorted.map((candidate) => [candidate.id, exclusion(candidate, context, cluster)]));
   const snapshots = sorted.filter((candidate): candidate is Snapshot => excluded.get(candidate.id) === undefined);

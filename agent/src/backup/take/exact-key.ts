@@ -11,6 +11,7 @@ import {
   putJson,
   readManifest,
   readVerification,
+  rewrittenProblem,
   verificationKeyOf,
   type WholeEntry,
 } from '../catalog/catalog.ts';
@@ -45,7 +46,13 @@ export async function readExactEntry(store: Store, key: string, options: CallOpt
     const problem = `its manifest names ${JSON.stringify(invalid)}, which is not a valid key`;
     throw new AgentError(ExitCode.verificationFailed, `${where}: ${problem}`);
   }
-  const problem = payloadProblem(manifest, (await store.stat(object.key, options))?.size);
+  const payload = await store.stat(object.key, options);
+  const about = payload && manifest.source.clusterId === 'unknown' ? [own, verificationKeyOf(own)] : [];
+  const objects = (await Promise.all(about.map((each) => store.stat(each, options)))).filter(
+    (each) => each !== undefined,
+  );
+  const problem =
+    payloadProblem(manifest, payload?.size) ?? rewrittenProblem({ manifestKey: own, manifest, objects }, payload);
   if (problem) throw await incomplete(problem, { manifest });
   const { id } = manifest;
   const found = await readVerification(store, verificationKeyOf(own), options).catch(asUnusable);

@@ -4,6 +4,7 @@ import { isTimeout } from '../../lib/limits/run-limit.ts';
 import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
 import { type Entry, readCatalog, reservationKey, takingKey } from '../catalog/catalog.ts';
+import { familyOf } from '../catalog/identity/family.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
 import { lineageOf } from '../catalog/identity/lineage.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
@@ -56,7 +57,7 @@ export async function storeSnapshot(
   const taken = new Set(request.fileName ? [...prepared.values()].flatMap(({ ids }) => ids) : []);
 
   const store = async (origin: Origin) => {
-    const { lineage, waiting, spans } = fromBefore(prepared, runs, request, origin);
+    const { lineage, waiting, spans, families } = fromBefore(prepared, runs, request, origin);
     // Free the lists now: retention reads them again, and memory must not hold both.
     prepared.clear();
     listed.clear();
@@ -112,8 +113,9 @@ export async function storeSnapshot(
           .put(key, body, { signal: within.signal, sizeHint })
           .finally(() => body[Symbol.asyncIterator]().return?.());
         const { object, ...rest } = manifest();
+        const cluster = { ...rest.cluster, family: families.get(target) };
         const stored = {
-          manifest: { ...rest, object: { ...object, ...put }, ...spans.get(target) },
+          manifest: { ...rest, cluster, object: { ...object, ...put }, ...spans.get(target) },
           extra: extra?.bytes,
         };
         run.outcome = await commit(target, stored, request, within, (committed) => {
@@ -213,8 +215,13 @@ function fromBefore(
     for (const warning of warningsFor(entries, target, request, origin, lineage))
       context.log.warn({ store: target.store.url }, warning);
   }
+  const { clusterId } = origin.source;
+  const taken = { clusterId, lineage, at: new Date() };
+  // No listing contains the snapshot of an exact key.
+  const recorded = request.key ? [] : [...prepared];
   return {
     lineage,
+    families: new Map(recorded.map(([target, { isListed }]) => [target, familyOf(known, taken, isListed)])),
     waiting: new Map([...prepared].map(([target, one]) => [target, one.waiting])),
     spans: new Map([...prepared].map(([target, one]) => [target, spanOf(one, request, origin)])),
   };
@@ -224,16 +231,19 @@ interface Prepared {
   readonly entries: readonly Entry[];
   /** Ids that are already in use. */
   readonly ids: readonly string[];
-  readonly waiting?: Waiting;
+  readonly waiting: Waiting | undefined;
   /** Another run may be writing a snapshot. */
   readonly isUnderWay: boolean;
+  /** Whether the store lists its snapshots to this run. */
+  readonly isListed: boolean;
 }
 
 async function prepare({ store }: Target, request: StoreRequest, list: List, context: RunContext): Promise<Prepared> {
   if (request.key && !request.overwrite) await refuseExisting(store, request.key, context);
   const { log, signal } = context;
   const warn = (message: string) => log.warn({ store: store.url }, message);
-  const names = await listOrWarn(store, request, list, { log, signal });
+  const listed = await listOrWarn(store, request, list, { log, signal });
+  const names: Names = listed ?? { groups: new Map(), others: new Map() };
   const keepIndex = (error: unknown) => warn(`the index of the snapshots could not be written: ${messageOf(error)}`);
   const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex, mayLackAll: true });
   const silent = silentText(silentAmong(entries));
@@ -257,7 +267,7 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   const gone = new Set(swept);
   const ids = [...names.groups].filter(([, objects]) => objects.some(({ key }) => !gone.has(key))).map(([id]) => id);
   const isUnderWay = isAnyUnderWay(folderOf(request), names, now - request.sweepAge);
-  return { entries, ids, isUnderWay, ...(waiting && { waiting }) };
+  return { entries, ids, isUnderWay, isListed: listed !== undefined, waiting };
 }
 
 /** A backup does not need the right to list: what it cannot see, it neither sweeps nor compares with. */
@@ -266,7 +276,7 @@ async function listOrWarn(
   request: StoreRequest,
   list: List,
   { log, signal }: Pick<RunContext, 'log' | 'signal'>,
-): Promise<Names> {
+): Promise<Names | undefined> {
   try {
     return await list(store, { signal });
   } catch (error) {
@@ -275,7 +285,7 @@ async function listOrWarn(
       { store: store.url },
       `${error.message}; the backup goes on, without a look at the snapshots of before: leftovers stay, and retention deletes nothing; allow these credentials to list`,
     );
-    return { groups: new Map(), others: new Map() };
+    return undefined;
   }
 }
 

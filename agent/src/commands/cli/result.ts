@@ -32,15 +32,25 @@ export function writeTerminationMessage(json: string, file: string | undefined):
   }
 }
 
-/** Drops the longest fields until the rest fits. These are usually lists, whose length has no limit. */
+/** Number of texts of a list that a result which does not fit keeps. */
+const mostTexts = 64;
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+/** Shortens lists of texts, such as the ids of what retention deleted: else they would take the rest with them. */
+const shortened = (_: string, value: unknown): unknown =>
+  Array.isArray(value) && value.length > mostTexts && value.every(isText) ? value.slice(0, mostTexts) : value;
+
+/** Shortens lists and drops the longest fields until the rest fits. These are usually lists, whose length has no limit. */
 function fit(json: string): string {
-  const result = JSON.parse(json) as Record<string, unknown>;
+  if (Buffer.byteLength(json) <= MAX_TERMINATION_MESSAGE) return json;
+  const result = JSON.parse(JSON.stringify(JSON.parse(json), shortened)) as Record<string, unknown>;
+  result.truncated = true;
   while (Buffer.byteLength(JSON.stringify(result)) > MAX_TERMINATION_MESSAGE) {
     const sizes = Object.entries(result).map(([key, value]) => [key, JSON.stringify(value)?.length ?? 0] as const);
     const [longest] = sizes.sort(([, a], [, b]) => b - a);
     if (!longest) break;
     delete result[longest[0]];
-    result.truncated = true;
   }
   return JSON.stringify(result);
 }

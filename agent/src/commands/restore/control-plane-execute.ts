@@ -1,5 +1,6 @@
 import { type Marker, memberDir, partialDir, readMarker } from '../../control-plane/node/data-directory.ts';
 import type { EtcdNode } from '../../control-plane/node/node.ts';
+import { quotaNotes } from '../../control-plane/restore/free-space.ts';
 import {
   JOURNAL_SCHEMA,
   Journal,
@@ -59,6 +60,11 @@ export async function execute(context: CommandContext, until: State): Promise<Co
   if (before && settings.text('objectKey') === undefined && isAsked(before, settings) && (await isOf(before, node))) {
     return nothingToDo(before, node);
   }
+  const ended = await endedBefore(settings, places);
+  if (ended && before && isRestoreOf(ended.content, before) && (await isOf(before, node))) {
+    return nothingToDo(before, node);
+  }
+  if (ended) throw carriedOut(ended, settings);
   const prepared = await withTimeout(context, (signal, grow) => prepareHere(node, { ...context, signal }, grow));
   if ('done' in prepared) return nothingToDo(prepared.done, node);
   const { note, made } = prepared;
@@ -81,11 +87,29 @@ export async function begun(settings: Settings, { journalDir }: Places): Promise
   return journal;
 }
 
+/**
+ * Finds a restore that has already carried out the request. A request in a file counts once: the kubelet starts the static Pod
+ * again whenever it likes, also after an undo or on newer data. Who names the snapshot on the command line means it.
+ */
+async function endedBefore(settings: Settings, { journalDir }: Places): Promise<Journal | undefined> {
+  if (settings.args.length > 0 || !settings.isSet('config')) return undefined;
+  return (await Journal.all(journalDir)).find(({ content }) => isAsked(content, settings));
+}
+
+function carriedOut({ folder, content: { id, state, startedAt } }: Journal, settings: Settings): AgentError {
+  const file = settings.text('config');
+  return new AgentError(
+    ExitCode.refused,
+    `${folder}: the restore of ${id} that began at ${startedAt} was ${state}, and the request in ${file} is carried out once; to restore again, write a larger bumpRevision into ${file}, or name the snapshot on the command line`,
+  );
+}
+
 /** Prepares the data again if that of an earlier run is lost, for example with its disk. */
 async function makeAgain(journal: Journal, context: CommandContext): Promise<void> {
   const { state, node, id, token, bump, initialCluster } = journal.content;
   const { dataDir } = node.member;
-  const isOurs = (made: Pick<Marker, 'id' | 'token'> | undefined) => made?.id === id && made.token === token;
+  const isOurs = (made: Pick<Marker, 'id' | 'token'> | undefined) =>
+    made !== undefined && isRestoreOf(journal.content, made);
   if (state !== 'prepared' && state !== 'stopped') return;
   if (isOurs(await readPrepared(dataDir)) || isOurs(await readMarker(memberDir(dataDir)))) return;
   const { settings } = context;
@@ -104,6 +128,9 @@ async function makeAgain(journal: Journal, context: CommandContext): Promise<voi
   });
   await journal.set(made);
 }
+
+const isRestoreOf = (one: Pick<Marker, 'id' | 'token'>, other: Pick<Marker, 'id' | 'token'>): boolean =>
+  one.id === other.id && one.token === other.token;
 
 type Request = Pick<Marker, 'id' | 'token' | 'bump' | 'initialCluster' | 'sha256'>;
 
@@ -138,6 +165,7 @@ async function prepareHere(
   return withAnswering(context, async (opened) => {
     const request = await prepareRequest(opened, node, context, grow);
     refusePassedOver(request);
+    for (const note of quotaNotes(node.member, request.manifest)) context.log.warn(note);
     const before = await readMarker(memberDir(node.member.dataDir));
     const { id, content } = request.manifest;
     const isSame = before?.id === id && [content.sha256, undefined].includes(before.sha256);

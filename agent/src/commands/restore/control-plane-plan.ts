@@ -3,11 +3,12 @@ import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { passedOverText } from '../../backup/catalog/passed-over.ts';
 import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
 import { SYSTEMD_ROOTS } from '../../control-plane/node/systemd-unit.ts';
-import { refuseWithoutRoom } from '../../control-plane/restore/free-space.ts';
+import { quotaNotes, refuseWithoutRoom } from '../../control-plane/restore/free-space.ts';
 import { type PlanRequest, planSteps, planText } from '../../control-plane/restore/plan.ts';
-import { bumpAndToken, fetchChecked } from '../../control-plane/restore/prepare.ts';
+import { bumpAndToken, type Checked, fetchChecked } from '../../control-plane/restore/prepare.ts';
 import { highestServed } from '../../control-plane/state/bump.ts';
-import { etcdTrouble } from '../../control-plane/state/health.ts';
+import { finding } from '../../control-plane/state/finding.ts';
+import { etcdTrouble, peerAnswers } from '../../control-plane/state/health.ts';
 import { leftOutNotes, leftOutOf } from '../../control-plane/state/members-left-out.ts';
 import { initialClusterOf } from '../../control-plane/state/snapshot-members.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
@@ -43,12 +44,18 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
     const { bump, token } = bumpAndToken(request, checked, true);
     const initialCluster = initialClusterOf(members);
     const wanted: PlanRequest = {
+      finding: await findingOf(request, checked, signal),
       ...places,
       ...again,
       ...(node.kind === 'systemd' && { mayExist: [...SYSTEMD_ROOTS, ...(node.files ?? [])] }),
       // Passed to all nodes, so that they agree whatever each of them knows.
       flags: [...withNamespace(flags, opened), ...sha256Of(settings, manifest), `--bump-revision=${bump}`],
-      notes: [...(await notesOf(request)), ...switchNotes(manifest.id, checked), ...leftOutNotes(leftOut)],
+      notes: [
+        ...notesOf(request),
+        ...quotaNotes(node.member, manifest),
+        ...switchNotes(manifest.id, checked, true),
+        ...leftOutNotes(leftOut),
+      ],
       id: manifest.id,
       createdAt: manifest.createdAt,
       revision: checked.revision,
@@ -64,15 +71,31 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
     return {
       exitCode: 0,
       text: planText(wanted),
-      data: { id: manifest.id, initialCluster, token, bump, notes: wanted.notes, steps: planSteps(wanted) },
+      data: {
+        id: manifest.id,
+        initialCluster,
+        token,
+        bump,
+        notes: [wanted.finding, ...wanted.notes],
+        steps: planSteps(wanted),
+      },
     };
   });
 }
 
+async function findingOf(
+  { node: { member }, manifest: { createdAt }, served: { here } }: ControlPlaneRequest,
+  { members, revision }: Checked,
+  signal: AbortSignal,
+): Promise<string> {
+  const urls = [...members.flatMap(({ peerUrls }) => peerUrls), ...member.listenPeerUrls];
+  const [trouble, answers] = await Promise.all([etcdTrouble(member), peerAnswers(urls, member, signal)]);
+  return finding({ member, trouble, here, answers, snapshot: { createdAt, revision, members } });
+}
+
 /** Facts to know before the first command. */
-async function notesOf({ passedOver, manifest, served, node }: ControlPlaneRequest): Promise<string[]> {
+function notesOf({ passedOver, manifest, served, node }: ControlPlaneRequest): string[] {
   const { revision, where } = highestServed(served);
-  const trouble = await etcdTrouble(node.member);
   return [
     ...passedOverText(passedOver, manifest.id),
     ...[...new Set([...served.mustAsk, ...served.unknown])].map(
@@ -83,9 +106,6 @@ async function notesOf({ passedOver, manifest, served, node }: ControlPlaneReque
       (path) =>
         `${path} is not mounted into this container, so it was not read, although it may describe etcd; the function below mounts it where it exists`,
     ),
-    trouble === undefined
-      ? 'etcd on this node is healthy and has a quorum: restore only if its data is wrong, because everything since the snapshot will be lost'
-      : `etcd on this node: ${trouble}`,
   ];
 }
 

@@ -2,14 +2,16 @@ import { dirname, resolve } from 'node:path';
 import { type Entry, isVerified, type WholeEntry } from '../../backup/catalog/catalog.ts';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { type PassedOver, passedOverText, timeOf } from '../../backup/catalog/passed-over.ts';
+import { readExtra } from '../../backup/payload/extra.ts';
 import { refuseOtherNode } from '../../control-plane/node/local-address.ts';
+import { refuseCopies } from '../../control-plane/node/manifest-copies.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from '../../control-plane/node/manifests.ts';
-import { refuseMissingFiles } from '../../control-plane/node/needed-files.ts';
+import { refuseUnusableFiles } from '../../control-plane/node/needed-files.ts';
 import { type EtcdNode, readNode } from '../../control-plane/node/node.ts';
 import { apiServersOf } from '../../control-plane/node/processes.ts';
 import { Journal } from '../../control-plane/restore/journal.ts';
 import { type PrepareRequest, readPrepared } from '../../control-plane/restore/prepare.ts';
-import type { RestoreContext } from '../../control-plane/restore/restore.ts';
+import type { RestoreContext } from '../../control-plane/restore/wait.ts';
 import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
 import { beganAfter, dataRevision } from '../../control-plane/state/data-revision.ts';
 import { reachable } from '../../control-plane/state/health.ts';
@@ -18,6 +20,7 @@ import { liveRevisions } from '../../control-plane/state/live-revisions.ts';
 import { type OwnRestore, type Seen, type Served, servedBefore } from '../../control-plane/state/served-revisions.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
+import { filesInTar } from '../../lib/files/tar.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -64,6 +67,7 @@ export async function refuseNode(node: EtcdNode, { manifestsDir }: Places): Prom
     if (folder === undefined || !(await isOfContainer(folder))) continue;
     throw usageError(`${node.source}: ${folder} is not mounted into this container; mount it there`);
   }
+  await refuseCopies(node, manifestsDir);
   if ((await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return;
   const [server] = await apiServersOf(node.member);
   if (!server) return;
@@ -92,7 +96,8 @@ export async function prepareRequest(
   const { manifest } = entry;
   const command = namedCommand(settings, manifest, opened);
   if (!settings.flag('forceForeign')) await refuseOtherCluster(manifest, opened.entries, node.member);
-  await refuseMissingFiles(node, placesOf(settings).manifestsDir, manifest);
+  const stored = async () => filesInTar(await readExtra(opened.store, manifest, { signal, identities }));
+  await refuseUnusableFiles(node, placesOf(settings).manifestsDir, manifest, stored);
   grow(4 * manifest.content.sizeBytes);
   const onBytes = (bytes: number) => progress.bytes(bytes, manifest.object.sizeBytes);
   const [initialCluster, token] = [settings.text('initialCluster'), settings.text('initialClusterToken')];
@@ -114,7 +119,7 @@ export async function prepareRequest(
     etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
     read: { signal, identities, onBytes },
     onPhase: (phase) => progress.phase(phase, manifest.id),
-    onSwitches: (switches) => warnSwitches(manifest.id, switches, context.log),
+    onSwitches: (switches) => warnSwitches(manifest.id, switches, context.log, true),
     entry,
   };
 }
@@ -154,7 +159,9 @@ async function servedOf(
   const journals = await Journal.all(placesOf(settings).journalDir);
   const prepared = await readPrepared(member.dataDir);
   const restores: OwnRestore[] = [
-    ...journals.map(({ content }) => ({ ...content, hasServed: ['served', 'done'].includes(content.state) })),
+    ...journals
+      .filter(hasBegun)
+      .map(({ content }) => ({ ...content, hasServed: ['served', 'done'].includes(content.state) })),
     ...(prepared ? [{ ...prepared, hasServed: false }] : []),
   ];
   const facts = await servedFacts(opened, opened.entries, { signal });
@@ -164,10 +171,14 @@ async function servedOf(
   return found;
 }
 
+/** A restore that was undone before etcd was started, and that nothing has noted in the store, was seen by no client and no node. */
+const hasBegun = ({ content: { state, note, etcdStartedAt } }: Journal): boolean =>
+  state !== 'undone' || note === undefined || etcdStartedAt !== undefined;
+
 async function versionOf({ version, member, image, source }: EtcdNode): Promise<string> {
   if (version) return version;
   for (const url of member.listenClientUrls) {
-    const answer = await httpGet(new URL('/version', url).href, member.clientTls);
+    const answer = await httpGet(new URL('/version', reachable(url)).href, member.clientTls);
     const found = /"etcdserver":"([^"]+)"/.exec(answer?.body ?? '')?.[1];
     if (found) return found;
   }

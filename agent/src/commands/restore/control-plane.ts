@@ -60,12 +60,14 @@ async function check(context: CommandContext): Promise<CommandResult> {
   const node = journal?.content.node ?? (await nodeOf(settings));
   const kubeconfig = settings.text('kubeconfig');
   const client =
-    kubeconfig && (await isFile(kubeconfig)) ? new ApiClient(kubeConfigAccess(kubeconfig), 10_000) : undefined;
+    kubeconfig && (await isFile(kubeconfig))
+      ? new ApiClient(await kubeConfigAccess({ file: kubeconfig }), 10_000)
+      : undefined;
   const log = settings.text('etcdLog');
   try {
     const request: VerifyRequest = {
       node,
-      ...(restored && { clusterId: restored.clusterId }),
+      ...(restored && { restored }),
       manifestsDir,
       ...(client && { client }),
       since: new Date(journal?.content.etcdStartedAt ?? Date.now() - HOUR),

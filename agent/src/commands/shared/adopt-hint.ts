@@ -9,6 +9,7 @@ import {
   payloadIn,
   payloadProblem,
   reservationKey,
+  rewrittenProblem,
 } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { quoted } from '../../lib/quoted.ts';
@@ -89,7 +90,8 @@ function orphanOf(entry: Entry): StoredObject | undefined {
   if (unread || manifest?.source.suspect?.length) return undefined;
   if (!manifest) return isBeingDeleted(entry) ? undefined : payloadIn(entry);
   const payload = objects.find(({ key }) => key === manifest.object.key);
-  return payload && payloadProblem(manifest, payload.size) === undefined ? undefined : payload;
+  const problem = payload && (payloadProblem(manifest, payload.size) ?? rewrittenProblem(entry, payload));
+  return problem === undefined ? undefined : payload;
 }
 
 const ownerOf = ({ key }: StoredObject, { manifestKey }: Entry, { entries }: Pick<HintContext, 'entries'>) =>

@@ -1,5 +1,6 @@
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
+import { quoted } from '../../lib/quoted.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { HINT_LIMIT } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
@@ -14,7 +15,12 @@ export async function adoptableHint(opened: OpenedStore, context: CommandContext
       import('../../backup/adopt/adopt.ts'),
       import('./adopt-key.ts'),
     ]);
-    const { found } = await findAdoptable(await adoptContext(opened, context, entries), context);
+    const { found, skipped } = await findAdoptable(await adoptContext(opened, context, entries), context);
+    const [first] = skipped;
+    if (found.length === 0 && first) {
+      const others = skipped.length === 1 ? '' : `, and ${skipped.length - 1} more`;
+      return `; ${folderOf(opened)} has ${quoted(first.key)}, but ${first.why}${others}`;
+    }
     if (found.length === 0) return '';
     const identity = found.some(({ object }) => isEncrypted(object.key)) ? ' --age-identity-file=FILE' : '';
     const count = found.length === 1 ? '1 file' : `${found.length} files`;

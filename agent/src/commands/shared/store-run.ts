@@ -209,7 +209,7 @@ function warnOfOthers(entry: WholeEntry, { settings, log }: CommandContext): voi
 async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes: number) => void): Promise<WholeEntry> {
   const { store } = opened;
   const { settings, signal, log } = context;
-  const key = settings.text('objectKey');
+  const key = await behindLink(settings.text('objectKey'), store, context);
   const adopt = settings.flag('adopt');
   if (adopt && !key) throw usageError('--adopt: name the file with --object-key');
   if (key && adopt) {
@@ -240,6 +240,19 @@ async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes:
     wayOut: (entry, known) => adoptHint(opened, entry, { settings, ...known }),
     warn: (message) => log.warn(withListFlags(message, opened)),
   });
+}
+
+/** The key of the file that a link leads to: a script may keep a link to its newest snapshot. */
+async function behindLink(
+  key: string | undefined,
+  store: Store,
+  { signal, log }: Pick<CommandContext, 'signal' | 'log'>,
+): Promise<string | undefined> {
+  if (key === undefined || !store.links) return key;
+  const found = await store.stat(key.replace(/^\/+/, ''), { signal }).catch(() => undefined);
+  if (found?.linkTo === undefined) return key;
+  log.warn(`${key} is a link to ${found.linkTo}`);
+  return found.linkTo;
 }
 
 /** Reads the snapshots without a manifest, whether it was lost or is not there yet. */

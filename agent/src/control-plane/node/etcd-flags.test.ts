@@ -1,4 +1,4 @@
-import { effectiveFlags, flagsOfArguments, flagsOfConfig, urlsOfArguments } from './etcd-flags.ts';
+import { effectiveFlags, etcdUrls, flagsOfArguments, flagsOfConfig } from './etcd-flags.ts';
 
 const noConfig = () => Promise.reject(new Error('there is none'));
 
@@ -15,7 +15,13 @@ test('flags are read in every spelling that etcd takes', () => {
 test('the last of a repeated flag counts, and its URLs add up', () => {
   const args = ['--etcd-servers=http://a,http://b', '--etcd-servers', 'http://c'];
   expect(flagsOfArguments(args)).toEqual({ 'etcd-servers': 'http://c' });
-  expect(urlsOfArguments(args, 'etcd-servers')).toEqual(['http://a', 'http://b', 'http://c']);
+  expect(etcdUrls(args)).toEqual(['http://a', 'http://b', 'http://c']);
+  expect(
+    etcdUrls([
+      '--etcd-servers=http://a',
+      '--etcd-servers-overrides=/events#http://b;http://c,apps/deployments#http://d',
+    ]),
+  ).toEqual(['http://a', 'http://b', 'http://c', 'http://d']);
 });
 
 test('flags take precedence over the environment, and a config file over both', async () => {
@@ -27,6 +33,19 @@ test('flags take precedence over the environment, and a config file over both', 
   expect(flags).toEqual({ name: 'file', 'cert-file': '/c.crt', 'peer-cert-file': '/p.crt' });
 });
 
+test('a setting without a value is not set, wherever it is', async () => {
+  const config =
+    'name: cp1\nwal-dir:\ndata-dir: ""\npeer-transport-security:\nclient-transport-security:\n  cert-file:\n  key-file: ~\n';
+  const env = { ETCD_WAL_DIR: '', ETCD_DATA_DIR: '/env', ETCD_NAME: '' };
+  expect(await effectiveFlags(['--config-file=x'], {}, async () => config)).toEqual({ name: 'cp1' });
+  expect(await effectiveFlags(['--wal-dir=', '--name', 'cp1'], env, noConfig)).toEqual({
+    name: 'cp1',
+    'data-dir': '/env',
+  });
+  // An empty flag takes precedence too, and means the default.
+  expect(await effectiveFlags(['--data-dir='], env, noConfig)).toEqual({});
+});
+
 test('a file that is not a config file is reported', () => {
-  expect(() => flagsOfConfig('just words')).toThrow(/not a map/);
+  for (const text of ['just words', '- a\n- b']) expect(() => flagsOfConfig(text)).toThrow(/not a map/);
 });

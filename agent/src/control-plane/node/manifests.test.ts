@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { moveIn, moveOut } from './manifests.ts';
+import { moveManifests } from './manifests.ts';
 
 const NAMES = ['etcd.yaml', 'kube-apiserver.yaml'];
 /** A file system of its own on Linux. */
@@ -18,9 +18,9 @@ beforeEach(async () => {
 afterEach(() => Promise.all([manifests, journal].map((folder) => rm(folder, { recursive: true }))));
 
 test('manifests are moved to another mount and back', async () => {
-  await moveOut(manifests, journal);
+  await moveManifests(NAMES, manifests, journal);
   expect([await readdir(manifests), (await readdir(journal)).sort()]).toEqual([[], NAMES]);
-  await moveIn(NAMES, journal, manifests);
+  await moveManifests(NAMES, journal, manifests);
   expect([(await readdir(manifests)).sort(), await readdir(journal)]).toEqual([NAMES, []]);
   const file = join(manifests, 'etcd.yaml');
   expect([await readFile(file, 'utf8'), (await stat(file)).mode & 0o777]).toEqual(['etcd.yaml', 0o600]);
@@ -28,12 +28,12 @@ test('manifests are moved to another mount and back', async () => {
 
 test('a manifest that a killed run has copied and not removed is moved', async () => {
   await writeFile(join(journal, 'etcd.yaml'), 'etcd.yaml');
-  await moveOut(manifests, journal);
+  await moveManifests(NAMES, manifests, journal);
   expect([await readdir(manifests), (await readdir(journal)).sort()]).toEqual([[], NAMES]);
 });
 
 test('a manifest is never moved over another one', async () => {
   await writeFile(join(journal, 'etcd.yaml'), 'of someone else');
-  await expect(moveOut(manifests, journal)).rejects.toThrow(/etcd.yaml both exist/);
+  await expect(moveManifests(NAMES, manifests, journal)).rejects.toThrow(/etcd.yaml both exist/);
   expect(await readFile(join(manifests, 'etcd.yaml'), 'utf8')).toBe('etcd.yaml');
 });

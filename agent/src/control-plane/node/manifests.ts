@@ -8,7 +8,6 @@ export const API_SERVER_MANIFEST = 'kube-apiserver.yaml';
 /** Clients that cache what they read from the API server. A restart makes them read it again. */
 const CLIENTS = ['kube-controller-manager.yaml', 'kube-scheduler.yaml'];
 
-/** In the order in which they are moved out: the API server before etcd, so that it shuts down cleanly. */
 const ALL = [...CLIENTS, API_SERVER_MANIFEST, ETCD_MANIFEST];
 export const API_MANIFESTS = [API_SERVER_MANIFEST, ...CLIENTS];
 
@@ -23,12 +22,8 @@ export async function manifestsIn(directory: string): Promise<string[]> {
   return ALL.filter((name) => files.includes(name));
 }
 
-/** Moves all manifests out of the folder that the kubelet watches. */
-export async function moveOut(from: string, to: string): Promise<void> {
-  for (const name of await manifestsIn(from)) await move(name, from, to);
-}
-
-export async function moveIn(names: readonly string[], from: string, to: string): Promise<void> {
+/** Moves these manifests, as far as they are there: out of the folder that the kubelet watches, or back. */
+export async function moveManifests(names: readonly string[], from: string, to: string): Promise<void> {
   const held = await manifestsIn(from);
   for (const name of names.filter((each) => held.includes(each))) await move(name, from, to);
 }

@@ -20,6 +20,8 @@ export interface MemberFlags {
   readonly clientUrls: readonly string[];
   readonly listenClientUrls: readonly string[];
   readonly metricsUrls: readonly string[];
+  /** Largest database to which etcd still writes, in bytes. Undefined without a limit. */
+  readonly quota?: number;
   readonly clientTls: TlsFiles;
   readonly peerTls: TlsFiles;
 }
@@ -33,6 +35,14 @@ interface Where {
   readonly workingDirectory?: string;
 }
 
+const DEFAULT_QUOTA = 2 * 1024 ** 3;
+
+/** 0 is the default, and a negative number no limit. */
+function quotaOf(flag: string): Pick<MemberFlags, 'quota'> {
+  const bytes = Number(flag);
+  return bytes >= 0 ? { quota: bytes || DEFAULT_QUOTA } : {};
+}
+
 const list = (value: string | undefined): string[] => (value ?? '').split(',').filter(Boolean);
 
 /** Fills in etcd's defaults for missing flags. */
@@ -41,6 +51,11 @@ export function memberFlags(
   { source, hostPath = (path) => path, workingDirectory }: Where,
 ): MemberFlags {
   const mistake = (message: string) => new AgentError(ExitCode.usage, `${source}: ${message}`);
+  if (/^(1|t|true)$/i.test(flags['force-new-cluster'] ?? '')) {
+    throw mistake(
+      'etcd is started with --force-new-cluster, which removes all other members at every start; remove it, on every node',
+    );
+  }
   const name = flags.name ?? 'default';
   const given = flags['data-dir'] ?? `${name}.etcd`;
   if (!isAbsolute(given) && workingDirectory === undefined) {
@@ -78,6 +93,7 @@ export function memberFlags(
     clientUrls: [...new Set([...listenClientUrls, ...list(flags['advertise-client-urls'])])],
     listenClientUrls,
     metricsUrls: list(flags['listen-metrics-urls']),
+    ...quotaOf(flags['quota-backend-bytes'] ?? '0'),
     clientTls: tls(''),
     peerTls: tls('peer-'),
   };

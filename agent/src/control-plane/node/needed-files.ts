@@ -4,7 +4,9 @@ import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { isOfContainer } from '../../store/container-path.ts';
+import { refuseExpired } from './certificate-times.ts';
 import { givenFlags } from './etcd-flags.ts';
+import { certificatesCommand } from './kubeadm-certificates.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from './manifests.ts';
 import type { EtcdNode } from './node.ts';
 import { readStaticPod } from './static-pod.ts';
@@ -12,32 +14,50 @@ import { readStaticPod } from './static-pod.ts';
 /** Flags of kube-apiserver whose value is a file that it reads at startup. */
 const READS = /(file|config|certificate|client-key)$/;
 
-/** Refuses if files are missing that etcd or the API server needs to start: the restore would stop half-way. */
-export async function refuseMissingFiles(
+/** Flags of kube-apiserver with a certificate without which it reaches no etcd, or no client reaches it. */
+const SERVES = /^(etcd-cafile|etcd-certfile|tls-cert-file|tls-sni-cert-key|client-ca-file)$/;
+
+/** Refuses if files are missing, or have expired, that etcd or the API server needs to start: the restore would stop half-way. */
+export async function refuseUnusableFiles(
   { member }: EtcdNode,
   manifestsDir: string,
   manifest: Pick<Manifest, 'id' | 'extra' | 'host'>,
+  readStored: () => Promise<StoredFiles>,
 ): Promise<void> {
   const tls = [member.clientTls, member.peerTls].flatMap(({ cacert, cert, key }) => [cacert, cert, key]);
-  const { files: ofServer, encryptionConfig } = await filesOfApiServer(manifestsDir);
+  const { files: ofServer, certificates, encryptionConfig } = await filesOfApiServer(manifestsDir);
   const files = [...tls.filter((file) => file !== undefined), ...ofServer];
   const missing: string[] = [];
   for (const file of new Set(files)) if (await isMissing(file)) missing.push(file);
-  if (missing.length === 0) return;
+  if (missing.length === 0) return refuseExpired([...tls.filter((file) => file !== undefined), ...certificates]);
   throw new AgentError(
     ExitCode.usage,
-    `${missing.join(', ')}: ${missing.length === 1 ? 'is' : 'are'} missing, and etcd and the API server cannot start without ${missing.length === 1 ? 'it' : 'them'}; ${remedy(missing, encryptionConfig, manifestsDir, manifest)}`,
+    `${missing.join(', ')}: ${missing.length === 1 ? 'is' : 'are'} missing, and etcd and the API server cannot start without ${missing.length === 1 ? 'it' : 'them'}; ${await remedy(missing, { encryptionConfig, manifestsDir, manifest, readStored })}`,
   );
 }
 
-async function filesOfApiServer(manifestsDir: string): Promise<{ files: string[]; encryptionConfig?: string }> {
-  if (!(await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return { files: [] };
+interface ServerFiles {
+  readonly files: readonly string[];
+  readonly certificates: readonly string[];
+  readonly encryptionConfig?: string;
+}
+
+async function filesOfApiServer(manifestsDir: string): Promise<ServerFiles> {
+  if (!(await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return { files: [], certificates: [] };
   const { args, hostPath } = await readStaticPod(join(manifestsDir, API_SERVER_MANIFEST), 'kube-apiserver');
   // Some flags may be given several times, each with a file of its own.
   const flags = givenFlags(args);
-  const files = flags.flatMap(filesOfFlag).filter((file) => file.startsWith('/'));
+  const filesOf = (some: typeof flags) =>
+    some
+      .flatMap(filesOfFlag)
+      .filter((file) => file.startsWith('/'))
+      .map(hostPath);
   const encryption = flags.findLast(([name]) => name === 'encryption-provider-config')?.[1];
-  return { files: files.map(hostPath), ...(encryption && { encryptionConfig: hostPath(encryption) }) };
+  return {
+    files: filesOf(flags),
+    certificates: filesOf(flags.filter(([name]) => SERVES.test(name))),
+    ...(encryption && { encryptionConfig: hostPath(encryption) }),
+  };
 }
 
 function filesOfFlag([name, value]: [name: string, value: string]): string[] {
@@ -55,16 +75,27 @@ async function isMissing(file: string): Promise<boolean> {
 /** Files that all nodes of a control plane share. Other certificates belong to one node. */
 const SHARED = /\/(ca|sa|front-proxy-ca)\.(crt|key|pub)$/;
 
+/** The files beside the snapshot, by their absolute paths. */
+export type StoredFiles = ReadonlyMap<string, Buffer>;
+
+interface Remedy {
+  readonly encryptionConfig: string | undefined;
+  readonly manifestsDir: string;
+  readonly manifest: Pick<Manifest, 'id' | 'extra' | 'host'>;
+  readonly readStored: () => Promise<StoredFiles>;
+}
+
 /** Names only shared files from the backup of another node: the rest would give this node the identity of the other. */
-function remedy(
-  missing: readonly string[],
-  encryptionConfig: string | undefined,
-  manifestsDir: string,
-  { id, extra, host }: Pick<Manifest, 'id' | 'extra' | 'host'>,
-): string {
-  const isStored = (file: string) => extra?.paths.some((path) => file === path || file.startsWith(`${path}/`)) ?? false;
-  const make = 'kubeadm init phase certs all creates certificates with the existing CAs';
-  const shared = missing.filter((file) => isStored(file) && (SHARED.test(file) || file === encryptionConfig));
+async function remedy(missing: readonly string[], request: Remedy): Promise<string> {
+  const { manifestsDir, manifest, readStored } = request;
+  const { id, extra, host } = manifest;
+  const stored = extra ? await readStored().catch(() => undefined) : undefined;
+  const pem = [...(stored ?? [])].find(([file]) => file.endsWith('/apiserver.crt'))?.[1].toString();
+  const create = await certificatesCommand(manifestsDir, 'all', pem === undefined ? undefined : { pem, host });
+  const make = `create certificates with the existing CAs: ${create}`;
+  const isStored = (file: string) =>
+    stored?.has(file) ?? extra?.paths.some((path) => file === path || file.startsWith(`${path}/`)) ?? false;
+  const shared = await sharedOf(stored ? [...stored.keys()] : withKeys(missing).filter(isStored), request);
   if (shared.length === 0) {
     const [them, copies] = missing.length === 1 ? ['it', 'copy'] : ['them', 'copies'];
     const why = missing.some(isStored)
@@ -76,4 +107,15 @@ function remedy(
   const from = host?.nodeName ? ` (of ${host.nodeName})` : '';
   const members = shared.map((file) => quoted(file.slice(1))).join(' ');
   return `restore the files that the backup holds${from} and that all nodes share: etcd-agent restore extra ${quoted(id)} --to=${tar}, with the same --store, --cluster and --age-identity-file, then tar -xpf ${tar} -C / ${members}; ${make}`;
+}
+
+/** kubeadm signs with the keys of the authorities, which no flag of etcd or the API server names. */
+const withKeys = (files: readonly string[]): string[] => [
+  ...new Set(files.flatMap((file) => [file, ...(/ca\.crt$/.test(file) ? [file.replace(/\.crt$/, '.key')] : [])])),
+];
+
+async function sharedOf(files: readonly string[], { encryptionConfig }: Remedy): Promise<string[]> {
+  const shared = files.filter((file) => SHARED.test(file) || file === encryptionConfig);
+  const areMissing = await Promise.all(shared.map(isMissing));
+  return shared.filter((_, n) => areMissing[n]);
 }

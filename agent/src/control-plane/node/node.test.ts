@@ -84,6 +84,123 @@ test.each([
   await expect(readNode({ manifestsDir: root })).rejects.toThrow(message);
 });
 
+const plain = stringify(kubeadm);
+const changed = (change: (container: Record<string, unknown>, spec: Record<string, unknown>) => void): string => {
+  const copy = structuredClone(kubeadm);
+  change(copy.spec.containers[0] as unknown as Record<string, unknown>, copy.spec);
+  return stringify(copy);
+};
+const withEnv = (env: unknown, from: string, to: string) =>
+  changed((container) => {
+    container.env = env;
+    container.command = (container.command as string[]).map((word) => word.replace(from, to));
+  });
+
+test.each([
+  ['a last line of dashes', `${plain}---\n`],
+  ['dashes before and after', `---\n${plain}\n---\n`],
+  ['a second document, which the kubelet ignores', `${plain}---\nkind: [\n`],
+  [
+    'fields without a value',
+    changed((container) => Object.assign(container, { args: null, env: null, workingDir: null })),
+  ],
+  [
+    'a user without a value',
+    changed((container) => Object.assign(container, { securityContext: { runAsUser: null } })),
+  ],
+  [
+    'variables, also of variables',
+    withEnv(
+      [
+        { name: 'HOST', value: 'cp' },
+        { name: 'NODE', value: '$(HOST)1' },
+      ],
+      '=cp1',
+      '=$(NODE)',
+    ),
+  ],
+  [
+    'variables that nobody needs',
+    withEnv([{ name: 'X', valueFrom: { fieldRef: {} } }], '--listen-metrics', '--x=$(X) --listen-metrics'),
+  ],
+])('the kubelet starts a manifest with %s', async (_, text) => {
+  await writeFile(join(root, 'etcd.yaml'), text);
+  const { member } = await readNode({ manifestsDir: root });
+  expect([member.name, member.dataDir]).toEqual(['cp1', '/disk/etcd']);
+});
+
+test.each([
+  ['a folder of a volume', { subPath: 'a/b' }, '/disk/etcd/a/b'],
+  ['a folder that a variable names', { subPathExpr: 'of-$(NODE)' }, '/disk/etcd/of-cp1'],
+])('%s is mounted', async (_, more, dataDir) => {
+  const mount = (container: Record<string, unknown>) => {
+    container.env = [{ name: 'NODE', value: 'cp1' }];
+    Object.assign((container.volumeMounts as object[])[0]!, more);
+  };
+  await writeFile(join(root, 'etcd.yaml'), changed(mount));
+  expect((await readNode({ manifestsDir: root })).member.dataDir).toBe(dataDir);
+});
+
+test.each([
+  [
+    '=cp1',
+    '=$(NODE)',
+    [{ name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
+    /--name is \$\(NODE\)/,
+  ],
+  ['=/var/lib/etcd', '=/var/lib/$(WHERE)', [], /--data-dir is \/var\/lib\/\$\(WHERE\)/],
+  ['--name=cp1', '--logger=zap', [{ name: 'ETCD_NAME', valueFrom: {} }], /--name is \$\(ETCD_NAME\)/],
+])('a value that only the kubelet knows is refused: %s as %s', async (from, to, env, message) => {
+  await writeFile(join(root, 'etcd.yaml'), withEnv(env, from, to));
+  await expect(readNode({ manifestsDir: root })).rejects.toThrow(message);
+});
+
+test('--data-dir does not change where the static Pod has its data', async () => {
+  await writeFile(join(root, 'etcd.yaml'), plain);
+  for (const dataDir of ['/disk/etcd', '/var/lib/etcd', '/disk/etcd/']) {
+    expect((await readNode({ manifestsDir: root, dataDir })).member.dataDir).toBe('/disk/etcd');
+  }
+  await expect(readNode({ manifestsDir: root, dataDir: '/elsewhere' })).rejects.toThrow(
+    /^--data-dir: the data of .*etcd\.yaml are in \/disk\/etcd, not in \/elsewhere/,
+  );
+});
+
+test('of several descriptions of etcd one must be chosen', async () => {
+  await expect(readNode({ manifestsDir: root, unit: 'a', configFile: 'b' })).rejects.toThrow(
+    '--etcd-unit and --etcd-config-file: choose one',
+  );
+});
+
+describe('a left-over --force-new-cluster is refused: each start would remove the other members', () => {
+  const withFlag = (...flags: string[]) => {
+    const [container] = kubeadm.spec.containers;
+    const command = [...container!.command, ...flags];
+    return manifest({ ...kubeadm, spec: { ...kubeadm.spec, containers: [{ ...container, command }] } });
+  };
+  const refused = /--force-new-cluster, .*remove it/;
+
+  test.each(['--force-new-cluster', '--force-new-cluster=true', '-force-new-cluster=1'])('%s', async (flag) => {
+    await withFlag(flag);
+    await expect(readNode({ manifestsDir: root })).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(refused),
+    });
+  });
+
+  test('in the environment or a config file', async () => {
+    const file = join(root, 'etcd');
+    await writeFile(file, 'ETCD_DATA_DIR=/data\nETCD_FORCE_NEW_CLUSTER=true\n');
+    await expect(readNode({ manifestsDir: root, environmentFile: file })).rejects.toThrow(refused);
+    await writeFile(file, 'data-dir: /data\nforce-new-cluster: true\n');
+    await expect(readNode({ manifestsDir: root, configFile: file })).rejects.toThrow(refused);
+  });
+
+  test('but not when it is switched off', async () => {
+    await withFlag('--force-new-cluster=true', '--force-new-cluster=false');
+    expect((await readNode({ manifestsDir: root })).member.name).toBe('cp1');
+  });
+});
+
 test('a write-ahead log in its default place is not separate; another place inside the member is refused', async () => {
   const env = join(root, 'etcd.env');
   const read = async (walDir: string) => {
@@ -101,6 +218,49 @@ test('a unit that starts etcd from a shell is refused', async () => {
   const unit = join(root, 'etcd.service');
   await writeFile(unit, '[Service]\nExecStart=-/bin/bash -c "exec etcd --data-dir=/srv/etcd"\n');
   await expect(readNode({ manifestsDir: root, unit })).rejects.toThrow(/starts etcd from a shell \(\/bin\/bash\)/);
+});
+
+test.each([
+  [
+    '/usr/bin/docker run -v /srv/etcd:/etcd-data etcd:3.6 etcd --data-dir=/etcd-data',
+    /in a container .*\(\/usr\/bin\/docker\)/,
+  ],
+  ['podman run --net=host etcd etcd --data-dir=/d', /in a container .*\(podman\)/],
+  ['/usr/bin/nice -n 5 /usr/bin/podman run etcd', /in a container .*\(\/usr\/bin\/podman\)/],
+  ['/usr/bin/nsenter -t 1 -m /usr/bin/etcd --data-dir=/d', /starts \/usr\/bin\/nsenter, not etcd/],
+  ['/usr/lib/coreos/etcd-wrapper --data-dir=/d', /starts \S+etcd-wrapper, not etcd/],
+  ['/usr/bin/etcd --data-dir=/d\nRootDirectory=/srv/root', /a root of its own \(\/srv\/root\)/],
+  ['/usr/bin/etcd --data-dir=/d\nRootImage=/srv/image.raw', /a root of its own/],
+])('a unit that starts something else, or elsewhere, is refused: %s', async (line, message) => {
+  const unit = join(root, 'etcd.service');
+  await writeFile(unit, `[Service]\nExecStart=${line}\n`);
+  await expect(readNode({ manifestsDir: root, unit })).rejects.toMatchObject({
+    exitCode: 2,
+    message: expect.stringMatching(message),
+  });
+});
+
+test.each([
+  '/opt/etcd-v3.6.5/etcd --data-dir=/d',
+  '/usr/local/bin/etcd-v3.6.5 --data-dir=/d',
+  '/usr/bin/etcd3 --data-dir=/d',
+  '/usr/bin/nice -n 5 /usr/bin/ionice -c 2 /usr/bin/etcd --data-dir=/d',
+  '/usr/bin/etcd --data-dir=/d\nRootDirectory=/',
+])('a unit that starts etcd: %s', async (line) => {
+  const unit = join(root, 'etcd.service');
+  await writeFile(unit, `[Service]\nExecStart=${line}\n`);
+  expect((await readNode({ manifestsDir: root, unit })).member.dataDir).toBe('/d');
+});
+
+test.each([
+  ['', 2 * 1024 ** 3],
+  ['0', 2 * 1024 ** 3],
+  ['8589934592', 8 * 1024 ** 3],
+  ['-1', undefined],
+])('the quota of --quota-backend-bytes=%s', async (given, quota) => {
+  const file = join(root, 'etcd.env');
+  await writeFile(file, `ETCD_DATA_DIR=/d\nETCD_QUOTA_BACKEND_BYTES=${given}\n`);
+  expect((await readNode({ manifestsDir: root, environmentFile: file })).member.quota).toBe(quota);
 });
 
 test.each([

@@ -1,15 +1,16 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { AgentError, messageOf, usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
 import { isOfContainer } from '../../store/container-path.ts';
-import { type EtcdFlags, effectiveFlags, urlsOfArguments } from './etcd-flags.ts';
-import { addresses, hostOf } from './local-address.ts';
+import { type EtcdFlags, effectiveFlags, flagsOfArguments } from './etcd-flags.ts';
+import { addressesOf, isOwn } from './local-address.ts';
 import { type MemberFlags, memberFlags } from './member-flags.ts';
+import { pathsOf } from './mount-namespace.ts';
 import { type EtcdProcess, etcdProcesses } from './processes.ts';
-import { readStaticPod } from './static-pod.ts';
+import { readStaticPod, unknownIn as unknownToPod } from './static-pod.ts';
 import {
   asWritten,
   dropInsOf,
@@ -49,12 +50,23 @@ export interface NodeSources {
 }
 
 const SHELL = /^(ba|da|a|k|mk|z)?sh$/;
+const CONTAINER = /^(docker|podman|nerdctl|ctr|crictl|rkt|runc|crun|lxc|lxc-start|systemd-nspawn|machinectl|chroot)$/;
+/** Programs that start another one in the same place. */
+const PREFIX = /^(nice|ionice|taskset|numactl|chrt)$/;
+/** Also with its version: `etcd-v3.6.5`. */
+const ETCD = /^etcd(-?v?\d[\w.-]*)?$/;
 
 export const ETCD_MANIFEST = 'etcd.yaml';
 
 /** Reads the flags of this node's etcd: from the named source, otherwise from kubeadm's manifest, otherwise from a running process. */
 export async function readNode(sources: NodeSources): Promise<EtcdNode> {
-  const { manifestsDir, unit, environmentFile, configFile } = sources;
+  const { manifestsDir, unit, environmentFile, configFile, dataDir } = sources;
+  const given = [
+    ...(unit ? ['--etcd-unit'] : []),
+    ...(environmentFile ? ['--etcd-environment-file'] : []),
+    ...(configFile ? ['--etcd-config-file'] : []),
+  ];
+  if (given.length > 1) throw usageError(`${given.join(' and ')}: choose one`);
   if (unit) return fromUnit(unit, sources);
   if (environmentFile) {
     const env = parseEnvironmentFile(await text('--etcd-environment-file', environmentFile));
@@ -64,8 +76,13 @@ export async function readNode(sources: NodeSources): Promise<EtcdNode> {
     return outside(configFile, await flagsOf([`--config-file=${configFile}`], {}, '--etcd-config-file'), sources);
   }
   const files = await readdir(manifestsDir).catch(() => undefined);
-  if (files?.includes(ETCD_MANIFEST)) return fromStaticPod(join(manifestsDir, ETCD_MANIFEST));
-  return fromProcess(sources);
+  if (!files?.includes(ETCD_MANIFEST)) return fromProcess(sources);
+  const node = await fromStaticPod(join(manifestsDir, ETCD_MANIFEST));
+  const places = [node.member.dataDir, node.dataDir].map((path) => resolve('/', path));
+  if (dataDir === undefined || places.includes(resolve('/', dataDir))) return node;
+  throw usageError(
+    `--data-dir: the data of ${node.source} are in ${node.member.dataDir}, not in ${dataDir}; omit --data-dir, or correct the manifest`,
+  );
 }
 
 export async function fromStaticPod(file: string): Promise<EtcdNode> {
@@ -78,6 +95,14 @@ export async function fromStaticPod(file: string): Promise<EtcdNode> {
       throw usageError(`${file}: etcd's config file cannot be read ${readFault(error)}`);
     },
   );
+  for (const [name, value] of Object.entries(flags)) {
+    const unknown = NEEDED.test(name) ? unknownToPod(value) : undefined;
+    if (unknown !== undefined) {
+      throw usageError(
+        `${file}: --${name} is ${value}, and only the kubelet knows the value of ${unknown}; write the value itself into the manifest`,
+      );
+    }
+  }
   const member = memberFlags(flags, { source: file, hostPath: pod.hostPath });
   const version = versionIn(pod.image ?? '');
   return {
@@ -110,11 +135,7 @@ async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
   }
   const unit = parseSystemdUnit(texts.join('\n'));
   if (!unit) throw usageError(`--etcd-unit: ${file} has no ExecStart`);
-  if (SHELL.test(basename(unit.program))) {
-    throw usageError(
-      `--etcd-unit: ${file} starts etcd from a shell (${unit.program}), so etcd's flags cannot be read from it; omit --etcd-unit while etcd runs, or pass --etcd-environment-file or --etcd-config-file`,
-    );
-  }
+  const { program, args } = etcdOfUnit(file, unit);
   let env = { ...unit.env };
   for (const { file: environmentFile, optional } of unit.environmentFiles) {
     refuseUnknown(file, 'EnvironmentFile', environmentFile);
@@ -127,15 +148,41 @@ async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
   }
   const readConfig = (config: string) => {
     refuseUnknown(file, '--config-file', config);
-    return text('--etcd-unit', config);
+    return text('--etcd-unit', resolve(unit.workingDirectory ?? '/', config));
   };
-  const flags = await flagsOf(expanded(unit.args, env), env, '--etcd-unit', readConfig);
+  const flags = await flagsOf(expanded(args, env), env, '--etcd-unit', readConfig);
   for (const [name, value] of Object.entries(flags)) if (NEEDED.test(name)) refuseUnknown(file, `--${name}`, value);
   if (unit.workingDirectory !== undefined) refuseUnknown(file, 'WorkingDirectory', unit.workingDirectory);
-  const version = await versionOf(unit.program);
+  const version = await versionOf(program);
   const node = outside(file, flags, sources, unit.workingDirectory);
   const files = [...dropIns, ...unit.environmentFiles.map((each) => each.file)];
   return { ...node, kind: 'systemd', files, unseen, ...(await ownerOf(unit)), ...(version && { version }) };
+}
+
+/** The etcd that a unit starts. Refuses another program: the flags may not be etcd's, or name paths of a container. */
+function etcdOfUnit(file: string, unit: SystemdUnit): Pick<SystemdUnit, 'program' | 'args'> {
+  const [program, ...args] = withoutPrefix([unit.program, ...unit.args]);
+  const name = basename(program!);
+  const refuse = (what: string) =>
+    usageError(
+      `--etcd-unit: ${file} ${what}; omit --etcd-unit while etcd runs, or pass --etcd-environment-file or --etcd-config-file`,
+    );
+  const own = unit.root ?? (CONTAINER.test(name) ? program : undefined);
+  if (own !== undefined) {
+    throw refuse(
+      `starts etcd in a container or a root of its own (${own}), so the paths in its flags are not those of this machine`,
+    );
+  }
+  if (SHELL.test(name)) throw refuse(`starts etcd from a shell (${program}), so etcd's flags cannot be read from it`);
+  if (!ETCD.test(name)) throw refuse(`starts ${program}, not etcd, so etcd's flags cannot be read from it`);
+  return { program: program!, args };
+}
+
+function withoutPrefix(words: readonly string[]): readonly string[] {
+  if (!PREFIX.test(basename(words[0]!))) return words;
+  const isProgram = (word: string) => word.startsWith('/') || PREFIX.test(word) || ETCD.test(word);
+  const at = words.findIndex((word, n) => n > 0 && isProgram(word));
+  return at < 0 ? words : withoutPrefix(words.slice(at));
 }
 
 /** Flags that a restore depends on. */
@@ -170,7 +217,14 @@ async function lineOf(file: string, name: string | undefined): Promise<string[] 
 async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<EtcdNode> {
   const where = `${manifestsDir} does not contain kubeadm's ${ETCD_MANIFEST}`;
   const all = await etcdProcesses();
-  const found = dataDir === undefined ? all : all.filter(({ flags }) => flags['data-dir'] === dataDir);
+  const places = await Promise.all(all.map(async (each) => ({ each, hostPath: await pathsOf(each.pid) })));
+  const inPlace = places.filter(({ each: { flags }, hostPath }) => hostPath(flags['data-dir'] ?? '') === dataDir);
+  const ofFlag = all.filter(({ flags }) => dataDir === undefined || flags['data-dir'] === dataDir);
+  const named = inPlace.length > 0 ? inPlace.map(({ each }) => each) : ofFlag;
+  // The etcd of a pod is not a service of this machine.
+  const services: EtcdProcess[] = [];
+  for (const each of named) if (!(await isOfKubelet(each))) services.push(each);
+  const found = services.length > 0 ? services : named;
   const [process, ...others] = found;
   const external = process ? undefined : await externalEtcd(manifestsDir);
   if (external) {
@@ -190,18 +244,28 @@ async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<Etcd
       `${where}, but the kubelet runs etcd (pid ${process.pid}); pass --manifests-dir with the kubelet's folder`,
     );
   }
-  const { pid, flags, uid, gid, workingDirectory } = process;
+  const { pid, flags, uid, gid, workingDirectory, unread } = process;
+  if (unread !== undefined) {
+    throw usageError(`etcd (pid ${pid}): its config file ${unread} cannot be read; pass --etcd-config-file`);
+  }
   const version = await versionOf(`/proc/${pid}/exe`);
-  const node = outside(`process ${pid}`, flags, { manifestsDir }, workingDirectory);
+  const hostPath = places.find(({ each }) => each === process)!.hostPath;
+  const node = outside(`process ${pid}`, flags, { manifestsDir }, workingDirectory, (path) => {
+    const here = hostPath(path);
+    if (here !== undefined) return here;
+    throw usageError(
+      `etcd (pid ${pid}) runs in a container, and its ${path} is on no file system of this machine; start it with that path on a volume of this machine`,
+    );
+  });
   return { ...node, uid, gid, ...(version && { version }) };
 }
 
 /** Returns the etcd URLs of this node's API server, if none of them is on this machine. */
 async function externalEtcd(manifestsDir: string): Promise<string | undefined> {
   const pod = await readStaticPod(join(manifestsDir, 'kube-apiserver.yaml'), 'kube-apiserver').catch(() => undefined);
-  const servers = urlsOfArguments(pod?.args ?? [], 'etcd-servers');
-  const isHere = servers.some((url) => addresses().has(hostOf(url)) || hostOf(url) === 'localhost');
-  return isHere || servers.length === 0 ? undefined : servers.join(',');
+  const servers = flagsOfArguments(pod?.args ?? [])['etcd-servers']?.split(',') ?? [];
+  const used = (await Promise.all(servers.map(addressesOf))).flat();
+  return used.some(isOwn) || servers.length === 0 ? undefined : servers.join(',');
 }
 
 function outside(
@@ -209,9 +273,11 @@ function outside(
   flags: EtcdFlags,
   { dataDir }: Pick<NodeSources, 'manifestsDir' | 'dataDir'>,
   workingDirectory?: string,
+  hostPath = (path: string) => path,
 ): EtcdNode {
   const member = memberFlags(dataDir === undefined ? flags : { ...flags, 'data-dir': dataDir }, {
     source,
+    hostPath,
     ...(workingDirectory !== undefined && { workingDirectory }),
   });
   return { kind: 'process', source, member, dataDir: flags['data-dir'] ?? member.dataDir };

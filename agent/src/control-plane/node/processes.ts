@@ -1,8 +1,10 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { type EtcdFlags, effectiveFlags, flagsOfArguments, urlsOfArguments } from './etcd-flags.ts';
+import { type EtcdFlags, effectiveFlags, etcdUrls, flagsOfArguments } from './etcd-flags.ts';
+import { addressesOf, isLoopback, reaches } from './local-address.ts';
 import type { MemberFlags } from './member-flags.ts';
+import { type StaticPod, unknownIn } from './static-pod.ts';
 
 export interface Process {
   readonly pid: number;
@@ -30,6 +32,8 @@ export interface EtcdProcess extends Process {
   readonly uid: number;
   readonly gid: number;
   readonly workingDirectory?: string;
+  /** Its config file, if it cannot be read: then the flags are not those that it uses. */
+  readonly unread?: string;
 }
 
 /** Reads how etcd was started. Only root on the host can read environment, config file and working directory. */
@@ -37,11 +41,25 @@ export async function etcdProcess({ pid, program, args }: Process): Promise<Etcd
   try {
     const { uid, gid } = await stat(`/proc/${pid}`);
     const env = parseEnvironment(await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => ''));
-    const flags = await effectiveFlags(args, env, (file) => readFile(`/proc/${pid}/root/${file}`, 'utf8')).catch(() =>
-      flagsOfArguments(args),
-    );
     const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
-    return { pid, program, args, flags, uid, gid, ...(workingDirectory !== undefined && { workingDirectory }) };
+    let config: string | undefined;
+    const readConfig = (file: string) => {
+      config = resolve(workingDirectory ?? '/', file);
+      return readFile(`/proc/${pid}/root${config}`, 'utf8');
+    };
+    const read = await effectiveFlags(args, env, readConfig).catch(() => undefined);
+    const more = read === undefined && config !== undefined ? { unread: config } : {};
+    const flags = read ?? flagsOfArguments(args);
+    return {
+      pid,
+      program,
+      args,
+      flags,
+      uid,
+      gid,
+      ...(workingDirectory !== undefined && { workingDirectory }),
+      ...more,
+    };
   } catch {
     return undefined;
   }
@@ -52,11 +70,65 @@ export async function etcdProcesses(): Promise<EtcdProcess[]> {
   return found.filter((each) => each !== undefined);
 }
 
+/**
+ * Finds the etcd of this node: the one that uses this directory. An etcd in a pod may have another directory, and even another
+ * node's addresses, under the same flags.
+ */
+export async function etcdOf({
+  member,
+  dataDir,
+}: {
+  readonly member: Pick<MemberFlags, 'dataDir'>;
+  /** The same as etcd sees it. */
+  readonly dataDir: string;
+}): Promise<Process | undefined> {
+  const names = new Set([member.dataDir, dataDir]);
+  for (const each of await etcdProcesses()) {
+    const given = each.flags['data-dir'] ?? `${each.flags.name ?? 'default'}.etcd`;
+    const theirs = `/proc/${each.pid}/root${resolve(each.workingDirectory ?? '/', given)}`;
+    if ((await isSameFile(theirs, member.dataDir)) ?? names.has(given)) return each;
+  }
+  return undefined;
+}
+
 /** Finds the API servers that use one of the member's client URLs. */
 export async function apiServersOf({ clientUrls }: Pick<MemberFlags, 'clientUrls'>): Promise<Process[]> {
-  const urls = new Set(clientUrls.map(normal));
-  const servers = ({ args }: Process) => urlsOfArguments(args, 'etcd-servers');
-  return (await processesNamed('kube-apiserver')).filter((each) => servers(each).some((url) => urls.has(normal(url))));
+  const found: Process[] = [];
+  for (const each of await processesNamed('kube-apiserver')) if (await usesOneOf(each, clientUrls)) found.push(each);
+  return found;
+}
+
+async function usesOneOf({ pid, args }: Process, clientUrls: readonly string[]): Promise<boolean> {
+  // A pod with a network of its own has its own loopback address.
+  const isElsewhere = (await isSameFile(`/proc/${pid}/ns/net`, '/proc/self/ns/net')) === false;
+  for (const url of etcdUrls(args)) {
+    if (isElsewhere && (await addressesOf(url)).every(isLoopback)) continue;
+    for (const own of clientUrls) if (await reaches(url, own)) return true;
+  }
+  return false;
+}
+
+/** Finds what a static Pod has started on this node: its program, perhaps by way of another one, with exactly its arguments. */
+export async function processesOf({ program, args }: Pick<StaticPod, 'program' | 'args'>): Promise<Process[]> {
+  const found: Process[] = [];
+  for (const each of await processesNamed(basename(program))) {
+    const given = each.args.slice(each.args.length - args.length);
+    const isSame = args.length > 0 && args.every((arg, at) => isArgument(given[at], arg));
+    if (isSame && (await isSameFile(`/proc/${each.pid}/ns/net`, '/proc/self/ns/net')) !== false) found.push(each);
+  }
+  return found;
+}
+
+/** What follows a variable that only the kubelet knows is not compared. */
+const isArgument = (given: string | undefined, written: string): boolean =>
+  unknownIn(written) === undefined
+    ? given === written
+    : (given?.startsWith(written.slice(0, written.indexOf(unknownIn(written)!))) ?? false);
+
+/** Undefined if one of them cannot be read: another user's process, or a directory that was lost. */
+async function isSameFile(one: string, other: string): Promise<boolean | undefined> {
+  const [first, second] = await Promise.all([one, other].map((path) => stat(path).catch(() => undefined)));
+  return first && second && first.dev === second.dev && first.ino === second.ino;
 }
 
 /** Refuses to run in a separate process namespace: there the agent sees neither etcd nor its file locks. */
@@ -67,11 +139,6 @@ export async function refuseOwnProcessNamespace(pid = process.pid, proc = '/proc
     ExitCode.usage,
     'the agent cannot see the processes of the node; run it with hostPID: true (ctr run: --with-ns pid:/proc/1/ns/pid)',
   );
-}
-
-function normal(url: string): string {
-  const { hostname, port } = URL.parse(url) ?? { hostname: url, port: '' };
-  return `${hostname === 'localhost' ? '127.0.0.1' : hostname}:${port || '2379'}`;
 }
 
 function parseEnvironment(text: string): Record<string, string> {

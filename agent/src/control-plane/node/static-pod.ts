@@ -3,23 +3,34 @@ import { join, relative } from 'node:path';
 import * as z from 'zod/mini';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
-import { parseYaml } from '../../lib/input/yaml.ts';
+import { parseFirstYaml } from '../../lib/input/yaml.ts';
+import { own } from '../../lib/own.ts';
 
+const texts = z.nullish(z.array(z.string()));
+const user = z.nullish(z.object({ runAsUser: z.nullish(z.int()), runAsGroup: z.nullish(z.int()) }));
+const mount = z.object({
+  name: z.string(),
+  mountPath: z.string(),
+  subPath: z.nullish(z.string()),
+  subPathExpr: z.nullish(z.string()),
+});
+const variable = z.object({ name: z.string(), value: z.nullish(z.string()), valueFrom: z.nullish(z.unknown()) });
 const containerSchema = z.object({
   name: z.string(),
-  image: z.optional(z.string()),
-  command: z.optional(z.array(z.string())),
-  args: z.optional(z.array(z.string())),
-  env: z.optional(z.array(z.object({ name: z.string(), value: z.optional(z.string()) }))),
-  securityContext: z.optional(z.object({ runAsUser: z.optional(z.int()), runAsGroup: z.optional(z.int()) })),
-  volumeMounts: z.optional(z.array(z.object({ name: z.string(), mountPath: z.string() }))),
+  image: z.nullish(z.string()),
+  command: texts,
+  args: texts,
+  env: z.nullish(z.array(variable)),
+  securityContext: user,
+  volumeMounts: z.nullish(z.array(mount)),
 });
+const volume = z.object({ name: z.string(), hostPath: z.nullish(z.object({ path: z.string() })) });
 const podSchema = z.object({
   kind: z.literal('Pod'),
   spec: z.object({
     containers: z.array(containerSchema).check(z.minLength(1)),
-    securityContext: z.optional(z.object({ runAsUser: z.optional(z.int()), runAsGroup: z.optional(z.int()) })),
-    volumes: z.optional(z.array(z.object({ name: z.string(), hostPath: z.optional(z.object({ path: z.string() })) }))),
+    securityContext: user,
+    volumes: z.nullish(z.array(volume)),
   }),
 });
 
@@ -47,23 +58,42 @@ export async function readStaticPod(file: string, container: string): Promise<St
   const { spec } = parsed.data;
   const found = spec.containers.find(({ name }) => name === container);
   if (!found) throw wrong(`its Pod has no container '${container}'`);
-  const [program, ...args] = [...(found.command ?? []), ...(found.args ?? [])];
+  const env = environmentOf(found.env ?? []);
+  const [program, ...args] = [...(found.command ?? []), ...(found.args ?? [])].map((word) => expanded(word, env));
   if (!program) throw wrong(`the container '${container}' has no command`);
-  const user = { ...spec.securityContext, ...found.securityContext };
-  const mounts = (found.volumeMounts ?? []).flatMap(({ name, mountPath }) => {
+  const uid = found.securityContext?.runAsUser ?? spec.securityContext?.runAsUser;
+  const gid = found.securityContext?.runAsGroup ?? spec.securityContext?.runAsGroup;
+  const mounts = (found.volumeMounts ?? []).flatMap(({ name, mountPath, subPath, subPathExpr }) => {
     const path = spec.volumes?.find((volume) => volume.name === name)?.hostPath?.path;
-    return path === undefined ? [] : [{ mountPath, path }];
+    const below = subPath ?? expanded(subPathExpr ?? '', env);
+    return path === undefined ? [] : [{ mountPath, path: join(path, below) }];
   });
   return {
     program,
     args,
-    env: Object.fromEntries((found.env ?? []).map(({ name, value }) => [name, value ?? ''])),
-    ...(found.image !== undefined && { image: found.image }),
-    ...(user.runAsUser !== undefined && { uid: user.runAsUser }),
-    ...(user.runAsGroup !== undefined && { gid: user.runAsGroup }),
+    env,
+    ...(found.image != null && { image: found.image }),
+    ...(uid != null && { uid }),
+    ...(gid != null && { gid }),
     hostPath: (path) => onHost(path, mounts),
   };
 }
+
+/** Values may refer to variables before them. One that only the kubelet knows stays as a reference to itself. */
+function environmentOf(variables: readonly z.infer<typeof variable>[]): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const { name, value, valueFrom } of variables) env[name] = valueFrom ? `$(${name})` : expanded(value ?? '', env);
+  return env;
+}
+
+/** Expands `$(NAME)` as the kubelet does: what it does not know it leaves as it is, and `$$` is one dollar. */
+const expanded = (text: string, env: Readonly<Record<string, string>>): string =>
+  text.replaceAll(/\$(?:\$|\(([^)]*)\))/g, (whole, name?: string) =>
+    name === undefined ? '$' : (own(env, name) ?? whole),
+  );
+
+/** The first variable in a value that only the kubelet knows. */
+export const unknownIn = (value: string): string | undefined => /\$\([^)]*\)/.exec(value)?.[0];
 
 /** Uses the deepest mount that contains the path. A path outside all mounts counts as a path on the host. */
 function onHost(path: string, mounts: readonly { mountPath: string; path: string }[]): string {
@@ -75,7 +105,7 @@ function onHost(path: string, mounts: readonly { mountPath: string; path: string
 
 function tryYaml(text: string): unknown {
   try {
-    return parseYaml(text);
+    return parseFirstYaml(text);
   } catch {
     return undefined;
   }

@@ -11,6 +11,8 @@ export interface SystemdUnit {
   /** Files from `EnvironmentFile=`. A leading dash marks an optional file. */
   readonly environmentFiles: readonly { readonly file: string; readonly optional: boolean }[];
   readonly workingDirectory?: string;
+  /** `RootDirectory=` or `RootImage=`: the service does not see the paths of this machine. */
+  readonly root?: string;
   /** `User=` and `Group=`: names or numbers. */
   readonly user?: string;
   readonly group?: string;
@@ -87,6 +89,7 @@ export function parseSystemdUnit(text: string): SystemdUnit | undefined {
   const [program, ...args] = words(all('ExecStart').at(-1) ?? '');
   if (!program) return undefined;
   const [workingDirectory, user, group] = ['WorkingDirectory', 'User', 'Group'].map((name) => all(name).at(-1));
+  const root = all('RootDirectory').at(-1) || all('RootImage').at(-1);
   return {
     program: program.replace(/^[-@:+!]+/, ''),
     args: args.map(specified),
@@ -96,6 +99,7 @@ export function parseSystemdUnit(text: string): SystemdUnit | undefined {
       optional: file.startsWith('-'),
     })),
     ...(workingDirectory && { workingDirectory: specified(workingDirectory.replace(/^-/, '')) }),
+    ...(root && root !== '/' && { root }),
     ...(user && !unknownIn(specified(user)) && { user }),
     ...(group && !unknownIn(specified(group)) && { group }),
   };

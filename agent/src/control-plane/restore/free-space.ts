@@ -1,5 +1,7 @@
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Manifest } from '../../backup/catalog/manifest.ts';
+import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 
@@ -22,6 +24,18 @@ export async function refuseWithoutRoom(
     neededBytes(sizeBytes) + (isShared ? WAL_FILES : 0),
   );
   if (log && !isShared) refuseLess(`${walDir}: no room for a second write-ahead log`, log, WAL_FILES);
+}
+
+/** Says that a database is larger than etcd's quota, above which etcd refuses every write. What the compaction frees is known later. */
+export function quotaNotes(
+  { quota }: Pick<MemberFlags, 'quota'>,
+  { id, content }: Pick<Manifest, 'id' | 'content'>,
+): string[] {
+  const size = content.sizeBytes - TRAILER;
+  if (quota === undefined || size < quota) return [];
+  return [
+    `the database in ${id} has ${mebibytes(size)}, and the quota of this etcd (--quota-backend-bytes) is ${mebibytes(quota)}: the restore compacts and defragments it, and ends with 50 if that does not make room enough; better, allow more before, on every node`,
+  ];
 }
 
 function refuseLess(what: string, { free }: Room, needed: number): void {

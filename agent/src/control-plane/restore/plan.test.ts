@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buildProgram, type Invocation } from '../../commands/cli/program.ts';
 import { Settings } from '../../commands/cli/settings.ts';
@@ -11,6 +13,7 @@ import { agentScript, type PlanRequest, planSteps, planText } from './plan.ts';
 
 const member = (n: number) => ({ name: `cp${n}`, peerUrls: [`https://10.0.0.${n}:2380`] });
 const plan = (size: number, more: Partial<PlanRequest> = {}): PlanRequest => ({
+  finding: 'no member answers',
   id: 'snap-1',
   createdAt: '2026-11-22T01:00:00Z',
   revision: 7,
@@ -51,6 +54,10 @@ test('one node', () => {
   expect(planText(plan(1))).toMatch(/^2\. On cp1 \(10\.0\.0\.1\): fetch and verify/m);
 });
 
+test('the plan starts with the finding', () => {
+  expect(planText(plan(1)).split('\n')[0]).toBe('FINDING: no member answers.');
+});
+
 test('three nodes: all are stopped before the first is restored', () => {
   const commands = at(plan(3));
   expect(commands.slice(1, 7)).toEqual([
@@ -75,34 +82,80 @@ test('the agent gets only the paths of the host that it needs', () => {
   ]);
 });
 
-const bash = (script: string) => spawnSync('bash', ['-ec', script], { encoding: 'utf8' });
-
-test('the image is found by name, from any registry; of several the newest, or the one of the static Pod', () => {
-  const [, command] = at(plan(1, { image: undefined as never }))[0]!;
-  const chosen = (...images: string[]) => {
-    const list = images.map((name) => `echo ${name}`).join('; ');
-    const ctr = `ctr() { case "$*" in *"images ls"*) ${list};; *" run "*) echo "$*" >&2;; esac; }`;
-    const { stderr } = bash(`${ctr}\n${command}\netcd-agent list`);
-    return /options=rbind:ro (\S+) etcd-restore-/.exec(stderr)?.[1];
-  };
-  expect(chosen('docker.io/library/node:24', 'ghcr.io/cdk8s-etcd/agent:0.1.0')).toBe('ghcr.io/cdk8s-etcd/agent:0.1.0');
-  const [older, newer] = ['registry.example.com:5000/etcd-agent:1.9.0', 'registry.example.com:5000/etcd-agent:1.10.0'];
-  expect(chosen(newer!, older!, `${older}@sha256:00`, 'sha256:11')).toBe(newer);
-  expect(chosen(older!, newer!)).toBe(newer);
-});
+const bash = (script: string, env: Record<string, string> = { ETCD_AGENT_IMAGE: 'registry/etcd-agent:1' }) =>
+  spawnSync('bash', ['-ec', script], { encoding: 'utf8', env: { ...process.env, ...env } });
 
 const guide = readFileSync(join(import.meta.dirname, '../../../../docs/control-plane/restore.md'), 'utf8');
 const [ofGuide] = /^etcd-agent\(\) \(.*?^\)$/ms.exec(guide)!;
 
-test.each([
-  ['plan', at(plan(1))[0]![1]!],
+const functions: [string, string][] = [
+  ['plan', at(plan(1, { image: undefined as never }))[0]![1]!],
   ['guide', ofGuide],
-])(
+];
+
+describe.each(functions)('the function of the %s runs no image but the one that is named', (_, command) => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'image-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  const name = 'ghcr.io/cdk8s-etcd/etcd-agent';
+  const tenant = 'docker.io/tenant/etcd-agent:999';
+
+  /** The image that is run as root, or the error. */
+  const chosen = async (line: string | undefined, images: readonly string[], env: Record<string, string> = {}) => {
+    const pod = join(folder, 'etcd-restore.yaml');
+    await rm(pod, { force: true });
+    if (line !== undefined) await writeFile(pod, `    containers:\n      - name: restore\n${line}\n`);
+    const list = images.map((each) => `echo ${each}`).join('; ');
+    const ctr = `ctr() { case "$*" in *"images ls"*) ${list};; *" run "*) printf 'ran %s\\n' "$@";; esac; }`;
+    const here = command.replaceAll('/etc/etcd-restore/etcd-restore.yaml', pod);
+    const { stdout, stderr, status } = bash(`${ctr}\n${here}\netcd-agent list`, env);
+    const [, image] = /^ran (.*)\nran etcd-restore-/m.exec(stdout) ?? [];
+    return image ?? `${status}: ${stderr}`;
+  };
+
+  test.each([
+    ['by tag', `        image: ${name}:0.1.0`, `${name}:0.1.0`],
+    ['in quotes', `        image: "${name}:0.1.0"`, `${name}:0.1.0`],
+    ['as the first field of the container', `      - image: ${name}:0.1.0`, `${name}:0.1.0`],
+    ['by digest', `        image: ${name}@sha256:aaaa`, `${name}@sha256:aaaa`],
+    ['by tag and digest', `        image: ${name}:0.1.0@sha256:aaaa`, `${name}@sha256:aaaa`],
+    ['of a registry with a port', '        image: r:5000/agent:1@sha256:aaaa', 'r:5000/agent@sha256:aaaa'],
+    ['without a registry', '        image: cdk8s-etcd/agent:1', 'docker.io/cdk8s-etcd/agent:1'],
+    ['without a folder', '        image: etcd-agent', 'docker.io/library/etcd-agent:latest'],
+    ['of this machine', '        image: localhost/etcd-agent:1', 'localhost/etcd-agent:1'],
+  ])('the static Pod names it %s', async (_how, line, stored) => {
+    expect(await chosen(line, [tenant, stored, 'sha256:bbbb'])).toBe(stored);
+    expect(await chosen(line, [tenant, `evil.example.com/${stored}`, `${stored}0`, 'sha256:bbbb'])).toMatch(
+      `2: the image ${stored} is not on this node`,
+    );
+  });
+
+  test('nothing names it', async () => {
+    expect(await chosen(undefined, [tenant, `${name}:0.1.0`])).toMatch(/^2: .*ETCD_AGENT_IMAGE/);
+    expect(await chosen('        image: ""', [tenant, ''])).toMatch(/^2: .*ETCD_AGENT_IMAGE/);
+  });
+
+  test('the shell names it', async () => {
+    const env = { ETCD_AGENT_IMAGE: `${name}:0.1.0` };
+    expect(await chosen(undefined, [tenant, `${name}:0.1.0`], env)).toBe(`${name}:0.1.0`);
+  });
+});
+
+test('an image that the plan knows is named as containerd keeps it', () => {
+  const [, command] = at(plan(1, { image: 'r/agent:1@sha256:aa' }))[0]!;
+  const ctr = `ctr() { case "$*" in *"images ls"*) echo docker.io/r/agent@sha256:aa;; *" run "*) echo "$*";; esac; }`;
+  expect(bash(`${ctr}\n${command}\netcd-agent list`).stdout).toMatch(' docker.io/r/agent@sha256:aa etcd-restore-');
+});
+
+test.each(functions)(
   'the function of the %s ends as the agent ends, and leaves no container, not even of a shell that was killed',
   (_, command) => {
     const gone = spawnSync('true').pid;
     const ctr = `ctr() {
-    case "$*" in *"containers ls"*) echo etcd-restore-1-${gone}; echo etcd-restore-2-$$; echo other; return;; *"images ls"*) return;; esac
+    case "$*" in *"containers ls"*) echo etcd-restore-1-${gone}; echo etcd-restore-2-$$; echo other; return;; *"images ls"*) echo docker.io/registry/etcd-agent:1; return;; esac
     echo "$*" >&3
     case "$*" in *"tasks exec"*) return 40;; *"tasks rm"*) return 137;; esac; }`;
     const { status, stdout } = bash(`exec 3>&1; ${ctr}\n${command}\netcd-agent list 'a b'`);
@@ -120,7 +173,8 @@ test.each([
 
 /** Paths of the host that the function mounts, with their mode. */
 function mountsOf(command: string): Map<string, string> {
-  const ctr = 'ctr() { case "$*" in *" run "*) printf "%s\\n" "$@" >&2;; esac; }';
+  const ctr =
+    'ctr() { case "$*" in *"images ls"*) echo docker.io/registry/etcd-agent:1;; *" run "*) printf "%s\\n" "$@" >&2;; esac; }';
   const { stderr } = bash(`${ctr}\n${command}\netcd-agent list`);
   const found = stderr.matchAll(/^type=bind,src=(.+),dst=\1,options=rbind:(r[ow])$/gm);
   return new Map(Array.from(found, ([, path, mode]) => [path!, mode!]));
@@ -219,7 +273,8 @@ test('further files of a unit are mounted where they exist', () => {
   const [there, missing] = [import.meta.dirname, join(import.meta.dirname, "it's not there")];
   const request = plan(1, { mayExist: [there, join(there, 'plan.ts'), missing], files: [join(there, 'plan.ts')] });
   const [, command] = at(request)[0]!;
-  const ctr = 'ctr() { case "$*" in *" run "*) printf "%s\\n" "$@" >&2;; esac; }';
+  const ctr =
+    'ctr() { case "$*" in *"images ls"*) echo docker.io/registry/etcd-agent:1;; *" run "*) printf "%s\\n" "$@" >&2;; esac; }';
   const { stderr } = bash(`${ctr}\n${command}\netcd-agent list`);
   const mounts = stderr.split('\n').filter((line) => line.startsWith('type=bind'));
   expect(mounts.filter((line) => line.includes(there))).toEqual([
@@ -238,6 +293,7 @@ test('text from the store or from a flag becomes neither a command nor a line of
     image: 'registry/$(reboot)',
     members: [{ name: 'cp1\n     touch /tmp/plan-was-run', peerUrls: [hostile] }],
     notes: [hostile],
+    finding: hostile,
   });
   expect(planText(request)).not.toMatch(/^ *touch/m);
   for (const { commands } of planSteps(request)) {

@@ -4,9 +4,12 @@ import { hostOf } from '../node/local-address.ts';
 import type { EtcdNode } from '../node/node.ts';
 import { type LeftOut, titleOf } from '../state/members-left-out.ts';
 import type { SnapshotMember } from '../state/snapshot-members.ts';
-import { startCommand, stopCommand } from './restore.ts';
+import { startCommand } from './restore.ts';
+import { stopCommand } from './stop-node.ts';
 
 export interface PlanRequest {
+  /** Who serves, and whether to restore at all. */
+  readonly finding: string;
   readonly id: string;
   readonly createdAt: string;
   readonly revision: number;
@@ -75,7 +78,7 @@ export function planSteps(plan: PlanRequest): PlanStep[] {
     },
     ...(several
       ? on(
-          `fetch and verify the snapshot, then stop the API server and etcd. Do this on all nodes before you continue${stopping}`,
+          `fetch and verify the snapshot, then stop the API server and etcd. This may run on all nodes at once. Do it on all of them before you continue${stopping}`,
           [`${restore} --stop`],
         )
       : []),
@@ -100,6 +103,7 @@ export function planText(plan: PlanRequest): string {
     ...commands.map((command) => `     ${command}`),
   ]);
   const lines = [
+    `FINDING: ${plan.finding}.`,
     `Restore of ${plan.id}: taken ${plan.createdAt}, revision ${plan.revision}, cluster ${plan.sourceClusterId}. The snapshot was just fetched and verified; nothing was changed.`,
     `This node: ${node.member.name}, etcd ${node.version ?? 'of an unknown version'}${node.image ? ` (${node.image})` : ''}, read from ${node.source}; data in ${node.member.dataDir}, manifests in ${plan.manifestsDir}.`,
     `The new cluster: --initial-cluster=${quoted(plan.initialCluster)} --initial-cluster-token=${quoted(plan.token)} --bump-revision=${plan.bump}`,
@@ -156,7 +160,7 @@ function agentFunction({
   return agentScript(
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
     [...mounts, ...found.map(() => '"${there[@]}"')],
-    [...found, ...(image === undefined ? FIND_IMAGE : [`image=${quoted(image)}`])],
+    [...found, image === undefined ? NAMED_IMAGE : `image=${quoted(image)}`],
   )
     .map((line) => line.trim())
     .join(' ')
@@ -166,15 +170,22 @@ function agentFunction({
 const mountIfThere = (paths: readonly string[]): string =>
   `there=(); for each in ${paths.map(quoted).join(' ')}; do [ ! -e "$each" ] || there+=(--mount "type=bind,src=$each,dst=$each,options=rbind:ro"); done;`;
 
-/** Uses the image of the node's static Pod if the node has it, otherwise the one with the newest tag: an upgrade may leave older images. */
-const FIND_IMAGE = [
-  `image="$(sed -n 's/^ *image: *"*\\([^"]*\\)"*$/\\1/p' /etc/etcd-restore/etcd-restore.yaml 2>/dev/null || :)";`,
-  'ctr -n k8s.io images ls -q | grep -qxF "$image" ||',
-  `  image="$(ctr -n k8s.io images ls -q | grep 'etcd[-/]agent[^@]*$' | sed 's/.*:\\(.*\\)/\\1 &/' | sort -V | tail -n1 | cut -d' ' -f2)";`,
+/** The image that the user names, or that of the node's static Pod. */
+const NAMED_IMAGE = `image="\${ETCD_AGENT_IMAGE:-$(sed -n 's/^[ -]*image: *"*\\([^"]*\\)"*$/\\1/p' /etc/etcd-restore/etcd-restore.yaml 2>/dev/null || :)}"`;
+
+/**
+ * Spells the name as containerd keeps it: with its registry, and either the digest or a tag. Any other image is refused: this
+ * one runs as root with the node's files, and whoever can start a pod can bring an image of any name to the node.
+ */
+const KNOWN_IMAGE = [
+  `image="$(sed -E 's#:[^:/@]+@#@#; s#^[^/]+$#library/&#; s#^[^/.:]+/#docker.io/&#; s#^docker.io/localhost/#localhost/#; s#/[^/:@]+$#&:latest#' <<<"$image")"`,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
+  'ctr -n k8s.io images ls -q | grep -qxF "${image:-none}" ||',
+  `  { echo "the image $image is not on this node: set ETCD_AGENT_IMAGE to the agent's name in: ctr -n k8s.io images ls -q" >&2; exit 2; }`,
 ];
 
 /** Lines of a shell function that runs in a subshell. It always removes its container, and those of killed shells. */
-export const agentScript = (mounts: readonly string[], image: readonly string[] = FIND_IMAGE): string[] => [
+export const agentScript = (mounts: readonly string[], image: readonly string[] = [NAMED_IMAGE]): string[] => [
   'etcd-agent() (',
   '  name="etcd-restore-$(date +%s)-$$";',
   '  remove() { ctr -n k8s.io tasks rm --force "$1"; ctr -n k8s.io containers rm "$1"; };',
@@ -183,7 +194,7 @@ export const agentScript = (mounts: readonly string[], image: readonly string[] 
   '    kill -0 "${old##*-}" 2>/dev/null || remove "$old" >/dev/null 2>&1 || :;',
   '  done;',
   `  trap 'code=$?; remove "$name" >/dev/null 2>&1 || :; exit $code' EXIT; trap 'exit 130' HUP INT TERM;`,
-  ...image.map((line) => `  ${line}`).map((line) => (/[;|]$/.test(line) ? line : `${line};`)),
+  ...[...image, ...KNOWN_IMAGE].map((line) => `  ${/[;|]$/.test(line) ? line : `${line};`}`),
   '  ctr -n k8s.io run -d --null-io --net-host --with-ns pid:/proc/1/ns/pid',
   ...mounts.map((mount) => `    ${mount}`),
   `    "$image" "$name" ${AGENT} keep-image || exit;`,

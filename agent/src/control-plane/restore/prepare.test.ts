@@ -31,7 +31,7 @@ test('a snapshot with authentication enabled is reported', async () => {
     onSwitches: (switches: Switches) => said.push(switches),
   } as unknown as PrepareRequest;
   const checked = await fetchChecked(request, join(root, 'snapshot.db'));
-  expect(said).toEqual([{ authEnabled: true, corruptAlarm: false }]);
+  expect(said).toEqual([{ authEnabled: true, corruptAlarm: false, noSpaceAlarm: false }]);
   expect(checked).toMatchObject({ authEnabled: true, members: [{ name }] });
   await rm(root, { recursive: true });
 });

@@ -58,6 +58,9 @@ export interface Prepared {
   readonly revision: number;
   /** Raft commit index right after the restore. A higher index shows that the member has served. */
   readonly commit: number;
+  /** Alarms that the snapshot has, and that the restored etcd therefore begins with. */
+  readonly corruptAlarm?: boolean;
+  readonly noSpaceAlarm?: boolean;
 }
 
 export interface PrepareRequest {
@@ -183,7 +186,8 @@ async function make(request: PrepareRequest, partial: string): Promise<Prepared>
   refuseAlive(manifest.id, leftOut);
   const others = otherPeers([...members, ...leftOut], node);
   const made = { id: manifest.id, sha256, token, bump, initialCluster, others, leftOut, oldIds, commit };
-  const prepared: Prepared = { ...made, revision: revision + bump, ...identity };
+  const { corruptAlarm, noSpaceAlarm } = checked;
+  const prepared: Prepared = { ...made, revision: revision + bump, ...identity, corruptAlarm, noSpaceAlarm };
   await replaceFile(join(partial, READY), `${JSON.stringify(prepared)}\n`);
   return prepared;
 }
@@ -216,7 +220,7 @@ async function fetchAndCheck(request: PrepareRequest, file: string): Promise<Che
   await namingStore(store, () => writeContent(store, manifest, file, read));
   request.onPhase('check');
   const facts = await readDatabase(file, content.sizeBytes - TRAILER, read.signal);
-  const { damage, revision, storageVersion, authEnabled, corruptAlarm } = facts;
+  const { damage, revision, storageVersion, authEnabled, corruptAlarm, noSpaceAlarm } = facts;
   if (damage) throw failed(`${id}: the database is damaged: ${damage}`);
   const status = await etcdutl.snapshotStatus(file, { ...(read.signal && { signal: read.signal }) });
   if (status.outcome === 'unable') throw new AgentError(ExitCode.usage, `${id}: ${status.why}`);
@@ -225,8 +229,9 @@ async function fetchAndCheck(request: PrepareRequest, file: string): Promise<Che
   const ofSnapshot = await snapshotMembers(file, read.signal);
   const members = membersToRestore(id, votersOf(ofSnapshot), request.initialCluster, node);
   requireNamedSnapshot(members.length, request.namedCommand);
-  request.onSwitches({ authEnabled, corruptAlarm });
-  return { members, ofSnapshot, revision, authEnabled, corruptAlarm };
+  const switches = { authEnabled, corruptAlarm, noSpaceAlarm };
+  request.onSwitches(switches);
+  return { members, ofSnapshot, revision, ...switches };
 }
 
 const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);

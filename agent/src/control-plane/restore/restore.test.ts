@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Journal, type JournalContent } from './journal.ts';
-import { continueRestore, type RestoreContext } from './restore.ts';
+import { continueRestore } from './restore.ts';
 import { undo } from './undo.ts';
+import type { RestoreContext } from './wait.ts';
 
 const CP1 = 'http://10.0.0.1:2380';
 

@@ -1,19 +1,16 @@
 import { join } from 'node:path';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import type { Progress } from '../../lib/terminal/progress.ts';
-import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveIn, moveOut } from '../node/manifests.ts';
+import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveManifests } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
-import { apiServerTrouble, apiServerUrl, etcdTrouble, otherCluster, serveTrouble } from '../state/health.ts';
+import { apiServerOf, apiServerTrouble, etcdTrouble, otherCluster, serveTrouble } from '../state/health.ts';
 import { blocksRestore, titleOf } from '../state/members-left-out.ts';
-import { etcdStillRunning, stillRunning } from '../state/still-running.ts';
+import { stillRunning } from '../state/still-running.ts';
+import { clearAlarms, makeRoom } from './alarms.ts';
 import type { Journal, JournalContent, State } from './journal.ts';
 import { discardPrepared, replaceMember } from './replace-member.ts';
-import { type Waiting, waitUntilClear } from './wait.ts';
-
-export interface RestoreContext extends Waiting {
-  readonly progress: Progress;
-}
+import { stopNode } from './stop-node.ts';
+import { type RestoreContext, waitUntilClear } from './wait.ts';
 
 const refused = (message: string) => new AgentError(ExitCode.refused, message);
 const timedOut = (message: string) => new AgentError(ExitCode.timedOut, message);
@@ -40,17 +37,13 @@ export async function continueRestore(journal: Journal, until: State, context: R
   }
 }
 
-/** Moves the manifests out and waits until API server and etcd have stopped. Puts everything back if they do not stop in time. */
+/** Stops API server and etcd. Puts everything back if they do not stop in time. */
 async function stop(journal: Journal, context: RestoreContext): Promise<State> {
   const { node, manifestsDir } = journal.content;
   context.progress.phase('stop', 'API server and etcd');
-  await moveOut(manifestsDir, journal.manifests);
-  if (node.kind !== 'static-pod' && (await etcdStillRunning(node))) {
-    context.log.warn(`stop etcd now, because the agent does not: ${stopCommand(node.kind)}`);
-  }
-  const reason = await waitUntilClear(() => stillRunning(node), context);
+  const reason = await stopNode(journal, context);
   if (reason === undefined) return 'stopped';
-  await moveIn(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
+  await moveManifests(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
   await discardPrepared(node.member);
   await journal.discard();
   throw refused(`${reason}; everything was put back; stop it, or allow more time with --wait`);
@@ -83,7 +76,7 @@ async function waitForOthers(journal: Journal, context: RestoreContext): Promise
     const left = leftOut.find(({ peerUrls }) => peerUrls.includes(other.url));
     return left
       ? `${titleOf(left)}, which is not a member of the restored cluster, serves the old one again (${other.clusterId}); stop the API server and etcd there`
-      : `etcd on ${other.host} still serves the old cluster, or the cluster of another restore (${other.clusterId}); run this command there too, with the same snapshot and --bump-revision`;
+      : `etcd on ${other.host} still serves the old cluster, or the cluster of another restore (${other.clusterId}); if it has a quorum without this node, go back with --undo and replace only this member, as --plan says. To give up its data, run this command there too, with the same snapshot and --bump-revision`;
   };
   const reason = await waitUntilClear(servesOld, context);
   if (reason !== undefined) throw timedOut(`${reason}, then run this command here again`);
@@ -91,18 +84,25 @@ async function waitForOthers(journal: Journal, context: RestoreContext): Promise
 }
 
 async function startEtcd(journal: Journal, context: RestoreContext): Promise<State> {
-  const { node, clusterId, manifestsDir } = journal.content;
+  const { node, manifestsDir } = journal.content;
   await journal.set({ etcdStartedAt: journal.content.etcdStartedAt ?? new Date().toISOString() });
   context.progress.phase('start', 'etcd');
-  await moveIn([ETCD_MANIFEST], journal.manifests, manifestsDir);
+  await moveManifests([ETCD_MANIFEST], journal.manifests, manifestsDir);
   if (node.kind !== 'static-pod' && (await etcdTrouble(node.member))) {
     context.log.warn(`start etcd now, because the agent does not: ${startCommand(node.kind)}`);
   }
-  const reason = await waitUntilClear(() => serveTrouble(node.member, clusterId), context);
+  const reason = await waitUntilServing(journal, context);
   if (reason !== undefined) throw timedOut(`${reason}; ${await whatToDo(journal.content)}`);
   await journal.set({ servedAt: new Date().toISOString() });
   return 'served';
 }
+
+const waitUntilServing = ({ content }: Journal, context: RestoreContext): Promise<string | undefined> => {
+  const { node, clusterId } = content;
+  const clear = () => clearAlarms(node.member, content, context.log);
+  const check = async () => (await serveTrouble(node.member, clusterId, clear)) ?? makeRoom(node.member);
+  return waitUntilClear(check, context);
+};
 
 async function whatToDo(content: JournalContent): Promise<string> {
   const { node, others, clusterId, id, bump } = content;
@@ -114,20 +114,18 @@ async function whatToDo(content: JournalContent): Promise<string> {
 }
 
 async function startApiServer(journal: Journal, context: RestoreContext): Promise<State> {
-  const { node, clusterId, manifestsDir } = journal.content;
+  const { manifestsDir } = journal.content;
   // etcd may have been restarted on other data since the journal noted `served`.
-  const trouble = await waitUntilClear(() => serveTrouble(node.member, clusterId), context);
+  const trouble = await waitUntilServing(journal, context);
   if (trouble !== undefined) throw timedOut(`${trouble}; ${await whatToDo(journal.content)}`);
-  await moveIn(API_MANIFESTS, journal.manifests, manifestsDir);
+  await moveManifests(API_MANIFESTS, journal.manifests, manifestsDir);
   if (!(await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return 'done';
   context.progress.phase('api-server');
-  const url = await apiServerUrl(join(manifestsDir, API_SERVER_MANIFEST));
-  const reason = await waitUntilClear(() => apiServerTrouble(url), context);
+  const server = await apiServerOf(join(manifestsDir, API_SERVER_MANIFEST));
+  const reason = await waitUntilClear(() => apiServerTrouble(server), context);
   if (reason !== undefined) throw timedOut(`${reason}; check its log, then run this command again`);
   return 'done';
 }
 
-export const stopCommand = (kind: string): string =>
-  kind === 'systemd' ? 'systemctl stop etcd' : 'systemctl stop etcd, or whatever runs it';
 export const startCommand = (kind: string): string =>
   kind === 'systemd' ? 'systemctl start etcd' : 'systemctl start etcd, or whatever runs it';

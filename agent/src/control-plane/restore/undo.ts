@@ -1,13 +1,12 @@
 import { walState } from '../../etcd/offline/wal-state.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
-import { manifestsIn, moveIn, moveOut } from '../node/manifests.ts';
+import { manifestsIn, moveManifests } from '../node/manifests.ts';
 import { serveTrouble } from '../state/health.ts';
-import { stillRunning } from '../state/still-running.ts';
 import type { Journal } from './journal.ts';
 import { discardPrepared, oldData, oldDataText, putBack } from './replace-member.ts';
-import { type RestoreContext, stopCommand } from './restore.ts';
-import { waitUntilClear } from './wait.ts';
+import { stopNode } from './stop-node.ts';
+import type { RestoreContext } from './wait.ts';
 
 /** Puts the old data and manifests back, if they were moved. Refuses if the new member has served: everything written since would be lost. */
 export async function undo(journal: Journal, context: RestoreContext): Promise<void> {
@@ -20,20 +19,16 @@ export async function undo(journal: Journal, context: RestoreContext): Promise<v
   const inPlace = await isInPlace(journal);
   if (inPlace && !(await serveTrouble(node.member, clusterId))) return refuseServed(journal);
   context.progress.phase('stop', 'etcd');
-  await moveOut(manifestsDir, journal.manifests);
-  if (node.kind !== 'static-pod' && (await stillRunning(node))) {
-    context.log.warn(`stop etcd now, because the agent does not: ${stopCommand(node.kind)}`);
-  }
-  const reason = await waitUntilClear(() => stillRunning(node), context);
+  const reason = await stopNode(journal, context);
   if (reason !== undefined) throw new AgentError(ExitCode.refused, `${reason}; stop it, then run --undo again`);
   if (inPlace && (await hasServed(journal))) {
-    await moveIn(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
+    await moveManifests(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
     return refuseServed(journal);
   }
   await journal.set({ state: 'undoing' });
   context.progress.phase('undo', 'putting the old data and manifests back');
   await putBack(node.member, replacedDir, journal.content);
-  await moveIn(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
+  await moveManifests(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
   await journal.set({ state: 'undone' });
 }
 

@@ -1,5 +1,8 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { Log } from '../../lib/log.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
@@ -9,12 +12,20 @@ const node = (port: number) => {
   const member = { listenClientUrls: [`http://127.0.0.1:${port}`], metricsUrls: [] as string[], clientTls: {} };
   return { kind: 'process', source: 'x', dataDir: '/d', member: member as unknown as MemberFlags } as const;
 };
-const object = (name: string, ready: string, phase?: string) => ({
-  metadata: { name },
+const object = (name: string, ready: string, phase?: string, resourceVersion = '5') => ({
+  metadata: { name, resourceVersion },
   status: { phase, conditions: [{ type: 'Ready', status: ready }] },
 });
-const client = (nodes: object[], pods: object[]) =>
-  ({ list: async (path: string) => ({ items: path.endsWith('/nodes') ? nodes : pods }) }) as unknown as ApiClient;
+const lease = (name: string, resourceVersion: string) => ({ metadata: { name, resourceVersion } });
+/** Leases without an own list: one of each node, as new as the node. What is not listed here has never been written. */
+const client = (nodes: ReturnType<typeof object>[], pods: object[], leases: object[] = nodes, leaders: object[] = []) =>
+  ({
+    list: async (path: string) => {
+      if (path.endsWith('/kube-node-lease/leases')) return { items: leases };
+      if (path.endsWith('/kube-system/leases')) return { items: leaders };
+      return { items: path.endsWith('/nodes') ? nodes : pods };
+    },
+  }) as unknown as ApiClient;
 const rest = { manifestsDir: '/nowhere', since: new Date(), logs: [] };
 
 async function withEtcd<T>(status: number, work: (port: number) => Promise<T>): Promise<T> {
@@ -46,6 +57,91 @@ test('problems are reported, one line each', async () => {
     'node cp2 is not Ready',
     'pod kube-system/coredns is Running, not Ready',
   ]);
+});
+
+describe('after a restore, what the snapshot says does not count', () => {
+  const restored = { clusterId: 'c1', revision: 1_000_000_100 };
+  const ready = (name: string, version: string) => object(name, 'True', undefined, version);
+  const report = async (nodes: ReturnType<typeof object>[], leases?: object[]) => {
+    const api = client(nodes, [object('coredns', 'True', 'Running', '40')], leases);
+    const { problems } = await verifyControlPlane({ ...rest, node: node(1), restored, client: api });
+    return problems.filter((line) => !line.startsWith('etcd:'));
+  };
+
+  test('a node that has not reported since is not Ready, whoever changed its object', async () => {
+    expect(await report([ready('cp1', '1000000101')])).toEqual([]);
+    const silent = /^node cp3 has not reported since the restore/;
+    expect(await report([ready('cp3', '90')])).toEqual([expect.stringMatching(silent)]);
+    // The first objects are written right after the revision that the restore has made.
+    expect(await report([ready('cp3', '1000000100')])).toEqual([expect.stringMatching(silent)]);
+    const changed = await report([ready('cp3', '1000000500')], [lease('cp3', '90')]);
+    expect(changed).toEqual([expect.stringMatching(silent)]);
+    const early = await report([ready('cp3', '90')], [lease('cp3', '1000000500')]);
+    expect(early).toEqual([expect.stringMatching(silent)]);
+  });
+
+  test('a node without a Lease reports by its status', async () => {
+    expect(await report([ready('virtual', '1000000101')], [])).toEqual([]);
+  });
+
+  test('controller-manager and scheduler must lead again', async () => {
+    const manifestsDir = await mkdtemp(join(tmpdir(), 'verify-'));
+    const manifest = (name: string, ...flags: string[]) =>
+      writeFile(
+        join(manifestsDir, `${name}.yaml`),
+        JSON.stringify({ kind: 'Pod', spec: { containers: [{ name, command: [name, ...flags] }] } }),
+      );
+    const problems = async (leaders: object[]) => {
+      const request = { ...rest, manifestsDir, node: node(1), restored, client: client([], [], [], leaders) };
+      return (await verifyControlPlane(request)).problems.filter((line) => line.includes('leader'));
+    };
+    try {
+      await manifest('kube-controller-manager');
+      await manifest('kube-scheduler');
+      const old = [lease('kube-controller-manager', '70'), lease('kube-scheduler', '1000000107')];
+      expect(await problems(old)).toEqual([
+        'kube-controller-manager has had no leader since the restore: its Lease is that of the snapshot',
+      ]);
+      expect(await problems([lease('kube-scheduler', '1000000107')])).toEqual([
+        'kube-controller-manager has had no leader since the restore: it has no Lease',
+      ]);
+      await manifest('kube-controller-manager', '--leader-elect=false');
+      expect(await problems(old)).toEqual([]);
+    } finally {
+      await rm(manifestsDir, { recursive: true });
+    }
+  });
+
+  test('no problems must last as long as kubelets take to report their pods', async () => {
+    const asked: number[] = [];
+    const pods = () => [object('coredns', asked.length === 2 ? 'False' : 'True', 'Running')];
+    const api = {
+      list: async (path: string) => {
+        if (path.endsWith('/nodes')) asked.push(Date.now());
+        return { items: path.endsWith('/pods') ? pods() : [] };
+      },
+    } as unknown as ApiClient;
+    const log = { warn: () => {} } as unknown as Log;
+    const waiting = { signal: new AbortController().signal, log, limit: 1_000 };
+    await withEtcd(200, async (port) => {
+      const request = { ...rest, node: node(port), client: api };
+      expect((await verifyUntilHealthy(request, waiting, 700)).problems).toEqual([]);
+    });
+    expect(asked.length).toBeGreaterThanOrEqual(4);
+    expect(asked.at(-1)! - asked[2]!).toBeGreaterThanOrEqual(700);
+  });
+});
+
+test('nodes and pods that could not be checked are a problem', async () => {
+  const manifestsDir = await mkdtemp(join(tmpdir(), 'verify-'));
+  const pod = { kind: 'Pod', spec: { containers: [{ name: 'kube-apiserver', command: ['x', '--secure-port=1'] }] } };
+  await writeFile(join(manifestsDir, 'kube-apiserver.yaml'), JSON.stringify(pod));
+  try {
+    const { problems } = await verifyControlPlane({ ...rest, manifestsDir, node: node(1) });
+    expect(problems).toContainEqual(expect.stringMatching(/^nodes and pods are not checked .*--kubeconfig/));
+  } finally {
+    await rm(manifestsDir, { recursive: true });
+  }
 });
 
 test('an API server that cannot be queried is a problem', async () => {

@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
+import type { Progress } from '../../lib/terminal/progress.ts';
 
 export interface Waiting {
   /** Time-out of each wait, in ms. */
   readonly limit: number;
   readonly signal: AbortSignal;
   readonly log: Log;
+}
+
+/** What the steps of a restore need while they wait. */
+export interface RestoreContext extends Waiting {
+  readonly progress: Progress;
 }
 
 const POLL = 300;

@@ -48,6 +48,7 @@ function chosenBump(served: Served, request: BumpRequest): number {
     if (fits(given) && (hasRoom || underWay.some(({ bump }) => bump === given))) return given;
     const { where, revision: highest } = all(given);
     throw tooLow(
+      served,
       `--bump-revision=${given} moves the revision of ${request.id} from ${revision} to ${revision + given}`,
       `${where} reached ${highest}${fits(given) ? ', and nothing shows how far it got after that' : ''}`,
       next,
@@ -56,7 +57,7 @@ function chosenBump(served: Served, request: BumpRequest): number {
   }
   if (isPlan) return next;
   const asks = new Set([...served.mustAsk, ...(isAhead ? [] : served.unknown)]);
-  if (asks.size > 0) throw unknown([...asks], next, several);
+  if (asks.size > 0) throw unknown(served, [...asks], next, request);
   const joined = underWay.map(({ bump }) => bump).find((bump) => bump !== undefined && fits(bump));
   if (joined !== undefined) return joined;
   if (!several) return next;
@@ -64,6 +65,7 @@ function chosenBump(served: Served, request: BumpRequest): number {
   if (fits(byStore)) return byStore;
   const { where, revision: highest } = all(byStore);
   throw tooLow(
+    served,
     `based on the store alone, ${request.id} would begin at revision ${revision + byStore}`,
     `${where} reached ${highest}`,
     next,
@@ -102,14 +104,20 @@ export const highestServed = ({ inStore, notes, here }: Served): Seen =>
 
 const flagFor = (several: boolean) => (several ? 'pass the same --bump-revision on all nodes' : 'pass --bump-revision');
 
-const tooLow = (what: string, but: string, next: number, several: boolean) =>
+/** Following the advice gives up what the others serve. */
+const servesNow = ({ here }: Served): string => {
+  const other = here.find(({ hasQuorum, isFresh }) => hasQuorum && !isFresh);
+  return other ? ` (${other.where} serves with a quorum: see the finding of --plan first)` : '';
+};
+
+const tooLow = (served: Served, what: string, but: string, next: number, several: boolean) =>
   new AgentError(
     ExitCode.refused,
-    `${what}, but ${but}: clients would not see changes; ${flagFor(several)}, for example ${next}`,
+    `${what}, but ${but}: clients would not see changes${servesNow(served)}; ${flagFor(several)}, for example ${next}`,
   );
 
-const unknown = (whats: readonly string[], next: number, several: boolean) =>
+const unknown = (served: Served, whats: readonly string[], next: number, { several, revision }: BumpRequest) =>
   new AgentError(
     ExitCode.refused,
-    `the highest revision that clients have seen is unknown: ${whats.join('; ')}; ${flagFor(several)}, above every revision that etcd ever served, for example ${next}`,
+    `the highest revision that clients have seen is unknown: ${whats.join('; ')}${servesNow(served)}; ${flagFor(several)}, which added to the snapshot's revision ${revision} is above every revision that etcd ever served, for example ${next}`,
   );

@@ -1,45 +1,113 @@
+import { once } from 'node:events';
+import { isIP } from 'node:net';
+import { connect } from 'node:tls';
+import type { TlsFiles } from '../../etcd/tls.ts';
+import { CONTROL } from '../../lib/quoted.ts';
 import { flagsOfArguments } from '../node/etcd-flags.ts';
+import { serviceAddress } from '../node/kubeadm-certificates.ts';
 import { hostOf } from '../node/local-address.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
-import { readStaticPod } from '../node/static-pod.ts';
+import { readStaticPod, unknownIn } from '../node/static-pod.ts';
 import { httpGet } from './http-get.ts';
 import { liveRevisions } from './live-revisions.ts';
 import { memberOf, type SnapshotMember } from './snapshot-members.ts';
+
+const LIMIT = 3_000;
 
 /** Replaces a listen address that means "all addresses" with the loopback address. */
 export const reachable = (url: string): string => url.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
 
 /** Describes what is wrong with the member. Returns undefined if it is healthy, which requires a quorum. */
-export async function etcdTrouble({
-  metricsUrls,
-  listenClientUrls,
-  clientTls,
-}: MemberFlags): Promise<string | undefined> {
+export const etcdTrouble = async (member: MemberFlags): Promise<string | undefined> =>
+  (await unhealthy(member))?.trouble;
+
+interface Unhealthy {
+  readonly trouble: string;
+  /** An alarm is raised. Whether there is a quorum is then unknown. */
+  readonly isAlarm?: boolean;
+}
+
+async function unhealthy({ metricsUrls, listenClientUrls, clientTls }: MemberFlags): Promise<Unhealthy | undefined> {
   const urls = [...metricsUrls, ...listenClientUrls].filter((url) => /^https?:/.test(url)).map(reachable);
-  let trouble = 'etcd does not answer yet';
+  let found: Unhealthy = { trouble: 'etcd does not answer yet' };
   for (const url of urls) {
     const answer = await httpGet(new URL('/health', url).href, clientTls);
     if (answer?.status === 200) return undefined;
-    if (answer) trouble = `etcd answers ${answer.status} at ${url}: it has no quorum yet`;
+    if (answer) found = reasonOf(answer.body, `${answer.status} at ${url}`);
   }
-  return trouble;
+  return found;
 }
 
-/** URL of the API server that this manifest starts. */
-export async function apiServerUrl(manifest: string): Promise<string> {
-  const { args } = await readStaticPod(manifest, 'kube-apiserver');
+/** etcd 3.5 and newer name a reason. */
+function reasonOf(body: string, answer: string): Unhealthy {
+  const [, reason] = /"reason":"([^"]*)"/.exec(body) ?? [];
+  const [, alarm] = /^ALARM (\w+)$/.exec(reason ?? '') ?? [];
+  if (alarm === 'NOSPACE') {
+    return { trouble: 'etcd has the alarm NOSPACE: it serves reads and refuses every write', isAlarm: true };
+  }
+  if (alarm !== undefined) {
+    return { trouble: `etcd has the alarm ${alarm}: it refuses every read and write`, isAlarm: true };
+  }
+  if (reason === undefined) return { trouble: `etcd answers ${answer}: it has no quorum, or an alarm`, isAlarm: true };
+  return { trouble: `etcd answers ${answer}: it has no quorum yet (${reason.replaceAll(CONTROL, '?').slice(0, 200)})` };
+}
+
+/** The API server of a manifest: its URL, and the client certificate that it shows to kubelets. kubeadm's may read everything. */
+export interface ApiServer {
+  readonly url: string;
+  readonly clientTls: TlsFiles;
+  /** Address of its Service, and its name there. Empty without a range of Services. */
+  readonly names: readonly string[];
+}
+
+export async function apiServerOf(manifest: string): Promise<ApiServer> {
+  const { args, hostPath } = await readStaticPod(manifest, 'kube-apiserver');
   const flags = flagsOfArguments(args);
-  const host = flags['advertise-address'] ?? '127.0.0.1';
-  return `https://${host.includes(':') ? `[${host}]` : host}:${flags['secure-port'] ?? '6443'}`;
+  const given = flags['advertise-address'];
+  const host = given === undefined || unknownIn(given) !== undefined ? '127.0.0.1' : given;
+  const [cert, key] = [flags['kubelet-client-certificate'], flags['kubelet-client-key']];
+  const service = serviceAddress(flags);
+  return {
+    names: service === undefined ? [] : [service, 'kubernetes.default.svc'],
+    url: `https://${host.includes(':') ? `[${host}]` : host}:${flags['secure-port'] ?? '6443'}`,
+    clientTls: cert && key ? { cert: hostPath(cert), key: hostPath(key) } : {},
+  };
 }
 
-/** Describes what is wrong with the API server. Returns undefined if it is ready, or if it answers that authentication is required. */
-export async function apiServerTrouble(url: string): Promise<string | undefined> {
-  const answer = await httpGet(`${url}/readyz`);
-  if (!answer) return `the API server does not answer at ${url} yet`;
-  return [200, 401, 403].includes(answer.status)
-    ? undefined
-    : `the API server is not ready (${answer.status} at ${url})`;
+/** The names of the API server that its certificate does not have. Pods check them. */
+export async function unservedNames({ url, names }: ApiServer): Promise<string[]> {
+  const found = await Promise.all(names.map(async (name) => ((await isServed(url, name)) ? [] : [name])));
+  return found.flat();
+}
+
+async function isServed(url: string, name: string): Promise<boolean> {
+  const { port } = new URL(url);
+  const [isAddress, limit] = [isIP(name) !== 0, AbortSignal.timeout(LIMIT)];
+  const to = { host: hostOf(url), port: Number(port || '443'), rejectUnauthorized: false };
+  const socket = connect({ ...to, ...(isAddress ? {} : { servername: name }) });
+  try {
+    await once(socket, 'secureConnect', { signal: limit });
+    const certificate = socket.getPeerX509Certificate();
+    return (isAddress ? certificate?.checkIP(name) : certificate?.checkHost(name)) !== undefined;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Describes why the API server is not ready. While it starts it refuses everybody, so a refusal says nothing. */
+export async function apiServerTrouble({ url, clientTls }: ApiServer): Promise<string | undefined> {
+  let refused: number | undefined;
+  // Anonymous requests may be switched off.
+  for (const tls of [{}, clientTls]) {
+    const answer = await httpGet(`${url}/readyz`, tls);
+    if (!answer) return `the API server does not answer at ${url} yet`;
+    if (answer.status === 200) return undefined;
+    if (![401, 403].includes(answer.status)) return `the API server is not ready (${answer.status} at ${url}/readyz)`;
+    refused = answer.status;
+  }
+  return `the API server does not say whether it is ready: it answers ${refused} at ${url}/readyz, also to ${clientTls.cert ?? 'anonymous requests'}`;
 }
 
 /** Response of a member at a peer URL. */
@@ -110,10 +178,21 @@ export async function otherCluster(
   return other && { url: other.url, host: hostOf(other.url), clusterId: other.clusterId };
 }
 
-/** Describes what is wrong with the member. Returns undefined if it is healthy and serves this cluster, not other data. */
-export async function serveTrouble(member: MemberFlags, clusterId: string): Promise<string | undefined> {
-  const trouble = await etcdTrouble(member);
-  if (trouble !== undefined) return trouble;
+/**
+ * Describes what is wrong with the member. Returns undefined if it is healthy and serves this cluster, not other data.
+ * `clearAlarms` is called when only an alarm is wrong; it returns why there still is one.
+ */
+export async function serveTrouble(
+  member: MemberFlags,
+  clusterId: string,
+  clearAlarms?: () => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const found = await unhealthy(member);
+  if (found && !found.isAlarm) return found.trouble;
+  return (await otherData(member, clusterId)) ?? (clearAlarms ? clearAlarms() : found?.trouble);
+}
+
+async function otherData(member: MemberFlags, clusterId: string): Promise<string | undefined> {
   const { listenPeerUrls, listenClientUrls, clientTls, dataDir } = member;
   const found = await Promise.all([
     ...listenPeerUrls.map((url) => clusterAt(url, member)),

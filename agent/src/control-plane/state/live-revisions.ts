@@ -12,19 +12,29 @@ export async function liveRevisions(urls: readonly string[], files: TlsFiles): P
 }
 
 async function revisionAt(url: string, files: TlsFiles): Promise<Seen | undefined> {
-  let channel: GrpcChannel | undefined;
   try {
-    const endpoint = new URL(url).origin;
-    // The server is not verified. A revision that no etcd reaches is ignored, and a lower wrong one only skips
-    // revisions.
-    const tls = url.startsWith('https:') ? { ...(await loadTls(files)), rejectUnauthorized: false } : undefined;
-    channel = await GrpcChannel.connect(endpoint, { ...(tls && { tls }), dialTimeout: LIMIT });
-    const { revision, clusterId, leader, raftIndex, raftAppliedIndex } = await status(channel, { deadline: LIMIT });
-    const behind = Math.max(0, raftIndex - raftAppliedIndex);
-    return { revision: revision + behind, clusterId, hasQuorum: leader !== '0', where: `etcd at ${endpoint}` };
+    return await withChannel(url, files, async (channel) => {
+      const { revision, clusterId, leader, raftIndex, raftAppliedIndex } = await status(channel, { deadline: LIMIT });
+      const behind = Math.max(0, raftIndex - raftAppliedIndex);
+      const where = `etcd at ${channel.endpoint}`;
+      return { revision: revision + behind, clusterId, hasQuorum: leader !== '0', where };
+    });
   } catch {
     return undefined;
+  }
+}
+
+/** The server is not verified: a wrong answer is ignored, or only skips revisions. */
+export async function withChannel<T>(
+  url: string,
+  files: TlsFiles,
+  work: (channel: GrpcChannel) => Promise<T>,
+): Promise<T> {
+  const tls = url.startsWith('https:') ? { ...(await loadTls(files)), rejectUnauthorized: false } : undefined;
+  const channel = await GrpcChannel.connect(new URL(url).origin, { ...(tls && { tls }), dialTimeout: LIMIT });
+  try {
+    return await work(channel);
   } finally {
-    channel?.close();
+    channel.close();
   }
 }

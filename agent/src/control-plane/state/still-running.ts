@@ -1,16 +1,13 @@
 import { connect } from 'node:net';
 import { isInUse } from '../../etcd/offline/data-dir.ts';
 import type { EtcdNode } from '../node/node.ts';
-import { apiServersOf, etcdProcesses } from '../node/processes.ts';
+import { apiServersOf, etcdOf } from '../node/processes.ts';
 import { reachable } from './health.ts';
 
 /** Describes what still runs of etcd on this node, or returns undefined. Checks the processes, the lock on the database and the ports. */
-export async function etcdStillRunning({
-  member,
-  dataDir,
-}: Pick<EtcdNode, 'member' | 'dataDir'>): Promise<string | undefined> {
-  const own = new Set([member.dataDir, dataDir]);
-  const process = (await etcdProcesses()).find(({ flags }) => own.has(flags['data-dir'] ?? ''));
+export async function etcdStillRunning(node: Pick<EtcdNode, 'member' | 'dataDir'>): Promise<string | undefined> {
+  const { member } = node;
+  const process = await etcdOf(node);
   if (process) return `etcd (pid ${process.pid}) still runs on ${member.dataDir}`;
   if (await isInUse(member.dataDir, member.walDir)) {
     return `a process still holds the lock on the database in ${member.dataDir}`;
@@ -36,6 +33,10 @@ async function isTaken(url: string): Promise<boolean> {
 
 /** Describes what still runs of the control plane. The API server comes first, because clients still talk to it. */
 export async function stillRunning(node: EtcdNode): Promise<string | undefined> {
-  const [server] = await apiServersOf(node.member);
-  return server ? `kube-apiserver (pid ${server.pid}) still runs` : etcdStillRunning(node);
+  return (await apiServerStillRunning(node)) ?? etcdStillRunning(node);
+}
+
+export async function apiServerStillRunning({ member }: Pick<EtcdNode, 'member'>): Promise<string | undefined> {
+  const [server] = await apiServersOf(member);
+  return server && `kube-apiserver (pid ${server.pid}) still runs`;
 }

@@ -5,6 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import type { Settings } from '../cluster/settings.ts';
 import { partOf } from '../cluster-changes.ts';
+import { ObjectNews } from '../object-news.ts';
 import { type EtcdBackupObject, isFinal } from './object.ts';
 import type { BackupPassOptions } from './pass.ts';
 import { BackupRunner } from './runner.ts';
@@ -26,6 +27,7 @@ export class BackupController {
   readonly #options: BackupControllerOptions;
   readonly #runners = new Map<string, BackupRunner>();
   readonly #backups = new Map<string, EtcdBackupObject>();
+  readonly #news = new ObjectNews();
   /** Uids of the Jobs whose EtcdBackup exists or is being created. */
   readonly #mirrored = new Set<string>();
   #leading = false;
@@ -52,11 +54,12 @@ export class BackupController {
 
   changed(backup: EtcdBackupObject, gone: boolean): void {
     const { name } = backup.metadata;
+    const isNews = this.#news.isNews(backup, gone);
     if (gone) this.#backups.delete(name);
     else this.#backups.set(name, backup);
     const running = this.#runners.get(name);
     if (running && (gone || running.uid !== backup.metadata.uid)) this.#drop(name, running);
-    if (!gone) this.#follow(backup);
+    if (!gone) this.#follow(backup, isNews);
     // Another backup may have waited for this one.
     if (gone || isFinal(backup)) this.#triggerAll();
   }
@@ -80,10 +83,10 @@ export class BackupController {
     for (const runner of this.#runners.values()) runner.trigger();
   }
 
-  #follow(backup: EtcdBackupObject): void {
+  #follow(backup: EtcdBackupObject, isNews = true): void {
     const { name } = backup.metadata;
     const running = this.#runners.get(name);
-    running?.trigger();
+    if (isNews) running?.trigger();
     if (running || !this.#leading || isFinal(backup) || !this.#isOurs(backup)) return;
     const { log } = this.#options;
     const runner: BackupRunner = new BackupRunner(backup, {

@@ -1,7 +1,7 @@
 import type { EventOf } from '../../kube/events.ts';
 import type { EventObject, JobObject, PodObject } from '../../kube/objects.ts';
 import { jobCondition, jobResult } from '../cluster/jobs/job-result.ts';
-import { failureOf, type Outcome, verifiedOf } from './job-outcome.ts';
+import { deletedBy, failureOf, type Outcome, verifiedOf } from './job-outcome.ts';
 import { type BackupStatus, backupStatus, type EtcdBackupObject, isFinal, mirroredJob, type Why } from './object.ts';
 import { hasEnded, isHidden, isPodState, podState, podsOf } from './pod-state.ts';
 
@@ -89,7 +89,8 @@ function completed(
     const { id, revision, sizeBytes } = result.snapshot;
     const verified = verifiedOf(result);
     const known = revision === undefined ? '' : ` of revision ${revision}`;
-    const message = `${id}${known}, ${sizeBytes} bytes, ${verified ? `verified (${verified})` : 'not verified'}`;
+    const how = verified ? `verified (${verified})` : 'not verified';
+    const message = [`${id}${known}, ${sizeBytes} bytes, ${how}`, ...deletions(deletedBy(result))].join('; ');
     return end(observed, 'Completed', job, { reason: 'Stored', message, at, result });
   }
   const attempt = attemptOf(name);
@@ -97,6 +98,12 @@ function completed(
   const message = `the pod of Job ${name} was deleted before the id of the snapshot could be read: find the snapshot with etcd-agent list`;
   return end(observed, 'Completed', job, { reason: 'ResultLost', message, at });
 }
+
+/** So many fit into a termination message. */
+const mostDeleted = 64;
+
+const deletions = ({ length }: readonly string[]): string[] =>
+  length === 0 ? [] : [`retention deleted ${length === 1 ? '1 older snapshot' : `${length} older snapshots`}`];
 
 const attemptOf = (jobName: string): number => (/-[0-9a-f]{8}-2$/.test(jobName) ? 2 : 1);
 
@@ -110,6 +117,7 @@ function end(
   const snapshot = result?.snapshot;
   const key = result?.stores?.find((store) => store.key && !store.error)?.key;
   const verified = result && verifiedOf(result);
+  const deleted = result ? deletedBy(result).slice(0, mostDeleted) : [];
   const { jobName, startTime } = backup.status ?? {};
   const completionTime = at ?? now;
   const name = job?.metadata.name ?? jobName;
@@ -129,6 +137,7 @@ function end(
       ...(snapshot?.revision !== undefined && { revision: snapshot.revision }),
       ...(key && { key }),
       ...(verified && { verified }),
+      ...(deleted.length > 0 && { deletedSnapshots: deleted }),
     },
   );
   const about = job?.metadata.uid ?? backup.metadata.uid;

@@ -1,19 +1,11 @@
 import { agentImage } from '../../../../src/lib/agent-image.ts';
-import type { ApiClient } from '../../kube/api-client.ts';
-import { isStatus } from '../../kube/api-error.ts';
 import type { DeploymentObject, KubeObject, StatefulSetObject } from '../../kube/objects.ts';
-import type { Paths } from '../../kube/paths.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { domainOf, sidecarOf } from '../cluster/kubernetes/stateful-set.ts';
+import { type OwnDeployment, proxyVariables, readOwnDeployment } from '../proxy-variables.ts';
 import { type JobInputs, scheduleOf } from './job.ts';
 import { type EtcdBackupObject, isFinal, mirroredJob, type Why } from './object.ts';
-
-export interface ApiOptions {
-  readonly client: ApiClient;
-  readonly paths: Paths;
-  /** Deployment of this reconciler. Undefined outside of Kubernetes. */
-  readonly deployment?: string | undefined;
-}
+import { mayRun } from './pod-state.ts';
 
 /** The inputs of a Job, or the reason why it cannot be created now. */
 export type InputsOrObstacle = { readonly inputs: JobInputs } | { readonly obstacle: Why };
@@ -21,18 +13,17 @@ export type InputsOrObstacle = { readonly inputs: JobInputs } | { readonly obsta
 export async function jobInputs(
   backup: EtcdBackupObject,
   all: readonly EtcdBackupObject[],
-  api: ApiOptions,
+  api: OwnDeployment,
 ): Promise<InputsOrObstacle> {
   const { clusterName } = backup.spec;
-  if (clusterName === undefined) return { inputs: await fromReconciler(api) };
+  if (clusterName === undefined) return { inputs: fromReconciler(await readOwnDeployment(api)) };
   const cluster = await findByName<EtcdClusterObject>(api, 'etcdclusters', clusterName);
   if (!cluster) return obstacle('ClusterNotFound', `EtcdCluster ${clusterName} does not exist; waiting for it`);
-  const { schedule } = backup.spec;
-  if (schedule !== undefined && !scheduleOf(backup, cluster)) {
+  if (lacksSchedule(backup, cluster)) {
     const known = (cluster.spec.backup?.schedules ?? []).map(({ name }) => name).join(', ');
     return obstacle(
       'ScheduleNotFound',
-      `EtcdCluster ${clusterName} has no backup schedule '${schedule}'${known && `, only ${known}`}; waiting for it`,
+      `EtcdCluster ${clusterName} has no backup schedule '${backup.spec.schedule}'${known && `, only ${known}`}; waiting for it`,
     );
   }
   const statefulSet = await findByName<StatefulSetObject>(api, 'statefulsets', clusterName);
@@ -40,10 +31,11 @@ export async function jobInputs(
   if (!statefulSet || !sidecar)
     return obstacle('ManifestsMissing', `the StatefulSet ${clusterName} that the constructs generate does not exist`);
   if (isStarting(cluster)) return obstacle('ClusterNotServing', `EtcdCluster ${clusterName} is not serving yet`);
-  const first = all.find((other) => comesBefore(other, backup));
+  const first = all.find((other) => comesBefore(other, backup, cluster));
   if (first) return obstacle('AnotherRuns', `waiting for EtcdBackup ${first.metadata.name} of the same cluster`);
   const { template } = statefulSet.spec;
-  return { inputs: { cluster, template, container: sidecar, domain: domainOf(template) } };
+  const proxy = proxyVariables(await readOwnDeployment(api));
+  return { inputs: { cluster, template, container: sidecar, domain: domainOf(template), proxy } };
 }
 
 const obstacle = (reason: string, message: string): InputsOrObstacle => ({ obstacle: { reason, message } });
@@ -54,35 +46,31 @@ function isStarting({ status }: EtcdClusterObject): boolean {
   return !available || ['Bootstrapping', 'Restoring', 'StateUnknown'].includes(available.reason);
 }
 
-/** Backups of one cluster run one at a time. */
-function comesBefore(other: EtcdBackupObject, { metadata, spec }: EtcdBackupObject): boolean {
-  if (other.metadata.uid === metadata.uid || other.spec.clusterName !== spec.clusterName) return false;
+const lacksSchedule = (backup: EtcdBackupObject, cluster: EtcdClusterObject): boolean =>
+  backup.spec.schedule !== undefined && !scheduleOf(backup, cluster);
+
+/**
+ * Backups of one cluster run one at a time, the oldest first. One that waits for something of its own is not in the queue. The order
+ * of the others never changes: two whose order changed could wait for each other.
+ */
+function comesBefore(other: EtcdBackupObject, backup: EtcdBackupObject, cluster: EtcdClusterObject): boolean {
+  if (other.metadata.uid === backup.metadata.uid || other.spec.clusterName !== backup.spec.clusterName) return false;
   if (isFinal(other) || mirroredJob(other) || other.metadata.deletionTimestamp !== undefined) return false;
-  const { phase, reason } = other.status ?? {};
-  if (phase === 'BackingUp') return true;
-  const waitsToo = phase === undefined || reason === 'NotSeen' || reason === 'AnotherRuns';
-  return waitsToo && rank(other) < rank({ metadata });
+  if (mayRun(other)) return true;
+  return !lacksSchedule(other, cluster) && other.status?.reason !== 'JobNotCreated' && rank(other) < rank(backup);
 }
 
 const rank = ({ metadata }: Pick<KubeObject, 'metadata'>): string => `${metadata.creationTimestamp} ${metadata.name}`;
 
-async function fromReconciler({ client, paths, deployment }: ApiOptions): Promise<JobInputs> {
-  const found =
-    deployment === undefined
-      ? undefined
-      : await client.get<DeploymentObject>(paths.of('deployments', deployment)).catch(ignoreUnreadable);
-  const template = found?.spec.template;
+function fromReconciler(own: DeploymentObject | undefined): JobInputs {
+  const template = own?.spec.template;
   const container = template?.spec.containers[0] ?? { image: agentImage };
-  return { container, domain: 'cluster.local', ...(template && { template }) };
-}
-
-function ignoreUnreadable(error: unknown): undefined {
-  if (!isStatus(error, 404) && !isStatus(error, 403)) throw error;
+  return { container, domain: 'cluster.local', proxy: proxyVariables(own), ...(template && { template }) };
 }
 
 /** Finds an object with a list request, because the Role does not allow `get` for these resources. */
 async function findByName<T extends KubeObject>(
-  { client, paths }: ApiOptions,
+  { client, paths }: OwnDeployment,
   resource: 'etcdclusters' | 'statefulsets',
   name: string,
 ): Promise<T | undefined> {

@@ -62,5 +62,8 @@ function lineOf({ error, stores = [], suspect }: JobResult): string | undefined 
   return `stored, but ${lines.join('; ')}`;
 }
 
+/** A snapshot is restored from the first store. */
+export const deletedBy = ({ stores }: JobResult): readonly string[] => stores?.[0]?.deleted ?? [];
+
 export const verifiedOf = ({ stores }: JobResult): string | undefined =>
   stores?.find(({ verified }) => verified)?.verified;

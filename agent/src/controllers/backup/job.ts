@@ -6,7 +6,8 @@ import { groupVersion } from '../../kube/paths.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
 import { backupAccess, backupTls } from '../cluster/jobs/backup-access.ts';
-import { jobLabels, small, weekSeconds } from '../cluster/jobs/job-manifest.ts';
+import { jobLabels, weekSeconds } from '../cluster/jobs/job-manifest.ts';
+import { backupResources } from '../cluster/jobs/job-resources.ts';
 import type { EtcdClusterObject, Schedule } from '../cluster/kubernetes/cluster-object.ts';
 import { type EtcdBackupObject, folderOf } from './object.ts';
 import { keyOf, storesOf } from './stores.ts';
@@ -21,6 +22,7 @@ export interface JobInputs {
   readonly container: Pick<Container, 'image' | 'imagePullPolicy'>;
   /** DNS domain of the Kubernetes cluster. */
   readonly domain: string;
+  readonly proxy: readonly object[];
 }
 
 const defaultTimeout = '1h';
@@ -84,11 +86,12 @@ function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
     ...(container.imagePullPolicy && { imagePullPolicy: container.imagePullPolicy }),
     ...(imagePullSecrets && { imagePullSecrets }),
     serviceAccountName: spec.serviceAccountName ?? schedule?.serviceAccountName ?? 'default',
-    resources: small,
+    resources: backupResources(spec.resources ?? schedule?.resources, schedule?.verify),
     labels: backupJobLabels(backup),
     ...(nodeSelector && { nodeSelector }),
     ...(tolerations && { tolerations }),
     ...(priorityClassName && { priorityClassName }),
+    env: inputs.proxy,
     backoffLimit: 3,
     // Later than the agent's own time-out, which reports the phase. Kubernetes would delete the pod and its message.
     activeDeadlineSeconds: Math.ceil(parseDuration(total ?? defaultTimeout, 'timeouts.total') / 1000) + startTime,

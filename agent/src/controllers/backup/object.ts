@@ -1,4 +1,9 @@
-import type { BackupPodSecret, BackupPodStore, BackupPodTls } from '../../../../src/lib/backup-pod.ts';
+import type {
+  BackupPodResources,
+  BackupPodSecret,
+  BackupPodStore,
+  BackupPodTls,
+} from '../../../../src/lib/backup-pod.ts';
 import type { KubeObject, ObjectMeta } from '../../kube/objects.ts';
 import { type OutcomeCondition, outcomeConditions } from '../../protocol/outcome-conditions.ts';
 
@@ -22,6 +27,7 @@ export interface EtcdBackupSpec {
   readonly timeouts?: { readonly dial?: string; readonly total?: string };
   readonly serviceAccountName?: string;
   readonly image?: string;
+  readonly resources?: BackupPodResources;
 }
 
 export type BackupPhase = 'Pending' | 'BackingUp' | 'Completed' | 'Failed';
@@ -42,6 +48,10 @@ export interface BackupStatus {
   readonly sha256?: string;
   readonly verified?: string;
   readonly jobName?: string;
+  /** Ids of the snapshots that the retention of this run deleted in its first store. */
+  readonly deletedSnapshots?: readonly string[];
+  /** When another run deleted the snapshot. RFC 3339. */
+  readonly snapshotDeletedAt?: string;
   readonly conditions: readonly OutcomeCondition[];
 }
 

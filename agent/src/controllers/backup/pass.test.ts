@@ -78,6 +78,33 @@ test('a backup of a cluster according to its schedule, from the first pass to th
   expect(warnings).toEqual([]);
 });
 
+test('a Job has the proxy variables of the reconciler, as its Deployment declares them', async () => {
+  const proxy = { name: 'HTTPS_PROXY', valueFrom: { secretKeyRef: { name: 'proxy', key: 'url' } } };
+  const env = [{ name: 'POD_NAME' }, proxy, { name: 'no_proxy', value: '.svc' }];
+  api.put(paths.of('deployments', 'etcd-reconciler'), {
+    spec: { template: { spec: { containers: [{ name: 'reconciler', image: 'mine/agent:2', env }] } } },
+  });
+  cluster();
+  ask('before');
+  await pass('before', { deployment: 'etcd-reconciler' });
+  expect(specOf(jobs()[0]).template.spec.containers[0].env.slice(1)).toEqual([proxy, env[2]]);
+});
+
+test('a backup has the CPU and memory of its schedule, unless it has its own', async () => {
+  const ofSchedule = { limits: { cpu: '2', memory: '4Gi' } };
+  cluster({ backup: { schedules: [{ name: 'nightly', stores: [store], resources: ofSchedule }] } });
+  ask('before');
+  await settle('before');
+  const all = { cpu: '2', memory: '4Gi' };
+  expect(specOf(jobs()[0]).template.spec.containers[0].resources).toEqual({ requests: all, limits: all });
+  end('Complete', 0, stored);
+  await settle('before');
+  ask('large', { clusterName: 'orders', schedule: 'nightly', resources: { limits: { memory: '8Gi' } } });
+  await settle('large');
+  const resources = { requests: { cpu: '100m', memory: '8Gi' }, limits: { cpu: '1', memory: '8Gi' } };
+  expect(specOf(jobs()[1]).template.spec.containers[0].resources).toEqual(resources);
+});
+
 test('a backup of any endpoints, in its own store, needs no cluster', async () => {
   const template = {
     spec: { containers: [{ name: 'reconciler', image: 'mine/agent:2' }], imagePullSecrets: [{ name: 'pull' }] },
@@ -203,6 +230,63 @@ test('one at a time for a cluster, the oldest first', async () => {
   expect(statusOf('second').phase).toBe('BackingUp');
 });
 
+test('those that waited for the cluster run one at a time, too', async () => {
+  cluster({}, { status: 'False', reason: 'Bootstrapping' });
+  ask('second', undefined, { creationTimestamp: '2026-11-22T02:00:01Z' });
+  ask('first');
+  await settle('second');
+  await settle('first');
+  cluster();
+  await settle('second');
+  await settle('first');
+  expect([statusOf('first').phase, statusOf('second').reason]).toEqual(['BackingUp', 'AnotherRuns']);
+});
+
+describe('two of a cluster never wait for each other', () => {
+  /** `old` was created first, and waits for its schedule while `new` runs. Then the Job of `new` vanishes. */
+  const meanwhile = async () => {
+    cluster();
+    ask('old', { clusterName: 'orders', schedule: 'weekly' });
+    ask('new', undefined, { creationTimestamp: '2026-11-22T02:00:01Z' });
+    await settle('old');
+    await settle('new');
+    expect([statusOf('old').reason, statusOf('new').reason]).toEqual(['ScheduleNotFound', 'Starting']);
+  };
+  const vanish = () => api.delete(paths.of('jobs', jobs()[0]!.metadata.name));
+  const schedules = ['nightly', 'weekly'].map((name) => ({ name, stores: [store] }));
+
+  test('the Job of the younger one vanishes while the older one has come to wait for it', async () => {
+    await meanwhile();
+    cluster({ backup: { schedules } });
+    await settle('old');
+    expect(statusOf('old').reason).toBe('AnotherRuns');
+    vanish();
+    await settle('new');
+    await settle('old');
+    await settle('new');
+    expect(jobs()).toHaveLength(1);
+    end('Complete', 0, stored);
+    await settle('old');
+    await settle('new');
+    expect(jobs().map(({ metadata }) => metadata.name)).toEqual([statusOf('old').jobName, statusOf('new').jobName]);
+  });
+
+  test.each([
+    ['its schedule is removed', () => cluster({ backup: { schedules: schedules.slice(1) } })],
+    ['its new Job is refused', () => refuseJobs(403, 'Forbidden', 'exceeded quota: jobs')],
+  ])('one whose Job vanished, and which cannot have another (%s), holds up nobody', async (_, hinder) => {
+    await meanwhile();
+    vanish();
+    hinder();
+    await settle('new');
+    expect(statusOf('new').phase).toBe('BackingUp');
+    api.fault = () => false;
+    cluster({ backup: { schedules: schedules.slice(1) } });
+    await settle('old');
+    expect(statusOf('old').reason).toBe('Starting');
+  });
+});
+
 function refuseJobs(status: number, reason: string, message: string): void {
   api.fault = (request, response, path) => {
     if (request.method !== 'POST' || !path.endsWith('/jobs')) return false;
@@ -223,6 +307,45 @@ test('a refused Job is reported, and created once the API server accepts it', as
   api.fault = () => false;
   await settle('before');
   expect(statusOf('before').phase).toBe('BackingUp');
+});
+
+describe('what the retention of a run deleted', () => {
+  const done = { phase: 'Completed', snapshotId: 'old-id', reason: 'Stored', message: 'x' };
+  const deleting = { ...stored, stores: [{ ...stored.stores[0], deleted: ['old-id', 'older-id'] }] };
+
+  test('is in its status, in its event, and in the EtcdBackup whose snapshot it was', async () => {
+    cluster();
+    ask('kept', undefined, {}, { ...done, snapshotId: 'kept-id' });
+    ask('old', undefined, {}, done);
+    ask('other', { clusterName: 'another', schedule: 'nightly' }, {}, done);
+    const restore = { phase: 'Completed', safetyBackupId: 'older-id' };
+    api.put(paths.of('etcdrestores', 'monday'), { spec: { clusterName: 'orders' }, status: restore });
+    ask('before');
+    await settle('before');
+    end('Complete', 0, deleting);
+    await settle('before');
+    expect(statusOf('before')).toMatchObject({ phase: 'Completed', deletedSnapshots: ['old-id', 'older-id'] });
+    expect(statusOf('before').message).toContain('retention deleted 2 older snapshots');
+    expect(statusOf('old')).toMatchObject({ phase: 'Completed', snapshotDeletedAt: expect.any(String) });
+    const monday = api.object<{ status: object }>(paths.of('etcdrestores', 'monday'));
+    expect(monday!.status).toMatchObject({ safetyBackupDeletedAt: expect.any(String) });
+    for (const name of ['kept', 'other', 'before']) expect(statusOf(name).snapshotDeletedAt).toBeUndefined();
+  });
+});
+
+test('a Job that a webhook refuses in other words each time is tried again in the usual time', async () => {
+  cluster();
+  ask('before');
+  let n = 0;
+  api.fault = (request, response, path) => {
+    if (request.method !== 'POST' || !path.endsWith('/jobs')) return false;
+    failure(response, 403, 'Forbidden', `admission webhook "quota" denied the request (request ${++n})`);
+    return true;
+  };
+  for (const time of [1, 2]) {
+    expect(await pass('before')).toMatchObject({ done: false, acted: false });
+    expect(statusOf('before').message).toContain(`request ${time}`);
+  }
 });
 
 test('a failing API server is retried, and nothing is reported', async () => {

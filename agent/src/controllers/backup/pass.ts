@@ -1,20 +1,22 @@
 import { createHash } from 'node:crypto';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError, unlessMissing } from '../../kube/api-error.ts';
 import type { Troubles } from '../../kube/event-reader.ts';
 import type { Events } from '../../kube/events.ts';
 import { mergePatch } from '../../kube/merge-patch.ts';
-import type { EventObject, JobObject, PodObject } from '../../kube/objects.ts';
+import type { EventObject, JobObject, KubeObject, PodObject } from '../../kube/objects.ts';
 import { groupVersion } from '../../kube/paths.ts';
 import { AgentError } from '../../lib/errors.ts';
 import { jobCondition } from '../cluster/jobs/job-result.ts';
+import type { EtcdRestoreObject } from '../cluster/kubernetes/restore-object.ts';
 import { isSameStatus } from '../cluster/status.ts';
+import type { OwnDeployment } from '../proxy-variables.ts';
 import { type BackupDecision, decideBackup, type ObservedBackup } from './decision.ts';
 import { backupJobManifest, backupJobName } from './job.ts';
-import { type ApiOptions, type InputsOrObstacle, jobInputs } from './job-inputs.ts';
-import { type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
+import { type InputsOrObstacle, jobInputs } from './job-inputs.ts';
+import { type BackupStatus, type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
 import { podsOf, silentPart } from './pod-state.ts';
 
-export interface BackupPassOptions extends ApiOptions {
+export interface BackupPassOptions extends OwnDeployment {
   readonly events: Events;
   /** Source of the reasons why a pod does not start. */
   readonly troubles: Pick<Troubles, 'of'>;
@@ -51,7 +53,11 @@ export async function backupPass(name: string, uid: string, options: BackupPassO
     ...(obstacle && { obstacle }),
   };
   const decision = decideBackup(observed);
-  if (decision.create === undefined) return report(observed, decision, options);
+  if (decision.create === undefined) {
+    // Before its own status is final: a pass that is interrupted does this again.
+    await noteDeletions(decision.status, backup, all, options);
+    return report(observed, decision, options);
+  }
   try {
     const inputs = found ?? (await jobInputs(backup, [], options));
     if (!('inputs' in inputs))
@@ -64,8 +70,36 @@ export async function backupPass(name: string, uid: string, options: BackupPassO
   } catch (error) {
     const refused = refusal(error);
     if (!refused) throw error;
-    return report(observed, decideBackup({ ...observed, obstacle: refused }), options);
+    // Only in the usual time: a webhook may refuse in other words each time.
+    const reported = await report(observed, decideBackup({ ...observed, obstacle: refused }), options);
+    return { ...reported, acted: false };
   }
+}
+
+/** What retention has deleted is no longer offered by the EtcdBackup that stored it, or as the way back from a restore. */
+async function noteDeletions(
+  status: BackupStatus | undefined,
+  { spec: { clusterName } }: EtcdBackupObject,
+  all: readonly EtcdBackupObject[],
+  { client, paths, at }: BackupPassOptions,
+): Promise<void> {
+  const { deletedSnapshots: deleted = [], completionTime = now() } = status ?? {};
+  if (deleted.length === 0) return;
+  const isGone = (id: string | undefined, of: { readonly clusterName?: string }, at: string | undefined) =>
+    id !== undefined && deleted.includes(id) && of.clusterName === clusterName && at === undefined;
+  const note = async (resource: 'etcdbackups' | 'etcdrestores', { metadata }: KubeObject, field: string) => {
+    await at('before ReportDeletedSnapshot');
+    const body = { metadata: { uid: metadata.uid }, status: { [field]: completionTime } };
+    await client.merge(paths.of(resource, metadata.name, 'status'), body).catch(unlessMissing);
+    await at('after ReportDeletedSnapshot');
+  };
+  for (const each of all)
+    if (isGone(each.status?.snapshotId, each.spec, each.status?.snapshotDeletedAt))
+      await note('etcdbackups', each, 'snapshotDeletedAt');
+  const { items } = await client.list<EtcdRestoreObject>(paths.of('etcdrestores'));
+  for (const each of items)
+    if (isGone(each.status?.safetyBackupId, each.spec, each.status?.safetyBackupDeletedAt))
+      await note('etcdrestores', each, 'safetyBackupDeletedAt');
 }
 
 /** Emits the Event, then writes the status. A pass that is interrupted in between emits the same Event again, under the same name. */
@@ -96,7 +130,7 @@ async function report(
 }
 
 /** Returns the backup's own Jobs, or the Job that it mirrors. */
-async function jobsOf(backup: EtcdBackupObject, { client, paths }: ApiOptions): Promise<JobObject[]> {
+async function jobsOf(backup: EtcdBackupObject, { client, paths }: OwnDeployment): Promise<JobObject[]> {
   const mirrored = mirroredJob(backup);
   if (mirrored) {
     const { items } = await client.list<JobObject>(paths.of('jobs'), {
@@ -110,7 +144,7 @@ async function jobsOf(backup: EtcdBackupObject, { client, paths }: ApiOptions): 
 }
 
 /** Includes the pods that a deleted Job of the same name left behind. */
-async function namedPods(backup: EtcdBackupObject, { client, paths }: ApiOptions): Promise<PodObject[]> {
+async function namedPods(backup: EtcdBackupObject, { client, paths }: OwnDeployment): Promise<PodObject[]> {
   const mirrored = mirroredJob(backup);
   const jobs = mirrored ? [mirrored.name] : [backupJobName(backup, 1), backupJobName(backup, 2)];
   const lists = jobs.map((job) =>

@@ -1,6 +1,7 @@
 import type { EventObject, JobObject, KubeObject, PodObject } from '../../kube/objects.ts';
 import { creationProblem, inWords, isImageProblem, isSilent, podProblem } from '../../kube/pod-problem.ts';
 import { jobResult } from '../cluster/jobs/job-result.ts';
+import type { EtcdBackupObject } from './object.ts';
 
 const reasons = ['Starting', 'Running', 'Retrying', 'ImageNotPulled', 'PodWaits'] as const;
 
@@ -12,6 +13,10 @@ export interface PodState {
 
 /** Returns true if this reason was set while a Job existed. */
 export const isPodState = (reason: string | undefined): boolean => reasons.some((each) => each === reason);
+
+/** Returns true if a Job of it existed when its status was written, or a pod of a Job that vanished may still run. */
+export const mayRun = ({ status }: EtcdBackupObject): boolean =>
+  isPodState(status?.reason) || status?.reason === 'JobVanished';
 
 /** Returns true if a Job of it exists and may read from etcd. */
 export const isUnderWay = (reason: string | undefined): boolean => isPodState(reason) && !isStuck(reason);

@@ -5,6 +5,7 @@ import { isStatus, unlessMissing } from '../../kube/api-error.ts';
 import type { EventOf } from '../../kube/events.ts';
 import type { Secret } from '../../kube/objects.ts';
 import type { Paths } from '../../kube/paths.ts';
+import { unquoted } from '../../kube/unquoted.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { LogOnce } from '../../lib/log-once.ts';
@@ -18,6 +19,7 @@ import type { AtPoint } from '../cluster/reconcile.ts';
 import type { Settings } from '../cluster/settings.ts';
 import { contentOf } from './content.ts';
 import { type Decision, decide, timeOf, type UserCertificate, type Write } from './decide.ts';
+import { KeptAuthorities } from './kept-authorities.ts';
 import { factsOf, type KnownRoots, type Secrets, textOf } from './read.ts';
 import type { MemberReports } from './rotation.ts';
 import {
@@ -88,6 +90,7 @@ export class Certificates {
   readonly #writes = new Map<string, readonly Written[]>();
   /** Known authorities by Secret, seen here or in the status. They are kept when a Secret is emptied. */
   readonly #authorities = new Map<string, ReportedCertificate>();
+  readonly #kept = new KeptAuthorities();
   /** Report of the members, with its time on the monotonic clock. */
   #members: { readonly reports: MemberReports; readonly tick: number } | undefined;
   /** Lists that every member was seen to have: no member goes back to an earlier one. */
@@ -255,7 +258,14 @@ export class Certificates {
       const secrets = await this.#read(wanted, ofUsers);
       const now = Date.now();
       const { clockAhead = 0 } = this.#options.client;
-      const decision = decide(factsOf(secrets, had), wanted, now, {
+      const facts = factsOf(secrets, had);
+      const emptied = this.#kept.see(facts, secrets, had);
+      if (emptied && !failed.has(emptied.metadata.name) && !signal.aborted && this.#wanted === wanted) {
+        const why = await this.#writeBack(emptied);
+        if (why !== undefined) failed.set(emptied.metadata.name, why);
+        continue;
+      }
+      const decision = decide(facts, wanted, now, {
         ...{ failed: new Set(failed.keys()), clockAhead, members: this.#reports(), provenLists: this.#proven },
       });
       for (const id of decision.provenLists) this.#proven.add(id);
@@ -343,8 +353,25 @@ export class Certificates {
       this.#tell(write, secret, before?.known === true && textOf(before.v!, 'tls.crt') !== '');
       return undefined;
     } catch (error) {
-      return isStatus(error, 409) ? conflict : withoutKeys(messageOf(error), secret);
+      return isStatus(error, 409) ? conflict : unquoted(messageOf(error), keysIn(secret));
     }
+  }
+
+  /** However often that happens: an authority that stays empty stops the cluster. Returns why it was not written. */
+  async #writeBack(secret: Secret): Promise<string | undefined> {
+    const { client, paths, at, log, emit } = this.#options;
+    const { name } = secret.metadata;
+    try {
+      await at('before WriteAuthorityBack');
+      await client.replace(paths.of('secrets', name), secret);
+      await at('after WriteAuthorityBack');
+    } catch (error) {
+      return isStatus(error, 409) ? undefined : unquoted(messageOf(error), keysIn(secret));
+    }
+    const message = `Wrote the authority back into Secret ${name}, which somebody had emptied`;
+    log.warn(message);
+    emit({ type: 'Warning', reason: 'AuthorityWrittenBack', message });
+    return undefined;
   }
 
   #recent(secret: string): readonly Written[] {
@@ -412,17 +439,7 @@ const pointOf = ({ make, of }: Write): string =>
     leaf: `Issue${nameOf(of)}Certificate`,
   })[make];
 
-/** An admission webhook may quote what it refuses. */
-function withoutKeys(message: string, secret: Secret | undefined): string {
-  const keys = Object.entries(secret?.data ?? {}).filter(([name]) => name.endsWith('.key'));
-  const texts = keys.flatMap(([, value]) => [value, ...Buffer.from(value, 'base64').toString().split('\n')]);
-  const quotes = (text: string) =>
-    Array.from({ length: Math.max(0, text.length - quoted + 1) }, (_, at) => text.slice(at, at + quoted));
-  const isQuoted = texts
-    .filter((text) => !text.startsWith('-----'))
-    .some((text) => quotes(text).some((part) => message.includes(part)));
-  return isQuoted ? 'it was refused, in words that quote its keys' : message;
-}
-
-/** Characters of a key that are one too many. */
-const quoted = 16;
+const keysIn = (secret: Secret | undefined): string[] =>
+  Object.entries(secret?.data ?? {})
+    .filter(([name]) => name.endsWith('.key'))
+    .map(([, value]) => Buffer.from(value, 'base64').toString());

@@ -67,7 +67,7 @@ function madeBy(
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Without the fulfilled request for a new authority, and without data that kubectl would remove at its next apply. */
-function tidied({ annotations, ...metadata }: Secret['metadata']): Secret['metadata'] {
+export function tidied({ annotations, ...metadata }: Secret['metadata']): Secret['metadata'] {
   if (!annotations) return metadata;
   const kept = Object.entries(annotations).filter(
     ([name, value]) => name !== newAuthority && !(name === lastApplied && holdsData(value)),

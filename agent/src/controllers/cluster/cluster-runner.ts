@@ -16,9 +16,10 @@ import { KubernetesPort, type PortOptions } from './kubernetes/kubernetes-port.t
 import { runCluster } from './loop.ts';
 import type { Observed } from './observed.ts';
 import type { PassFacts } from './pass-facts.ts';
+import { followedByAnother } from './plan/plan.ts';
 import type { AtPoint } from './reconcile.ts';
 
-export type RunnerOptions = Omit<PortOptions, 'certificates' | 'trust' | 'authentication' | 'log'> & {
+export type RunnerOptions = Omit<PortOptions, 'certificates' | 'trust' | 'authentication' | 'log' | 'lease'> & {
   /** The EtcdUsers of all clusters; undefined while that may be outdated. */
   readonly users: () => readonly EtcdUserObject[] | undefined;
   readonly clusters: () => readonly EtcdClusterObject[];
@@ -39,6 +40,8 @@ export class ClusterRunner {
   /** UID of the EtcdCluster. */
   readonly uid: string;
   readonly #options: RunnerOptions;
+  /** That another reconciler follows the cluster: then nothing of it is changed here. */
+  #another: string | undefined;
   readonly #port: KubernetesPort;
   readonly #certificates: Certificates;
   readonly #trust: TrustBundle;
@@ -47,8 +50,13 @@ export class ClusterRunner {
   readonly #wake = new Trigger();
   readonly #ended: Promise<void>;
 
-  constructor(cluster: EtcdClusterObject, options: RunnerOptions) {
+  constructor(cluster: EtcdClusterObject, given: RunnerOptions) {
     this.uid = cluster.metadata.uid;
+    const at: AtPoint = async (point) => {
+      if (this.#another !== undefined) throw new Error(this.#another);
+      await given.at(point);
+    };
+    const options = { ...given, at, lease: given.reconciler.lease };
     this.#options = options;
     this.#certificates = new Certificates({
       ...options,
@@ -81,12 +89,13 @@ export class ClusterRunner {
     this.#ended = Promise.all(loops).then(() => undefined);
   }
 
-  /** The EtcdCluster has changed, or may have. */
-  changed(cluster: EtcdClusterObject): void {
+  /** The EtcdCluster has changed, or may have. `isNews`: in more than its status. */
+  changed(cluster: EtcdClusterObject, isNews: boolean): void {
     this.#certificates.follow(cluster.spec, cluster.status);
     this.#trust.follow(cluster.spec);
     this.#users.follow(cluster);
-    this.wake('etcdclusters');
+    if (isNews) this.wake('etcdclusters');
+    else this.noted('etcdclusters');
   }
 
   /** An EtcdUser of the cluster has changed. */
@@ -96,8 +105,13 @@ export class ClusterRunner {
 
   /** Triggers a pass because one of the cluster's resources changed. */
   wake(resource: string): void {
-    this.#port.changed(resource);
+    this.noted(resource);
     this.#wake.now();
+  }
+
+  /** The next pass reads this resource again. */
+  noted(resource: string): void {
+    this.#port.changed(resource);
   }
 
   /** Begins no further pass, of certificates or users either. Resolves when the present ones have ended, or after `grace` ms. */
@@ -131,6 +145,8 @@ export class ClusterRunner {
     const { signal } = this.#stop;
     try {
       const onObserved = (observed: Observed, facts: PassFacts) => {
+        const { cluster } = observed;
+        if (cluster.known) this.#another = cluster.v?.followedBy && followedByAnother(cluster.v.followedBy);
         this.#options.onFacts(facts);
         this.#certificates.see(memberReports(observed), podsWait(observed));
         this.#users.see(observed);

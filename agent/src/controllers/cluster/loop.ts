@@ -8,7 +8,7 @@ import { emptyMemory, type Memory } from './observe.ts';
 import type { Fresh, Observed } from './observed.ts';
 import { type PassFacts, passFacts } from './pass-facts.ts';
 import type { Port } from './port.ts';
-import { type AtPoint, type Pass, pass } from './reconcile.ts';
+import { type AtPoint, type Pass, pass, thrown } from './reconcile.ts';
 import type { Settings } from './settings.ts';
 import { clusterStatus, statusToWrite } from './status.ts';
 import { toldOf, type Waiting, waitingOf } from './waiting.ts';
@@ -73,7 +73,7 @@ type Done = Pass & { now: number };
 /** A monotonic clock: steps of the wall clock do not change it. */
 const clock = (): number => Math.round(performance.timeOrigin + performance.now());
 
-/** A pass is not expected to throw. If it does, the other clusters of this process must continue. */
+/** What a pass throws on what it sees is reported. Whatever else it throws, the other clusters of this process must continue. */
 async function attempt(run: ClusterRun, memory: Memory): Promise<Done | undefined> {
   const { port, settings, holder, at, log } = run;
   const now = clock();
@@ -94,7 +94,8 @@ const freshValues = (): Fresh => ({
 
 /** Logs one line for each effect and for each new reason to wait. */
 function tell({ log }: ClusterRun, { plan, error }: Pass, said: string | undefined): string {
-  if (error) log.warn({ rule: plan.rule }, `${plan.rule}: ${messageOf(error)}`);
+  if (error && !plan.rule) log.error({ err: error }, plan.why);
+  else if (error) log.warn({ rule: plan.rule }, `${plan.rule}: ${messageOf(error)}`);
   else if (plan.effect) log.info({ rule: plan.rule, effect: plan.effect.kind }, `${plan.rule}: ${plan.effect.kind}`);
   else if (plan.why !== said) log.info(plan.why);
   return plan.why;
@@ -102,24 +103,34 @@ function tell({ log }: ClusterRun, { plan, error }: Pass, said: string | undefin
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-async function report(
-  { port, settings, log, reconciler, onObserved, onStatus }: ClusterRun,
-  done: Done,
-  waiting: Waiting,
-): Promise<void> {
-  const { observed, plan, now } = done;
+async function report(run: ClusterRun, done: Done, waiting: Waiting): Promise<void> {
+  const { port, settings, log, reconciler, onStatus } = run;
+  const { observed, now } = done;
   try {
-    const facts = passFacts(observed, now, settings);
-    onObserved?.(observed, facts);
     const before = observed.cluster.known ? observed.cluster.v?.status : undefined;
-    const known = { waiting: toldOf(waiting, done), members: facts.members };
-    const found = clusterStatus(observed, plan.conditions, now, settings, known);
+    const found = statusOf(run, done, waiting);
     if (found) onStatus?.(found);
     const status = found && statusToWrite(before, withoutUndefined({ ...found, reconciler }), now, settings);
-    if (status) await port.clusters.reportStatus(status);
+    // Two that overwrite each other's status would wake each other without end.
+    if (status && done.plan.hold !== 'OtherReconciler') await port.clusters.reportStatus(status);
   } catch (error) {
     // Whatever is wrong with a report, the cluster is still looked after.
     log.warn({ err: error }, `the status cannot be written: ${messageOf(error)}`);
+  }
+}
+
+function statusOf(run: ClusterRun, done: Done, waiting: Waiting): ClusterStatus | undefined {
+  const { settings, log, onObserved } = run;
+  const { observed, plan, memory, now } = done;
+  try {
+    const facts = passFacts(observed, now, settings);
+    onObserved?.(observed, facts);
+    const known = { waiting: toldOf(waiting, done), members: facts.members };
+    return clusterStatus(observed, plan.conditions, now, settings, known);
+  } catch (error) {
+    log.error({ err: error }, `the status cannot be worked out: ${messageOf(error)}`);
+    const failed = thrown(observed, error, memory, now, settings);
+    return clusterStatus(failed.observed, failed.plan.conditions, now, settings);
   }
 }
 

@@ -81,18 +81,6 @@ export function membersOf(v: View): Record<string, RecordedMember> {
   return found;
 }
 
-/** Former members of this epoch, whose volumes must not come back. */
-const tombstonesOf = (v: View): RecordDoc['tombstones'] =>
-  newest(v)
-    .filter(({ memberId }) => memberId !== undefined && !listed(v).some(({ id }) => id === memberId))
-    .map(({ memberId, ordinal, epoch }) => ({
-      memberId: memberId!,
-      ordinal,
-      epoch,
-      at: timestamp(v),
-      why: 'not a member when the record was rebuilt',
-    }));
-
 /**
  * A learner is permitted on the volume that attests for it. A learner without such a volume may have been permitted on one
  * that is lost, so its permit fits no volume: it is removed rather than permitted on another one.
@@ -213,7 +201,6 @@ export function rebuilt(v: View): RecordDoc {
     clusterId,
     members,
     permits: permitsOf(v, members),
-    tombstones: tombstonesOf(v),
     versions: { current: minors[0]!, allowedMinors: minors, ...versionsSeen(v) },
     restores,
     ...olderSeen(v, restores),

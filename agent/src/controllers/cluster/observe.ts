@@ -4,7 +4,7 @@ import { type Known, known, Unreadable, unknown } from '../../protocol/known.ts'
 import type { Fresh, HashResult, Job, MemberStatus, Observed, Pod, Refusal, Since } from './observed.ts';
 import { allVotersHealthy, answers, lagOf, learners, quorumServes } from './plan/facts.ts';
 import { listed } from './plan/member-view.ts';
-import { agentOf } from './plan/observations.ts';
+import { agentOf, podsOf } from './plan/observations.ts';
 import { View } from './plan/view.ts';
 import { dueOrdinals } from './plan/why-down.ts';
 import type { Port } from './port.ts';
@@ -172,6 +172,7 @@ export function remember(memory: Memory, observed: Observed, now: number, settin
         now,
       ),
       silent: keep(since.silent ?? {}, silent(view), now),
+      unready: keep(since.unready ?? {}, unready(view), now),
       inSync: keep(since.inSync, inSync(view), now),
       evidence: keep(since.evidence, unchanged(evidence, memory.evidence), now, Object.keys(evidence)),
       jobFailed: timesOf(since.jobFailed, ({ state }) => state === 'Failed'),
@@ -206,6 +207,8 @@ function keep<K extends string | number>(
 
 const silent = (view: View): number[] =>
   view.o.pods.known ? dueOrdinals(view).filter((ordinal) => agentOf(view, ordinal) === undefined) : [];
+
+const unready = (view: View): number[] => podsOf(view).flatMap(({ ready, ordinal }) => (ready ? [] : [ordinal]));
 
 const inSync = (view: View): string[] =>
   learners(view)

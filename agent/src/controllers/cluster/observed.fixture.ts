@@ -356,8 +356,10 @@ export class World {
     return this;
   }
 
+  /** No pod is ready without one. */
   noQuorum(): this {
     this.o.since.quorumLost = longAgo;
+    this.pods((pods) => pods.map((pod) => ({ ...pod, ready: false })));
     for (const [ordinal, status] of Object.entries(this.o.agents)) {
       if (!status.known || !status.v.etcd) continue;
       this.o.agents[Number(ordinal)] = known({ ...status.v, etcd: { ...status.v.etcd, hasLeader: false } });

@@ -74,6 +74,8 @@ export interface Since {
   quorumLost?: number;
   /** By ordinal: a pod that should exist does not, or its agent does not answer. */
   silent?: Record<number, number>;
+  /** By ordinal: the pod exists, and Kubernetes does not count it as ready. */
+  unready?: Record<number, number>;
   /** The record cannot be read. */
   blind?: number;
   /** Not every voter is healthy. */
@@ -107,6 +109,8 @@ export interface Cluster {
   skipFinalBackup: boolean;
   /** The reconciler or the namespace is being deleted, so finalizers are released without their work. */
   reconcilerGoing: boolean;
+  /** Lease of another reconciler that keeps the status up to date. */
+  followedBy?: string;
   spec: ClusterSpec;
   status: Partial<ClusterStatus>;
   /** Unset where EtcdBackups are not mirrored. */
@@ -214,6 +218,8 @@ export interface ClusterSpec {
   /** The Secrets of peers that the members trust, while the source of the certificates is changed. */
   alsoTrusts?: readonly string[];
   ephemeral: boolean;
+  /** Size of each volume, as a quantity. */
+  volumeSize?: string;
   replace: { policy: 'OnVolumeLoss' | 'Manual'; force: ReplaceRequest[] };
   origin?: OriginRequest;
   recovery?: RecoveryRequest;
@@ -309,6 +315,8 @@ export interface Claim {
   epoch?: number;
   /** The node for which its volume was created, if that waited for the first pod. */
   node?: string;
+  /** What it asks for, as a quantity. */
+  size?: string;
 }
 
 export interface Member {

@@ -17,7 +17,12 @@ export function targetOf(v: View, type: string): string | undefined {
 
 /** It is over with its operation, also in a cluster that is not ready for another reason. */
 export const isOver = (v: View, operation: ReportedOperation): boolean =>
-  v.record.op === undefined && (maintenances[operation.type] !== undefined || isGivenUp(operation));
+  v.record.op === undefined &&
+  (maintenances[operation.type] !== undefined || isGivenUp(operation) || isLeftFull(v, operation));
+
+/** A cluster whose space could not be cleared is not Ready before somebody acts. */
+const isLeftFull = ({ record }: View, { type }: ReportedOperation): boolean =>
+  type === 'ClearingNoSpace' && record.failure?.of === 'ClearNoSpace';
 
 /** A restore that ended before its fence: it may leave a cluster without a quorum behind. */
 const isGivenUp = (operation: ReportedOperation): boolean =>

@@ -247,7 +247,7 @@ test('what was done under an operation is forgotten with it', async () => {
   const world = new World(3).set({ alarms }).op(op);
   const { calls, memory } = await passes(world, [now]);
   expect(calls).toEqual([['compact', 1]]);
-  expect(memory.done).toEqual(['compact a']);
+  expect(memory.done).toEqual(['compact a 1']);
   expect((await passes(world.op({ ...op, id: 'b' }), [now], memory)).calls).toEqual([['compact', 1]]);
 });
 
@@ -293,6 +293,23 @@ test('the status reports a record that cannot be read, but not one that could no
   expect(held).toMatchObject({ status: 'True', reason: 'RecordUnreadable' });
   expect(held?.message).toMatch('op.ordinal: too small');
   expect(status).toMatchObject({ reason: 'RecordUnreadable' });
+});
+
+test('a pass that throws carries out nothing, and the status reports it in place of what the last one found', async () => {
+  const world = new World(3).doc({ tombstones: undefined as never });
+  const calls: unknown[][] = [];
+  const look = (memory: Memory) => pass(portOf(world, calls), now, settings, 'me', fresh, memory);
+  const first = await look(emptyMemory(0));
+  expect(first.error).toBeInstanceOf(TypeError);
+  expect((await look(first.memory)).memory.failures).toBe(2);
+  expect(calls).toEqual([]);
+  const status = clusterStatus(first.observed, first.plan.conditions, now, settings);
+  const states = status?.conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+  expect(states).toEqual(
+    expect.arrayContaining(['Ready Unknown StateUnknown', 'Available Unknown StateUnknown', 'Stalled True PassFailed']),
+  );
+  expect(status).toMatchObject({ phase: 'Stalled', reason: 'PassFailed' });
+  expect(status?.message).toContain('undefined');
 });
 
 test('nothing is decided before the domain of the member names is known', async () => {

@@ -1,8 +1,11 @@
+import { unknown } from '../../protocol/known.ts';
 import { act } from './act.ts';
 import type { Effect } from './effect.ts';
 import { type Memory, read, recalled, remember } from './observe.ts';
 import type { Fresh, Observed, Refusal } from './observed.ts';
+import { conditionsOf } from './plan/conditions.ts';
 import { type Plan, plan } from './plan/plan.ts';
+import { View } from './plan/view.ts';
 import { NotNow, type Port } from './port.ts';
 import type { Settings } from './settings.ts';
 
@@ -29,9 +32,9 @@ export async function pass(
   at: AtPoint = () => {},
 ): Promise<Pass> {
   const seen = await read(port, holder, fresh, memory, settings);
-  const before = remember(memory, seen, now, settings);
-  const observed = { ...seen, ...recalled(before) };
-  const decided = plan(observed, now, settings);
+  const found = decision(seen, memory, now, settings);
+  if ('error' in found) return thrown(seen, found.error, memory, now, settings);
+  const { before, observed, decided } = found;
   if (!decided.effect) return { observed, plan: decided, memory: { ...before, ...noFailure } };
   const step = longStep(decided.effect);
   if (step !== undefined && step !== before.told)
@@ -60,6 +63,35 @@ export async function pass(
   }
 }
 
+function decision(seen: Observed, memory: Memory, now: number, settings: Settings) {
+  try {
+    const before = remember(memory, seen, now, settings);
+    const observed = { ...seen, ...recalled(before) };
+    return { before, observed, decided: plan(observed, now, settings) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** A pass that threw on what it saw. Nothing of that counts as observed, or the status would stay as the last pass found it. */
+export function thrown(seen: Observed, error: unknown, memory: Memory, now: number, settings: Settings): Pass {
+  const why = messageOf(error);
+  const nothing = unknown(why);
+  const observed: Observed = {
+    ...seen,
+    ...recalled(memory),
+    record: { known: false, why, unreadable: true },
+    ...{ statefulSet: nothing, pods: nothing, claims: nothing, agents: {} },
+    ...{ members: nothing, status: {}, alarms: nothing, jobs: nothing, restores: nothing },
+  };
+  const failures = memory.failures + 1;
+  const hold = 'PassFailed';
+  const { cluster } = seen;
+  const conditions = cluster.known && cluster.v ? conditionsOf(new View(observed, now, settings), hold) : [];
+  const decided = { hold, why: `${hold}: ${why}`, conditions, requeueMs: settings.steady } as const;
+  return { observed, plan: decided, memory: { ...memory, failures, error: why }, error };
+}
+
 /** The key of an effect that may take minutes. */
 const longStep = (effect: Effect): string | undefined => (effect.kind === 'Defrag' ? effect.done : undefined);
 
@@ -71,12 +103,14 @@ function announced(observed: Observed, decided: Plan, memory: Memory, { next }: 
 
 const noFailure = { failures: 0, error: undefined };
 
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
+
 function failed(before: Memory, { rule, effect }: Plan, error: unknown): Memory {
-  const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
+  const line = messageOf(error);
   const key = effect && 'done' in effect ? effect.done : undefined;
   return {
     ...before,
-    ...(key !== undefined && { failed: { ...before.failed, [key]: line! } }),
+    ...(key !== undefined && { failed: { ...before.failed, [key]: line } }),
     failures: before.failures + 1,
     error: `${rule}: ${line}`,
   };

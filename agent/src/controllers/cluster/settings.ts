@@ -33,6 +33,7 @@ export interface Settings {
   /** How long an agent must be silent before its pod counts as unreachable. */
   unreachable: number;
   hashEvery: number;
+  /** Wait after space could not be cleared, although the data have changed since. */
   noSpaceBackoff: number;
   /** For how long a request of `spec.maintenance` may wait to begin, and a member may take that is being defragmented. */
   maintenanceLate: number;
@@ -45,7 +46,7 @@ export interface Settings {
   retryFailed: number;
   /** How long the pod of a Job may take to start before that is reported and, where possible, the operation ends. */
   jobStart: number;
-  /** Number of revisions that a compaction of ClearNoSpace keeps. */
+  /** Number of revisions that the first compaction of ClearNoSpace keeps. */
   keepRevisions: number;
   /** Entries that a leader keeps in memory behind its snapshot (etcd's snapshot-catchup-entries). */
   catchUpEntries: number;
@@ -89,7 +90,7 @@ export const defaultSettings: Settings = {
   quorumLost: minute,
   unreachable: minute,
   hashEvery: 60 * minute,
-  noSpaceBackoff: 30 * minute,
+  noSpaceBackoff: minute,
   maintenanceLate: 60 * minute,
   defragmentLate: 15 * minute,
   evictAgain: 30 * second,

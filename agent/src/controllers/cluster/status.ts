@@ -256,6 +256,7 @@ const telling: readonly Telling[] = [
     beside: 'Ready',
   },
   { type: 'Ready', status: 'True', phase: 'Ready' },
+  { type: 'Ready', status: 'Unknown', phase: 'Unknown' },
   { type: 'Ready', status: 'False', phase: 'Waiting' },
 ];
 

@@ -320,6 +320,31 @@ describe('a quorum that does not answer', () => {
     expect(seen.message('Available')).toContain('no route');
   });
 
+  test('is not called lost by a reconciler that is cut off, while Kubernetes counts a quorum of pods as ready', () => {
+    const world = new World(3).noQuorum();
+    for (const ordinal of [0, 1, 2]) world.down(ordinal).agent(ordinal, undefined).pod(ordinal, { ready: true });
+    for (const type of ['Available', 'QuorumLost', 'Degraded'] as const)
+      expect(stateOf(world, type)).toBe('Unknown QuorumUnknown');
+    expect(world.message('QuorumLost')).toContain('the network and the certificates of the reconciler itself');
+    world.pod(1, { ready: false }).pod(2, { ready: false });
+    expect(stateOf(world, 'QuorumLost')).toBe('True MajorityDown');
+  });
+
+  test('because the cluster is deleted is no fault', () => {
+    const op = { kind: 'Delete', step: 'claims', id: 'o', holder: 'h', startedAt: '2026-01-01T00:00:00Z' } as const;
+    const world = new World(3)
+      .op(op)
+      .resource({ deleting: true, finalizer: true })
+      .pods(() => [])
+      .sts({ replicas: 0 });
+    for (const ordinal of [0, 1, 2]) world.down(ordinal).agent(ordinal, undefined);
+    world.noQuorum();
+    expect(stateOf(world, 'Available')).toBe('False Deleting');
+    expect(stateOf(world, 'QuorumLost')).toBe('Unknown Deleting');
+    expect(stateOf(world, 'Degraded')).toBe('Unknown Deleting');
+    expect(clusterStatus(world.o, world.plan().conditions, now, defaultSettings)?.phase).toBe('Deleting');
+  });
+
   test('names the pods that block it, in the words of Kubernetes', () => {
     const world = new World(3).down(1).down(2).noQuorum().agent(1, undefined).agent(2, undefined);
     world.pod(1, { problem: 'Unschedulable: 0/3 nodes: 3 Insufficient cpu.' }).pod(2, { node: 'node3' });
@@ -329,24 +354,33 @@ describe('a quorum that does not answer', () => {
 });
 
 describe('a reconciler that has just started', () => {
-  const started = (world: World, last: 'True' | 'False'): World => {
+  /** `healthy`: the members, in the last status. */
+  const started = (world: World, healthy: boolean): World => {
     world.o.since.healthy = {};
-    const reported = { reason: 'UpToDate', message: '', lastTransitionTime: '' } as const;
-    world.cluster.status = { conditions: [{ type: 'Ready', status: last, ...reported }] };
+    world.o.since.holder = now;
+    const members = [0, 1, 2].map((ordinal) => ({ ordinal, pod: `c-${ordinal}`, memberId: idOf(ordinal), healthy }));
+    world.cluster.status = { members };
     return world;
   };
 
   test('has not watched the members for long, and its predecessor had', () => {
-    expect(stateOf(started(new World(3), 'True'), 'Ready')).toBe('True UpToDate');
-    expect(stateOf(started(new World(3), 'False'), 'Ready')).toBe('False NotUpToDate');
-    expect(readyVoters(started(new World(3), 'True'))).toBe(3);
-    expect(readyVoters(started(new World(3), 'False'))).toBe(0);
+    expect(stateOf(started(new World(3), true), 'Ready')).toBe('True UpToDate');
+    expect(stateOf(started(new World(3), false), 'Ready')).toBe('False NotUpToDate');
+    expect(readyVoters(started(new World(3), true))).toBe(3);
+    expect(readyVoters(started(new World(3), false))).toBe(0);
+  });
+
+  test('counts the members also if the cluster was not Ready for another reason', () => {
+    expect(readyVoters(started(new World(3).sts({ updateRevision: 'r2' }), true))).toBe(3);
+    const later = started(new World(3), true);
+    later.o.since.holder = now - defaultSettings.stable;
+    expect(readyVoters(later)).toBe(0);
   });
 
   test('sees for itself what is down, going or not ready', () => {
-    expect(stateOf(started(new World(3).down(1), 'True'), 'Ready')).toBe('False NotUpToDate');
-    expect(stateOf(started(new World(3).pod(1, { deleting: true }), 'True'), 'Ready')).toBe('False NotUpToDate');
-    expect(stateOf(started(new World(3).pod(1, { ready: false }), 'True'), 'Ready')).toBe('False NotUpToDate');
+    expect(stateOf(started(new World(3).down(1), true), 'Ready')).toBe('False NotUpToDate');
+    expect(stateOf(started(new World(3).pod(1, { deleting: true }), true), 'Ready')).toBe('False NotUpToDate');
+    expect(stateOf(started(new World(3).pod(1, { ready: false }), true), 'Ready')).toBe('False NotUpToDate');
   });
 });
 
@@ -421,6 +455,7 @@ const changes: Change[] = [
   ['no quorum', (world) => world.down(1).down(2).noQuorum()],
   ['members unknown', (world) => world.set({ members: unknown('x') })],
   ['alarms unknown', (world) => world.set({ alarms: unknown('x') })],
+  ['another at the address of a pod', (world) => world.learner(1, { id: 'id-other', isLearner: false })],
   ['a learner', (world) => world.removed(2).learner(2)],
   ['grows', (world) => world.spec({ size: 5 })],
   ['a size that is refused', (world) => world.spec({ size: 4 })],

@@ -169,6 +169,19 @@ test('no answer of the API server says nothing of a user', async () => {
   await expect(read()).rejects.toThrow();
 });
 
+test('an admission webhook that quotes a password does not bring it into a status', async () => {
+  put();
+  api.fault = (request, response) => {
+    if (request.method !== 'PUT') return false;
+    const { data } = api.bodies.at(-1) as Secret;
+    failure(response, 400, 'Denied', `denied: ${Buffer.from(data!.password!, 'base64')} of ${JSON.stringify(data)}`);
+    return true;
+  };
+  expect([...(await fill()).found.values()]).toEqual([
+    expect.objectContaining({ message: expect.stringContaining('in words that quote its secrets') }),
+  ]);
+});
+
 test('the Secret of one user is not the problem of another', async () => {
   put();
   const other = user('web', [], { passwordSecret: 'missing' });

@@ -3,6 +3,7 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, isStatus } from '../../kube/api-error.ts';
 import type { Secret } from '../../kube/objects.ts';
 import type { Paths } from '../../kube/paths.ts';
+import { unquoted } from '../../kube/unquoted.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { userReasons } from '../../protocol/user-reasons.ts';
 import type { AtPoint } from '../cluster/reconcile.ts';
@@ -101,8 +102,8 @@ export async function fillPasswords(
       onWrite(name);
     } catch (error) {
       isSoon = true;
-      if (error instanceof ApiError) all.set(uid, problem(whyNot(name, error)));
-      else why = whyNot(name, error);
+      if (error instanceof ApiError) all.set(uid, problem(whyNot(name, error, password)));
+      else why = whyNot(name, error, password);
     }
     await at('after WritePassword');
   }
@@ -121,12 +122,12 @@ async function secretOf(name: string, { client, paths }: ReadOptions): Promise<S
   }
 }
 
-function whyNot(secret: string, error: unknown): string {
+function whyNot(secret: string, error: unknown, password = ''): string {
   if (isStatus(error, 404))
     return `Secret ${secret} does not exist; apply the manifests of the EtcdUser, and put the password that its clients have into it, or they need a new one`;
   if (isStatus(error, 403))
     return `Secret ${secret} may not be read or filled; apply the Role and RoleBinding of the EtcdUser`;
-  return `Secret ${secret} cannot be read or filled: ${messageOf(error)}`;
+  return `Secret ${secret} cannot be read or filled: ${unquoted(messageOf(error), [password])}`;
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { walDirectory } from './wal.ts';
 
@@ -7,17 +7,37 @@ import { walDirectory } from './wal.ts';
  * false on other systems than Linux.
  */
 export async function isInUse(dataDir: string, wal = walDirectory(dataDir)): Promise<boolean> {
-  const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
-  const locked = new Set(Array.from(locks.matchAll(/ [0-9a-f]+:[0-9a-f]+:(\d+) /g), ([, inode]) => Number(inode)));
+  const [locks, mounts] = await Promise.all(
+    ['/proc/locks', '/proc/self/mountinfo'].map((file) => readFile(file, 'utf8').catch(() => '')),
+  );
+  const locked = Array.from(locks!.matchAll(/ ([0-9a-f]+):([0-9a-f]+):(\d+) /g), ([, major, minor, inode]) => ({
+    device: `${parseInt(major!, 16)}:${parseInt(minor!, 16)}`,
+    inode: Number(inode),
+  }));
   const files = [
     join(dataDir, 'member', 'snap', 'db'),
     ...(await readdir(wal).catch(() => [])).map((name) => join(wal, name)),
   ];
   for (const file of files) {
-    const inode = (await stat(file).catch(() => undefined))?.ino;
-    if (inode !== undefined && locked.has(inode)) return true;
+    const found = await stat(file).catch(() => undefined);
+    const same = locked.filter(({ inode }) => inode === found?.ino);
+    if (same.length === 0) continue;
+    const device = deviceOf(await realpath(file).catch(() => file), mounts!);
+    if (device === undefined || same.some((lock) => lock.device === device)) return true;
   }
   return false;
+}
+
+/** Device of the mount that holds a file, as /proc/locks names it. `stat` names another one on btrfs and overlayfs. */
+function deviceOf(file: string, mounts: string): string | undefined {
+  const found = mounts.split('\n').flatMap((line) => {
+    const [, , device, , escaped] = line.split(' ');
+    const point = escaped?.replaceAll(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(parseInt(code, 8)));
+    const isAbove = point !== undefined && (point === '/' || file === point || file.startsWith(`${point}/`));
+    return isAbove ? [{ device, length: point.length }] : [];
+  });
+  // Of several mounts at one point the last one counts.
+  return found.sort((a, b) => a.length - b.length).at(-1)?.device;
 }
 
 /**

@@ -10,7 +10,7 @@ const needed = ['auth', 'authRoles', 'authUsers', 'key', 'lease', 'members', 'me
 
 const AUTH_ENABLED = Buffer.from('authEnabled');
 const STORAGE_VERSION = Buffer.from('storageVersion');
-/** Number of the CORRUPT alarm. */
+const NOSPACE = 1n;
 const CORRUPT = 2n;
 
 type Check = (value: Buffer, key: Buffer) => boolean;
@@ -46,6 +46,8 @@ export interface Switches {
   readonly authEnabled: boolean;
   /** A CORRUPT alarm is set: etcd refuses every read and write. */
   readonly corruptAlarm: boolean;
+  /** A NOSPACE alarm is set: etcd refuses every write. */
+  readonly noSpaceAlarm: boolean;
 }
 
 /** A member as the database lists it. Its name is empty until it has started. */
@@ -81,8 +83,10 @@ export async function readDatabase(file: string, size: number, signal?: AbortSig
   };
   const structure = await boltDamage(file, size, visit, signal);
   const lacks = missing.size > 0 ? `it lacks the buckets ${[...missing].join(', ')}` : undefined;
-  const { wrong, revision, storageVersion, authEnabled, corruptAlarm, members } = reader;
-  return { damage: structure ?? wrong ?? lacks, revision, storageVersion, authEnabled, corruptAlarm, members };
+  const { wrong, revision, storageVersion, members } = reader;
+  const { authEnabled, corruptAlarm, noSpaceAlarm } = reader;
+  const switches = { authEnabled, corruptAlarm, noSpaceAlarm };
+  return { damage: structure ?? wrong ?? lacks, revision, storageVersion, ...switches, members };
 }
 
 /** Reads only the settings of a database that is known to be intact. */
@@ -100,6 +104,7 @@ class Reader {
   storageVersion: string | undefined;
   authEnabled = false;
   corruptAlarm = false;
+  noSpaceAlarm = false;
   readonly members: StoredMember[] = [];
 
   visit(bucket: string): (key: Buffer, value: Buffer) => void {
@@ -127,7 +132,10 @@ class Reader {
         this.members.push(memberIn(key, value));
         break;
       case 'alarm':
-        if ([...fieldsOf(key)].some(([field, kind]) => field === 2 && kind === CORRUPT)) this.corruptAlarm = true;
+        for (const [field, kind] of fieldsOf(key)) {
+          if (field === 2 && kind === CORRUPT) this.corruptAlarm = true;
+          if (field === 2 && kind === NOSPACE) this.noSpaceAlarm = true;
+        }
         break;
     }
   }

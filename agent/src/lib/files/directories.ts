@@ -1,10 +1,11 @@
-import { mkdir, open, readdir, rmdir, stat } from 'node:fs/promises';
+import { constants, mkdir, open, readdir, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.ts';
 
 /** Makes the content of a file durable. For a directory: the files that were renamed into it or removed from it. */
 export async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
+  // A named pipe in a tree would hold up an open that waits.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     await handle.sync();
   } finally {
@@ -58,6 +59,8 @@ export interface FoundFile {
   readonly name: string;
   readonly size: number;
   readonly modified: Date;
+  /** The entry is a symbolic link to the file. */
+  readonly isLink: boolean;
 }
 
 /** Entries that the file system itself creates in a volume's root. Often only root may read them. */
@@ -89,6 +92,6 @@ export async function* walk(root: string, directory: string): AsyncGenerator<Fou
       continue;
     }
     const found = await unlessGone(stat(join(root, name)));
-    if (found?.isFile()) yield { name, size: found.size, modified: found.mtime };
+    if (found?.isFile()) yield { name, size: found.size, modified: found.mtime, isLink: entry.isSymbolicLink() };
   }
 }

@@ -25,6 +25,20 @@ export function tarFile(entries: readonly TarEntry[]): Buffer {
   return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]);
 }
 
+/** Reads the files in a tar file that `tarFile` has created: their absolute paths and contents. */
+export function filesInTar(tar: Buffer): Map<string, Buffer> {
+  const files = new Map<string, Buffer>();
+  const text = (from: number, length: number) => tar.toString('utf8', from, from + length).replace(/\0.*/s, '');
+  for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0; ) {
+    const size = Number.parseInt(text(at + 124, 12), 8);
+    const [name, prefix] = [text(at, 100), text(at + 345, 155)];
+    const content = tar.subarray(at + BLOCK, at + BLOCK + size);
+    if (text(at + 156, 1) === typeFlags.file) files.set(`/${prefix ? `${prefix}/` : ''}${name}`, content);
+    at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
+  }
+  return files;
+}
+
 function header(entry: TarEntry, size: number): Buffer {
   const { name, prefix } = split(entry.path.replace(/^\/+/, '') + (entry.type === 'directory' ? '/' : ''));
   const block = Buffer.alloc(BLOCK);

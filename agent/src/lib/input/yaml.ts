@@ -1,4 +1,4 @@
-import { isAlias, isCollection, Lexer, Parser, parseDocument, visit } from 'yaml';
+import { isAlias, isCollection, Lexer, Parser, parseDocument, visit, type YAMLParseError } from 'yaml';
 import { isTooDeep, mostYamlLevels } from '../../../../src/lib/yaml-levels.ts';
 
 /**
@@ -6,10 +6,15 @@ import { isTooDeep, mostYamlLevels } from '../../../../src/lib/yaml-levels.ts';
  * end, and a key that is a list or a map. It turns such keys into text, which takes hours for a few hundred of them in
  * each other.
  */
-export function parseYaml(text: string): unknown {
+export const parseYaml = (text: string): unknown => parse(text, () => true);
+
+/** Parses the first document, and ignores all others, as the kubelet does. */
+export const parseFirstYaml = (text: string): unknown => parse(text, ({ code }) => code !== 'MULTIPLE_DOCS');
+
+function parse(text: string, counts: (error: YAMLParseError) => boolean): unknown {
   if (isTooDeep(text, { Lexer, Parser })) throw new TypeError(`has more than ${mostYamlLevels} levels`);
   const document = parseDocument(text, { logLevel: 'error' });
-  const [error] = document.errors;
+  const error = document.errors.find(counts);
   if (error) throw error;
   visit(document, {
     Pair(_, { key }) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandContext } from '../../commands/cli/command.ts';
 import type { Settings } from '../../commands/cli/settings.ts';
+import { ExitCode } from '../errors.ts';
 import { PhaseTimes } from '../terminal/phase-times.ts';
 import { moreTime, namingStore, withTimeout } from './run-limit.ts';
 
@@ -48,4 +49,26 @@ test('the time limit of a run grows with its work, unless it was given', async (
   };
   expect(await limitOf(undefined)).toEqual([60_000, 60_000 + 110_000 + 30_000]);
   expect(await limitOf(5_000)).toEqual([5_000, 5_000]);
+});
+
+test('work that hangs after the limit or a signal is left after the grace period', async () => {
+  const { jest } = import.meta;
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
+  const settings = { duration: () => 1_000 } as unknown as Settings;
+  const stop = new AbortController();
+  const hang = () => withTimeout({ settings, signal: stop.signal }, () => new Promise<never>(() => {}));
+  const late = hang();
+  const ended = jest.fn();
+  late.catch(ended);
+  await jest.advanceTimersByTimeAsync(20_000);
+  expect(ended).not.toHaveBeenCalled();
+  await jest.advanceTimersByTimeAsync(1_000);
+  await expect(late).rejects.toMatchObject({ exitCode: ExitCode.timedOut });
+  const reason = new Error('stopped');
+  stop.abort(reason);
+  const stopped = hang();
+  stopped.catch(() => {});
+  await jest.advanceTimersByTimeAsync(20_000);
+  await expect(stopped).rejects.toBe(reason);
+  jest.useRealTimers();
 });

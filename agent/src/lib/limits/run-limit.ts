@@ -1,4 +1,5 @@
 import { AgentError, ExitCode } from '../errors.ts';
+import { withinGrace } from './within-grace.ts';
 
 const MIB = 1024 * 1024;
 /** Milliseconds for each store. */
@@ -24,7 +25,7 @@ const limits = new WeakMap<AbortSignal, Limit>();
 
 /**
  * Runs work within the limit of `--timeout`. Without that flag the limit is 60 s for each store, plus a second per MiB
- * of the size that `grow` sets, plus what `moreTime` adds.
+ * of the size that `grow` sets, plus what `moreTime` adds. After the limit or a signal, work has a grace period to clean up.
  */
 export async function withTimeout<T>(
   { settings, signal, progress }: Run,
@@ -50,7 +51,10 @@ export async function withTimeout<T>(
       sized = (bytes / MIB) * 1000;
       set();
     };
-    return await work(limited, grow, () => deadline.limit);
+    return await withinGrace(
+      work(limited, grow, () => deadline.limit),
+      limited,
+    );
   } finally {
     deadline.clear();
   }

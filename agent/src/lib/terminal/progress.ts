@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import { cut, fitting, widthOf } from './width.ts';
 
 const LINE_EVERY = 10_000;
 const DRAW_EVERY = 100;
@@ -110,7 +111,7 @@ class Bar implements Progress {
 
   /** Draws over the current line. Cuts the new line to the width, because a wrapped line cannot be overwritten. */
   #draw(line: string): void {
-    this.#out.write(`\r\x1b[K${line.slice(0, this.#width)}`);
+    this.#out.write(`\r\x1b[K${fitting(line, this.#width)}`);
   }
 
   get #width(): number {
@@ -125,7 +126,7 @@ class Bar implements Progress {
 function fitted(text: string, share: number, speed: string, time: string, width: number): string {
   const percent = `${Math.floor(Math.min(1, share) * 100)}%`;
   const all = `${percent}${speed}${time}`;
-  const room = Math.min(BAR, width - text.length - all.length - 2);
+  const room = Math.min(BAR, width - widthOf(text) - all.length - 2);
   if (room >= SHORT_BAR) return `${text} ${bar(share, room)} ${all}`;
   const numbers = width - all.length > TEXT ? all : `${percent}${time}`;
   return `${cut(text, width - numbers.length - 1)} ${numbers}`;
@@ -133,9 +134,6 @@ function fitted(text: string, share: number, speed: string, time: string, width:
 
 export const bar = (share: number, length: number): string =>
   '█'.repeat(Math.round(Math.min(1, share) * length)).padEnd(length, '░');
-
-const cut = (text: string, length: number): string =>
-  text.length <= length ? text : `${text.slice(0, Math.max(0, length - 1))}…`;
 
 function left(done: number, total: number, rate: number): string {
   return done < total ? `, ${formatSeconds((total - done) / rate)} left` : '';

@@ -225,7 +225,7 @@ describe('following', () => {
     const { exit, err } = await running;
     expect(exit).toBe(130);
     expect(err).toMatch(
-      /the request stays; until it begins, this takes it back: kubectl --kubeconfig=\S+ patch etcdcluster orders -n shop --type=merge -p '{"spec":{"maintenance":{"defragment":null}}}'\n$/,
+      /the request stays; until it begins, this takes it back: kubectl --context=test --kubeconfig=\S+ patch etcdcluster orders -n shop --type=merge -p '{"spec":{"maintenance":{"defragment":null}}}'\n$/,
     );
     expect(asked('defragment')).toBeDefined();
   });

@@ -24,10 +24,42 @@ describe('a text', () => {
     `Authorization: Digest ${secret}`,
     `a ghp_${secret.replaceAll(/\W/g, '')}${'a'.repeat(24)} b`,
     `a glpat-${secret}-aaaaaaaaaa b`,
+    `password=ab,${secret}`,
+    `password=ab&${secret}`,
+    `password: it's ${secret}`,
+    `password: a"${secret}`,
+    `AWS_SECRET_ACCESS_KEY=abc;${secret}`,
+    `PASSWORD='ab ${secret}' x`,
+    `{"password":"ab\\"${secret}"}`,
+    `root:${secret}@tcp(db:3306)/x`,
+    `dsn=root:a/${secret}@db`,
+    `Cookie: session=${secret}; b=${secret}`,
+    `"set-cookie":"sid=${secret}; Path=/"`,
+    `sshpass -p ${secret} sftp x`,
+    `mc alias set x https://h ID ${secret}`,
+    `s3 AKIAXXXXXXXXXXXXXXXX/${secret}`,
+    `accountkey=${secret}`,
+    `storageAccountKey: ${secret}`,
+    `DefaultEndpointsProtocol=https;AccountKey=${secret}==`,
+    `{"auths":{"r.io":{"auth":"${secret}"}}}`,
+    `//registry/:_auth=${secret}`,
+    `a hvs.CAESI${secret}aaaaaaaa b`,
   ])('%s', (text) => {
     const redacted = redactText(text);
     expect(redacted).toContain('(left out)');
     expect(redacted).not.toMatch(/hunter2/);
+  });
+
+  test('of JSON, only the value is left out', () => {
+    const line = { level: 'info', msg: `token: ${secret}`, Cookie: secret, password: secret, next: 'stays' };
+    expect(JSON.parse(redactText(JSON.stringify(line)))).toEqual({
+      ...{ level: 'info', msg: 'token: (left out)', next: 'stays' },
+      ...{ Cookie: '(left out)', password: '(left out)' },
+    });
+  });
+
+  test.each(['npm_', 'AIza', 'LTAI'])('the id of an account, %s…', (prefix) => {
+    expect(redactText(`id ${prefix}${'a1'.repeat(18)} x`)).toBe('id (left out) x');
   });
 
   test.each([
@@ -35,6 +67,8 @@ describe('a text', () => {
     '--cluster=orders --data-dir /data',
     'https://host:2379/health',
     'compassion=1, bypass: yes',
+    '"auth": true, author: somebody',
+    'registry.example:5000/etcd:v3@sha256:0123456789abcdef, mail:ann',
     'orders-0 etcd: a message that helps',
   ])('%s stays', (text) => {
     expect(redactText(text)).toBe(text);
@@ -61,6 +95,12 @@ describe('an object', () => {
     const redacted = JSON.stringify(redact(pod({ name: 'etcd', readinessProbe: probe })));
     expect(redacted).not.toContain(secret);
     expect(redacted).toContain('/health');
+  });
+
+  test('a field with the credentials of a registry, or a cookie, is left out', () => {
+    expect(redact({ auth: secret, cookie: secret, authority: 'x' })).toEqual({
+      ...{ auth: '(left out)', cookie: '(left out)', authority: 'x' },
+    });
   });
 
   test('the name of a Secret with a password stays', () => {

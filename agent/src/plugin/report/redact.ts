@@ -13,10 +13,10 @@ export const ourContainers: ReadonlySet<unknown> = new Set(['gate', 'agent', 'et
 
 /** Words that name a secret. */
 const words =
-  'token|password|passwd|passphrase|passcode|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|signature|credential|authorization';
+  'token|password|passwd|passphrase|passcode|pwd|secret|(?:api|access|account|private|shared|signing|encryption)[_-]?key|connection[_-]?string|signature|credential|authorization';
 
 /** Fields whose values are secret, by their names. The name of a Secret is none. */
-const secretField = new RegExp(words.replace('|secret|', '|secret[_-]?key|'), 'i');
+const secretField = new RegExp(`^_?auth$|cookie|${words.replace('|secret|', '|secret[_-]?key|')}`, 'i');
 
 /** Names a Secret with a password. */
 const nameField = /^passwordSecret$/;
@@ -24,25 +24,39 @@ const nameField = /^passwordSecret$/;
 /** A flag whose value follows, such as `--api-token`, `--pass` and `-u`. */
 const secretFlag = `-u|--?[\\w-]{0,40}(?:${words})[\\w-]{0,40}|--?(?:[\\w-]{1,40}-)?pass|--(?:proxy-)?user`;
 
+/** Ends a value: the next field follows. */
+const next = String.raw`(?!(?:[,;]\s+[\w-]+["']?\s*[:=]|[&;][\w.-]+=))`;
+
+/** Within a value. A quote ends it only where a string of JSON would end. */
+const characters = String.raw`\\.|"(?!\\?["\s,}\]]|$)`;
+
 /** Texts that are secret wherever they are. What is in the first group stays. The limits keep a long text fast. */
 const secretTexts: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /AGE-SECRET-KEY-1[0-9A-Z]+/gi,
   /\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g,
-  /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
-  /\b(?:gh[a-z]_|github_pat_|glpat-|xox[a-z]-|sk-)[\w-]{16,}/g,
+  /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b(?:[/:]\S+)?/g,
+  /\bLTAI[0-9A-Za-z]{12,}/g,
+  /\b(?:gh[a-z]_|github_pat_|glpat-|xox[a-z]-|sk-|npm_|hv[sbr]\.|AIza)[\w-]{16,}/g,
   /((?:bearer|basic)\s+)[\w.~+/=-]{6,}/gi,
   // A password may contain `/` and `@`.
   /(:\/\/)[^\s/@:"']{0,256}:[^\s"']{0,256}(?=@)/g,
   /(:\/\/)[^\s/@"']{1,512}(?=@)/g,
+  // Without a scheme, as in the names of databases. The digest of an image is none.
+  /((?:^|[\s"'=(])[^\s/@:"'=]{1,256}:)[^\s"'/][^\s"']{0,256}(?=@(?!sha256:))/gm,
+  new RegExp(`((?:${words})[\\w-]{0,40}\\\\?["']?\\s*[=:]\\s*\\\\?")(?:\\\\.|[^"\\\\])*`, 'gi'),
+  new RegExp(`((?:${words})[\\w-]{0,40}["']?\\s*[=:]\\s*)'(?:\\\\.|[^'\\\\\\n])*'(?![^\\s,;})\\]])`, 'gi'),
   // The value of a colon may have several words, the value of an equals sign has one.
-  new RegExp(`((?:${words})[\\w-]{0,40}\\\\?["']?\\s*[=:]\\s*)\\\\?"(?:\\\\.|[^"\\\\])*\\\\?"`, 'gi'),
-  new RegExp(`((?:${words})[\\w-]{0,40}\\\\?["']?\\s*:\\s*\\\\?["']?)[^"',;&}\\n]+`, 'gi'),
-  new RegExp(`((?:${words})[\\w-]{0,40}\\\\?["']?\\s*=\\s*\\\\?["']?)[^\\s"',;&}]+`, 'gi'),
+  new RegExp(`((?:${words})[\\w-]{0,40}\\\\?["']?\\s*:\\s*\\\\?["']?)(?:${next}(?:${characters}|[^"\\\\\\n]))+`, 'gim'),
+  new RegExp(`((?:${words})[\\w-]{0,40}\\\\?["']?\\s*=\\s*\\\\?["']?)(?:${next}(?:${characters}|[^"\\\\\\s]))+`, 'gim'),
+  new RegExp(`((?:set-)?cookie\\\\?["']?\\s*[=:]\\s*\\\\?["']?)(?:${characters}|[^"\\\\\\n])+`, 'gim'),
+  /(\b_?auth\\?["']?\s*[=:]\s*\\?["']?)[\w+/-]{8,}={0,2}/gi,
   /(\b(?:pass|sig)["']?\s*[=:]\s*["']?)[^\s"',;&}]+/gi,
   new RegExp(`((?<![\\w-])(?:${secretFlag})[=\\s]+["']?)[^\\s"']+`, 'gi'),
   /((?<![\w-])-u)[^\s:"'-][^\s:"']*:[^\s"']+/g,
   /(\b(?:password|passwd|passphrase|pwd)\s+["']?)[^\s"',;&}]+/gi,
+  /(\bsshpass\s+-p\s*)\S+/g,
+  /(\bmc\s+(?:alias|config host)\s+(?:set|add)\s+\S+\s+\S+\s+)\S+\s+\S+/g,
 ];
 
 /** Secrets that are known. */

@@ -44,3 +44,19 @@ describe('a short value', () => {
 test('a long value is masked within words too, and line by line', () => {
   expect(masked({ key: 'hunter2-value\nsecond-line' }, '1hunter2-value1 second-line')).toBe('1(left out)1 (left out)');
 });
+
+test.each([['pa"ss\\word-9'], ['p\u00e4ss/w\u00f6rd+9'], ['pass word%9'], ["it's*(9)!x"], ['tab\tin-it-99']])(
+  'every form in which a log may have %j is masked',
+  (value) => {
+    const json = JSON.stringify({ msg: `login as ${value}` });
+    const forms = [
+      json,
+      JSON.stringify({ log: json }),
+      `GET /login?x=${encodeURIComponent(value)}`,
+      `GET /login?${new URLSearchParams({ x: value })}`,
+      `x ${Buffer.from(value).toString('hex')} x`,
+      `x ${Buffer.from(value).toString('base64')} x`,
+    ];
+    for (const text of forms) expect(masked({ password: value }, text)).toContain('(left out)');
+  },
+);

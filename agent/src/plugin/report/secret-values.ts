@@ -14,13 +14,16 @@ const publicKey = /(^|[._-])(user(name)?|region)$/i;
 const plainWords: ReadonlySet<unknown> = new Set([...ourContainers, 'true', 'false', 'null', 'none']);
 
 /**
- * What to mask of the values of Secrets. Of long ones each form, in base64 and plain, as a whole and line by line, the longest
+ * What to mask of the values of Secrets. Of long ones each form, plain and encoded, as a whole and line by line, the longest
  * first. `names`: what is called so is masked nowhere.
  */
 export function valuesOf(secrets: readonly Secret[], names: readonly string[]): Known {
   const entries = secrets.flatMap(({ data }) => Object.entries(data ?? {}));
   const plain = entries.map(([key, value]) => ({ key, text: Buffer.from(value, 'base64').toString() }));
-  const forms = [...entries.map(([, value]) => value), ...plain.flatMap(({ text }) => [text, ...linesOf(text)])];
+  const forms = [
+    ...entries.map(([, value]) => value),
+    ...plain.flatMap(({ text }) => [text, ...linesOf(text)].flatMap(formsOf)),
+  ];
   const words = plain
     .filter(({ key }) => !publicKey.test(key))
     .map(({ text }) => text.trim())
@@ -29,6 +32,26 @@ export function valuesOf(secrets: readonly Secret[], names: readonly string[]): 
   return [
     ...unique(forms.filter((text) => text.length >= long && isNoName(text))).sort((a, b) => b.length - a.length),
     ...unique(words.filter(isNoName)).map(asWord),
+  ];
+}
+
+/** As logs and addresses have a text. */
+function formsOf(text: string): string[] {
+  if (text.length < long) return [text];
+  const json = JSON.stringify(text).slice(1, -1);
+  // Not of a text with half a surrogate pair, which binary data can have.
+  const url = text.isWellFormed() ? encodeURIComponent(text) : text;
+  const form = url.replaceAll(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
+  const bytes = Buffer.from(text);
+  return [
+    text,
+    json,
+    JSON.stringify(json).slice(1, -1),
+    url,
+    form,
+    new URLSearchParams({ x: text }).toString().slice(2),
+    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('hex'),
   ];
 }
 

@@ -17,8 +17,9 @@ export function isCurrent({ observedAt }: Partial<ClusterStatus>, now: number, l
 
 /** A new reconciler takes a moment to take the Lease over. */
 function isExpired(lease: LeaseObject | undefined, now: number): boolean {
-  const { renewTime, leaseDurationSeconds = 0 } = lease?.spec ?? {};
-  return now - Date.parse(renewTime ?? '') > leaseDurationSeconds * 1000 + minute;
+  if (lease === undefined) return false;
+  const { renewTime, leaseDurationSeconds = 0 } = lease.spec ?? {};
+  return !(now - Date.parse(renewTime ?? '') <= leaseDurationSeconds * 1000 + minute);
 }
 
 /** Why a status is not current, for a title. */

@@ -1,3 +1,4 @@
+import { unlessMissing } from '../../kube/api-error.ts';
 import type { EventObject, LeaseObject, PodObject, StatefulSetObject } from '../../kube/objects.ts';
 import {
   type BackupObject,
@@ -33,9 +34,20 @@ export const memberLabels = (cluster: string): string =>
 /** The name of the Lease that its reconciler holds. A reconciler that has reported nothing has the usual name. */
 export const leaseNameOf = ({ status }: ClusterObject): string => status?.reconciler?.lease ?? 'etcd-reconciler';
 
-/** The Lease that the reconciler of a cluster renews. */
-export const readLease = (session: Session, cluster: ClusterObject): Promise<LeaseObject | undefined> =>
-  session.attempt('leases', session.client.get<LeaseObject>(session.paths.of('leases', leaseNameOf(cluster))));
+/** In place of a Lease that is missing. A reconciler that has reported, and runs, would create it again within seconds. */
+export const missingLease = ({ status }: ClusterObject): LeaseObject | undefined =>
+  status?.reconciler?.lease === undefined
+    ? undefined
+    : { metadata: { name: status.reconciler.lease, uid: '', resourceVersion: '', creationTimestamp: '' } };
+
+/** The Lease that the reconciler of a cluster renews. Undefined: it cannot be read, or no reconciler has reported. */
+export const readLease = (session: Session, cluster: ClusterObject): Promise<LeaseObject | undefined> => {
+  const read = session.client.get<LeaseObject>(session.paths.of('leases', leaseNameOf(cluster)));
+  return session.attempt(
+    'leases',
+    read.catch((error) => unlessMissing(error) ?? missingLease(cluster)),
+  );
+};
 
 /** Reads everything at once. What cannot be read is left out. */
 export async function readFacts(session: Session, cluster: ClusterObject): Promise<Facts> {

@@ -1,9 +1,10 @@
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { table } from '../../lib/terminal/table.ts';
+import { cut } from '../../lib/terminal/width.ts';
 import type { ReportedMaintenance, ReportedOperation } from '../../protocol/cluster-status.ts';
 import { isOver } from '../objects.ts';
 import type { Terminal } from '../terminal.ts';
-import { ageOf, cut, isFuture, plain, wrap } from '../text.ts';
+import { ageOf, isFuture, plain, wrap } from '../text.ts';
 import { oldness } from './currency.ts';
 import type { Operation } from './operation.ts';
 import type { MemberView, StatusView } from './view.ts';

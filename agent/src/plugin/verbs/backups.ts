@@ -50,7 +50,7 @@ const rows = (ours: readonly BackupObject[], now: number, width: number): string
       const { metadata, status = {} } = each;
       return [
         metadata.name,
-        status.phase ?? 'Pending',
+        status.snapshotDeletedAt === undefined ? (status.phase ?? 'Pending') : 'Deleted',
         shortAge(takenAt(each, now), now),
         String(status.revision ?? ''),
         status.sizeBytes === undefined ? '' : formatBytes(status.sizeBytes),
@@ -61,8 +61,10 @@ const rows = (ours: readonly BackupObject[], now: number, width: number): string
   return [header, ...lines.flatMap((line, index) => [line, ...remark(ours[index]!, width)])].join('\n');
 };
 
-/** Why a backup is not complete. */
+/** Why a backup is not complete, or no longer there. */
 const remark = ({ status = {} }: BackupObject, width: number): string[] =>
-  status.phase === 'Completed' || !status.reason
-    ? []
-    : [wrap(`${status.reason}: ${status.message ?? ''}`, width, '    ')];
+  status.snapshotDeletedAt !== undefined
+    ? [wrap(`retention deleted its snapshot at ${status.snapshotDeletedAt}`, width, '    ')]
+    : status.phase === 'Completed' || !status.reason
+      ? []
+      : [wrap(`${status.reason}: ${status.message ?? ''}`, width, '    ')];

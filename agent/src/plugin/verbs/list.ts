@@ -5,7 +5,7 @@ import { Exit } from '../exit.ts';
 import type { ClusterObject } from '../objects.ts';
 import type { Session } from '../session.ts';
 import { isCurrent } from '../status/currency.ts';
-import { leaseNameOf, readLease } from '../status/read.ts';
+import { leaseNameOf, missingLease, readLease } from '../status/read.ts';
 import { plain, shortAge } from '../text.ts';
 import { option, outputOption, type Verb } from '../verb.ts';
 
@@ -18,14 +18,10 @@ export const list: Verb = {
     const isEverywhere = flags.allNamespaces === true;
     const path = isEverywhere ? everywhere('etcdclusters') : session.paths.of('etcdclusters');
     const { items } = await session.client.list<ClusterObject>(path);
-    const leases = await readLeases(session, items, isEverywhere);
+    const leaseOf = await readLeases(session, items, isEverywhere);
     const unread = [...session.notShown, ...session.notRead];
     if (unread.length > 0)
       terminal.note(`cannot read ${unread.join(', ')}: only the age of a status says if it is OLD`);
-    const leaseOf = (cluster: ClusterObject) =>
-      leases.find(
-        ({ metadata }) => metadata.name === leaseNameOf(cluster) && metadata.namespace === cluster.metadata.namespace,
-      );
     const isRecent = (cluster: ClusterObject): boolean =>
       isCurrent(cluster.status ?? {}, session.now, leaseOf(cluster));
     if (flags.output === 'json') {
@@ -61,18 +57,27 @@ async function readLeases(
   session: Session,
   clusters: readonly ClusterObject[],
   isEverywhere: boolean,
-): Promise<LeaseObject[]> {
+): Promise<(cluster: ClusterObject) => LeaseObject | undefined> {
   const oneOfEach = new Map(clusters.map((cluster) => [leaseNameOf(cluster), cluster]));
-  const found = await Promise.all(
-    [...oneOfEach].map(async ([name, cluster]) => {
-      if (!isEverywhere) return [(await readLease(session, cluster)) ?? []].flat();
-      const query = { fieldSelector: `metadata.name=${name}` };
-      return (
-        (await session.attempt('leases', session.client.list<LeaseObject>(everywhere('leases'), query)))?.items ?? []
-      );
-    }),
+  const readEverywhere = async (name: string) => {
+    const query = { fieldSelector: `metadata.name=${name}` };
+    const list = await session.attempt('leases', session.client.list<LeaseObject>(everywhere('leases'), query));
+    return (cluster: ClusterObject) =>
+      list?.items.find(({ metadata }) => metadata.namespace === cluster.metadata.namespace) ??
+      (list && missingLease(cluster));
+  };
+  const readHere = async (cluster: ClusterObject) => {
+    const lease = await readLease(session, cluster);
+    return () => lease;
+  };
+  const found = new Map(
+    await Promise.all(
+      [...oneOfEach].map(
+        async ([name, cluster]) => [name, await (isEverywhere ? readEverywhere(name) : readHere(cluster))] as const,
+      ),
+    ),
   );
-  return found.flat();
+  return (cluster) => found.get(leaseNameOf(cluster))?.(cluster);
 }
 
 function summary({ metadata, spec, status = {} }: ClusterObject, current: boolean) {

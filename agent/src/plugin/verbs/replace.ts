@@ -30,6 +30,7 @@ export const replace: Verb = {
       const others = (cluster.status?.members ?? []).filter((each) => each.ordinal !== ordinal && !each.healthy);
       terminal.note(
         [
+          `In ${session.where}:`,
           `${pod} (id ${memberId}, ${member.role ?? 'role unknown'}, ${member.healthy ? 'healthy' : 'not healthy'}) is removed, and joins again with a new id.`,
           discardVolume ? `Its claim data-${pod} is DELETED.` : 'Its data is moved to quarantine/ on its volume.',
           ...(others.length > 0

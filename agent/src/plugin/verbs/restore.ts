@@ -70,7 +70,7 @@ export const restore: Verb = {
         throw new PluginError(Exit.refused, 'nothing was changed');
     }
     if (!(await create(target, 'etcdrestores', object))) return Exit.done;
-    const cancel = `until phase Fencing, kubectl delete etcdrestore ${name} -n ${session.namespace} takes it back`;
+    const cancel = `until phase Fencing, ${session.kubectl} delete etcdrestore ${name} -n ${session.namespace} takes it back`;
     if (flags.wait === false) {
       terminal.print(`EtcdRestore ${name} is created; kubectl etcd status --watch shows it; ${cancel}`);
       return Exit.done;
@@ -136,6 +136,9 @@ async function ofBackup(session: Session, name: string, cluster: string): Promis
   return { source: { backupName: name }, ...described(found, cluster, session.now) };
 }
 
+const isThere = (status: BackupObject['status']): boolean =>
+  status?.phase === 'Completed' && status.snapshotDeletedAt === undefined;
+
 /** One that no EtcdBackup names may still be in the store, which only a pod with its credentials can read. */
 async function ofSnapshot(session: Session, id: string, cluster: string): Promise<Omit<Chosen, 'source'>> {
   const found = await session.optional(
@@ -144,6 +147,12 @@ async function ofSnapshot(session: Session, id: string, cluster: string): Promis
   );
   const backup = found?.items.find(({ status }) => status?.snapshotId === id);
   if (backup) return described(backup, cluster, session.now);
+  const restores = await session.optional(
+    'etcdrestores',
+    session.client.list<RestoreObject>(session.paths.of('etcdrestores')),
+  );
+  const before = restores?.items.find(({ status }) => status?.safetyBackupId === id);
+  if (before) return ofSafetyBackup(before, id, cluster, session.now);
   return {
     what: `snapshot ${id}`,
     after: 'the snapshot was taken, and all of it if the snapshot is of another cluster',
@@ -151,8 +160,27 @@ async function ofSnapshot(session: Session, id: string, cluster: string): Promis
   };
 }
 
+const deletedAt = (time: string): string =>
+  `Retention deleted this snapshot at ${time} in the first store of its run, so the restore fails, and changes nothing, unless you name another store in an EtcdRestore.`;
+
+/** It was taken after the EtcdRestore was created. */
+function ofSafetyBackup(
+  { metadata, spec, status }: RestoreObject,
+  id: string,
+  cluster: string,
+  now: number,
+): Omit<Chosen, 'source'> {
+  const time = metadata.creationTimestamp;
+  return {
+    what: `snapshot ${id}, the safety backup of EtcdRestore ${metadata.name}`,
+    after: `${time} (${ageOf(time, now)} ago), or a little later`,
+    ...(status?.safetyBackupDeletedAt !== undefined && { note: deletedAt(status.safetyBackupDeletedAt) }),
+    ...(spec.clusterName !== cluster && { other: spec.clusterName ?? 'one that no EtcdCluster describes' }),
+  };
+}
+
 function described(backup: BackupObject, cluster: string, now: number): Omit<Chosen, 'source'> {
-  const { revision, sizeBytes, verified, snapshotId } = backup.status ?? {};
+  const { revision, sizeBytes, verified, snapshotId, snapshotDeletedAt } = backup.status ?? {};
   const facts = [
     snapshotId && `snapshot ${snapshotId}`,
     revision !== undefined && `revision ${revision}`,
@@ -166,6 +194,9 @@ function described(backup: BackupObject, cluster: string, now: number): Omit<Cho
     ...(backup.spec.clusterName !== cluster && {
       other: backup.spec.clusterName ?? 'one that no EtcdCluster describes',
     }),
+    ...(snapshotDeletedAt !== undefined && {
+      note: deletedAt(snapshotDeletedAt),
+    }),
   };
 }
 
@@ -176,7 +207,7 @@ async function offers(session: Session, cluster: ClusterObject): Promise<string>
     session.client.list<BackupObject>(session.paths.of('etcdbackups')),
   );
   const names = (found?.items ?? [])
-    .filter(({ spec, status }) => spec.clusterName === cluster.metadata.name && status?.phase === 'Completed')
+    .filter(({ spec, status }) => spec.clusterName === cluster.metadata.name && isThere(status))
     .sort(byTaken(session.now))
     .slice(0, 5)
     .map((each) => `${each.metadata.name} (${ageOf(takenAt(each, session.now), session.now)} ago)`);
@@ -200,6 +231,7 @@ function storeOf({ metadata, spec }: ClusterObject, wanted: string | undefined):
 async function warning(session: Session, cluster: ClusterObject, chosen: Chosen, isSaved: boolean): Promise<string[]> {
   const current = isCurrent(cluster.status ?? {}, session.now, await readLease(session, cluster));
   return [
+    `In ${session.where}:`,
     presentOf(cluster, current, session.now),
     ...losses(cluster.metadata.name, chosen),
     isSaved ? safety(cluster, current) : 'The present data is NOT backed up first.',
@@ -228,7 +260,7 @@ function safety({ status = {} }: ClusterObject, current: boolean): string {
   if (!current || !lost || lost === 'Unknown')
     return 'It is not known whether the present data can be backed up first.';
   return lost === 'False'
-    ? 'The present data is backed up first.'
+    ? 'The present data is backed up first. LOST for good is what clients write after that backup was begun and before they are cut off, which takes seconds, or minutes with a large database: stop the writers first if that matters.'
     : 'The present data cannot be backed up first, because the quorum is lost.';
 }
 

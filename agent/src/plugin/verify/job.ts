@@ -100,13 +100,15 @@ function argumentsOf({ args = [] }: Container, { id, store, level, identitySecre
     );
   return [
     'verify',
-    // Kubernetes replaces `$(NAME)` in arguments; `$$` stands for one dollar sign.
-    id.replaceAll('$', '$$$$'),
     ...given('cluster'),
     ...given('namespace'),
     chosen,
     `--level=${level}`,
     ...(identitySecret ? [`--age-identity-file=${identities.mountPath}`] : []),
     '--output=json',
+    // Otherwise an id such as `--store=…` is a flag.
+    '--',
+    // Kubernetes replaces `$(NAME)` in arguments; `$$` stands for one dollar sign.
+    id.replaceAll('$', '$$$$'),
   ];
 }

@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once as happened } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keysOf, once, read, storeContract } from '../../../test/support/store-contract.ts';
@@ -249,4 +250,30 @@ describe('on a file system of its own', () => {
       unmount(directory);
     }
   });
+});
+
+test.each(['named pipe', 'socket'])('a %s is no object, and holds nothing up', async (kind) => {
+  const at = join(root, 'foreign', 'x');
+  await mkdir(join(root, 'foreign'));
+  const server = createServer();
+  if (kind === 'socket') await new Promise<void>((resolve) => server.listen(at, resolve));
+  else spawnSync('mkfifo', [at]);
+  await expect(store.get('foreign/x')).rejects.toMatchObject({ exitCode: ExitCode.nothingThere });
+  expect(await keysOf(store, 'foreign/')).toEqual([]);
+  server.close();
+  await rm(join(root, 'foreign'), { recursive: true });
+});
+
+test('a link to a file beside it is no object of its own; one to elsewhere is', async () => {
+  await store.put('links/a.db', once('a'));
+  await store.put('elsewhere/b.db', once('b'));
+  await symlink('a.db', join(root, 'links/latest.db'));
+  await symlink('../elsewhere/b.db', join(root, 'links/b.db'));
+  expect(await keysOf(store, 'links/')).toEqual(['links/a.db', 'links/b.db']);
+  expect(await store.stat('links/latest.db')).toMatchObject({ linkTo: 'links/a.db', size: 1 });
+  expect((await store.stat('links/b.db'))?.linkTo).toBeUndefined();
+  for await (const link of store.links('links/')) {
+    expect(link).toMatchObject({ key: 'links/latest.db', linkTo: 'links/a.db' });
+  }
+  expect((await read(store, 'links/latest.db')).toString()).toBe('a');
 });

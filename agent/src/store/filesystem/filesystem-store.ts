@@ -1,9 +1,12 @@
-import { type FileHandle, link, open, rename, rm, stat, unlink } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { type FileHandle, link, lstat, open, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { blocks } from '../../lib/blocks.ts';
 import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
 import { makeDirectory, removeEmptyDirectories, sync, unlessGone, walk } from '../../lib/files/directories.ts';
+import { openRegular } from '../../lib/files/regular-file.ts';
 import { abortable } from '../../lib/limits/abortable.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
+import { withinGrace } from '../../lib/limits/within-grace.ts';
 import { garbageCounter } from '../../lib/memory.ts';
 import { checkKey, checkNoPart, checkPrefix, exists, OUR_PART, PART, partName } from '../keys.ts';
 import type { FilesystemSpec } from '../spec.ts';
@@ -11,6 +14,8 @@ import type { CallOptions, PutOptions, PutResult, Store, StoredObject, Unfinishe
 import { directoryUrl } from '../url.ts';
 
 const WRITE_BLOCK = 1024 * 1024;
+/** Milliseconds that a change may still take after the caller has aborted. */
+const PATIENCE = 2_000;
 const READ_CHUNK = 256 * 1024;
 /** The owner writes, the group (a pod's fsGroup) reads, and others have no access: snapshots contain secrets. */
 const FILE_MODE = 0o640;
@@ -35,21 +40,22 @@ export class FilesystemStore implements Store {
     signal?.throwIfAborted();
     if (onlyNew && (await this.stat(key, options))) throw exists(this.url, key);
     const part = partName(path);
-    const file = await this.#do('create', path, createFile(part));
+    const creating = createFile(part);
+    const change = <T>(doing: string, call: Promise<T>) => this.#change(doing, path, call, signal);
     try {
+      const file = await change('create', creating);
       for await (const { bytes } of blocks(abortable(body, signal), WRITE_BLOCK, 1)) {
-        await this.#do('write', path, writeAll(file, bytes));
+        await change('write', writeAll(file, bytes));
       }
-      await this.#do('write', path, file.sync());
-      await this.#do('write', path, file.close());
+      await change('write', file.sync());
+      await change('write', file.close());
       signal?.throwIfAborted();
-      if (!onlyNew) await this.#do('rename to', path, rename(part, path));
-      else if (!(await this.#do('rename to', path, renameToNew(part, path)))) throw exists(this.url, key);
-      await this.#do('sync', dirname(path), sync(dirname(path)));
+      if (!onlyNew) await change('rename to', rename(part, path));
+      else if (!(await change('rename to', renameToNew(part, path)))) throw exists(this.url, key);
+      await this.#change('sync', dirname(path), sync(dirname(path)), signal);
       return {};
     } catch (error) {
-      await file.close().catch(() => {});
-      await rm(part, { force: true }).catch(() => {});
+      await withinGrace(discard(creating, part), signal, PATIENCE);
       signal?.throwIfAborted();
       throw error;
     }
@@ -58,30 +64,40 @@ export class FilesystemStore implements Store {
   async get(key: string, { signal }: CallOptions = {}): Promise<AsyncIterable<Uint8Array>> {
     const path = this.#path(key);
     signal?.throwIfAborted();
-    const file = await this.#do('open', path, unlessGone(open(path, 'r')));
-    const found = file && (await this.#do('read', path, file.stat()));
-    if (file && found?.isFile()) return abortable(this.#read(file, path, found.size), signal);
-    await file?.close();
-    throw new AgentError(ExitCode.nothingThere, `${this.url} has no ${key}`);
+    const opening = unlessGone(openRegular(path));
+    const file = await this.#read('open', path, opening, signal).catch((error) => {
+      void opening.then((late) => late?.close()).catch(() => {});
+      throw error;
+    });
+    if (!file) throw new AgentError(ExitCode.nothingThere, `${this.url} has no ${key}`);
+    const { size } = await this.#read('read', path, file.stat(), signal);
+    return abortable(this.#bytes(file, path, size), signal);
   }
 
   async *list(prefix: string, { signal }: CallOptions = {}): AsyncGenerator<StoredObject> {
-    for await (const object of this.#files(prefix, signal)) if (!object.key.endsWith(PART)) yield object;
+    for await (const object of this.#files(prefix, signal))
+      if (!object.key.endsWith(PART) && object.linkTo === undefined) yield object;
+  }
+
+  async *links(prefix: string, { signal }: CallOptions = {}): AsyncGenerator<StoredObject> {
+    for await (const object of this.#files(prefix, signal)) if (object.linkTo !== undefined) yield object;
   }
 
   async stat(key: string, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
     const path = this.#path(key);
     signal?.throwIfAborted();
-    const found = await this.#do('read', path, unlessGone(stat(path)));
+    const found = await this.#read('read', path, unlessGone(stat(path)), signal);
     if (!found?.isFile() || key.endsWith(PART)) return undefined;
-    return { key, size: found.size, modified: found.mtime };
+    const named = await this.#read('read', path, unlessGone(lstat(path)), signal);
+    const linkTo = named?.isSymbolicLink() ? await unlessAborted(this.#linkTo(path), signal) : undefined;
+    return { key, size: found.size, modified: found.mtime, ...(linkTo !== undefined && { linkTo }) };
   }
 
   async delete(key: string, { signal }: CallOptions = {}): Promise<'deleted'> {
     const path = this.#path(key);
     signal?.throwIfAborted();
-    await this.#do('delete', path, remove(path));
-    await removeEmptyDirectories(dirname(path), this.#root);
+    await this.#change('delete', path, remove(path), signal);
+    await withinGrace(removeEmptyDirectories(dirname(path), this.#root), signal, PATIENCE);
     return 'deleted';
   }
 
@@ -104,6 +120,10 @@ export class FilesystemStore implements Store {
   /** Reads the clock from the time stamp of a new file: on a network share this is the server's clock. */
   async now({ signal }: CallOptions = {}): Promise<Date | undefined> {
     signal?.throwIfAborted();
+    return unlessAborted(this.#now(), signal);
+  }
+
+  async #now(): Promise<Date | undefined> {
     // A fixed name: the next run removes the file that a killed run left.
     const path = join(this.#root, `.clock${PART}`);
     await rm(path, { force: true }).catch(() => {});
@@ -120,11 +140,14 @@ export class FilesystemStore implements Store {
   async isThere({ signal }: CallOptions = {}): Promise<boolean> {
     signal?.throwIfAborted();
     // With the dot, a file is an error.
-    const code = await stat(`${this.#root}/.`).then(() => undefined, codeOf);
+    const code = await unlessAborted(
+      stat(`${this.#root}/.`).then(() => undefined, codeOf),
+      signal,
+    );
     if (code === 'ENOTDIR') {
       throw new AgentError(ExitCode.nothingThere, `${this.url}: the path, or a part of it, is a file; check --store`);
     }
-    return (await this.#do('read', this.#root, unlessGone(stat(this.#root)))) !== undefined;
+    return (await this.#read('read', this.#root, unlessGone(stat(this.#root)), signal)) !== undefined;
   }
 
   close(): void {}
@@ -138,9 +161,10 @@ export class FilesystemStore implements Store {
     checkPrefix(prefix);
     const directory = prefix.slice(0, Math.max(0, prefix.lastIndexOf('/')));
     try {
-      for await (const { name, size, modified } of walk(this.#root, directory)) {
-        signal?.throwIfAborted();
-        if (name.startsWith(prefix)) yield { key: name, size, modified };
+      for await (const { name, size, modified, isLink } of abortable(walk(this.#root, directory), signal)) {
+        if (!name.startsWith(prefix)) continue;
+        const linkTo = isLink ? await this.#linkTo(join(this.#root, name)) : undefined;
+        yield { key: name, size, modified, ...(linkTo !== undefined && { linkTo }) };
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -151,7 +175,15 @@ export class FilesystemStore implements Store {
     }
   }
 
-  async *#read(file: FileHandle, path: string, size: number): AsyncGenerator<Uint8Array> {
+  /** Key of the file that a symbolic link leads to, if that lies beside it. A link to elsewhere is all that there is here. */
+  async #linkTo(path: string): Promise<string | undefined> {
+    const [from, to] = (await unlessGone(Promise.all([realpath(dirname(path)), realpath(path)]))) ?? [];
+    return to !== undefined && dirname(to) === from
+      ? join(relative(this.#root, dirname(path)), basename(to))
+      : undefined;
+  }
+
+  async *#bytes(file: FileHandle, path: string, size: number): AsyncGenerator<Uint8Array> {
     const passed = garbageCounter();
     try {
       for (let at = 0; at < size; ) {
@@ -172,6 +204,16 @@ export class FilesystemStore implements Store {
     return new AgentError(ExitCode.storeUnreachable, message);
   }
 
+  /** A read that hangs is left when the caller aborts. */
+  #read<T>(doing: string, path: string, call: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    return unlessAborted(this.#do(doing, path, call), signal);
+  }
+
+  /** When the caller aborts, a change is completed, unless it hangs. */
+  #change<T>(doing: string, path: string, call: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    return withinGrace(this.#do(doing, path, call), signal, PATIENCE);
+  }
+
   /** Adds the file's name to errors of the system. Errors of a body never pass through here. */
   async #do<T>(doing: string, path: string, call: Promise<T>): Promise<T> {
     try {
@@ -180,6 +222,13 @@ export class FilesystemStore implements Store {
       throw await explain(this.url, doing, path, error);
     }
   }
+}
+
+/** Removes an unfinished file, also if it is still being created. */
+async function discard(creating: Promise<FileHandle>, part: string): Promise<void> {
+  const file = await creating.catch(() => undefined);
+  await file?.close().catch(() => {});
+  await rm(part, { force: true }).catch(() => {});
 }
 
 async function createFile(path: string): Promise<FileHandle> {

@@ -2,11 +2,12 @@ import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { AgentError } from '../../lib/errors.ts';
+import { proxiesFor, proxyName } from '../../lib/http/proxy.ts';
 import type { S3Spec } from '../spec.ts';
 import { readCredentials, readRegion } from './credentials.ts';
 import { endpointOf, isPathStyle, readAuthorities, s3Url } from './endpoint.ts';
-import { isAuthFailure, s3Fault, statusOf } from './errors.ts';
-import { proxiesFor, proxyName } from './proxy.ts';
+import { CredentialsFault, isAuthFailure, s3Fault, statusOf } from './errors.ts';
 
 /** A bucket of S3, or of a service with an S3-compatible endpoint. */
 export type S3Place = S3Spec & {
@@ -146,6 +147,11 @@ export class S3Connection {
       requestHandler: { ...(this.#config.requestHandler as object), ...handler },
     });
     sendInSlices(client);
+    const { credentials } = client.config;
+    client.config.credentials = (options) =>
+      credentials(options).catch((error: unknown) => {
+        throw error instanceof AgentError ? error : new CredentialsFault(error);
+      });
     client.middlewareStack.add(
       (next) => async (args) => {
         const result = await next(args);

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
+import { pemProblem } from '../../lib/pem-problem.ts';
 import type { S3Spec } from '../spec.ts';
 
 /**
@@ -53,10 +54,12 @@ export async function readAuthorities(file: string | undefined): Promise<Buffer 
   const pem = await readFile(file).catch((error) => {
     throw usageError(`s3: caFile ${file} cannot be read ${readFault(error)}`);
   });
+  const problem = pemProblem(pem, 'certificate');
+  if (problem) throw usageError(`s3: caFile ${file} ${problem}`);
   try {
     new X509Certificate(pem);
   } catch {
-    throw usageError(`s3: caFile ${file} contains no PEM certificate`);
+    throw usageError(`s3: caFile ${file} does not contain a PEM certificate`);
   }
   return pem;
 }

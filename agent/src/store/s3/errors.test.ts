@@ -86,6 +86,66 @@ describe('answers of the server', () => {
     expect(error.message).not.toMatch(/\n|\$response/);
   });
 
+  const page = (server: string, more = {}) => ({ 'content-type': 'text/html; charset=utf-8', server, ...more });
+  const elsewhere = { location: 'https://s3.example.com/bucket' };
+
+  test.each([
+    ['an ingress that wants https', 308, {}, elsewhere, storeRefused, 'set endpoint=https://s3.example.com'],
+    ['the same with a page', 301, {}, page('nginx', elsewhere), storeRefused, 'set endpoint=https://s3.example.com'],
+    ['a redirect to nowhere', 302, {}, {}, storeRefused, 'does not say where'],
+    [
+      'a region in an address',
+      307,
+      {},
+      { location: 'https://bucket.s3.eu-west-1.amazonaws.com/p' },
+      storeRefused,
+      'set region=eu-west-1',
+    ],
+    ['a load balancer', 504, {}, { server: 'awselb/2.0' }, storeUnreachable, 'an answer of awselb/2.0 instead of'],
+    ['a suspended account', 403, { code: 'UserDisable' }, {}, storeRefused, 'the provider has suspended the account'],
+    [
+      'a policy on the way',
+      403,
+      { code: 'AccessDenied', message: 'because no VPC endpoint policy allows the action' },
+      {},
+      storeRefused,
+      'the policy of the VPC endpoint refuses this',
+    ],
+    [
+      'the one endpoint of a bucket',
+      403,
+      { body: '<Error><Code>AccessDenied</Code><Endpoint>oss-x.example.com</Endpoint></Error>' },
+      {},
+      storeRefused,
+      'the bucket is reached by oss-x.example.com alone',
+    ],
+    ['buckets in host names', 403, { code: 'SecondLevelDomainForbidden' }, {}, storeRefused, 'set pathStyle=false'],
+    ['the same in words', 400, { code: 'X', message: 'use Virtual Hosted style' }, {}, storeRefused, 'pathStyle=false'],
+    ['a firewall', 403, {}, page('cloudflare'), storeRefused, 'a web page of cloudflare instead'],
+    ['a limit of a proxy', 413, {}, page('nginx'), storeRefused, 'a proxy refuses requests of this size'],
+    ['a failing proxy', 502, {}, page('nginx'), storeUnreachable, 'a web page of nginx'],
+    ['a quota of the bucket', 400, { code: 'XMinioAdminBucketQuotaExceeded' }, {}, storeRefused, 'the store is full'],
+    ['a cap of the account', 403, { code: 'storage_cap_exceeded' }, {}, storeRefused, 'the store is full'],
+    ['a quota of requests', 429, { code: 'QuotaExceeded' }, {}, storeUnreachable, 'try again later'],
+    ['clocks that differ', 403, { code: 'RequestExpired' }, {}, storeRefused, 'set the clock'],
+  ])('%s', async (_, status, answer, headers, exitCode, remedy) => {
+    stub.intercept = () => ({ status, ...('code' in answer ? {} : { body: '' }), ...answer, headers: { ...headers } });
+    expect(await putFails({ endpoint: stub.endpoint })).toMatchObject({
+      exitCode,
+      message: expect.stringContaining(remedy),
+    });
+  });
+
+  test('a console instead of an API', async () => {
+    stub.intercept = () => ({ status: 200, body: '<!doctype html><br>', headers: page('MinIO Console') });
+    const store = await openS3({ bucket: 'bucket', endpoint: stub.endpoint, credentialsDirectory });
+    await expect(store.list('')[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      exitCode: storeRefused,
+      message: expect.stringContaining('perhaps of its console'),
+    });
+    store.close();
+  });
+
   test('an access key in its message is hidden', async () => {
     const message = 'no AKIAIOSFODNN7EXAMPLE here, and stub-access neither';
     stub.intercept = () => ({ status: 400, code: 'InvalidArgument', message });
@@ -147,7 +207,10 @@ describe('TLS', () => {
       message: expect.stringContaining('none.pem cannot be read (ENOENT): it does not exist; check the path'),
     });
     const wrong = await putFails({ caFile: join(credentialsDirectory, 'AWS_ACCESS_KEY_ID') });
-    expect(wrong).toMatchObject({ exitCode: usage, message: expect.stringContaining('no PEM certificate') });
+    expect(wrong).toMatchObject({
+      exitCode: usage,
+      message: expect.stringContaining('does not contain a PEM certificate'),
+    });
   });
 });
 

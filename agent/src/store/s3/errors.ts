@@ -4,6 +4,8 @@ import { hideSecrets } from '../secrets.ts';
 /** Error of the SDK: an answer of the server, or a failure on the way. */
 interface ServiceError extends Error {
   readonly Region?: string;
+  /** The only address by which the bucket can be reached. */
+  readonly Endpoint?: string;
   readonly $metadata?: { readonly httpStatusCode?: number };
   readonly $response?: { readonly headers?: Record<string, string> };
 }
@@ -21,10 +23,20 @@ interface Failed {
   readonly secrets: readonly string[];
 }
 
+/** Why there are no credentials. Nothing was asked of the store yet. */
+export class CredentialsFault extends Error {
+  constructor(cause: unknown) {
+    super(messageOf(cause), { cause });
+    this.name = 'CredentialsFault';
+  }
+}
+
 type Verdict = readonly [exitCode: ExitCode, message: string];
 
 const checkKeys = 'check the access key and its secret key';
 const unknownKey = `the server does not know the access key; ${checkKeys}`;
+const skewed = "the server's clock and the agent's clock differ too much; set the clock";
+const hostStyle = 'the server takes the bucket in the host name only; set pathStyle=false';
 const denied = 'these credentials do not allow this; grant the permission on the bucket and its objects';
 const full = 'the store is full; give it more room or keep fewer snapshots';
 const refusals: Record<string, string> = {
@@ -35,14 +47,26 @@ const refusals: Record<string, string> = {
   SignatureDoesNotMatch: `the secret key does not belong to the access key; ${checkKeys}`,
   ExpiredToken: 'the credentials have expired; renew them',
   InvalidToken: 'the session token is not valid; renew the credentials',
-  RequestTimeTooSkewed: "the server's clock and the agent's clock differ too much; set the clock",
-  QuotaExceeded: full,
+  RequestTimeTooSkewed: skewed,
+  RequestExpired: skewed,
+  SecondLevelDomainForbidden: hostStyle,
   XAdminUserNotFound: unknownKey,
-  XMinioStorageFull: full,
   NotImplemented: 'the server does not support this; use another server',
 };
-/** Errors that only the server's message identifies, because the code is misleading or missing. */
-const encryption: readonly [RegExp, string][] = [
+/** Errors that the server's code or message identifies in some words of its own: the code may be misleading or missing. */
+const refusalsByWords: readonly [RegExp, string][] = [
+  [/quota|storage.?(cap|full)|(insufficient|out of|no) (storage|disk) ?space|NoSpace/i, full],
+  [/virtual.?host/i, hostStyle],
+  [/path.?style.*((not|un)[ -]?(supported|allowed)|forbidden)|InvalidPathAccess/i, hostStyle],
+  [/made to (the )?API port/i, 'this is the port of the web console; set endpoint to that of the API (MinIO: 9000)'],
+  [
+    /UserDisable|AccountProblem|NotSignedUp|UnderDebt|Arrear|account.*(suspended|disabled|not signed up)/i,
+    'the provider has suspended the account; settle that with the provider',
+  ],
+  [/VPC endpoint policy/i, 'the policy of the VPC endpoint refuses this; change it there'],
+  [/(service|resource) control policy/i, 'the policy of the organization refuses this; change it there'],
+  [/permissions boundary/i, 'the permissions boundary of the role refuses this; change it there'],
+  [/explicit deny in a resource-based policy/i, 'the policy of the bucket refuses this; change it there'],
   [/\bkms\b/i, 'the KMS key cannot be used; check kmsKeyId, and the permissions on that key'],
   [
     /customer.?(provided|key)|hash of the key|form of server.side encryption/i,
@@ -104,10 +128,7 @@ export function s3Fault(error: unknown, failed: Failed): AgentError {
 }
 
 function verdict(error: unknown, { endpoint, proxy }: Failed): Verdict {
-  if ((error as Error).name === 'CredentialsProviderError') {
-    const remedy = 'set credentialsDirectory, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the pod a role';
-    return [ExitCode.usage, `no credentials found; ${remedy}`];
-  }
+  if (error instanceof CredentialsFault) return credentialsVerdict(error.cause as Error);
   if (/region is missing/i.test(messageOf(error))) return [ExitCode.usage, 'no region; set region, or AWS_REGION'];
   if (statusOf(error) !== undefined) return serverVerdict(error as ServiceError);
   return networkVerdict(error, endpoint, proxy);
@@ -115,13 +136,17 @@ function verdict(error: unknown, { endpoint, proxy }: Failed): Verdict {
 
 function serverVerdict(error: ServiceError): Verdict {
   const status = statusOf(error)!;
+  if (isPage(error)) return pageVerdict(error, status);
   const code = serverCode(error);
   const answer = `${code} (${status})`;
-  if (wrongRegion.has(code) || status === 301 || status === 307) {
+  const moved = movedTo(error, status);
+  if (moved) return [ExitCode.storeRefused, `${answer}: ${moved}`];
+  if (wrongRegion.has(code) || (status >= 300 && status < 400)) {
     return [ExitCode.storeRefused, `${answer}: ${regionRemedy(error)}`];
   }
   const said = serverWords(error);
-  const remedy = status < 500 ? (encryptionRemedy(said) ?? refusalRemedy(code, status)) : refusalRemedy(code, status);
+  const words = status < 500 && status !== 429 ? wordsRemedy(`${error.name} ${said}`) : undefined;
+  const remedy = words ?? refusalRemedy(code, status);
   if (remedy) return [ExitCode.storeRefused, `${answer}: ${remedy}${said}`];
   if (damaged.has(code)) {
     return [ExitCode.storeUnreachable, `${answer}: the data was damaged on its way to the server; try again${said}`];
@@ -135,17 +160,90 @@ function refusalRemedy(code: string, status: number): string | undefined {
   return refusals[code] ?? (status === 401 || status === 403 ? denied : status === 507 ? full : undefined);
 }
 
-function encryptionRemedy(said: string): string | undefined {
+function wordsRemedy(said: string): string | undefined {
   // Remove ARNs: the names of users and buckets in them may contain the same words.
   const plain = said.replaceAll(/arn:\S+/g, '');
-  return encryption.find(([words]) => words.test(plain))?.[1];
+  return refusalsByWords.find(([words]) => words.test(plain))?.[1];
+}
+
+const headerOf = (error: ServiceError, name: string): string => error.$response?.headers?.[name] ?? '';
+
+/** Statuses that only something before a store sends. */
+const OF_PROXY = new Set([407, 411, 413, 414, 431, 502, 504, 520, 521, 522, 523, 524, 525, 526, 530]);
+const PROXIES = /nginx|openresty|envoy|istio|haproxy|traefik|caddy|squid|varnish|apache|cloudflare|akamai|awselb/i;
+
+const isHtml = (error: ServiceError): boolean => /^text\/html/i.test(headerOf(error, 'content-type'));
+
+/** A web server, a proxy or a console answers instead of S3, which answers in XML. */
+const isPage = (error: ServiceError): boolean =>
+  isHtml(error) || (OF_PROXY.has(statusOf(error) ?? 0) && PROXIES.test(headerOf(error, 'server')));
+
+function pageVerdict(error: ServiceError, status: number): Verdict {
+  const server = headerOf(error, 'server');
+  const answer = `${isHtml(error) ? 'a web page' : 'an answer'}${server ? ` of ${server.slice(0, 60)}` : ''} instead of an answer of S3 (${status})`;
+  const moved = movedTo(error, status);
+  if (moved) return [ExitCode.storeRefused, `${answer}: ${moved}`];
+  if (status === 413)
+    return [
+      ExitCode.storeRefused,
+      `${answer}: a proxy refuses requests of this size; raise its limit (nginx: client_max_body_size)`,
+    ];
+  if (status === 407)
+    return [ExitCode.storeRefused, `${answer}: the proxy asks for a login; put it into the proxy's URL`];
+  if (status >= 500 || status === 429 || status === 408)
+    return [ExitCode.storeUnreachable, `${answer}: the server, or a proxy before it, failed; try again later`];
+  if (status >= 400)
+    return [ExitCode.storeRefused, `${answer}: a proxy or firewall before the store refused; let the request pass it`];
+  return [ExitCode.storeRefused, `${answer}: the endpoint is not that of an S3 API, but perhaps of its console`];
+}
+
+/** Where the server sends the client. The region of a bucket of AWS says more. */
+function movedTo(error: ServiceError, status: number): string | undefined {
+  const { Endpoint: only } = error;
+  const isAws = (text: string) => headerOf(error, 'x-amz-bucket-region') !== '' || /\.amazonaws\.com/.test(text);
+  if (typeof only === 'string' && /^[\w.:-]+$/.test(only) && !isAws(only))
+    return `the bucket is reached by ${only} alone; set endpoint to it`;
+  const location = URL.parse(headerOf(error, 'location'));
+  if (status < 300 || status > 399 || !location || isAws(location.host)) return undefined;
+  return `the server redirects to ${location.origin}; set endpoint=${location.origin}`;
+}
+
+/** `cause`: of the SDK, which asked the environment, files, STS or the machine. */
+function credentialsVerdict(cause: Error): Verdict {
+  const status = statusOf(cause);
+  const { code, path } = cause as NodeJS.ErrnoException;
+  if (path !== undefined)
+    return [
+      ExitCode.usage,
+      `no credentials: ${path} cannot be read (${code}); mount the token of the ServiceAccount there`,
+    ];
+  if (status !== undefined) {
+    const answer = `no credentials: STS answers ${serverCode(cause)} (${status})`;
+    if (status >= 500 || status === 429) return [ExitCode.storeUnreachable, `${answer}; try again later`];
+    const remedy = 'check the trust policy of the role, and AWS_ROLE_ARN';
+    return [ExitCode.storeRefused, `${answer}; ${remedy}${serverWords(cause)}`];
+  }
+  if (code !== undefined && cause.name !== 'CredentialsProviderError')
+    return [
+      ExitCode.storeUnreachable,
+      `no credentials: cannot reach STS: ${networkWords(cause, code)}; check the network, and AWS_ENDPOINT_URL_STS`,
+    ];
+  const remedy = 'set credentialsDirectory, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the pod a role';
+  return [ExitCode.usage, `no credentials found; ${remedy}`];
 }
 
 function regionRemedy(error: ServiceError): string {
   const expected = /expecting '([\w-]+)'/.exec(messageOf(error))?.[1];
-  const right = error.$response?.headers?.['x-amz-bucket-region'] ?? error.Region ?? expected;
-  return right ? `the bucket is in ${right}; set region=${right}` : 'the bucket is in another region; set region';
+  const ofHost = [error.Endpoint, URL.parse(headerOf(error, 'location'))?.hostname].map(regionOfHost).find(Boolean);
+  const right = error.$response?.headers?.['x-amz-bucket-region'] ?? error.Region ?? expected ?? ofHost;
+  if (right) return `the bucket is in ${right}; set region=${right}`;
+  if (wrongRegion.has(serverCode(error))) return 'the bucket is in another region; set region';
+  return 'the server redirects, and does not say where; set endpoint to the address of the store itself';
 }
+
+/** The region in a host name of AWS, such as `bucket.s3.eu-west-1.amazonaws.com`. */
+const regionOfHost = (host = ''): string | undefined =>
+  /(?:^|\.)s3[.-](?:dualstack\.)?([a-z]{2}(?:-[a-z]+)+-\d)\.amazonaws\.com(?:\.cn)?$/.exec(host)?.[1];
 
 /** The server's message, if it adds anything to the code. */
 function serverWords(error: Error): string {
@@ -170,6 +268,11 @@ function networkVerdict(error: unknown, endpoint: string, proxy: string | undefi
     return [ExitCode.storeRefused, `the certificate of ${endpoint} has expired; renew it`];
   if (code && noTls.has(code)) return [ExitCode.usage, `${endpoint} does not use TLS; write http:// before it`];
   if (code?.startsWith('HPE_')) return [ExitCode.usage, `${endpoint} does not speak HTTP; correct endpoint`];
+  const { hostname } = error as { readonly hostname?: string };
+  if (code === 'ENOTFOUND' && hostname?.endsWith(`.${URL.parse(endpoint)?.hostname}`)) {
+    const why = `the name ${hostname}, with the bucket before that of the server, is not known`;
+    return [ExitCode.usage, `${why}; set pathStyle=true, or add it to the DNS`];
+  }
   const why = timedOut ? 'no answer in time' : networkWords(error, code);
   const [way, check] = proxy
     ? [` through the proxy ${proxy}`, 'check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, endpoint and network']

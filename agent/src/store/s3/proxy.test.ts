@@ -9,8 +9,8 @@ import { S3Stub } from '../../../test/support/s3-stub.ts';
 import { secretDirectory } from '../../../test/support/secret-directory.ts';
 import { keysOf, once } from '../../../test/support/store-contract.ts';
 import { ExitCode } from '../../lib/errors.ts';
+import { proxiesFor, proxyName } from '../../lib/http/proxy.ts';
 import { s3Fault } from './errors.ts';
-import { proxiesFor, proxyName } from './proxy.ts';
 import { openS3 } from './s3-store.ts';
 
 const proxy = 'http://proxy.example.com:3128/';

@@ -160,12 +160,24 @@ export async function* walk(session: SftpSession, root: string, directory: strin
       yield* walk(session, root, name);
       continue;
     }
+    const isLink = attrs.isSymbolicLink();
     // The protocol lets a server omit size or time from a directory listing.
     const isComplete = attrs.isFile() && attrs.size !== undefined && attrs.mtime !== undefined;
     const found = isComplete ? attrs : await statOf(session, posix.join(root, name));
-    if (found?.isFile()) yield { name, size: found.size, modified: modifiedOf(found) };
+    if (found?.isFile()) yield { name, size: found.size, modified: modifiedOf(found), isLink };
   }
 }
+
+/** Name of the file that a symbolic link leads to, if that lies beside it. A link to elsewhere is all that there is here. */
+export async function besideLink(session: SftpSession, path: string): Promise<string | undefined> {
+  const real = (at: string) => session.request<string>((sftp, done) => sftp.realpath(at, done));
+  const [from, to] = (await unlessGone(Promise.all([real(posix.dirname(path)), real(path)]))) ?? [];
+  return to !== undefined && posix.dirname(to) === from ? posix.basename(to) : undefined;
+}
+
+/** Whether the name itself is a symbolic link. */
+export const isLinkAt = async (session: SftpSession, path: string): Promise<boolean> =>
+  (await unlessGone(session.request<Stats>((sftp, done) => sftp.lstat(path, done))))?.isSymbolicLink() ?? false;
 
 /** Fields of statvfs(2). */
 type Disk = Record<'f_bavail' | 'f_frsize' | 'f_files' | 'f_favail' | 'f_flag', number>;

@@ -11,8 +11,10 @@ import { SftpConnection, type SftpTuning } from './connection.ts';
 import { readLogin } from './credentials.ts';
 import { Status, sftpFault, statusOf } from './errors.ts';
 import {
+  besideLink,
   closeFile,
   createFile,
+  isLinkAt,
   modifiedOf,
   openToRead,
   removeEmptyDirectories,
@@ -100,7 +102,12 @@ class SftpStore implements Store {
   }
 
   async *list(prefix: string, { signal }: CallOptions = {}): AsyncGenerator<StoredObject> {
-    for await (const object of this.#files(prefix, signal)) if (!object.key.endsWith(PART)) yield object;
+    for await (const object of this.#files(prefix, signal))
+      if (!object.key.endsWith(PART) && object.linkTo === undefined) yield object;
+  }
+
+  async *links(prefix: string, { signal }: CallOptions = {}): AsyncGenerator<StoredObject> {
+    for await (const object of this.#files(prefix, signal)) if (object.linkTo !== undefined) yield object;
   }
 
   async stat(key: string, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
@@ -108,7 +115,9 @@ class SftpStore implements Store {
     const session = await this.#session(signal);
     const found = await this.#do('read', path, signal, session, statOf(session, path));
     if (!found?.isFile() || key.endsWith(PART)) return undefined;
-    return { key, size: found.size, modified: modifiedOf(found) };
+    const isLink = await this.#do('read', path, signal, session, isLinkAt(session, path));
+    const linkTo = isLink ? await this.#linkTo(session, key, signal) : undefined;
+    return { key, size: found.size, modified: modifiedOf(found), ...(linkTo !== undefined && { linkTo }) };
   }
 
   async delete(key: string, { signal }: CallOptions = {}): Promise<'deleted'> {
@@ -174,9 +183,17 @@ class SftpStore implements Store {
     for (;;) {
       const next = await this.#do('list', path, signal, session, files.next());
       if (next.done) return;
-      const { name, size, modified } = next.value;
-      if (name.startsWith(prefix)) yield { key: name, size, modified };
+      const { name, size, modified, isLink } = next.value;
+      if (!name.startsWith(prefix)) continue;
+      const linkTo = isLink ? await this.#linkTo(session, name, signal) : undefined;
+      yield { key: name, size, modified, ...(linkTo !== undefined && { linkTo }) };
     }
+  }
+
+  async #linkTo(session: SftpSession, key: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+    const path = posix.join(this.#root, key);
+    const name = await this.#do('read', path, signal, session, besideLink(session, path));
+    return name === undefined ? undefined : posix.join(posix.dirname(key), name);
   }
 
   async *#read(session: SftpSession, handle: Buffer, path: string, size: number): AsyncGenerator<Uint8Array> {

@@ -81,8 +81,8 @@ function checkSpace(world: World, before: RecordDoc, { op }: RecordDoc): string 
   const old = before.op?.kind === 'ClearNoSpace' && before.op.id === op.id ? before.op.done : [];
   const { small } = cluster.noSpace;
   if (op.done.some((id) => !old.includes(id) && !small.includes(id))) return 'called defragmented, but is not';
-  const done = votersOf(cluster).every((m) => op.done.includes(m.id));
-  if (op.step === 'disarm' && !done) return 'disarming begins before all is defragmented';
+  if (op.step === 'disarm' && !votersOf(cluster).every((m) => small.includes(m.id)))
+    return 'disarming begins before every database has room';
   return undefined;
 }
 
@@ -92,6 +92,7 @@ function checkFailure(world: World, before: RecordDoc, doc: RecordDoc): string |
   const { noSpace } = cluster ?? {};
   if (doc.failure.of === 'ClearNoSpace') {
     const large = noSpace && cluster && !votersOf(cluster).every((m) => noSpace.small.includes(m.id));
+    if (large && !noSpace.compacted && !world.tight) return 'clearing space is given up while history is left';
     return large ? undefined : 'clearing space is called failed that did not fail';
   }
   if (doc.failure.of.startsWith('Recover')) {

@@ -185,8 +185,7 @@ function excuse(world: World): string | undefined {
   if (world.users && doc.transport?.clients !== 'http' && spec?.tls !== 'on') return 'users are in the way';
   if (doc.failure) return 'something failed, to be tried again later';
   if (world.renamed || cluster?.members.some((m) => m.ordinal < 0)) return NO_POD;
-  if (cluster?.noSpace && (world.tight || world.spec?.report || doc.spaceClearedAt))
-    return 'space is for a human to make';
+  if (cluster?.noSpace && (world.tight || world.spec?.report)) return 'space is for a human to make';
   if (cluster?.corrupt || cluster?.differs) return 'a corrupt member waits for replace.force';
   if (cluster) {
     const voters = votersOf(cluster);

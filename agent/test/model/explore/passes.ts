@@ -3,7 +3,6 @@ import { named } from '../../../src/controllers/cluster/observe.ts';
 import type { Observed } from '../../../src/controllers/cluster/observed.ts';
 import type { Plan } from '../../../src/controllers/cluster/plan/plan.ts';
 import { known, unknown } from '../../../src/protocol/known.ts';
-import type { RecordDoc } from '../../../src/protocol/record.ts';
 import { checkEffect } from '../claims/check-effect.ts';
 import { apply } from '../world/apply.ts';
 import { fresh, violated } from '../world/change.ts';
@@ -112,19 +111,12 @@ function underLoad(clear: Observed): Observed {
 /** An undisturbed pass does not retry failures: the fair run would never end. */
 function longAfter(clear: Observed): Observed {
   const jobFailed = Object.fromEntries(Object.keys(clear.since.jobFailed).map((uid) => [uid, 0]));
-  const { record } = clear;
   return {
     ...clear,
     refused: clear.refused && { ...clear.refused, at: 0 },
     since: { ...clear.since, failure: 0, jobFailed },
-    record: record.known && record.v?.doc.spaceClearedAt ? known(clearedLongAgo(record.v)) : record,
   };
 }
-
-const clearedLongAgo = <T extends { doc: RecordDoc }>(record: T): T => ({
-  ...record,
-  doc: { ...record.doc, spaceClearedAt: new Date(0).toISOString() },
-});
 
 /** Passes planned on two instants. An effect is right if it is right at one of them, as a late one is. */
 function tornPasses(world: World, glance: NonNullable<World['glance']>, planner: Planner): Pass[] {

@@ -27,12 +27,6 @@ export const alarms: readonly Plot[] = [
     faults: ['corrupt', 'differs', 'podLost', 'etcdCrash'],
     edits: [force(1, false), force(0, false)],
   },
-  {
-    name: 'NOSPACE, full again whenever it is cleared',
-    from: (planner) => ({ ...of({ size: 1 })(planner), greedy: true }),
-    budget: { faults: 1 },
-    faults: ['podLost'],
-  },
   { name: 'NOSPACE of 3', from: of({ size: 3 }), budget: { faults: 2 }, faults: ['noSpace', 'etcdCrash', 'podLost'] },
   {
     name: 'NOSPACE, reported only',

@@ -89,6 +89,16 @@ export const lostRecords: readonly Plot[] = [
     faults: ['recordLost'],
   },
   {
+    name: 'record lost, and a removed member’s volume comes back',
+    from: after(
+      of({ size: 3 }),
+      (world) => volumeLost(world, 2),
+      ({ clusters, record }) => clusters.at(-1)!.members.every((m) => !m.learner) && record!.doc.tombstones.length > 0,
+    ),
+    budget: { faults: 2 },
+    faults: ['recordLost', 'oldVolume'],
+  },
+  {
     name: 'no StatefulSet yet',
     from: () => ({ ...fresh({ size: 1 })(), sts: undefined }),
     budget: { edits: 1 },

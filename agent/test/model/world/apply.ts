@@ -71,10 +71,11 @@ export function apply(world: World, effect: Effect): Applied {
       return ok({ ...world, jobs: world.jobs.map((j) => (j === job ? { ...j, deleting: true as const } : j)) });
     }
     case 'Compact':
-      return space(world, (c, s) => ({ ...c, noSpace: { ...s, compacted: true } }));
+      // The newest revisions hold everything, and the first compaction keeps them.
+      return space(world, (c, s) => ({ ...c, noSpace: { ...s, compacted: s.compacted || effect.revision > 0 } }));
     case 'Defrag':
       return space(onlyOnce(world, effect.done), (c, s) =>
-        s.compacted && !s.small.includes(effect.memberId)
+        s.compacted && !s.values && !s.small.includes(effect.memberId)
           ? { ...c, noSpace: { ...s, small: [...s.small, effect.memberId] } }
           : c,
       );

@@ -32,6 +32,8 @@ export interface Cluster {
     readonly alarms: readonly string[];
     readonly compacted: boolean;
     readonly small: readonly string[];
+    /** Current values alone fill it, so no compaction helps. */
+    readonly values?: true;
   };
 }
 

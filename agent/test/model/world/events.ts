@@ -151,13 +151,16 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
       [`the gate of ${i} looks, but cannot read the record`, changed(w, look(w, i, false))],
     ]),
   noSpace: (w) =>
-    w.clusters.map((c) => {
+    w.clusters.flatMap((c): Possible => {
       const alarms = c.members.filter((m) => !m.learner).map((m) => m.id);
+      const isSkipped = c.noSpace || !c.leader || w.record?.doc.op?.kind === 'ClearNoSpace';
+      const full = { alarms, compacted: false, small: [] };
       return [
-        'the database is full: NOSPACE',
-        c.noSpace || !c.leader || w.record?.doc.op?.kind === 'ClearNoSpace'
-          ? undefined
-          : withCluster(w, { ...c, noSpace: { alarms, compacted: false, small: [] } }),
+        ['the database is full: NOSPACE', isSkipped ? undefined : withCluster(w, { ...c, noSpace: full })],
+        [
+          'the database is full of values: NOSPACE',
+          isSkipped ? undefined : withCluster(w, { ...c, noSpace: { ...full, values: true } }),
+        ],
       ];
     }),
   fullAgain: (w) => {
@@ -165,7 +168,9 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
     if (op?.kind !== 'ClearNoSpace' || op.step !== 'disarm') return [];
     return w.clusters.map((c) => [
       'the databases have grown again',
-      c.noSpace?.small.length ? withCluster(w, { ...c, noSpace: { ...c.noSpace, small: [] } }) : undefined,
+      c.noSpace?.small.length
+        ? withCluster(w, { ...c, noSpace: { ...c.noSpace, small: [], values: true } })
+        : undefined,
     ]);
   },
   corrupt: (w) =>

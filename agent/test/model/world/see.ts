@@ -356,7 +356,7 @@ function memberStatus(world: World, id: string): Known<seen.MemberStatus> {
     appliedIndex: raftIndex(cluster, wal.at),
     revision: wal.at + 1,
     dbSize: size,
-    dbInUse: 100,
+    dbInUse: cluster.noSpace && (cluster.noSpace.values || !cluster.noSpace.compacted) ? 1000 : 100,
     quota: cluster.minor >= 6 ? QUOTA : undefined,
     clusterVersion: `3.${cluster.minor}.0`,
   });

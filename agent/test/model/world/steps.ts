@@ -1,7 +1,6 @@
 import { fresh, withClaim, withPod, withVolume } from './change.ts';
-import { votersOf } from './etcd.ts';
 import { look } from './gate.ts';
-import { catchUp, clusterById, isUp, settled, startEtcd, withCluster } from './processes.ts';
+import { catchUp, isUp, settled, startEtcd } from './processes.ts';
 import type { Job, World } from './world.ts';
 
 /** Steps of the world without a fault: Kubernetes, gates, etcd, Jobs. */
@@ -35,7 +34,6 @@ export function steps(world: World): Step[] {
     add(`member at ${i} catches up`, catchUp(world, i));
   }
   if (world.backup) add('the scheduled backup ends', { ...world, backup: undefined });
-  if (world.greedy && !world.record?.doc.op) add('the database is full again', filled(world));
   for (const job of world.jobs) if (job.deleting) add(`Job ${job.kind} is gone`, withoutJob(world, job));
   for (const job of world.jobs)
     if (job.state === 'Running' && !job.deleting) add(`Job ${job.kind} runs`, ran(world, job));
@@ -108,14 +106,6 @@ const withoutJob = (world: World, job: Job): World => ({ ...world, jobs: world.j
 
 export function withJob(world: World, job: Job, changed: Job): World {
   return { ...world, jobs: world.jobs.map((j) => (j === job ? changed : j)) };
-}
-
-/** Raises NOSPACE for every voter. */
-export function filled(world: World): World | undefined {
-  const cluster = clusterById(world, world.record?.doc.clusterId);
-  if (!cluster?.leader || cluster.noSpace) return undefined;
-  const alarms = votersOf(cluster).map((m) => m.id);
-  return withCluster(world, { ...cluster, noSpace: { alarms, compacted: false, small: [] } });
 }
 
 function ran(world: World, job: Job): World {

@@ -77,8 +77,6 @@ export interface World {
   readonly users?: true;
   /** A scheduled backup is being taken. */
   readonly backup?: true;
-  /** Freed space is filled again at once. */
-  readonly greedy?: true;
   readonly budget: Budget;
   readonly truth: Truth;
 }

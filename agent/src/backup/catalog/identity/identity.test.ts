@@ -2,7 +2,7 @@ import { manifestOf } from '../../../../test/support/manifest-of.ts';
 import { ExitCode } from '../../../lib/errors.ts';
 import type { Entry } from '../catalog.ts';
 import { newestVerified } from '../select.ts';
-import { entriesAsked, linesOf, ownEntries } from './identity.ts';
+import { entriesAsked, linesOf, ownLine } from './identity.ts';
 
 interface Changes {
   readonly lineage?: string[];
@@ -45,7 +45,7 @@ test("another cluster's snapshots in the folder are never the newest and are not
 
   expect(newest(entries)).toBe(ours.id);
   expect(newest(entries, { ...orders, namespace: 'staging' })).toBe(staging.id);
-  expect(ownEntries(entries, orders, '', { isCandidate: () => true, isDated: () => true })).toEqual([ours]);
+  expect(ownLine(entries, orders, '', { isCandidate: () => true, isDated: () => true })?.entries).toEqual([ours]);
 });
 
 test('two etcds that no restore connects are listed and refused, unless a cluster id is given', () => {

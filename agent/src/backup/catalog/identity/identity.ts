@@ -1,6 +1,6 @@
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
 import { type ClusterLine, isOfLine } from '../candidate.ts';
-import type { Entry } from '../catalog.ts';
+import { type Entry, isVerified } from '../catalog.ts';
 import { folderOf, type NamedCluster } from './folder.ts';
 import { ALLOWANCE, clusterLine, livesOf } from './lineage.ts';
 
@@ -21,6 +21,13 @@ export interface Line {
   readonly family: ReadonlySet<string>;
   /** Adopted snapshots belong to every line. */
   readonly entries: readonly Entry[];
+  /**
+   * Cluster ids of which it is not known until when their snapshots belong to this line, with the one that began at an unknown
+   * time.
+   */
+  readonly unsure?: ReadonlyMap<string, string>;
+  /** When the latest cluster began, in milliseconds. */
+  readonly began?: number;
 }
 
 const UNKNOWN = 'unknown';
@@ -34,7 +41,7 @@ export const ownerOf = ({ manifest }: Pick<Entry, 'manifest'>): string | undefin
   manifest && folderOf({ cluster: manifest.cluster.name, namespace: manifest.cluster.namespace });
 
 /** Groups the cluster ids that a manifest's lineage or a restore note connects. */
-function familiesOf(entries: readonly Entry[]): ReadonlySet<string>[] {
+export function familiesOf(entries: readonly Entry[]): ReadonlySet<string>[] {
   const families: Set<string>[] = [];
   for (const { manifest, restoredAs } of entries) {
     const id = manifest?.source.clusterId;
@@ -68,11 +75,11 @@ function linesOfFamily(
   lives: ReturnType<typeof livesOf>,
   allowance: number,
 ): Line[] {
-  const heads = [...family]
+  const all = [...family]
     .filter((id) => lives.has(id))
     .map((id) => ({ ...lives.get(id)!, ...clusterLine(entries, id, [], lives, allowance) }))
     .sort((a, b) => b.first - a.first || b.lineage.length - a.lineage.length || (a.id < b.id ? -1 : 1));
-  type Head = (typeof heads)[number];
+  type Head = (typeof all)[number];
   const livedBeside = (a: Head, b: Head) => a.last > b.first + allowance && b.last > a.first + allowance;
   /**
    * If neither was restored from the other, the earlier one ended when the later one began, unless it ran beside an
@@ -82,18 +89,28 @@ function linesOfFamily(
     later.lineage.includes(one.id)
       ? isOfLine(one.id, one.last, later)
       : one.last <= later.first + allowance &&
-        !heads.some((past) => later.lineage.includes(past.id) && livedBeside(past, one));
+        !all.some((past) => later.lineage.includes(past.id) && livedBeside(past, one));
+  const stored = new Set(entries.map(({ manifest }) => manifest?.source.clusterId));
+  const heads = all.filter(({ id }) => stored.has(id));
   const past = (head: Head) => heads.slice(heads.indexOf(head) + 1).filter((one) => follows(head, one));
   const living = heads.filter((one, at) => !heads.slice(0, at).some((later) => follows(later, one)));
   return living.map((head) => {
-    const whole = new Set([head, ...past(head)].map(({ id }) => id));
+    const before = past(head);
+    const whole = new Set([head, ...before].map(({ id }) => id));
+    const began = (one: Head) => [head, one].find(({ isWhole }) => !isWhole)?.id;
+    const besides = before.filter(({ id }) => !head.lineage.includes(id));
     return {
       head: head.id,
+      began: head.first,
       family,
       entries: entries.filter((entry) => whole.has(entry.manifest?.source.clusterId ?? UNKNOWN) || isIn(entry, head)),
+      unsure: new Map([...(head.unsure ?? []), ...besides.flatMap((one) => pairOf(one.id, began(one)))]),
     };
   });
 }
+
+const pairOf = (id: string, unknown: string | undefined): [string, string][] =>
+  unknown === undefined ? [] : [[id, unknown]];
 
 /**
  * Returns the lines that are asked for. `--cluster-id` selects one: that etcd and what it was restored from, never what was
@@ -104,7 +121,7 @@ export function linesAsked(own: readonly Entry[], { clusterId }: Pick<Wanted, 'c
   const line = clusterLine(own, clusterId, [], livesOf(own), 0);
   const entries = own.filter((entry) => isIn(entry, line));
   const isKnown = entries.some(({ manifest }) => manifest?.source.clusterId !== UNKNOWN);
-  return isKnown ? [{ head: clusterId, family: new Set([clusterId, ...line.lineage]), entries }] : [];
+  return isKnown ? [{ ...line, head: clusterId, family: new Set([clusterId, ...line.lineage]), entries }] : [];
 }
 
 /**
@@ -123,22 +140,24 @@ export interface Choice {
   readonly isCandidate: (entry: Entry) => boolean;
   /** Whether the snapshot, good or bad, counts when the newest etcd is determined. */
   readonly isDated: (entry: Entry) => boolean;
+  /** The snapshot must be from before this time. */
+  readonly before?: Date | undefined;
 }
 
 /**
- * Returns the snapshots of one cluster and of its ancestors, from `entries` sorted newest first. `latest`, `status`,
+ * Returns the line of one cluster and of its ancestors, from `entries` sorted newest first. `latest`, `status`,
  * metrics and counts use these. Throws `refused` if the candidates and the newest snapshot of all belong to several
  * unrelated etcd clusters: if a newer etcd has no good backup, the data of an older one must not be used in its place.
  */
-export function ownEntries(
+export function ownLine(
   entries: readonly Entry[],
   wanted: Wanted,
   where: string,
-  { isCandidate, isDated }: Choice,
-): readonly Entry[] {
+  { isCandidate, isDated, before }: Choice,
+): Line | undefined {
   const own = entries.filter((entry) => isOf(wanted, entry));
   const lines = linesAsked(own, wanted);
-  if (lines.length < 2) return lines[0]?.entries ?? [];
+  if (lines.length < 2) return lines[0];
   const hasId = ({ manifest }: Entry) => manifest?.source.clusterId !== UNKNOWN;
   const isKnown = (entry: Entry) => hasId(entry) && isCandidate(entry);
   const newest = own.find((entry) => hasId(entry) && isDated(entry));
@@ -149,21 +168,27 @@ export function ownEntries(
   const rivals = new Set(claims.filter((of) => of.length === 1).flat());
   // A snapshot that several lines share does not make one of them a rival of another.
   for (const of of claims) if (of[0] && !of.some((line) => rivals.has(line))) rivals.add(of[0]);
-  if (rivals.size > 1) throw several([...rivals], wanted, where, isKnown);
+  // One that ran at that time competes, though retention may have deleted its snapshots from then.
+  const ranBefore = ({ began = Number.POSITIVE_INFINITY, head, entries: of }: Line) => {
+    const ofHead = of.filter(({ manifest }) => manifest?.source.clusterId === head);
+    return before !== undefined && began < before.getTime() && !ofHead.some(isDated) && ofHead.some(isVerified);
+  };
+  for (const line of lines) if (ranBefore(line)) rivals.add(line);
+  if (rivals.size > 1) throw several([...rivals], wanted, where, { isKnown, before });
   const [only] = rivals;
-  return (only ?? lines[0])?.entries ?? [];
+  return only ?? lines[0];
 }
 
 function several(
   lines: readonly Line[],
   wanted: Wanted,
   where: string,
-  isKnown: (entry: Entry) => boolean,
+  { isKnown, before }: { readonly isKnown: (entry: Entry) => boolean; readonly before: Date | undefined },
 ): AgentError {
   const described = lines.map(({ head, entries }) => {
     const own = entries.filter(({ manifest }) => manifest?.source.clusterId !== UNKNOWN);
     const known = own.filter(isKnown);
-    return `${head} (${known.length || 'none verified'}, newest ${(known[0] ?? own[0])?.id})`;
+    return `${head} (${known.length || (before ? 'none verified from before that time' : 'none verified')}, newest ${(known[0] ?? own[0])?.id})`;
   });
   const isApart = new Set(lines.map(({ family }) => family)).size === lines.length;
   const why = isApart ? 'and no restore connects them' : 'and one kept running after another was restored from it';

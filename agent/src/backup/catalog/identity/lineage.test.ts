@@ -1,8 +1,8 @@
 import { manifestOf } from '../../../../test/support/manifest-of.ts';
 import type { Entry } from '../catalog.ts';
 import { noteKeyOf } from '../restore-notes.ts';
-import { ownEntries } from './identity.ts';
-import { lineageOf } from './lineage.ts';
+import { ownLine } from './identity.ts';
+import { lineageOf, lineOf } from './lineage.ts';
 
 function snapshot(clusterId: string, lineage?: string[], restoredAs: string[] = []): Entry {
   const manifest = manifestOf(Buffer.alloc(64), undefined, { source: { clusterId }, cluster: { lineage } });
@@ -45,7 +45,7 @@ describe('the note of a restore', () => {
     expect(noted(stored('keyed', 'z', ['a']), entries)).toBe(`${named.cluster}/newest.restored-c0ffee.json`);
 
     const after = [stored('mine', 'c0ffee'), { ...entries[1]!, restoredAs: ['c0ffee'] }, entries[2]!];
-    expect(ownEntries(after, named, 's3://b', { isCandidate: () => true, isDated: () => true })).toHaveLength(3);
+    expect(ownLine(after, named, 's3://b', { isCandidate: () => true, isDated: () => true })?.entries).toHaveLength(3);
   });
 
   test('is not written if there is nothing to connect', () => {
@@ -57,4 +57,27 @@ describe('the note of a restore', () => {
 
 test('a snapshot without a readable manifest adds nothing', () => {
   expect(lineageOf([{ ...snapshot('b', [], ['c']), manifest: undefined }], 'c')).toEqual([]);
+});
+
+describe('if etcd cannot be asked', () => {
+  const owner = { now: new Date('2026-11-20T12:00:00Z'), clusterName: 'orders' };
+  const dated = (clusterId: string, createdAt: string, name = 'orders'): Entry => {
+    const { manifest, ...entry } = snapshot(clusterId, clusterId === 'b' ? ['a'] : undefined);
+    return { ...entry, manifest: { ...manifest!, createdAt, cluster: { ...manifest!.cluster, name } } };
+  };
+
+  test('the newest snapshot says which cluster this is, and what it was restored from', () => {
+    const entries = [
+      dated('b', '2026-11-04T00:00:00Z'),
+      dated('f', '2026-11-03T00:00:00Z'),
+      dated('a', '2026-11-01T00:00:00Z'),
+    ];
+    expect(lineOf(entries, owner)).toMatchObject({ id: 'b', lineage: ['a'] });
+  });
+
+  test('a snapshot dated in the future or of another cluster does not count', () => {
+    const strange = [dated('f', '2036-11-01T00:00:00Z'), dated('f', '2026-11-20T00:00:00Z', 'other')];
+    expect(lineOf([...strange, dated('a', '2026-11-01T00:00:00Z')], owner)).toMatchObject({ id: 'a' });
+    expect(lineOf([], owner)).toBeUndefined();
+  });
 });

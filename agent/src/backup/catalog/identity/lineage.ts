@@ -32,23 +32,39 @@ export function restoredFromIt(entries: readonly Entry[], clusterId: string): st
   return [...new Set([...later, ...noted])].filter((id) => id !== clusterId);
 }
 
-/** Times of the first and the last snapshot of an etcd, in milliseconds. */
+const timeIn = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+
+/** When an etcd is known to have run, in milliseconds. */
 interface Life {
   readonly first: number;
   readonly last: number;
+  /** Whether nothing is known to be missing before `first`. Earlier agents recorded nothing, and retention deletes the oldest. */
+  readonly isWhole: boolean;
 }
 
 /**
- * Returns when each etcd is known to have run, by cluster id. The note of its restore does not count: it may be written
- * long after the restore, or before a restore that never completes.
+ * Returns when each etcd is known to have run, by cluster id: by its snapshots, and by what others recorded before retention
+ * deleted some. The note of its restore does not count: it may be written long after the restore, or before a restore that
+ * never completes.
  */
 export function livesOf(entries: readonly Entry[]): ReadonlyMap<string, Life> {
   const lives = new Map<string, Life>();
+  const add = (id: string, first: number | undefined, last: number | undefined, isWhole: boolean) => {
+    const from = first ?? last;
+    if (from === undefined || Number.isNaN(from)) return;
+    const known = lives.get(id) ?? { first: from, last: from, isWhole: false };
+    lives.set(id, {
+      first: Math.min(known.first, from),
+      last: Math.max(known.last, last ?? from),
+      isWhole: known.isWhole || isWhole,
+    });
+  };
   for (const { manifest } of entries) {
     if (!manifest) continue;
     const time = Date.parse(manifest.createdAt);
-    const { first, last } = lives.get(manifest.source.clusterId) ?? { first: time, last: time };
-    lives.set(manifest.source.clusterId, { first: Math.min(first, time), last: Math.max(last, time) });
+    add(manifest.source.clusterId, time, time, false);
+    for (const { id, first, last } of manifest.cluster.family ?? [])
+      add(id, timeIn(first), timeIn(last), first !== undefined);
   }
   return lives;
 }
@@ -66,12 +82,18 @@ export function clusterLine(
 ): ClusterLine {
   const lineage = lineageOf(entries, id, restoredFrom);
   const ends = new Map<string, number>();
+  const unsure = new Map<string, string>();
   let end = Number.POSITIVE_INFINITY;
+  let unknown: string | undefined;
   for (const each of [id, ...lineage]) {
     if (each !== id) ends.set(each, end);
-    end = Math.min(end, (lives.get(each)?.first ?? end) + allowance);
+    if (unknown !== undefined) unsure.set(each, unknown);
+    const life = lives.get(each);
+    end = Math.min(end, (life?.first ?? end) + allowance);
+    // One without a snapshot was restored again before its first.
+    if (life?.isWhole === false) unknown ??= each;
   }
-  return { id, lineage, ends };
+  return { id, lineage, ends, unsure };
 }
 
 /** Returns the cluster of the newest snapshot, for commands that do not ask etcd, or the one with `clusterId`. */
@@ -85,5 +107,5 @@ export function lineOf(
 ): ClusterLine | undefined {
   if (clusterId !== undefined) return clusterLine(entries, clusterId, restoredFrom);
   const newest = newestCluster(entries.map(toCandidate), owner);
-  return newest && clusterLine(entries, newest.id, restoredFrom);
+  return newest === undefined ? undefined : clusterLine(entries, newest, restoredFrom);
 }

@@ -3,7 +3,7 @@ import { unlessAborted } from '../../../lib/limits/unless-aborted.ts';
 import { callCounter } from '../../../lib/memory.ts';
 import type { Store } from '../../../store/store.ts';
 import { type Entry, exactManifestKey, isOfExactKey, isValidKey, manifestKey, readManifest } from '../catalog.ts';
-import { isSnapshotId, SNAPSHOT_NAME, splitName } from '../snapshot-id.ts';
+import { isSnapshotId, isSnapshotName, splitName } from '../snapshot-id.ts';
 import { folderOf, type Misplaced, misplacedManifest, type NamedCluster } from './folder.ts';
 import { isOf } from './identity.ts';
 import { type HintOptions, LIMIT, limited } from './locate.ts';
@@ -70,7 +70,7 @@ export async function lookAround(
       const exactKey = await exactKeyOf(store, key, wanted, within);
       if (exactKey !== undefined) return { names, hasFolder, exactKey };
     }
-    const isLoose = (key: string) => SNAPSHOT_NAME.test(key) && isValidKey(key) && !root.has(exactManifestKey(key));
+    const isLoose = (key: string) => isSnapshotName(key) && isValidKey(key) && !root.has(exactManifestKey(key));
     return { names, hasFolder, loose: [...root].filter(isLoose).sort().reverse() };
   };
   return unlessAborted(look(), within).catch(() => {

@@ -34,9 +34,10 @@ export class ObservedCluster {
 export async function observeCluster(access: EtcdAccess, log: Log, signal?: AbortSignal): Promise<ObservedCluster> {
   const reached = new Map<string, ReachedMember>();
   const failures: unknown[] = [];
-  const reach = async (endpoint: string) => {
+  const reach = async (endpoint: string, check?: (found: ReachedMember) => void) => {
     try {
       const found = await reachMember(endpoint, access, signal);
+      check?.(found);
       const known = reached.get(found.status.memberId);
       if (known) found.member.close();
       else reached.set(found.status.memberId, found);
@@ -47,7 +48,7 @@ export async function observeCluster(access: EtcdAccess, log: Log, signal?: Abor
     }
   };
   try {
-    await Promise.all(access.endpoints.map(reach));
+    await Promise.all(access.endpoints.map((endpoint) => reach(endpoint)));
     const [first] = reached.values();
     if (!first) throw worst(failures);
     // A learner refuses to list members. In some versions, so does a member without quorum.
@@ -60,7 +61,19 @@ export async function observeCluster(access: EtcdAccess, log: Log, signal?: Abor
       ),
     );
     const unknown = (members ?? []).filter(({ id, isLearner }) => !isLearner && !reached.has(id));
-    await Promise.all(unknown.flatMap(({ clientUrls }) => clientUrls.slice(0, 1)).map(reach));
+    const { clusterId } = (lists[0] ?? first).status;
+    // Nobody named these addresses: some members advertise one at which another etcd answers, such as localhost.
+    const isOther = (name: string) => (found: ReachedMember) => {
+      if (found.status.clusterId === clusterId) return;
+      found.member.close();
+      throw new AgentError(
+        ExitCode.etcdUnavailable,
+        `member ${name} advertises ${found.endpoint}, where an etcd of another cluster (${found.status.clusterId}) answers; name its address in --endpoints, or fix its --advertise-client-urls`,
+      );
+    };
+    await Promise.all(
+      unknown.flatMap(({ name, clientUrls }) => clientUrls.slice(0, 1).map((url) => reach(url, isOther(name)))),
+    );
     const alarms = await firstAnswer(
       lists.map(
         ({ member }) =>

@@ -100,8 +100,11 @@ const hasAnswered = (error: unknown): boolean =>
 export const isRefusal = (message: string): boolean =>
   /user name is empty|user name not found|permission denied/.test(message);
 
+/** Advice for whoever has started the agent, and chosen its flags. */
+const advice = /( \(--dial-timeout\)|;[^;]*( --[a-z]|https?:\/\/|\(2379\))[^;]*)/g;
+
 /** Rewords errors that name flags of `backup`, which the reconciler does not have. */
-function withoutFlags(error: unknown): unknown {
+export function withoutFlags(error: unknown): unknown {
   if (!(error instanceof AgentError)) return error;
   const { cause } = error;
   if (cause instanceof GrpcStatus && isRefusal(cause.message)) {
@@ -109,6 +112,6 @@ function withoutFlags(error: unknown): unknown {
     const message = `${at} requires authentication, for which the reconciler needs the certificate of root in spec.tls.rootSecret (${cause.message})`;
     return new AgentError(ExitCode.usage, message, { cause });
   }
-  if (!error.message.includes('(--dial-timeout)')) return error;
-  return new AgentError(error.exitCode, error.message.replace(' (--dial-timeout)', ''), { cause });
+  const message = error.message.replace(advice, '');
+  return message === error.message ? error : new AgentError(error.exitCode, message, { cause });
 }

@@ -1,45 +1,14 @@
 import type { CallOptions, GrpcChannel } from '../../../etcd/grpc.ts';
 import { readAnswer } from '../../../etcd/maintenance.ts';
-import { bytesOf, encodeBytes, encodeInt, fieldsOf, hexId, idOf, integer, numberOf } from '../../../etcd/protobuf.ts';
+import { encodeBytes, encodeInt, fieldsOf, idOf, numberOf } from '../../../etcd/protobuf.ts';
 import { messageOf } from '../../../lib/errors.ts';
-import type { Alarm } from '../observed.ts';
 
-const alarmNumbers = { NoSpace: 1, Corrupt: 2 } as const;
-const deactivate = 2;
-const nothing = new Uint8Array();
-
-/** Lists the alarms. Needs a quorum, because the request goes through raft. */
-export async function alarms(channel: GrpcChannel, options: CallOptions): Promise<Alarm[]> {
-  const answer = await channel.unary('Maintenance/Alarm', nothing, options);
-  return readAnswer(channel, 'Maintenance/Alarm', () =>
-    [...fieldsOf(answer)].flatMap(([field, value]) => (field === 2 ? alarmOf(bytesOf(value)) : [])),
-  );
-}
-
-function alarmOf(message: Uint8Array): Alarm[] {
-  let memberId = '0';
-  let number = 0;
-  for (const [field, value] of fieldsOf(message)) {
-    if (field === 1) memberId = hexId(value);
-    if (field === 2) number = integer(value);
-  }
-  const types = Object.keys(alarmNumbers) as Alarm['type'][];
-  return types.filter((type) => alarmNumbers[type] === number).map((type) => ({ memberId, type }));
-}
-
-export async function disarm(channel: GrpcChannel, { memberId, type }: Alarm, options: CallOptions): Promise<void> {
-  const fields = [encodeInt(1, deactivate), encodeInt(2, idOf(memberId)), encodeInt(3, alarmNumbers[type])];
-  await channel.unary('Maintenance/Alarm', Buffer.concat(fields), options);
-}
+export { alarms, defragment, disarm } from '../../../etcd/alarms.ts';
 
 /** Compacts physically. Resolves when this member can reclaim the space by a defragmentation. */
 export async function compact(channel: GrpcChannel, revision: number, options: CallOptions): Promise<void> {
   const physical = encodeInt(2, 1);
   await channel.unary('KV/Compact', Buffer.concat([encodeInt(1, revision), physical]), options);
-}
-
-export async function defragment(channel: GrpcChannel, options: CallOptions): Promise<void> {
-  await channel.unary('Maintenance/Defragment', nothing, options);
 }
 
 export async function moveLeader(channel: GrpcChannel, to: string, options: CallOptions): Promise<void> {

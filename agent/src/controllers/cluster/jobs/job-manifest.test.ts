@@ -151,6 +151,8 @@ test('a restore has the store, the identities and the certificate of the peers, 
   const restore = { source, identitySecret: 'identity', minor: '3.6', token: 'secret-token' };
   const { spec } = manifest({ kind: 'restore', op: 'op1', restore });
   expect(spec.activeDeadlineSeconds).toBeUndefined();
+  // A snapshot that is not there does not come back.
+  expect(JSON.stringify(spec.podFailurePolicy)).toContain('41');
   const [container] = spec.template.spec.containers;
   expect(container.image).toBe('mine:2');
   expect(spec.template.spec.serviceAccountName).toBe('restorer');
@@ -214,4 +216,59 @@ test('a backup of an external etcd is in its own folder, or under its own key', 
   };
   expect(await read({})).toEqual({ ids: ['the-id'], cluster: 'legacy', key: undefined });
   expect(await read({ key: 'releases/a.db' })).toEqual({ ids: [], cluster: 'legacy', key: 'releases/a.db' });
+});
+
+describe('the CPU and memory of a Job', () => {
+  const source = { store, snapshotId: 'id' };
+  const restore = (more: object = {}): JobRequest => ({
+    kind: 'restore',
+    op: 'op1',
+    restore: { source: { ...source, ...more }, minor: '3.6', token: 't' },
+  });
+  const salvage = { url: 'u', token: 't', sha256: 'ab' };
+  const ofSchedule = { requests: { memory: '2Gi' }, limits: { cpu: '2', memory: '4Gi' } };
+  const inFull = { requests: { cpu: '2', memory: '2Gi' }, limits: { cpu: '2', memory: '4Gi' } };
+  const opening = { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '1', memory: '1Gi' } };
+  const resourcesOf = (request: JobRequest, schedule: object = {}) => {
+    const [nightly] = cluster.spec.backup.schedules;
+    const backup = { schedules: [{ ...nightly!, ...schedule }] };
+    const [container] = manifest(request, { cluster: { ...cluster, spec: { ...cluster.spec, backup } } }).spec.template
+      .spec.containers;
+    return container.resources;
+  };
+
+  test.each<JobRequest>([
+    { kind: 'pre-upgrade', op: 'op1', schedule: 'nightly' },
+    { kind: 'safety', op: 'op1', schedule: 'nightly' },
+    { kind: 'final', op: 'op1', schedule: 'nightly' },
+    { kind: 'recovery', op: 'op1', schedule: 'nightly', survivor: 0 },
+    { kind: 'salvage', op: 'op1', schedule: 'nightly', salvage },
+    restore(),
+  ])('of the kind $kind are those of the schedule', (request) => {
+    expect(resourcesOf(request, { resources: ofSchedule })).toEqual(inFull);
+  });
+
+  test('suffice to open the database wherever that is done', () => {
+    const backup: JobRequest = { kind: 'safety', op: 'op1', schedule: 'nightly' };
+    expect(resourcesOf(backup, { verify: 'open' })).toEqual(opening);
+    expect(resourcesOf(backup, { verify: 'read' })).toMatchObject({ limits: { memory: '100Mi' } });
+    expect(resourcesOf(restore())).toEqual(opening);
+    // Enough for a schedule that only reads, but not for the restore of what it stored.
+    expect(resourcesOf(restore(), { resources: { limits: { memory: '200Mi' } } })).toEqual(opening);
+  });
+
+  test('of a restore can be given', () => {
+    const job = { resources: { limits: { memory: '512Mi' } } };
+    const given = { requests: { cpu: '100m', memory: '512Mi' }, limits: { cpu: '1', memory: '512Mi' } };
+    expect(resourcesOf(restore({ job }), { resources: ofSchedule })).toEqual(given);
+  });
+});
+
+test.each<JobRequest>([
+  { kind: 'safety', op: 'op1', schedule: 'nightly' },
+  { kind: 'restore', op: 'op1', restore: { source: { store, snapshotId: 'id' }, minor: '3.6', token: 't' } },
+])('a Job of the kind $kind has the proxy variables of the reconciler', (request) => {
+  const proxy = [{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }];
+  const [{ env }] = manifest(request, { proxy }).spec.template.spec.containers;
+  expect(env).toContainEqual(proxy[0]);
 });

@@ -7,13 +7,14 @@ import {
 } from '../../../../../src/lib/backup-pod.ts';
 import type { PodTemplate } from '../../../kube/objects.ts';
 import { group, groupVersion } from '../../../kube/paths.ts';
-import { usageError } from '../../../lib/errors.ts';
+import { ExitCode, usageError } from '../../../lib/errors.ts';
 import { isRootCertificate } from '../../root-certificate.ts';
 import type { JobRequest } from '../effect.ts';
 import { type BackupSettings, type JobFacts, jobCommand } from '../job-arguments.ts';
 import type { EtcdClusterObject, Schedule } from '../kubernetes/cluster-object.ts';
 import { peerVolumeOf, sidecarOf } from '../kubernetes/stateful-set.ts';
 import { backupTls } from './backup-access.ts';
+import { backupResources, restoreResources } from './job-resources.ts';
 import { jobSettings } from './job-settings.ts';
 
 /** Location of the snapshot of an EtcdBackup. */
@@ -38,6 +39,7 @@ export interface JobInputs {
   readonly rootCertificate?: Uint8Array;
   /** The EtcdBackup that the restore's `source.backupName` names. Always set if it names one. */
   readonly backup?: StoredBackup;
+  readonly proxy?: readonly object[];
 }
 
 export const opAnnotation = `${group}/op`;
@@ -142,12 +144,15 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
     ...(sidecar?.imagePullPolicy && { imagePullPolicy: sidecar.imagePullPolicy }),
     ...(imagePullSecrets && { imagePullSecrets }),
     serviceAccountName: serviceAccountName ?? 'default',
-    resources: request.restore || request.salvage ? large : small,
+    resources: resourcesOf(request, cluster, schedule),
     labels: jobLabels(cluster.metadata.name),
     ...(nodeSelector && { nodeSelector }),
     ...(tolerations && { tolerations }),
     ...(priorityClassName && { priorityClassName }),
+    env: inputs.proxy ?? [],
     backoffLimit: 3,
+    // A snapshot that is not in the store does not come back.
+    ...(request.restore && { endsAt: [ExitCode.nothingThere] }),
     activeDeadlineSeconds: 4 * hour,
   };
 }
@@ -156,9 +161,17 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
 const isSafe = ({ endpoints }: JobInputs): boolean =>
   Object.values(endpoints).every((endpoint) => endpoint.startsWith('https:'));
 
-export const small = { requests: { cpu: '100m', memory: '100Mi' }, limits: { cpu: '1', memory: '100Mi' } };
-/** Larger, because etcdutl maps the database into memory for a trial restore. */
-const large = { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '1', memory: '1Gi' } };
+function resourcesOf(request: JobRequest, { spec }: EtcdClusterObject, schedule: Schedule | undefined) {
+  if (!request.restore && !request.salvage) return backupResources(schedule?.resources, schedule?.verify);
+  const given = request.restore && jobSettings.of(request.restore.source).resources;
+  return restoreResources(given, schedule ?? ownSchedule(spec));
+}
+
+/** The schedule whose settings the backups of operations use. */
+const ownSchedule = ({ backup }: EtcdClusterObject['spec']): Schedule | undefined =>
+  backup?.schedules?.find(({ name }, index) =>
+    backup.schedule === undefined ? index === 0 : name === backup.schedule,
+  );
 
 /** The stores whose files the pod mounts, in the order of its `--store` flags. */
 function storesOf(request: JobRequest, { cluster, backup }: JobInputs): readonly BackupPodStore[] {

@@ -20,6 +20,8 @@ export interface JobResult {
     readonly error?: string;
     readonly keyError?: string;
     readonly retentionError?: string;
+    /** Ids of the snapshots that its retention deleted, not more than fit. */
+    readonly deleted?: readonly string[];
   }[];
   readonly suspect?: readonly string[];
   /** Duration of each phase in seconds. The last phase comes last. */
@@ -42,7 +44,10 @@ const resultSchema = z.object({
   ),
   stores: optional(
     z.array(
-      z.object({ store: z.string(), key: text, verified: text, error: text, keyError: text, retentionError: text }),
+      z.object({
+        ...{ store: z.string(), key: text, verified: text, error: text, keyError: text, retentionError: text },
+        deleted: list,
+      }),
     ),
   ),
   suspect: list,

@@ -9,6 +9,7 @@ import type { Scheme } from '../../../protocol/record.ts';
 import { type EtcdBackupObject, folderOf, whyNotRestored } from '../../backup/object.ts';
 import { hasEnded, type PodState, podState, podsOf, silentPart } from '../../backup/pod-state.ts';
 import { keyOf, storesOf } from '../../backup/stores.ts';
+import { proxyVariables, readOwnDeployment } from '../../proxy-variables.ts';
 import type { JobRequest } from '../effect.ts';
 import type { ClusterContext } from '../kubernetes/cluster-context.ts';
 import type { EtcdClusterObject, Schedule } from '../kubernetes/cluster-object.ts';
@@ -212,7 +213,7 @@ export class KubernetesJobs implements Jobs {
   }
 
   async #inputs(request: JobRequest): Promise<JobInputs> {
-    const { cluster, template, name, domain, namespace, hasNoTemplate } = this.#context;
+    const { cluster, template, name, domain, namespace, hasNoTemplate, client, paths, deployment } = this.#context;
     if (!cluster || !template || domain === undefined) {
       if (!hasNoTemplate) throw new Error(`the StatefulSet ${name} has not been read yet`);
       const what = `the StatefulSet ${name}, from which Jobs are built, does not exist; apply the manifests of the cluster again`;
@@ -229,6 +230,7 @@ export class KubernetesJobs implements Jobs {
         there.map(([ordinal, { scheme, port }]) => [ordinal, `${scheme}://${host(ordinal)}:${port}`]),
       ),
       peerName: host(0),
+      proxy: proxyVariables(await readOwnDeployment({ client, paths, deployment })),
       ...(hasRoot && { rootCertificate: (await this.#context.rootTls()).cert! }),
       ...(typeof backupName === 'string' && { backup: await this.#backup(backupName) }),
     };

@@ -24,6 +24,8 @@ export interface ContextOptions {
   readonly troubles: Troubles;
   readonly log: Pick<Log, 'info' | 'warn' | 'error' | 'debug'>;
   readonly cache: ResponseCache;
+  /** Deployment of this reconciler. Undefined outside of Kubernetes. */
+  readonly deployment?: string | undefined;
 }
 
 /** State that the parts of one cluster's port share: the identity of the cluster, and what was last read of it. */
@@ -36,6 +38,7 @@ export class ClusterContext {
   readonly log: ContextOptions['log'];
   readonly cache: ResponseCache;
   readonly troubles: Troubles;
+  readonly deployment: string | undefined;
   readonly #options: ContextOptions;
   #cluster: EtcdClusterObject | undefined;
   #template: PodTemplate | undefined;
@@ -54,6 +57,7 @@ export class ClusterContext {
     this.log = options.log;
     this.cache = options.cache;
     this.troubles = options.troubles;
+    this.deployment = options.deployment;
   }
 
   get cluster(): EtcdClusterObject | undefined {

@@ -1,10 +1,10 @@
-import type { BackupPodStore } from '../../../../../src/lib/backup-pod.ts';
+import type { BackupPodResources, BackupPodStore } from '../../../../../src/lib/backup-pod.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
 import { group } from '../../../kube/paths.ts';
 import { tryDuration } from '../../../lib/input/duration.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import type { TlsSpec } from '../../certificates/wanted.ts';
-import { jobSettings } from '../jobs/job-settings.ts';
+import { type JobSettings, jobSettings } from '../jobs/job-settings.ts';
 import type {
   Cluster,
   ClusterSpec,
@@ -33,7 +33,7 @@ export interface EtcdClusterSpec {
     readonly policy?: 'OnVolumeLoss' | 'Manual';
     readonly force?: readonly Partial<ReplaceRequest>[];
   };
-  readonly origin?: OriginRequest & { readonly serviceAccountName?: string; readonly image?: string };
+  readonly origin?: OriginRequest & JobSettings;
   readonly recovery?: RecoveryRequest;
   readonly storage?: { readonly size?: string; readonly ephemeral?: boolean };
   readonly pvcPolicy?: { readonly onShrink?: 'Retain' | 'Delete'; readonly onDelete?: 'Retain' | 'Delete' };
@@ -64,6 +64,7 @@ export interface Schedule {
   readonly timeout?: string;
   readonly serviceAccountName?: string;
   readonly image?: string;
+  readonly resources?: BackupPodResources;
 }
 
 export const finalizer = `${group}/cluster`;
@@ -108,6 +109,7 @@ function specOf(spec: EtcdClusterSpec): ClusterSpec {
     }),
     ...(spec.tls?.alsoTrust && { alsoTrusts: spec.tls.alsoTrust.peerSecrets }),
     ephemeral: storage?.ephemeral ?? false,
+    ...(storage?.size !== undefined && { volumeSize: storage.size }),
     replace: { policy: spec.replace?.policy ?? 'OnVolumeLoss', force: (spec.replace?.force ?? []).map(replaceOf) },
     ...(origin && { origin: originOf(origin) }),
     ...(recovery && { recovery }),
@@ -136,7 +138,8 @@ function originOf({
   source,
   serviceAccountName,
   image,
+  resources,
   ...origin
 }: NonNullable<EtcdClusterSpec['origin']>): OriginRequest {
-  return { ...origin, source: jobSettings.put(source, { serviceAccountName, image }) };
+  return { ...origin, source: jobSettings.put(source, { serviceAccountName, image, resources }) };
 }

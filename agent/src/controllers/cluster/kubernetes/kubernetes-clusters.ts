@@ -32,6 +32,8 @@ export interface ClustersOptions {
   /** Returns what is known of etcd's authentication. */
   readonly authentication?: () => AuthReport | undefined;
   readonly progress: RestoreProgress;
+  /** Lease of this reconciler. Undefined: there is no other. */
+  readonly lease?: string;
 }
 
 /** The EtcdCluster and its EtcdRestores. Writes status and finalizer, but never a spec. */
@@ -59,7 +61,9 @@ export class KubernetesClusters implements Clusters {
     const { alsoTrust } = found.spec.tls ?? {};
     const trust = alsoTrust && this.#options.trust?.(alsoTrust);
     const authentication = this.#options.authentication?.();
+    const followedBy = this.#followedBy(found);
     const cluster = {
+      ...(followedBy !== undefined && { followedBy }),
       ...clusterOf(found, { ...(domain !== undefined && { domain }), reconcilerGoing: false }),
       ...(backups && { backups }),
       ...(certificates && { certificates }),
@@ -74,8 +78,18 @@ export class KubernetesClusters implements Clusters {
   async restores(): Promise<RestoreRequest[]> {
     const ours = await this.#context.cache.get('etcdrestores', () => this.#restores());
     this.#listed = ours;
-    this.#options.progress.report(ours);
+    const { cluster } = this.#context;
+    if (cluster && this.#followedBy(cluster) === undefined) this.#options.progress.report(ours);
     return ours.map(restoreOf);
+  }
+
+  /** The Lease of another reconciler that keeps the status up to date. A time far in the future comes from another clock. */
+  #followedBy({ status }: EtcdClusterObject): string | undefined {
+    const { reconciler, observedAt } = status ?? {};
+    const { lease } = this.#options;
+    if (lease === undefined || reconciler === undefined || reconciler.lease === lease) return undefined;
+    const age = Math.abs(Date.now() - Date.parse(observedAt ?? ''));
+    return age < 1.5 * this.#context.settings.heartbeat ? reconciler.lease : undefined;
   }
 
   setFinalizer(basedOn: string): Promise<void> {

@@ -14,7 +14,7 @@ import type { Claim, Pod, StatefulSet } from '../observed.ts';
 import { NotNow, type Workload } from '../port.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { PeerNames } from './peer-name.ts';
-import { addressOf, claimAnnotations, claimOf, noAddress, ordinalOf, podOf } from './pod.ts';
+import { addressOf, claimAnnotations, claimOf, noAddress, ordinalOf, podOf, type VolumeClaim } from './pod.ts';
 import { epochAnnotation, missingPods, rootsAnnotation, serverVolume, statefulSetOf } from './stateful-set.ts';
 
 /** Where a pod is reached. */
@@ -96,7 +96,7 @@ export class KubernetesWorkload implements Workload {
     return this.#context.cache.get('persistentvolumeclaims', async () => {
       const { client, paths, name } = this.#context;
       const labelSelector = `app.kubernetes.io/name=etcd,app.kubernetes.io/instance=${name}`;
-      const { items } = await client.list<KubeObject>(paths.of('persistentvolumeclaims'), { labelSelector });
+      const { items } = await client.list<VolumeClaim>(paths.of('persistentvolumeclaims'), { labelSelector });
       return items.flatMap((claim) => {
         const ordinal = ordinalOf(claim.metadata.name, `data-${name}`);
         return ordinal === undefined ? [] : [claimOf(claim, ordinal)];

@@ -55,17 +55,23 @@ const hasEverBegun = ({ status }: PodObject): boolean =>
 
 export const noAddress: Known<boolean> = unknown('the pod has no address yet');
 
-export function claimOf({ metadata }: KubeObject, ordinal: number): Claim {
+export interface VolumeClaim extends KubeObject {
+  readonly spec?: { readonly resources?: { readonly requests?: { readonly storage?: string } } };
+}
+
+export function claimOf({ metadata, spec }: VolumeClaim, ordinal: number): Claim {
   const { uid, resourceVersion, deletionTimestamp, annotations } = metadata;
   const clusterUid = annotations?.[clusterUidAnnotation];
   const node = annotations?.[selectedNodeAnnotation];
   const epoch = Number(annotations?.[claimEpochAnnotation] ?? Number.NaN);
+  const size = spec?.resources?.requests?.storage;
   return {
     ...{ ordinal, uid, rv: resourceVersion },
     deleting: deletionTimestamp !== undefined,
     ...(clusterUid && { clusterUid }),
     ...(Number.isSafeInteger(epoch) && { epoch }),
     ...(node && { node }),
+    ...(size !== undefined && { size }),
   };
 }
 

@@ -2,18 +2,16 @@ import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../../kube/objects.ts';
 import type { OutcomeCondition } from '../../../protocol/outcome-conditions.ts';
 import type { RestoreSource } from '../../../protocol/record.ts';
-import { jobSettings } from '../jobs/job-settings.ts';
+import { type JobSettings, jobSettings } from '../jobs/job-settings.ts';
 import type { RestoreRequest } from '../observed.ts';
 
 export interface EtcdRestoreObject extends KubeObject {
-  readonly spec: {
+  readonly spec: JobSettings & {
     readonly clusterName: string;
     readonly source: RestoreSource;
     readonly identitySecret?: string;
     readonly sha256?: string;
     readonly expectedRevision?: number;
-    readonly serviceAccountName?: string;
-    readonly image?: string;
     readonly safetyBackup?: boolean;
     readonly ignoreUnreachablePods?: boolean;
     readonly again?: string;
@@ -24,18 +22,20 @@ export interface EtcdRestoreObject extends KubeObject {
     readonly message?: string;
     readonly passedOver?: string;
     readonly revisionUnknown?: string;
+    readonly safetyBackupId?: string;
+    readonly safetyBackupDeletedAt?: string;
     readonly conditions?: readonly OutcomeCondition[];
   } & Readonly<Record<string, unknown>>;
 }
 
 export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): RestoreRequest {
-  const { source, identitySecret, sha256, expectedRevision, serviceAccountName, image } = spec;
+  const { source, identitySecret, sha256, expectedRevision, serviceAccountName, image, resources } = spec;
   return {
     name: metadata.name,
     uid: metadata.uid,
     createdAt: Date.parse(metadata.creationTimestamp),
     specHash: hashOf(whatOf(spec)),
-    source: jobSettings.put(source, { serviceAccountName, image }),
+    source: jobSettings.put(source, { serviceAccountName, image, resources }),
     ...(identitySecret && { identitySecret }),
     ...(sha256 && { sha256 }),
     ...(expectedRevision !== undefined && { expectedRevision }),
@@ -47,7 +47,7 @@ export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): Restor
 }
 
 /** What is restored, without how: a new release has another image, and another name another ServiceAccount. */
-const whatOf = ({ image: _, serviceAccountName: __, ...spec }: EtcdRestoreObject['spec']) => spec;
+const whatOf = ({ image: _, serviceAccountName: __, resources: ___, ...spec }: EtcdRestoreObject['spec']) => spec;
 
 /** Hash that does not depend on the order of the fields. */
 const hashOf = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');

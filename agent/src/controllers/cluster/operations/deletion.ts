@@ -50,6 +50,10 @@ export const waitsForRestore = (v: View): boolean =>
 
 const deletes = (v: View): boolean => v.spec.onDelete === 'Delete';
 
+/** The members go, and no final backup needs them any more. */
+export const isGoing = (v: View): boolean =>
+  v.cluster.deleting && (!v.cluster.finalizer || (v.op('Delete') !== undefined && at(v, 'backup') === undefined));
+
 export const releaseFinalizer = rule({
   name: 'Finalizer.release',
   does: 'ReleaseFinalizer',

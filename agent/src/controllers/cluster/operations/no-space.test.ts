@@ -10,6 +10,8 @@ const alarmed = (change = {}) => {
   return world.set({ alarms: known([1, 2].map((i) => ({ memberId: idOf(i), type: 'NoSpace' as const }))) });
 };
 
+const clearing = { id: 'op', kind: 'ClearNoSpace', done: [] as string[], holder: '', startedAt: '' } as const;
+
 const done = (world: World) => {
   const { effect } = world.plan();
   if (effect && 'done' in effect && effect.done) world.o.done.push(effect.done);
@@ -42,6 +44,7 @@ test('still full: held, and not at once again', () => {
     holder: '',
     startedAt: '',
   });
+  for (const i of [0, 1, 2]) world.o.status[idOf(i)] = known(status({ dbSize: full, dbInUse: full, quota: full }));
   world.commit();
   expect(world.record).toMatchObject({ failure: { of: 'ClearNoSpace', reason: 'NoSpace' } });
   world.o.since.failure = now;
@@ -120,27 +123,90 @@ describe('on 3.5, which shows its quota only in its metrics', () => {
   });
 });
 
-const disarming = { id: 'op', kind: 'ClearNoSpace', step: 'disarm', revision: 1, holder: '', startedAt: '' } as const;
+describe('the second time within minutes', () => {
+  const failure = { of: 'ClearNoSpace', reason: 'NoSpace', message: 'full', revision: 5000 };
+  /** Cleared in vain a moment ago. */
+  const stuck = (sizes: { dbSize: number; dbInUse: number; quota: number; revision?: number }) => {
+    const world = alarmed().doc({ failure });
+    world.o.since.failure = now;
+    for (const i of [0, 1, 2]) world.o.status[idOf(i)] = known(status(sizes));
+    return world;
+  };
 
-test('space that was cleared a moment ago and is full again is left to people for a while', () => {
-  const world = alarmed()
-    .op({ ...disarming, done: [] })
-    .set({ alarms: known([]) })
-    .commit();
-  expect(world.record.spaceClearedAt).toBe(new Date(now).toISOString());
-  world.set({ alarms: known([{ memberId: idOf(1), type: 'NoSpace' }]) });
-  expect(world.effect).toBeUndefined();
-  expect(world.reason('Stalled')).toBe('NoSpace');
-  world.doc({ spaceClearedAt: new Date(now - defaultSettings.noSpaceBackoff).toISOString() });
-  expect(world.rule).toBe('ClearNoSpace');
+  test('what has not changed is left to people', () => {
+    expect(stuck({ dbSize: full, dbInUse: full, quota: full }).effect).toBeUndefined();
+    const later = stuck({ dbSize: full, dbInUse: full, quota: full });
+    later.o.since.failure = 0;
+    expect(later.effect).toBeUndefined();
+  });
+
+  test('the quota was raised: writes go on at once, and nobody is defragmented', () => {
+    const world = stuck({ dbSize: full, dbInUse: full, quota: 4 * full }).commit();
+    expect(world.record.op).toMatchObject({ step: 'disarm' });
+    expect(world.effect).toMatchObject({ kind: 'Disarm' });
+  });
+
+  test('somebody compacted: it is defragmented at once, unless a volume has no room for that', () => {
+    const compacted = { dbSize: full, dbInUse: full / 4, quota: full };
+    expect(stuck(compacted).rule).toBe('ClearNoSpace');
+    const tight = stuck(compacted);
+    tight.agent(1, agent(1, { volume: { ...agent(1).volume, freeBytes: 1 } }));
+    expect(tight.effect).toBeUndefined();
+  });
+
+  test('keys were deleted: their history is compacted a minute after the failure', () => {
+    const world = stuck({ dbSize: full, dbInUse: full, quota: full, revision: 5001 });
+    expect(world.effect).toBeUndefined();
+    world.o.since.failure = now - defaultSettings.noSpaceBackoff;
+    expect(world.commit().effect).toMatchObject({ kind: 'Compact' });
+  });
+
+  test('it is full of history again: it is cleared again', () => {
+    expect(alarmed().doc({ spaceClearedAt: new Date(now).toISOString() } as object).rule).toBe('ClearNoSpace');
+  });
 });
 
-test('an alarm that a person disarmed does not count as cleared', () => {
-  const world = alarmed()
-    .op({ ...disarming, step: 'defrag', done: [] })
-    .set({ alarms: known([]) });
-  expect(world.rule).toBe('ClearNoSpace.done');
-  expect(world.written).not.toHaveProperty('spaceClearedAt');
+describe('the compaction goes as deep as the space needs', () => {
+  const compacted = (inUse: number, change = {}) => {
+    const world = alarmed().op({ ...clearing, step: 'defrag', revision: 4000, ...change });
+    for (const i of [0, 1, 2]) world.o.status[idOf(i)] = known(status({ dbSize: full, dbInUse: inUse, quota: full }));
+    return world;
+  };
+
+  test('the last revisions hold everything: none is kept', () => {
+    const world = compacted(0.8 * full);
+    expect(world.rule).toBe('ClearNoSpace.deeper');
+    expect(world.commit().effect).toMatchObject({ kind: 'Compact', revision: 5000 });
+    expect(done(world).commit().rule).toBe('ClearNoSpace.defrag');
+  });
+
+  test('half of the quota is enough, and one member that has compacted shows it', () => {
+    expect(compacted(0.4 * full).rule).toBe('ClearNoSpace.defrag');
+    const late = compacted(0.8 * full);
+    late.o.status[idOf(2)] = known(status({ dbSize: full, dbInUse: 0.1 * full, quota: full }));
+    expect(late.rule).toBe('ClearNoSpace.defrag');
+  });
+
+  test('the values alone fill it: no member is defragmented in vain, and the message says what ends it', () => {
+    const world = compacted(0.95 * full, { deep: true });
+    expect(world.rule).toBe('ClearNoSpace.useless');
+    world.commit();
+    world.o.since.failure = now;
+    expect(world.message('Stalled')).toMatch(/1\.9 GiB of 2(\.0)? GiB.*Delete keys.*raise the quota/);
+  });
+
+  test('a member that has room is not defragmented', () => {
+    const world = compacted(0.4 * full);
+    world.o.status[idOf(1)] = known(status({ dbSize: full / 4, dbInUse: full / 4, quota: full }));
+    expect(world.effect).toMatchObject({ kind: 'Defrag', memberId: idOf(2) });
+  });
+});
+
+test('a database that is nearly full is looked at every two seconds', () => {
+  expect(new World(3).plan().requeueMs).toBe(defaultSettings.steady);
+  const world = new World(3);
+  world.o.status[idOf(1)] = known(status({ dbSize: 0.91 * full, quota: full }));
+  expect(world.plan().requeueMs).toBe(defaultSettings.op);
 });
 
 test('nothing is disarmed while the member list is unreadable', () => {

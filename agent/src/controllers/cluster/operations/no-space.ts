@@ -1,13 +1,18 @@
+import { formatBytes } from '../../../lib/terminal/progress.ts';
 import { alarms, allVotersHealthy, answers, leaderOf, voters } from '../plan/facts.ts';
 import type { MemberView } from '../plan/member-view.ts';
 import { lasts } from '../plan/observations.ts';
 import { implied, rule, steps } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
-import { opBase, timestamp, write } from '../plan/write.ts';
+import { opBase, write } from '../plan/write.ts';
 
 // Compact, defragment the followers and then the leader, disarm. Disarmed before space is freed, the alarm is raised again.
 
+/** Shares of the quota: below which writes may go on, and from which no history is kept for readers that are behind. */
 const roomy = 0.9;
+const ample = 0.5;
+/** A defragmentation surely brings a database with less in use below `roomy`. */
+const surelyRoomy = 0.85;
 const copyFactor = 1.2;
 const copyMargin = 192 * 1024 * 1024;
 
@@ -16,18 +21,28 @@ const op = (v: View, step: 'compact' | 'defrag' | 'disarm') => {
   return found?.step === step ? found : undefined;
 };
 
-const compaction = (v: View): string => `compact ${v.op('ClearNoSpace')!.id}`;
+const compaction = (v: View): string => `compact ${v.op('ClearNoSpace')!.id} ${v.op('ClearNoSpace')!.revision}`;
 const defragOf = (v: View, member: MemberView): string => `defrag ${v.op('ClearNoSpace')!.id} ${member.id}`;
 
 /** The quota that etcd uses: 3.6 and newer report it in their status, older versions in their metrics. */
 const quotaOf = (member: MemberView): number | undefined => member.status?.quota ?? member.agent?.etcd?.quota;
 
+const below = (share: number, bytes: number | undefined, quota: number | undefined): boolean | undefined =>
+  bytes === undefined || quota === undefined ? undefined : bytes < share * quota;
+
 /** Undefined: unknown. */
-const hasRoom = (member: MemberView): boolean | undefined => {
-  const size = member.status?.dbSize;
-  const quota = quotaOf(member);
-  return size === undefined || quota === undefined ? undefined : size < roomy * quota;
+const hasRoom = (member: MemberView): boolean | undefined => below(roomy, member.status?.dbSize, quotaOf(member));
+const canGetRoom = (member: MemberView): boolean | undefined =>
+  below(surelyRoomy, member.status?.dbInUse, quotaOf(member));
+
+/** Another compaction may still be running in a follower, and the data of all are the same: one that has room is enough. */
+const isFull = (v: View, share: number): boolean => {
+  const has = voters(v).map((m) => below(share, m.status?.dbInUse, quotaOf(m)));
+  return has.includes(false) && !has.includes(true);
 };
+
+/** Every write may soon be the last one. */
+export const isNearlyFull = (v: View): boolean => voters(v).some((m) => hasRoom(m) === false);
 
 const everyAgentAnswers = (v: View): boolean => voters(v).every((m) => m.agent !== undefined);
 
@@ -43,28 +58,44 @@ export const followersFirst = (v: View): MemberView[] =>
 
 const toDefrag = (v: View): MemberView[] =>
   followersFirst(v)
-    .filter(({ id }) => !v.op('ClearNoSpace')?.done.includes(id))
+    .filter((m) => !v.op('ClearNoSpace')?.done.includes(m.id) && hasRoom(m) !== true)
     .slice(0, 1);
 
-const failed = (v: View, message: string) =>
-  write(v, { op: undefined, failure: { of: 'ClearNoSpace', reason: 'NoSpace', message } });
+const newestRevision = (v: View): number => Math.max(0, ...voters(v).map(({ status }) => status?.revision ?? 0));
 
-/** A database that is full again so soon is filled faster than it is cleared, or its quota is too small. */
-export const clearedJustNow = (v: View): boolean => {
-  const { spaceClearedAt } = v.record;
-  // Another process may have written this time, with a clock that is ahead.
-  return spaceClearedAt !== undefined && Math.abs(v.date - Date.parse(spaceClearedAt)) < v.s.noSpaceBackoff;
+const failed = (v: View, message: string) =>
+  write(v, { op: undefined, failure: { of: 'ClearNoSpace', reason: 'NoSpace', message, revision: newestRevision(v) } });
+
+const stillFull = (v: View) => {
+  const [member] = voters(v).filter((m) => hasRoom(m) === false);
+  const used = formatBytes(member?.status?.dbInUse ?? 0);
+  const quota = formatBytes((member && quotaOf(member)) ?? 0);
+  return failed(
+    v,
+    `the current values alone use ${used} of ${quota}. Delete keys, and space is freed within two minutes; or raise the quota, and writes go on once the members have restarted`,
+  );
 };
 
-const backsOff = (v: View): boolean =>
-  clearedJustNow(v) || (v.record.failure?.of === 'ClearNoSpace' && !lasts(v, v.o.since.failure, v.s.noSpaceBackoff));
+const hasFailed = (v: View): boolean => v.record.failure?.of === 'ClearNoSpace';
+
+/** Nothing but a larger quota or a larger volume, or fewer keys, ends a failure. A deletion is possible under the alarm. */
+const hasChanged = (v: View): boolean =>
+  voters(v).every((m) => hasRoom(m) || (canGetRoom(m) && canCopy(m))) ||
+  (v.record.failure?.revision !== newestRevision(v) && lasts(v, v.o.since.failure, v.s.noSpaceBackoff));
+
+const backsOff = (v: View): boolean => hasFailed(v) && !hasChanged(v);
 
 /** The reconciler is about to clear the alarm. */
 export const willClearSpace = (v: View): boolean =>
   v.spec.onNoSpace === 'CompactDefragDisarm' && alarms(v, 'NoSpace').length > 0 && !backsOff(v);
 
-const revision = (v: View): number =>
-  Math.max(0, Math.max(...voters(v).map(({ status }) => status?.revision ?? 0)) - v.s.keepRevisions);
+/** A quota that was raised, or somebody else, has given every database room. */
+const firstStep = (v: View): 'compact' | 'disarm' => (voters(v).every(hasRoom) ? 'disarm' : 'compact');
+
+const isHistoryLeft = (v: View): boolean => {
+  const { deep, done } = op(v, 'defrag')!;
+  return !deep && done.length === 0;
+};
 
 export const clearNoSpaceSteps = [
   ...steps(
@@ -83,13 +114,7 @@ export const clearNoSpaceSteps = [
         name: 'ClearNoSpace.done',
         does: 'WriteRecord',
         requires: { 'no alarm is raised': (v) => v.o.alarms.known && alarms(v, 'NoSpace').length === 0 },
-        effect: (v) =>
-          write(v, {
-            op: undefined,
-            failure: undefined,
-            // In an earlier step, someone else disarmed the alarm.
-            spaceClearedAt: op(v, 'disarm') ? timestamp(v) : v.record.spaceClearedAt,
-          }),
+        effect: (v) => write(v, { op: undefined, failure: undefined }),
       }),
     ],
   ),
@@ -110,6 +135,25 @@ export const clearNoSpaceSteps = [
     ],
   ),
   ...steps({ when: { 'step defrag': (v) => op(v, 'defrag') !== undefined }, from: 'clearing space' }, [
+    rule({
+      name: 'ClearNoSpace.deeper',
+      does: 'WriteRecord',
+      to: 'clearing space',
+      when: { 'nothing is defragmented, and history is left': (v) => isHistoryLeft(v) },
+      requires: { 'more than half of the quota is in use': (v) => isFull(v, ample) },
+      effect: (v) =>
+        write(v, {
+          op: { ...v.op('ClearNoSpace')!, step: 'compact', revision: newestRevision(v), deep: true },
+        }),
+    }),
+    rule({
+      name: 'ClearNoSpace.useless',
+      does: 'WriteRecord',
+      to: 'running',
+      when: { 'nothing is defragmented': (v) => op(v, 'defrag')!.done.length === 0 },
+      requires: { 'no defragmentation gives room': (v) => isFull(v, roomy) },
+      effect: stillFull,
+    }),
     rule<MemberView>({
       name: 'ClearNoSpace.defragged',
       does: 'WriteRecord',
@@ -141,13 +185,17 @@ export const clearNoSpaceSteps = [
         ),
         'its volume has no room for a copy': (_, m) => !canCopy(m),
       },
-      effect: (v, m) => failed(v, `the volume of member ${m.id} has no room to defragment; make it larger`),
+      effect: (v, m) =>
+        failed(
+          v,
+          `the volume of member ${m.id} has no room for a copy of its database, which a defragmentation needs; make the volume larger, and writes go on`,
+        ),
     }),
     rule({
       name: 'ClearNoSpace.defragmented',
       does: 'WriteRecord',
       to: 'clearing space',
-      requires: { 'every voter is': (v) => voters(v).length > 0 && toDefrag(v).length === 0 },
+      requires: { 'every voter is, or has room': (v) => voters(v).length > 0 && toDefrag(v).length === 0 },
       effect: (v) => write(v, { op: { ...v.op('ClearNoSpace')!, step: 'disarm' } }),
     }),
   ]),
@@ -167,7 +215,7 @@ export const clearNoSpaceSteps = [
       does: 'WriteRecord',
       to: 'running',
       requires: { 'a database has no room': (v) => voters(v).some((m) => hasRoom(m) === false) },
-      effect: (v) => failed(v, 'still full after compaction and defragmentation; delete keys or raise the quota'),
+      effect: stillFull,
     }),
   ]),
 ];
@@ -182,7 +230,7 @@ export const clearNoSpace = rule({
     'policy CompactDefragDisarm': (v) => v.spec.onNoSpace === 'CompactDefragDisarm',
   },
   requires: {
-    'it did not fail just now': (v) => !backsOff(v),
+    'it did not fail, or what it lacked has changed': (v) => !backsOff(v),
     'all voters healthy': allVotersHealthy,
     'every agent answers': implied(
       'ClearNoSpace.drop, above, ends at once what began without; beside it, so that nothing begins',
@@ -190,5 +238,11 @@ export const clearNoSpace = rule({
     ),
   },
   effect: (v) =>
-    write(v, { op: { ...opBase(v), kind: 'ClearNoSpace', step: 'compact', revision: revision(v), done: [] } }),
+    write(v, {
+      op: {
+        ...opBase(v),
+        ...{ kind: 'ClearNoSpace', step: firstStep(v), done: [] },
+        revision: Math.max(0, newestRevision(v) - v.s.keepRevisions),
+      },
+    }),
 });

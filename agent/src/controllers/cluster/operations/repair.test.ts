@@ -1,4 +1,4 @@
-import { World } from '../observed.fixture.ts';
+import { idOf, World } from '../observed.fixture.ts';
 
 /** Three members; the new volume of 1 is on the node of 2's, whose pod waits. */
 function crowded(change: { evidence?: false; node?: string } = {}): World {
@@ -31,6 +31,39 @@ test('data stay, even if an operation waits', () => {
   const world = crowded();
   world.agent(1, undefined);
   expect(world.effect).toBeUndefined();
+});
+
+describe('data of a removed member, whose tombstone is lost or is not among the last', () => {
+  const forgotten = () => {
+    const world = new World(3).removed(2).down(2);
+    const { 2: _, ...members } = world.record.members;
+    return world.doc({ members, tombstones: [] });
+  };
+
+  test('get another, and are quarantined when their pod restarts', () => {
+    const world = forgotten();
+    expect(world.written?.tombstones).toMatchObject([{ memberId: idOf(2), ordinal: 2, epoch: 1 }]);
+    expect(world.commit().effect).toEqual({ kind: 'DeletePod', ordinal: 2, uid: 'pod-2' });
+  });
+
+  test('stay while the list is unknown, or may be that of another cluster', () => {
+    expect(forgotten().set({ members: { known: false, why: 'no leader' } }).written).toBeUndefined();
+    const seeding = forgotten().doc({ seeded: false, clusterId: undefined, phase: 'Restoring' });
+    expect(seeding.written?.tombstones ?? []).toEqual([]);
+  });
+
+  test('the member that has their place now keeps it', () => {
+    const world = new World(3).removed(2).down(2).learner(2, { id: 'id-new', name: 'c-2', isLearner: false });
+    const { members } = world.record;
+    world.doc({
+      members: { ...members, 2: { ...members[2]!, memberId: 'id-new', volumeId: 'another' } },
+      tombstones: [],
+    });
+    expect(world.written).toMatchObject({
+      members: { 2: { memberId: 'id-new' } },
+      tombstones: [{ memberId: idOf(2) }],
+    });
+  });
 });
 
 function neverVoted(world: World, ordinal: number): World {

@@ -46,15 +46,31 @@ function runsRetiredData(v: View, pod: Pod): boolean {
 
 const gateStates = ['Init', 'WaitPermit', 'Preparing', 'Restoring'];
 
+/**
+ * Members of this epoch of which the record, or a volume, knows. The tombstone of a volume's member may be lost with a record, or
+ * not be among the last. While the id of the etcd cluster is not known, the list may be another cluster's.
+ */
+function membersOfEpoch(v: View): { ordinal: number; memberId: string }[] {
+  const recorded = Object.entries(v.record.members).map(([at, { memberId }]) => ({ ordinal: Number(at), memberId }));
+  const onVolumes = podsOf(v).flatMap(({ ordinal }) => {
+    const { walPresent, identity } = agentAt(v, ordinal)?.volume ?? {};
+    const isOurs = walPresent && identity?.epoch === v.record.epoch && identity.memberId !== undefined;
+    return isOurs && !isTombstoned(v, identity.memberId) ? [{ ordinal, memberId: identity.memberId! }] : [];
+  });
+  return v.record.clusterId === undefined ? [] : [...recorded, ...onVolumes];
+}
+
 export const tombstoneVanished = rule<{ ordinal: number; memberId: string }>({
   name: 'TombstoneVanished',
   does: 'WriteRecord',
   // Below Remove.finish, which tombstones the member of its operation.
   from: 'running',
   to: 'running',
-  each: (v) =>
-    Object.entries(v.record.members).map(([ordinal, { memberId }]) => ({ ordinal: Number(ordinal), memberId })),
-  when: { 'recorded member is not in the list': (v, { memberId }) => isGone(v, memberId) },
+  each: membersOfEpoch,
+  when: {
+    'a member that is recorded, or whose data are on a volume, is not in the list': (v, { memberId }) =>
+      isGone(v, memberId),
+  },
   effect: (v, { ordinal, memberId }) => write(v, tombstone(v, ordinal, memberId, 'not in the member list')),
 });
 

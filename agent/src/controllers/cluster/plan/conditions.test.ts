@@ -1,6 +1,8 @@
 import { known, unknown } from '../../../protocol/known.ts';
-import { agent, now, World } from '../observed.fixture.ts';
+import { agent, idOf, now, status, unborn, World } from '../observed.fixture.ts';
 import type { Cluster } from '../observed.ts';
+import { defaultSettings } from '../settings.ts';
+import { clusterStatus } from '../status.ts';
 
 test('between two restarts of a roll something is in progress', () => {
   const world = new World(3).sts({ updateRevision: 'r2' }).pod(2, { revision: 'r2' });
@@ -50,6 +52,53 @@ test('what keeps Ready from being True is named', () => {
   expect(why(new World(3, { version: '3.6.17' }))).toBe('member id-0 (c-0) runs 3.6.16, the spec names 3.6.17');
 });
 
+describe('a cluster whose etcd refuses writes, or whose data differ, is not Ready', () => {
+  const alarm = (type: 'NoSpace' | 'Corrupt') => known([{ memberId: 'id-1', type }]);
+  const state = (world: World, type: string) => {
+    const found = world.plan().conditions.find((each) => each.type === type);
+    return `${found?.status} ${found?.reason}`;
+  };
+  const phase = (world: World) => clusterStatus(world.o, world.plan().conditions, now, defaultSettings)?.phase;
+
+  test.each<[string, World, string, string]>([
+    ['NOSPACE', new World(3).set({ alarms: alarm('NoSpace') }), 'False NoSpace', 'False NoSpace'],
+    ['CORRUPT', new World(3).set({ alarms: alarm('Corrupt') }), 'False Corrupt', 'False Corrupt'],
+    ['hashes that differ', new World(3).compared(false), 'False CorruptAlarm', 'True Serving'],
+    ['alarms that are unknown', new World(3).set({ alarms: unknown('x') }), 'Unknown StateUnknown', 'True Serving'],
+  ])('%s', (_, world, ready, available) => {
+    expect(state(world, 'Ready')).toBe(ready);
+    expect(state(world, 'Available')).toBe(available);
+    expect(phase(world)).not.toBe('Ready');
+    expect(state(world, 'Reconciling')).not.toContain('UpToDate');
+  });
+
+  test('a policy that only reports NOSPACE waits for a person', () => {
+    const world = new World(3, { onNoSpace: 'Report' }).set({ alarms: alarm('NoSpace') });
+    expect(state(world, 'Stalled')).toBe('True NoSpace');
+    expect(world.message('Stalled')).toContain('onNoSpace');
+  });
+});
+
+test('nothing is done to a cluster that another reconciler follows, whatever it needs', () => {
+  const world = new World(3).volumeLost(1);
+  expect(world.effect).toBeDefined();
+  world.resource({ followedBy: 'etcd' });
+  expect(world.effect).toBeUndefined();
+  expect(world.reason('Stalled')).toBe('OtherReconciler');
+  const unread = world.set({ record: unknown('forbidden') });
+  expect(unread.reason('Stalled')).toBe('OtherReconciler');
+});
+
+test('a pod that Kubernetes does not count as ready for a minute is not called well', () => {
+  const world = new World(3).pod(2, { ready: false, node: 'node3' });
+  expect(world.reason('Degraded')).toBe('AllMembersHealthy');
+  world.o.since.unready = { 2: now - defaultSettings.unreachable };
+  expect(world.reason('Degraded')).toBe('PodNotReady');
+  expect(world.message('Degraded')).toContain('c-2 on node3');
+  world.pod(2, { ready: true });
+  expect(world.reason('Degraded')).toBe('AllMembersHealthy');
+});
+
 test('unknown free space does not mean a full disk', () => {
   const upgraded = () => new World(3, { version: '3.7.3' }).sts({ version: '3.7.3' });
   const volume = { ...agent(1).volume, freeBytes: 0 };
@@ -65,7 +114,8 @@ test('unknown free space does not mean a full disk', () => {
 test('without a quorum the cluster is not called well', () => {
   const world = new World(3).down(1).down(2);
   expect(world.reason('Degraded')).toBe('QuorumUnknown');
-  world.agent(1, undefined).agent(2, undefined).o.since.quorumLost = 0;
+  world.pod(1, { ready: false }).pod(2, { ready: false }).agent(1, undefined).agent(2, undefined);
+  world.o.since.quorumLost = 0;
   expect(world.reason('Degraded')).toBe('MajorityDown');
 });
 
@@ -142,4 +192,41 @@ describe('authentication', () => {
     expect(new World(3, { auth: true }).reason('Accepted')).toBe('AuthRefused');
     expect(new World(3, { auth: true, rootTls: true }).reason('Accepted')).toBe('SpecAccepted');
   });
+});
+
+test.each([
+  ['4Gi', /; storage\.size is 4Gi, but the claim data-c-0 asks for 8Gi: a volume cannot shrink$/],
+  ['20Gi', /; storage\.size is 20Gi, but the claim data-c-0 asks for 8Gi: the reconciler expands no volume$/],
+  ['8192Mi', /every member is healthy$/],
+])('a spec with volumes of %s does not pass for the claims of 8Gi', (volumeSize, message) => {
+  const world = new World(3).spec({ volumeSize });
+  for (const ordinal of [0, 1, 2]) world.claim(ordinal, { size: '8Gi' });
+  expect(world.plan().conditions.find(({ type }) => type === 'Ready')).toMatchObject({
+    status: 'True',
+    message: expect.stringMatching(message),
+  });
+});
+
+const running = (...versions: string[]) => {
+  const world = new World(3);
+  versions.forEach((version, ordinal) => {
+    world.o.status[idOf(ordinal)] = known(status({ version }));
+  });
+  return world.plan().conditions.find(({ type }) => type === 'VersionSafe');
+};
+
+test('the oldest version that runs counts', () => {
+  expect(running('3.6.16', '3.6.16', '3.6.16')).toMatchObject({ status: 'True', reason: 'NoAdvisory' });
+  expect(running('3.6.16', '3.6.11', '3.6.16')).toMatchObject({
+    status: 'False',
+    reason: 'KnownVulnerabilities',
+    message: expect.stringMatching(/^etcd 3\.6\.11 has known vulnerabilities: .*; use 3\.6\.14 or newer \(known on 20/),
+  });
+});
+
+test('before a member runs, it is the version of the spec', () => {
+  const found = unborn()
+    .plan()
+    .conditions.find(({ type }) => type === 'VersionSafe');
+  expect(found).toMatchObject({ status: 'True', reason: 'NoAdvisory' });
 });

@@ -1,8 +1,12 @@
+import { bytesIn } from '../../../../../src/etcd/bytes.ts';
 import { type Condition, type ConditionType, conditionTypes, is, unknown } from '../../../protocol/condition.ts';
 import { type Reason, reasons } from '../../../protocol/reasons.ts';
 import type { Op } from '../../../protocol/record.ts';
 import { atLeast } from '../../../protocol/versions.ts';
+import { podName } from '../names.ts';
 import type { ClusterBackups } from '../observed.ts';
+import { isGoing } from '../operations/deletion.ts';
+import { hashesDiffer } from '../operations/hash.ts';
 import { restoreOp } from '../operations/jobs.ts';
 import { outdated } from '../operations/restart.ts';
 import { serving } from '../operations/restore/operation.ts';
@@ -31,13 +35,13 @@ import {
   voters,
   wantedSize,
 } from './facts.ts';
-import { podsOf, statefulSet } from './observations.ts';
+import { claimsOf, podsOf, statefulSet } from './observations.ts';
 import { reconciling } from './reconciling.ts';
 import { messageOf, stalledReason, whyDeletionWaits } from './stalled.ts';
 import { transportRefusal } from './transport.ts';
 import { switchStep, transport, whyNotBegun } from './transport-ready.ts';
 import { lacking } from './up-to-date.ts';
-import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem } from './upgrade-path.ts';
+import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem, versionSafe } from './upgrade-path.ts';
 import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
 import type { View } from './view.ts';
 import { whyDown } from './why-down.ts';
@@ -52,13 +56,19 @@ function observed(v: View, hold: Reason | undefined): Condition[] {
   const { record } = v.o;
   const stalled = stalledReason(v, hold);
   const stalledCondition = stalled ? is('Stalled', true, stalled.reason, stalled.message) : automatic(v);
-  if (!record.known && (record.unreadable || !hold)) return blind(v, record.why, stalled && stalledCondition);
+  if (!record.known && (record.unreadable || !hold))
+    return blind(
+      v,
+      hold === 'PassFailed' ? messageOf(v, hold) : `the record cannot be read: ${record.why}`,
+      stalled && stalledCondition,
+    );
   if (!record.known || !record.v)
     return [
       ...unborn(v, hold),
       stalledCondition,
       ...certificates(v),
       ...authentication(v),
+      versionSafe(v),
       accepted(problemsBeforeBirth(v)),
     ];
   return [
@@ -73,6 +83,7 @@ function observed(v: View, hold: Reason | undefined): Condition[] {
     ...certificates(v),
     transport(v),
     ...authentication(v),
+    versionSafe(v),
     accepted(specProblems(v)),
   ];
 }
@@ -93,7 +104,7 @@ function automatic(v: View): Condition {
 }
 
 /** Without the record, neither the decisions nor the members of the cluster are known. */
-function blind(v: View, why: string, stalled: Condition | undefined): Condition[] {
+function blind(v: View, said: string, stalled: Condition | undefined): Condition[] {
   const others: readonly ConditionType[] = [
     'Accepted',
     'BackupHealthy',
@@ -102,15 +113,13 @@ function blind(v: View, why: string, stalled: Condition | undefined): Condition[
     'Reconciling',
   ];
   const types = conditionTypes.filter((type) => !others.includes(type));
-  const said = `the record cannot be read: ${why}`;
   const all = types.map((type) => (stalled && type === 'Stalled' ? stalled : unknown(type, 'StateUnknown', said)));
   return [...all, ...certificates(v), ...authentication(v), accepted(problemsBeforeBirth(v))];
 }
 
 function unborn(v: View, hold: Reason | undefined): Condition[] {
   const rebuilds = v.cluster.status.epoch !== undefined;
-  const gone = 'the record is gone; the reconciler rebuilds it from what the members report';
-  const [reason, message]: [Reason, string] = rebuilds ? ['StateUnknown', gone] : ['Bootstrapping', forming(v)];
+  const [reason, message] = whyUnborn(v, rebuilds);
   const without = hold ? is('Available', false, hold, messageOf(v, hold)) : is('Available', false, reason, message);
   const nothing = (type: ConditionType) => unknown(type, reason, message);
   return [
@@ -124,6 +133,12 @@ function unborn(v: View, hold: Reason | undefined): Condition[] {
   ];
 }
 
+function whyUnborn(v: View, rebuilds: boolean): [Reason, string] {
+  if (v.cluster.deleting) return ['Deleting', reasons.Deleting];
+  const gone = 'the record is gone; the reconciler rebuilds it from what the members report';
+  return rebuilds ? ['StateUnknown', gone] : ['Bootstrapping', forming(v)];
+}
+
 /** Adds what keeps a pod from running, if that is known. */
 const forming = (v: View): string =>
   [reasons.Bootstrapping, withoutCertificates(v), notRunning(v)?.message].filter(Boolean).join('; ');
@@ -133,10 +148,12 @@ function available(v: View): Condition {
     return v.record.phase === 'Restoring'
       ? is('Available', false, 'Restoring')
       : is('Available', false, 'Bootstrapping', forming(v));
+  if (!quorumServes(v) && isGoing(v)) return is('Available', false, 'Deleting');
   if (!quorumServes(v)) return isQuorumLost(v) ? is('Available', false, 'QuorumLost') : quorumUnknown(v, 'Available');
   // A new cluster: while it has two voters, the loss of either stops writes.
   if (v.record.phase === 'Seeding') return is('Available', false, 'Bootstrapping', forming(v));
-  if (alarms(v, 'NoSpace').length > 0) return is('Available', false, 'NoSpace');
+  const raised = raisedAlarm(v);
+  if (raised) return is('Available', false, raised);
   return unreachable(v) ?? is('Available', true, 'Serving');
 }
 
@@ -147,12 +164,35 @@ function unreachable(v: View): Condition | undefined {
   return is('Available', false, reason, [reasons.NoReadyPod, message].filter(Boolean).join('; '));
 }
 
+/** Of the alarms, which both refuse writes, the one that is worse. */
+const raisedAlarm = (v: View): Reason | undefined => {
+  if (alarms(v, 'Corrupt').length > 0) return 'Corrupt';
+  return alarms(v, 'NoSpace').length > 0 ? 'NoSpace' : undefined;
+};
+
 const firstWithLivez = '3.4.29';
 
 function ready(v: View): Condition {
+  const raised = raisedAlarm(v) ?? (hashesDiffer(v) ? 'CorruptAlarm' : undefined);
+  if (raised) return is('Ready', false, raised);
   const why = lacking(v, seemsHealthy) ?? refused(v) ?? unprotected(v);
   if (why) return is('Ready', false, 'NotUpToDate', `${reasons.NotUpToDate}: ${why}`);
-  return is('Ready', true, atLeast(v.spec.version, firstWithLivez) ? 'UpToDate' : 'VersionOutdated');
+  if (!v.o.alarms.known) return unknown('Ready', 'StateUnknown', `whether etcd raises an alarm: ${v.o.alarms.why}`);
+  const reason = atLeast(v.spec.version, firstWithLivez) ? 'UpToDate' : 'VersionOutdated';
+  return is('Ready', true, reason, [reasons[reason], otherVolume(v)].filter(Boolean).join('; '));
+}
+
+/** Nobody is called for it: a claim may have been expanded by hand, and neither it nor its template can be made smaller. */
+function otherVolume(v: View): string | undefined {
+  const wanted = v.spec.ephemeral ? undefined : bytesIn(v.spec.volumeSize ?? '');
+  if (wanted === undefined) return undefined;
+  for (const { ordinal, deleting, size = '' } of claimsOf(v)) {
+    const bytes = bytesIn(size);
+    if (ordinal >= v.spec.size || deleting || bytes === undefined || bytes === wanted) continue;
+    const why = wanted < bytes ? 'a volume cannot shrink' : 'the reconciler expands no volume';
+    return `storage.size is ${v.spec.volumeSize}, but the claim data-${podName(v.cluster, ordinal)} asks for ${size}: ${why}`;
+  }
+  return undefined;
 }
 
 /** A forced replacement may name a member that an earlier epoch had, so it does not count. */
@@ -264,6 +304,7 @@ function reasonOf(v: View, op: Op): Reason {
 function quorumLost(v: View): Condition {
   if (!isSeeded(v)) return unknown('QuorumLost', v.record.phase === 'Restoring' ? 'Restoring' : 'Bootstrapping');
   if (quorumServes(v)) return is('QuorumLost', false, 'QuorumAvailable');
+  if (isGoing(v)) return unknown('QuorumLost', 'Deleting');
   if (!isQuorumLost(v)) return quorumUnknown(v, 'QuorumLost');
   return { ...withoutQuorum(v), type: 'QuorumLost' };
 }
@@ -272,9 +313,8 @@ function alarm(v: View): Condition {
   // Alarms come from whatever answers; without a member list that may be another cluster.
   if (!v.o.members.known) return unknown('Alarm', 'StateUnknown', v.o.members.why);
   if (!v.o.alarms.known) return unknown('Alarm', 'StateUnknown', v.o.alarms.why);
-  if (alarms(v, 'Corrupt').length > 0) return is('Alarm', true, 'Corrupt');
-  if (alarms(v, 'NoSpace').length > 0) return is('Alarm', true, 'NoSpace');
-  return is('Alarm', false, 'NoAlarm');
+  const raised = raisedAlarm(v);
+  return raised ? is('Alarm', true, raised) : is('Alarm', false, 'NoAlarm');
 }
 
 /** A Job that was deleted as soon as it had ended may have stored a backup that is not known. */

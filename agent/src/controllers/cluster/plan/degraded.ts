@@ -4,6 +4,7 @@ import { type Reason, reasons } from '../../../protocol/reasons.ts';
 import type { RestoreOp } from '../../../protocol/record.ts';
 import { podName } from '../names.ts';
 import type { Pod } from '../observed.ts';
+import { isGoing } from '../operations/deletion.ts';
 import { quorumReason } from '../operations/holds.ts';
 import { restoreOp } from '../operations/jobs.ts';
 import { beforeFence } from '../operations/restore/operation.ts';
@@ -14,6 +15,7 @@ import {
   learners,
   memberAt,
   nameOf,
+  quorumIsReady,
   quorumLostLong,
   quorumOf,
   quorumServes,
@@ -32,9 +34,11 @@ export function degraded(v: View): Condition {
   const kept = keptPod(v) ?? foreign(v);
   if (kept) return kept;
   if (!isSeeded(v)) return notRunning(v) ?? unformed(v);
+  if (isGoing(v)) return unknown('Degraded', 'Deleting');
   if (!quorumServes(v)) return isQuorumLost(v) ? withoutQuorum(v) : quorumUnknown(v, 'Degraded');
   if (!v.o.pods.known) return unknown('Degraded', 'StateUnknown', `pods could not be listed: ${v.o.pods.why}`);
-  return lostVolume(v) ?? down(v) ?? stuckLearner(v) ?? notRunning(v) ?? silent(v) ?? full(v) ?? joining(v) ?? well();
+  const wrong = lostVolume(v) ?? down(v) ?? stuckLearner(v) ?? notRunning(v) ?? silent(v) ?? unready(v) ?? full(v);
+  return wrong ?? joining(v) ?? well();
 }
 
 const well = (): Condition => is('Degraded', false, 'AllMembersHealthy');
@@ -106,7 +110,10 @@ export function restoreReason(v: View, { kind }: RestoreOp): Reason {
 
 export function quorumUnknown(v: View, type: ConditionType): Condition {
   const why = v.o.members.known ? '' : `: ${v.o.members.why}`;
-  return unknown(type, 'QuorumUnknown', `${reasons.QuorumUnknown}${why}`);
+  const own = quorumIsReady(v)
+    ? '. For Kubernetes a quorum of pods is ready, so check the network and the certificates of the reconciler itself'
+    : '';
+  return unknown(type, 'QuorumUnknown', `${reasons.QuorumUnknown}${why}${own}`);
 }
 
 function lostVolume(v: View): Condition | undefined {
@@ -193,6 +200,17 @@ function silent(v: View): Condition | undefined {
     'AgentUnreachable',
     `pod ${podName(v.cluster, found.ordinal)}: ${why ?? reasons.AgentUnreachable}`,
   );
+}
+
+/** Clients reach it through no Service, although etcd answers. */
+function unready(v: View): Condition | undefined {
+  const found = voters(v).find(
+    ({ ordinal, pod }) => pod?.ready === false && lasts(v, v.o.since.unready?.[ordinal!], v.s.unreachable),
+  );
+  if (found?.ordinal === undefined) return undefined;
+  const node = found.pod?.node === undefined ? '' : ` on ${found.pod.node}`;
+  const why = found.pod?.problem ?? reasons.PodNotReady;
+  return is('Degraded', true, 'PodNotReady', `pod ${podName(v.cluster, found.ordinal)}${node}: ${why}`);
 }
 
 const pressure = 0.1;

@@ -3,8 +3,8 @@ import { podName } from '../names.ts';
 import type { Alarm, Job, JobKind, Member, Pod } from '../observed.ts';
 import { sizeProblem } from '../size.ts';
 import { isPlaced, listed, type MemberView, type PlacedMember } from './member-view.ts';
-import { agentAt, lasts, recorded, requestOf, statusOf } from './observations.ts';
-import { mayBeBlind } from './sources.ts';
+import { agentAt, lasts, podAt, recorded, requestOf, statusOf } from './observations.ts';
+import { isPodUnknown } from './sources.ts';
 import type { View } from './view.ts';
 
 // A fact is true only if it is certain. What is unknown makes it false or undefined; it never counts as "absent".
@@ -73,10 +73,11 @@ const podStays = (v: View, memberId: string): boolean => {
  * whether its predecessor had.
  */
 export const seemsHealthy = (v: View, memberId: string): boolean =>
-  healthy(v, memberId) || (wasReady(v) && answers(v, memberId) && podStays(v, memberId));
+  healthy(v, memberId) || (wasHealthy(v, memberId) && answers(v, memberId) && podStays(v, memberId));
 
-const wasReady = ({ cluster: { status } }: View): boolean =>
-  status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true;
+const wasHealthy = (v: View, memberId: string): boolean =>
+  !lasts(v, v.o.since.holder, v.s.stable) &&
+  v.cluster.status.members?.some((member) => member.memberId === memberId && member.healthy) === true;
 
 export const healthyVoters = (v: View): MemberView[] => voters(v).filter(({ id }) => healthy(v, id));
 export const allVotersHealthy = (v: View): boolean =>
@@ -99,10 +100,17 @@ const leaderIsSeen = (v: View): boolean => {
   return members.length > 0 && seen.length >= quorumOf(members.length);
 };
 
+/** No pod is ready without a quorum. So only the reconciler is cut off, or has lost the authority by which it verifies members. */
+export const quorumIsReady = (v: View): boolean => {
+  const members = Object.keys(v.record.members).map(Number);
+  return members.filter((ordinal) => isServing(podAt(v, ordinal))).length >= quorumOf(members.length);
+};
+
 export const quorumLostLong = (v: View): boolean =>
   !quorumServes(v) &&
   !leaderIsSeen(v) &&
-  !mayBeBlind(v, quorumOf(Object.keys(v.record.members).length)) &&
+  !isPodUnknown(v) &&
+  !quorumIsReady(v) &&
   lasts(v, v.o.since.quorumLost, v.s.quorumLost);
 
 /** The voters that stay when this one is removed are a quorum of themselves, all healthy. */

@@ -2,7 +2,7 @@ import type { AgentStatus } from '../../../protocol/agent-status.ts';
 import type { Permit, RecordedMember } from '../../../protocol/record.ts';
 import { ordinalOfMember } from '../names.ts';
 import type { Claim, Member, MemberStatus, Pod } from '../observed.ts';
-import { agentAt, claimAt, podAt, recorded, requestOf, statusOf } from './observations.ts';
+import { agentAt, agentOf, claimAt, podAt, recorded, requestOf, statusOf } from './observations.ts';
 import type { View } from './view.ts';
 
 /** A member of etcd's list, with everything that is observed and recorded of it. */
@@ -93,9 +93,10 @@ function withOrdinals(view: View, members: readonly Member[]): MemberView[] {
   });
 }
 
-const runsAt = (view: View, ordinal: number, { id }: Member): boolean =>
-  [
-    recorded(view, ordinal)?.memberId,
-    view.record.permits[ordinal]?.memberId,
-    agentAt(view, ordinal)?.volume.identity?.memberId,
-  ].includes(id);
+/** Also without a record, which is then rebuilt from such members. */
+const runsAt = (view: View, ordinal: number, { id }: Member): boolean => {
+  const { record } = view.o;
+  const doc = record.known ? record.v?.doc : undefined;
+  const runs = agentOf(view, ordinal)?.volume.identity?.memberId;
+  return [doc?.members[ordinal]?.memberId, doc?.permits[ordinal]?.memberId, runs].includes(id);
+};

@@ -1,9 +1,10 @@
 import type { Condition } from '../../../protocol/condition.ts';
-import type { Reason } from '../../../protocol/reasons.ts';
+import { type Reason, reasons } from '../../../protocol/reasons.ts';
 import type { RecordDoc } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
 import type { Observed } from '../observed.ts';
 import { releaseFinalizer } from '../operations/deletion.ts';
+import { isNearlyFull } from '../operations/no-space.ts';
 import type { Settings } from '../settings.ts';
 import { conditionsOf } from './conditions.ts';
 import { lacksManifests } from './facts.ts';
@@ -52,6 +53,8 @@ function decide(actions: Actions, view: View): Decision {
   const { cluster, record } = view.o;
   if (!cluster.known) return { why: `the EtcdCluster is unknown: ${cluster.why}` };
   if (!cluster.v) return { why: 'there is no EtcdCluster, so nothing is done' };
+  const { followedBy } = cluster.v;
+  if (followedBy !== undefined) return { why: followedByAnother(followedBy), hold: 'OtherReconciler' };
   if (!record.known) {
     // The finalizer must not wait for a reconciler that is being deleted, whatever the record contains.
     if (cluster.v.reconcilerGoing) return walk([releaseFinalizer], view);
@@ -61,6 +64,9 @@ function decide(actions: Actions, view: View): Decision {
   }
   return walk(record.v ? actions.rules : actions.rulesWithoutRecord, view);
 }
+
+export const followedByAnother = (lease: string): string =>
+  `${reasons.OtherReconciler}: the reconciler with the Lease ${lease}`;
 
 function walk(table: readonly AnyRule[], view: View): Decision {
   let waits: string | undefined;
@@ -99,8 +105,12 @@ const isBusy = (doc: RecordDoc | undefined): boolean =>
   doc.versions.allowedMinors.length > 1 ||
   Object.keys(doc.permits).length > 0;
 
-function requeue({ o, s }: View): number {
+function requeue(view: View): number {
+  const { o, s } = view;
   if (o.failures > 0) return Math.min(s.backoffMin * 2 ** (o.failures - 1), s.backoffMax);
   const isMoving = o.pods.known && o.pods.v.some((pod) => pod.deleting);
-  return isMoving || (o.record.known && isBusy(o.record.v?.doc)) ? s.op : s.steady;
+  const { record, cluster } = o;
+  if (isMoving || (record.known && isBusy(record.v?.doc))) return s.op;
+  const isFilling = record.known && record.v && cluster.known && cluster.v && isNearlyFull(view);
+  return isFilling ? s.op : s.steady;
 }

@@ -49,12 +49,6 @@ const withUsers = ({ spec, cluster: { authentication } }: View): string | undefi
     ? 'the certificates cannot come from another source (alsoTrust) while authentication is on or asked for, because users would lose theirs; remove the users, set auth: false, and wait until AuthReady has the reason AuthenticationOff'
     : undefined;
 
-/** The reconciler may have lost the authority by which it verifies the members, so that it does not see them serve. */
-export const mayBeBlind = (v: View, quorum: number): boolean =>
-  isPodUnknown(v) ||
-  ((sourceRefusal(v) ?? trustMismatch(v)) !== undefined &&
-    podsOf(v).filter(({ ready, deleting }) => ready && !deleting).length >= quorum);
-
 /** Whom the pods trust is not known, so nothing says that they would accept those of the template. */
 export const isPodUnknown = (v: View): boolean => !v.o.pods.known && statefulSet(v)?.peers !== undefined;
 

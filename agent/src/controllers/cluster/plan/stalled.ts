@@ -4,7 +4,6 @@ import { isRefusal } from '../etcd/connections.ts';
 import { podName } from '../names.ts';
 import { waitsForRestore } from '../operations/deletion.ts';
 import { givesUp, ownJob, restoreOp, stuckJob } from '../operations/jobs.ts';
-import { clearedJustNow } from '../operations/no-space.ts';
 import { outdated } from '../operations/restart.ts';
 import { at, beforeFence, blocked, isAbandoned, isUnreachable, noRoom } from '../operations/restore/operation.ts';
 import { degraded } from './degraded.ts';
@@ -42,7 +41,8 @@ export const named = ({ cluster: { name, namespace } }: View, message: string): 
 export function messageOf(v: View, hold: Reason): string {
   const message = named(v, reasons[hold]);
   const { record } = v.o;
-  if (hold === 'RecordUnreadable' && !record.known) return `${message}: ${record.why}`;
+  if ((hold === 'RecordUnreadable' || hold === 'PassFailed') && !record.known) return `${message}: ${record.why}`;
+  if (hold === 'OtherReconciler') return `${message}: the reconciler with the Lease ${v.cluster.followedBy}`;
   if (hold === 'VersionMismatch') return `${message}: ${strangers(v)}`;
   const foreign = hold === 'ForeignMember' ? foreignMember(v) : undefined;
   if (!foreign) return message;
@@ -60,6 +60,7 @@ const because = (reason: Reason, message: string = reasons[reason]): Stalled => 
 
 /** The problem that a person must act on, if there is one. */
 export function stalledReason(v: View, hold: Reason | undefined): Stalled | undefined {
+  if (hold === 'OtherReconciler') return because(hold, messageOf(v, hold));
   if (refusesUs(v)) return because('AuthEnabled');
   const { record } = v.o;
   if (!record.known || !record.v) return holdStalled(v, hold) ?? failing(v);
@@ -187,9 +188,10 @@ const evictionStalled = (v: View): Stalled | undefined => {
 const failing = ({ o, s }: View): Stalled | undefined =>
   o.error !== undefined && o.failures >= s.failuresTold ? because('ActionFailing', o.error) : undefined;
 
+const onlyReported = `${reasons.NoSpace}, until you set onNoSpace to CompactDefragDisarm or clear the alarm by hand`;
+
 function failureStalled(v: View): Stalled | undefined {
-  if (clearedJustNow(v) && alarms(v, 'NoSpace').length > 0)
-    return because('NoSpace', 'space was cleared a moment ago and is used up again; delete keys or raise the quota');
+  if (v.spec.onNoSpace === 'Report' && alarms(v, 'NoSpace').length > 0) return because('NoSpace', onlyReported);
   const { failure } = v.record;
   if (failure === undefined) return undefined;
   const { of, message } = failure;

@@ -1,7 +1,9 @@
+import { adviceOn, advisoriesAsOf, advisoriesForCluster } from '../../../../../src/etcd/advisories.ts';
+import { type Condition, is } from '../../../protocol/condition.ts';
 import type { Reason } from '../../../protocol/reasons.ts';
 import { atLeast, compareVersions, minorOf, minorsUp } from '../../../protocol/versions.ts';
 import { allVotersHealthy, isBorn, nameOf, voters } from './facts.ts';
-import type { MemberView } from './member-view.ts';
+import { listed, type MemberView } from './member-view.ts';
 import { agentAt, statefulSet } from './observations.ts';
 import { isPodUnknown, sourceRefusal, trustMismatch, whyNoTrust } from './sources.ts';
 import { needsCertificates, whyNoCertificates } from './transport.ts';
@@ -209,3 +211,16 @@ const backupProblem = (v: View): Problem | undefined =>
   v.spec.requiredForUpgrade && v.spec.schedule === undefined
     ? problem('NoSchedule', 'backup.requiredForUpgrade needs a backup schedule; add one')
     : undefined;
+
+/** Of the oldest version that runs; of the version in the spec while none is known. */
+export function versionSafe(v: View): Condition {
+  const version = runningVersions(v).sort(compareVersions)[0] ?? v.spec.version;
+  const found = advisoriesForCluster(version);
+  const known = `known on ${advisoriesAsOf}`;
+  return found.length === 0
+    ? is('VersionSafe', true, 'NoAdvisory', `etcd ${version} has no vulnerability that was ${known}`)
+    : is('VersionSafe', false, 'KnownVulnerabilities', `${adviceOn(found, version)} (${known})`);
+}
+
+const runningVersions = (v: View): string[] =>
+  v.o.record.known && v.o.record.v && v.o.members.known ? listed(v).flatMap(({ status }) => status?.version ?? []) : [];

@@ -7,6 +7,7 @@ local phases = {
   Refused = "Degraded",
   Degraded = "Degraded",
   NoSpace = "Degraded",
+  Corrupt = "Degraded",
   NoReadyPod = "Degraded",
 }
 

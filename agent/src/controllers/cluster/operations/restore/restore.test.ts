@@ -236,9 +236,7 @@ describe('in place', () => {
   test('safety: left out for want of a quorum, it is taken when that is back before the fence', () => {
     const world = verified();
     const { members } = world.o;
-    world.set({ members: unknown('no leader') });
-    for (const ordinal of [0, 1, 2]) world.agent(ordinal, { ...agent(ordinal), etcd: undefined });
-    world.o.since.quorumLost = longAgo;
+    world.noQuorum();
     expect(world.rule).toBe('Safety.done');
     world.commit();
     expect(world.rule).toBe('Fence');
@@ -267,9 +265,7 @@ describe('in place', () => {
     expect(world.rule).toBe('Safety.failed');
     world.record.op = { ...world.record.op!, step: 'fence' } as Op;
     const { members } = world.o;
-    world.set({ members: unknown('no leader') });
-    for (const ordinal of [0, 1, 2]) world.agent(ordinal, { ...agent(ordinal), etcd: undefined });
-    world.o.since.quorumLost = longAgo;
+    world.noQuorum();
     expect(world.plan()).toMatchObject({ rule: 'Safety.replace', effect: { kind: 'DeleteJob', uid: 'safety-uid' } });
     const going = job({ kind: 'safety', uid: 'safety-uid', state: 'Failed', deleting: true });
     expect(world.set({ jobs: known([restoreJob, going]) }).rule).toBe('Fence');

@@ -1,7 +1,7 @@
 import { App, Chart, Cron, Testing } from 'cdk8s';
 import { s3 } from '../../test/synth';
 import { ControlPlaneEtcdBackup, EtcdBackupSchedule, EtcdCluster, EtcdReconciler } from '..';
-import { onUnreleased } from './unreleased-image';
+import { onNotice } from './notices';
 
 // Also in the commit of a release.
 jest.mock('./agent-image', () => ({ ...jest.requireActual('./agent-image'), isReleased: false }));
@@ -12,7 +12,7 @@ const run = { schedule: Cron.hourly(), store: s3 };
 function told(build: (chart: Chart) => void): string[] {
   const app = Testing.app();
   const messages: string[] = [];
-  onUnreleased(app, (message) => messages.push(message));
+  onNotice(app, (message) => messages.push(message));
   const chart = new Chart(app, 'shop', { namespace: 'shop' });
   build(chart);
   app.synthYaml();

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { usageError } from '../../lib/errors.ts';
+import { usageError } from '../errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -10,6 +10,8 @@ export interface Proxies {
   readonly NO_PROXY?: string;
 }
 
+const HTTP = ['http:', 'https:'];
+const SOCKS = ['socks5:', 'socks5h:'];
 const LOOPBACK = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
@@ -18,7 +20,7 @@ const LOOPBACK = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
  * also contain networks such as 10.0.0.0/8.
  */
 export function proxiesFor(endpoint: URL | undefined, env: Environment = process.env): Proxies | undefined {
-  const names = (read(env, 'NO_PROXY') ?? '').split(/[\s,]+/).filter((name) => name !== '');
+  const names = exceptions(env);
   if (endpoint && (LOOPBACK.test(endpoint.hostname) || isInNetwork(endpoint.hostname, names))) return undefined;
   const [HTTP_PROXY, HTTPS_PROXY] = [proxyIn(env, 'HTTP_PROXY'), proxyIn(env, 'HTTPS_PROXY')];
   if (!HTTP_PROXY && !HTTPS_PROXY) return undefined;
@@ -33,13 +35,35 @@ export function proxyName(endpoint: URL | undefined, proxies: Proxies | undefine
   return proxy && new URL(proxy).host;
 }
 
+/**
+ * Returns the proxy for one server, or undefined. kubectl takes SOCKS proxies too, and the same variables (Go's
+ * net/http: ProxyFromEnvironment).
+ */
+export function proxyOf(server: URL, env: Environment = process.env): string | undefined {
+  const names = exceptions(env);
+  if (LOOPBACK.test(server.hostname) || isInNetwork(server.hostname, names)) return undefined;
+  if (names.some((name) => isException(server, name))) return undefined;
+  return proxyIn(env, server.protocol === 'http:' ? 'HTTP_PROXY' : 'HTTPS_PROXY', [...HTTP, ...SOCKS]);
+}
+
+/** `.example.com` and `*.example.com` are subdomains only; a port restricts an entry to it. */
+function isException({ hostname, port, protocol }: URL, entry: string): boolean {
+  const [, name = '', wanted] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+  if (wanted !== undefined && wanted !== (port || (protocol === 'http:' ? '80' : '443'))) return false;
+  const domain = name.replace(/^\*?\./, '');
+  return name === '*' || (name === domain && hostname === domain) || hostname.endsWith(`.${domain}`);
+}
+
+const exceptions = (env: Environment): string[] =>
+  (read(env, 'NO_PROXY') ?? '').split(/[\s,]+/).filter((name) => name !== '');
+
 const read = (env: Environment, name: string) => (env[name.toLowerCase()] ?? env[name])?.trim() || undefined;
 
-function proxyIn(env: Environment, name: string): string | undefined {
+function proxyIn(env: Environment, name: string, protocols: readonly string[] = HTTP): string | undefined {
   const text = read(env, name);
   if (!text) return undefined;
   const url = URL.parse(text.includes('://') ? text : `http://${text}`);
-  if (url && ['http:', 'https:'].includes(url.protocol) && url.hostname !== '') return url.href;
+  if (url && protocols.includes(url.protocol) && url.hostname !== '') return url.href;
   // The value is not printed, because it may contain a password.
   throw usageError(`${name}: is not the URL of a proxy; write http://host:port`);
 }

@@ -1,4 +1,4 @@
-import { withCache } from './api-access.ts';
+import { withCache } from './pod-access.ts';
 
 test('the token is read again after a while, and immediately after a failure', async () => {
   let now = 0;

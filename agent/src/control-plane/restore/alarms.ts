@@ -1,0 +1,82 @@
+import { alarms, defragment, disarm, type RaisedAlarm } from '../../etcd/alarms.ts';
+import type { GrpcChannel } from '../../etcd/grpc.ts';
+import { status } from '../../etcd/maintenance.ts';
+import { AgentError } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import type { MemberFlags } from '../node/member-flags.ts';
+import { reachable } from '../state/health.ts';
+import { withChannel } from '../state/live-revisions.ts';
+import type { Prepared } from './prepare.ts';
+
+const LIMIT = 5_000;
+/** etcd answers nothing else while it defragments: some seconds for each GiB. */
+const DEFRAGMENT_LIMIT = 600_000;
+/** Share of a quota, or of a file, that may be in use. */
+const FULL = 0.95;
+
+type Member = Pick<MemberFlags, 'listenClientUrls' | 'clientTls' | 'quota'>;
+
+/**
+ * Clears the alarms that the restored etcd has from its snapshot: with them it refuses what the API server needs. Returns why an
+ * alarm is left. A CORRUPT alarm that is not the snapshot's stays: the members have become different since.
+ */
+export async function clearAlarms(
+  { listenClientUrls, clientTls, quota }: Member,
+  { noSpaceAlarm = false, corruptAlarm = false }: Pick<Prepared, 'noSpaceAlarm' | 'corruptAlarm'>,
+  log: Log,
+): Promise<string | undefined> {
+  const url = urlOf(listenClientUrls);
+  if (url === undefined) return undefined;
+  try {
+    return await withChannel(url, clientTls, async (channel) => {
+      const raised = await alarms(channel, { deadline: LIMIT });
+      const isFull = raised.some(({ type }) => type === 'NoSpace');
+      const full = noSpaceAlarm || isFull ? await freeSpace(channel, quota) : undefined;
+      if (full !== undefined) return full;
+      for (const each of raised) {
+        if (each.type === 'Corrupt' && !corruptAlarm)
+          return 'etcd has the alarm CORRUPT: its members hold different data';
+        await disarm(channel, each, { deadline: LIMIT });
+        log.warn(`cleared the alarm ${nameOf(each)} of the member ${each.memberId}, which came with the snapshot`);
+      }
+      return raised.length === 0 ? undefined : `the alarm ${nameOf(raised[0]!)} was just cleared`;
+    });
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    return `the alarms of etcd cannot be listed or cleared: ${error.message}`;
+  }
+}
+
+const nameOf = ({ type }: RaisedAlarm): string => type.toUpperCase();
+
+/**
+ * Makes room in a database above the quota, also without the alarm: the next write would raise it. Returns why there is too little
+ * room. An etcd that does not show its size is not held up.
+ */
+export async function makeRoom({ listenClientUrls, clientTls, quota }: Member): Promise<string | undefined> {
+  const url = urlOf(listenClientUrls);
+  if (url === undefined) return undefined;
+  try {
+    return await withChannel(url, clientTls, async (channel) => {
+      const { dbSize, dbSizeQuota = quota } = await status(channel, { deadline: LIMIT });
+      return dbSizeQuota !== undefined && dbSize >= dbSizeQuota ? freeSpace(channel, quota) : undefined;
+    });
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    return undefined;
+  }
+}
+
+/** Gives back what the compaction of the restore has freed. Each node does that for its own member. */
+async function freeSpace(channel: GrpcChannel, quota: number | undefined): Promise<string | undefined> {
+  // etcd before 3.6 does not show its quota.
+  const { dbSize, dbSizeInUse, dbSizeQuota = quota } = await status(channel, { deadline: LIMIT });
+  if (dbSizeQuota !== undefined && dbSizeInUse > FULL * dbSizeQuota) {
+    return `etcd refuses writes (NOSPACE), because its data take ${dbSizeInUse} of the ${dbSizeQuota} bytes that --quota-backend-bytes allows: allow more in the flags of etcd, on every node`;
+  }
+  if (dbSizeInUse < FULL * dbSize) await defragment(channel, { deadline: DEFRAGMENT_LIMIT });
+  return undefined;
+}
+
+const urlOf = (urls: readonly string[]): string | undefined =>
+  urls.filter((each) => /^https?:/.test(each)).map(reachable)[0];

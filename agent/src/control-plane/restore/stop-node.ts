@@ -1,0 +1,89 @@
+import { basename, join } from 'node:path';
+import { codeOf } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { API_MANIFESTS, moveManifests } from '../node/manifests.ts';
+import { ETCD_MANIFEST } from '../node/node.ts';
+import { type Process, processesOf } from '../node/processes.ts';
+import { readStaticPod } from '../node/static-pod.ts';
+import { apiServerStillRunning, etcdStillRunning, stillRunning } from '../state/still-running.ts';
+import type { Journal } from './journal.ts';
+import { type RestoreContext, waitUntilClear } from './wait.ts';
+
+/** How long after its manifest is gone a process is ended, and then killed, in ms. The guide names both. */
+const END_AFTER = 5_000;
+const KILL_AFTER = 10_000;
+/** The kubelet reads its folder every 20 s, also if it has missed the change. Until then it starts again what has ended. */
+const NOTICED = 25_000;
+
+/**
+ * Moves the manifests out and waits until the API server has stopped, then etcd: without etcd, the API server takes half a minute
+ * to end. Returns what still runs when the time is up.
+ */
+export async function stopNode(journal: Journal, context: RestoreContext): Promise<string | undefined> {
+  const { node, manifestsDir } = journal.content;
+  await moveManifests([...API_MANIFESTS].reverse(), manifestsDir, journal.manifests);
+  const endApi = ending(API_MANIFESTS, journal, context);
+  const server = await waitUntilClear(async () => {
+    const reason = await apiServerStillRunning(node);
+    if (reason !== undefined) await endApi();
+    return reason;
+  }, context);
+  if (server !== undefined) return server;
+  await moveManifests([ETCD_MANIFEST], manifestsDir, journal.manifests);
+  if (node.kind !== 'static-pod' && (await etcdStillRunning(node))) {
+    context.log.warn(`stop etcd now, because the agent does not: ${stopCommand(node.kind)}`);
+  }
+  const movedAt = Date.now();
+  const endAll = ending([...API_MANIFESTS, ETCD_MANIFEST], journal, context);
+  let ended = false;
+  return waitUntilClear(async () => {
+    const reason = await stillRunning(node);
+    if (reason !== undefined) {
+      ended = (await endAll()) || ended;
+      return reason;
+    }
+    return ended && Date.now() < movedAt + NOTICED ? 'the kubelet may not have read its folder yet' : undefined;
+  }, context);
+}
+
+/**
+ * Returns a function that ends what these manifests have started, once the time for it has come, and says whether it has. A kubelet
+ * that has not heard from an API server since its start stops nothing, and an API server without etcd has nothing left to serve.
+ */
+function ending(names: readonly string[], { manifests }: Journal, { log }: RestoreContext): () => Promise<boolean> {
+  const since = Date.now();
+  const sent = new Map<number, NodeJS.Signals>();
+  return async () => {
+    const ran = Date.now() - since;
+    if (ran < END_AFTER) return false;
+    const signal = ran < KILL_AFTER ? 'SIGTERM' : 'SIGKILL';
+    for (const name of names) {
+      for (const { pid } of await startedBy(join(manifests, name))) {
+        if (sent.get(pid) === signal) continue;
+        sent.set(pid, signal);
+        log.warn(
+          `the kubelet has not stopped ${basename(name, '.yaml')} (pid ${pid}) yet; the agent ends it (${signal})`,
+        );
+        end(pid, signal, log);
+      }
+    }
+    return sent.size > 0;
+  };
+}
+
+async function startedBy(manifest: string): Promise<Process[]> {
+  const pod = await readStaticPod(manifest, basename(manifest, '.yaml')).catch(() => undefined);
+  return pod ? processesOf(pod) : [];
+}
+
+function end(pid: number, signal: NodeJS.Signals, log: Log): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    // Without such a process it has ended meanwhile.
+    if (codeOf(error) !== 'ESRCH') log.warn(`process ${pid} cannot be ended (${codeOf(error)}): end it by hand`);
+  }
+}
+
+export const stopCommand = (kind: string): string =>
+  kind === 'systemd' ? 'systemctl stop etcd' : 'systemctl stop etcd, or whatever runs it';

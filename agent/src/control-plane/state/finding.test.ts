@@ -1,0 +1,59 @@
+import { type FindingRequest, finding } from './finding.ts';
+import type { PeerAnswer } from './health.ts';
+import type { Seen } from './served-revisions.ts';
+
+const url = (n: number) => `https://10.0.0.${n}:2380`;
+const members = [1, 2, 3].map((n) => ({ name: `cp${n}`, peerUrls: [url(n)] }));
+const answer = (n: number, clusterId = 'c0', of = members): PeerAnswer => ({ url: url(n), clusterId, members: of });
+const seen = (revision: number, clusterId = 'c0', more: Partial<Seen> = {}): Seen => ({
+  ...{ revision, clusterId, where: 'etcd', hasQuorum: true },
+  ...more,
+});
+const found = (more: Partial<FindingRequest>): string =>
+  finding({
+    member: { peerUrls: url(1), listenPeerUrls: [url(1)] },
+    ...{ here: [], answers: [], snapshot: { createdAt: 'T', revision: 1000, members } },
+    ...more,
+  });
+const dead = { trouble: 'etcd does not answer yet' };
+
+test('all serve: restore only if the data is wrong', () => {
+  const answers = [1, 2, 3].map((n) => answer(n));
+  expect(found({ answers, here: [seen(1500)] })).toBe(
+    'etcd on this node is healthy and has a quorum (cp1, cp2, cp3, revision 1500): restore only if its data is wrong, because everything since the snapshot of T (revision 1000) will be lost',
+  );
+});
+
+test('one disk is lost and two members serve: no restore', () => {
+  const others = { answers: [answer(2), answer(3)], here: [seen(1500)] };
+  const message =
+    /^No restore is needed to serve again: other members have a quorum .* \(cp2, cp3, revision 1500\)\. Remove its member .*kubeadm join\)\. The steps below discard everything since .* on all nodes$/;
+  expect(found({ ...dead, ...others })).toMatch(message);
+  // Without their client URLs, as of an adopted snapshot.
+  expect(found({ ...dead, answers: others.answers })).toMatch(/^No restore is needed .*\(cp2, cp3\)/);
+  // kubelet and etcd have begun anew on the empty disk.
+  const alone = [members[0]!];
+  const fresh = [seen(3, 'c9', { isFresh: true }), seen(1500)];
+  expect(found({ answers: [answer(1, 'c9', alone), ...others.answers], here: fresh })).toMatch(message);
+});
+
+test('an empty etcd is not a healthy one', () => {
+  const answers = [answer(1, 'c9', [members[0]!])];
+  expect(found({ answers, here: [seen(3, 'c9', { isFresh: true })] })).toMatch(
+    /^etcd on this node does not have the data of the snapshot: it began later in an empty directory, and has revision 3 and 1 member, where the snapshot has revision 1000 and 3 members\. /,
+  );
+});
+
+test('a quorum is missing', () => {
+  expect(found({ ...dead, answers: [answer(2)], here: [seen(1500, 'c0', { hasQuorum: false })] })).toMatch(
+    /^No quorum serves, .*: only cp2 answers\. etcd on this node: etcd does not answer yet\. If 2 members can be started with their data, do that instead/,
+  );
+  expect(found(dead)).toMatch(/no member answers/);
+});
+
+test('an alarm is cured without a restore', () => {
+  const answers = [1, 2, 3].map((n) => answer(n));
+  expect(found({ trouble: 'etcd has the alarm NOSPACE', answers, here: [seen(1500)] })).toMatch(
+    /^etcd on this node: etcd has the alarm NOSPACE\. Its cluster has a quorum .*: cure that instead of a restore/,
+  );
+});

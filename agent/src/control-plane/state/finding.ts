@@ -1,0 +1,83 @@
+import type { MemberFlags } from '../node/member-flags.ts';
+import type { PeerAnswer } from './health.ts';
+import { highestOf, type Seen } from './served-revisions.ts';
+import type { SnapshotMember } from './snapshot-members.ts';
+
+export interface FindingRequest {
+  readonly member: Pick<MemberFlags, 'peerUrls' | 'listenPeerUrls'>;
+  /** What is wrong with etcd on this node. Undefined if it is healthy. */
+  readonly trouble?: string | undefined;
+  /** Revisions of this node and of the members that answer. */
+  readonly here: readonly Seen[];
+  readonly answers: readonly PeerAnswer[];
+  readonly snapshot: {
+    readonly createdAt: string;
+    readonly revision: number;
+    readonly members: readonly SnapshotMember[];
+  };
+}
+
+/** One cluster that answers. */
+interface Cluster {
+  readonly names: readonly string[];
+  readonly revision: number;
+  readonly hasQuorum: boolean;
+  readonly isFresh: boolean;
+  readonly isHere: boolean;
+  readonly size: number;
+}
+
+/** Says who serves, what a restore would lose, and whether to restore at all: what to read before anything else. */
+export function finding(request: FindingRequest): string {
+  const { trouble, snapshot } = request;
+  const { members, revision, createdAt } = snapshot;
+  const clusters = clustersOf(request);
+  const lost = `everything since the snapshot of ${createdAt} (revision ${revision})`;
+  const serving = clusters
+    .filter(({ hasQuorum, isFresh }) => hasQuorum && !isFresh)
+    .sort((a, b) => b.names.length - a.names.length)[0];
+  if (serving) {
+    const who = `${serving.names.join(', ')}${serving.revision > 0 ? `, revision ${serving.revision}` : ''}`;
+    if (!serving.isHere) {
+      return `No restore is needed to serve again: other members have a quorum without this node (${who}). Remove its member and let it join again (etcdctl member remove, kubeadm reset, kubeadm join). The steps below discard ${lost}, on all nodes`;
+    }
+    return trouble === undefined
+      ? `etcd on this node is healthy and has a quorum (${who}): restore only if its data is wrong, because ${lost} will be lost`
+      : `etcd on this node: ${trouble}. Its cluster has a quorum (${who}): cure that instead of a restore, which discards ${lost}`;
+  }
+  const fresh = clusters.find(({ isFresh, isHere }) => isFresh && isHere);
+  if (fresh) {
+    return `etcd on this node does not have the data of the snapshot: it began later in an empty directory, and has revision ${fresh.revision} and ${counted(fresh.size)}, where the snapshot has revision ${revision} and ${counted(members.length)}. A restore loses ${lost}`;
+  }
+  const state = trouble === undefined ? 'etcd on this node is healthy' : `etcd on this node: ${trouble}`;
+  if (trouble === undefined)
+    return `${state} and has a quorum: restore only if its data is wrong, because ${lost} will be lost`;
+  const quorum = Math.floor(members.length / 2) + 1;
+  const answering = clusters.flatMap(({ names }) => names);
+  const who =
+    answering.length > 0
+      ? `only ${answering.join(', ')} ${answering.length === 1 ? 'answers' : 'answer'}`
+      : 'no member answers';
+  return `No quorum serves, as far as this node sees: ${who}. ${state}. If ${counted(quorum)} can be started with their data, do that instead: a restore loses ${lost}`;
+}
+
+const counted = (members: number): string => `${members} member${members === 1 ? '' : 's'}`;
+
+function clustersOf({ member, here, answers, snapshot }: FindingRequest): Cluster[] {
+  const own = new Set([...member.peerUrls.split(','), ...member.listenPeerUrls]);
+  return [...new Set(answers.map(({ clusterId }) => clusterId))].map((clusterId) => {
+    const of = answers.filter((answer) => answer.clusterId === clusterId);
+    const known = [...snapshot.members, ...of.flatMap(({ members }) => members)];
+    const nameAt = (url: string) => known.find(({ name, peerUrls }) => name && peerUrls.includes(url))?.name ?? url;
+    const names = [...new Set(of.map(({ url }) => nameAt(url)))].sort();
+    const size = Math.max(...of.map(({ members }) => members.length));
+    const seen = here.filter((each) => each.clusterId === clusterId);
+    const asked = seen.filter(({ hasQuorum }) => hasQuorum !== undefined);
+    return {
+      ...{ names, size, revision: highestOf(seen).revision },
+      hasQuorum: asked.length > 0 ? asked.some(({ hasQuorum }) => hasQuorum) : 2 * names.length > size,
+      isFresh: seen.some(({ isFresh }) => isFresh),
+      isHere: of.some(({ url }) => own.has(url)),
+    };
+  });
+}

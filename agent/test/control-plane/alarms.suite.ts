@@ -1,0 +1,108 @@
+// Snapshots with an alarm, which the restored etcd has too.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withChannel } from '../../src/control-plane/state/live-revisions.ts';
+import { encodeInt } from '../../src/etcd/protobuf.ts';
+import { expectFailure, run, succeed } from '../faults/commands.ts';
+import { DirectoryPlace } from '../faults/directory-place.ts';
+import { restoreArgs, takeSnapshot } from './commands.ts';
+import { FakeControlPlane, type FakeNode } from './node-fixture.ts';
+
+let place: DirectoryPlace;
+let plane: FakeControlPlane;
+let node: FakeNode;
+beforeEach(async () => {
+  [place, plane] = await Promise.all([DirectoryPlace.make(), FakeControlPlane.start()]);
+  [node] = plane.nodes as [FakeNode];
+  await plane.put('before', 'yes');
+});
+afterEach(async () => {
+  await plane?.[Symbol.asyncDispose]();
+  await place?.[Symbol.asyncDispose]();
+});
+
+const QUOTA = 2_000_000;
+
+async function setQuota(bytes: number): Promise<void> {
+  const file = join(node.manifestsDir, 'etcd.yaml');
+  const text = (await readFile(file, 'utf8')).replace(/ +- --quota-backend-bytes=.*\n/, '');
+  await writeFile(file, text.replace(/( +- )--logger=zap\n/, `$&$1--quota-backend-bytes=${bytes}\n`));
+  process.kill(node.kubelet.pid('etcd.yaml')!, 'SIGTERM');
+  while (
+    await plane.client.etcdctl('endpoint', 'status').then(
+      () => false,
+      () => true,
+    )
+  )
+    await sleep(100);
+  await sleep(700);
+}
+
+/** Writes until etcd refuses it. */
+async function fill(key: (n: number) => string): Promise<void> {
+  for (let n = 0; n < 60; n++) {
+    const failed = await plane.put(key(n), 'x'.repeat(100_000)).then(
+      () => false,
+      () => true,
+    );
+    if (failed) return;
+  }
+  throw new Error('etcd did not raise NOSPACE');
+}
+
+const alarms = async () => (await plane.client.etcdctl('alarm', 'list')).trim();
+
+test('NOSPACE by old revisions: the plan names it, and the restore makes room and clears it', async () => {
+  await setQuota(QUOTA);
+  await fill(() => 'same');
+  expect(await alarms()).toMatch('NOSPACE');
+  const id = await takeSnapshot(plane, place);
+  const { notes } = await succeed(restoreArgs(node, place, '--plan'));
+  expect(notes.join('\n')).toMatch(/etcd has the alarm NOSPACE: it serves reads and refuses every write/);
+  expect(notes.join('\n')).not.toMatch(/no quorum/);
+  expect(notes).toContainEqual(expect.stringMatching(`^${id} has a NOSPACE alarm: this restore .*clears the alarm`));
+  expect(await succeed(restoreArgs(node, place, id))).toMatchObject({ state: 'done' });
+  expect(await alarms()).toBe('');
+  await plane.healthy();
+  await plane.put('after', 'the restore');
+  expect([await plane.get('before'), await plane.get('after')]).toEqual(['yes', 'the restore']);
+});
+
+test('NOSPACE by the data themselves: the quota is what to raise', async () => {
+  await setQuota(QUOTA);
+  await fill((n) => `key ${n}`);
+  const id = await takeSnapshot(plane, place);
+  const args = restoreArgs(node, place, id, '--wait=6s');
+  expectFailure(await run(args), 50, /its data take \d+ of the 2000000 bytes that --quota-backend-bytes allows/);
+  await setQuota(64_000_000);
+  expect(await succeed(args)).toMatchObject({ state: 'done' });
+  expect(await alarms()).toBe('');
+  await plane.put('after', 'the restore');
+});
+
+const raise = (type: 1 | 2) =>
+  withChannel(node.clientUrl, { cacert: plane.client.tls!.ca, ...plane.client.tls!.client }, async (channel) => {
+    const fields = [encodeInt(1, 1), encodeInt(2, 7), encodeInt(3, type)];
+    await channel.unary('Maintenance/Alarm', Buffer.concat(fields), { deadline: 5_000 });
+  });
+
+test('CORRUPT of the snapshot is named and cleared; one of the restored etcd is not', async () => {
+  await raise(2);
+  await mkdir(join(place.path, 'orders'), { recursive: true });
+  await plane.client.etcdctl('snapshot', 'save', join(place.path, 'orders', 'etcd-by-script.db'));
+  const args = restoreArgs(node, place, '--object-key=orders/etcd-by-script.db', '--adopt', '--force-foreign');
+  const { notes } = await succeed([...args, '--plan']);
+  expect(notes.join('\n')).toMatch(/etcd has the alarm CORRUPT: it refuses every read and write/);
+  expect(notes.join('\n')).toMatch(/has a CORRUPT alarm: .*an older snapshot may be better; this restore clears/);
+  const { journal } = await succeed(args);
+  expect(await alarms()).toBe('');
+  await plane.put('after', 'the restore');
+
+  await raise(2);
+  const file = join(journal, 'journal.json');
+  const content = JSON.parse(await readFile(file, 'utf8'));
+  await writeFile(file, JSON.stringify({ ...content, state: 'served', corruptAlarm: false }));
+  expectFailure(await run([...args, '--wait=2s']), 50, /alarm CORRUPT: its members hold different data/);
+  expect(await alarms()).toMatch('CORRUPT');
+});

@@ -1,0 +1,81 @@
+import { ApiObject, type App, Chart, type ChartProps, Lazy, Testing } from 'cdk8s';
+import type { Construct } from 'constructs';
+import { EtcdUser } from '../users/etcd-user';
+import { EtcdCluster } from './etcd-cluster';
+
+const chartOf = (props: ChartProps = { namespace: 'shop' }, app = Testing.app()) => new Chart(app, 'chart', props);
+const problemsOf = (chart: Chart) => chart.node.validate();
+
+describe('an object of the app with the name of one of ours', () => {
+  const service = (chart: Chart, name: string, metadata: object = {}) =>
+    new ApiObject(chart, `Mine-${name}`, { apiVersion: 'v1', kind: 'Service', metadata: { name, ...metadata } });
+
+  test('is refused', () => {
+    const chart = chartOf();
+    service(chart, 'orders');
+    new EtcdCluster(chart, 'orders');
+    expect(problemsOf(chart)).toEqual([
+      expect.stringMatching(
+        /^chart\/orders\/\S+: chart\/Mine-orders is a Service with the name 'orders' too, and one would replace the other; give one of them another name$/,
+      ),
+    ]);
+  });
+
+  test('is found in another chart of the namespace, and whoever comes first', () => {
+    const chart = chartOf();
+    new EtcdCluster(chart, 'orders');
+    service(new Chart(chart.node.root as App, 'own', { namespace: 'shop' }), 'orders');
+    expect(problemsOf(chart)).toHaveLength(1);
+  });
+
+  test('is no problem elsewhere, or of another kind, or after its removal', () => {
+    const chart = chartOf();
+    new EtcdCluster(chart, 'orders');
+    service(chart, 'search');
+    service(chart, 'orders', { namespace: 'other' });
+    new ApiObject(chart, 'Other', { apiVersion: 'example.com/v1', kind: 'Service', metadata: { name: 'orders' } });
+    expect(problemsOf(chart)).toEqual([]);
+    service(new Chart(chart.node.root as App, 'own', { namespace: 'shop' }), 'orders');
+    expect(problemsOf(chart)).toHaveLength(1);
+    chart.node.root.node.tryRemoveChild('own');
+    expect(problemsOf(chart)).toEqual([]);
+  });
+
+  test('is none of our business between others', () => {
+    const chart = chartOf();
+    new EtcdCluster(chart, 'orders');
+    service(chart, 'search');
+    service(new Chart(chart.node.root as App, 'own', { namespace: 'shop' }), 'search');
+    expect(problemsOf(chart)).toEqual([]);
+  });
+});
+
+test.each<unknown>(['', 'Shop_1', 'n'.repeat(64), Lazy.any({ produce: () => 'shop' })])(
+  'the namespace %j is refused',
+  (namespace) => {
+    const chart = chartOf({ namespace: namespace as string });
+    new EtcdCluster(chart, 'orders');
+    expect(problemsOf(chart)).toEqual([expect.stringMatching(/^namespace: '.*' is not a valid namespace; /s)]);
+  },
+);
+
+test('the longest names of users fit into labels and into the names of their Roles', () => {
+  const chart = chartOf();
+  const cluster = new EtcdCluster(chart, 'c'.repeat(50));
+  const long = cluster.addUser('u'.repeat(30), { can: [] });
+  const labels = long.customResource.toJson().metadata.labels;
+  expect(labels['app.kubernetes.io/instance']).toBe(`${'c'.repeat(50)}-${'u'.repeat(12)}`);
+  const secretOf = (length: number) => cluster.addUser(`u${length}`, { can: [], secretName: 's'.repeat(length) });
+  expect(secretOf(242).node.validate()).toEqual([]);
+  expect(secretOf(243).node.validate()).toEqual([expect.stringContaining('has 243 characters; use at most 242')]);
+});
+
+test('a cluster of another app has the name of an EtcdCluster', () => {
+  const chart = chartOf();
+  const attributes = { clusterName: 'c'.repeat(51), clientEndpoints: ['http://a:1'] };
+  const cluster = EtcdCluster.fromAttributes(chart, 'known', attributes);
+  new EtcdUser(chart, 'user', { cluster, can: [], name: 'a', secretName: 'b' });
+  expect((cluster as unknown as Construct).node.validate()).toEqual([
+    expect.stringContaining('has 51 characters; use at most 50'),
+  ]);
+});
