@@ -28,7 +28,7 @@ describe('an object of the app with the name of one of ours', () => {
     expect(problemsOf(chart)).toHaveLength(1);
   });
 
-  test('is no problem elsewhere, or of another kind, or after its removal', () => {
+  test('is not a problem elsewhere, or of another kind, or after its removal', () => {
     const chart = chartOf();
     new EtcdCluster(chart, 'orders');
     service(chart, 'search');

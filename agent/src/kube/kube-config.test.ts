@@ -86,9 +86,9 @@ describe('the files', () => {
     expect(() => read([config])).toThrow(message);
   });
 
-  test('what is no YAML is refused without a word of it', async () => {
+  test('what is not YAML is refused without a word of it', async () => {
     const config = join(directory, 'config');
-    await writeFile(config, 'users: [{ token: s3cret');
+    await writeFile(config, 'users: [{ token: hidden');
     expect(() => read([config])).toThrow(`KUBECONFIG: ${config}: is not valid YAML`);
   });
 });

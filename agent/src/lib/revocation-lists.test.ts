@@ -34,7 +34,7 @@ test('finds serial numbers whose top bit is set, as certificates spell them', as
     expect([serial, lists(list, serial)]).toEqual([serial, false]);
 });
 
-test('what is in a list beside its entries is no serial number', async () => {
+test('what is in a list beside its entries is not a serial number', async () => {
   // The version of every list is the integer 1; its number, and the reason of an entry, are bytes of the same form.
   const list = await listOf(['7777'], { extensions: [new x509.Extension('2.5.29.20', false, Uint8Array.of(2, 1, 5))] });
   for (const serial of ['1', '01', '5', '00', '2A8648CE3D0403'])

@@ -12,7 +12,7 @@ export interface RevocationList {
   readonly id: string;
 }
 
-/** Undefined if it is no list. etcd refuses every connection if its list is missing or is not one. */
+/** Undefined if it is not a list. etcd refuses every connection if its list is missing or is not one. */
 export function readRevocationList(der: Buffer): RevocationList | undefined {
   // OpenSSL ignores bytes behind the list, and etcd does not.
   const serials = isOfOpenSsl(der) ? serialsIn(der) : undefined;

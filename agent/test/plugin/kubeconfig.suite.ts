@@ -1,4 +1,4 @@
-// lib/kubectl-etcd and the real kubectl with the same kubeconfigs: they reach the same server with the same credentials, or both
+// lib/kubectl-etcd and the real kubectl with the same files: they reach the same server with the same credentials, or both
 // refuse. The servers answer 404 to everything: what a real one makes of the credentials cannot fail here.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -195,7 +195,7 @@ describe('a credential plugin', () => {
     expect(found).toEqual({ who: 'staging', headers: { authorization: 'Bearer right' } });
   });
 
-  test('by the PATH, with arguments, variables and what it is told about the cluster', async () => {
+  test('by the PATH, with arguments, variables and what it gets about the cluster', async () => {
     await write('bin/login', printing('$1-$WHO-$(echo $KUBERNETES_EXEC_INFO | grep -c server)'), 0o700);
     const more = { command: 'login', args: ['a'], env: [{ name: 'WHO', value: 'b' }], provideClusterInfo: true };
     await write('config', config('staging', { user: exec(more) }));

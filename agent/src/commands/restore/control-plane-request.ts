@@ -3,10 +3,10 @@ import { type Entry, isVerified, type WholeEntry } from '../../backup/catalog/ca
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { type PassedOver, passedOverText, timeOf } from '../../backup/catalog/passed-over.ts';
 import { readExtra } from '../../backup/payload/extra.ts';
+import { refuseUnusableFiles } from '../../control-plane/node/certificates/needed-files.ts';
 import { refuseOtherNode } from '../../control-plane/node/local-address.ts';
 import { refuseCopies } from '../../control-plane/node/manifest-copies.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from '../../control-plane/node/manifests.ts';
-import { refuseUnusableFiles } from '../../control-plane/node/needed-files.ts';
 import { type EtcdNode, readNode } from '../../control-plane/node/node.ts';
 import { apiServersOf } from '../../control-plane/node/processes.ts';
 import { Journal } from '../../control-plane/restore/journal.ts';

@@ -47,7 +47,7 @@ test('no problems', async () => {
   expect(verifyText(report)).toMatch(/node +cp1 +Ready\npod +etcd-cp1 +Running\n.*\nno problems$/s);
 });
 
-test('a pod that was evicted last week is no problem: another one has taken its place', async () => {
+test('a pod that was evicted last week is not a problem: another one has taken its place', async () => {
   const pods = [object('coredns-old', 'False', 'Failed'), object('coredns-new', 'True', 'Running')];
   const report = await withEtcd(200, (port) =>
     verifyControlPlane({ ...rest, node: node(port), client: client([object('cp1', 'True')], pods) }),

@@ -24,7 +24,7 @@ test('has every member and every pod, however little is known of it', () => {
   });
 });
 
-test('does not have a pod that is no member and does not run', () => {
+test('does not have a pod that is not a member and does not run', () => {
   const world = new World(3).joiner(3).pod(3, { running: false });
   expect(memberReports(world.o)).toMatchObject({ v: [{ pod: 'c-0' }, { pod: 'c-1' }, { pod: 'c-2' }] });
 });

@@ -6,7 +6,7 @@ import type { EndReport, MemberReports } from './rotation.ts';
 
 /**
  * The reports of all members and pods of a cluster about their certificates. Unknown unless all of them are known. A pod that
- * is no member, and does not run, has read nothing yet. A member at the address of no pod reports nothing.
+ * is not a member, and does not run, has read nothing yet. A member at the address of no pod reports nothing.
  */
 export function memberReports({ cluster, members, pods, agents }: Observed): MemberReports {
   if (!cluster.known || !cluster.v) return unknown('the EtcdCluster was not read');

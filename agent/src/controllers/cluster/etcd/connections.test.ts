@@ -2,11 +2,7 @@ import { connectionError, greetingError } from '../../../etcd/grpc-errors.ts';
 import { withoutFlags } from './connections.ts';
 
 const failure = (code: string) => Object.assign(new Error('x'), { code });
-const codes = [
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'ERR_SSL_PEER_CERTIFICATE_REQUIRED',
-  'ERR_SSL_ALERT_BAD_CERTIFICATE',
-];
+const codes = ['SELF_SIGNED_CERT_IN_CHAIN', 'ERR_SSL_PEER_CERTIFICATE_REQUIRED', 'ERR_SSL_ALERT_BAD_CERTIFICATE'];
 
 test.each([...codes, 'ERR_SSL_ALERT_CERTIFICATE_EXPIRED', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ECONNRESET', 'ENOTFOUND'])(
   'an error of the reconciler gives no advice about flags that it does not have: %s',

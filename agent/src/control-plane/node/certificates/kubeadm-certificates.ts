@@ -2,12 +2,12 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { dirname, join } from 'node:path';
-import type { Host } from '../../backup/catalog/manifest.ts';
-import { quoted } from '../../lib/quoted.ts';
-import { flagsOfArguments } from './etcd-flags.ts';
-import { addresses, hostOf } from './local-address.ts';
-import { API_SERVER_MANIFEST } from './manifests.ts';
-import { readStaticPod } from './static-pod.ts';
+import type { Host } from '../../../backup/catalog/manifest.ts';
+import { quoted } from '../../../lib/quoted.ts';
+import { flagsOfArguments } from '../etcd-flags.ts';
+import { addresses, hostOf } from '../local-address.ts';
+import { API_SERVER_MANIFEST } from '../manifests.ts';
+import { readStaticPod } from '../static-pod.ts';
 
 /** The certificate of another node's API server, and the machine that it is from. */
 export interface OtherServer {

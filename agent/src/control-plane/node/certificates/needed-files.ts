@@ -1,15 +1,15 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Manifest } from '../../backup/catalog/manifest.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { quoted } from '../../lib/quoted.ts';
-import { isOfContainer } from '../../store/container-path.ts';
+import type { Manifest } from '../../../backup/catalog/manifest.ts';
+import { AgentError, ExitCode } from '../../../lib/errors.ts';
+import { quoted } from '../../../lib/quoted.ts';
+import { isOfContainer } from '../../../store/container-path.ts';
+import { givenFlags } from '../etcd-flags.ts';
+import { API_SERVER_MANIFEST, manifestsIn } from '../manifests.ts';
+import type { EtcdNode } from '../node.ts';
+import { readStaticPod } from '../static-pod.ts';
 import { refuseExpired } from './certificate-times.ts';
-import { givenFlags } from './etcd-flags.ts';
 import { certificatesCommand } from './kubeadm-certificates.ts';
-import { API_SERVER_MANIFEST, manifestsIn } from './manifests.ts';
-import type { EtcdNode } from './node.ts';
-import { readStaticPod } from './static-pod.ts';
 
 /** Flags of kube-apiserver whose value is a file that it reads at startup. */
 const READS = /(file|config|certificate|client-key)$/;

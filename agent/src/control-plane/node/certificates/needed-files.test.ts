@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
 import { stringify } from 'yaml';
-import { type Certificates, createCertificates } from '../../../test/harness/certificates.ts';
-import { selfSigned } from '../../../test/support/self-signed.ts';
+import { type Certificates, createCertificates } from '../../../../test/harness/certificates.ts';
+import { selfSigned } from '../../../../test/support/self-signed.ts';
+import type { EtcdNode } from '../node.ts';
 import { refuseUnusableFiles, type StoredFiles } from './needed-files.ts';
-import type { EtcdNode } from './node.ts';
 
 const PKI = '/nowhere/kubernetes/pki';
 const manifest = {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { certificatesIn } from '../../lib/certificates.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { quoted } from '../../lib/quoted.ts';
+import { certificatesIn } from '../../../lib/certificates.ts';
+import { AgentError, ExitCode } from '../../../lib/errors.ts';
+import { quoted } from '../../../lib/quoted.ts';
 
 /**
  * Refuses if etcd or the API server would start with a certificate that nobody accepts today. kubeadm's are valid for one year,

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { selfSigned } from '../../../test/support/self-signed.ts';
+import { selfSigned } from '../../../../test/support/self-signed.ts';
 import { certificatesCommand, serviceAddress } from './kubeadm-certificates.ts';
 
 let root: string;
