@@ -9,7 +9,7 @@ import { endTestBed, startTestBed } from '../lib/test-bed.mjs';
 import { image } from '../lib/test-kubernetes.mjs';
 import { all, benches } from '../suites/suites.mjs';
 
-optionsOf('ci', {});
+const { plan } = optionsOf('ci', { plan: { type: 'boolean' } });
 
 const testBed = process.env.KUBECONFIG ? undefined : process.env.TESTBED;
 const kubernetes = Boolean(process.env.KUBECONFIG || testBed);
@@ -162,6 +162,10 @@ for (const step of steps) {
 }
 // What measures on this machine goes before the test bed, which never rests.
 const inOrder = [...chosen.filter(({ onKubernetes }) => !onKubernetes), ...chosen.filter((step) => step.onKubernetes)];
+if (plan) {
+  for (const { args, estimate } of inOrder) console.log(`npm run ${args.join(' ')} (${estimate} min)`);
+  process.exit(0);
+}
 const late = [];
 /** What failed, for the end: the beginning of the output may be cut. */
 const failures = [];
