@@ -69,7 +69,7 @@ function fromReconciler(own: DeploymentObject | undefined): JobInputs {
 }
 
 /** Finds an object with a list request, because the Role does not allow `get` for these resources. */
-async function findByName<T extends KubeObject>(
+export async function findByName<T extends KubeObject>(
   { client, paths }: OwnDeployment,
   resource: 'etcdclusters' | 'statefulsets',
   name: string,

@@ -64,7 +64,7 @@ export const none = { of: async () => [] };
 export function pass(name: string, more: { at?: (point: string) => void; deployment?: string } = {}) {
   const events = new Events(client, paths, 'me', log);
   const troubles = new Troubles({ client, paths, log }, { patience: 0, again: 0, gap: 0 });
-  const options = { client, paths, events, troubles, at: () => {}, ...more };
+  const options = { client, paths, events, troubles, log, at: () => {}, ...more };
   return backupPass(name, found(name)?.metadata.uid ?? 'gone', options);
 }
 

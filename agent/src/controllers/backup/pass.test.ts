@@ -331,6 +331,59 @@ describe('what the retention of a run deleted', () => {
     expect(monday!.status).toMatchObject({ safetyBackupDeletedAt: expect.any(String) });
     for (const name of ['kept', 'other', 'before']) expect(statusOf(name).snapshotDeletedAt).toBeUndefined();
   });
+
+  test('is noted by the next run, if it could not be: a note that is refused keeps no backup from ending', async () => {
+    cluster();
+    ask('invalid', undefined, {}, { ...done, snapshotId: 'older-id' });
+    ask('old', undefined, {}, done);
+    ask('before');
+    await settle('before');
+    end('Complete', 0, deleting);
+    api.fault = (request, response, path) => {
+      if (request.method !== 'PATCH' || !path.includes('/invalid/')) return false;
+      failure(response, 422, 'Invalid', 'spec.key is not valid');
+      return true;
+    };
+    await settle('before');
+    expect(statusOf('before').phase).toBe('Completed');
+    expect(statusOf('old').snapshotDeletedAt).toBeDefined();
+    expect(warnings.join()).toContain('spec.key is not valid');
+    api.fault = () => false;
+    api.delete(paths.of('jobs', jobs()[0]!.metadata.name));
+    ask('next');
+    await settle('next');
+    end('Complete', 0, stored);
+    await settle('next');
+    expect(statusOf('invalid').snapshotDeletedAt).toBe(statusOf('before').completionTime);
+  });
+
+  test('is still in the first store of an EtcdBackup or a safety backup that has another one', async () => {
+    const archive = { s3: { bucket: 'archive' } };
+    const nightly = { name: 'nightly', stores: [store, archive] };
+    const weekly = { name: 'weekly', stores: [archive] };
+    cluster({ backup: { schedules: [nightly, weekly], schedule: 'nightly' } });
+    ask('old', undefined, {}, done);
+    const restore = { phase: 'Completed', safetyBackupId: 'older-id' };
+    api.put(paths.of('etcdrestores', 'monday'), { spec: { clusterName: 'orders' }, status: restore });
+    ask('before', { clusterName: 'orders', schedule: 'weekly' });
+    await settle('before');
+    end('Complete', 0, deleting);
+    await settle('before');
+    expect(statusOf('before').deletedSnapshots).toEqual(['old-id', 'older-id']);
+    expect(statusOf('old').snapshotDeletedAt).toBeUndefined();
+    expect(JSON.stringify(api.object(paths.of('etcdrestores', 'monday')))).not.toContain('DeletedAt');
+  });
+
+  test('is noted where the EtcdBackup that stored it ends only later', async () => {
+    cluster();
+    ask('before');
+    await settle('before');
+    end('Complete', 0, stored);
+    const deleted = { ...done, snapshotId: 'new-id', completionTime: created, deletedSnapshots: ['the-id'] };
+    ask('new', undefined, {}, deleted);
+    await settle('before');
+    expect(statusOf('before')).toMatchObject({ phase: 'Completed', snapshotDeletedAt: created });
+  });
 });
 
 test('a Job that a webhook refuses in other words each time is tried again in the usual time', async () => {
@@ -493,7 +546,7 @@ test('another EtcdBackup with the same name is not mistaken for it', async () =>
   api.delete(paths.of('etcdbackups', 'before'));
   ask('before');
   const events = new Events(client, paths, 'me', log);
-  expect(await backupPass('before', uid, { client, paths, events, troubles: none, at: () => {} })).toEqual({
+  expect(await backupPass('before', uid, { client, paths, events, log, troubles: none, at: () => {} })).toEqual({
     done: true,
     acted: false,
   });

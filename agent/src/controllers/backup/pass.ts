@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
-import { ApiError, unlessMissing } from '../../kube/api-error.ts';
+import { ApiError } from '../../kube/api-error.ts';
 import type { Troubles } from '../../kube/event-reader.ts';
 import type { Events } from '../../kube/events.ts';
 import { mergePatch } from '../../kube/merge-patch.ts';
-import type { EventObject, JobObject, KubeObject, PodObject } from '../../kube/objects.ts';
+import type { EventObject, JobObject, PodObject } from '../../kube/objects.ts';
 import { groupVersion } from '../../kube/paths.ts';
 import { AgentError } from '../../lib/errors.ts';
 import { jobCondition } from '../cluster/jobs/job-result.ts';
-import type { EtcdRestoreObject } from '../cluster/kubernetes/restore-object.ts';
 import { isSameStatus } from '../cluster/status.ts';
 import type { OwnDeployment } from '../proxy-variables.ts';
 import { type BackupDecision, decideBackup, type ObservedBackup } from './decision.ts';
+import { type NoteOptions, noteDeletions } from './deleted-snapshots.ts';
 import { backupJobManifest, backupJobName } from './job.ts';
 import { type InputsOrObstacle, jobInputs } from './job-inputs.ts';
-import { type BackupStatus, type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
+import { type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
 import { podsOf, silentPart } from './pod-state.ts';
 
-export interface BackupPassOptions extends OwnDeployment {
+export interface BackupPassOptions extends NoteOptions {
   readonly events: Events;
   /** Source of the reasons why a pod does not start. */
   readonly troubles: Pick<Troubles, 'of'>;
@@ -54,9 +54,10 @@ export async function backupPass(name: string, uid: string, options: BackupPassO
   };
   const decision = decideBackup(observed);
   if (decision.create === undefined) {
-    // Before its own status is final: a pass that is interrupted does this again.
-    await noteDeletions(decision.status, backup, all, options);
-    return report(observed, decision, options);
+    const reported = await report(observed, decision, options);
+    // After its own status is final: of two that end at once, the later one sees the other.
+    if (reported.done) await noteDeletions(backup, options);
+    return reported;
   }
   try {
     const inputs = found ?? (await jobInputs(backup, [], options));
@@ -74,32 +75,6 @@ export async function backupPass(name: string, uid: string, options: BackupPassO
     const reported = await report(observed, decideBackup({ ...observed, obstacle: refused }), options);
     return { ...reported, acted: false };
   }
-}
-
-/** What retention has deleted is no longer offered by the EtcdBackup that stored it, or as the way back from a restore. */
-async function noteDeletions(
-  status: BackupStatus | undefined,
-  { spec: { clusterName } }: EtcdBackupObject,
-  all: readonly EtcdBackupObject[],
-  { client, paths, at }: BackupPassOptions,
-): Promise<void> {
-  const { deletedSnapshots: deleted = [], completionTime = now() } = status ?? {};
-  if (deleted.length === 0) return;
-  const isGone = (id: string | undefined, of: { readonly clusterName?: string }, at: string | undefined) =>
-    id !== undefined && deleted.includes(id) && of.clusterName === clusterName && at === undefined;
-  const note = async (resource: 'etcdbackups' | 'etcdrestores', { metadata }: KubeObject, field: string) => {
-    await at('before ReportDeletedSnapshot');
-    const body = { metadata: { uid: metadata.uid }, status: { [field]: completionTime } };
-    await client.merge(paths.of(resource, metadata.name, 'status'), body).catch(unlessMissing);
-    await at('after ReportDeletedSnapshot');
-  };
-  for (const each of all)
-    if (isGone(each.status?.snapshotId, each.spec, each.status?.snapshotDeletedAt))
-      await note('etcdbackups', each, 'snapshotDeletedAt');
-  const { items } = await client.list<EtcdRestoreObject>(paths.of('etcdrestores'));
-  for (const each of items)
-    if (isGone(each.status?.safetyBackupId, each.spec, each.status?.safetyBackupDeletedAt))
-      await note('etcdrestores', each, 'safetyBackupDeletedAt');
 }
 
 /** Emits the Event, then writes the status. A pass that is interrupted in between emits the same Event again, under the same name. */

@@ -168,7 +168,7 @@ function resourcesOf(request: JobRequest, { spec }: EtcdClusterObject, schedule:
 }
 
 /** The schedule whose settings the backups of operations use. */
-const ownSchedule = ({ backup }: EtcdClusterObject['spec']): Schedule | undefined =>
+export const ownSchedule = ({ backup }: EtcdClusterObject['spec']): Schedule | undefined =>
   backup?.schedules?.find(({ name }, index) =>
     backup.schedule === undefined ? index === 0 : name === backup.schedule,
   );
