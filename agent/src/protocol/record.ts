@@ -233,8 +233,8 @@ export interface RestoreArgs {
   ignoreUnreachablePods: boolean;
   /** Token of the SourceRef; empty with TLS. */
   sourceToken: string;
-  /** The snapshot that was verified, and no other, is restored. `id` is unset by an older release. */
-  verified?: { id?: string; sha256: string; sizeBytes: number; revision: number };
+  /** The snapshot that was verified, and no other, is restored. `id`, and `jobUid` of its Job, are unset by an older release. */
+  verified?: { id?: string; sha256: string; sizeBytes: number; revision: number; jobUid?: string };
   /** Highest revision seen before the fence. */
   lastRevision?: number;
   survivor?: { ordinal: number; memberId: string; podUid: string; volumeId: string };

@@ -30,12 +30,13 @@ function pinned(source: RestoreSource, id: string | undefined): RestoreSource {
 
 /**
  * A second pod of the Job has selected again: a snapshot was stored meanwhile, by a clock that is behind, or the verified one
- * could not be read. The next Job names that one.
+ * could not be read. What it serves, or that it failed, says nothing about the verified one. The next Job names that one.
  */
-export const servesAnother = (v: View, { kind, serving }: Job): boolean => {
+export const selectedAgain = (v: View, { kind, uid, state, serving }: Job): boolean => {
   const { source, verified } = restoreOp(v)?.args ?? {};
   const selects = source?.latestVerifiedBefore !== undefined && verified?.id !== undefined;
-  return kind === 'restore' && selects && serving?.id !== undefined && serving.id !== verified.id;
+  if (kind !== 'restore' || !selects) return false;
+  return state === 'Failed' ? uid === verified.jobUid : serving?.id !== undefined && serving.id !== verified.id;
 };
 
 /** Authentication in a snapshot would shut out the clients that use http. What the cluster itself has saved was on before. */
@@ -152,7 +153,7 @@ export const jobRules = [
         jobOf(v, kind)!.op !== op ||
         isRetried(v, jobOf(v, kind)!) ||
         isLost(v, jobOf(v, kind)!) ||
-        servesAnother(v, jobOf(v, kind)!),
+        selectedAgain(v, jobOf(v, kind)!),
     },
     effect: (v, { kind }) => ({ kind: 'DeleteJob', job: kind, uid: jobOf(v, kind)!.uid }),
   }),

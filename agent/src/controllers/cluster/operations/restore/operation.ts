@@ -2,12 +2,12 @@ import { hasBeyond, noneBeyond } from '../../../../backup/payload/plausible-revi
 import { formatBytes } from '../../../../lib/terminal/progress.ts';
 import type { Op, RecordDoc, RestoreArgs, RestoreOp, RestoreStep } from '../../../../protocol/record.ts';
 import type { Effect } from '../../effect.ts';
-import type { Pod, RestoreRequest } from '../../observed.ts';
+import type { Job, Pod, RestoreRequest } from '../../observed.ts';
 import { quorumLostLong } from '../../plan/facts.ts';
 import { agentOf, lasts, podsOf, statusOf } from '../../plan/observations.ts';
 import type { View } from '../../plan/view.ts';
 import { without, write } from '../../plan/write.ts';
-import { givesUp, ownJob, restoreOp, servesAnother, stuckJob } from '../jobs.ts';
+import { givesUp, ownJob, restoreOp, selectedAgain, stuckJob } from '../jobs.ts';
 import { entryOf, hasFailed, isOlder, isOpOf, namesakeOf } from './refusal.ts';
 
 // Shared by the steps of a restore: verify, safety backup, fence, drain, seed, restore. Then the cluster grows again.
@@ -68,7 +68,13 @@ export const isOther = (v: View, request: RestoreRequest): boolean =>
   !hasFailed(v.record, request) &&
   !isOpOf(v.record.op, request);
 
-export const serving = (v: View) => ownJob(v, 'restore')?.serving;
+/** The Job of the restore, unless it is to be replaced by one that names the verified snapshot. */
+const judgedJob = (v: View): Job | undefined => {
+  const job = ownJob(v, 'restore');
+  return job && !selectedAgain(v, job) ? job : undefined;
+};
+
+export const serving = (v: View) => judgedJob(v)?.serving;
 
 export const sameSnapshot = (v: View): boolean =>
   serving(v) !== undefined && serving(v)!.sha256 === args(v).verified?.sha256;
@@ -96,7 +102,7 @@ const noneLeft = (v: View): string | undefined => {
 
 /** Why the snapshot cannot be restored; undefined: it can, or that is not known yet. */
 export const refusal = (v: View): string | undefined => {
-  const job = ownJob(v, 'restore');
+  const job = judgedJob(v);
   return job?.state === 'Failed' ? (job.message ?? 'the snapshot could not be verified') : noneLeft(v);
 };
 
@@ -117,10 +123,7 @@ export const fails = (v: View, reason: string, message: string): Effect => {
 
 /** The Job now serves another content than was verified, and did not only select another snapshot. */
 export const changed = (v: View): boolean =>
-  args(v).verified !== undefined &&
-  serving(v) !== undefined &&
-  !sameSnapshot(v) &&
-  !servesAnother(v, ownJob(v, 'restore')!);
+  args(v).verified !== undefined && serving(v) !== undefined && !sameSnapshot(v);
 
 const restoreSpace = 256 * 1024 * 1024;
 
@@ -130,7 +133,7 @@ const restoreSpace = 256 * 1024 * 1024;
  */
 export const roomAtSeed = (v: View): { size: number; needed: number; there: number } | undefined => {
   const { freeBytes, totalBytes = 0 } = agentOf(v, 0)?.volume ?? {};
-  const size = serving(v)?.sizeBytes;
+  const size = (args(v).verified ?? serving(v))?.sizeBytes;
   // A gate that has just started has not read its volume yet.
   if (freeBytes === undefined || totalBytes === 0 || size === undefined) return undefined;
   // Room for two databases. An ephemeral volume is emptied with its pod, so all of it counts.
@@ -171,4 +174,4 @@ export const isAbandoned = (v: View): boolean => {
 
 /** Past its fence and without its snapshot: only another EtcdRestore can continue. */
 export const blocked = (v: View): boolean =>
-  pastFence(v) !== undefined && (ownJob(v, 'restore')?.state === 'Failed' || stuckJob(v) !== undefined || changed(v));
+  pastFence(v) !== undefined && (judgedJob(v)?.state === 'Failed' || stuckJob(v) !== undefined || changed(v));

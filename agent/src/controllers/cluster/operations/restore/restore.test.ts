@@ -132,6 +132,19 @@ describe('another pod of its Job that selects another snapshot than was verified
     });
   });
 
+  test('is not what fails the restore: neither its size nor its revision is judged', () => {
+    const large = { ...other, sizeBytes: 4 * 2 ** 30, highestRevision: Number.MAX_SAFE_INTEGER };
+    expect(serves(chosen(), large).rule).toBe('Job.replace');
+    expect(serves(chosen(), { ...other, sizeBytes: 1 }).agent(0, undefined).rule).toBe('Job.replace');
+  });
+
+  test('that could not be verified is replaced once, and then refuses the restore', () => {
+    const world = chosen().set({ jobs: known([job({ state: 'Failed', message: 'no key' })]) });
+    expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'restore', uid: 'job-uid' });
+    world.set({ jobs: known([job({ uid: 'second', state: 'Failed', message: 'no key' })]) });
+    expect(world.written?.op).toMatchObject({ step: 'report', args: { failed: { reason: 'SnapshotRefused' } } });
+  });
+
   test('is refused if the verified one has other bytes now', () => {
     expect(serves(chosen(), { ...first, sha256: 'another' }).written).toMatchObject({ op: { step: 'report' } });
   });
@@ -222,8 +235,8 @@ describe('in place', () => {
       'the snapshot has 4.0 GiB; to restore it, the volume of ordinal 0 needs 8.3 GiB free, but has 6.0 GiB';
     const failed = { step: 'report', args: { failed: { reason: 'NoSpace', message } } };
     expect(world.written?.op).toMatchObject(failed);
-    const later = backedUp().set({ jobs: known([job({ serving: { ...serving, sizeBytes: 4 * 2 ** 30 } })]) });
-    expect(later.written?.op).toMatchObject(failed);
+    const later = backedUp().agent(0, agent(0, { volume: { ...agent(0).volume, freeBytes: 2 ** 20 } }));
+    expect(later.written?.op).toMatchObject({ step: 'report', args: { failed: { reason: 'NoSpace' } } });
   });
 
   test('verify: a gate that has only begun has not read its volume, which does not mean that space is missing', () => {

@@ -64,7 +64,9 @@ export const verifySteps = [
     effect: (v) => {
       const { id, sha256, sizeBytes, revision } = serving(v)!;
       const next = args(v).safetyBackup ? 'safety' : 'fence';
-      return write(v, step(v, next, { verified: { ...(id !== undefined && { id }), sha256, sizeBytes, revision } }));
+      const jobUid = ownJob(v, 'restore')!.uid;
+      const verified = { ...(id !== undefined && { id }), sha256, sizeBytes, revision, jobUid };
+      return write(v, step(v, next, { verified }));
     },
   }),
   ...steps({ when: { ...unfenced }, to: 'failed' }, [
