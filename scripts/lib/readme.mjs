@@ -1,4 +1,5 @@
-// The README of the package for another language has the app of examples/ instead of TypeScript.
+// The README of the package for another language has the app of examples/ instead of TypeScript, without its first line, which
+// refers to the others.
 const examples = {
   python: ['Python', 'examples/python/main.py'],
   java: ['Java', 'examples/java/Main.java'],
@@ -18,7 +19,7 @@ export function readmeFor(language, readme, read) {
     `This is [\`${path}\`](${path}): a cluster with certificates, hourly backups and monitoring.`,
     '',
     `\`\`\`${language}`,
-    read(path).trimEnd(),
+    read(path).replace(/^.*\n/, '').trimEnd(),
     '```',
   ];
   return `${readme.slice(0, begin)}${app.join('\n')}\n\n${readme.slice(end)}`;
