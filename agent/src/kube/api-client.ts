@@ -90,6 +90,12 @@ export class ApiClient {
     return withoutOwners(path, await this.#call<T>('GET', path, { query }));
   }
 
+  /** From the API server's cache, which may be some seconds old: that costs etcd nothing. */
+  async cachedMetadata(path: string): Promise<KubeObject> {
+    const call = { query: { resourceVersion: '0' }, accept: partial('PartialObjectMetadata') };
+    return withoutOwners(path, await this.#call<KubeObject>('GET', path, call));
+  }
+
   /** Reads every page. Returns the current state from etcd, never from the API server's cache. */
   async list<T extends KubeObject>(
     path: string,
