@@ -401,6 +401,14 @@ test('a Job that a webhook refuses in other words each time is tried again in th
   }
 });
 
+test('a Job that was created meanwhile is found by the next pass, and nothing is reported', async () => {
+  cluster();
+  ask('before');
+  refuseJobs(409, 'AlreadyExists', 'jobs.batch "before" already exists');
+  expect(await pass('before')).toEqual({ done: false, acted: true });
+  expect([statusOf('before').reason, reasons()]).toEqual([undefined, []]);
+});
+
 test('a failing API server is retried, and nothing is reported', async () => {
   cluster();
   ask('before');
