@@ -62,7 +62,7 @@ export const reasons = {
   RecordUnreadable: 'the record exists but cannot be read; nothing is changed until it is repaired; see the runbook',
   ForeignMember:
     'is at the address of no pod of this cluster, or of a pod that has another member; until it is removed, no member is added or restarted',
-  PassFailed: 'the reconciler ended a pass with an error; nothing is changed until one ends well; see its log',
+  PassFailed: 'the reconciler met an error that it does not expect; see its log',
   RecordRolledBack: 'the record is older than the one that the agents have read',
   UpgradeRefused: 'the version of the spec cannot be reached from the present version',
   VersionMismatch: 'a pod runs another version than its template names',

@@ -155,11 +155,19 @@ test('a status that cannot be worked out stops nothing, and its place is taken b
   expect(loop.voters).toBe(3);
   expect(loop.reported.at(-1)).toMatchObject({ phase: 'Stalled', reason: 'PassFailed' });
   expect(loop.reported.at(-1)?.message).toContain('no such field');
+  expect(loop.reported.at(-1)?.message).not.toContain('nothing is changed');
   fails = false;
   const again = new Loop();
   again.port.world = loop.port.world;
   await again.run(() => again.phase === 'Ready', 0, { onObserved });
   expect(again.phase).toBe('Ready');
+  fails = true;
+  const later = new Loop();
+  later.port.world = loop.port.world;
+  later.reported.push(again.reported.at(-1)!);
+  await later.run(() => later.reported.length > 1, 0, { onObserved });
+  expect(later.reported.at(-1)).toMatchObject({ reason: 'PassFailed', members: again.reported.at(-1)?.members });
+  expect(later.reported.at(-1)?.members).toHaveLength(3);
 });
 
 test('the status names the time of the wall clock, also after the machine was suspended', async () => {

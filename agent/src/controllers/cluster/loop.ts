@@ -130,9 +130,13 @@ function statusOf(run: ClusterRun, done: Done, waiting: Waiting): ClusterStatus 
     const known = { waiting: toldOf(waiting, done), members: facts.members };
     return clusterStatus(observed, plan.conditions, now, settings, known);
   } catch (error) {
-    log.error({ err: error }, `the status cannot be worked out: ${messageOf(error)}`);
-    const failed = thrown(observed, error, memory, now, settings);
-    return clusterStatus(failed.observed, failed.plan.conditions, now, settings);
+    const message = `the status cannot be worked out: ${messageOf(error)}`;
+    log.error({ err: error }, message);
+    const failed = thrown(observed, new Error(message), memory, now, settings);
+    const status = clusterStatus(failed.observed, failed.plan.conditions, now, settings);
+    // The pass itself ended well: the members are as they were.
+    const { members } = (observed.cluster.known && observed.cluster.v?.status) || {};
+    return status && { ...status, members: members ?? [] };
   }
 }
 
