@@ -73,9 +73,9 @@ export async function noteDeletions({ spec: { clusterName } }: EtcdBackupObject,
       store,
     }: Target) => {
       if (id === undefined || noted !== undefined) return;
-      const deleters = runs.filter(({ status }) => status?.deletedSnapshots?.includes(id));
-      const place = deleters.length > 0 ? store() : undefined;
-      const run = place && deleters.find((each) => isDeepStrictEqual(firstOf(each), place));
+      const candidates = runs.filter(({ status }) => status?.deletedSnapshots?.includes(id));
+      const place = candidates.length > 0 ? store() : undefined;
+      const run = place && candidates.find((each) => isDeepStrictEqual(firstOf(each), place));
       if (!run) return;
       await at('before ReportDeletedSnapshot');
       const body = { metadata: { uid }, status: { [field]: run.status?.completionTime } };
