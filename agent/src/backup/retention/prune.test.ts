@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
@@ -321,5 +321,40 @@ describe('the notes of restores', () => {
     const entries = await readCatalog(store, 'orders');
     expect(entries[0]?.manifest?.source.clusterId).toBe('c0');
     expect((await prune(store, 'orders', entries, { last: 1 }, { ...context, cluster }, {})).deleted).toEqual(['a']);
+  });
+});
+
+describe('an adopted file that is overwritten', () => {
+  /** As a copy would: of the same size, with a time of its own that is older than the manifest. */
+  const overwrite = async () => {
+    await writeFile(join(root, 'orders/a.db'), Buffer.alloc(64, 'x'));
+    await utimes(join(root, 'orders/a.db'), NOW, new Date(NOW.getTime() - 5 * DAY));
+  };
+  beforeEach(async () => {
+    const bytes = Buffer.alloc(64, 'a');
+    const createdAt = new Date(NOW.getTime() - 4 * DAY).toISOString();
+    const manifest = manifestOf(bytes, bytes, { id: 'a', createdAt, source: { clusterId: 'unknown' } });
+    await putJson(new FilesystemStore({ path: root }), manifestKey('orders', 'a'), manifest, {});
+  });
+
+  test('after the listing is kept', async () => {
+    const store = new FilesystemStore({ path: root });
+    const entries = await readCatalog(store, 'orders');
+    await overwrite();
+    const pruned = await prune(store, 'orders', entries, { last: 1 }, context, {});
+    expect(pruned).toMatchObject({ deleted: ['b'], retained: ['a'] });
+    expect(await files()).toEqual(['a.db', 'a.json', 'c.db', 'c.json']);
+  });
+
+  test('after it was read again is kept', async () => {
+    class Late extends FilesystemStore {
+      override async put(...args: Parameters<FilesystemStore['put']>) {
+        const done = await super.put(...args);
+        if (args[0].endsWith('a.deleting')) await overwrite();
+        return done;
+      }
+    }
+    expect(await run(new Late({ path: root }))).toMatchObject({ deleted: ['b'], retained: ['a'] });
+    expect(await files()).toEqual(['a.db', 'a.json', 'c.db', 'c.json']);
   });
 });
