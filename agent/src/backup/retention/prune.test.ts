@@ -236,6 +236,17 @@ test.each<[string, string, (store: FilesystemStore) => Promise<void>]>([
   for (const { problem } of await readCatalog(store, 'orders')) expect(problem).toBeUndefined();
 });
 
+test('a payload without a dot in its name goes with the manifest that an earlier agent wrote for it', async () => {
+  const store = new FilesystemStore({ path: root });
+  const bytes = Buffer.alloc(64, 'n');
+  const createdAt = new Date(NOW.getTime() - 9 * DAY).toISOString();
+  const adopted = { source: { clusterId: 'unknown' }, object: { key: 'orders/node1' } };
+  await store.put('orders/node1', once(bytes));
+  await putJson(store, 'orders/node1.json', manifestOf(bytes, bytes, { id: 'node1', createdAt, ...adopted }), {});
+  expect((await run(store)).deleted).toContain('node1');
+  expect((await files()).filter((name) => name.startsWith('node1'))).toEqual([]);
+});
+
 test('a payload with the name of another snapshot, whose manifest cannot be read, is kept', async () => {
   const store = new FilesystemStore({ path: root });
   const createdAt = new Date(NOW.getTime() - 9 * DAY).toISOString();

@@ -442,6 +442,8 @@ async function hasOtherManifest(
     exactManifestKey(payload),
     ...(owner !== undefined && owner !== id ? [manifestKey(folder, owner)] : []),
   ];
-  const found = await Promise.all(others.map((key) => store.stat(key, options)));
+  // Of a name without a dot, its own manifest has the key of an exact one.
+  const asked = others.filter((key) => key !== manifestKey(folder, id));
+  const found = await Promise.all(asked.map((key) => store.stat(key, options)));
   return found.some((object) => object !== undefined);
 }
