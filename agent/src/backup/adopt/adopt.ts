@@ -28,6 +28,7 @@ import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import {
   hasNoEnding,
+  isId,
   isPackedName,
   isSnapshotId,
   isSnapshotName,
@@ -235,7 +236,7 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   const found = place(object, await readFolder(store, folder, options));
   if (judged) {
     const { at, unfit } = judged;
-    const isCounted = at !== exact || (isIn && at === beside);
+    const isCounted = at !== exact || (isIn && at === beside && isId(stemOf(basename(key))));
     const dated = unfit.createdAt ? { createdAt: unfit.createdAt, warning: undefined } : {};
     return {
       ...{ ...found, ...dated },
