@@ -84,13 +84,13 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
 }
 
 async function findingOf(
-  { node: { member }, manifest: { createdAt }, served: { here } }: ControlPlaneRequest,
+  { node: { member }, manifest: { createdAt }, served: { here, clusterIds } }: ControlPlaneRequest,
   { members, revision }: Checked,
   signal: AbortSignal,
 ): Promise<string> {
   const urls = [...members.flatMap(({ peerUrls }) => peerUrls), ...member.listenPeerUrls];
   const [trouble, answers] = await Promise.all([etcdTrouble(member), peerAnswers(urls, member, signal)]);
-  return finding({ member, trouble, here, answers, snapshot: { createdAt, revision, members } });
+  return finding({ member, trouble, here, answers, snapshot: { createdAt, revision, members, clusterIds } });
 }
 
 /** Facts to know before the first command. */
