@@ -11,7 +11,7 @@ const seen = (revision: number, clusterId = 'c0', more: Partial<Seen> = {}): See
 });
 const found = (more: Partial<FindingRequest>): string =>
   finding({
-    member: { peerUrls: url(1), listenPeerUrls: [url(1)] },
+    member: { name: 'cp1', peerUrls: url(1), listenPeerUrls: [url(1)] },
     ...{ here: [], answers: [], snapshot: { createdAt: 'T', revision: 1000, members, clusterIds: ['c0'] } },
     ...more,
   });
@@ -78,4 +78,16 @@ test('an etcd that began empty in the place of a member, or is of another cluste
       /^No quorum serves, .* cp2, cp3 began empty/,
     );
   }
+});
+
+test('a member counts once, and only as a voter of its cluster', () => {
+  const member = { name: 'cp1', peerUrls: url(1), listenPeerUrls: ['https://0.0.0.0:2380'] };
+  const twice = [answer(1), { ...answer(1), url: 'https://0.0.0.0:2380' }];
+  expect(found({ member, trouble: 'no quorum', answers: twice })).toMatch(/^No quorum serves, .*: only cp1 answers\. /);
+  const learner = { name: 'cp4', peerUrls: [url(4)], isLearner: true };
+  const withLearner = [...members, learner];
+  expect(found({ ...dead, answers: [2, 4].map((n) => answer(n, 'c0', withLearner)) })).toMatch(/^No quorum serves, /);
+  expect(found({ ...dead, answers: [2, 3].map((n) => answer(n, 'c0', withLearner)) })).toMatch(
+    /^No restore is needed .*\(cp2, cp3\)/,
+  );
 });

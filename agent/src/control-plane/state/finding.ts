@@ -4,7 +4,7 @@ import { highestOf, type Seen } from './served-revisions.ts';
 import type { SnapshotMember } from './snapshot-members.ts';
 
 export interface FindingRequest {
-  readonly member: Pick<MemberFlags, 'peerUrls' | 'listenPeerUrls'>;
+  readonly member: Pick<MemberFlags, 'name' | 'peerUrls' | 'listenPeerUrls'>;
   /** What is wrong with etcd on this node. Undefined if it is healthy. */
   readonly trouble?: string | undefined;
   /** Revisions of this node and of the members that answer. */
@@ -82,8 +82,13 @@ function clustersOf({ member, here, answers, snapshot }: FindingRequest): Cluste
     const of = answers.filter((answer) => answer.clusterId === clusterId);
     const known = [...snapshot.members, ...of.flatMap(({ members }) => members)];
     const nameAt = (url: string) => known.find(({ name, peerUrls }) => name && peerUrls.includes(url))?.name ?? url;
-    const names = [...new Set(of.map(({ url }) => nameAt(url)))].sort();
-    const size = Math.max(...of.map(({ members }) => members.length));
+    // This member may listen at other addresses than those that the others know.
+    const names = [...new Set(of.map(({ url }) => (own.has(url) ? member.name : nameAt(url))))].sort();
+    const voters = of
+      .map(({ members }) => members.filter(({ isLearner }) => !isLearner))
+      .reduce((most, each) => (each.length > most.length ? each : most));
+    const size = voters.length;
+    const answering = voters.filter(({ name }) => names.includes(name)).length;
     const seen = here.filter((each) => each.clusterId === clusterId);
     const asked = seen.filter(({ hasQuorum }) => hasQuorum !== undefined);
     const served = highestOf(asked.filter(({ hasQuorum }) => hasQuorum)).revision;
@@ -93,7 +98,7 @@ function clustersOf({ member, here, answers, snapshot }: FindingRequest): Cluste
     return {
       ...{ id: clusterId, names, size, isFresh, revision: served || highestOf(seen).revision },
       holdsData: isOurs && !isFresh && (served === 0 || served >= snapshot.revision),
-      hasQuorum: asked.length > 0 ? asked.some(({ hasQuorum }) => hasQuorum) : 2 * names.length > size,
+      hasQuorum: asked.length > 0 ? asked.some(({ hasQuorum }) => hasQuorum) : 2 * answering > size,
       isHere: of.some(({ url }) => own.has(url)),
     };
   });
