@@ -91,3 +91,11 @@ test('a member counts once, and only as a voter of its cluster', () => {
     /^No restore is needed .*\(cp2, cp3\)/,
   );
 });
+
+test('what serves clients counts, even if no peer answers', () => {
+  const here = [2, 3].map((n) => seen(1500, 'c0', { where: `etcd at https://10.0.0.${n}:2379` }));
+  expect(found({ ...dead, here })).toMatch(
+    /^No restore is needed .* \(etcd at https:\/\/10\.0\.0\.2:2379, etcd at https:\/\/10\.0\.0\.3:2379, revision 1500\)/,
+  );
+  expect(found({ here })).toMatch(/^etcd on this node is healthy and has a quorum \(etcd at /);
+});

@@ -76,21 +76,24 @@ function otherText({ id, names, revision }: Cluster, ofSnapshot: number): string
 
 const counted = (members: number): string => `${members} member${members === 1 ? '' : 's'}`;
 
-function clustersOf({ member, here, answers, snapshot }: FindingRequest): Cluster[] {
+function clustersOf({ member, trouble, here, answers, snapshot }: FindingRequest): Cluster[] {
   const own = new Set([...member.peerUrls.split(','), ...member.listenPeerUrls]);
-  return [...new Set(answers.map(({ clusterId }) => clusterId))].map((clusterId) => {
+  // A member may answer to clients alone.
+  const serving = here.filter(({ hasQuorum }) => hasQuorum).flatMap(({ clusterId }) => clusterId ?? []);
+  return [...new Set([...answers.map(({ clusterId }) => clusterId), ...serving])].map((clusterId) => {
     const of = answers.filter((answer) => answer.clusterId === clusterId);
     const known = [...snapshot.members, ...of.flatMap(({ members }) => members)];
     const nameAt = (url: string) => known.find(({ name, peerUrls }) => name && peerUrls.includes(url))?.name ?? url;
     // This member may listen at other addresses than those that the others know.
-    const names = [...new Set(of.map(({ url }) => (own.has(url) ? member.name : nameAt(url))))].sort();
+    const atPeers = of.map(({ url }) => (own.has(url) ? member.name : nameAt(url)));
     const voters = of
       .map(({ members }) => members.filter(({ isLearner }) => !isLearner))
-      .reduce((most, each) => (each.length > most.length ? each : most));
+      .reduce((most, each) => (each.length > most.length ? each : most), []);
     const size = voters.length;
-    const answering = voters.filter(({ name }) => names.includes(name)).length;
+    const answering = voters.filter(({ name }) => atPeers.includes(name)).length;
     const seen = here.filter((each) => each.clusterId === clusterId);
     const asked = seen.filter(({ hasQuorum }) => hasQuorum !== undefined);
+    const names = [...new Set(of.length > 0 ? atPeers : asked.map(({ where }) => where))].sort();
     const served = highestOf(asked.filter(({ hasQuorum }) => hasQuorum)).revision;
     const isFresh = seen.some((each) => each.isFresh);
     const isOurs =
@@ -99,7 +102,7 @@ function clustersOf({ member, here, answers, snapshot }: FindingRequest): Cluste
       ...{ id: clusterId, names, size, isFresh, revision: served || highestOf(seen).revision },
       holdsData: isOurs && !isFresh && (served === 0 || served >= snapshot.revision),
       hasQuorum: asked.length > 0 ? asked.some(({ hasQuorum }) => hasQuorum) : 2 * answering > size,
-      isHere: of.some(({ url }) => own.has(url)),
+      isHere: of.length > 0 ? of.some(({ url }) => own.has(url)) : trouble === undefined,
     };
   });
 }
