@@ -78,6 +78,7 @@ test('a quota that is raised after the restore began counts, also before etcd sh
   await setQuota(QUOTA);
   await fill((n) => `key-${n}`);
   const id = await takeSnapshot(plane, place);
+  await setQuota(QUOTA / 8);
   expectFailure(await run(restoreArgs(node, place, id, '--wait=6s')), 50, /--quota-backend-bytes allows/);
   await setQuota(10 * QUOTA);
   expect(await succeed(restoreArgs(node, place, id))).toMatchObject({ state: 'done' });
