@@ -1,11 +1,12 @@
 // Compiles the library with jsii, which refuses an API that other languages cannot call, and makes what follows from it.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { withAbsoluteLinks } from './links.mjs';
 import { normalizeModes } from './modes.mjs';
-import { withoutDicts } from './python-structs.mjs';
+import { withCheckedItems } from './python-package.mjs';
+import { readmeFor } from './readme.mjs';
 import { root } from './steps.mjs';
 
 const require = createRequire(import.meta.url);
@@ -48,20 +49,36 @@ export function document(directory, file) {
   run(directory, require.resolve('jsii-docgen/bin/jsii-docgen'), `--output=${file}`);
 }
 
-/** Makes the sources of the packages of a compiled directory for some languages: `python`, `java` or `go`. */
+/** Makes the sources of our packages for some languages: `python`, `java` or `go`. Each has the README of its language. */
+export function translateLibrary(directory, languages, outdir) {
+  for (const language of languages) {
+    writeReadme(directory, language);
+    translate(directory, [language], outdir);
+  }
+  if (languages.includes('python')) checkItems(join(outdir, 'python/src/cdk8s_etcd'));
+}
+
+function writeReadme(directory, language) {
+  const read = (path) => readFileSync(path, 'utf8');
+  const manifest = JSON.parse(read(join(directory, 'package.json')));
+  const inLanguage = readmeFor(language, read(join(root, 'README.md')), (path) => read(join(root, path)));
+  const markdown = withAbsoluteLinks(inLanguage, manifest);
+  writeFileSync(join(directory, 'README.md'), markdown);
+  const assembly = JSON.parse(read(join(directory, '.jsii')));
+  writeFileSync(join(directory, '.jsii'), JSON.stringify({ ...assembly, readme: { markdown } }, undefined, 2));
+}
+
+/** Makes the sources of the packages of a compiled directory. */
 export function translate(directory, languages, outdir) {
   const targets = languages.flatMap((language) => ['--target', language]);
   run(directory, require.resolve('jsii-pacmak/bin/jsii-pacmak'), '--code-only', ...targets, '--outdir', outdir);
-  if (languages.includes('python')) refuseDicts(join(outdir, 'python'));
 }
 
-/** Only the sources of the package: what comes with it is not Python. */
-function refuseDicts(directory) {
-  for (const file of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
-    if (!file.endsWith('.py')) continue;
-    const path = join(directory, file);
-    writeFileSync(path, withoutDicts(readFileSync(path, 'utf8')));
-  }
+/** Lets the Python package check what is in lists and maps. */
+function checkItems(directory) {
+  const module = join(directory, '__init__.py');
+  writeFileSync(module, withCheckedItems(readFileSync(module, 'utf8')));
+  cpSync(join(root, 'scripts/lib/python-checks.py'), join(directory, '_checks.py'));
 }
 
 function run(directory, program, ...args) {

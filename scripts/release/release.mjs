@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compile, translate } from '../lib/assembly.mjs';
+import { compile, translateLibrary } from '../lib/assembly.mjs';
 import { normalizeModes } from '../lib/modes.mjs';
 import { atExit } from '../lib/run.mjs';
 import { root } from '../lib/steps.mjs';
@@ -74,7 +74,7 @@ export class Release {
       this.#library = this.scratch('library');
       compile(this.#library);
     }
-    translate(this.#library, [language], packages);
+    translateLibrary(this.#library, [language], packages);
     normalizeModes(packages);
     return join(packages, language);
   }

@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compile, translate } from '../lib/assembly.mjs';
+import { compile, translate, translateLibrary } from '../lib/assembly.mjs';
 import { run, say } from '../lib/run.mjs';
 import { root } from '../lib/steps.mjs';
 
@@ -30,11 +30,18 @@ const languages = {
       await run(at('venv/bin/python'), [...pip, join(packages, 'python'), ...pinned], { timeout });
     },
     command: (file) => [at('venv/bin/python'), file],
-    // Java and Go have types for the items of a list.
+    // Java and Go have types for what is in a list or a map.
     refused: [
-      ['tolerations=[{"keey": "dedicated", "operator": "Exists"}]', 'argument tolerations'],
-      ['egress={"api_server": [{"cidr": "10.0.0.1/32", "port": [6443]}]}', 'argument api_server'],
+      ['tolerations=[{"keey": "dedicated", "operator": "Exists"}]', 'tolerations[0] must be Toleration; got dict'],
+      ['egress={"api_server": [{"cidr": "10.0.0.1/32"}]}', 'api_server[0] must be NetworkDestination; got dict'],
+      ['image_pull_secrets=("registry",)', 'image_pull_secrets must be list; got tuple'],
+      ['image_pull_secrets="registry"', 'image_pull_secrets must be list; got str'],
+      ['labels={"team": None}', "labels['team'] must be str; got None"],
+      ['labels={"team": app}', "labels['team'] must be str; got App"],
+      ['settings={"max-txn-ops": (256,)}', "settings['max-txn-ops'] must be list; got tuple"],
     ],
+    // What is right stays right.
+    taken: ['settings={"max-txn-ops": 256}', 'labels={"team": "orders"}', 'image_pull_secrets=["registry"]'],
   },
   java: {
     example: 'examples/java/Main.java',
@@ -101,7 +108,7 @@ try {
   ok(expected.status === 0, `examples/typescript/main.ts: ${expected.stderr}`);
   const messages = mistakes.map(({ change, says }) => messageOf(byNode('mistake', change(typescript)).stderr, says));
 
-  translate(library, chosen, packages);
+  translateLibrary(library, chosen, packages);
   for (const language of chosen) {
     const { example, prepare, command } = languages[language];
     const started = performance.now();
@@ -120,6 +127,10 @@ try {
         status !== 0 && stderr.includes(says),
         `${example}: accepts ${argument}, or does not say '${says}':\n${stderr}`,
       );
+    }
+    for (const argument of languages[language].taken ?? []) {
+      const { status, stderr } = synthesized('taken', source.replace('size=3', `size=3, ${argument}`), file, command);
+      ok(status === 0, `${example}: refuses ${argument}:\n${stderr}`);
     }
     say(`${example}: the same files and messages as in TypeScript`, started);
   }

@@ -13,17 +13,30 @@ import { buildIfValid } from '../validation/type-checks';
 export class RestoreSource {
   /**
    * Selects the snapshot of an `EtcdBackup` in the same namespace, by the name of that resource. It must be completed.
+   *
+   * @param backupName The name of the `EtcdBackup`.
    */
   static backup(backupName: string): RestoreSource {
     return new RestoreSource({ backupName }, problemsOf(nameProblem('backup', backupName)));
   }
 
-  /** Selects a snapshot by its id, such as `etcd-snapshot-20261121-023807-3f9c2a`. `etcd-agent list` shows the ids. */
+  /**
+   * Selects a snapshot by its id, such as `etcd-snapshot-20261121-023807-3f9c2a`. `etcd-agent list` shows the ids.
+   *
+   * @param store The store that holds the snapshot.
+   * @param snapshotId The id of the snapshot.
+   * @param options The cluster that was backed up, if it is another one.
+   */
   static snapshot(store: BackupStore, snapshotId: string, options: RestoreSourceOptions = {}): RestoreSource {
     return RestoreSource.stored(store, { snapshotId }, options, snapshotProblem(snapshotId));
   }
 
-  /** Selects a snapshot by its key within the store's folder, such as `releases/before-2.0.db`. */
+  /**
+   * Selects a snapshot by its key within the store's folder, such as `releases/before-2.0.db`.
+   *
+   * @param store The store that holds the snapshot.
+   * @param key The key, without the folder of the store.
+   */
   static key(store: BackupStore, key: string): RestoreSource {
     return RestoreSource.stored(store, { key }, {}, objectKeyProblem('key', key));
   }
@@ -31,6 +44,10 @@ export class RestoreSource {
   /**
    * Selects the newest verified snapshot that was taken before a point in time. The time is given in RFC 3339, such as
    * `2026-11-21T02:30:00Z` or, with an offset, `2026-11-21T03:30:00+01:00`.
+   *
+   * @param store The store that holds the snapshots.
+   * @param time The point in time.
+   * @param options The cluster that was backed up, if it is another one.
    */
   static latestVerifiedBefore(store: BackupStore, time: string, options: RestoreSourceOptions = {}): RestoreSource {
     const problem = timestampProblem('latestVerifiedBefore', time);

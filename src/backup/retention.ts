@@ -59,7 +59,11 @@ export interface RetentionTiers {
  * verified backup is never deleted, whatever the rules select.
  */
 export class Retention {
-  /** Keeps the newest `count` backups. */
+  /**
+   * Keeps the newest `count` backups.
+   *
+   * @param count How many backups are kept, 1 or more.
+   */
   static last(count: number): Retention {
     return Retention.tiers({ last: count });
   }

@@ -44,12 +44,20 @@ export interface ReplaceRequest {
  * down.
  */
 export class ReplacePolicy {
-  /** Replaces a member whose pod starts with an empty volume, and the requested members. */
+  /**
+   * Replaces a member whose pod starts with an empty volume, and the requested members.
+   *
+   * @param force The members to replace, whatever their state.
+   */
   static onVolumeLoss(...force: ReplaceRequest[]): ReplacePolicy {
     return ReplacePolicy.of('OnVolumeLoss', force);
   }
 
-  /** Replaces only the requested members. */
+  /**
+   * Replaces only the requested members.
+   *
+   * @param force The members to replace.
+   */
   static manual(...force: ReplaceRequest[]): ReplacePolicy {
     return ReplacePolicy.of('Manual', force);
   }

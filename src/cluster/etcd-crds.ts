@@ -47,9 +47,11 @@ export class EtcdCrds extends Construct {
     super(scope, requireFreeId(scope, id));
     requireTypes(this, props, crdsTypes);
     const all = takeName(this, 'EtcdCrds', 'definitions');
-    const isTwice = () => all.some((other) => other !== this && isAttached(other));
+    // Another chart may be for another Kubernetes cluster.
+    const isTwice = () =>
+      all.some((other) => other !== this && isAttached(other) && Chart.of(other) === Chart.of(this));
     this.node.addValidation({
-      validate: () => (isTwice() ? ['another EtcdCrds has the same definitions; remove one'] : []),
+      validate: () => (isTwice() ? ['another EtcdCrds of this chart has the same definitions; remove one'] : []),
     });
     this.annotations = { ...first, ...(props.protect === false ? {} : protection) };
     this.etcdClusters = this.include('EtcdClusters', 'etcdclusters.yaml');

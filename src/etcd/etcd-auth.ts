@@ -23,6 +23,9 @@ export class EtcdAuth {
   /**
    * Reads the user from a Secret in the backup's namespace. The default keys are those of Kubernetes' basic-auth
    * Secrets and of `kubectl create secret generic NAME --from-file=username --from-file=password`.
+   *
+   * @param secretName The name of the Secret.
+   * @param keys The keys of the Secret, if they have other names.
    */
   static fromSecret(secretName: string, keys: EtcdAuthKeys = {}): EtcdAuth {
     return buildIfValid(

@@ -12,6 +12,8 @@ export class EtcdVersion {
   /**
    * Selects another patch version, such as `3.5.35` or `v3.5.35`. The oldest supported ones are 3.5.11, 3.6.11 and
    * 3.7.0; synthesis fails for any other.
+   *
+   * @param version The version, with or without the `v`.
    */
   static of(version: string): EtcdVersion {
     return new EtcdVersion(String(version).replace(/^v/, ''));

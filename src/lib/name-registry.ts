@@ -71,11 +71,18 @@ function checkChart(construct: Construct): void {
   charts.set(chart, new Set([construct]));
   chart.node.addValidation({
     validate: () => [
-      ...problemsOf(chart.namespace === undefined ? undefined : namespaceProblem('namespace', chart.namespace)),
+      ...problemsOf(
+        chart.namespace === undefined || isTemplate(chart.namespace)
+          ? undefined
+          : namespaceProblem('namespace', chart.namespace),
+      ),
       ...collisions(chart, charts),
     ],
   });
 }
+
+/** Such as that of a Helm chart: `{{ .Release.Namespace }}`. */
+const isTemplate = (text: unknown): boolean => typeof text === 'string' && text.includes('{{');
 
 /** Two objects of this library are not reported: their constructs report them, in the words of what they are. */
 function collisions(chart: Chart, charts: Charts): string[] {

@@ -46,7 +46,11 @@ export class NetworkAccess {
     return new NetworkAccess([]);
   }
 
-  /** Allows the clients that match one of the peers. */
+  /**
+   * Allows the clients that match one of the peers.
+   *
+   * @param peers The pods or addresses that may connect.
+   */
   static peers(...peers: NetworkPeer[]): NetworkAccess {
     return buildIfValid(NetworkAccess.prototype, { peers }, peersTypes, () => new NetworkAccess(peers));
   }

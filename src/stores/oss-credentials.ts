@@ -23,6 +23,9 @@ export class OssCredentials {
   /**
    * Reads the AccessKey from a Secret in the backup's namespace. The keys are `accessKeyID` and `accessKeySecret`,
    * unless the options name others.
+   *
+   * @param secretName The name of the Secret.
+   * @param options The keys of the Secret, if they have other names.
    */
   static fromSecret(secretName: string, options: OssSecretOptions = {}): OssCredentials {
     return buildIfValid(

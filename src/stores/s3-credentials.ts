@@ -44,6 +44,9 @@ export class S3Credentials {
    * and `AWS_SECRET_ACCESS_KEY` (with `AWS_SESSION_TOKEN`), `accessKeyID` and `accessKeySecret` or `secretAccessKey`,
    * `MINIO_ACCESS_KEY` and `MINIO_SECRET_KEY`, or the AWS shared files `credentials` and `config`. Name any other keys
    * in the options.
+   *
+   * @param secretName The name of the Secret.
+   * @param options The keys of the Secret, if they have other names.
    */
   static fromSecret(secretName: string, options: S3SecretOptions = {}): S3Credentials {
     // JavaScript callers may pass undefined: that must not select workload identity.

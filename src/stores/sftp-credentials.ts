@@ -45,6 +45,9 @@ export class SftpCredentials {
    * Reads the credentials from a Secret in the backup's namespace. The agent recognizes these keys: `username`,
    * `password`, `privateKey` or `ssh-privatekey`, `passphrase`, and `knownHosts` or `known_hosts`. Either a password or
    * a private key is enough.
+   *
+   * @param secretName The name of the Secret.
+   * @param keys The keys of the Secret, if they have other names.
    */
   static fromSecret(secretName: string, keys: SftpSecretKeys = {}): SftpCredentials {
     return buildIfValid(SftpCredentials.prototype, keys, sftpSecretTypes, () => new SftpCredentials(secretName, keys));

@@ -31,6 +31,9 @@ export class EtcdClientTls {
   /**
    * Uses mutual TLS, with a Secret in the backup's namespace. The default keys are those of cert-manager and of
    * `kubectl create secret generic NAME --from-file=ca.crt --from-file=tls.crt --from-file=tls.key`.
+   *
+   * @param secretName The name of the Secret.
+   * @param keys The keys of the Secret, if they have other names.
    */
   static fromSecret(secretName: string, keys: EtcdClientTlsKeys = {}): EtcdClientTls {
     return buildIfValid(EtcdClientTls.prototype, keys, clientTlsTypes, () => EtcdClientTls.ofSecret(secretName, keys));
@@ -50,7 +53,11 @@ export class EtcdClientTls {
     ]);
   }
 
-  /** Uses TLS without a client certificate: the client verifies the server, but does not identify itself. */
+  /**
+   * Uses TLS without a client certificate: the client verifies the server, but does not identify itself.
+   *
+   * @param ca The CA that signed the certificates of the servers.
+   */
   static fromCa(ca: CaBundle): EtcdClientTls {
     return buildIfValid(
       EtcdClientTls.prototype,

@@ -20,32 +20,56 @@ const maxLength = 1024;
  * Several permissions of a user add up.
  */
 export class EtcdPermission {
-  /** Allows reading the keys that begin with a prefix, such as `/api/`. */
+  /**
+   * Allows reading the keys that begin with a prefix, such as `/api/`.
+   *
+   * @param prefix The beginning of the keys.
+   */
   static read(prefix: string): EtcdPermission {
     return EtcdPermission.ofPrefix(prefix, 'Read');
   }
 
-  /** Allows writing the keys that begin with a prefix, such as `/api/`, without reading them. */
+  /**
+   * Allows writing the keys that begin with a prefix, such as `/api/`, without reading them.
+   *
+   * @param prefix The beginning of the keys.
+   */
   static write(prefix: string): EtcdPermission {
     return EtcdPermission.ofPrefix(prefix, 'Write');
   }
 
-  /** Allows reading and writing the keys that begin with a prefix, such as `/api/`. */
+  /**
+   * Allows reading and writing the keys that begin with a prefix, such as `/api/`.
+   *
+   * @param prefix The beginning of the keys.
+   */
   static readWrite(prefix: string): EtcdPermission {
     return EtcdPermission.ofPrefix(prefix, 'ReadWrite');
   }
 
-  /** Allows reading one key. */
+  /**
+   * Allows reading one key.
+   *
+   * @param key The key.
+   */
   static readKey(key: string): EtcdPermission {
     return EtcdPermission.ofKey(key, 'Read');
   }
 
-  /** Allows writing one key, without reading it. */
+  /**
+   * Allows writing one key, without reading it.
+   *
+   * @param key The key.
+   */
   static writeKey(key: string): EtcdPermission {
     return EtcdPermission.ofKey(key, 'Write');
   }
 
-  /** Allows reading and writing one key. */
+  /**
+   * Allows reading and writing one key.
+   *
+   * @param key The key.
+   */
   static readWriteKey(key: string): EtcdPermission {
     return EtcdPermission.ofKey(key, 'ReadWrite');
   }

@@ -87,6 +87,7 @@ const onConditions: readonly (readonly [alert: string, condition: string, status
   ['EtcdStateUnknown', 'Available', 'Unknown', 'StateUnknown'],
   ['EtcdDegraded', 'Degraded', 'True', 'MemberDown'],
   ['EtcdVolumeFull', 'Degraded', 'True', 'DiskFull'],
+  ['EtcdRevocationWaits', 'CertificatesReady', 'False', 'RevokingIntermediates'],
   ['EtcdStalled', 'Stalled', 'True', 'RecordLost'],
   ['EtcdAlarm', 'Alarm', 'True', 'NoSpace'],
   ['EtcdSpecRefused', 'Accepted', 'False', 'DowngradeRefused'],

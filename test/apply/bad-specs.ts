@@ -291,7 +291,29 @@ const names: readonly Case[] = [
   ],
 ];
 
+/** Of CPU, then of memory. */
+const tooMuch = ['cpu', 'memory'].map((what) => ({ requests: { [what]: '2Gi' }, limits: { [what]: '1Gi' } }));
+const resources: readonly Case[] = ['cpu', 'memory'].flatMap((what, at): Case[] => {
+  const says = `the request of ${what} is above its limit, so no pod can start: raise the limit or lower the request`;
+  const more = { resources: tooMuch[at] };
+  return [
+    [`a schedule that requests more ${what} than its limit`, scheduled(more), says],
+    [
+      `an origin that requests more ${what} than its limit`,
+      cluster({ origin: { source: { backupName: 'a' }, ...more } }),
+      says,
+    ],
+    [`an EtcdBackup that requests more ${what} than its limit`, own(more), says],
+    [
+      `an EtcdRestore that requests more ${what} than its limit`,
+      restore({ source: { backupName: 'a' }, ...more }),
+      says,
+    ],
+  ];
+});
+
 export const badSpecs: readonly Case[] = [
+  ...resources,
   ...names,
   ...inStores,
   ...withoutImage,

@@ -122,6 +122,19 @@ test('the README of the packages for other languages has no relative link', () =
   );
 });
 
+test.each([
+  ['python', 'EtcdCluster('],
+  ['java', 'EtcdCluster.Builder'],
+  ['go', 'NewEtcdCluster('],
+])('the README of the package for %s has an app of that language, and no TypeScript', (language, call) => {
+  const read = "(path) => process.getBuiltinModule('node:fs').readFileSync(path, 'utf8')";
+  const readme = text(readFileSync('README.md', 'utf8'));
+  const inLanguage = evaluated('lib/readme.mjs', `m.readmeFor('${language}', ${readme}, ${read})`);
+  expect([...inLanguage.matchAll(/^```(\w+)$/gm)].map(([, label]) => label)).toEqual([language]);
+  expect(inLanguage).toContain(call);
+  expect(inLanguage).toContain('other-languages.md');
+});
+
 test('a guide of the npm package keeps its links to what is packed, and has those of the version for the rest', () => {
   const page =
     '[a](../../SECURITY.md#x) [b](../README.md#y) [c](../clusters/) ![d](../../bench/d.svg) [e](#e) [f](https://f)';

@@ -12,7 +12,7 @@ import {
 } from '../backup/adopt/adopt.ts';
 import type { Entry } from '../backup/catalog/catalog.ts';
 import { isRefused } from '../backup/catalog/claim.ts';
-import { revisionOf } from '../backup/catalog/manifest.ts';
+import { type Manifest, revisionOf } from '../backup/catalog/manifest.ts';
 import { AWAY, silentAmong, silentText, Turns } from '../backup/catalog/silence.ts';
 import { isSnapshotId } from '../backup/catalog/snapshot-id.ts';
 import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
@@ -38,6 +38,9 @@ interface Outcome {
   readonly sizeBytes?: number;
   readonly revision?: number;
   readonly warning?: string;
+  /** The alarms in its database, and what they mean. */
+  readonly alarms?: readonly string[];
+  readonly alarmNote?: string;
   /** What becomes of the finding of an earlier `verify`. */
   readonly finding?: string;
   /** Where the manifest is that was replaced. */
@@ -206,6 +209,7 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
       sizeBytes: manifest.content.sizeBytes,
       revision,
       warning,
+      ...alarmNote(manifest),
       ...(finding !== undefined && { finding }),
       ...(aside !== undefined && { replaced: aside }),
     };
@@ -215,6 +219,16 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
     if (isRefused(error) && settings.args.length === 0) return { key, outcome: 'skipped', detail: messageOf(error) };
     return orFailed(key, error, context);
   }
+}
+
+/** What the alarms in the database say about the snapshot. */
+function alarmNote({ source: { alarms } }: Manifest): Pick<Outcome, 'alarms' | 'alarmNote'> {
+  if (alarms.length === 0) return {};
+  const isCorrupt = alarms.includes('CORRUPT');
+  const alarmNote = isCorrupt
+    ? 'its database has a CORRUPT alarm, so the data may be those of a damaged member: it is SUSPECT and does not count as verified'
+    : 'its database has a NOSPACE alarm: a restored etcd refuses writes until it is defragmented and the alarm is cleared';
+  return { alarms, alarmNote };
 }
 
 /** What fails for one file does not keep the others from being adopted. */
@@ -251,16 +265,18 @@ function describe(
 ): CommandResult {
   const count = (what: RegExp) => outcomes.filter(({ outcome }) => what.test(outcome)).length;
   const counts = { adopted: count(/adopted$/), skipped: count(/^skipped$/), failed: count(/^failed$/) };
-  const rows = outcomes.map(({ key, id, createdAt, sizeBytes, outcome, warning, finding, replaced, detail }) => [
-    key,
-    outcome,
-    id ?? '',
-    createdAt ?? '',
-    sizeBytes === undefined ? '' : formatBytes(sizeBytes),
-    [warning, replaced && replacedText(replaced), finding, id ? undefined : detail]
-      .filter((note) => note !== undefined)
-      .join('; '),
-  ]);
+  const rows = outcomes.map(
+    ({ key, id, createdAt, sizeBytes, outcome, warning, alarmNote, finding, replaced, detail }) => [
+      key,
+      outcome,
+      id ?? '',
+      createdAt ?? '',
+      sizeBytes === undefined ? '' : formatBytes(sizeBytes),
+      [warning, alarmNote, replaced && replacedText(replaced), finding, id ? undefined : detail]
+        .filter((note) => note !== undefined)
+        .join('; '),
+    ],
+  );
   return {
     exitCode: others.isFound ? ExitCode.nothingThere : exitCodeOf(outcomes),
     text: [

@@ -13,6 +13,8 @@ export interface ApiAccess {
   readonly namespace?: string;
   /** Called for every request, because tokens and certificates are replaced while the process runs. */
   options(): Promise<RequestOptions>;
+  /** Forgets credentials that the API server has refused. True: others can be had. */
+  renew?(): boolean;
 }
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -86,6 +88,12 @@ export class ApiClient {
 
   async get<T extends KubeObject>(path: string, query?: Query): Promise<T> {
     return withoutOwners(path, await this.#call<T>('GET', path, { query }));
+  }
+
+  /** From the API server's cache, which may be some seconds old: that costs etcd nothing. */
+  async cachedMetadata(path: string): Promise<KubeObject> {
+    const call = { query: { resourceVersion: '0' }, accept: partial('PartialObjectMetadata') };
+    return withoutOwners(path, await this.#call<KubeObject>('GET', path, call));
   }
 
   /** Reads every page. Returns the current state from etcd, never from the API server's cache. */
@@ -215,7 +223,7 @@ export class ApiClient {
     }
   }
 
-  async #send(method: string, path: string, call: Call): Promise<IncomingMessage> {
+  async #send(method: string, path: string, call: Call, renewed = false): Promise<IncomingMessage> {
     const { server } = this.#access;
     const { headers, ...options } = await this.#access.options();
     const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
@@ -236,6 +244,11 @@ export class ApiClient {
     };
     const send = server.protocol === 'http:' ? requestHttp : requestHttps;
     const response = await answerOf(send(all), body);
+    // Nothing was done yet.
+    if (response.statusCode === 401 && !renewed && this.#access.renew?.()) {
+      response.resume();
+      return this.#send(method, path, call, true);
+    }
     const date = Date.parse(response.headers.date ?? '');
     if (!Number.isNaN(date)) this.#answered = { date, tick: performance.now() };
     const status = response.statusCode ?? 0;

@@ -42,13 +42,18 @@ export class ExecCredential {
     this.#credential = running;
     running.then(
       ({ expirationTimestamp }) => {
-        if (expirationTimestamp !== undefined) this.#until = Date.parse(expirationTimestamp) || 0;
+        this.#until = expirationTimestamp === undefined ? Number.MAX_VALUE : Date.parse(expirationTimestamp) || 0;
       },
       () => {
         this.#until = 0;
       },
     );
     return running;
+  }
+
+  /** The API server has refused it. One that is being made is another. */
+  forget(): void {
+    if (Number.isFinite(this.#until)) this.#until = 0;
   }
 
   async #run(): Promise<Credential> {

@@ -40,6 +40,10 @@ export async function kubeConfigAccess(choice: Choice = {}, env: NodeJS.ProcessE
     server,
     context,
     ...(namespace === undefined ? {} : { namespace }),
+    renew: () => {
+      exec?.forget();
+      return exec !== undefined;
+    },
     options: async () => {
       const options: RequestOptions = {};
       try {

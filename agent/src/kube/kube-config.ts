@@ -125,13 +125,17 @@ function select(merged: Merged, wanted: string | undefined): KubeConfig {
 
 function clusterOf(name: string, entry: Entry): Cluster {
   const { value } = entry;
-  const server = text(value.server)?.replace(/\/$/, '');
-  if (server === undefined || !URL.canParse(server)) throw mistake(`the cluster '${name}' has no valid server`);
+  const given = text(value.server)?.replace(/\/$/, '');
+  const authority = dataOrFile(entry, 'certificate-authority', ['caData', 'caFile']);
+  const skipTLSVerify = value['insecure-skip-tls-verify'] === true;
+  const isSecure = skipTLSVerify || Object.values(authority).some((each) => each !== undefined);
+  const server = given && (/^https?:\/\//i.test(given) ? given : `${isSecure ? 'https' : 'http'}://${given}`);
+  if (!server || !URL.canParse(server)) throw mistake(`the cluster '${name}' has no valid server`);
   return {
     name,
     server,
-    skipTLSVerify: value['insecure-skip-tls-verify'] === true,
-    ...dataOrFile(entry, 'certificate-authority', ['caData', 'caFile']),
+    skipTLSVerify,
+    ...authority,
     tlsServerName: text(value['tls-server-name']),
     proxyUrl: text(value['proxy-url']),
   } as Cluster;
@@ -190,8 +194,14 @@ function extensionOf(cluster: Fields): unknown {
 }
 
 const fields = (value: unknown): Fields => (value && typeof value === 'object' ? (value as Fields) : {});
-const text = (value: unknown): string | undefined =>
-  value === undefined || value === null || value === '' ? undefined : String(value);
+
+/** A number is refused as by kubectl: digits of a token may be lost. */
+function text(value: unknown): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value !== 'string') throw mistake(`${JSON.stringify(value)} is not a text; put quotes around it`);
+  return value;
+}
+
 const path = (value: unknown, directory: string): string | undefined => {
   const given = text(value);
   return given === undefined ? undefined : resolve(directory, given);

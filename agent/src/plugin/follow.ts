@@ -35,7 +35,7 @@ export async function follow<T extends KubeObject>({
   share,
   progress,
 }: Following<T>): Promise<T | undefined> {
-  const started = Date.now();
+  const started = performance.now();
   for (let before = ''; !terminal.signal.aborted; ) {
     const seen = await look(session, terminal, async () => {
       const object = await session.client.get<T>(path);
@@ -44,7 +44,7 @@ export async function follow<T extends KubeObject>({
     if (seen) {
       const { object, phase = 'Pending', reason = '', message = '' } = seen;
       const text = plain(`${object.metadata.name}: ${phase}${reason ? ` (${reason})` : ''}`);
-      const elapsed = Date.now() - started;
+      const elapsed = performance.now() - started;
       const done = share?.(object, elapsed);
       terminal.draw([text, done !== undefined && bar(done, 16), formatAge(elapsed)].filter(Boolean).join(' '));
       const ended = isOver({ status: { phase } });

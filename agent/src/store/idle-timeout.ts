@@ -76,6 +76,14 @@ export class IdleTimeoutStore implements Store {
     return this.#call(`delete ${key}`, options, (store, within) => store.delete(key, within));
   }
 
+  isRetained(key: string, options: CallOptions = {}): Promise<boolean> {
+    return this.#call(
+      `stat ${key}`,
+      options,
+      async (store, within) => (await store.isRetained?.(key, within)) ?? false,
+    );
+  }
+
   sweep(prefix: string, age: number, options: CallOptions = {}): Promise<number> {
     return this.#call(`sweep ${prefix}`, options, (store, within) => store.sweep(prefix, age, within));
   }

@@ -49,6 +49,10 @@ export class OwingStore implements Store {
     return this.#until(`delete ${key}`, this.#store.delete(key, options));
   }
 
+  async isRetained(key: string, options?: CallOptions): Promise<boolean> {
+    return this.#store.isRetained ? this.#until(`stat ${key}`, this.#store.isRetained(key, options)) : false;
+  }
+
   sweep(prefix: string, age: number, options?: CallOptions): Promise<number> {
     return this.#until(`sweep ${prefix}`, this.#store.sweep(prefix, age, options));
   }

@@ -71,6 +71,9 @@ export interface Store {
    */
   delete(key: string, options?: CallOptions): Promise<'deleted' | 'retained'>;
 
+  /** Whether `delete` would resolve to `retained`, as far as the store can say. Only stores that can have this method. */
+  isRetained?(key: string, options?: CallOptions): Promise<boolean>;
+
   /**
    * Removes leftovers of unfinished puts under the prefix that are older than `age` milliseconds by the store's
    * clock. Returns their number.

@@ -118,6 +118,7 @@ test('etcd of another release, and data of another cluster, are not served', asy
 
 test('a member that could not join gets the newer permit of its volume, and of no other', async () => {
   await using member = await TestMember.make();
+  const restore = { id: 'r', source: { url: 'https://job/snapshot', token: '', sha256: 'a' }, bumpRevision: 1 };
   const joins = (change: Partial<Permit>): Permit => ({
     ...member.permit,
     ...{ id: 'p2', mode: 'existing', memberId: 'a9', initialCluster: `db-0=${member.config.peerUrl},db-1=http://x:1` },
@@ -129,7 +130,7 @@ test('a member that could not join gets the newer permit of its volume, and of n
   await member.until({ state: 'Starting', recordRev: 1 });
   await member.record({ permits: { 0: joins({ epoch: 2 }) } });
   await member.until({ recordRev: 2 });
-  await member.record({ permits: { 0: joins({ mode: 'restore' }) } });
+  await member.record({ permits: { 0: joins({ mode: 'restore', restore }) } });
   await member.until({ recordRev: 3 });
   expect(await readFile(join(member.dir, 'etcd.yaml'), 'utf8')).not.toMatch(/db-1/);
 

@@ -28,6 +28,8 @@ let certificates: Certificates;
 let ca: string;
 let directory: string;
 let seen: { who: string; headers: IncomingHttpHeaders; certificate?: string }[] = [];
+/** The servers answer 401. */
+let refuses = false;
 const servers = new Map<string, Server>();
 /** Of plain HTTP, as of `kubectl proxy`. It is a proxy too, and then answers as the server behind it would. */
 const plain = createHttpServer((request, response) => answer('plain', request, response));
@@ -61,8 +63,10 @@ afterAll(async () => {
 function answer(who: string, { headers, socket }: IncomingMessage, response: ServerResponse): void {
   const certificate = (socket as TLSSocket).getPeerCertificate?.()?.subject?.CN as string | undefined;
   seen.push({ who, headers, ...(certificate === undefined ? {} : { certificate }) });
-  response.writeHead(404, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 404 }));
+  if (refuses) response.writeHead(401).end('{}');
+  else response.writeHead(404, { 'content-type': 'application/json' });
+  if (!refuses)
+    response.end(JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 404 }));
 }
 
 beforeEach(async () => {
@@ -213,6 +217,15 @@ describe('a credential plugin', () => {
     expect(await both({ KUBECONFIG: paths('kube/config') })).toBe('refused');
   });
 
+  test('whose token is refused is run again, once', async () => {
+    await write('kube/bin/login', `#!/bin/sh\necho x >> ${directory}/runs\n${printing('old').split('\n')[1]}\n`, 0o700);
+    await write('kube/config', config('staging', { user: exec() }));
+    refuses = true;
+    await reach(process.execPath, [program, 'list'], { KUBECONFIG: paths('kube/config') });
+    refuses = false;
+    expect(await readFile(join(directory, 'runs'), 'utf8')).toBe('x\nx\n');
+  });
+
   test('that must ask is refused without a terminal', async () => {
     await write('kube/bin/login', printing('asked'), 0o700);
     await write('kube/config', config('staging', { user: exec({ interactiveMode: 'Always' }) }));
@@ -248,6 +261,21 @@ test('certificates, relative to the kubeconfig, and in one way only', async () =
 test('a context without its user goes without credentials', async () => {
   await write('config', config('staging', { users: [] as object }));
   expect(await both({ KUBECONFIG: paths('config') })).toEqual({ who: 'staging', headers: {} });
+});
+
+test('a server without a scheme is https where an authority is given', async () => {
+  const server = origin('staging').replace('https://', '');
+  await write('config', config('staging', { cluster: { server } as object }));
+  expect(await both({ KUBECONFIG: paths('config') })).toMatchObject({ who: 'staging' });
+  const plain = { server: origin('plain').replace('http://', ''), 'certificate-authority-data': '' };
+  await write('config', config('staging', { cluster: plain as object }));
+  expect(await both({ KUBECONFIG: paths('config') })).toMatchObject({ who: 'plain' });
+});
+
+test('a number is not a token', async () => {
+  const written = config('staging', { user: { token: 'NUMBER' } }).replace('"NUMBER"', '12345678901234567890');
+  await write('config', written);
+  expect(await both({ KUBECONFIG: paths('config') })).toBe('refused');
 });
 
 test('plain HTTP gets no credentials', async () => {

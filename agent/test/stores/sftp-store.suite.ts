@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once as happened } from 'node:events';
-import { mkdir, readdir, readFile, truncate, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExitCode } from '../../src/lib/errors.ts';
@@ -74,6 +74,41 @@ describe('OpenSSH', () => {
     store = await open(server, 'contract/some/folder');
   });
   storeContract(() => ({ store, rests: () => restsIn(server, 'contract') }), 300);
+
+  test('a link to a file beside it is not an object of its own; one to elsewhere is', async () => {
+    const links = await open(server, 'links');
+    await links.put('orders/a.db', once('a'));
+    await links.put('elsewhere/b.db', once('b'));
+    await symlink('a.db', join(server.directory, 'links/orders/latest.db'));
+    await symlink('../elsewhere/b.db', join(server.directory, 'links/orders/b.db'));
+    await symlink('nowhere', join(server.directory, 'links/orders/broken.db'));
+    expect(await keysOf(links, 'orders/')).toEqual(['orders/a.db', 'orders/b.db']);
+    expect(await links.stat('orders/latest.db')).toMatchObject({ linkTo: 'orders/a.db', size: 1 });
+    expect((await links.stat('orders/b.db'))?.linkTo).toBeUndefined();
+    const found = [];
+    for await (const link of links.links!('orders/')) found.push(link);
+    expect(found).toEqual([expect.objectContaining({ key: 'orders/latest.db', linkTo: 'orders/a.db' })]);
+    expect((await read(links, 'orders/latest.db')).toString()).toBe('a');
+    await links.delete('orders/latest.db');
+    expect(await keysOf(links, 'orders/')).toEqual(['orders/a.db', 'orders/b.db']);
+  });
+
+  test('a folder that is a link to elsewhere is listed, once, and one that leads back is not', async () => {
+    const linked = await open(server, 'linked');
+    const away = await open(server, 'away');
+    await linked.put('own/a.db', once('a'));
+    await away.put('prod/orders/b.db', once('b'));
+    const at = (name: string) => join(server.directory, name);
+    await symlink('../away/prod', at('linked/prod'));
+    await symlink('../away/prod', at('linked/same'));
+    await symlink('own', at('linked/own-too'));
+    await symlink('..', at('linked/around'));
+    await symlink('..', at('away/prod/orders/back'));
+    const keys = await keysOf(linked, '');
+    expect(keys).toEqual(['own/a.db', expect.stringMatching(/^(prod|same)\/orders\/b\.db$/)]);
+    expect(await keysOf(linked, 'prod/orders/')).toEqual(['prod/orders/b.db']);
+    expect((await read(linked, 'prod/orders/b.db')).toString()).toBe('b');
+  });
 
   test('a directory below that of the login', async () => {
     const { host, port, credentialsDirectory, username } = server;

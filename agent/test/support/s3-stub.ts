@@ -20,6 +20,8 @@ export interface StubAnswer {
   readonly message?: string;
   readonly body?: string | Buffer;
   readonly headers?: Record<string, string>;
+  /** Headers that this answer lacks. */
+  readonly lacks?: readonly string[];
   /** Breaks the connection after this number of bytes of the body. */
   readonly cutAt?: number;
   /** Stalls after this number of bytes of the body. */
@@ -121,11 +123,12 @@ export class S3Stub implements AsyncDisposable {
   }
 
   async #send({ method }: StubRequest, answer: StubAnswer, response: ServerResponse): Promise<void> {
-    const { status, code, message, headers, cutAt, stallAt } = answer;
+    const { status, code, message, headers, lacks = [], cutAt, stallAt } = answer;
     const error = `<Error><Code>${code}</Code><Message>${xml(message ?? '')}</Message></Error>`;
     const body = Buffer.from(answer.body ?? (code ? error : ''));
     const length = { 'content-length': String(body.length) };
-    response.writeHead(status, { date: this.#now().toUTCString(), ...(status === 204 ? {} : length), ...headers });
+    const all = { date: this.#now().toUTCString(), ...(status === 204 ? {} : length), ...headers };
+    response.writeHead(status, Object.fromEntries(Object.entries(all).filter(([name]) => !lacks.includes(name))));
     if (method === 'HEAD') return void response.end();
     const at = cutAt ?? stallAt;
     if (at === undefined) return void response.end(body);

@@ -9,7 +9,11 @@ import { buildIfValid } from '../../validation/type-checks';
  * the database grows until it reaches its quota. Compaction never removes the current value of a key.
  */
 export class AutoCompaction {
-  /** Compacts the history that is older than this. A watch that was disconnected for longer must list again. */
+  /**
+   * Compacts the history that is older than this. A watch that was disconnected for longer must list again.
+   *
+   * @param retention How long history is kept.
+   */
   static periodic(retention: Duration): AutoCompaction {
     return buildIfValid(
       AutoCompaction.prototype,
@@ -19,7 +23,11 @@ export class AutoCompaction {
     );
   }
 
-  /** Keeps the last `count` revisions, whatever their age. */
+  /**
+   * Keeps the last `count` revisions, whatever their age.
+   *
+   * @param count How many revisions are kept, 1 or more.
+   */
   static revisions(count: number): AutoCompaction {
     const valid = Number.isSafeInteger(count) && count > 0;
     return new AutoCompaction(

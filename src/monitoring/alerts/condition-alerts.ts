@@ -138,6 +138,15 @@ const conditionAlerts: readonly ConditionAlert[] = [
     summary: 'A certificate is not valid, or will not be renewed in time. Do what the reason says.',
   },
   {
+    name: 'EtcdRevocationWaits',
+    severity: 'warning',
+    condition: 'CertificatesReady',
+    status: 'False',
+    only: ['RevokingIntermediates'],
+    for: '1h',
+    summary: 'A revocation is not complete. The message of CertificatesReady names who may still use what was revoked.',
+  },
+  {
     name: 'EtcdRootExpires',
     severity: 'warning',
     condition: 'CertificatesReady',

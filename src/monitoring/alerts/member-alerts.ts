@@ -1,5 +1,8 @@
 import { type Alert, type AlertScope, conditionIs, series } from './alert';
 
+/** Bytes of a file of etcd's log. With less free, the volume counts as full. */
+const logFile = 64 * 2 ** 20;
+
 /** Returns the alerts on what etcd and the agent beside it report of themselves. They also work without a reconciler. */
 export function alertsOnMembers(scope: AlertScope): Alert[] {
   const of = (metric: string, ...more: string[]) => series(metric, scope, ...more);
@@ -9,6 +12,7 @@ export function alertsOnMembers(scope: AlertScope): Alert[] {
   // Without a reconciler there are no conditions.
   const unless = (condition: string, reason?: string) =>
     `unless on (namespace, etcd_cluster) ${conditionIs(scope, condition, 'status="True"', ...(reason ? [`reason="${reason}"`] : []))}`;
+  const free = of('etcd_agent_volume_free_bytes');
   const left = `${of('etcd_agent_certificate_expiry_timestamp_seconds')} - time()`;
   return [
     {
@@ -36,7 +40,8 @@ export function alertsOnMembers(scope: AlertScope): Alert[] {
     {
       name: 'EtcdVolumeAlmostFull',
       severity: 'critical',
-      expr: `${of('etcd_agent_volume_free_bytes')} / ${of('etcd_agent_volume_size_bytes')} < 0.1 ${unless('Degraded', 'DiskFull')}`,
+      // One that is full has its own alert; those of other members have not.
+      expr: `${free} / ${of('etcd_agent_volume_size_bytes')} < 0.1 and (${free} >= ${logFile} or ${free} ${unless('Degraded', 'DiskFull')})`,
       for: '10m',
       summary:
         'The volume of pod {{ $labels.pod }} has {{ $value | humanizePercentage }} of its space left. Free space before etcd stops.',

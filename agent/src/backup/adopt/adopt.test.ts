@@ -16,6 +16,8 @@ import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 let saved: Buffer;
 let later: Buffer;
 let larger: Buffer;
+/** Its database has a CORRUPT alarm. */
+let alarmed: Buffer;
 beforeAll(async () => {
   await using etcd = await EtcdCluster.start();
   await etcd.put(20);
@@ -24,6 +26,9 @@ beforeAll(async () => {
   later = (await saveSnapshot(etcd)).snapshot;
   await etcd.put(1_000);
   larger = (await saveSnapshot(etcd)).snapshot;
+  const body = JSON.stringify({ action: 'ACTIVATE', memberID: '1', alarm: 'CORRUPT' });
+  await fetch(`${etcd.endpoints[0]}/v3/maintenance/alarm`, { method: 'POST', body });
+  alarmed = (await saveSnapshot(etcd)).snapshot;
 });
 
 let path: string;
@@ -1148,4 +1153,15 @@ test('a file under an exact key that is written again is adopted again by its ke
   expect(await adopt('etcd.db')).toMatchObject({ data: { adopted: 1 } });
   expect(await runHere(...fetched, `--to=${to}`)).toMatchObject({ exitCode: 0 });
   expect(await readFile(to)).toEqual(larger);
+});
+
+test('a database with a CORRUPT alarm is adopted as suspect, and the command says so', async () => {
+  await put('orders/snapshot-20261120-023807.db', alarmed);
+  const { exitCode, text, data } = await adopt();
+  expect([exitCode, text]).toEqual([0, expect.stringContaining('its database has a CORRUPT alarm')]);
+  const [{ id, alarms }] = data.snapshots;
+  expect(alarms).toEqual(['CORRUPT']);
+  const { source, verified } = JSON.parse(await readFile(join(path, `orders/${id}.json`), 'utf8'));
+  expect([source, verified]).toEqual([expect.objectContaining({ alarms, suspect: ['Corrupt'] }), undefined]);
+  expect((await list()).snapshots).toEqual([expect.objectContaining({ id, suspect: ['Corrupt'] })]);
 });

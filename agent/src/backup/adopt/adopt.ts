@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path/posix';
+import { alarmsIn } from '../../etcd/offline/database-check.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import { quoted } from '../../lib/quoted.ts';
@@ -406,18 +407,17 @@ async function describeAdoptable(found: Found, context: AdoptContext): Promise<A
   const { key } = object;
   // Before the payload is read: what `verify` finds meanwhile stands.
   const earlier = await readEarlier(context.store, found.manifestKey, id, context);
-  const { content, stored, encoding, revision, storageVersion, members } = await inspectSnapshot(
-    context.store,
-    object,
-    context,
-  );
+  const inspected = await inspectSnapshot(context.store, object, context);
+  const { content, stored, encoding, revision, storageVersion, members } = inspected;
+  const alarms = alarmsIn(inspected);
+  const isSuspect = alarms.includes('CORRUPT');
   const finishedAt = new Date();
   const manifest: Manifest = {
     schema: MANIFEST_SCHEMA,
     id,
     createdAt: createdAt.toISOString(),
     cluster: { name: context.cluster, namespace: context.namespace },
-    source: { clusterId: 'unknown', storageVersion, alarms: [] },
+    source: { clusterId: 'unknown', storageVersion, alarms, ...(isSuspect && { suspect: ['Corrupt'] }) },
     members: [...members],
     content: { ...content, revision },
     object: { key, ...stored, ...encoding, modified: object.modified.toISOString() },
@@ -427,7 +427,7 @@ async function describeAdoptable(found: Found, context: AdoptContext): Promise<A
       seconds: (finishedAt.getTime() - startedAt.getTime()) / 1000,
     },
     trigger: 'adopted',
-    verified: { level: 'open', at: finishedAt.toISOString() },
+    ...(!isSuspect && { verified: { level: 'open' as const, at: finishedAt.toISOString() } }),
     agent: { version: context.agentVersion },
   };
   return { manifest, revision, warning, ...(earlier && { earlier }) };

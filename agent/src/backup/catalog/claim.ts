@@ -16,11 +16,26 @@ export async function claim(
   document: { readonly id: string },
   options: CallOptions,
 ): Promise<boolean> {
-  await putJson(store, key, document, { ...options, onlyNew: true }).catch((error) => {
-    if (!isRefused(error)) throw error;
-  });
+  const isWritten = await putJson(store, key, document, { ...options, onlyNew: true }).then(
+    () => true,
+    (error) => {
+      if (!isRefused(error)) throw error;
+      return false;
+    },
+  );
   const there = await orNothing(readDocument(store, key, options));
-  return there?.id === document.id;
+  if (there !== undefined || !isWritten) return there?.id === document.id;
+  throw new HiddenWriteError(store.url, key);
+}
+
+/** The store does not show what it has just stored. */
+export class HiddenWriteError extends AgentError {
+  constructor(url: string, key: string) {
+    super(
+      ExitCode.storeUnreachable,
+      `${url}: does not show ${key} right after it was written, so it cannot be known whether another run has it; try again, or use a store that shows what it has stored`,
+    );
+  }
 }
 
 /** Whether what the store has is this document. */

@@ -49,6 +49,35 @@ test('a snapshot whose payload alone is locked stays unchanged and is reported a
   expect(await readFile(join(root, 'orders/a.json'))).toEqual(manifest);
 });
 
+describe('an object lock', () => {
+  /** Locks whatever is written, as a bucket with a default retention. The lock of these snapshots ends later, or never. */
+  function locking(isRetained?: Store['isRetained']) {
+    const store = new FilesystemStore({ path: root });
+    const put = store.put.bind(store);
+    const written: string[] = [];
+    const noting: Store['put'] = async (key, ...rest) => {
+      written.push(key);
+      return put(key, ...rest);
+    };
+    Object.assign(store, { put: noting, delete: async () => 'retained', ...(isRetained && { isRetained }) });
+    return { store, written };
+  }
+
+  test.each(['a.db', 'a.json'])('nothing is written for a snapshot whose %s the store says is locked', async (name) => {
+    const { store, written } = locking(async (key) => key === `orders/${name}`);
+    expect(await run(store)).toMatchObject({ deleted: [], retained: expect.arrayContaining(['a']) });
+    expect(written.filter((key) => key.startsWith('orders/a.'))).toEqual([]);
+  });
+
+  test('a marker that is locked is not written again', async () => {
+    const { store, written } = locking();
+    expect(await run(store)).toMatchObject({ deleted: [], retained: ['a', 'b'] });
+    expect(written).toEqual(['orders/a.deleting', 'orders/b.deleting']);
+    expect(await run(store)).toMatchObject({ deleted: [], retained: ['a', 'b'] });
+    expect(written).toHaveLength(2);
+  });
+});
+
 test('a killed deletion leaves a marker that names the payload', async () => {
   class Killed extends FilesystemStore {
     override async delete(key: string) {

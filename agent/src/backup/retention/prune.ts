@@ -369,6 +369,7 @@ async function deleteSnapshot(
   const text = payload && (await orNothing(readText(store, first, options)));
   // Another run is deleting the snapshot at the same time, and deletes the rest of it.
   if (payload && text === undefined) return 'deleted';
+  for (const key of payload ? [payload, first] : []) if (await store.isRetained?.(key, options)) return 'retained';
   const marker = deletingKey(folder, id);
   const isMarked = payload !== undefined && (await mark(store, marker, payload, options));
   const unmark = async () => {
@@ -402,10 +403,13 @@ async function deleteSnapshot(
   return 'deleted';
 }
 
-/** Without the marker, a payload that a killed run leaves may be kept for good. */
+/**
+ * Without the marker, a payload that a killed run leaves may be kept for good. One that an object lock keeps there is not written
+ * again: each write would be one more locked version.
+ */
 async function mark(store: Store, marker: string, payload: string, options: CallOptions): Promise<boolean> {
   try {
-    await putJson(store, marker, { payload }, options);
+    if (!(await store.stat(marker, options))) await putJson(store, marker, { payload }, options);
     return true;
   } catch (error) {
     if (!isRefusal(error)) throw error;

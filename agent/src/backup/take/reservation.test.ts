@@ -2,10 +2,11 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { readCatalog } from '../catalog/catalog.ts';
 import { listNames } from '../catalog/names.ts';
-import { sweepReserved } from './reservation.ts';
+import { reserve, sweepReserved } from './reservation.ts';
 
 const hour = 3_600_000;
 
@@ -70,4 +71,17 @@ test.each([
   for (const name of anew) await write(name, 0);
   expect(await sweepReserved(store, 'orders', names, 24 * hour, await readCatalog(store, 'orders'), {})).toEqual([]);
   expect(await left()).toEqual([...anew, 'newer.db', 'newer.json', 'older.db', 'older.json'].sort());
+});
+
+test('in a store that hides fresh writes, no name can be reserved, and nothing is left behind', async () => {
+  class Hiding extends FilesystemStore {
+    override async get(key: string): ReturnType<FilesystemStore['get']> {
+      throw new AgentError(ExitCode.nothingThere, `has no ${key}`);
+    }
+  }
+  await expect(reserve(new Hiding({ path: root }), 'orders', 'nightly', {})).rejects.toMatchObject({
+    exitCode: ExitCode.storeUnreachable,
+    message: expect.stringContaining('does not show orders/nightly.reserved right after it was written'),
+  });
+  expect(await readdir(root)).toEqual([]);
 });

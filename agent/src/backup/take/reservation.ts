@@ -1,6 +1,6 @@
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, PAYLOAD } from '../catalog/catalog.ts';
-import { claim } from '../catalog/claim.ts';
+import { claim, HiddenWriteError } from '../catalog/claim.ts';
 import { manifestKey, pinKey, reservationKey } from '../catalog/keys.ts';
 import { areOld, type Names, restsUnder } from '../catalog/names.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
@@ -14,7 +14,11 @@ const LEFTOVER = /^\.(db(\.gz|\.zst)?(\.age)?|extra\.tar\.age)$/;
 /** Reserves a name. Returns false if another run has reserved it or an object exists under it. */
 export async function reserve(store: Store, folder: string, name: string, options: CallOptions): Promise<boolean> {
   const key = reservationKey(folder, name);
-  if (!(await claim(store, key, { id: newSnapshotId(new Date()) }, options))) return false;
+  const isOurs = await claim(store, key, { id: newSnapshotId(new Date()) }, options).catch(async (error) => {
+    if (error instanceof HiddenWriteError) await discard(store, key);
+    throw error;
+  });
+  if (!isOurs) return false;
   for await (const object of store.list(`${folder}/${name}.`, options)) {
     if (object.key === key) continue;
     await discard(store, key);

@@ -5,6 +5,7 @@ import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
 import { fetchSource, type Source } from '../../backup/restore/fetch-source.ts';
 import type { BackupOutcome, Origin, RunContext, StoreRequest } from '../../backup/take/request.ts';
 import { storeSnapshot } from '../../backup/take/store-snapshot.ts';
+import { alarmsIn } from '../../etcd/offline/database-check.ts';
 import { SnapshotCheck, type SnapshotStream, type SnapshotSums } from '../../etcd/snapshot-stream.ts';
 import { loadPeerTls, loadTls, mergeTls, type TlsMaterial } from '../../etcd/tls.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
@@ -100,7 +101,7 @@ const tlsOf = async (settings: Settings): Promise<TlsMaterial | undefined> =>
 
 function originOf({ url, clusterId }: Salvaged, status: RestoredSnapshot, sums: SnapshotSums, file: string): Origin {
   return {
-    source: { clusterId, endpoint: new URL(url).origin, role: 'survivor', alarms: [] },
+    source: { clusterId, endpoint: new URL(url).origin, role: 'survivor', alarms: alarmsIn(status) },
     comparison: 'a survivor is not compared with other members',
     revision: status.revision,
     open: async () => streamOf(file, sums, status.storageVersion),

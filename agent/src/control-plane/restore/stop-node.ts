@@ -33,7 +33,7 @@ export async function stopNode(journal: Journal, context: RestoreContext): Promi
   if (node.kind !== 'static-pod' && (await etcdStillRunning(node))) {
     context.log.warn(`stop etcd now, because the agent does not: ${stopCommand(node.kind)}`);
   }
-  const movedAt = Date.now();
+  const movedAt = performance.now();
   const endAll = ending([...API_MANIFESTS, ETCD_MANIFEST], journal, context);
   let ended = false;
   return waitUntilClear(async () => {
@@ -42,7 +42,7 @@ export async function stopNode(journal: Journal, context: RestoreContext): Promi
       ended = (await endAll()) || ended;
       return reason;
     }
-    return ended && Date.now() < movedAt + NOTICED ? 'the kubelet may not have read its folder yet' : undefined;
+    return ended && performance.now() < movedAt + NOTICED ? 'the kubelet may not have read its folder yet' : undefined;
   }, context);
 }
 
@@ -55,10 +55,10 @@ function ending(
   { manifests, content }: Journal,
   { log }: RestoreContext,
 ): () => Promise<boolean> {
-  const since = Date.now();
+  const since = performance.now();
   const sent = new Map<number, NodeJS.Signals>();
   return async () => {
-    const ran = Date.now() - since;
+    const ran = performance.now() - since;
     if (ran < END_AFTER) return false;
     const signal = ran < KILL_AFTER ? 'SIGTERM' : 'SIGKILL';
     for (const name of names) {

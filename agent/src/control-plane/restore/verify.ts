@@ -66,8 +66,8 @@ export async function verifyUntilHealthy(
       clearSince = undefined;
       return report.problems.join('; ');
     }
-    clearSince ??= Date.now();
-    return Date.now() < clearSince + settle
+    clearSince ??= performance.now();
+    return performance.now() < clearSince + settle
       ? 'no problems; kubelets may still report pods that are not ready'
       : undefined;
   };

@@ -22,16 +22,16 @@ export async function waitUntilClear(
   check: () => Promise<string | undefined>,
   { limit, signal, log }: Waiting,
 ): Promise<string | undefined> {
-  const end = Date.now() + limit;
+  const end = performance.now() + limit;
   let loggedAt = 0;
   let last: string | undefined;
   while (true) {
     signal.throwIfAborted();
     const reason = await check();
-    if (reason === undefined || Date.now() >= end) return reason;
-    if (reason !== last || Date.now() - loggedAt > LOG_INTERVAL) {
+    if (reason === undefined || performance.now() >= end) return reason;
+    if (reason !== last || performance.now() - loggedAt > LOG_INTERVAL) {
       log.warn(`waiting: ${reason}`);
-      [last, loggedAt] = [reason, Date.now()];
+      [last, loggedAt] = [reason, performance.now()];
     }
     await sleep(POLL, undefined, { signal });
   }

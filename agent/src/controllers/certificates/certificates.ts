@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isStatus, unlessMissing } from '../../kube/api-error.ts';
 import type { EventOf } from '../../kube/events.ts';
-import type { Secret } from '../../kube/objects.ts';
+import type { KubeObject, Secret } from '../../kube/objects.ts';
 import type { Paths } from '../../kube/paths.ts';
 import { unquoted } from '../../kube/unquoted.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -42,7 +42,7 @@ export interface CertificatesOptions {
   readonly name: string;
   readonly settings: Pick<
     Settings,
-    'certificates' | 'certificatesRetry' | 'certificatesOld' | 'backoffMin' | 'unreachable'
+    'certificates' | 'certificatesRetry' | 'certificatesGlance' | 'backoffMin' | 'unreachable'
   >;
   readonly at: AtPoint;
   readonly emit: (event: EventOf) => void;
@@ -91,6 +91,8 @@ export class Certificates {
   /** Known authorities by Secret, seen here or in the status. They are kept when a Secret is emptied. */
   readonly #authorities = new Map<string, ReportedCertificate>();
   readonly #kept = new KeptAuthorities();
+  /** Of every Secret, as it was last read. */
+  #versions: ReadonlyMap<string, string> = new Map();
   /** Report of the members, with its time on the monotonic clock. */
   #members: { readonly reports: MemberReports; readonly tick: number } | undefined;
   /** Lists that every member was seen to have: no member goes back to an earlier one. */
@@ -147,21 +149,11 @@ export class Certificates {
     if (this.#isRunning) this.#wake.now();
   }
 
-  /**
-   * Current report of the members. A root is replaced step by step as they follow. A pod that does not start may lack a Secret
-   * that was deleted, so the Secrets are read more often then.
-   */
-  see(reports: MemberReports, podsWait = false): void {
+  /** Current report of the members. A root is replaced step by step as they follow. */
+  see(reports: MemberReports): void {
     const before = this.#members?.reports;
     this.#members = { reports, tick: performance.now() };
-    const follows = this.#isRotating && !isDeepStrictEqual(reports, before);
-    const lacks = podsWait && this.#age > this.#options.settings.certificatesRetry;
-    if (this.#isRunning && (follows || lacks)) this.#wake.now();
-  }
-
-  /** Of the last pass, in ms. None yet: one is under way. */
-  get #age(): number {
-    return this.#look ? performance.now() - this.#look.tick : 0;
+    if (this.#isRunning && this.#isRotating && !isDeepStrictEqual(reports, before)) this.#wake.now();
   }
 
   get #isRotating(): boolean {
@@ -189,9 +181,35 @@ export class Certificates {
         failures = dueAt === undefined ? failures + 1 : 0;
         wait = dueAt === undefined ? this.#backoff(failures) : this.#rest(dueAt);
       }
-      changed = await pause({ signal, wake: this.#wake.wait }, wait);
+      changed = await this.#pause(wait, signal);
       if (changed) failures = 0;
     }
+  }
+
+  /** Returns true if something changed meanwhile: what is wanted, or a Secret. */
+  async #pause(ms: number, signal: AbortSignal): Promise<boolean> {
+    const { turn = (work) => work(), settings } = this.#options;
+    const end = performance.now() + ms;
+    for (;;) {
+      const left = Math.max(0, end - performance.now());
+      const glance = settings.certificatesGlance * (0.9 + Math.random() * 0.2);
+      if (await pause({ signal, wake: this.#wake.wait }, Math.min(left, glance))) return true;
+      if (signal.aborted || left <= glance) return false;
+      if (await turn(() => this.#hasChanged())) return true;
+    }
+  }
+
+  /** A watch of each Secret would keep a connection open for each: a Role that names Secrets allows no watch of several. */
+  async #hasChanged(): Promise<boolean> {
+    const { client, paths } = this.#options;
+    const before = this.#versions;
+    const same = await Promise.all(
+      [...before].map(async ([secret, version]) => {
+        const found = await orUnknown(client.cachedMetadata(paths.of('secrets', secret)));
+        return versionOf(found) === version;
+      }),
+    );
+    return same.includes(false);
   }
 
   /** Undefined if the certificates are not ours. */
@@ -321,13 +339,15 @@ export class Certificates {
       [wanted.authorities.peers, wanted.authorities.clients].map((secret) => this.#get(secret)),
     );
     const leaves = await Promise.all(leafNames(wanted).map(read));
-    return { peers, clients, ...Object.fromEntries(leaves) } as Secrets;
+    const secrets = { peers, clients, ...Object.fromEntries(leaves) } as Secrets;
+    const names = Object.entries({ ...wanted.authorities, ...wanted.leaves });
+    this.#versions = new Map(names.map(([name, secret]) => [secret, versionOf(secrets[name as LeafName]!)]));
+    return secrets;
   }
 
   async #get(secret: string): Promise<Known<Secret | undefined>> {
     const { client, paths } = this.#options;
-    const found = client.get<Secret>(paths.of('secrets', secret)).catch(unlessMissing);
-    return found.then(known<Secret | undefined>, (error: unknown) => unknown(messageOf(error)));
+    return orUnknown(client.get<Secret>(paths.of('secrets', secret)));
   }
 
   /** Returns why it was not written, as far as is known. */
@@ -399,6 +419,14 @@ const secretsOf = (wanted: Wanted | undefined): string[] =>
           .map((name) => wanted.leaves[name]!),
       ]
     : [];
+
+const orUnknown = <T>(reading: Promise<T>): Promise<Known<T | undefined>> =>
+  reading.catch(unlessMissing).then(known<T | undefined>, (error: unknown) => unknown(messageOf(error)));
+
+const versionOf = (found: Known<KubeObject | undefined>): string => {
+  if (!found.known) return 'unknown';
+  return found.v ? `${found.v.metadata.uid} ${found.v.metadata.resourceVersion}` : 'missing';
+};
 
 const conflict = 'it was changed by somebody else at the same time';
 

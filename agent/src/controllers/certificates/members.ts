@@ -29,10 +29,6 @@ export function memberReports({ cluster, members, pods, agents }: Observed): Mem
   return known([...own, ...silent]);
 }
 
-/** A pod does not start. */
-export const podsWait = ({ pods }: Observed): boolean =>
-  pods.known && pods.v.some(({ running, deleting }) => !running && !deleting);
-
 const endOf = (status: AgentStatus | undefined, end: 'peer' | 'client'): EndReport => ({
   leaf: status?.leaves?.[end],
   root: status?.roots?.[end]?.onDisk,

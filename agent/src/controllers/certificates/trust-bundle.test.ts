@@ -16,7 +16,7 @@ import type { TlsSpec } from './wanted.ts';
 
 const paths = new Paths('shop');
 const pathOf = (name: string) => paths.of('secrets', name);
-const settings = { ...defaultSettings, backoffMin: 20, certificatesRetry: 50, certificates: 100 };
+const settings = { ...defaultSettings, backoffMin: 20, certificatesRetry: 50, certificatesGlance: 100 };
 const alsoTrust: NonNullable<TlsSpec['alsoTrust']> = {
   trustSecret: 'trust',
   peerSecrets: ['a-peer', 'b-peer'],

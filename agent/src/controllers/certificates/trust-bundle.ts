@@ -21,7 +21,7 @@ import type { CertificatesSpec, TlsSpec } from './wanted.ts';
 export interface TrustBundleOptions {
   readonly client: Pick<ApiClient, 'get' | 'replace'>;
   readonly paths: Paths;
-  readonly settings: Pick<Settings, 'certificates' | 'certificatesRetry' | 'backoffMin'>;
+  readonly settings: Pick<Settings, 'certificatesGlance' | 'certificatesRetry' | 'backoffMin'>;
   readonly at: AtPoint;
   /** The report has changed. */
   readonly onChange: () => void;
@@ -78,7 +78,7 @@ export class TrustBundle {
       if (wanted) await turn(() => this.#attempt(wanted), true);
       failures = this.#report?.why === undefined ? 0 : failures + 1;
       const retry = Math.min(settings.backoffMin * 2 ** (failures - 1), settings.certificatesRetry);
-      const wait = failures > 0 ? retry : settings.certificates;
+      const wait = failures > 0 ? retry : settings.certificatesGlance;
       if (await pause({ signal, wake: this.#wake.wait }, wanted ? wait : hour)) failures = 0;
     }
   }

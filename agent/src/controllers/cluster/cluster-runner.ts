@@ -7,7 +7,7 @@ import type { WorkQueue } from '../../lib/queue.ts';
 import { Trigger } from '../../lib/trigger.ts';
 import type { ClusterStatus } from '../../protocol/cluster-status.ts';
 import { Certificates } from '../certificates/certificates.ts';
-import { memberReports, podsWait } from '../certificates/members.ts';
+import { memberReports } from '../certificates/members.ts';
 import { TrustBundle } from '../certificates/trust-bundle.ts';
 import type { EtcdUserObject } from '../users/object.ts';
 import { Users } from '../users/users.ts';
@@ -148,7 +148,7 @@ export class ClusterRunner {
         const { cluster } = observed;
         if (cluster.known) this.#another = cluster.v?.followedBy && followedByAnother(cluster.v.followedBy);
         this.#options.onFacts(facts);
-        this.#certificates.see(memberReports(observed), podsWait(observed));
+        this.#certificates.see(memberReports(observed));
         this.#users.see(observed);
       };
       const wake = this.#wake.wait;

@@ -53,6 +53,8 @@ export interface Settings {
   /** Pause between two passes over the certificates: while they are valid, and at most while they are not. */
   certificates: number;
   certificatesRetry: number;
+  /** Pause between two looks at whether a Secret of certificates has changed. */
+  certificatesGlance: number;
   /** Age from which a pass over the certificates no longer proves anything. */
   certificatesOld: number;
   /** Pause between two passes over the users. */
@@ -101,6 +103,7 @@ export const defaultSettings: Settings = {
   catchUpEntries: 5000,
   certificates: 5 * minute,
   certificatesRetry: minute,
+  certificatesGlance: 20 * second,
   certificatesOld: 15 * minute,
   users: 30 * second,
   authOld: 2 * minute,

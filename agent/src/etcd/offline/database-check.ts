@@ -59,6 +59,12 @@ export interface StoredMember {
   readonly isLearner?: boolean;
 }
 
+/** The alarms that are set, as etcd names them. */
+export const alarmsIn = ({ corruptAlarm, noSpaceAlarm }: Omit<Switches, 'authEnabled'>): string[] => [
+  ...(corruptAlarm ? ['CORRUPT'] : []),
+  ...(noSpaceAlarm ? ['NOSPACE'] : []),
+];
+
 /** What a database says besides its keys. */
 export interface DatabaseSettings extends Switches {
   readonly members: readonly StoredMember[];

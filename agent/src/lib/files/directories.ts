@@ -1,4 +1,4 @@
-import { constants, mkdir, open, readdir, rmdir, stat } from 'node:fs/promises';
+import { constants, mkdir, open, readdir, realpath, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.ts';
 
@@ -80,18 +80,41 @@ export async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
 
 /**
  * Yields every file below `directory`, which is relative to `root` (empty for the root itself). A missing directory
- * yields none.
+ * yields none. A symbolic link to a directory elsewhere is followed once: what lies within the root has a name of its own.
  */
-export async function* walk(root: string, directory: string): AsyncGenerator<FoundFile> {
+export async function* walk(root: string, directory: string, seen?: Seen): AsyncGenerator<FoundFile> {
   const entries = await unlessGone(readdir(join(root, directory), { withFileTypes: true }));
-  for (const entry of entries ?? []) {
+  if (!entries) return;
+  const known = seen ?? new Seen(await Promise.all([root, join(root, directory)].map((at) => realpath(at))));
+  for (const entry of entries) {
     const name = directory === '' ? entry.name : `${directory}/${entry.name}`;
     if (SYSTEM_ENTRIES.has(name)) continue;
     if (entry.isDirectory()) {
-      yield* walk(root, name);
+      yield* walk(root, name, known);
       continue;
     }
-    const found = await unlessGone(stat(join(root, name)));
+    const path = join(root, name);
+    const found = await unlessGone(stat(path));
     if (found?.isFile()) yield { name, size: found.size, modified: found.mtime, isLink: entry.isSymbolicLink() };
+    if (found?.isDirectory() && known.isNew(await unlessGone(realpath(path)))) yield* walk(root, name, known);
   }
 }
+
+/** The directories that a walk has been to, by their real paths. */
+export class Seen {
+  readonly #places: string[];
+
+  constructor(begun: readonly string[]) {
+    this.#places = [...begun];
+  }
+
+  /** False for what lies within a directory of before, or around one: a link to it could lead in a circle. */
+  isNew(place: string | undefined): boolean {
+    if (place === undefined || this.#places.some((each) => isWithin(place, each) || isWithin(each, place)))
+      return false;
+    this.#places.push(place);
+    return true;
+  }
+}
+
+const isWithin = (path: string, directory: string) => `${path}/`.startsWith(directory === '/' ? '/' : `${directory}/`);

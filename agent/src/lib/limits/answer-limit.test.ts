@@ -76,3 +76,18 @@ test('an answer has no effect on another signal', () => {
   answered(undefined, 1);
   answered(AbortSignal.timeout(1), 1);
 });
+
+test.each([3_600_000, -86_400_000])(
+  'a clock that is set by %i ms ends no limit, and adds no time to the run',
+  async (step) => {
+    await withTimeout(run, async (signal, _, limit) => {
+      const begun = limit();
+      const until = answerLimit(400, signal);
+      after(100);
+      jest.setSystemTime(Date.now() + step);
+      answered(until, 1);
+      expect(until.aborted).toBe(false);
+      expect(limit() - begun).toBe(400 + 100);
+    });
+  },
+);

@@ -29,7 +29,8 @@ export function answerLimit(milliseconds: number, run?: AbortSignal): AbortSigna
   const { signal } = controller;
   const each = patience(run, milliseconds);
   const most = timeLeft(run) / 2;
-  const begun = Date.now();
+  // Not the time of day, which may be set meanwhile.
+  const begun = performance.now();
   let last = begun;
   let worth = 0;
   const timer = setTimeout(() => controller.abort(late('does not answer in time')), each).unref();
@@ -37,7 +38,7 @@ export function answerLimit(milliseconds: number, run?: AbortSignal): AbortSigna
   restarts.set(signal, (seconds) => {
     if (signal.aborted) return;
     worth += seconds * 1000;
-    const now = Date.now();
+    const now = performance.now();
     if (now - begun > Math.min(WHOLE * each + worth, most)) {
       clearTimeout(timer);
       controller.abort(late('answers too slowly; allow more time with --timeout'));

@@ -48,7 +48,7 @@ export async function collectReport(
     ['status.json', pretty(view)],
     ['record.json', pretty(parsed(record?.data?.['record.json']))],
     ['secrets.json', `${JSON.stringify(namesOf(secrets), undefined, 2)}\n`],
-    ['not-shown.txt', [...session.notShown, ...session.notRead].map((each) => `${each}\n`).join('')],
+    ['not-shown.txt', [...session.notShown, ...session.notRead].map((each) => `${redactText(each, known)}\n`).join('')],
     ...[...lists].map(([resource, items]): [string, string] => [`resources/${resource}.json`, pretty(items)]),
     ...logs.map(([file, text]): [string, string] => [`logs/${file}`, redactText(text, known)]),
   ];

@@ -34,7 +34,7 @@ const characters = String.raw`\\.|"(?!\\?["\s,}\]]|$)`;
 const secretTexts: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /AGE-SECRET-KEY-1[0-9A-Z]+/gi,
-  /\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g,
+  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g,
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b(?:[/:]\S+)?/g,
   /\bLTAI[0-9A-Za-z]{12,}/g,
   /\b(?:gh[a-z]_|github_pat_|glpat-|xox[a-z]-|sk-|npm_|hv[sbr]\.|AIza)[\w-]{16,}/g,
@@ -46,6 +46,8 @@ const secretTexts: readonly RegExp[] = [
   /((?:^|[\s"'=(])[^\s/@:"'=]{1,256}:)[^\s"'/][^\s"']{0,256}(?=@(?!sha256:))/gm,
   new RegExp(`((?:${words})[\\w-]{0,40}\\\\?["']?\\s*[=:]\\s*\\\\?")(?:\\\\.|[^"\\\\])*`, 'gi'),
   new RegExp(`((?:${words})[\\w-]{0,40}["']?\\s*[=:]\\s*)'(?:\\\\.|[^'\\\\\\n])*'(?![^\\s,;})\\]])`, 'gi'),
+  // A block of YAML.
+  new RegExp(`((?:${words})[\\w-]{0,40}["']?\\s*:[ \\t]*[|>][+-]?\\d?[ \\t]*\\n)(?:[ \\t]+[^\\n]*\\n?)+`, 'gi'),
   // The value of a colon may have several words, the value of an equals sign has one.
   new RegExp(`((?:${words})[\\w-]{0,40}\\\\?["']?\\s*:\\s*\\\\?["']?)(?:${next}(?:${characters}|[^"\\\\\\n]))+`, 'gim'),
   new RegExp(`((?:${words})[\\w-]{0,40}\\\\?["']?\\s*=\\s*\\\\?["']?)(?:${next}(?:${characters}|[^"\\\\\\s]))+`, 'gim'),
@@ -54,6 +56,7 @@ const secretTexts: readonly RegExp[] = [
   /(\b(?:pass|sig)["']?\s*[=:]\s*["']?)[^\s"',;&}]+/gi,
   new RegExp(`((?<![\\w-])(?:${secretFlag})[=\\s]+["']?)[^\\s"']+`, 'gi'),
   /((?<![\w-])-u)[^\s:"'-][^\s:"']*:[^\s"']+/g,
+  /(\b(?:password|passwd|passphrase|pwd)\s+)(?:"(?:\\.|[^"\\\n])*"|'[^'\n]*')/gi,
   /(\b(?:password|passwd|passphrase|pwd)\s+["']?)[^\s"',;&}]+/gi,
   /(\bsshpass\s+-p\s*)\S+/g,
   /(\bmc\s+(?:alias|config host)\s+(?:set|add)\s+\S+\s+\S+\s+)\S+\s+\S+/g,

@@ -19,11 +19,10 @@ const plainWords: ReadonlySet<unknown> = new Set([...ourContainers, 'true', 'fal
  */
 export function valuesOf(secrets: readonly Secret[], names: readonly string[]): Known {
   const entries = secrets.flatMap(({ data }) => Object.entries(data ?? {}));
-  const plain = entries.map(([key, value]) => ({ key, text: Buffer.from(value, 'base64').toString() }));
-  const forms = [
-    ...entries.map(([, value]) => value),
-    ...plain.flatMap(({ text }) => [text, ...linesOf(text)].flatMap(formsOf)),
-  ];
+  const decoded = entries.map(([key, value]) => ({ key, value, text: Buffer.from(value, 'base64').toString() }));
+  const plain = decoded.filter(({ text }) => !isPublic(text));
+  const texts = plain.flatMap(({ text }) => [text, ...linesOf(text)]);
+  const forms = [...plain.map(({ value }) => value), ...texts.flatMap(formsOf)];
   const words = plain
     .filter(({ key }) => !publicKey.test(key))
     .map(({ text }) => text.trim())
@@ -54,6 +53,9 @@ function formsOf(text: string): string[] {
     bytes.toString('hex'),
   ];
 }
+
+/** Certificates alone, such as those of many authorities. */
+const isPublic = (text: string): boolean => text.includes('-----BEGIN CERTIFICATE') && !text.includes('PRIVATE KEY');
 
 const linesOf = (text: string): string[] => [text.trim(), ...text.split('\n').map((line) => line.trim())];
 

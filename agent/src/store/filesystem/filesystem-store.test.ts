@@ -277,3 +277,21 @@ test('a link to a file beside it is not an object of its own; one to elsewhere i
   }
   expect((await read(store, 'links/latest.db')).toString()).toBe('a');
 });
+
+test('a folder that is a link to elsewhere is listed, once, and one that leads back is not', async () => {
+  const linked = new FilesystemStore({ path: join(root, 'linked') });
+  const away = new FilesystemStore({ path: join(root, 'away') });
+  await linked.put('own/a.db', once('a'));
+  await away.put('prod/orders/b.db', once('b'));
+  await symlink('../away/prod', join(root, 'linked/prod'));
+  await symlink('../away/prod', join(root, 'linked/same'));
+  await symlink('own', join(root, 'linked/own-too'));
+  await symlink('..', join(root, 'linked/around'));
+  await symlink('..', join(root, 'away/prod/orders/back'));
+  await symlink('missing', join(root, 'linked/broken'));
+  const keys = await keysOf(linked, '');
+  expect(keys).toHaveLength(2);
+  expect(keys).toEqual(['own/a.db', expect.stringMatching(/^(prod|same)\/orders\/b\.db$/)]);
+  expect(await keysOf(linked, 'prod/orders/')).toEqual(['prod/orders/b.db']);
+  expect((await read(linked, 'prod/orders/b.db')).toString()).toBe('b');
+});

@@ -411,4 +411,39 @@ describe('deleting in a bucket with object lock, where the server would only hid
     expect(await failure(store.delete('x'))).toMatchObject({ exitCode: ExitCode.storeUnreachable });
     expect(count('DeleteObject')).toBe(0);
   });
+
+  test.each<[string, StubAnswer, boolean]>([
+    ['a locked object', { status: 200, headers: { 'x-amz-object-lock-retain-until-date': tomorrow() } }, true],
+    ['an object without a lock', { status: 200 }, false],
+    ['an object that may not be asked about', { status: 403 }, false],
+  ])('whether %s is retained is known without a change', async (_, head, isRetained) => {
+    const store = await open();
+    always('HeadObject', head);
+    expect(await store.isRetained!('x')).toBe(isRetained);
+    expect(stub.log.every((entry) => entry.startsWith('HeadObject'))).toBe(true);
+  });
+});
+
+describe('an answer to HEAD that lacks the size or the time, as a proxy may leave them out', () => {
+  const LACKS = { status: 200, lacks: ['content-length', 'last-modified'] };
+
+  test('the listing has them', async () => {
+    const store = await open();
+    await store.put('orders/a', once('four'));
+    await store.put('orders/ab', once('a longer one'));
+    always('HeadObject', LACKS);
+    const found = await store.stat('orders/a');
+    expect(found).toMatchObject({ key: 'orders/a', size: 4 });
+    expect(found!.modified.getTime()).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  test('without the listing, neither is guessed', async () => {
+    const store = await open();
+    await store.put('orders/ab', once('a longer one'));
+    always('HeadObject', LACKS);
+    expect(await failure(store.stat('orders/a'))).toMatchObject({
+      exitCode: ExitCode.storeUnreachable,
+      message: expect.stringContaining('without its size or time'),
+    });
+  });
 });

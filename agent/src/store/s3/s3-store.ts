@@ -5,7 +5,6 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
-  type HeadObjectCommandInput,
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
@@ -98,16 +97,33 @@ class S3Store implements Store {
         throw error;
       }
     });
-    return found && { key, size: found.ContentLength ?? 0, modified: found.LastModified ?? new Date(0) };
+    if (!found) return undefined;
+    const { ContentLength: size, LastModified: modified } = found;
+    return size === undefined || !modified ? this.#listed(key, signal) : { key, size, modified };
+  }
+
+  /** An object by the listing. A proxy may leave size and time out of the answer to HEAD, and a guess would pass for a fact. */
+  async #listed(key: string, signal: AbortSignal | undefined): Promise<StoredObject> {
+    const what = `${this.url}: HeadObject ${this.#key(key)}`;
+    // The key itself comes before every other key that begins with it.
+    const [first] = objectsOf(await this.#page(key, signal, { MaxKeys: 1 }), what);
+    if (first?.Key === this.#key(key)) return { key, size: first.Size, modified: first.LastModified };
+    throw new AgentError(
+      ExitCode.storeUnreachable,
+      `${what}: the server answers without its size or time, and does not list it; check which server answers there`,
+    );
+  }
+
+  async isRetained(key: string, { signal }: CallOptions = {}): Promise<boolean> {
+    const name = this.#key(key);
+    return this.#s3.send(`HeadObject ${name}`, signal, (client, options) => this.#isLocked(client, name, options));
   }
 
   async delete(key: string, { signal }: CallOptions = {}): Promise<'deleted' | 'retained'> {
     const input = { Bucket: this.#s3.bucket, Key: this.#key(key) };
     return this.#s3.send(`DeleteObject ${input.Key}`, signal, async (client, options) => {
       try {
-        if (await isLocked(client, { ...input, ...this.#encryption.content }, options, () => this.#s3.serverDate)) {
-          return 'retained';
-        }
+        if (await this.#isLocked(client, input.Key, options)) return 'retained';
         await client.send(new DeleteObjectCommand(input), options);
         return 'deleted';
       } catch (error) {
@@ -151,6 +167,22 @@ class S3Store implements Store {
   #key(key: string): string {
     checkKey(key);
     return `${this.#prefix}${key}`;
+  }
+
+  /**
+   * True if an object lock or a legal hold protects the object. A bucket with object lock has versions, so the server
+   * does not refuse a delete: it hides even a locked object behind a delete marker. If the credentials do not allow this
+   * request, the result is false, and the server decides.
+   */
+  async #isLocked(client: S3Client, Key: string, options: { abortSignal?: AbortSignal }): Promise<boolean> {
+    const input = { Bucket: this.#s3.bucket, Key, ...this.#encryption.content };
+    const head = await client.send(new HeadObjectCommand(input), options).catch((error) => {
+      if ((statusOf(error) ?? 500) >= 500) throw error;
+      return undefined;
+    });
+    if (head?.ObjectLockLegalHoldStatus === 'ON') return true;
+    const until = head?.ObjectLockRetainUntilDate;
+    return until !== undefined && until > (this.#s3.serverDate ?? new Date());
   }
 
   #page(
@@ -291,24 +323,4 @@ function nextMarkers(
     throw incomplete(what, 'the server announces another page, but not where it begins');
   }
   return { KeyMarker, UploadIdMarker };
-}
-
-/**
- * True if an object lock or a legal hold protects the object. A bucket with object lock has versions, so the server
- * does not refuse a delete: it hides even a locked object behind a delete marker. If the credentials do not allow this
- * request, the result is false, and the server decides.
- */
-async function isLocked(
-  client: S3Client,
-  input: HeadObjectCommandInput,
-  options: { abortSignal?: AbortSignal },
-  now: () => Date | undefined,
-): Promise<boolean> {
-  const head = await client.send(new HeadObjectCommand(input), options).catch((error) => {
-    if ((statusOf(error) ?? 500) >= 500) throw error;
-    return undefined;
-  });
-  if (head?.ObjectLockLegalHoldStatus === 'ON') return true;
-  const until = head?.ObjectLockRetainUntilDate;
-  return until !== undefined && until > (now() ?? new Date());
 }

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { Stats } from 'ssh2';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { type FoundFile, SYSTEM_ENTRIES } from '../../lib/files/directories.ts';
+import { type FoundFile, Seen, SYSTEM_ENTRIES } from '../../lib/files/directories.ts';
 import { isUnsupported, Status, statusOf, unlessGone, type Volume } from './errors.ts';
 import type { SftpSession } from './session.ts';
 
@@ -146,32 +146,48 @@ export async function removeEmptyDirectories(session: SftpSession, directory: st
 
 /**
  * Yields every file below `directory`, which is relative to `root` (empty for the root itself). A missing directory
- * yields none.
+ * yields none. A symbolic link to a directory elsewhere is followed once: what lies within the root has a name of its own.
  */
-export async function* walk(session: SftpSession, root: string, directory: string): AsyncGenerator<FoundFile> {
+export async function* walk(
+  session: SftpSession,
+  root: string,
+  directory: string,
+  seen?: Seen,
+): AsyncGenerator<FoundFile> {
   const path = posix.join(root, directory);
   const entries = await unlessGone(
     session.request<{ filename: string; attrs: Stats }[]>((sftp, done) => sftp.readdir(path, done)),
   );
-  for (const { filename, attrs } of entries ?? []) {
+  if (!entries) return;
+  const known = seen ?? new Seen(await realPaths(session, [root, path]));
+  for (const { filename, attrs } of entries) {
     const name = directory === '' ? filename : `${directory}/${filename}`;
     if (SYSTEM_ENTRIES.has(name)) continue;
     if (attrs.isDirectory()) {
-      yield* walk(session, root, name);
+      yield* walk(session, root, name, known);
       continue;
     }
+    const at = posix.join(root, name);
     const isLink = attrs.isSymbolicLink();
     // The protocol lets a server omit size or time from a directory listing.
     const isComplete = attrs.isFile() && attrs.size !== undefined && attrs.mtime !== undefined;
-    const found = isComplete ? attrs : await statOf(session, posix.join(root, name));
+    const found = isComplete ? attrs : await statOf(session, at);
     if (found?.isFile()) yield { name, size: found.size, modified: modifiedOf(found), isLink };
+    if (!found?.isDirectory()) continue;
+    const [place] = await realPaths(session, [at]);
+    if (known.isNew(place)) yield* walk(session, root, name, known);
   }
 }
 
+/** Empty if the server does not say. */
+const realPaths = async (session: SftpSession, paths: readonly string[]): Promise<string[]> => {
+  const real = (at: string) => session.request<string>((sftp, done) => sftp.realpath(at, done));
+  return (await unlessRefused(Promise.all(paths.map(real)))) ?? [];
+};
+
 /** Name of the file that a symbolic link leads to, if that lies beside it. A link to elsewhere is all that there is here. */
 export async function besideLink(session: SftpSession, path: string): Promise<string | undefined> {
-  const real = (at: string) => session.request<string>((sftp, done) => sftp.realpath(at, done));
-  const [from, to] = (await unlessRefused(Promise.all([real(posix.dirname(path)), real(path)]))) ?? [];
+  const [from, to] = await realPaths(session, [posix.dirname(path), path]);
   return to !== undefined && posix.dirname(to) === from ? posix.basename(to) : undefined;
 }
 

@@ -2,11 +2,15 @@
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
-const file = JSON.stringify(resolve('scripts/lib/python-structs.mjs'));
-const script = `import { withoutDicts } from ${file};
-console.log(JSON.stringify(JSON.parse(process.argv[1]).map(withoutDicts)));`;
-const inPackage = (lines: string[]): string[] =>
-  JSON.parse(execFileSync('node', ['--input-type=module', '-e', script, JSON.stringify(lines)], { encoding: 'utf8' }));
+const file = JSON.stringify(resolve('scripts/lib/python-package.mjs'));
+const script = `import { withCheckedItems } from ${file};
+console.log(JSON.stringify(JSON.parse(process.argv[1]).map(withCheckedItems)));`;
+const imports = (names: string) => `from jsii._type_checking import ${names}\n`;
+const ours = `${imports('cached_type_hints')}\nfrom ._checks import check_type\n`;
+const inPackage = (lines: string[]): string[] => {
+  const sources = JSON.stringify(lines.map((line) => imports('cached_type_hints, check_type') + line));
+  return JSON.parse(execFileSync('node', ['--input-type=module', '-e', script, sources], { encoding: 'utf8' }));
+};
 
 const union = (name: string) => `typing.Union["${name}", typing.Dict[builtins.str, typing.Any]]`;
 
@@ -29,5 +33,5 @@ test('lists and maps take structs alone; the value of a parameter may be a dict,
       'labels: typing.Optional[typing.Mapping[builtins.str, builtins.str]] = None,',
     ].map((line): [string, string] => [line, line]),
   ];
-  expect(inPackage(lines.map(([line]) => line))).toEqual(lines.map(([, expected]) => expected));
+  expect(inPackage(lines.map(([line]) => line))).toEqual(lines.map(([, expected]) => ours + expected));
 });
