@@ -113,7 +113,7 @@ test('twice in a chart is refused, and once in each of two charts is not', () =>
   new EtcdCrds(new Chart(app, 'elsewhere'), 'crds');
   expect(first.node.validate()).toEqual([]);
   const second = new EtcdCrds(chart, 'again');
-  expect(second.node.validate()).toEqual(['another EtcdCrds has the same definitions; remove one']);
+  expect(second.node.validate()).toEqual(['another EtcdCrds of this chart has the same definitions; remove one']);
   chart.node.tryRemoveChild('crds');
   expect(second.node.validate()).toEqual([]);
 });

@@ -80,7 +80,11 @@ describe('the files', () => {
     ['two names in one list', { users: [{ name: 'a' }, { name: 'a' }] }, /users has two entries with the name 'a'/],
     ['no cluster of that name', { clusters: [] }, /names the cluster 'a', which does not exist/],
     ['no current context', { 'current-context': '' }, /no context is chosen; pass --context \(known: a\)/],
-    ['a server that is no URL', { clusters: [{ name: 'a', cluster: { server: 'https://a b' } }] }, /has no valid server/],
+    [
+      'a server that is no URL',
+      { clusters: [{ name: 'a', cluster: { server: 'https://a b' } }] },
+      /has no valid server/,
+    ],
   ])('%s', async (_, more, message) => {
     const config = await file('config', 'a', { more });
     expect(() => read([config])).toThrow(message);

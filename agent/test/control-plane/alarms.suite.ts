@@ -6,6 +6,7 @@ import { withChannel } from '../../src/control-plane/state/live-revisions.ts';
 import { encodeInt } from '../../src/etcd/protobuf.ts';
 import { expectFailure, run, succeed } from '../faults/commands.ts';
 import { DirectoryPlace } from '../faults/directory-place.ts';
+import { availableMinors, etcdOf as etcdBinaries } from '../harness/etcd-binaries.ts';
 import { restoreArgs, takeSnapshot } from './commands.ts';
 import { FakeControlPlane, type FakeNode } from './node-fixture.ts';
 
@@ -67,6 +68,21 @@ test('NOSPACE by old revisions: the plan names it, and the restore makes room an
   await plane.healthy();
   await plane.put('after', 'the restore');
   expect([await plane.get('before'), await plane.get('after')]).toEqual(['yes', 'the restore']);
+});
+
+test('a quota that is raised after the restore began counts, also before etcd shows it', async () => {
+  if (!availableMinors().includes('3.5')) return;
+  await plane[Symbol.asyncDispose]();
+  plane = await FakeControlPlane.start({ binaries: etcdBinaries('3.5') });
+  [node] = plane.nodes as [FakeNode];
+  await setQuota(QUOTA);
+  await fill((n) => `key-${n}`);
+  const id = await takeSnapshot(plane, place);
+  await setQuota(QUOTA / 8);
+  expectFailure(await run(restoreArgs(node, place, id, '--wait=6s')), 50, /--quota-backend-bytes allows/);
+  await setQuota(10 * QUOTA);
+  expect(await succeed(restoreArgs(node, place, id))).toMatchObject({ state: 'done' });
+  expect(await alarms()).toBe('');
 });
 
 const raise = (type: 1 | 2) =>

@@ -69,10 +69,11 @@ describe('three nodes', () => {
     await writeFile(join(first.dataDir, 'member', 'wal', '0000000000000000-0000000000000000.wal'), 'torn');
     process.kill(first.kubelet.pid('etcd.yaml')!, 'SIGKILL');
     await sleep(700);
-    expect(await findingOn(first, id)).toMatch(
+    // Its log does not say of which cluster it is.
+    expect(await findingOn(first, id, '--force-foreign')).toMatch(
       /^FINDING: No restore is needed to serve again: other members have a quorum without this node \(cp2, cp3, revision \d+\)\. Remove its member .*The steps below discard everything since the snapshot of \S+ \(revision \d+\), on all nodes/,
     );
-    const { result } = await run(restoreArgs(first, place, id, '--wait=12s'));
+    const { result } = await run(restoreArgs(first, place, id, '--wait=12s', '--force-foreign'));
     expect(result).toMatchObject({
       exitCode: 50,
       error: expect.stringMatching(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
@@ -1119,6 +1119,79 @@ test('an adopted store that was copied, with new times, counts', async () => {
   await utimes(join(path, 'orders/a.db'), new Date(), new Date());
   await utimes(join(path, 'orders/a.json'), new Date(), new Date(Date.now() + 1_000));
   expect((await list()).snapshots).toMatchObject([{ verified: true }]);
+});
+
+test('a file without a dot in its name is deleted by retention, and not adopted again', async () => {
+  for (const at of [1795228687, 1795142287, 1795055887]) await put(`orders/etcd-snapshot-node1-${at}`);
+  expect(await adopt()).toMatchObject({ data: { adopted: 3 } });
+  expect((await files()).filter((key) => key.endsWith('-1795228687.json'))).toEqual([]);
+  await runHere('prune', ...inStore(), '--retention=last=1,minKeep=1');
+  expect((await files()).filter((key) => !key.endsWith('.json'))).toEqual(['orders/etcd-snapshot-node1-1795228687']);
+  expect(await adopt()).toMatchObject({ data: { adopted: 0 } });
+});
+
+test('a file without a dot in its name with a damaged manifest of its exact name becomes a snapshot that is listed', async () => {
+  const key = 'orders/etcd-snapshot-node1-1795228687';
+  await put(key);
+  await writeFile(join(path, `${key}.json`), '{');
+  expect(await adopt(key)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+  expect((await list()).snapshots).toMatchObject([{ id: 'etcd-snapshot-node1-1795228687', verified: true }]);
+});
+
+test('a damaged manifest under an id that is not the name of the file is named', async () => {
+  const key = 'orders/etcd 2026-11-20.db';
+  await put(key);
+  await adopt();
+  const at = (await files()).find((each) => each.endsWith('.json'))!;
+  await writeFile(join(path, at), '{');
+  const detail = expect.stringMatching(
+    /may be its manifest, but is damaged; `adopt` replaces it when you name the file/,
+  );
+  expect(await adopt()).toMatchObject({ data: { adopted: 0, snapshots: [{ key, outcome: 'skipped', detail }] } });
+  expect(await adopt(key)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+});
+
+test('a file with a new time and the same bytes is a snapshot again when it is named', async () => {
+  await put('orders/a.db');
+  await adopt();
+  const [{ createdAt }] = (await list()).snapshots;
+  const at = new Date(Date.now() + 5_000);
+  await utimes(join(path, 'orders/a.db'), at, at);
+  expect((await list()).snapshots).not.toMatchObject([{ verified: true }]);
+  expect(await adopt('orders/a.db')).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+  expect((await list()).snapshots).toMatchObject([{ id: 'a', verified: true, createdAt }]);
+});
+
+test('a file that cannot be read is left out with the reason, and the others are adopted', async () => {
+  await put('orders/a.db');
+  await put('orders/notes.tar.gz');
+  await put('orders/etcd-snapshot-node1-1795228687');
+  const { get } = FilesystemStore.prototype;
+  FilesystemStore.prototype.get = async function (key) {
+    if (/gz$|87$/.test(key)) throw new AgentError(ExitCode.storeRefused, 'InvalidObjectState (403)');
+    return get.call(this, key);
+  };
+  const detail = expect.stringMatching(/cannot be read: .*InvalidObjectState/);
+  const { exitCode, data } = await adopt().finally(() => {
+    FilesystemStore.prototype.get = get;
+  });
+  expect({ exitCode, adopted: data.adopted }).toEqual({ exitCode: 0, adopted: 1 });
+  const skipped = data.snapshots.filter(({ outcome }: { outcome: string }) => outcome === 'skipped');
+  expect(skipped).toMatchObject([{ detail }, { detail }]);
+});
+
+test('a file that was compressed after encryption is said to be that', async () => {
+  await put('orders/a.db.gz', gzipSync(Buffer.concat([Buffer.from('age-encryption.org/v1\n'), Buffer.alloc(1_000)])));
+  expect((await adopt()).text).toMatch(/it was compressed after it was encrypted; decompress it once/);
+});
+
+test('a file that is refused is closed', async () => {
+  await put('orders/a.db', Buffer.concat([Buffer.from('504b0304140000', 'hex'), Buffer.alloc(3_000_000)]));
+  await adopt();
+  const open = await Promise.all(
+    (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+  );
+  expect(open.filter((file) => file.startsWith(path))).toEqual([]);
 });
 
 test('files of k3s are adopted, and what is left out is said with the reason', async () => {

@@ -3,6 +3,7 @@ import { basename, dirname } from 'node:path/posix';
 import { alarmsIn } from '../../etcd/offline/database-check.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { answerLimit } from '../../lib/limits/answer-limit.ts';
+import { moreTime } from '../../lib/limits/run-limit.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { timeAt } from '../../store/clock.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
@@ -28,6 +29,7 @@ import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import {
   hasNoEnding,
+  isId,
   isPackedName,
   isSnapshotId,
   isSnapshotName,
@@ -50,6 +52,9 @@ import { isNameOfOurs, whileMarked } from './protect.ts';
 import { type JudgeOptions, judge, keepAside, refuseChanged, type Standing, type Unfit } from './unfit.ts';
 
 export const PROOF = 'verified by its own sha256 and a trial restore, as there was no usable manifest';
+
+/** Seconds that the first bytes of a file add to the time limit. */
+const SECONDS_EACH = 1;
 
 /** Why a file is left out whose name no command can be given. */
 export const UNNAMEABLE = 'its name has a control character; rename it';
@@ -116,20 +121,22 @@ export async function findAdoptable(
     const { key } = object;
     if (!isValidKey(key)) return UNNAMEABLE;
     if (hasNoEnding(basename(key))) {
-      const format = formatOf(await headOf(await store.get(key, options)));
-      if (format === undefined) return `its content is not that of a snapshot; ${adoptsNamed(key)}`;
-      if (typeof format === 'object') return unpackText(format);
+      const why = await whyUnread(store, key, `its content is not that of a snapshot; ${adoptsNamed(key)}`, options);
+      if (why !== undefined) return why;
     }
     if (folder.keys.has(reservationBeside(key))) {
       const reservation = folder.objects.find((each) => each.key === reservationBeside(key))!;
       return reservedBy(reservation, await timeAt(store, options));
     }
     if (isBeingDeleted(key, folder)) return `retention is deleting it, or was killed meanwhile; ${adoptsNamed(key)}`;
-    if (!folder.keys.has(manifestBeside(key)) || !mayOwn(key, entries)) return undefined;
-    const beside = await judge(store, manifestBeside(key), object, { ...options, replacesIntact: false });
-    if (beside === undefined) return undefined;
-    const why = 'why' in beside ? beside.why : `${manifestBeside(key)} may be its manifest, but is damaged`;
-    return 'why' in beside && !beside.isForOther ? why : `${why}; ${replacesNamed(key)}`;
+    const distinct = manifestKey(folder.path, distinctId(key));
+    for (const at of [...(mayOwn(key, entries) ? [manifestBeside(key)] : []), distinct]) {
+      const judged = folder.keys.has(at) && (await judge(store, at, object, { ...options, replacesIntact: false }));
+      if (!judged) continue;
+      const why = 'why' in judged ? judged.why : `${at} may be its manifest, but is damaged`;
+      return 'why' in judged && !judged.isForOther ? why : `${why}; ${replacesNamed(key)}`;
+    }
+    return undefined;
   };
   const judged: { readonly object: StoredObject; readonly why: string | undefined }[] = [];
   for (const object of foreign) judged.push({ object, why: await whyNot(object) });
@@ -161,12 +168,29 @@ async function otherFiles(
       skipped.push({ key, why: `it lies in a folder below; ${adoptsNamed(key)}` });
     }
     if (isBelow || !isPackedName(name)) continue;
-    const format = formatOf(await headOf(await store.get(key, options)));
-    const why =
-      typeof format === 'object' ? unpackText(format) : `its name is not that of a snapshot; ${adoptsNamed(key)}`;
-    skipped.push({ key, why });
+    const unknown = `its name is not that of a snapshot; ${adoptsNamed(key)}`;
+    skipped.push({ key, why: (await whyUnread(store, key, unknown, options)) ?? unknown });
   }
   return skipped;
+}
+
+/** Why a file is not read as a snapshot, by its first bytes; `unknown` if they are of no known format. */
+async function whyUnread(
+  store: Store,
+  key: string,
+  unknown: string,
+  options: CallOptions,
+): Promise<string | undefined> {
+  moreTime(options.signal, SECONDS_EACH);
+  try {
+    const format = formatOf(await headOf(await store.get(key, options)));
+    if (typeof format === 'object') return unpackText(format);
+    return format === undefined ? unknown : undefined;
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (!(error instanceof AgentError)) throw error;
+    return `it cannot be read: ${error.message}`;
+  }
 }
 
 /** A link and its file would count as two snapshots, and retention would keep the link and delete the file. */
@@ -213,7 +237,12 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   const found = place(object, await readFolder(store, folder, options));
   if (judged) {
     const { at, unfit } = judged;
-    return { ...found, id: at === exact ? distinctId(key) : basename(at, '.json'), manifestKey: at, replaces: unfit };
+    const isCounted = at !== exact || (isIn && at === beside && isId(stemOf(basename(key))));
+    const dated = unfit.createdAt ? { createdAt: unfit.createdAt, warning: undefined } : {};
+    return {
+      ...{ ...found, ...dated },
+      ...{ id: isCounted ? basename(at, '.json') : distinctId(key), manifestKey: at, replaces: unfit },
+    };
   }
   const stem = stemOf(basename(key));
   if (isSnapshotId(stem) && found.id !== stem && isIn) {
@@ -382,7 +411,10 @@ function place(object: StoredObject, folder: Folder): Found {
   }
   // A name with a dot or a colon cannot be an id, and two names may differ only in their extension.
   const rivals = (folder.stems.get(stemOf(key)) ?? 0) - (isSnapshotName(basename(key)) ? 1 : 0);
-  const free = splitName(`${stem}.`)?.id === stem && rivals === 0 && !folder.keys.has(manifestKey(folder.path, stem));
+  const own = manifestKey(folder.path, stem);
+  // Of a name without a dot, it would be taken for one of an exact key, which retention keeps the payload of.
+  const isExact = own === exactManifestKey(key);
+  const free = splitName(`${stem}.`)?.id === stem && rivals === 0 && !isExact && !folder.keys.has(own);
   const id = free ? stem : distinct;
   return { object, id, manifestKey: manifestKey(folder.path, id), ...dateOf(file, folder.namesAreLocal) };
 }

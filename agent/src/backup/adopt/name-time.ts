@@ -1,9 +1,11 @@
+import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
+
 const DATE = String.raw`(?<year>20\d\d)(?<dash>[-_.]?)(?<month>\d\d)\k<dash>(?<day>\d\d)`;
 const TIME = String.raw`(?<hour>\d\d)(?<colon>[-_:.h]?|%3[Aa])(?<minute>\d\d)(?:\k<colon>(?<second>\d\d))?(?:\.\d{3,9})?`;
-/** `Z`, `UTC`, `+08:00`, `+0800`, `+08`, `-0500`. A number after a hyphen only counts if it is the offset of a time zone. */
-const ZONE = String.raw`(?<utc>Z|[-_ ]?(?:UTC|GMT)(?![A-Za-z0-9+-]))|[-_ ]?(?<sign>[+-])(?<zoneHour>0\d|1[0-4])(?::?(?<zoneMinute>00|15|30|45)|(?<=\+\d\d))(?!\d)`;
+/** `Z`, `UTC`, `+08:00`, `+0800`, `+08`, `-0500`. A number after a hyphen only counts if it is the offset of a time zone, and the form is that of ISO 8601. */
+const ZONE = String.raw`(?<utc>Z|[-_ ]?(?:UTC|GMT)(?![A-Za-z0-9+-]))|[-_ ]?(?<sign>[+-])(?<zoneHour>0\d|1[0-4])(?:(?<zoneColon>:?)(?<zoneMinute>00|15|30|45)|(?<=\+\d\d))(?![0-9A-Za-z])`;
 /** A date, a separator and a time of day: `2026-11-21T02:38:07Z`, `20261121-023807`, `2026_11_21_0238`. */
-const CALENDAR = new RegExp(String.raw`(?<!\d)${DATE}[-_T.+ ]?${TIME}(?!\d)(?:${ZONE})?`);
+const CALENDAR = new RegExp(String.raw`(?<!\d)${DATE}(?<between>[-_T.+ ]?)${TIME}(?!\d)(?:${ZONE})?`);
 /** A date alone: `2026-11-21`, `20261121`. */
 const DAY_ONLY = new RegExp(String.raw`(?<!\d)${DATE}(?!\d)`);
 /** Seconds or milliseconds since 1970, from 2001 to 2033. */
@@ -34,10 +36,13 @@ export interface DatedFile {
 export function timeInName(name: string): { readonly time: Date; readonly isUtc: boolean } | undefined {
   const parts = CALENDAR.exec(name)?.groups;
   if (parts) {
-    const { year, month, day, hour, minute, second = '00', utc, sign, zoneHour, zoneMinute = '00' } = parts;
+    const { year, month, day, between, hour, minute, second = '00', utc, sign } = parts;
+    const { zoneHour, zoneColon, zoneMinute = '00' } = parts;
     const time = timeOf(`${year}-${month}-${day}`, `${hour}:${minute}:${second}`);
-    const ahead = sign ? Number(`${sign}1`) * (Number(zoneHour) * 60 + Number(zoneMinute)) * MINUTE : 0;
-    if (time) return { time: new Date(time.getTime() - ahead), isUtc: utc !== undefined || sign !== undefined };
+    const isOurs = isSnapshotId(splitName(`${name}.`)?.id ?? '');
+    const isZone = sign === '+' || (sign === '-' && (between === 'T' || zoneColon === ':'));
+    const ahead = isZone && !isOurs ? Number(`${sign}1`) * (Number(zoneHour) * 60 + Number(zoneMinute)) * MINUTE : 0;
+    if (time) return { time: new Date(time.getTime() - ahead), isUtc: utc !== undefined || isZone || isOurs };
   }
   const [, seconds] = UNIX.exec(name) ?? [];
   return seconds ? { time: new Date(Number(seconds) * 1000), isUtc: true } : undefined;

@@ -10,6 +10,8 @@ import {
   payloadProblem,
   readDocument,
   readManifest,
+  rewrittenProblem,
+  verificationKeyOf,
 } from '../catalog/catalog.ts';
 import { isRefused } from '../catalog/claim.ts';
 import type { Manifest } from '../catalog/manifest.ts';
@@ -21,6 +23,8 @@ const SLOWEST = 5 * 1024 * 1024;
 /** A manifest that cannot be used, and that `adopt` replaces. */
 export interface Unfit {
   readonly sha256: string;
+  /** Of one that fits the file but for the time at which it was written: that of its snapshot is known. */
+  readonly createdAt?: Date;
 }
 
 /** Why the manifest at a key is not replaced. */
@@ -64,9 +68,10 @@ async function judgeIntact(
   store: Store,
   at: string,
   manifest: Manifest,
-  { key, size }: StoredObject,
+  object: StoredObject,
   { replacesIntact, ...options }: JudgeOptions,
 ): Promise<Unfit | Standing | undefined> {
+  const { key, size } = object;
   const isExact = at === exactManifestKey(key);
   const isOwn = manifest.object.key === key;
   const hasOwnId = isExact || manifest.id === basename(at, '.json') || isOfExactKey(at, manifest);
@@ -74,6 +79,9 @@ async function judgeIntact(
   const problem = hasOwnId
     ? isOwn && (payloadProblem(manifest, size) ?? (await contentProblem(store, manifest, options)))
     : `it is a manifest of the snapshot ${manifest.id}`;
+  if (!problem && isOwn && (await isRewritten(store, at, manifest, object, options))) {
+    return { ...(await unfit(store, at, options)), createdAt: new Date(manifest.createdAt) };
+  }
   if (!problem) return { why: `it already has a manifest: ${at}`, isDone: true };
   // A suspect source stays suspect.
   if (isOwn && manifest.source.suspect?.length) {
@@ -81,6 +89,19 @@ async function judgeIntact(
   }
   if (replacesIntact) return unfit(store, at, options);
   return { why: `${at} was written for another payload: ${problem}`, isForOther: true };
+}
+
+/** Whether only the time of the file speaks against it: somebody has touched it, or copied the store. */
+async function isRewritten(
+  store: Store,
+  at: string,
+  manifest: Manifest,
+  object: StoredObject,
+  options: CallOptions,
+): Promise<boolean> {
+  const beside = await Promise.all([at, verificationKeyOf(at)].map((key) => store.stat(key, options)));
+  const objects = beside.filter((one) => one !== undefined);
+  return rewrittenProblem({ manifestKey: at, manifest, objects }, object) !== undefined;
 }
 
 /** Another snapshot may have the same size: databases are preallocated. */

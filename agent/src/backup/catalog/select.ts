@@ -85,7 +85,10 @@ export function newestOfLine(
   now = new Date(),
 ): Pick<Newest, 'newest' | 'own'> {
   const own = line ? entriesOf(entries, named, line) : entries.filter((entry) => isOf(named, entry));
-  return { newest: own.find((entry) => isVerified(entry) && !inFuture(entry, now)), own };
+  const newest = own.find((entry) => isVerified(entry) && !inFuture(entry, now));
+  // What `restore` refuses to take as the newest is not reported as such.
+  const isUnsure = newest?.manifest && line?.unsure?.has(newest.manifest.source.clusterId);
+  return { newest: isUnsure ? undefined : newest, own };
 }
 
 /** Explains to the caller who wants the newest verified snapshot why there is none. */
@@ -174,7 +177,8 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
     (entry && !(young.includes(entry) && isMarkedTaking(entry)) && options.wayOut?.(entry, { now, entries })) || '';
   if (found.newest) {
     refuseAdopted(found.newest, found.own, asked, store);
-    refuseUnsure(found.newest, found.unsure, store);
+    const unsure = unsureText(found.newest, found.unsure, store.url);
+    if (unsure !== undefined) throw new AgentError(ExitCode.refused, unsure);
     warnOfSilent(silent, found.newest, options);
     warnOfUnfinished(
       young.filter((entry) => earliestOf(entry) < end),
@@ -242,15 +246,12 @@ function refuseAdopted(newest: Entry, own: readonly Entry[], asked: Asked, store
   );
 }
 
-/** Throws if the snapshot may be from after the restore that the line continues with: its etcd may have run on beside it. */
-function refuseUnsure({ id, manifest }: Entry, unsure: Line['unsure'], store: Store): void {
+/** Says that the snapshot may be from after the restore that the line continues with: its etcd may have run on beside it. */
+export function unsureText({ id, manifest }: Entry, unsure: Line['unsure'], where: string): string | undefined {
   const clusterId = manifest!.source.clusterId;
   const restored = unsure?.get(clusterId);
-  if (restored === undefined) return;
-  throw new AgentError(
-    ExitCode.refused,
-    `${store.url}: ${id} is of the cluster id ${clusterId}, and it is not known when ${restored} was restored from it, so it may be from after that; name a snapshot by its id, or pass --cluster-id=${clusterId}`,
-  );
+  if (restored === undefined) return undefined;
+  return `${where}: ${id} is of the cluster id ${clusterId}, and it is not known when ${restored} was restored from it, so it may be from after that; name a snapshot by its id, or pass --cluster-id=${clusterId}`;
 }
 
 function warnOfSilent(silent: readonly Entry[], { id }: Entry, { warn }: Pick<SelectOptions, 'warn'>): void {

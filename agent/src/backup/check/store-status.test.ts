@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { manifestOf } from '../../../test/support/manifest-of.ts';
+import { type ManifestChanges, manifestOf } from '../../../test/support/manifest-of.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { storeStatus } from './store-status.ts';
@@ -27,6 +27,26 @@ async function put(id: string, hour: number): Promise<void> {
     await utimes(join(place, 'orders', name), 0, Date.UTC(2026, 10, 22, hour) / 1000);
   }
 }
+
+test('a snapshot that `restore` refuses, because it may be from after a restore, is not ok', async () => {
+  const bytes = Buffer.alloc(64);
+  const write = async (id: string, changes: ManifestChanges) => {
+    await writeFile(join(place, 'orders', `${id}.db`), bytes);
+    await writeFile(join(place, 'orders', `${id}.json`), JSON.stringify(manifestOf(bytes, bytes, { id, ...changes })));
+  };
+  await write(DATED, { createdAt: '2026-11-20T02:38:07.000Z', source: { clusterId: 'aaaa' } });
+  const restored = { source: { clusterId: 'bbbb' }, cluster: { lineage: ['aaaa'] }, verified: undefined };
+  await write(NEWEST, { createdAt: '2026-11-21T02:38:07.000Z', ...restored });
+  const store = new FilesystemStore({ path: place });
+  const status = await storeStatus({ store, cluster: 'orders', maxAge: undefined }, {});
+  expect(status).toMatchObject({
+    ok: false,
+    exitCode: ExitCode.refused,
+    detail: expect.stringMatching(/it is not known when bbbb was restored from it/),
+  });
+  const sample = status.metrics.find(({ name }) => name === 'etcd_backup_last_verified_timestamp_seconds');
+  expect(sample?.value).toBe(0);
+});
 
 /** What cannot be read, while the store does not give out the manifest of one snapshot. */
 async function unread(id: string, exitCode: ExitCode): Promise<string | undefined> {

@@ -11,7 +11,7 @@ import { isOf, type Wanted } from '../catalog/identity/identity.ts';
 import { restoredFromIt } from '../catalog/identity/lineage.ts';
 import { listNames } from '../catalog/names.ts';
 import { isOlder, isUndated, type PassedOver, passedOver, passedOverNote, timeOf } from '../catalog/passed-over.ts';
-import { laterOf, newestVerified, noneVerified, type WayOut } from '../catalog/select.ts';
+import { laterOf, newestVerified, noneVerified, unsureText, type WayOut } from '../catalog/select.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';
 import { storeSamples } from '../metrics/samples.ts';
 import { clockDifference } from '../retention/clock-difference.ts';
@@ -57,11 +57,12 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   const found = newestVerified(entries, request, store.url, { now: dating });
   const { newest, future } = found;
   const unread = unreadAmong(entries, request, newest);
+  const unsure = newest && unsureText(newest, found.unsure, store.url);
   const common = {
     store: store.url,
     ...(theirs && { clockSeconds: Math.round((theirs.getTime() - ours.getTime()) / 1000) }),
     ...(unread !== undefined && { unread }),
-    metrics: storeSamples(request, store.url, found),
+    metrics: storeSamples(request, store.url, unsure === undefined ? found : { own: found.own }),
   };
   const difference = theirs && clockDifference(theirs, ours);
   const clock = difference === undefined ? '' : `; ${difference}`;
@@ -73,6 +74,7 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
     const { exitCode, message } = noneVerified(found, all, request, store.url, wayOut);
     return { ...common, ok: false, exitCode, detail: `${message}${restoredText(entries, request)}${clock}` };
   }
+  if (unsure !== undefined) return { ...common, ok: false, exitCode: ExitCode.refused, detail: `${unsure}${clock}` };
   const { id, createdAt, content } = newest.manifest;
   const age = Math.max(0, dating.getTime() - Date.parse(createdAt));
   const tooOld = maxAge !== undefined && age > maxAge;

@@ -68,24 +68,36 @@ async function fetchPlain(
   const trailer = new TrailerCheck();
   let storedBytes = 0;
   let sizeBytes = 0;
-  const asStored = async function* () {
+  const asStored = (async function* () {
     for await (const chunk of await store.get(key, { signal })) {
       storedBytes += chunk.length;
       stored.update(chunk);
       onBytes?.(storedBytes);
       yield chunk;
     }
+  })();
+  const unpack = async () => {
+    // Names may lie, as that of a compressed file without an ending.
+    const raw = await peek(asStored);
+    const isEncrypted = formatOf(raw.head) === 'age';
+    if (isEncrypted) await checkIdentities(key, [], identities);
+    const inner = isEncrypted ? await peek(decrypt(identities, raw.whole, false)) : raw;
+    const compression = readable(formatOf(inner.head), key);
+    const unpacked = compression === 'none' ? inner : await peek(decompress(compression, inner.whole));
+    if (compression === 'none') return { isEncrypted, compression, unpacked };
+    if (formatOf(unpacked.head) === 'age') {
+      throw new PackedError(key, 'it was compressed after it was encrypted; decompress it once, and adopt the result');
+    }
+    if (readable(formatOf(unpacked.head), key) !== 'none') {
+      throw new PackedError(key, 'it is compressed twice; decompress it once, and adopt the result');
+    }
+    return { isEncrypted, compression, unpacked };
   };
-  // Names may lie, as that of a compressed file without an ending.
-  const raw = await peek(asStored());
-  const isEncrypted = formatOf(raw.head) === 'age';
-  if (isEncrypted) await checkIdentities(key, [], identities);
-  const inner = isEncrypted ? await peek(decrypt(identities, raw.whole, false)) : raw;
-  const compression = readable(formatOf(inner.head), key);
-  const unpacked = compression === 'none' ? inner : await peek(decompress(compression, inner.whole));
-  if (compression !== 'none' && readable(formatOf(unpacked.head), key) !== 'none') {
-    throw new PackedError(key, 'it is compressed twice; decompress it once, and adopt the result');
-  }
+  // What is refused before it is read to its end would stay open.
+  const { isEncrypted, compression, unpacked } = await unpack().catch(async (error) => {
+    await asStored.return(undefined);
+    throw error;
+  });
   const plain = async function* () {
     for await (const chunk of unpacked.whole) {
       sizeBytes += chunk.length;

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
@@ -265,6 +265,17 @@ test.each<[string, string, (store: FilesystemStore) => Promise<void>]>([
   for (const { problem } of await readCatalog(store, 'orders')) expect(problem).toBeUndefined();
 });
 
+test('a payload without a dot in its name goes with the manifest that an earlier agent wrote for it', async () => {
+  const store = new FilesystemStore({ path: root });
+  const bytes = Buffer.alloc(64, 'n');
+  const createdAt = new Date(NOW.getTime() - 9 * DAY).toISOString();
+  const adopted = { source: { clusterId: 'unknown' }, object: { key: 'orders/node1' } };
+  await store.put('orders/node1', once(bytes));
+  await putJson(store, 'orders/node1.json', manifestOf(bytes, bytes, { id: 'node1', createdAt, ...adopted }), {});
+  expect((await run(store)).deleted).toContain('node1');
+  expect((await files()).filter((name) => name.startsWith('node1'))).toEqual([]);
+});
+
 test('a payload with the name of another snapshot, whose manifest cannot be read, is kept', async () => {
   const store = new FilesystemStore({ path: root });
   const createdAt = new Date(NOW.getTime() - 9 * DAY).toISOString();
@@ -350,5 +361,40 @@ describe('the notes of restores', () => {
     const entries = await readCatalog(store, 'orders');
     expect(entries[0]?.manifest?.source.clusterId).toBe('c0');
     expect((await prune(store, 'orders', entries, { last: 1 }, { ...context, cluster }, {})).deleted).toEqual(['a']);
+  });
+});
+
+describe('an adopted file that is overwritten', () => {
+  /** As a copy would: of the same size, with a time of its own that is older than the manifest. */
+  const overwrite = async () => {
+    await writeFile(join(root, 'orders/a.db'), Buffer.alloc(64, 'x'));
+    await utimes(join(root, 'orders/a.db'), NOW, new Date(NOW.getTime() - 5 * DAY));
+  };
+  beforeEach(async () => {
+    const bytes = Buffer.alloc(64, 'a');
+    const createdAt = new Date(NOW.getTime() - 4 * DAY).toISOString();
+    const manifest = manifestOf(bytes, bytes, { id: 'a', createdAt, source: { clusterId: 'unknown' } });
+    await putJson(new FilesystemStore({ path: root }), manifestKey('orders', 'a'), manifest, {});
+  });
+
+  test('after the listing is kept', async () => {
+    const store = new FilesystemStore({ path: root });
+    const entries = await readCatalog(store, 'orders');
+    await overwrite();
+    const pruned = await prune(store, 'orders', entries, { last: 1 }, context, {});
+    expect(pruned).toMatchObject({ deleted: ['b'], retained: ['a'] });
+    expect(await files()).toEqual(['a.db', 'a.json', 'c.db', 'c.json']);
+  });
+
+  test('after it was read again is kept', async () => {
+    class Late extends FilesystemStore {
+      override async put(...args: Parameters<FilesystemStore['put']>) {
+        const done = await super.put(...args);
+        if (args[0].endsWith('a.deleting')) await overwrite();
+        return done;
+      }
+    }
+    expect(await run(new Late({ path: root }))).toMatchObject({ deleted: ['b'], retained: ['a'] });
+    expect(await files()).toEqual(['a.db', 'a.json', 'c.db', 'c.json']);
   });
 });

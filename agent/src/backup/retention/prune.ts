@@ -3,7 +3,7 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
 import { callCounter, freeBuffers } from '../../lib/memory.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
-import type { CallOptions, Store } from '../../store/store.ts';
+import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { type Candidate, exclusion, newestFirst, toCandidate } from '../catalog/candidate.ts';
 import {
   type Entry,
@@ -339,10 +339,15 @@ async function unchanged(store: Store, folder: string, entry: Entry, options: Ca
   return now && isDeepStrictEqual(decisive(now), decisive(entry)) ? now : undefined;
 }
 
-const decisive = ({ manifest, verification, pinned, unread }: Entry) => [
+const decisive = ({ manifest, verification, pinned, unread, problem, objects }: Entry) => [
   ...[manifest?.createdAt, manifest?.cluster, manifest?.source.clusterId, manifest?.verified],
-  ...[verification?.outcome, verification?.level, pinned, unread],
+  ...[verification?.outcome, verification?.level, pinned, unread, problem],
+  stampOf(objects.find(({ key }) => key === manifest?.object.key)),
 ];
+
+/** Stores may list a time with milliseconds that they do not return for one object. */
+const stampOf = (object: StoredObject | undefined) =>
+  object && [object.size, Math.floor(object.modified.getTime() / 1000)];
 
 /**
  * Deletes a snapshot. The manifest is deleted first, so that a kill leaves only objects that are swept later. If an object
@@ -375,6 +380,14 @@ async function deleteSnapshot(
   const unmark = async () => {
     if (isMarked) await store.delete(marker, options);
   };
+  // Another program may write the next snapshot under the name of an adopted file.
+  if (payload && manifest?.source.clusterId === 'unknown') {
+    const listed = objects.find(({ key }) => key === payload);
+    if (!isDeepStrictEqual(stampOf(await store.stat(payload, options)), stampOf(listed))) {
+      await unmark();
+      return 'retained';
+    }
+  }
   const removed = await store.delete(first, options).catch(async (error) => {
     if (isRefusal(error)) await unmark().catch(() => options.signal?.throwIfAborted());
     throw error;
@@ -433,6 +446,8 @@ async function hasOtherManifest(
     exactManifestKey(payload),
     ...(owner !== undefined && owner !== id ? [manifestKey(folder, owner)] : []),
   ];
-  const found = await Promise.all(others.map((key) => store.stat(key, options)));
+  // Of a name without a dot, its own manifest has the key of an exact one.
+  const asked = others.filter((key) => key !== manifestKey(folder, id));
+  const found = await Promise.all(asked.map((key) => store.stat(key, options)));
   return found.some((object) => object !== undefined);
 }

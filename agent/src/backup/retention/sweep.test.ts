@@ -304,6 +304,13 @@ describe('a payload without a manifest may be good, and is kept', () => {
     expect((await run(new FilesystemStore({ path: root }))).swept).toEqual([`orders/${rest}`]);
   });
 
+  test('if the manifest of a snapshot whose name has no ending is damaged', async () => {
+    await snapshot(newer, later);
+    await writeOld('etcd-snapshot-node1-1795228687');
+    await writeOld('etcd-snapshot-node1-1795228687.json', '{');
+    await expectKept();
+  });
+
   test('if a manifest is refused', async () => {
     await snapshot(newer, later);
     class Refusing extends FilesystemStore {

@@ -14,7 +14,7 @@ import {
 import { etcdOfTaking } from '../catalog/documents.ts';
 import { areOld, listNames, type Names, restsUnder } from '../catalog/names.ts';
 import { impatience } from '../catalog/silence.ts';
-import { isSnapshotId, SNAPSHOT_NAME } from '../catalog/snapshot-id.ts';
+import { isSnapshotId, isSnapshotName } from '../catalog/snapshot-id.ts';
 import { clockDifference, clockForSweep } from './clock-difference.ts';
 import { Leftovers } from './leftovers.ts';
 import { type Dated, datedOf, stillVerified, successorOf, takenBy } from './superseded.ts';
@@ -75,11 +75,14 @@ export function namedPayloads(
 }
 
 /** Whether a snapshot under a name of the user's own has a damaged manifest. No listing of snapshots shows it. */
-function hasDamaged(folder: string, { groups }: Names, entries: readonly Entry[]): boolean {
+function hasDamaged(folder: string, { groups, others }: Names, entries: readonly Entry[]): boolean {
   const known = new Set(entries.map(({ id }) => id));
   return [...groups].some(([id, objects]) => {
     const has = (isIt: (key: string) => boolean) => objects.some(({ key }) => isIt(key));
-    return !known.has(id) && has((key) => key === manifestKey(folder, id)) && has((key) => SNAPSHOT_NAME.test(key));
+    const isPayload = (key: string) => isSnapshotName(key.slice(folder.length + 1));
+    // A name without an ending is in no group.
+    const hasPayload = has(isPayload) || (others.has(`${folder}/${id}`) && isPayload(`${folder}/${id}`));
+    return !known.has(id) && has((key) => key === manifestKey(folder, id)) && hasPayload;
   });
 }
 

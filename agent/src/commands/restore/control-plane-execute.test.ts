@@ -7,7 +7,8 @@ import { highestServed } from '../../control-plane/state/bump.ts';
 import { servedBefore } from '../../control-plane/state/served-revisions.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { endOf, noteInStore } from './control-plane-execute.ts';
+import type { Settings } from '../cli/settings.ts';
+import { begun, endedBefore, endOf, noteInStore } from './control-plane-execute.ts';
 
 let place: string;
 let folder: string;
@@ -130,4 +131,39 @@ test('the result names the old data, if there is any', async () => {
   expect((await end()).data).toMatchObject({ aside: replacedDir });
   await mkdir(join(walDir, 'replaced-1'), { recursive: true });
   expect((await end()).text).toMatch(/\/data\/member\.replaced-1 and \S+\/log\/replaced-1$/m);
+});
+
+describe('a request by a key', () => {
+  const asked = (values: Record<string, string>) =>
+    ({
+      args: [],
+      text: (name: string) => values[name],
+      flag: () => false,
+      isSet: (name: string) => name === 'config',
+    }) as unknown as Settings;
+  const places = () => ({ manifestsDir: place, journalDir: join(place, 'cp1') });
+  const sha256 = 'a'.repeat(64);
+
+  test('is not carried out by the restore of another snapshot', async () => {
+    await node('cp1', { state: 'done', sha256 });
+    const found = (values: Record<string, string>, id?: string) =>
+      endedBefore(asked(values), places(), id === undefined ? undefined : { id });
+    expect(await found({ objectKey: 'b.db' })).toBeUndefined();
+    expect(await found({ objectKey: 'b.db' }, 'b')).toBeUndefined();
+    expect(await found({ objectKey: 'b.db', sha256: 'b'.repeat(64) })).toBeUndefined();
+    expect(await found({ objectKey: 'a.db' }, 'a')).toBeDefined();
+    expect(await found({ objectKey: 'a.db', sha256 })).toBeDefined();
+    await node('cp1', { state: 'done', objectKey: 'c.db' });
+    expect(await found({ objectKey: 'c.db' })).toBeDefined();
+  });
+
+  test('does not continue the restore of another object', async () => {
+    await node('cp1', { objectKey: '' });
+    await expect(begun(asked({ objectKey: 'b.db' }), places())).rejects.toThrow(/has not ended/);
+    await node('cp1', { objectKey: 'b.db' });
+    expect(await begun(asked({ objectKey: 'b.db' }), places())).toBeDefined();
+    // An earlier agent did not record it.
+    await node('cp1');
+    expect(await begun(asked({ objectKey: 'b.db' }), places())).toBeDefined();
+  });
 });

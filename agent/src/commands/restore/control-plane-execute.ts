@@ -1,3 +1,4 @@
+import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { type Marker, memberDir, partialDir, readMarker } from '../../control-plane/node/data-directory.ts';
 import type { EtcdNode } from '../../control-plane/node/node.ts';
 import { quotaNotes } from '../../control-plane/restore/free-space.ts';
@@ -68,7 +69,8 @@ export async function execute(context: CommandContext, until: State): Promise<Co
   const prepared = await withTimeout(context, (signal, grow) => prepareHere(node, { ...context, signal }, grow));
   if ('done' in prepared) return nothingToDo(prepared.done, node);
   const { note, made } = prepared;
-  return finish(await beginJournal({ ...made, note }, node, places), until, context);
+  const objectKey = settings.text('objectKey') ?? '';
+  return finish(await beginJournal({ ...made, note, objectKey }, node, places), until, context);
 }
 
 /** Finds a restore on this node that has begun and not ended. */
@@ -79,7 +81,8 @@ export async function begun(settings: Settings, { journalDir }: Places): Promise
   const refuse = (why: string) => new AgentError(ExitCode.refused, `${journal.folder}: ${why}`);
   if (settings.flag('undo')) return journal;
   if (state === 'undoing') throw refuse('a restore is being undone; finish that with --undo first');
-  if (!isAsked(journal.content, settings)) {
+  const { objectKey } = journal.content;
+  if (!isAsked(journal.content, settings) || (objectKey !== undefined && !isOfKey(journal.content, settings))) {
     throw refuse(
       `a restore of ${id} with the token ${token} has not ended; finish it with the same flags, or go back with --undo`,
     );
@@ -91,9 +94,26 @@ export async function begun(settings: Settings, { journalDir }: Places): Promise
  * Finds a restore that has already carried out the request. A request in a file counts once: the kubelet starts the static Pod
  * again whenever it likes, also after an undo or on newer data. Who names the snapshot on the command line means it.
  */
-async function endedBefore(settings: Settings, { journalDir }: Places): Promise<Journal | undefined> {
+export async function endedBefore(
+  settings: Settings,
+  { journalDir }: Places,
+  snapshot?: Pick<Manifest, 'id'>,
+): Promise<Journal | undefined> {
   if (settings.args.length > 0 || !settings.isSet('config')) return undefined;
-  return (await Journal.all(journalDir)).find(({ content }) => isAsked(content, settings));
+  return (await Journal.all(journalDir)).find(
+    ({ content }) => isAsked(content, settings) && isOfKey(content, settings, snapshot),
+  );
+}
+
+/** True if a restore is of the requested object: of the same key, of the same content, or of the snapshot found at the key. */
+function isOfKey(
+  { id, sha256, objectKey }: JournalContent,
+  settings: Settings,
+  snapshot?: Pick<Manifest, 'id'>,
+): boolean {
+  const asked = settings.text('objectKey');
+  if (asked === undefined || objectKey === asked) return true;
+  return snapshot === undefined ? sha256 !== undefined && sha256 === sha256Flag(settings) : snapshot.id === id;
 }
 
 function carriedOut({ folder, content: { id, state, startedAt } }: Journal, settings: Settings): AgentError {
@@ -168,6 +188,10 @@ async function prepareHere(
     for (const note of quotaNotes(node.member, request.manifest)) context.log.warn(note);
     const before = await readMarker(memberDir(node.member.dataDir));
     const { id, content } = request.manifest;
+    const ended = await endedBefore(context.settings, placesOf(context.settings), request.manifest);
+    if (ended && !(before && isRestoreOf(ended.content, before) && (await isOf(before, node)))) {
+      throw carriedOut(ended, context.settings);
+    }
     const isSame = before?.id === id && [content.sha256, undefined].includes(before.sha256);
     if (isSame && isAsked(before, context.settings) && (await isOf(before, node))) return { done: before };
     const made = await makeOrReuse(request);
@@ -216,7 +240,7 @@ function isWhatIsAsked(there: Prepared, request: PrepareRequest): boolean {
 }
 
 function beginJournal(
-  prepared: Prepared & Pick<JournalContent, 'note'>,
+  prepared: Prepared & Pick<JournalContent, 'note' | 'objectKey'>,
   node: EtcdNode,
   { manifestsDir, journalDir }: Places,
 ): Promise<Journal> {

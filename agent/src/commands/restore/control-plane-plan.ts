@@ -10,7 +10,7 @@ import { highestServed } from '../../control-plane/state/bump.ts';
 import { finding } from '../../control-plane/state/finding.ts';
 import { etcdTrouble, peerAnswers } from '../../control-plane/state/health.ts';
 import { leftOutNotes, leftOutOf } from '../../control-plane/state/members-left-out.ts';
-import { initialClusterOf } from '../../control-plane/state/snapshot-members.ts';
+import { initialClusterOf, votersOf } from '../../control-plane/state/snapshot-members.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
@@ -84,13 +84,14 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
 }
 
 async function findingOf(
-  { node: { member }, manifest: { createdAt }, served: { here } }: ControlPlaneRequest,
-  { members, revision }: Checked,
+  { node: { member }, manifest: { createdAt }, served: { here, clusterIds } }: ControlPlaneRequest,
+  { members: restored, ofSnapshot, revision }: Checked,
   signal: AbortSignal,
 ): Promise<string> {
-  const urls = [...members.flatMap(({ peerUrls }) => peerUrls), ...member.listenPeerUrls];
+  const members = votersOf(ofSnapshot);
+  const urls = [...[...members, ...restored].flatMap(({ peerUrls }) => peerUrls), ...member.listenPeerUrls];
   const [trouble, answers] = await Promise.all([etcdTrouble(member), peerAnswers(urls, member, signal)]);
-  return finding({ member, trouble, here, answers, snapshot: { createdAt, revision, members } });
+  return finding({ member, trouble, here, answers, snapshot: { createdAt, revision, members, clusterIds } });
 }
 
 /** Facts to know before the first command. */

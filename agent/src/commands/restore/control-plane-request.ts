@@ -3,6 +3,7 @@ import { type Entry, isVerified, type WholeEntry } from '../../backup/catalog/ca
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { type PassedOver, passedOverText, timeOf } from '../../backup/catalog/passed-over.ts';
 import { readExtra } from '../../backup/payload/extra.ts';
+import { knownRevisionOf } from '../../backup/payload/plausible-revision.ts';
 import { refuseUnusableFiles } from '../../control-plane/node/certificates/needed-files.ts';
 import { refuseOtherNode } from '../../control-plane/node/local-address.ts';
 import { refuseCopies } from '../../control-plane/node/manifest-copies.ts';
@@ -12,8 +13,8 @@ import { apiServersOf } from '../../control-plane/node/processes.ts';
 import { Journal } from '../../control-plane/restore/journal.ts';
 import { type PrepareRequest, readPrepared } from '../../control-plane/restore/prepare.ts';
 import type { RestoreContext } from '../../control-plane/restore/wait.ts';
-import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
-import { beganAfter, dataRevision } from '../../control-plane/state/data-revision.ts';
+import { idsOf, refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
+import { beganAfter, dataRevision, hasJoined } from '../../control-plane/state/data-revision.ts';
 import { reachable } from '../../control-plane/state/health.ts';
 import { httpGet } from '../../control-plane/state/http-get.ts';
 import { liveRevisions } from '../../control-plane/state/live-revisions.ts';
@@ -143,12 +144,19 @@ async function servedOf(
   const own = member.listenClientUrls.map(reachable);
   const others = (restored.manifest.members ?? []).flatMap(({ clientUrls }) => clientUrls);
   const data = await dataRevision(member);
-  const isFresh = await beganAfter(member, new Date(timeOf(restored))).catch(() => false);
+  const began = await beganAfter(member, new Date(timeOf(restored))).catch(() => false);
   const [ofOwn, ofOthers] = await Promise.all(
     [own, others.filter((url) => !member.clientUrls.includes(url))].map((urls) =>
       liveRevisions(urls, member.clientTls),
     ),
   );
+  const ofSnapshot = {
+    clusterIds: idsOf(restored, opened.entries),
+    revision: knownRevisionOf(restored.manifest),
+    size: restored.manifest.members?.length ?? 0,
+  };
+  const local = data ?? ofOwn![0];
+  const isFresh = began && !(local && hasJoined(local, ofOthers!, ofSnapshot));
   const here: Seen[] = [
     ...[...ofOwn!, ...(data ? [{ ...data, where: `the data in ${member.dataDir}` }] : [])].map((each) => ({
       ...each,

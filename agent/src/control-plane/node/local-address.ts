@@ -19,10 +19,16 @@ export async function reaches(client: string, server: string): Promise<boolean> 
   return theirs!.some((address) => (isAny ? isOwn(address) : ours!.includes(address)));
 }
 
+/** Whether only one of two servers can listen on this machine. */
+export function needSamePort(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((url) => hostOf(url).replace('localhost', '127.0.0.1'));
+  return portOf(one) === portOf(other) && (first === second || ANY.has(first!) || ANY.has(second!));
+}
+
 /** Whether this machine has the address. */
 export const isOwn = (address: string): boolean => isLoopback(address) || addresses().has(address);
 
-const portOf = (url: string): string => {
+export const portOf = (url: string): string => {
   const { port = '', protocol } = URL.parse(url) ?? {};
   // URL drops the default port of its protocol.
   if (port === '' && /:(80|443)\/?$/.test(url)) return protocol === 'http:' ? '80' : '443';

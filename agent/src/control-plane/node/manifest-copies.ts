@@ -1,24 +1,31 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { usageError } from '../../lib/errors.ts';
+import { needSamePort, portOf } from './local-address.ts';
 import { API_MANIFESTS } from './manifests.ts';
 import type { MemberFlags } from './member-flags.ts';
 import { ETCD_MANIFEST, fromStaticPod } from './node.ts';
-import { readStaticPod } from './static-pod.ts';
+import { readStaticPod, unknownIn } from './static-pod.ts';
 
 type Places = Pick<MemberFlags, 'dataDir' | 'listenClientUrls' | 'listenPeerUrls'>;
+
+interface Node {
+  readonly member: Places;
+  /** The data directory as etcd sees it. */
+  readonly dataDir: string;
+}
 
 /**
  * Refuses a second manifest of etcd or the API server. The kubelet starts every file in its folder, whatever its name is, so it
  * starts a copy as soon as the first one is moved out.
  */
-export async function refuseCopies({ member }: { readonly member: Places }, manifestsDir: string): Promise<void> {
+export async function refuseCopies(node: Node, manifestsDir: string): Promise<void> {
   const names = await readdir(manifestsDir).catch((): string[] => []);
   for (const name of names) {
     // The kubelet ignores names that begin with a dot.
     if (name.startsWith('.') || [ETCD_MANIFEST, ...API_MANIFESTS].includes(name)) continue;
     const file = join(manifestsDir, name);
-    const what = (await isFile(file)) ? await copyOf(file, member) : undefined;
+    const what = (await isFile(file)) ? await copyOf(file, node) : undefined;
     if (what === undefined) continue;
     throw usageError(
       `${file}: the kubelet starts this file too, and it is another manifest of ${what}; move it out of ${manifestsDir}`,
@@ -26,16 +33,31 @@ export async function refuseCopies({ member }: { readonly member: Places }, mani
   }
 }
 
-async function copyOf(file: string, member: Places): Promise<string | undefined> {
+async function copyOf(file: string, node: Node): Promise<string | undefined> {
   if (await defines(file, 'kube-apiserver')) return 'the API server';
   if (!(await defines(file, 'etcd'))) return undefined;
   const other = await fromStaticPod(file).catch(() => undefined);
   // Another etcd on this node, for example one for events.
-  return other && !sharesPlace(other.member, member) ? undefined : 'etcd';
+  const isCopy = other ? sharesPlace(other.member, node.member) : mayShare(await readFile(file, 'utf8'), node);
+  return isCopy ? 'etcd' : undefined;
 }
 
 const sharesPlace = (one: Places, other: Places): boolean =>
-  one.dataDir === other.dataDir || urlsOf(one).some((url) => urlsOf(other).includes(url));
+  resolve(one.dataDir) === resolve(other.dataDir) ||
+  urlsOf(one).some((url) => urlsOf(other).some((each) => needSamePort(url, each)));
+
+/** For an etcd whose flags cannot be read, because a shell starts it or only the kubelet knows a value. */
+const mayShare = (text: string, { member, dataDir }: Node): boolean =>
+  unknownIn(text) !== undefined ||
+  [member.dataDir, dataDir].some((path) => names(text, resolve('/', path), /^[\w.-]/)) ||
+  urlsOf(member).some((url) => names(text, `:${portOf(url)}`, /^\d/));
+
+/** `more`: what follows where the text names something longer. */
+const names = (text: string, what: string, more: RegExp): boolean =>
+  text
+    .split(what)
+    .slice(1)
+    .some((rest) => !more.test(rest));
 
 const urlsOf = ({ listenClientUrls, listenPeerUrls }: Places): string[] => [...listenClientUrls, ...listenPeerUrls];
 

@@ -38,9 +38,9 @@ interface Where {
 const DEFAULT_QUOTA = 2 * 1024 ** 3;
 
 /** 0 is the default, and a negative number no limit. */
-function quotaOf(flag: string): Pick<MemberFlags, 'quota'> {
+export function quotaOf(flag = '0'): number | undefined {
   const bytes = Number(flag);
-  return bytes >= 0 ? { quota: bytes || DEFAULT_QUOTA } : {};
+  return bytes >= 0 ? bytes || DEFAULT_QUOTA : undefined;
 }
 
 const list = (value: string | undefined): string[] => (value ?? '').split(',').filter(Boolean);
@@ -83,6 +83,7 @@ export function memberFlags(
     const [cacert, cert, key] = [file('trusted-ca-file'), file('cert-file'), file('key-file')];
     return { ...(cacert && { cacert }), ...(cert && { cert }), ...(key && { key }) };
   };
+  const quota = quotaOf(flags['quota-backend-bytes']);
   return {
     name,
     dataDir,
@@ -93,7 +94,7 @@ export function memberFlags(
     clientUrls: [...new Set([...listenClientUrls, ...list(flags['advertise-client-urls'])])],
     listenClientUrls,
     metricsUrls: list(flags['listen-metrics-urls']),
-    ...quotaOf(flags['quota-backend-bytes'] ?? '0'),
+    ...(quota !== undefined && { quota }),
     clientTls: tls(''),
     peerTls: tls('peer-'),
   };

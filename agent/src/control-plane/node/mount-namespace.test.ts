@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathsOf } from './mount-namespace.ts';
+import { pathsOf, sourcesOf } from './mount-namespace.ts';
 
 let proc: string;
 beforeEach(async () => {
@@ -29,6 +29,7 @@ test('paths of a container are found on the machine', async () => {
   expect(hostPath('/etcd-data/member/wal')).toBe('/srv/etcd/member/wal');
   expect(hostPath('/certs/ca.crt')).toBe('/etc/pki/ca.crt');
   expect(hostPath('/s/a')).toBe('/srv/with space/a');
+  expect((await sourcesOf(7, proc))('/etcd-data/member')).toBe('/etcd/member of /dev/x');
   // In the layers of the container, and below a mount that hides it.
   expect(hostPath('/var/lib/etcd')).toBeUndefined();
   expect(hostPath('/x')).toBeUndefined();

@@ -6,6 +6,8 @@ interface Mount {
   readonly device: string;
   readonly root: string;
   readonly point: string;
+  /** What its file system is on, such as `/dev/sda1`. */
+  readonly source: string;
 }
 
 /**
@@ -16,6 +18,15 @@ export async function pathsOf(pid: number, proc = '/proc'): Promise<(path: strin
   const [theirs, ours] = await Promise.all([pid, 'self'].map((each) => mountsOf(`${proc}/${each}/mountinfo`)));
   const isOfMachine = (await namespaceOf(proc, pid)) === (await namespaceOf(proc, 1));
   return (path) => mapped(path, theirs!, ours!) ?? (isOfMachine ? path : undefined);
+}
+
+/** Returns a function that says where the files of a process are, whether or not this machine, or this container, mounts them. */
+export async function sourcesOf(pid: number, proc = '/proc'): Promise<(path: string) => string | undefined> {
+  const mounts = await mountsOf(`${proc}/${pid}/mountinfo`);
+  return (path) => {
+    const mount = mountOf(path, mounts);
+    return mount && `${join(mount.root, relative(mount.point, path))} of ${mount.source}`;
+  };
 }
 
 const namespaceOf = (proc: string, pid: number): Promise<string | undefined> =>
@@ -49,7 +60,9 @@ async function mountsOf(file: string): Promise<Mount[]> {
   const text = await readFile(file, 'utf8').catch(() => '');
   return text.split('\n').flatMap((line) => {
     const [, , device, root, point] = line.split(' ');
-    return device && root && point ? [{ device, root: unescaped(root), point: unescaped(point) }] : [];
+    const [, source = ''] = line.split(' - ')[1]?.split(' ') ?? [];
+    if (!device || !root || !point) return [];
+    return [{ device, root: unescaped(root), point: unescaped(point), source: unescaped(source) }];
   });
 }
 

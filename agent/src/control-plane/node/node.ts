@@ -8,7 +8,7 @@ import { isOfContainer } from '../../store/container-path.ts';
 import { type EtcdFlags, effectiveFlags, flagsOfArguments } from './etcd-flags.ts';
 import { addressesOf, isOwn } from './local-address.ts';
 import { type MemberFlags, memberFlags } from './member-flags.ts';
-import { pathsOf } from './mount-namespace.ts';
+import { pathsOf, sourcesOf } from './mount-namespace.ts';
 import { type EtcdProcess, etcdProcesses } from './processes.ts';
 import { readStaticPod, unknownIn as unknownToPod } from './static-pod.ts';
 import {
@@ -249,12 +249,13 @@ async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<Etcd
     throw usageError(`etcd (pid ${pid}): its config file ${unread} cannot be read; pass --etcd-config-file`);
   }
   const version = await versionOf(`/proc/${pid}/exe`);
+  const sourceOf = await sourcesOf(pid);
   const hostPath = places.find(({ each }) => each === process)!.hostPath;
   const node = outside(`process ${pid}`, flags, { manifestsDir }, workingDirectory, (path) => {
     const here = hostPath(path);
     if (here !== undefined) return here;
     throw usageError(
-      `etcd (pid ${pid}) runs in a container, and its ${path} is on no file system of this machine; start it with that path on a volume of this machine`,
+      `etcd (pid ${pid}) runs in a container, and its ${path} is ${sourceOf(path) ?? 'on another file system'}, which is not mounted here; mount it into the agent's container, or start etcd with that path on a volume of this machine`,
     );
   });
   return { ...node, uid, gid, ...(version && { version }) };

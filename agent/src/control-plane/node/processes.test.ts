@@ -1,5 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { processesOf } from './processes.ts';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { etcdStartedBy, processesOf } from './processes.ts';
 
 test('what a manifest has started is known by its whole command', async () => {
   const [program = '', ...args] = (await readFile('/proc/self/cmdline', 'utf8')).replace(/\0$/, '').split('\0');
@@ -15,4 +17,32 @@ test('what a manifest has started is known by its whole command', async () => {
   expect(await isFound({ program: 'another', args })).toBe(false);
   // Without arguments it may be any process of this name.
   expect(await isFound({ program, args: [] })).toBe(false);
+});
+
+test('of two etcds with the same arguments, only the one that uses the directory of the node is its own', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'proc-'));
+  const proc = join(root, 'proc');
+  const command = { program: 'etcd', args: ['--config-file=/etc/etcd/etcd.yaml'] };
+  const start = async (pid: string, network: string | undefined) => {
+    const place = join(root, `root-${pid}`);
+    for (const folder of ['etc/etcd', 'var/lib/etcd']) await mkdir(join(place, folder), { recursive: true });
+    await writeFile(join(place, 'etc/etcd/etcd.yaml'), 'data-dir: /var/lib/etcd');
+    await mkdir(join(proc, pid, 'ns'), { recursive: true });
+    await writeFile(join(proc, pid, 'cmdline'), ['etcd', ...command.args, ''].join('\0'));
+    await symlink(place, join(proc, pid, 'root'));
+    if (network) await symlink(network, join(proc, pid, 'ns/net'));
+    return join(place, 'var/lib/etcd');
+  };
+  const network = join(root, 'network');
+  await writeFile(network, '');
+  await mkdir(join(proc, 'self/ns'), { recursive: true });
+  await symlink(network, join(proc, 'self/ns/net'));
+  await start('11', network);
+  const dataDir = await start('12', network);
+  const node = { member: { dataDir }, dataDir: '/var/lib/etcd' };
+  expect((await etcdStartedBy(command, node, proc)).map(({ pid }) => pid)).toEqual([12]);
+  // A process whose network is unknown may be of another Pod.
+  await start('13', undefined);
+  expect((await processesOf(command, proc)).map(({ pid }) => pid)).toEqual([11, 12]);
+  await rm(root, { recursive: true });
 });

@@ -13,16 +13,16 @@ export interface Process {
 }
 
 /** Finds all processes whose program has this base name. */
-export async function processesNamed(name: string): Promise<Process[]> {
-  const entries = await readdir('/proc').catch(() => []);
+export async function processesNamed(name: string, proc = '/proc'): Promise<Process[]> {
+  const entries = await readdir(proc).catch(() => []);
   const pids = entries.filter((entry) => /^\d+$/.test(entry)).map(Number);
-  const found = await Promise.all(pids.map(readProcess));
+  const found = await Promise.all(pids.map((pid) => readProcess(pid, proc)));
   return found.filter((each) => each !== undefined).filter(({ program }) => basename(program) === name);
 }
 
-async function readProcess(pid: number): Promise<Process | undefined> {
+async function readProcess(pid: number, proc: string): Promise<Process | undefined> {
   // Empty for a kernel thread and for a zombie.
-  const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  const line = await readFile(`${proc}/${pid}/cmdline`, 'utf8').catch(() => '');
   const [program, ...args] = line.replace(/\0$/, '').split('\0');
   return program ? { pid, program, args } : undefined;
 }
@@ -37,15 +37,15 @@ export interface EtcdProcess extends Process {
 }
 
 /** Reads how etcd was started. Only root on the host can read environment, config file and working directory. */
-export async function etcdProcess({ pid, program, args }: Process): Promise<EtcdProcess | undefined> {
+export async function etcdProcess({ pid, program, args }: Process, proc = '/proc'): Promise<EtcdProcess | undefined> {
   try {
-    const { uid, gid } = await stat(`/proc/${pid}`);
-    const env = parseEnvironment(await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => ''));
-    const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+    const { uid, gid } = await stat(`${proc}/${pid}`);
+    const env = parseEnvironment(await readFile(`${proc}/${pid}/environ`, 'utf8').catch(() => ''));
+    const workingDirectory = await readlink(`${proc}/${pid}/cwd`).catch(() => undefined);
     let config: string | undefined;
     const readConfig = (file: string) => {
       config = resolve(workingDirectory ?? '/', file);
-      return readFile(`/proc/${pid}/root${config}`, 'utf8');
+      return readFile(`${proc}/${pid}/root${config}`, 'utf8');
     };
     const read = await effectiveFlags(args, env, readConfig).catch(() => undefined);
     const more = read === undefined && config !== undefined ? { unread: config } : {};
@@ -65,27 +65,26 @@ export async function etcdProcess({ pid, program, args }: Process): Promise<Etcd
   }
 }
 
-export async function etcdProcesses(): Promise<EtcdProcess[]> {
-  const found = await Promise.all((await processesNamed('etcd')).map(etcdProcess));
+export async function etcdProcesses(proc = '/proc'): Promise<EtcdProcess[]> {
+  const found = await Promise.all((await processesNamed('etcd', proc)).map((each) => etcdProcess(each, proc)));
   return found.filter((each) => each !== undefined);
+}
+
+interface OwnEtcd {
+  readonly member: Pick<MemberFlags, 'dataDir'>;
+  /** The same as etcd sees it. */
+  readonly dataDir: string;
 }
 
 /**
  * Finds the etcd of this node: the one that uses this directory. An etcd in a pod may have another directory, and even another
  * node's addresses, under the same flags.
  */
-export async function etcdOf({
-  member,
-  dataDir,
-}: {
-  readonly member: Pick<MemberFlags, 'dataDir'>;
-  /** The same as etcd sees it. */
-  readonly dataDir: string;
-}): Promise<Process | undefined> {
+export async function etcdOf({ member, dataDir }: OwnEtcd, proc = '/proc'): Promise<EtcdProcess | undefined> {
   const names = new Set([member.dataDir, dataDir]);
-  for (const each of await etcdProcesses()) {
+  for (const each of await etcdProcesses(proc)) {
     const given = each.flags['data-dir'] ?? `${each.flags.name ?? 'default'}.etcd`;
-    const theirs = `/proc/${each.pid}/root${resolve(each.workingDirectory ?? '/', given)}`;
+    const theirs = `${proc}/${each.pid}/root${resolve(each.workingDirectory ?? '/', given)}`;
     if ((await isSameFile(theirs, member.dataDir)) ?? names.has(given)) return each;
   }
   return undefined;
@@ -108,15 +107,23 @@ async function usesOneOf({ pid, args }: Process, clientUrls: readonly string[]):
   return false;
 }
 
-/** Finds what a static Pod has started on this node: its program, perhaps by way of another one, with exactly its arguments. */
-export async function processesOf({ program, args }: Pick<StaticPod, 'program' | 'args'>): Promise<Process[]> {
+type Command = Pick<StaticPod, 'program' | 'args'>;
+
+/** Finds what a static Pod has started in the network of this node: its program, perhaps by way of another one, with exactly its arguments. */
+export async function processesOf({ program, args }: Command, proc = '/proc'): Promise<Process[]> {
   const found: Process[] = [];
-  for (const each of await processesNamed(basename(program))) {
+  for (const each of await processesNamed(basename(program), proc)) {
     const given = each.args.slice(each.args.length - args.length);
     const isSame = args.length > 0 && args.every((arg, at) => isArgument(given[at], arg));
-    if (isSame && (await isSameFile(`/proc/${each.pid}/ns/net`, '/proc/self/ns/net')) !== false) found.push(each);
+    if (isSame && (await isSameFile(`${proc}/${each.pid}/ns/net`, `${proc}/self/ns/net`))) found.push(each);
   }
   return found;
+}
+
+/** The same for etcd. Of several with the same arguments, only the one that uses the node's directory is the node's. */
+export async function etcdStartedBy(command: Command, node: OwnEtcd, proc = '/proc'): Promise<Process[]> {
+  const own = await etcdOf(node, proc);
+  return (await processesOf(command, proc)).filter(({ pid }) => pid === own?.pid);
 }
 
 /** What follows a variable that only the kubelet knows is not compared. */

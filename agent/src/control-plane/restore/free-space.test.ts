@@ -3,6 +3,7 @@ import { quotaNotes } from './free-space.ts';
 
 test.each([
   [10, 9, 0],
+  [10, 9.6, 1],
   [10, 10, 1],
   [10, 11, 1],
   [undefined, 100, 0],

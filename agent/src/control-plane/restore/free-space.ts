@@ -26,13 +26,20 @@ export async function refuseWithoutRoom(
   if (log && !isShared) refuseLess(`${walDir}: no room for a second write-ahead log`, log, WAL_FILES);
 }
 
-/** Says that a database is larger than etcd's quota, above which etcd refuses every write. What the compaction frees is known later. */
+/** Share of a quota, or of a file, that may be in use. */
+const FULL = 0.95;
+
+/** True if so many bytes fill a quota. */
+export const isFull = (bytes: number, quota: number | undefined): boolean =>
+  quota !== undefined && bytes > FULL * quota;
+
+/** Says that a database fills etcd's quota, above which etcd refuses every write. What the compaction frees is known later. */
 export function quotaNotes(
   { quota }: Pick<MemberFlags, 'quota'>,
   { id, content }: Pick<Manifest, 'id' | 'content'>,
 ): string[] {
   const size = content.sizeBytes - TRAILER;
-  if (quota === undefined || size < quota) return [];
+  if (quota === undefined || !isFull(size, quota)) return [];
   return [
     `the database in ${id} has ${mebibytes(size)}, and the quota of this etcd (--quota-backend-bytes) is ${mebibytes(quota)}: the restore compacts and defragments it, and ends with 50 if that does not make room enough; better, allow more before, on every node`,
   ];

@@ -20,6 +20,8 @@ export interface JournalContent extends Prepared {
   readonly schema: typeof JOURNAL_SCHEMA;
   readonly state: State;
   readonly startedAt: string;
+  /** Key by which the snapshot was requested; empty if it was not by a key. Undefined in a journal of an earlier agent. */
+  readonly objectKey?: string;
   readonly node: EtcdNode;
   readonly manifestsDir: string;
   /** Directory to which the old data are moved. */

@@ -52,6 +52,7 @@ describe('a token that has already made a cluster', () => {
       notes: (known.notes ?? []).map((more) => ({ ...note, ...more })),
       unknown: [],
       mustAsk: [],
+      clusterIds: [],
     };
     const asked = { token: 'mine', ...(given !== undefined && { bump: given }) };
     return bumpAndToken({ manifest, served, asked }, { revision: 7, members });

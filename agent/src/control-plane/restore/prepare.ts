@@ -25,6 +25,7 @@ import { type LeftOut, leftOutOf, refuseAlive } from '../state/members-left-out.
 import type { Served } from '../state/served-revisions.ts';
 import {
   initialClusterOf,
+  type ListedMember,
   membersToRestore,
   type SnapshotMember,
   snapshotMembers,
@@ -195,7 +196,7 @@ async function make(request: PrepareRequest, partial: string): Promise<Prepared>
 export interface Checked extends Switches {
   readonly members: readonly SnapshotMember[];
   /** All members in the snapshot, including learners and members that never started. */
-  readonly ofSnapshot: readonly SnapshotMember[];
+  readonly ofSnapshot: readonly ListedMember[];
   readonly revision: number;
 }
 

@@ -74,6 +74,26 @@ describe('while others answer', () => {
   });
 });
 
+test('a restore that has replaced nothing is undone without stopping etcd', async () => {
+  const [manifestsDir, dataDir] = ['manifests', 'data'].map((name) => join(root, name)) as [string, string];
+  await mkdir(manifestsDir);
+  await writeFile(join(manifestsDir, 'etcd.yaml'), '');
+  const journal = await Journal.begin(root, {
+    ...{ schema: 'cdk8s-etcd/control-plane-restore/v1', state: 'prepared', startedAt: '2026-11-22T01:00:00Z' },
+    ...{ id: 'snap', token: 't', manifestsDir, replacedDir: join(dataDir, 'member.replaced-1') },
+    node: { kind: 'static-pod', member: { dataDir, clientUrls: [], listenClientUrls: [url], listenPeerUrls: [] } },
+  } as unknown as JournalContent);
+  await writeFile(join(journal.manifests, 'kube-apiserver.yaml'), '');
+  const phases: string[] = [];
+  const context = { limit: 0, signal: new AbortController().signal, log: { warn: () => {} } };
+  await undo(journal, {
+    ...context,
+    progress: { phase: (name: string) => phases.push(name) },
+  } as unknown as RestoreContext);
+  expect(journal.content.state).toBe('undone');
+  expect([await readdir(manifestsDir), phases]).toEqual([['etcd.yaml', 'kube-apiserver.yaml'], []]);
+});
+
 test('a restore that has moved nothing is undone, although nothing can be moved', async () => {
   const [manifestsDir, dataDir] = ['manifests', 'data'].map((name) => join(root, name)) as [string, string];
   await mkdir(manifestsDir);

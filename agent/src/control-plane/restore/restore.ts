@@ -99,8 +99,8 @@ async function startEtcd(journal: Journal, context: RestoreContext): Promise<Sta
 
 const waitUntilServing = ({ content }: Journal, context: RestoreContext): Promise<string | undefined> => {
   const { node, clusterId } = content;
-  const clear = () => clearAlarms(node.member, content, context.log);
-  const check = async () => (await serveTrouble(node.member, clusterId, clear)) ?? makeRoom(node.member);
+  const clear = () => clearAlarms(node, content, context.log);
+  const check = async () => (await serveTrouble(node.member, clusterId, clear)) ?? makeRoom(node);
   return waitUntilClear(check, context);
 };
 

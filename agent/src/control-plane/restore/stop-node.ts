@@ -3,10 +3,10 @@ import { codeOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { API_MANIFESTS, moveManifests } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
-import { type Process, processesOf } from '../node/processes.ts';
+import { etcdStartedBy, type Process, processesOf } from '../node/processes.ts';
 import { readStaticPod } from '../node/static-pod.ts';
 import { apiServerStillRunning, etcdStillRunning, stillRunning } from '../state/still-running.ts';
-import type { Journal } from './journal.ts';
+import type { Journal, JournalContent } from './journal.ts';
 import { type RestoreContext, waitUntilClear } from './wait.ts';
 
 /** How long after its manifest is gone a process is ended, and then killed, in ms. The guide names both. */
@@ -50,7 +50,11 @@ export async function stopNode(journal: Journal, context: RestoreContext): Promi
  * Returns a function that ends what these manifests have started, once the time for it has come, and says whether it has. A kubelet
  * that has not heard from an API server since its start stops nothing, and an API server without etcd has nothing left to serve.
  */
-function ending(names: readonly string[], { manifests }: Journal, { log }: RestoreContext): () => Promise<boolean> {
+function ending(
+  names: readonly string[],
+  { manifests, content }: Journal,
+  { log }: RestoreContext,
+): () => Promise<boolean> {
   const since = performance.now();
   const sent = new Map<number, NodeJS.Signals>();
   return async () => {
@@ -58,7 +62,7 @@ function ending(names: readonly string[], { manifests }: Journal, { log }: Resto
     if (ran < END_AFTER) return false;
     const signal = ran < KILL_AFTER ? 'SIGTERM' : 'SIGKILL';
     for (const name of names) {
-      for (const { pid } of await startedBy(join(manifests, name))) {
+      for (const { pid } of await startedBy(join(manifests, name), content)) {
         if (sent.get(pid) === signal) continue;
         sent.set(pid, signal);
         log.warn(
@@ -71,9 +75,10 @@ function ending(names: readonly string[], { manifests }: Journal, { log }: Resto
   };
 }
 
-async function startedBy(manifest: string): Promise<Process[]> {
+async function startedBy(manifest: string, { node }: Pick<JournalContent, 'node'>): Promise<Process[]> {
   const pod = await readStaticPod(manifest, basename(manifest, '.yaml')).catch(() => undefined);
-  return pod ? processesOf(pod) : [];
+  if (!pod) return [];
+  return basename(manifest) === ETCD_MANIFEST ? etcdStartedBy(pod, node) : processesOf(pod);
 }
 
 function end(pid: number, signal: NodeJS.Signals, log: Log): void {

@@ -12,7 +12,9 @@ import type { RestoreContext } from './wait.ts';
 export async function undo(journal: Journal, context: RestoreContext): Promise<void> {
   const { state, node, clusterId, manifestsDir, replacedDir } = journal.content;
   if (state === 'served' || state === 'done') throw await served(journal);
-  if (state === 'prepared' && (await manifestsIn(journal.manifests)).length === 0) {
+  // Nothing was replaced yet, so nothing has to stop.
+  if (state === 'prepared') {
+    await moveManifests(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
     await discardPrepared(node.member);
     return journal.set({ state: 'undone' });
   }

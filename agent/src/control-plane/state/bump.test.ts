@@ -8,6 +8,7 @@ const served = (more: Partial<Served> = {}): Served => ({
   notes: [],
   unknown: [],
   mustAsk: [],
+  clusterIds: ['c0'],
   ...more,
 });
 const note = (more: Partial<RestoreNote>): RestoreNote => ({
@@ -143,4 +144,18 @@ test('the highest revision may be known by a note alone', () => {
   expect(highestServed(served({ inStore: [seen(7)], here: [seen(8)], notes: [note({ revision: 1 })] })).revision).toBe(
     8,
   );
+});
+
+test('only what serves the data of the snapshot is a reason to read the finding first', () => {
+  const message = (here: Seen) => {
+    try {
+      bumpOf(served({ mustAsk: ['y was not given out'], here: [{ ...here, hasQuorum: true }] }), request);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return '';
+  };
+  expect(message(seen(9))).toMatch(/ \(c0 serves with a quorum: see the finding of --plan first\)/);
+  for (const other of [seen(3), seen(900, 'ff')])
+    expect(message(other)).toMatch(/^the highest .* y was not given out;/);
 });

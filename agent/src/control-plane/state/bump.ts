@@ -52,7 +52,7 @@ function chosenBump(served: Served, request: BumpRequest): number {
       `--bump-revision=${given} moves the revision of ${request.id} from ${revision} to ${revision + given}`,
       `${where} reached ${highest}${fits(given) ? ', and nothing shows how far it got after that' : ''}`,
       next,
-      several,
+      request,
     );
   }
   if (isPlan) return next;
@@ -69,7 +69,7 @@ function chosenBump(served: Served, request: BumpRequest): number {
     `based on the store alone, ${request.id} would begin at revision ${revision + byStore}`,
     `${where} reached ${highest}`,
     next,
-    several,
+    request,
   );
 }
 
@@ -105,19 +105,21 @@ export const highestServed = ({ inStore, notes, here }: Served): Seen =>
 const flagFor = (several: boolean) => (several ? 'pass the same --bump-revision on all nodes' : 'pass --bump-revision');
 
 /** Following the advice gives up what the others serve. */
-const servesNow = ({ here }: Served): string => {
-  const other = here.find(({ hasQuorum, isFresh }) => hasQuorum && !isFresh);
+const servesNow = ({ here, clusterIds }: Served, { revision }: BumpRequest): string => {
+  const other = here.find(
+    (seen) => seen.hasQuorum && !seen.isFresh && clusterIds.includes(seen.clusterId ?? '') && seen.revision >= revision,
+  );
   return other ? ` (${other.where} serves with a quorum: see the finding of --plan first)` : '';
 };
 
-const tooLow = (served: Served, what: string, but: string, next: number, several: boolean) =>
+const tooLow = (served: Served, what: string, but: string, next: number, request: BumpRequest) =>
   new AgentError(
     ExitCode.refused,
-    `${what}, but ${but}: clients would not see changes${servesNow(served)}; ${flagFor(several)}, for example ${next}`,
+    `${what}, but ${but}: clients would not see changes${servesNow(served, request)}; ${flagFor(request.several)}, for example ${next}`,
   );
 
-const unknown = (served: Served, whats: readonly string[], next: number, { several, revision }: BumpRequest) =>
+const unknown = (served: Served, whats: readonly string[], next: number, request: BumpRequest) =>
   new AgentError(
     ExitCode.refused,
-    `the highest revision that clients have seen is unknown: ${whats.join('; ')}${servesNow(served)}; ${flagFor(several)}, which added to the snapshot's revision ${revision} is above every revision that etcd ever served, for example ${next}`,
+    `the highest revision that clients have seen is unknown: ${whats.join('; ')}${servesNow(served, request)}; ${flagFor(request.several)}, which added to the snapshot's revision ${request.revision} is above every revision that etcd ever served, for example ${next}`,
   );

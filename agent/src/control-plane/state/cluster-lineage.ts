@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import type { Entry } from '../../backup/catalog/catalog.ts';
-import { lineageOf } from '../../backup/catalog/identity/lineage.ts';
+import { lineageOf, restoredFromIt } from '../../backup/catalog/identity/lineage.ts';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { walDirectory, walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
@@ -8,6 +8,16 @@ import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 
 const UNKNOWN = 'unknown';
+
+/** Ids of the cluster of a snapshot: its own, of what it was restored from, and of what was restored from it. */
+export function idsOf(
+  { manifest, restoredAs }: Pick<Entry, 'manifest' | 'restoredAs'>,
+  entries: readonly Entry[],
+): string[] {
+  const own = manifest?.source.clusterId ?? UNKNOWN;
+  if (own === UNKNOWN) return [...restoredAs];
+  return [own, ...lineageOf(entries, own), ...restoredFromIt(entries, own), ...restoredAs];
+}
 
 export interface Known {
   /** Id of the snapshot that the data were restored from. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { availableMinors } from '../../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
-import { beganAfter, dataRevision } from './data-revision.ts';
+import { beganAfter, dataRevision, hasJoined } from './data-revision.ts';
 
 test('the data of a killed etcd never report less than it served, in every version', async () => {
   const found = availableMinors().map(async (minor) => {
@@ -64,4 +64,17 @@ test('data that etcd created after the snapshot in an empty directory are detect
   await writeFile(join(dataDir, 'member', 'etcd-agent-restore.json'), '{"id":"x"}');
   expect(await beganAfter({ dataDir }, past)).toBe(false);
   await rm(dataDir, { recursive: true });
+});
+
+test('data of a member that joined after the snapshot are not those of an etcd that began anew', () => {
+  const of = { clusterIds: ['c0', 'c-1'], revision: 1000, size: 3 };
+  const seen = (revision: number, clusterId = 'c0') => ({ revision, clusterId, where: 'the data' });
+  expect(hasJoined(seen(1500), [], of)).toBe(true);
+  expect(hasJoined(seen(3), [seen(1500)], of)).toBe(true);
+  expect(hasJoined(seen(1500, 'c9'), [seen(1500, 'c9')], of)).toBe(true);
+  expect(hasJoined(seen(1500, 'c9'), [seen(1500)], of)).toBe(false);
+  // The id follows from the flags.
+  expect(hasJoined(seen(3), [], of)).toBe(false);
+  expect(hasJoined(seen(1500), [], { ...of, size: 1 })).toBe(false);
+  expect(hasJoined({ revision: 1500 }, [], of)).toBe(false);
 });

@@ -5,6 +5,7 @@ import { walDirectory, walFiles, walIdentity } from '../../etcd/offline/wal.ts';
 import { walState } from '../../etcd/offline/wal-state.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
+import type { Seen } from './served-revisions.ts';
 
 export interface DataRevision {
   readonly clusterId?: string;
@@ -42,4 +43,25 @@ export async function beganAfter(
   const { birthtimeMs } = await stat(join(walDir, first));
   const marker = [memberDir(dataDir), dataDir].map((folder) => readMarker(folder));
   return birthtimeMs > time.getTime() && (await Promise.all(marker)).every((found) => found === undefined);
+}
+
+interface OfSnapshot {
+  /** Ids of its cluster. */
+  readonly clusterIds: readonly string[];
+  readonly revision: number | undefined;
+  readonly size: number;
+}
+
+/**
+ * Returns true if the member with these data has joined the cluster of the snapshot, or what its other members serve now: they
+ * show how far it got, whenever they began. An etcd that begins anew alone may get the id of the previous one again.
+ */
+export function hasJoined(
+  { clusterId, revision }: Pick<Seen, 'clusterId' | 'revision'>,
+  others: readonly Seen[],
+  { clusterIds, revision: taken = 0, size }: OfSnapshot,
+): boolean {
+  if (clusterId === undefined) return false;
+  if (others.some((other) => other.clusterId === clusterId)) return true;
+  return clusterIds.includes(clusterId) && size > 1 && revision >= taken;
 }

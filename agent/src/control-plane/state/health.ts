@@ -10,7 +10,7 @@ import type { MemberFlags } from '../node/member-flags.ts';
 import { readStaticPod, unknownIn } from '../node/static-pod.ts';
 import { httpGet } from './http-get.ts';
 import { liveRevisions } from './live-revisions.ts';
-import { memberOf, type SnapshotMember } from './snapshot-members.ts';
+import { type ListedMember, memberOf, type SnapshotMember } from './snapshot-members.ts';
 
 const LIMIT = 3_000;
 
@@ -115,7 +115,7 @@ export interface PeerAnswer {
   readonly url: string;
   readonly clusterId: string;
   /** Members of its cluster. */
-  readonly members: readonly SnapshotMember[];
+  readonly members: readonly (SnapshotMember & Partial<Pick<ListedMember, 'isLearner'>>)[];
 }
 
 async function peerAt(
@@ -130,7 +130,7 @@ async function peerAt(
   return typeof id === 'string' ? { url, clusterId: id, members: membersIn(answer!.body) } : undefined;
 }
 
-function membersIn(body: string): SnapshotMember[] {
+function membersIn(body: string): ListedMember[] {
   try {
     return (JSON.parse(body) as unknown[]).map(memberOf);
   } catch {

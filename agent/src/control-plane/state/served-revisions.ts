@@ -8,6 +8,7 @@ import { BUMP_STEP } from '../../backup/restore/bump-beyond.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import type { Store, StoredObject } from '../../store/store.ts';
+import { idsOf } from './cluster-lineage.ts';
 
 /** A revision that clients may have seen. */
 export interface Seen {
@@ -56,6 +57,8 @@ export interface Served {
    * find another number.
    */
   readonly mustAsk: readonly string[];
+  /** Ids of the cluster that is restored: of the snapshot and what is related to it, and of the data here. */
+  readonly clusterIds: readonly string[];
   /** Objects of restores from snapshots outside the folder. */
   readonly outside?: readonly StoredObject[];
 }
@@ -141,7 +144,10 @@ export async function servedBefore({
   // Its cluster id still counts.
   const believed = here.map((seen) => (hasBeyond(seen.revision) ? seen : { ...seen, revision: 0 }));
   const outside = beside.entries.flatMap(({ objects }) => objects);
-  return { inStore, here: believed, notes, unknown, mustAsk, outside };
+  // The data here, not a member that answers.
+  const local = here.filter(({ hasQuorum, isFresh }) => hasQuorum === undefined && !isFresh);
+  const clusterIds = [...idsOf(restored, entries), ...local.flatMap(({ clusterId }) => clusterId ?? [])];
+  return { inStore, here: believed, notes, unknown, mustAsk, clusterIds, outside };
 }
 
 /**

@@ -48,6 +48,8 @@ export function proxyOf(server: URL, env: Environment = process.env): string | u
 
 /** `.example.com` and `*.example.com` are subdomains only; a port restricts an entry to it. */
 function isException({ hostname, port, protocol }: URL, entry: string): boolean {
+  // A colon of an IPv6 address does not begin a port.
+  if (isIP(entry) === 6) return URL.parse(`http://[${entry}]`)?.hostname === hostname;
   const [, name = '', wanted] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
   if (wanted !== undefined && wanted !== (port || (protocol === 'http:' ? '80' : '443'))) return false;
   const domain = name.replace(/^\*?\./, '');

@@ -54,12 +54,19 @@ export async function readAuthorities(file: string | undefined): Promise<Buffer 
   const pem = await readFile(file).catch((error) => {
     throw usageError(`s3: caFile ${file} cannot be read ${readFault(error)}`);
   });
-  const problem = pemProblem(pem, 'certificate');
-  if (problem) throw usageError(`s3: caFile ${file} ${problem}`);
+  const problem = isCertificate(pem)
+    ? undefined
+    : (pemProblem(pem, 'certificate') ?? 'does not contain a PEM certificate');
+  if (problem !== undefined) throw usageError(`s3: caFile ${file} ${problem}`);
+  return pem;
+}
+
+/** TLS takes PEM only, also under the names that OpenSSL gives a certificate. */
+function isCertificate(pem: Buffer): boolean {
   try {
     new X509Certificate(pem);
+    return pem.includes('-----BEGIN ');
   } catch {
-    throw usageError(`s3: caFile ${file} does not contain a PEM certificate`);
+    return false;
   }
-  return pem;
 }

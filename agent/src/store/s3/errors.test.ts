@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once as happened } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -181,6 +181,18 @@ describe('TLS', () => {
     const body = randomBytes(3 * 1024 * 1024 + 1);
     expect(await store.put('x', once(body))).toMatchObject({ parts: 1 });
     expect(stub.objects.get('x')!.body.equals(body)).toBe(true);
+    store.close();
+  });
+
+  test('a caFile may have the label that OpenSSL gives a certificate', async () => {
+    const caFile = join(root, 'x509.pem');
+    const pem = await readFile(certificates.ca, 'utf8');
+    await writeFile(caFile, pem.replaceAll(/(BEGIN|END) CERTIFICATE/g, '$1 X509 CERTIFICATE'));
+    const store = await openS3({
+      ...{ bucket: 'bucket', endpoint: `127.0.0.1:${stub.port}` },
+      ...{ caFile, credentialsDirectory },
+    });
+    await store.put('labelled', once('x'));
     store.close();
   });
 

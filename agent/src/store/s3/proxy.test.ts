@@ -9,7 +9,7 @@ import { S3Stub } from '../../../test/support/s3-stub.ts';
 import { secretDirectory } from '../../../test/support/secret-directory.ts';
 import { keysOf, once } from '../../../test/support/store-contract.ts';
 import { ExitCode } from '../../lib/errors.ts';
-import { proxiesFor, proxyName } from '../../lib/http/proxy.ts';
+import { proxiesFor, proxyName, proxyOf } from '../../lib/http/proxy.ts';
 import { s3Fault } from './errors.ts';
 import { openS3 } from './s3-store.ts';
 
@@ -23,6 +23,12 @@ describe('the variables', () => {
   test('no variables, no proxies', () => {
     expect(proxiesFor(new URL('https://s3.example.com'), {})).toBeUndefined();
     expect(proxiesFor(undefined, { HTTPS_PROXY: ' ' })).toBeUndefined();
+  });
+
+  test.each(['fd00::7', 'FD00:0::7', '[fd00::7]', '[fd00::7]:9000'])('an IPv6 address may be excepted: %s', (name) => {
+    const env = { HTTPS_PROXY: proxy, NO_PROXY: name };
+    expect(proxyOf(new URL('https://[fd00::7]:9000'), env)).toBeUndefined();
+    expect(proxyOf(new URL('https://[fd00::8]:9000'), env)).toBe(proxy);
   });
 
   test('lower-case names come first, and the scheme may be omitted', () => {

@@ -2,7 +2,7 @@ import { manifestOf } from '../../../../test/support/manifest-of.ts';
 import type { Entry } from '../catalog.ts';
 import { noteKeyOf } from '../restore-notes.ts';
 import { ownLine } from './identity.ts';
-import { lineageOf, lineOf } from './lineage.ts';
+import { lineageOf, lineOf, livesOf } from './lineage.ts';
 
 function snapshot(clusterId: string, lineage?: string[], restoredAs: string[] = []): Entry {
   const manifest = manifestOf(Buffer.alloc(64), undefined, { source: { clusterId }, cluster: { lineage } });
@@ -27,6 +27,24 @@ test('ids from the caller come first; there are no duplicates, not the cluster i
   const entries = [snapshot('c', ['b']), snapshot('b', ['a'], ['c']), snapshot('unknown', [], ['c'])];
 
   expect(lineageOf(entries, 'c', ['z', 'c', 'b'])).toEqual(['z', 'b', 'a']);
+});
+
+test('a recorded beginning is not believed if an earlier snapshot of that etcd is there', () => {
+  const taken = (createdAt: string, first?: string): Entry => {
+    const family = first === undefined ? [] : [{ id: 'b', first }];
+    const manifest = manifestOf(Buffer.alloc(64), undefined, {
+      createdAt,
+      source: { clusterId: 'b' },
+      cluster: { family },
+    });
+    return { ...snapshot('b'), manifest };
+  };
+  const [before, late] = ['2026-11-10T00:00:00.000Z', '2026-11-20T00:00:00.000Z'];
+  const wholeOf = (...entries: Entry[]) => livesOf(entries).get('b');
+  expect(wholeOf(taken(late, late))).toMatchObject({ isWhole: true });
+  expect(wholeOf(taken(late, late), taken(before))).toMatchObject({ first: Date.parse(before), isWhole: false });
+  expect(wholeOf(taken(late, late), taken(before, before))).toMatchObject({ isWhole: true });
+  expect(wholeOf(taken(late, late), taken('2026-11-19T23:58:00.000Z'))).toMatchObject({ isWhole: true });
 });
 
 describe('the note of a restore', () => {

@@ -49,14 +49,18 @@ interface Life {
  */
 export function livesOf(entries: readonly Entry[]): ReadonlyMap<string, Life> {
   const lives = new Map<string, Life>();
-  const add = (id: string, first: number | undefined, last: number | undefined, isWhole: boolean) => {
+  // An agent that wrote into another store did not see the snapshots that were copied there later.
+  const claims = new Map<string, number>();
+  const add = (id: string, first: number | undefined, last: number | undefined, isClaim: boolean) => {
     const from = first ?? last;
     if (from === undefined || Number.isNaN(from)) return;
     const known = lives.get(id) ?? { first: from, last: from, isWhole: false };
+    if (isClaim) claims.set(id, Math.min(claims.get(id) ?? from, from));
+    const earliest = Math.min(known.first, from);
     lives.set(id, {
-      first: Math.min(known.first, from),
+      first: earliest,
       last: Math.max(known.last, last ?? from),
-      isWhole: known.isWhole || isWhole,
+      isWhole: (claims.get(id) ?? Number.POSITIVE_INFINITY) <= earliest + ALLOWANCE,
     });
   };
   for (const { manifest } of entries) {

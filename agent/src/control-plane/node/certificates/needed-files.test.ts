@@ -37,7 +37,7 @@ test('from the backup of another node only shared files are restored', async () 
   const kubernetes = 'nowhere/kubernetes';
   await expect(refusal()).rejects.toThrow(
     new RegExp(
-      `restore extra 'it'\\\\''s' .* -C / ${kubernetes}/pki/etcd/ca.crt ${kubernetes}/pki/etcd/ca.key ${kubernetes}/pki/sa.pub ${kubernetes}/enc/config.yaml; create certificates with the existing CAs: kubeadm init phase certs all`,
+      `restore extra 'it'\\\\''s' .* -C / -- ${kubernetes}/pki/etcd/ca.crt ${kubernetes}/pki/etcd/ca.key ${kubernetes}/pki/sa.pub ${kubernetes}/enc/config.yaml; create certificates with the existing CAs: kubeadm init phase certs all`,
     ),
   );
 });
@@ -49,8 +49,22 @@ test('with the archive of the backup, every shared file that the node lacks is r
   const pki = 'nowhere/kubernetes/pki';
   await expect(refusal(node, async () => stored)).rejects.toThrow(
     new RegExp(
-      `-C / ${pki}/ca.crt ${pki}/ca.key ${pki}/etcd/ca.crt ${pki}/etcd/ca.key ${pki}/sa.key; .*certs all --apiserver-cert-extra-sans=api.example.com$`,
+      `-C / -- ${pki}/ca.crt ${pki}/ca.key ${pki}/etcd/ca.crt ${pki}/etcd/ca.key ${pki}/sa.key; .*certs all --apiserver-cert-extra-sans=api.example.com$`,
     ),
+  );
+});
+
+test('no name in the archive becomes an option of tar, or leads out of what was backed up', async () => {
+  const names = [
+    `/--to-command=touch pwned #/../..${PKI}/ca.crt`,
+    '/-C/ca.crt',
+    '/nowhere/kubernetes/../../other/ca.crt',
+    '/nowhere/other/ca.crt',
+    `${PKI}/etcd/ca.crt`,
+  ];
+  const stored = new Map(names.map((name) => [name, Buffer.alloc(0)]));
+  await expect(refusal(node, async () => stored)).rejects.toThrow(
+    ' -C / -- nowhere/kubernetes/pki/etcd/ca.crt; create',
   );
 });
 

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Manifest } from '../../../backup/catalog/manifest.ts';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
 import { quoted } from '../../../lib/quoted.ts';
@@ -93,9 +93,9 @@ async function remedy(missing: readonly string[], request: Remedy): Promise<stri
   const pem = [...(stored ?? [])].find(([file]) => file.endsWith('/apiserver.crt'))?.[1].toString();
   const create = await certificatesCommand(manifestsDir, 'all', pem === undefined ? undefined : { pem, host });
   const make = `create certificates with the existing CAs: ${create}`;
-  const isStored = (file: string) =>
-    stored?.has(file) ?? extra?.paths.some((path) => file === path || file.startsWith(`${path}/`)) ?? false;
-  const shared = await sharedOf(stored ? [...stored.keys()] : withKeys(missing).filter(isStored), request);
+  const isStored = (file: string) => stored?.has(file) ?? isBelow(file, extra?.paths ?? []);
+  const named = stored ? [...stored.keys()].filter((file) => mayName(file, extra!.paths)) : withKeys(missing);
+  const shared = await sharedOf(stored ? named : named.filter(isStored), request);
   if (shared.length === 0) {
     const [them, copies] = missing.length === 1 ? ['it', 'copy'] : ['them', 'copies'];
     const why = missing.some(isStored)
@@ -106,8 +106,15 @@ async function remedy(missing: readonly string[], request: Remedy): Promise<stri
   const tar = quoted(join(dirname(manifestsDir), 'extra.tar'));
   const from = host?.nodeName ? ` (of ${host.nodeName})` : '';
   const members = shared.map((file) => quoted(file.slice(1))).join(' ');
-  return `restore the files that the backup holds${from} and that all nodes share: etcd-agent restore extra ${quoted(id)} --to=${tar}, with the same --store, --cluster and --age-identity-file, then tar -xpf ${tar} -C / ${members}; ${make}`;
+  return `restore the files that the backup holds${from} and that all nodes share: etcd-agent restore extra ${quoted(id)} --to=${tar}, with the same --store, --cluster and --age-identity-file, then tar -xpf ${tar} -C / -- ${members}; ${make}`;
 }
+
+const isBelow = (file: string, paths: readonly string[]): boolean =>
+  paths.map((path) => resolve(path)).some((path) => file === path || file.startsWith(`${path}/`));
+
+/** The names of the files come from the store, and are printed in a command for root. */
+const mayName = (file: string, paths: readonly string[]): boolean =>
+  isBelow(file, paths) && !file.startsWith('/-') && !file.split('/').includes('..');
 
 /** kubeadm signs with the keys of the authorities, which no flag of etcd or the API server names. */
 const withKeys = (files: readonly string[]): string[] => [
