@@ -56,9 +56,12 @@ export const canCopy = (member: MemberView): boolean => {
 export const followersFirst = (v: View): MemberView[] =>
   [...voters(v)].sort((a, b) => Number(a.id === leaderOf(v)) - Number(b.id === leaderOf(v)));
 
+/** Pages that a defragmentation returns. */
+const hasFree = ({ status }: MemberView): boolean => (status?.dbInUse ?? 0) < (status?.dbSize ?? 0);
+
 const toDefrag = (v: View): MemberView[] =>
   followersFirst(v)
-    .filter((m) => !v.op('ClearNoSpace')?.done.includes(m.id) && hasRoom(m) !== true)
+    .filter((m) => !v.op('ClearNoSpace')?.done.includes(m.id) && (hasRoom(m) !== true || (hasFree(m) && canCopy(m))))
     .slice(0, 1);
 
 const newestRevision = (v: View): number => Math.max(0, ...voters(v).map(({ status }) => status?.revision ?? 0));
@@ -89,8 +92,8 @@ const backsOff = (v: View): boolean => hasFailed(v) && !hasChanged(v);
 export const willClearSpace = (v: View): boolean =>
   v.spec.onNoSpace === 'CompactDefragDisarm' && alarms(v, 'NoSpace').length > 0 && !backsOff(v);
 
-/** A quota that was raised, or somebody else, has given every database room. */
-const firstStep = (v: View): 'compact' | 'disarm' => (voters(v).every(hasRoom) ? 'disarm' : 'compact');
+/** After a failure, a quota that was raised, or somebody else, has given every database room: history may stay. */
+const firstStep = (v: View): 'compact' | 'disarm' => (hasFailed(v) && voters(v).every(hasRoom) ? 'disarm' : 'compact');
 
 const isHistoryLeft = (v: View): boolean => {
   const { deep, done } = op(v, 'defrag')!;
@@ -194,7 +197,9 @@ export const clearNoSpaceSteps = [
       name: 'ClearNoSpace.defragmented',
       does: 'WriteRecord',
       to: 'clearing space',
-      requires: { 'every voter is, or has room': (v) => voters(v).length > 0 && toDefrag(v).length === 0 },
+      requires: {
+        'every voter is, or has room and nothing to return': (v) => voters(v).length > 0 && toDefrag(v).length === 0,
+      },
       effect: (v) => write(v, { op: { ...v.op('ClearNoSpace')!, step: 'disarm' } }),
     }),
   ]),
