@@ -416,6 +416,46 @@ describe('all five Secrets are emptied', () => {
     expect(api.object<Secret>(pathOf(peerCa))!.metadata.annotations).toEqual({});
   });
 
+  test('what was asked to be replaced is not written back, also if a tool takes the request away', async () => {
+    applied(...names);
+    const certificates = start();
+    await until(isGood(certificates));
+    const annotations = { 'cdk8s-etcd.dev/new-authority': 'yes' };
+    const { data } = api.object<Secret>(pathOf(peerCa))!;
+    api.put(pathOf(peerCa), { metadata: { annotations }, data });
+    // Renews the intermediate, which is no answer to the request.
+    kick(certificates);
+    await until(() => stored(peerCa, 'tls.crt') !== Buffer.from(data!['tls.crt']!, 'base64').toString());
+    expect(api.object<Secret>(pathOf(peerCa))!.metadata.annotations).toEqual(annotations);
+    await until(isGood(certificates));
+    for (const name of [peerCa, peerTls]) api.put(pathOf(name), { metadata: { annotations: {} }, data: {} });
+    kick(certificates);
+    expect(await problem(certificates, 'AuthorityLost')).toContain(peerCa);
+  });
+
+  test('one that something empties again at once is written back once in a pass, and that is reported', async () => {
+    applied(...names);
+    const certificates = start();
+    await until(isGood(certificates));
+    const put = api.put.bind(api);
+    api.put = (path, object) => put(path, path === pathOf(peerCa) ? { ...object, data: {} } : object);
+    put(pathOf(peerCa), { data: {} });
+    const before = puts();
+    kick(certificates);
+    expect(await problem(certificates, 'CannotWrite')).toContain('something else empties it at once');
+    expect(puts() - before).toBeLessThan(10);
+  });
+
+  test('nothing is written back while the reconciler is paused', async () => {
+    applied(...names);
+    const certificates = start();
+    await until(isGood(certificates));
+    empty();
+    certificates.follow({ tls: tls({ intermediateRotation: 'x' }), paused: true });
+    expect(await problem(certificates, 'AuthorityLost')).toContain(peerCa);
+    expect(stored(peerCa, 'root.crt')).toBe('');
+  });
+
   test('the next reconciler knows them from the status', async () => {
     applied(...names);
     const status = {

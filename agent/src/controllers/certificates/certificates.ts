@@ -18,7 +18,7 @@ import type { CertificateReport } from '../cluster/observed.ts';
 import type { AtPoint } from '../cluster/reconcile.ts';
 import type { Settings } from '../cluster/settings.ts';
 import { contentOf } from './content.ts';
-import { type Decision, decide, timeOf, type UserCertificate, type Write } from './decide.ts';
+import { type Decision, decide, isHeld, timeOf, type UserCertificate, type Write, withoutMistaken } from './decide.ts';
 import { KeptAuthorities } from './kept-authorities.ts';
 import { factsOf, type KnownRoots, type Secrets, textOf } from './read.ts';
 import type { MemberReports } from './rotation.ts';
@@ -269,6 +269,7 @@ export class Certificates {
   async #round(wanted: Wanted, signal: AbortSignal): Promise<number | undefined> {
     const failed = new Map<string, string>();
     const conflicts = new Set<string>();
+    const writtenBack = new Set<string>();
     const ofUsers: Map<LeafName, Known<Secret | undefined>> = new Map();
     for (;;) {
       // Before the Secrets are read: a root that another reconciler makes meanwhile is not lost.
@@ -276,11 +277,15 @@ export class Certificates {
       const secrets = await this.#read(wanted, ofUsers);
       const now = Date.now();
       const { clockAhead = 0 } = this.#options.client;
-      const facts = factsOf(secrets, had);
+      const facts = withoutMistaken(factsOf(secrets, had), wanted);
       const emptied = this.#kept.see(facts, secrets, had);
-      if (emptied && !failed.has(emptied.metadata.name) && !signal.aborted && this.#wanted === wanted) {
-        const why = await this.#writeBack(emptied);
-        if (why !== undefined) failed.set(emptied.metadata.name, why);
+      const mayWrite = !signal.aborted && this.#wanted === wanted && !isHeld(wanted, clockAhead);
+      if (emptied && mayWrite && !failed.has(emptied.metadata.name)) {
+        const { name } = emptied.metadata;
+        const why = writtenBack.has(name) ? 'something else empties it at once; find out what' : undefined;
+        writtenBack.add(name);
+        const failure = why ?? (await this.#writeBack(emptied));
+        if (failure !== undefined) failed.set(name, failure);
         continue;
       }
       const decision = decide(facts, wanted, now, {

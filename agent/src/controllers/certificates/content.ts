@@ -36,7 +36,7 @@ export async function contentOf(write: Write, secrets: Secrets, wanted: Wanted, 
     ...Object.fromEntries(texts.map(([key, text]) => [key, Buffer.from(text).toString('base64')])),
   };
   for (const [key] of gone) delete data[key];
-  return { ...before, metadata: tidied(before.metadata), data };
+  return { ...before, metadata: tidied(before.metadata, write.make === 'authority'), data };
 }
 
 /** New contents by key; an empty text removes its key. */
@@ -66,11 +66,11 @@ function madeBy(
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Without the fulfilled request for a new authority, and without data that kubectl would remove at its next apply. */
-export function tidied({ annotations, ...metadata }: Secret['metadata']): Secret['metadata'] {
+/** Without a request for a new authority once it is fulfilled, and without data that kubectl would remove at its next apply. */
+export function tidied({ annotations, ...metadata }: Secret['metadata'], isFulfilled: boolean): Secret['metadata'] {
   if (!annotations) return metadata;
   const kept = Object.entries(annotations).filter(
-    ([name, value]) => name !== newAuthority && !(name === lastApplied && holdsData(value)),
+    ([name, value]) => !(isFulfilled && name === newAuthority) && !(name === lastApplied && holdsData(value)),
   );
   return { ...metadata, annotations: Object.fromEntries(kept) };
 }

@@ -82,6 +82,10 @@ export interface Circumstances {
  * Decides what to write next, authorities first. The decision follows from the content of the Secrets, so a second
  * reconciler, a lost answer or a crash is harmless. A root in the status only prevents a new one.
  */
+/** Nothing may be written now. */
+export const isHeld = (wanted: Wanted, clockAhead: number): boolean =>
+  wanted.isPaused || wanted.isAmbiguous || clockProblem(clockAhead) !== undefined;
+
 export function decide(given: Facts, wanted: Wanted, now: number, around: Circumstances = {}): Decision {
   const { failed, clockAhead = 0, members = unknown('they were not asked yet'), provenLists: proven } = around;
   const facts = withoutMistaken(given, wanted);
@@ -106,7 +110,7 @@ export function decide(given: Facts, wanted: Wanted, now: number, around: Circum
   const due = dueOf(judged);
   const clock = clockProblem(clockAhead);
   const soon = dueOf(judged.filter(({ write: each }) => !each || !comesLast(each, facts))) ?? dueOf(ofUsers);
-  const write = wanted.isPaused || clock ? undefined : (soon ?? due);
+  const write = isHeld(wanted, clockAhead) ? undefined : (soon ?? due);
   const certificates = judged.flatMap(({ certificate }) => certificate ?? []);
   const isRead = authorityNames.every((name) => facts[name].kind !== 'unread');
   const restarts = judged.flatMap(({ restart }) => restart ?? []);
@@ -174,7 +178,7 @@ function lapsing({ certificate, write }: Judgement, issuance: Issuance): Problem
  * A client with a certificate of the peers' authority could join as a member, so neither authority signs certificates
  * of the other kind.
  */
-function withoutMistaken(facts: Facts, wanted: Wanted): Facts {
+export function withoutMistaken(facts: Facts, wanted: Wanted): Facts {
   const { peers, clients } = facts;
   const areEqual = peers.kind === 'whole' && clients.kind === 'whole' && peers.root.id === clients.root.id;
   const checked = authorityNames.map((of) => {

@@ -1,8 +1,8 @@
 import type { Secret } from '../../kube/objects.ts';
 import { tidied } from './content.ts';
-import type { Facts } from './facts.ts';
-import type { KnownRoots, Secrets } from './read.ts';
-import { authorityNames } from './wanted.ts';
+import type { Facts, WholeAuthority } from './facts.ts';
+import { type KnownRoots, newAuthority, type Secrets } from './read.ts';
+import { type AuthorityName, authorityNames } from './wanted.ts';
 
 /** An authority as it was when it was last read whole. */
 interface Kept {
@@ -23,12 +23,19 @@ export class KeptAuthorities {
     for (const name of authorityNames) {
       const [found, secret] = [facts[name], secrets[name]];
       if (!secret.known || !secret.v) continue;
-      if (found.kind === 'whole') this.#kept.set(secret.v.metadata.name, { root: found.root.id, data: secret.v.data });
-      const kept = this.#kept.get(secret.v.metadata.name);
-      if (!kept || found.kind !== 'empty' || found.isAskedFor) continue;
+      const { metadata, data } = secret.v;
+      // Whoever asks for another authority must not get this one again, even if a tool takes the annotation away.
+      if (metadata.annotations?.[newAuthority] !== undefined) this.#kept.delete(metadata.name);
+      else if (isSound(found)) this.#kept.set(metadata.name, { root: found.root.id, data });
+      const kept = this.#kept.get(metadata.name);
+      if (!kept || found.kind !== 'empty') continue;
       if (had[name] === undefined || kept.root.startsWith(had[name]))
-        return { ...secret.v, metadata: tidied(secret.v.metadata), data: { ...secret.v.data, ...kept.data } };
+        return { ...secret.v, metadata: tidied(metadata, false), data: { ...data, ...kept.data } };
     }
     return undefined;
   }
 }
+
+/** One from which a key was taken must not replace the whole one that is remembered. */
+const isSound = (found: Facts[AuthorityName]): found is WholeAuthority =>
+  found.kind === 'whole' && found.rootKey === undefined && 'id' in (found.next ?? found).intermediate;
