@@ -17,7 +17,7 @@ const lists = { cluster: 'orders', readNoted: none, readLost: none, readUnfinish
 test('if the notes cannot be read, a single member uses the data here, and several members are refused', async () => {
   const place = await mkdtemp(join(tmpdir(), 'bump-'));
   const manifest = manifestOf(Buffer.from('x'));
-  const entry = { id: manifest.id, manifest, objects: [] } as unknown as WholeEntry;
+  const entry = { id: manifest.id, manifest, objects: [], restoredAs: [] } as unknown as WholeEntry;
   const readAnswering = () => Promise.reject(new Error('the network is down'));
   const opened = { store: new FilesystemStore({ path: place }), readAnswering, ...lists } as unknown as OpenedStore;
   const warnings: string[] = [];
@@ -51,7 +51,7 @@ test('if the notes cannot be read and data is here, the number is asked for, eve
     createdAt: new Date().toISOString(),
     content: { revision: 10 },
   });
-  const entry = { id: manifest.id, manifest, objects: [] } as unknown as WholeEntry;
+  const entry = { id: manifest.id, manifest, objects: [], restoredAs: [] } as unknown as WholeEntry;
   const highest = {
     ...entry,
     id: 'b',
@@ -88,6 +88,7 @@ describe('one object that the store does not give out', () => {
       manifestKey: `orders/${id}.json`,
       manifest: manifestOf(Buffer.from(id), undefined, { id, createdAt }),
       objects: [],
+      restoredAs: [],
       ...more,
     }) as unknown as WholeEntry;
   const early = entryOf('a', '2026-01-01T00:00:00.000Z');
@@ -140,7 +141,7 @@ test('a note that hangs leaves what the other notes know', async () => {
   const note = (name: string) => ({ key: `orders/${name}.json`, size: 2, modified: new Date() });
   const manifest = manifestOf(Buffer.from('x'), undefined, { content: { revision: 10 } });
   const objects = [note('a.restored-c1'), note('a.restored-c2')];
-  const entry = { id: manifest.id, manifestKey: 'a', manifest, objects } as unknown as WholeEntry;
+  const entry = { id: manifest.id, manifestKey: 'a', manifest, objects, restoredAs: [] } as unknown as WholeEntry;
   await mkdir(join(place, 'orders'));
   await writeFile(join(place, objects[0]!.key), JSON.stringify({ revision: 5e9 }));
   const store = new FilesystemStore({ path: place });
@@ -176,9 +177,9 @@ describe('into an empty directory, what is unknown counts as a step, and a warni
   const guess = (what: string) =>
     `the highest revision that was served is a guess: ${what}; after the restore, restart clients that keep a cache`;
   const manifest = manifestOf(Buffer.from('x'), undefined, { content: { revision: 7 } });
-  const restored = { id: manifest.id, manifestKey: 'a', manifest, objects: [] } as unknown as WholeEntry;
+  const restored = { id: manifest.id, manifestKey: 'a', manifest, objects: [], restoredAs: [] } as unknown as WholeEntry;
   const later = {
-    ...{ id: 'etcd-snapshot-20261122-023807-3f9c2a', manifestKey: 'b', objects: [] },
+    ...{ id: 'etcd-snapshot-20261122-023807-3f9c2a', manifestKey: 'b', objects: [], restoredAs: [] },
     ...{ unread: 'unreachable', problem: '503' },
   };
   const one = { initialCluster: 'a=http://a:1' };
