@@ -5,8 +5,8 @@ import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { withAbsoluteLinks } from './links.mjs';
 import { normalizeModes } from './modes.mjs';
-import { withCheckedItems } from './python-package.mjs';
-import { readmeFor } from './readme.mjs';
+import { withCheckedItems } from './packages/python-package.mjs';
+import { readmeFor } from './packages/readme.mjs';
 import { root } from './steps.mjs';
 
 const require = createRequire(import.meta.url);
@@ -78,7 +78,7 @@ export function translate(directory, languages, outdir) {
 function checkItems(directory) {
   const module = join(directory, '__init__.py');
   writeFileSync(module, withCheckedItems(readFileSync(module, 'utf8')));
-  cpSync(join(root, 'scripts/lib/python-checks.py'), join(directory, '_checks.py'));
+  cpSync(join(root, 'scripts/lib/packages/python-checks.py'), join(directory, '_checks.py'));
 }
 
 function run(directory, program, ...args) {

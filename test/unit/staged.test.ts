@@ -129,7 +129,7 @@ test.each([
 ])('the README of the package for %s has an app of that language, and no TypeScript', (language, call) => {
   const read = "(path) => process.getBuiltinModule('node:fs').readFileSync(path, 'utf8')";
   const readme = text(readFileSync('README.md', 'utf8'));
-  const inLanguage = evaluated('lib/readme.mjs', `m.readmeFor('${language}', ${readme}, ${read})`);
+  const inLanguage = evaluated('lib/packages/readme.mjs', `m.readmeFor('${language}', ${readme}, ${read})`);
   expect([...inLanguage.matchAll(/^```(\w+)$/gm)].map(([, label]) => label)).toEqual([language]);
   expect(inLanguage).toContain(call);
   expect(inLanguage).toContain('other-languages.md');

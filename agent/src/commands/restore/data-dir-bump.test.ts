@@ -177,7 +177,13 @@ describe('into an empty directory, what is unknown counts as a step, and a warni
   const guess = (what: string) =>
     `the highest revision that was served is a guess: ${what}; after the restore, restart clients that keep a cache`;
   const manifest = manifestOf(Buffer.from('x'), undefined, { content: { revision: 7 } });
-  const restored = { id: manifest.id, manifestKey: 'a', manifest, objects: [], restoredAs: [] } as unknown as WholeEntry;
+  const restored = {
+    id: manifest.id,
+    manifestKey: 'a',
+    manifest,
+    objects: [],
+    restoredAs: [],
+  } as unknown as WholeEntry;
   const later = {
     ...{ id: 'etcd-snapshot-20261122-023807-3f9c2a', manifestKey: 'b', objects: [], restoredAs: [] },
     ...{ unread: 'unreachable', problem: '503' },

@@ -20,7 +20,12 @@ test('the note of a snapshot outside any folder is stored next to another snapsh
     source: { clusterId: 'c0' },
     cluster: {},
   };
-  const beside = { id: 'beside', objects: [{ key, modified: new Date() }], manifest } as unknown as Entry;
+  const beside = {
+    id: 'beside',
+    objects: [{ key, modified: new Date() }],
+    restoredAs: [],
+    manifest,
+  } as unknown as Entry;
   const restored = { ...beside, id: 'elsewhere', objects: [] };
   const served = await servedBefore({ store, entries: [beside], restored, here: [], own: [] });
   expect(served.notes).toMatchObject([{ id: 'elsewhere', clusterId: 'c1', bump: 1e9 }]);
@@ -44,7 +49,7 @@ test.each([ExitCode.storeRefused, ExitCode.nothingThere])(
       }
     }
     const objects = [{ key: 'orders/a.restored-c1.json', modified: new Date() }];
-    const entry = { id: 'a', objects } as unknown as Entry;
+    const entry = { id: 'a', objects, restoredAs: [] } as unknown as Entry;
     const restored = { ...entry, id: 'b', objects: [] };
     const served = await servedBefore({
       store: new Cold({ path: '/' }),
@@ -63,6 +68,7 @@ test.each([ExitCode.storeRefused, ExitCode.nothingThere])(
 test('the revision of a backup without a hash is known too', async () => {
   const backup = (id: string, clusterId: string, content: object) => ({
     id,
+    restoredAs: [],
     objects: [],
     manifest: { content, source: { clusterId }, cluster: {} },
   });
@@ -93,6 +99,7 @@ const backup = (id: string, revision: number | undefined, notes: readonly string
   ({
     id,
     manifestKey: `orders/${id}.json`,
+    restoredAs: [],
     objects: notes.map((key) => ({ key, modified: new Date(hour * 3_600_000) })),
     ...(revision === undefined
       ? { problem: 'its manifest cannot be read: 503', unread: 'unreachable' }

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
-const file = JSON.stringify(resolve('scripts/lib/python-package.mjs'));
+const file = JSON.stringify(resolve('scripts/lib/packages/python-package.mjs'));
 const script = `import { withCheckedItems } from ${file};
 console.log(JSON.stringify(JSON.parse(process.argv[1]).map(withCheckedItems)));`;
 const imports = (names: string) => `from jsii._type_checking import ${names}\n`;
