@@ -423,7 +423,7 @@ describe('all five Secrets are emptied', () => {
     const annotations = { 'cdk8s-etcd.dev/new-authority': 'yes' };
     const { data } = api.object<Secret>(pathOf(peerCa))!;
     api.put(pathOf(peerCa), { metadata: { annotations }, data });
-    // Renews the intermediate, which is no answer to the request.
+    // Renews the intermediate, which is not an answer to the request.
     kick(certificates);
     await until(() => stored(peerCa, 'tls.crt') !== Buffer.from(data!['tls.crt']!, 'base64').toString());
     expect(api.object<Secret>(pathOf(peerCa))!.metadata.annotations).toEqual(annotations);
