@@ -550,7 +550,7 @@ describe('refused, with nothing served', () => {
       expect(answer.status).toBe(200);
     });
     const { exitCode, text } = await ended(serve(saved, { from }));
-    expect([exitCode, text]).toEqual([ExitCode.refused, expect.stringContaining('CORRUPT alarm')]);
+    expect([exitCode, text]).toEqual([ExitCode.verificationFailed, expect.stringContaining('SUSPECT: Corrupt')]);
   });
 
   test.each([
