@@ -1,9 +1,9 @@
 import { App } from 'cdk8s';
-import unreleased from '../lib/src/lib/unreleased-image.js';
+import notices from '../lib/src/lib/notices.js';
 
-/** Creates an app without the warning about unreleased images: the quickstart uses no image. */
+/** Creates an app without its notices: the quickstart uses no image. */
 export function quietApp(): App {
   const app = new App();
-  unreleased.onUnreleased(app, () => {});
+  notices.onNotice(app, () => {});
   return app;
 }

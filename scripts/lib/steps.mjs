@@ -1,6 +1,7 @@
 // The building blocks of the commands. Each step inherits the terminal, and a failed step ends the command with its
 // exit code.
 import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '../..');
@@ -25,8 +26,11 @@ export function orThrow(code) {
 }
 
 /** Compiles the library into lib/, or another directory. */
-export const build = (directory = join(root, 'lib'), check = must) =>
+export function build(directory = join(root, 'lib'), check = must) {
+  // A module whose source is gone would still resolve here, and nowhere else.
+  rmSync(join(directory, 'src'), { recursive: true, force: true });
   check(status('tsc', ['-p', 'tsconfig.build.json', '--outDir', directory]));
+}
 
 /** Bundles the agent into agent/lib/, or another directory. */
 export const bundle = (directory = join(root, 'agent/lib'), check = must) =>
