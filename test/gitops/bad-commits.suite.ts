@@ -66,7 +66,9 @@ describe.each([argocd, impatientFlux].map((tool) => [tool.name, tool] as const))
 
   slowTest('a size of 0, which only a patch of the manifests can ask for, is refused by the API server', async () => {
     const { generation } = (await stage.cluster('orders')).metadata;
+    // Argo CD applies the rest of the commit, here a StatefulSet of another version.
     await stage.commit({
+      of: { orders: { version: EtcdVersion.of('3.7.3') } },
       beside: (_, { customResource }) => customResource.addJsonPatch(JsonPatch.replace('/spec/size', 0)),
     });
     await stage.becomes('the tool says why', 180, async () =>
@@ -74,6 +76,10 @@ describe.each([argocd, impatientFlux].map((tool) => [tool.name, tool] as const))
     );
     expect((await stage.cluster('orders')).spec.size).toBe(3);
     expect((await stage.cluster('orders')).metadata.generation).toBe(generation);
+    await stage.rounds(20);
+    const { members } = (await stage.cluster('orders')).status;
+    expect(members.map(({ version }: Manifest) => version)).toEqual(['3.6.16', '3.6.16', '3.6.16']);
+    expect((await podsOf('etcd')).filter(isReady)).toHaveLength(6);
     await isAsBefore('a size of 0 taken back');
   });
 
