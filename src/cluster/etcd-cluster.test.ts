@@ -240,6 +240,7 @@ test('a label or annotation changes no immutable field', () => {
 
 describe('what Argo CD and Flux may delete', () => {
   const kept = {
+    'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
     'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
     'kustomize.toolkit.fluxcd.io/prune': 'disabled',
   };

@@ -20,6 +20,7 @@ function synthesize(props: ChartProps = {}): Manifest[] {
 const wave = { 'argocd.argoproj.io/sync-wave': '-1' };
 const kept = {
   ...wave,
+  'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
   'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
   'kustomize.toolkit.fluxcd.io/prune': 'disabled',
 };

@@ -1,5 +1,9 @@
-/** Argo CD and Flux do not delete an object with these annotations when it leaves their repository. */
+/**
+ * Argo CD and Flux do not delete an object with these annotations when it leaves their repository. The first keeps Argo CD's
+ * self-heal from trying to for ever.
+ */
 export const protection: Readonly<Record<string, string>> = {
+  'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
   'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
   'kustomize.toolkit.fluxcd.io/prune': 'disabled',
 };
