@@ -4,6 +4,7 @@ import { groupVersion, Paths } from '../kube/paths.ts';
 import { createLog } from '../lib/log.ts';
 import type { ClusterStatus } from '../protocol/cluster-status.ts';
 import type { EtcdBackupObject } from './backup/object.ts';
+import { tls } from './certificates/secrets.fixture.ts';
 import { FakeApi, failure } from './cluster/kubernetes/fake-api.fixture.ts';
 import { defaultSettings, type Settings } from './cluster/settings.ts';
 import { Reconciler } from './reconciler.ts';
@@ -92,6 +93,23 @@ test('without CRDs it reports them, is not ready, and continues when they exist'
   put('orders');
   await until(() => statusOf('orders'));
   await until(async () => (await get('/readyz')).status === 200);
+});
+
+test('Secrets that were all emptied before it started get no new authority', async () => {
+  const managed = tls();
+  const { peerAuthority, clientAuthority, peerSecret, serverSecret } = managed.managed!;
+  for (const secret of [peerAuthority, clientAuthority, peerSecret, serverSecret, managed.clientSecret])
+    api.put(paths.of('secrets', secret), { apiVersion: 'v1', kind: 'Secret', metadata: { name: secret } });
+  const certificates = [peerAuthority, clientAuthority].map((secret) => ({ secret, notAfter: '', root: 'abcd' }));
+  api.put(paths.of('etcdclusters', 'orders'), {
+    ...cluster('orders', { tls: managed }),
+    status: { observedGeneration: 1, certificates },
+  });
+  start();
+  const lost = await until(() => log.find((line) => line.includes('is empty')));
+  expect(lost).toContain(`Secret ${peerAuthority} is empty, but held the root abcd`);
+  expect(lost).toContain(`Secret ${clientAuthority} is empty, but held the root abcd`);
+  expect(api.asked(`PUT ${paths.of('secrets', peerAuthority)}`)).toBe(0);
 });
 
 test('reports missing manifests in status, events and metrics, and only once', async () => {

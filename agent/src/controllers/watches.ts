@@ -48,8 +48,11 @@ export class Watches {
     const { selector, onCluster, onBackup, onUser, onOther } = options;
     const clusterQuery: Query<EtcdClusterObject> = {
       ...(selector !== undefined && { labelSelector: selector }),
-      // The status is not kept: every pass reads it again.
-      keep: ({ metadata, spec }) => ({ metadata, spec }),
+      // Of the status, only what a reconciler knows of authorities whose Secrets were emptied: every pass reads the rest again.
+      keep: ({ metadata, spec, status: { certificates } = {} }) => ({
+        ...{ metadata, spec },
+        ...(certificates && { status: { certificates } }),
+      }),
     };
     this.#clusters = this.#informer('etcdclusters', clusterQuery, onCluster);
     const backups = this.#informer<EtcdBackupObject>('etcdbackups', {}, onBackup);
