@@ -48,6 +48,39 @@ slowTest('Secrets that are replaced have the same authorities again', async () =
   );
 });
 
+slowTest(
+  'Secrets that are replaced while no reconciler runs: the members serve on, and the status names the way back',
+  async () => {
+    const authorities = ['orders-peer-ca', 'orders-client-ca'];
+    const before = await root('orders-client-tls');
+    const copies = await Promise.all(authorities.map((name) => play.namespace.get('secret', name)));
+    const reconcilers = async (count: number) => {
+      await play.namespace.kubectl(['scale', 'deployment', 'etcd-reconciler', `--replicas=${count}`]);
+      await play.namespace.until(`${count} reconcilers`, 120, async () => {
+        const { items } = await play.namespace.get('pods', '--selector=app.kubernetes.io/name=etcd-reconciler');
+        return items.length === count ? true : undefined;
+      });
+    };
+    await play.unnoticed('Secrets replaced without a reconciler', 3, async () => {
+      await reconcilers(0);
+      await replace(({ kind }) => kind === 'Secret');
+      await reconcilers(1);
+      await play.namespace.until('AuthorityLost', 120, async () => {
+        const { reason, message } = (await play.cluster.condition('CertificatesReady')) ?? {};
+        return reason === 'AuthorityLost' && authorities.every((name) => message.includes(name)) ? true : undefined;
+      });
+      for (const { metadata, ...copy } of copies) {
+        const { resourceVersion: _, ...others } = metadata;
+        await play.namespace.kubectl(['replace', '-f', '-'], JSON.stringify({ ...copy, metadata: others }));
+      }
+      await play.namespace.until('certificates again', 120, async () => {
+        const { status } = (await play.cluster.condition('CertificatesReady')) ?? {};
+        return status === 'True' && (await root('orders-client-tls')) === before ? true : undefined;
+      });
+    });
+  },
+);
+
 slowTest('everything is replaced, with the policy of the guide: no member stops', async () => {
   await kubectl(['apply', '-f', '-'], policy);
   await play.namespace.until('the policy is enforced', 60, async () =>
