@@ -1,6 +1,6 @@
 /**
- * Argo CD and Flux do not delete an object with these annotations when it leaves their repository. The first keeps Argo CD's
- * self-heal from trying to for ever.
+ * Argo CD and Flux do not delete an object with these annotations when it leaves their repository. Without the first, Argo CD's
+ * self-heal would try to without end.
  */
 export const protection: Readonly<Record<string, string>> = {
   'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
