@@ -485,6 +485,12 @@ const status = object('The state that the reconciler observes. Fields whose valu
       'notAfter!': time('The time at which it expires.'),
       renewAt: time('The time at which the reconciler renews it.'),
       root: text('The first 16 hex digits of the SHA-256 of the root that it chains to.', 64),
+      revoked: list(
+        'Of an authority: the serial numbers of the intermediates that it has revoked, in hex. They stay known here when all Secrets come back from a backup.',
+        text('A serial number.', 64),
+        0,
+        2_000,
+      ),
     }),
     0,
     16,

@@ -98,6 +98,8 @@ export interface ReportedCertificate {
   renewAt?: string;
   /** First 16 hex digits of the SHA-256 of the root that it comes with. */
   root?: string;
+  /** Of an authority: the serial numbers of the intermediates that it has revoked, in hex. */
+  revoked?: readonly string[];
 }
 
 export interface ReportedMember {

@@ -96,7 +96,10 @@ describe.each([
       made.push(
         `${write.make} ${write.of}${write.why.includes('user web (Secret orders-user-web)') ? ' without web' : ''}`,
       );
-      secrets.put(write.of, known(await contentOf(write, secrets.all, secrets.spec, secrets.now)));
+      secrets.put(
+        write.of,
+        known(await contentOf(write, { secrets: secrets.all, wanted: secrets.spec, now: secrets.now })),
+      );
     }
     return made;
   };
