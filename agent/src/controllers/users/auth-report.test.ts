@@ -133,6 +133,19 @@ test('off although it is asked for: paused, refused by etcd, or by the API serve
   expect(report).toMatchObject({ isWanted: true, seen: { isEnabled: false }, why: expect.stringContaining('paused') });
 });
 
+test.each<[string, Partial<EtcdClusterSpec>, string[]]>([
+  ['auth: true', { auth: true }, []],
+  ['a user', {}, ['api']],
+])('off although %s asks for it: this version of etcd does not enforce permissions', async (_, spec, names) => {
+  start({ version: '3.6.11', ...spec }, names);
+  const report = await until((each) => each?.why);
+  expect(report).toMatchObject({ isWanted: true, seen: { isEnabled: false } });
+  expect(report?.why).toMatch(/^authentication is not switched on: etcd 3.6.11 has known .*; use 3.6.14 or newer$/);
+  const upgraded = { size: 3, version: '3.6.16', tls, ...spec };
+  users.follow(api.put(paths.of('etcdclusters', 'orders'), { spec: upgraded }) as unknown as EtcdClusterObject);
+  await until((each) => each?.seen?.isEnabled && each.why === undefined);
+});
+
 test('off although it is asked for: etcd refuses the switch', async () => {
   etcd.refused = 'AuthEnable';
   start({ auth: true });
