@@ -450,6 +450,7 @@ function tlsMount(tls: BackupPodTls | undefined): Mount[] {
   const sources = [
     { secret: { name: files.secretName, items: own } },
     { secret: { name: trust.secretName, items: [{ key: trust.key, path: 'ca.crt' }] } },
+    { secret: { name: files.secretName, items: [{ key: 'ca.crl', path: 'ca.crl' }], optional: true } },
   ];
   return [
     { name: 'tls', mountPath: tlsDirectory, source: { projected: { sources, defaultMode: 0o440 } }, readOnly: true },

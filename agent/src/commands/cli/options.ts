@@ -40,7 +40,7 @@ export const clusterIdOption = option(
 );
 export const cacertOption = option(
   '--cacert <file>',
-  "PEM file with the certificate authorities of etcd's server certificates",
+  "PEM file with the certificate authorities of etcd's server certificates; a `ca.crl` beside it lists what is revoked",
 );
 export const etcdOptions = [
   list(

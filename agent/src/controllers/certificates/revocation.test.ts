@@ -26,7 +26,7 @@ function reportOf(secrets: TestSecrets, pod = 'orders-0'): MemberReport {
 }
 
 /** Whether the lists of peers and of clients name this serial number. */
-const listed = (secrets: TestSecrets, of: 'peer' | 'server', serial: string) =>
+const listed = (secrets: TestSecrets, of: 'peer' | 'server' | 'backup', serial: string) =>
   lists(readRevocationList(secrets.bytes(of, 'ca.crl')!)!, serial);
 
 test('every leaf of a member has an empty list from the start, and a client has none', async () => {
@@ -90,6 +90,20 @@ async function revoked(): Promise<TestSecrets> {
   expect(await settled(secrets)).toEqual(['list server']);
   return secrets;
 }
+
+test('backup pods get the list as well, with that of the servers', async () => {
+  const secrets = new TestSecrets({}, []);
+  await secrets.settle();
+  const [old] = serials(secrets.text('clients', 'tls.crt'));
+  secrets.members = known([]);
+  secrets.spec = new TestSecrets({ intermediateRevocation: 'stolen' }, []).spec;
+  await secrets.settle();
+  secrets.now += lifetimes.revocation;
+  expect(await settled(secrets)).toEqual(['list server', 'list backup']);
+  expect(listed(secrets, 'backup', old!)).toBe(true);
+  secrets.set('backup', { 'ca.crl': undefined });
+  expect(await settled(secrets)).toEqual(['list backup']);
+});
 
 test('a member that does not answer may lack the list, unless every member was seen to have it', async () => {
   const secrets = await revoked();

@@ -187,7 +187,7 @@ describe('while the users are not known', () => {
     secrets.now += lifetimes.revocation - 1;
     expect(await written(secrets)).toEqual([]);
     secrets.now += 1;
-    expect(await written(secrets)).toEqual(['list server']);
+    expect(await written(secrets)).toEqual(['list server', 'list backup']);
   });
 
   test('no step of a new root is made', async () => {

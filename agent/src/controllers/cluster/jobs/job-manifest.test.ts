@@ -85,6 +85,7 @@ test('while the source of the certificates changes, a Job trusts the authorities
       ],
     },
     { name: 'trust', items: [{ key: 'client-ca.crt', path: 'ca.crt' }] },
+    { name: 'b', items: [{ key: 'ca.crl', path: 'ca.crl' }], optional: true },
   ]);
 });
 
