@@ -65,6 +65,15 @@ describe('a version of etcd that does not enforce permissions', () => {
   });
 });
 
+test('a user of somebody else that was given a role of ours keeps it as long as the EtcdUser is there, and goes on itself', () => {
+  const etcd = enabled({ api: [mark('api')], bob: ['other', mark('api')] }, { [mark('api')]: [apiPermission] });
+  expect(etcd.settle({ users: [api] })).toEqual([]);
+  const bob = user('bob', []);
+  expect(etcd.decide({ users: [api, bob] }).verdicts.get('uid-bob')).toMatchObject({ reason: 'ForeignUser' });
+  expect(etcd.settle({ users: [] })).toEqual(['UserDelete api', `RoleDelete ${mark('api')}`]);
+  expect(etcd.facts.users.get('bob')).toEqual(['other']);
+});
+
 test('root that has a password or another role keeps it', () => {
   expect(new ModelEtcd({ root: ['other'] }).settle({ auth: true })).toEqual(['UserGrantRole root root', 'AuthEnable']);
 });
