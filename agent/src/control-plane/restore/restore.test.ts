@@ -107,3 +107,27 @@ test('a restore that has moved nothing is undone, although nothing can be moved'
   await undo(journal, { progress: { phase: () => {} } } as unknown as RestoreContext);
   expect([journal.content.state, await readdir(manifestsDir)]).toEqual(['undone', ['etcd.yaml']]);
 });
+
+test('a restore is not undone if its log does not say whether it has served', async () => {
+  const dataDir = join(root, 'data');
+  const member = join(dataDir, 'member');
+  await mkdir(member, { recursive: true });
+  await writeFile(join(member, 'etcd-agent-restore.json'), '{"id":"snap","token":"t"}');
+  await mkdir(join(member, 'wal', '0.wal'), { recursive: true });
+  const journal = await Journal.begin(root, {
+    ...{ schema: 'cdk8s-etcd/control-plane-restore/v1', state: 'replaced', startedAt: '2026-11-22T01:00:00Z' },
+    ...{ id: 'snap', token: 't', commit: 5, manifestsDir: join(root, 'manifests') },
+    ...{ replacedDir: join(dataDir, 'member.replaced-1'), clusterId: 'new' },
+    node: {
+      kind: 'process',
+      dataDir,
+      member: { dataDir, clientUrls: [], metricsUrls: [], listenClientUrls: [], listenPeerUrls: [] },
+    },
+  } as unknown as JournalContent);
+  const context = { limit: 0, signal: new AbortController().signal, log: { warn: () => {} } };
+  await expect(
+    undo(journal, { ...context, progress: { phase: () => {} } } as unknown as RestoreContext),
+  ).rejects.toThrow(/wal cannot be read \(EISDIR.*not known whether the restored member has served/);
+  expect(journal.content.state).toBe('replaced');
+  expect(await readdir(dataDir)).toEqual(['member']);
+});
