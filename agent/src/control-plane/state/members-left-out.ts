@@ -8,7 +8,7 @@ import { memberDir } from '../node/data-directory.ts';
 import { hostOf } from '../node/local-address.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 import { type PeerAnswer, peerAnswers } from './health.ts';
-import { memberOf, parseInitialCluster, type SnapshotMember } from './snapshot-members.ts';
+import { memberOf, parseInitialCluster, type SnapshotMember, titleOf } from './snapshot-members.ts';
 
 /** A member of the old cluster that is not in the restored one. */
 export interface LeftOut extends SnapshotMember {
@@ -152,11 +152,6 @@ function merged(members: readonly SnapshotMember[]): SnapshotMember[] {
   }
   return found;
 }
-
-export const titleOf = ({ name, peerUrls }: SnapshotMember): string => {
-  const hosts = [...new Set(peerUrls.map(hostOf))].join(', ');
-  return name ? `${name} (${hosts})` : hosts;
-};
 
 /** Refuses while a left-out member serves the old cluster: its API server would continue next to the restored ones. */
 export function refuseAlive(id: string, leftOut: readonly LeftOut[]): void {
