@@ -11,7 +11,7 @@ import { MARKER } from './restore-marker.ts';
 export async function behindLink(dataDir: string): Promise<string> {
   const path = resolve(dataDir);
   const target = await unlessGone(readlink(path)).catch((error) => {
-    // It is no link.
+    // It is not a link.
     if (codeOf(error) === 'EINVAL') return undefined;
     throw cannotRead(path, error, 'check it, or name another directory');
   });
