@@ -8,7 +8,7 @@ const spec = object(
   {
     'clusterName!': clusterName('The EtcdCluster of this namespace whose data is replaced.'),
     ...restoreFields,
-    safetyBackup: flag('Takes a backup first, with the settings of the backup schedule of the cluster.', {
+    safetyBackup: flag('Takes a backup first, with the settings of the backup schedule of the cluster. What clients write after it was begun is in no backup.', {
       default: true,
     }),
     ignoreUnreachablePods: flag(

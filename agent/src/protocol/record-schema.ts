@@ -61,9 +61,10 @@ const versions = z.looseObject({
   withoutBackup: z.optional(z.boolean()),
 } satisfies Shape<Doc['versions']>);
 
-const fenced = z.looseObject({ id: text, uid: text, specHash: text, at: text } satisfies Shape<
-  Doc['restores'][number]
->);
+const fenced = z.looseObject({
+  ...{ id: text, uid: text, specHash: text, at: text },
+  snapshots: z.optional(z.array(text)),
+} satisfies Shape<Doc['restores'][number]>);
 
 const result = z.looseObject({
   at: text,

@@ -136,6 +136,8 @@ export interface FencedRestore {
   uid: string;
   specHash: string;
   at: string;
+  /** While its EtcdRestore exists: what was restored, and the safety backup of what was replaced. Retention keeps both. */
+  snapshots?: string[];
 }
 
 export interface Failure {
