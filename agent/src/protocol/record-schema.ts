@@ -95,6 +95,7 @@ const fields = z.looseObject({
   lastBackup: z.optional(z.looseObject({ id: text, revision: count, sha256: text, at: text })),
   startRevision: z.optional(count),
   failure: z.optional(z.looseObject({ of: text, reason: text, message: text, revision: z.optional(count) })),
+  spaceCleared: z.optional(z.looseObject({ at: text, before: z.optional(text) })),
   maintenance: z.optional(z.looseObject({ defragment: z.optional(result), moveLeader: z.optional(result) })),
   transport: z.optional(
     z.looseObject({
