@@ -154,7 +154,7 @@ export interface EtcdRestoreSpec {
   readonly resources?: EtcdRestoreSpecResources;
 
   /**
-   * Takes a backup first, with the settings of the backup schedule of the cluster.
+   * Takes a backup first, with the settings of the backup schedule of the cluster. What clients write after it was begun is in no backup.
    *
    * @schema EtcdRestoreSpec#safetyBackup
    */

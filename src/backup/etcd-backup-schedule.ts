@@ -223,6 +223,7 @@ export class EtcdBackupSchedule extends Construct {
       tls: props.tls?._pod(),
       auth: props.auth?._files(),
       stores: this._stores.map(({ pod }) => pod),
+      record: props._record,
       host: props._host,
       trigger: 'schedule',
       compression: props.compression,

@@ -26,7 +26,7 @@ export interface EtcdRestoreProps extends ClusterOrigin {
   readonly name?: string;
   /**
    * Takes a backup of the present data first, with the settings of the cluster's backup schedule. Without a quorum this
-   * backup is impossible and is skipped.
+   * backup is impossible and is skipped. What clients write after it was begun is in no backup.
    * @default true
    */
   readonly safetyBackup?: boolean;

@@ -4,6 +4,7 @@ import { type BackupScheduleSpec, EtcdBackupSchedule } from '../backup/etcd-back
 import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import { adviceOn, advisoriesAsOf, advisoriesForCluster } from '../etcd/advisories';
+import { clusterNames } from '../etcd/cluster-names';
 import { ports } from '../etcd/cluster-ports';
 import type { EtcdVersion } from '../etcd/etcd-version';
 import { isAttached } from '../lib/construct-tree';
@@ -260,6 +261,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       cluster: this.clusterName,
       endpoints: this.backupEndpoints,
       _clientEndpoints: this.clientEndpoints,
+      _record: clusterNames(this.clusterName).record,
       tls: this.backupTls,
       labels: { ...labels, ...options.labels, ...jobSelector(this.clusterName) },
     });

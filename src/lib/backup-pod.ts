@@ -107,6 +107,8 @@ export interface BackupPodSpec {
   /** The files `username` and `password`. */
   readonly auth?: BackupPodSecret;
   readonly stores: readonly BackupPodStore[];
+  /** ConfigMap with the record of the cluster. Beside it are the snapshots that retention keeps. */
+  readonly record?: string;
   readonly host?: BackupPodHost;
   readonly trigger: string;
   /** Identifies the request: if its backup is already stored, none is taken. */
@@ -146,6 +148,9 @@ export interface BackupJobSpec extends BackupPodSpec {
 }
 
 const containerName = 'backup';
+/** The ids of the snapshots that retention keeps, one per line. */
+export const keptSnapshotsKey = 'kept-snapshots';
+const recordDirectory = '/etc/etcd-agent/record';
 const tlsDirectory = '/etc/etcd-agent/tls';
 const etcdManifestFile = '/etc/etcd-agent/etcd.yaml';
 const authDirectory = '/etc/etcd-agent/auth';
@@ -233,6 +238,7 @@ export function backupPod(spec: BackupPodSpec): object {
   const mounts = [
     ...accessMounts(spec),
     ...hostMounts(spec.host),
+    ...recordMount(spec),
     ...spec.stores.flatMap(storeMounts),
     mount('tmp', '/tmp', { emptyDir: {} }),
   ];
@@ -322,6 +328,8 @@ function backupContainer(spec: BackupPodSpec, mounts: readonly Mount[]): object 
             },
           ]
         : []),
+      // Not a flag: an agent of an earlier release, which the user may have chosen, would refuse it.
+      ...(keepsNamed(spec) ? [{ name: 'ETCD_AGENT_KEEP_FILE', value: `${recordDirectory}/${keptSnapshotsKey}` }] : []),
       ...(spec.env ?? []),
     ],
     resources: spec.resources,
@@ -442,6 +450,17 @@ export interface Mount {
 function accessMounts({ tls, auth }: BackupPodSpec): Mount[] {
   return [...tlsMount(tls), ...filesMount('auth', authDirectory, auth)];
 }
+
+/** The reconciler writes it. Without it, as before the first record, there is nothing to keep. */
+function recordMount(spec: BackupPodSpec): Mount[] {
+  if (!keepsNamed(spec)) return [];
+  const items = [{ key: keptSnapshotsKey, path: keptSnapshotsKey }];
+  const configMap = { name: spec.record, items, optional: true, defaultMode: 0o440 };
+  return [{ name: 'record', mountPath: recordDirectory, source: { configMap }, readOnly: true }];
+}
+
+const keepsNamed = ({ record, stores }: BackupPodSpec): boolean =>
+  record !== undefined && stores.some(({ retention }) => retention);
 
 function tlsMount(tls: BackupPodTls | undefined): Mount[] {
   if (!tls?.trust) return filesMount('tls', tlsDirectory, tls?.files);

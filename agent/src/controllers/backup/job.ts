@@ -74,6 +74,7 @@ function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
     cluster: folderOf(backup),
     ...access(backup, inputs),
     stores: storesOf(backup, schedule),
+    ...(cluster && { record: `${cluster.metadata.name}-record` }),
     trigger: 'manual',
     request: metadata.uid,
     ...(objectKey !== undefined && { objectKey }),

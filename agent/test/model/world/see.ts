@@ -346,7 +346,8 @@ function memberStatus(world: World, id: string): Known<seen.MemberStatus> {
   const wal = world.volumes[i]?.wal;
   if (!wal) return unknown('no answer');
   const cluster = clusterById(world, wal.cluster)!;
-  const size = cluster.noSpace && !cluster.noSpace.small.includes(wal.member) ? 1000 : 100;
+  // etcd frees some pages again soon after a defragmentation.
+  const size = cluster.noSpace && !cluster.noSpace.small.includes(wal.member) ? 1000 : 110;
   return known({
     clusterId: cluster.id,
     version: world.pods[i]!.image ?? world.pods[i]!.version,
