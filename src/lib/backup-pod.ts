@@ -1,12 +1,16 @@
-// Builds the pod of a backup as plain data, from plain data. This file has no imports: the constructs use it at
-// synthesis and the reconciler uses it at run time.
+// Builds the pod of a backup as plain data, from plain data. This file imports only types: the constructs use it at synthesis and
+// the reconciler uses it at run time.
+import type {
+  FilesOfObject,
+  FilesystemStoreSpec,
+  JobResources,
+  ResourceAmounts,
+  ScheduledStoreSpec,
+} from '../resource/types.js';
 
 /** Files from a Secret or a ConfigMap (the keys in `items`, or all keys), or files of the node. */
-export interface BackupPodFiles {
-  readonly secretName?: string;
-  readonly configMapName?: string;
+export interface BackupPodFiles extends FilesOfObject {
   readonly hostFiles?: readonly { readonly hostPath: string; readonly path: string }[];
-  readonly items?: readonly { readonly key: string; readonly path: string }[];
 }
 
 /** Files from a Secret: their content must not be in a ConfigMap. */
@@ -22,69 +26,10 @@ export interface BackupPodTls {
   readonly clientCertificate: boolean;
 }
 
-export interface BackupPodStore {
-  readonly s3?: {
-    readonly bucket: string;
-    readonly prefix?: string;
-    readonly region?: string;
-    readonly endpoint?: string;
-    readonly pathStyle?: boolean;
-    readonly profile?: string;
-    readonly serverSideEncryption?: string;
-    readonly kmsKeyId?: string;
-    /** The file `key`. */
-    readonly sseCustomerKey?: BackupPodSecret;
-    /** The file `ca.crt`. */
-    readonly ca?: BackupPodFiles;
-    /** Undefined means workload identity: the AWS default credential chain. */
-    readonly credentials?: BackupPodSecret;
-  };
-  readonly oss?: {
-    readonly bucket: string;
-    readonly prefix?: string;
-    readonly region?: string;
-    readonly endpoint?: string;
-    /** The file `ca.crt`. */
-    readonly ca?: BackupPodFiles;
-    readonly credentials: BackupPodSecret;
-  };
-  readonly sftp?: {
-    readonly host: string;
-    readonly port?: number;
-    readonly username?: string;
-    readonly path?: string;
-    readonly hostKey?: string;
-    readonly legacyAlgorithms?: boolean;
-    readonly credentials: BackupPodSecret;
-  };
-  readonly filesystem?: {
-    readonly persistentVolumeClaim?: { readonly claimName: string };
-    readonly nfs?: { readonly server: string; readonly path: string };
-    /** Allowed only if `host` is set. */
-    readonly hostPath?: string;
-    readonly directory?: string;
-  };
-  /** Needs an image that contains these executables. */
-  readonly command?: {
-    readonly path: string;
-    readonly env?: Readonly<Record<string, string>>;
-    /** A duration in the agent's format. */
-    readonly idleTimeout?: string;
-    readonly credentials?: BackupPodSecret;
-  };
-  /** Undefined means that nothing is ever deleted. */
-  readonly retention?: Readonly<Record<string, number | string>>;
-}
-
-export interface BackupPodQuantities {
-  readonly cpu?: string;
-  readonly memory?: string;
-}
-
-/** What is given of requests and limits: a request stands for a missing limit, and a limit for a missing request. */
-export interface BackupPodResources {
-  readonly requests?: BackupPodQuantities;
-  readonly limits?: BackupPodQuantities;
+/** A store of a schedule. Its files may be files of the node, too. */
+export interface BackupPodStore extends Omit<ScheduledStoreSpec, 'filesystem'> {
+  /** `hostPath` is allowed only if `host` is set. */
+  readonly filesystem?: FilesystemStoreSpec & { readonly hostPath?: string };
 }
 
 /** A pod that runs on the same node as etcd. */
@@ -129,7 +74,7 @@ export interface BackupPodSpec {
   readonly imagePullPolicy?: string;
   readonly imagePullSecrets?: readonly { readonly name: string }[];
   readonly serviceAccountName: string;
-  readonly resources: Readonly<Record<'requests' | 'limits', Required<BackupPodQuantities>>>;
+  readonly resources: Readonly<Record<'requests' | 'limits', Required<ResourceAmounts>>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly tolerations?: readonly object[];
@@ -193,10 +138,10 @@ export function defaultResources({
 }
 
 export function completeResources(
-  { requests, limits }: BackupPodResources,
+  { requests, limits }: JobResources,
   defaults: BackupPodSpec['resources'],
 ): BackupPodSpec['resources'] {
-  const pick = (name: keyof BackupPodQuantities) => ({
+  const pick = (name: keyof ResourceAmounts) => ({
     request: requests?.[name] ?? limits?.[name] ?? defaults.requests[name],
     limit: limits?.[name] ?? requests?.[name] ?? defaults.limits[name],
   });

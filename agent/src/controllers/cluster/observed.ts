@@ -1,3 +1,4 @@
+import type { EtcdClusterSpec } from '../../../../src/resource/types.ts';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import type { ClusterStatus, ReportedCertificate } from '../../protocol/cluster-status.ts';
 import type { Known } from '../../protocol/known.ts';
@@ -256,13 +257,8 @@ export interface OriginRequest {
   expectedRevision?: number;
 }
 
-export interface RecoveryRequest {
-  id: string;
-  action: string;
-  acceptDataLoss: boolean;
-  survivor?: number;
-  identitySecret?: string;
-}
+/** Its only action is RestoreFromSurvivor. */
+export type RecoveryRequest = Omit<NonNullable<EtcdClusterSpec['recovery']>, 'action'>;
 
 export interface StatefulSet {
   replicas: number;

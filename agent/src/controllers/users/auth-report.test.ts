@@ -1,11 +1,12 @@
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EtcdClusterSpec } from '../../../../src/resource/types.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { Paths } from '../../kube/paths.ts';
 import { createLog } from '../../lib/log.ts';
 import { recordOf } from '../../protocol/record.fixture.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
-import type { EtcdClusterObject, EtcdClusterSpec } from '../cluster/kubernetes/cluster-object.ts';
+import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { FakeApi } from '../cluster/kubernetes/fake-api.fixture.ts';
 import type { AuthReport } from '../cluster/observed.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';

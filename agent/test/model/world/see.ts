@@ -85,7 +85,7 @@ export function specOf(spec: Spec): seen.ClusterSpec {
       force: spec.force.map((f) => ({ ...f, discardVolume: f.discardVolume === true })),
     },
     origin: spec.origin && { source: { snapshotId: spec.origin.id } },
-    recovery: spec.recovery && { ...spec.recovery, action: 'RestoreFromSurvivor' },
+    recovery: spec.recovery,
     onShrink: spec.onShrink ?? 'Retain',
     onDelete: spec.onDelete ?? 'Retain',
     schedule: spec.schedule ? 'daily' : undefined,

@@ -17,6 +17,7 @@ const cluster = {
       schedules: [
         {
           name: 'nightly',
+          cron: '0 2 * * *',
           stores: [store],
           compression: 'gzip',
           serviceAccountName: 'orders-nightly',

@@ -540,7 +540,7 @@ describe('a restore that waits before its fence gives the slot to what else ther
     expect(moment.effect).toBeUndefined();
     expect(wrong(fenced()).rule).not.toBe('Restore.giveWay');
     const recovery = wrong(backedUp()).spec({
-      recovery: { id: 'restore-uid', action: 'RestoreFromSurvivor', acceptDataLoss: true },
+      recovery: { id: 'restore-uid', acceptDataLoss: true },
     });
     const { op } = recovery.record;
     if (op?.kind === 'Restore') recovery.noQuorum().op({ ...op, kind: 'Recover' });
