@@ -10,6 +10,7 @@ const agent = [
   ['commands', 'plugin'],
 ];
 const library = [
+  'resource',
   'validation',
   'lib',
   'etcd',
@@ -83,7 +84,7 @@ export default {
       comment: 'the agent imports only what both sides must agree on',
       severity: 'error',
       from: { path: '^agent/src' },
-      to: { path: '^src/', pathNot: '^src/(lib|validation|etcd)/' },
+      to: { path: '^src/', pathNot: '^src/(lib|validation|etcd|resource)/' },
     },
     {
       name: 'library-knows-nothing-of-the-agent',

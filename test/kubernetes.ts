@@ -6,10 +6,7 @@ import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { Role, RoleBinding } from 'kubernetes-models/rbac.authorization.k8s.io/v1';
 import { ConfigMap, Namespace, Pod, Secret, Service, ServiceAccount } from 'kubernetes-models/v1';
-import { toJson_EtcdBackupProps } from '../imports/etcdbackup-cdk8s-etcd.dev';
-import { toJson_EtcdClusterProps } from '../imports/etcdcluster-cdk8s-etcd.dev';
-import { toJson_EtcdRestoreProps } from '../imports/etcdrestore-cdk8s-etcd.dev';
-import { toJson_EtcdUserProps } from '../imports/etcduser-cdk8s-etcd.dev';
+import { crds, schemaOf } from './apply/schema';
 import type { Manifest } from './synth';
 
 interface Kind {
@@ -35,16 +32,29 @@ const kinds: Record<string, Kind> = {
   ServiceAccount: kind(ServiceAccount, k8s.toJson_KubeServiceAccountProps),
   StatefulSet: kind(StatefulSet, knownStatefulSet),
   // An API server judges the values of the custom resources, in test/apply.
-  EtcdBackup: { validate: () => {}, known: toJson_EtcdBackupProps },
-  EtcdCluster: { validate: () => {}, known: toJson_EtcdClusterProps },
-  EtcdRestore: { validate: () => {}, known: toJson_EtcdRestoreProps },
-  EtcdUser: { validate: () => {}, known: toJson_EtcdUserProps },
-  // The same for cert-manager.
+  ...Object.fromEntries(crds.map((crd) => [crd.spec.names.kind, ownKind(schemaOf(crd))])),
+  // No schema of cert-manager is here.
   Certificate: { validate: () => {}, known: (fields) => fields },
 };
 
 function kind(Model: new (manifest: Manifest) => { validate(): void }, known: Kind['known']): Kind {
   return { validate: (manifest) => new Model(manifest).validate(), known };
+}
+
+/** The API server fills in metadata itself. */
+function ownKind({ properties: { metadata, ...properties } }: Manifest): Kind {
+  return {
+    validate: () => {},
+    known: (fields) => ({ ...pruned({ properties }, fields), metadata: fields.metadata }),
+  };
+}
+
+/** Without the fields that the schema does not have. */
+function pruned({ properties, items }: Manifest, value: Manifest): Manifest {
+  if (items && Array.isArray(value)) return value.map((item) => pruned(items, item));
+  if (!properties || typeof value !== 'object') return value;
+  const known = Object.entries(value).filter(([name]) => name in properties);
+  return Object.fromEntries(known.map(([name, field]) => [name, pruned(properties[name], field)]));
 }
 
 /** The typed claims have no apiVersion, kind and status, which Kubernetes has. */
@@ -76,7 +86,6 @@ function typed(value: Manifest, path = ''): Manifest {
     return k8s.Quantity.fromString(value);
   if (/\b(targetPort|httpGet\.port|(in|e)gress\.ports\.port|maxUnavailable)$/.test(path))
     return k8s.IntOrString.fromNumber(value);
-  if (/\blatestVerifiedBefore$/.test(path) && typeof value === 'string') return { toISOString: () => value };
   if (Array.isArray(value)) return value.map((item) => typed(item, path));
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(

@@ -9,6 +9,7 @@ import {
   list,
   mapBy,
   matching,
+  named,
   object,
   rules,
   secretName,
@@ -24,16 +25,19 @@ export const backupRevision = integer(
   0,
 );
 
-export const encryption = object('Encrypts the snapshot before it is stored.', {
-  'age!': object(
-    'Encrypts with age. Only the secret key of a recipient can decrypt the snapshot.',
-    { 'recipients!': list('The public keys, age1….', text('A public key.', 2100), 1, 16) },
-    rules([
-      "self.recipients.all(recipient, recipient.startsWith('age1'))",
-      'recipients must be public keys, age1…, as `age-keygen -y` prints them: never write a secret key here',
-    ]),
-  ),
-});
+export const encryption = named(
+  'EncryptionSpec',
+  object('Encrypts the snapshot before it is stored.', {
+    'age!': object(
+      'Encrypts with age. Only the secret key of a recipient can decrypt the snapshot.',
+      { 'recipients!': list('The public keys, age1….', text('A public key.', 2100), 1, 16) },
+      rules([
+        "self.recipients.all(recipient, recipient.startsWith('age1'))",
+        'recipients must be public keys, age1…, as `age-keygen -y` prints them: never write a secret key here',
+      ]),
+    ),
+  }),
+);
 export const compression = choice('The compression of the snapshot. Default: zstd.', ['none', 'gzip', 'zstd']);
 
 const ordinal = (description) => integer(description, 0, 6);
@@ -46,39 +50,42 @@ const memberId = (description) =>
   );
 const deletion = (description) => choice(description, ['Retain', 'Delete'], { default: 'Retain' });
 
-const schedule = object(
-  'The settings of a backup schedule. `cluster.addBackupSchedule` renders its CronJob.',
-  {
-    'name!': matching(
-      'The name of the schedule.',
-      63,
-      /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/,
-      "is not a valid name of a schedule: use letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
-    ),
-    cronJobName: text('The name of its CronJob. Default: <cluster>-<name>.', 52),
-    'cron!': text('The schedule in the format of a CronJob: minute, hour, day of month, month, day of week.', 128, {
-      minLength: 1,
-    }),
-    timeZone: timeZone('The time zone of cron. Default: the time zone of the controller manager, usually UTC.'),
-    'stores!': list('The stores for the backups. Each store has its own retention.', scheduledStore, 1, 8),
-    compression,
-    encryption,
-    verify: choice('How thoroughly a backup is verified before it counts as good. Default: read.', [
-      'stream',
-      'read',
-      'open',
+const schedule = named(
+  'BackupScheduleSpec',
+  object(
+    'The settings of a backup schedule. `cluster.addBackupSchedule` renders its CronJob.',
+    {
+      'name!': matching(
+        'The name of the schedule.',
+        63,
+        /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/,
+        "is not a valid name of a schedule: use letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
+      ),
+      cronJobName: text('The name of its CronJob. Default: <cluster>-<name>.', 52),
+      'cron!': text('The schedule in the format of a CronJob: minute, hour, day of month, month, day of week.', 128, {
+        minLength: 1,
+      }),
+      timeZone: timeZone('The time zone of cron. Default: the time zone of the controller manager, usually UTC.'),
+      'stores!': list('The stores for the backups. Each store has its own retention.', scheduledStore, 1, 8),
+      compression,
+      encryption,
+      verify: choice('How thoroughly a backup is verified before it counts as good. Default: read.', [
+        'stream',
+        'read',
+        'open',
+      ]),
+      dialTimeout: duration('How long to wait for a connection to a member. Default: 5s.'),
+      timeout: duration(
+        'The time after which the agent aborts an attempt. Default: depends on the size of the database.',
+      ),
+      ...jobIdentity,
+    },
+    rules([
+      '!self.stores.exists(store, has(store.command)) || has(self.image)',
+      'a command store needs image: give an image with its executables and the agent',
+      { fieldPath: '.image', reason: 'FieldValueRequired' },
     ]),
-    dialTimeout: duration('How long to wait for a connection to a member. Default: 5s.'),
-    timeout: duration(
-      'The time after which the agent aborts an attempt. Default: depends on the size of the database.',
-    ),
-    ...jobIdentity,
-  },
-  rules([
-    '!self.stores.exists(store, has(store.command)) || has(self.image)',
-    'a command store needs image: give an image with its executables and the agent',
-    { fieldPath: '.image', reason: 'FieldValueRequired' },
-  ]),
+  ),
 );
 
 const backup = object(
@@ -375,35 +382,41 @@ const spec = object(
   ),
 );
 
-const member = object('The state of a member.', {
-  'ordinal!': ordinal('The ordinal of its pod.'),
-  pod: text('The name of its pod.', 253),
-  memberId: text('Its member id in etcd.', 16),
-  role: text('Its role: Leader, Follower or Learner.', 32),
-  version: text('The version of etcd that it runs.', 32),
-  healthy: flag('True if it answers, knows the leader and keeps up.'),
-  dbSize: integer('The size of its database in bytes, rounded up to a MiB.', 0),
-  volumeUse: integer('The share of its volume that is in use, in percent, rounded up to a multiple of 5.', 0, 100),
-  lag: integer('The number of log entries by which it is behind.', 0),
-  loaded: object('With TLS: the roots that its etcd trusts. It reads them only when it starts.', {
-    peerRoot: text(
-      'The first 16 hex digits of the SHA-256 of the root that other members must have; of several, each, with + between them. Missing if it is unknown.',
-      256,
-    ),
-    clientRoot: text('The same of the root that clients must have.', 256),
+const member = named(
+  'EtcdMemberStatus',
+  object('The state of a member.', {
+    'ordinal!': ordinal('The ordinal of its pod.'),
+    pod: text('The name of its pod.', 253),
+    memberId: text('Its member id in etcd.', 16),
+    role: text('Its role: Leader, Follower or Learner.', 32),
+    version: text('The version of etcd that it runs.', 32),
+    healthy: flag('True if it answers, knows the leader and keeps up.'),
+    dbSize: integer('The size of its database in bytes, rounded up to a MiB.', 0),
+    volumeUse: integer('The share of its volume that is in use, in percent, rounded up to a multiple of 5.', 0, 100),
+    lag: integer('The number of log entries by which it is behind.', 0),
+    loaded: object('With TLS: the roots that its etcd trusts. It reads them only when it starts.', {
+      peerRoot: text(
+        'The first 16 hex digits of the SHA-256 of the root that other members must have; of several, each, with + between them. Missing if it is unknown.',
+        256,
+      ),
+      clientRoot: text('The same of the root that clients must have.', 256),
+    }),
+    reason: text('The reason why it is not healthy.', 1024),
   }),
-  reason: text('The reason why it is not healthy.', 1024),
-});
+);
 
 const steps = (limit) =>
   list(
     'Its steps so far, in the order in which they began. A step that took less than a second or two may be missing.',
-    object('A step.', {
-      'name!': text('What is done, such as restart orders-2.', 256),
-      kind: text('The kind of what is done, such as Restart.', 32),
-      'startedAt!': time('The time at which it began.'),
-      endedAt: time('The time at which it ended. Missing while it is in progress.'),
-    }),
+    named(
+      'OperationStep',
+      object('A step.', {
+        'name!': text('What is done, such as restart orders-2.', 256),
+        kind: text('The kind of what is done, such as Restart.', 32),
+        'startedAt!': time('The time at which it began.'),
+        endedAt: time('The time at which it ended. Missing while it is in progress.'),
+      }),
+    ),
     0,
     limit,
     mapBy('name'),
@@ -449,17 +462,23 @@ const status = object('The state that the reconciler observes. Fields whose valu
     verified: text('The verification level that it passed: stream, read or open.', 32),
   }),
   lastRestoreId: text('The id of the newest restore.', 253),
-  operation: operation(
-    'The operation in progress: a change of the cluster, from its beginning until the cluster is Ready again. Missing while there is none.',
-    { next: list('The steps that follow, as far as they are known.', text('A step.', 256), 0, 16) },
-  ),
-  lastOperation: operation('The newest operation that ended.', {
-    endedAt: time('The time at which it ended.'),
-    outcome: text(
-      'Completed: its goal was reached. Failed: it ended without it. Superseded: it gave way to another operation, or was given up, for example because the spec was changed back.',
-      32,
+  operation: named(
+    'CurrentOperation',
+    operation(
+      'The operation in progress: a change of the cluster, from its beginning until the cluster is Ready again. Missing while there is none.',
+      { next: list('The steps that follow, as far as they are known.', text('A step.', 256), 0, 16) },
     ),
-  }),
+  ),
+  lastOperation: named(
+    'LastOperation',
+    operation('The newest operation that ended.', {
+      endedAt: time('The time at which it ended.'),
+      outcome: text(
+        'Completed: its goal was reached. Failed: it ended without it. Superseded: it gave way to another operation, or was given up, for example because the spec was changed back.',
+        32,
+      ),
+    }),
+  ),
   waiting: object('What the next action of the reconciler waits for. Missing unless it has waited for 15 seconds.', {
     'for!': text(
       'The rule that waits, and the first condition that does not hold yet. docs/reference/state-machine.md lists both.',
@@ -468,8 +487,8 @@ const status = object('The state that the reconciler observes. Fields whose valu
     'since!': time('The time since when that rule waits.'),
   }),
   maintenance: object('What came of the newest requests of spec.maintenance.', {
-    defragment: request('Its newest defragmentation.', last),
-    moveLeader: request('The newest request to move the leader.', last),
+    defragment: named('MaintenanceOutcome', request('Its newest defragmentation.', last)),
+    moveLeader: named('MaintenanceOutcome', request('The newest request to move the leader.', last)),
   }),
   reconciler: object('The reconciler that wrote this status.', {
     'lease!': text('The name of the Lease that it holds, in the namespace of the cluster.', 253),
@@ -480,12 +499,21 @@ const status = object('The state that the reconciler observes. Fields whose valu
   ),
   certificates: list(
     'With tls.managed: the certificates that the reconciler issued.',
-    object('A certificate.', {
-      'secret!': text('The name of its Secret.', 253),
-      'notAfter!': time('The time at which it expires.'),
-      renewAt: time('The time at which the reconciler renews it.'),
-      root: text('The first 16 hex digits of the SHA-256 of the root that it chains to.', 64),
-    }),
+    named(
+      'CertificateStatus',
+      object('A certificate.', {
+        'secret!': text('The name of its Secret.', 253),
+        'notAfter!': time('The time at which it expires.'),
+        renewAt: time('The time at which the reconciler renews it.'),
+        root: text('The first 16 hex digits of the SHA-256 of the root that it chains to.', 64),
+        revoked: list(
+          'Of an authority: the serial numbers of the intermediates that it has revoked, in hex. They stay known here when all Secrets come back from a backup.',
+          text('A serial number.', 64),
+          0,
+          2_000,
+        ),
+      }),
+    ),
     0,
     16,
     mapBy('secret'),

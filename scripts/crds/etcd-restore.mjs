@@ -8,9 +8,12 @@ const spec = object(
   {
     'clusterName!': clusterName('The EtcdCluster of this namespace whose data is replaced.'),
     ...restoreFields,
-    safetyBackup: flag('Takes a backup first, with the settings of the backup schedule of the cluster.', {
-      default: true,
-    }),
+    safetyBackup: flag(
+      'Takes a backup first, with the settings of the backup schedule of the cluster. What clients write after it was begun is in no backup.',
+      {
+        default: true,
+      },
+    ),
     ignoreUnreachablePods: flag(
       'Continues even if it cannot be confirmed that a pod on an unreachable node has stopped. If that node is still running, clients that reach only its pod keep writing to the old data.',
       { default: false },

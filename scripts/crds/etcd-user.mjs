@@ -7,6 +7,7 @@ import {
   integer,
   list,
   matching,
+  named,
   object,
   oneOf,
   rules,
@@ -17,29 +18,32 @@ import {
 
 const key = (description) => text(description, 1024, { minLength: 1 });
 
-const permission = object(
-  'A permission.',
-  {
-    prefix: key('The keys that begin with this text.'),
-    key: key('This key alone.'),
-    range: object(
-      'The keys of a range, in the order of their bytes.',
-      {
-        'from!': key('The first key.'),
-        'to!': key('The end of the range, which does not belong to it.'),
-      },
-      rules(['self.from < self.to', 'from must be less than to, in the order of their bytes: exchange them']),
+const permission = named(
+  'EtcdPermissionSpec',
+  object(
+    'A permission.',
+    {
+      prefix: key('The keys that begin with this text.'),
+      key: key('This key alone.'),
+      range: object(
+        'The keys of a range, in the order of their bytes.',
+        {
+          'from!': key('The first key.'),
+          'to!': key('The end of the range, which does not belong to it.'),
+        },
+        rules(['self.from < self.to', 'from must be less than to, in the order of their bytes: exchange them']),
+      ),
+      all: flag('Every key. It can only be true.'),
+      'access!': choice('What the user may do with these keys. Watching a key is reading it.', [
+        'Read',
+        'Write',
+        'ReadWrite',
+      ]),
+    },
+    rules(
+      [oneOf('prefix', 'key', 'range', 'all'), 'give exactly one of prefix, key, range and all'],
+      ['!has(self.all) || self.all', 'all can only be true: remove it, and give prefix, key or range'],
     ),
-    all: flag('Every key. It can only be true.'),
-    'access!': choice('What the user may do with these keys. Watching a key is reading it.', [
-      'Read',
-      'Write',
-      'ReadWrite',
-    ]),
-  },
-  rules(
-    [oneOf('prefix', 'key', 'range', 'all'), 'give exactly one of prefix, key, range and all'],
-    ['!has(self.all) || self.all', 'all can only be true: remove it, and give prefix, key or range'],
   ),
 );
 

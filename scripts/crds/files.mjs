@@ -6,8 +6,10 @@ import { etcdRestore } from './etcd-restore.mjs';
 import { etcdUser } from './etcd-user.mjs';
 
 /** [[file, content], …] */
+export const resources = [etcdCluster, etcdBackup, etcdRestore, etcdUser];
+
 export const crdFiles = () =>
-  [etcdCluster, etcdBackup, etcdRestore, etcdUser].map((crd) => [
+  resources.map((crd) => [
     `${crd.spec.names.plural}.yaml`,
     `# Written by \`npm run generate\`.\n${stringify(crd, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false })}`,
   ]);

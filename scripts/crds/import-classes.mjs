@@ -1,5 +1,4 @@
-// Generates the classes of imports/ with `cdk8s import`: from the files that cdk8s.yaml lists, and from the Prometheus
-// operator's definitions.
+// Generates the classes of imports/ with `cdk8s import`, from the Prometheus operator's definitions.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,12 +9,6 @@ import { prometheusOperatorCrds } from '../lib/foreign-crds.mjs';
 const root = join(import.meta.dirname, '../..');
 const foreign = /-monitoring[.]coreos[.]com[.]ts$/;
 
-export async function importClasses(directory) {
-  const { imports } = parse(readFileSync(join(root, 'cdk8s.yaml'), 'utf8'));
-  for (const spec of imports) importClass(directory, spec);
-  await importForeign(directory);
-}
-
 function importClass(directory, spec) {
   const cli = join(root, 'node_modules/cdk8s-cli/bin/cdk8s');
   const args = [cli, 'import', '--no-save', '--check-upgrade=false', '--language=typescript', `--output=${directory}`];
@@ -24,7 +17,7 @@ function importClass(directory, spec) {
 }
 
 /** Without Go, keeps the present files. */
-async function importForeign(directory) {
+export async function importClasses(directory) {
   const source = await prometheusOperatorCrds().catch((error) => {
     console.error(`imports/ of the Prometheus operator are left as they are: its CRDs need Go (${error.message})`);
   });

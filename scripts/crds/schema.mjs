@@ -8,6 +8,12 @@ export function object(description, fields, more = {}) {
   return { type: 'object', description, ...(required.length > 0 && { required }), properties, ...more };
 }
 
+const typeName = Symbol('type');
+
+/** Gives a schema a name in the generated types. */
+export const named = (name, schema) => ({ ...schema, [typeName]: name });
+export const nameOf = (schema) => schema[typeName];
+
 // Every string has a maximum length: without it the API server cannot estimate the cost of a rule, and refuses the
 // rule.
 export const text = (description, maxLength = 1024, more = {}) => ({ type: 'string', description, maxLength, ...more });

@@ -1,48 +1,63 @@
 // The fields that select the snapshot to restore.
-import { integer, matching, object, objectKey, objectName, oneOf, rules, secretName, sha256, time } from './schema.mjs';
+import {
+  integer,
+  matching,
+  named,
+  object,
+  objectKey,
+  objectName,
+  oneOf,
+  rules,
+  secretName,
+  sha256,
+  time,
+} from './schema.mjs';
 import { jobIdentity, store } from './store.mjs';
 
 const whichOfStore = ['snapshotId', 'key', 'latestVerifiedBefore'];
-const source = object(
-  'The snapshot to restore: the snapshot of an EtcdBackup (backupName), or a snapshot in a store.',
-  {
-    backupName: objectName('The name of a completed EtcdBackup in this namespace.', 'EtcdBackup'),
-    store: store('The store with the snapshot. Requires one of snapshotId, key and latestVerifiedBefore.'),
-    clusterName: matching(
-      'The name under which the backups were stored. Default: the name of the cluster that is restored.',
-      63,
-      /^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$/,
-      "is not a valid name of a cluster: use letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
+const source = named(
+  'RestoreSourceSpec',
+  object(
+    'The snapshot to restore: the snapshot of an EtcdBackup (backupName), or a snapshot in a store.',
+    {
+      backupName: objectName('The name of a completed EtcdBackup in this namespace.', 'EtcdBackup'),
+      store: store('The store with the snapshot. Requires one of snapshotId, key and latestVerifiedBefore.'),
+      clusterName: matching(
+        'The name under which the backups were stored. Default: the name of the cluster that is restored.',
+        63,
+        /^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$/,
+        "is not a valid name of a cluster: use letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
+      ),
+      clusterNamespace: matching(
+        'The namespace in which the backups were taken. Default: the namespace of the cluster that is restored.',
+        63,
+        /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
+        "is not a valid namespace: use lower-case letters, digits and '-', beginning and ending with a letter or digit",
+      ),
+      snapshotId: matching(
+        'The id of the snapshot, as `etcd-agent list` prints it.',
+        200,
+        /^[A-Za-z0-9][A-Za-z0-9_+-]*$/,
+        'is not a valid snapshot id: write it like etcd-snapshot-20261121-023807-3f9c2a, without folder and file extension',
+      ),
+      key: objectKey('The exact key of the snapshot in the store, without its prefix.'),
+      latestVerifiedBefore: time('Selects the newest verified snapshot that was taken before this time.'),
+    },
+    rules(
+      [oneOf('backupName', 'store'), 'give exactly one of backupName and store'],
+      [
+        `has(self.store) == ${oneOf(...whichOfStore)}`,
+        `store needs exactly one of ${whichOfStore.join(', ')}, and backupName none of them`,
+      ],
+      [
+        '!has(self.clusterName) || has(self.snapshotId) || has(self.latestVerifiedBefore)',
+        'clusterName has an effect only with snapshotId or latestVerifiedBefore: remove it',
+      ],
+      [
+        '!has(self.clusterNamespace) || has(self.snapshotId) || has(self.latestVerifiedBefore)',
+        'clusterNamespace has an effect only with snapshotId or latestVerifiedBefore: remove it',
+      ],
     ),
-    clusterNamespace: matching(
-      'The namespace in which the backups were taken. Default: the namespace of the cluster that is restored.',
-      63,
-      /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
-      "is not a valid namespace: use lower-case letters, digits and '-', beginning and ending with a letter or digit",
-    ),
-    snapshotId: matching(
-      'The id of the snapshot, as `etcd-agent list` prints it.',
-      200,
-      /^[A-Za-z0-9][A-Za-z0-9_+-]*$/,
-      'is not a valid snapshot id: write it like etcd-snapshot-20261121-023807-3f9c2a, without folder and file extension',
-    ),
-    key: objectKey('The exact key of the snapshot in the store, without its prefix.'),
-    latestVerifiedBefore: time('Selects the newest verified snapshot that was taken before this time.'),
-  },
-  rules(
-    [oneOf('backupName', 'store'), 'give exactly one of backupName and store'],
-    [
-      `has(self.store) == ${oneOf(...whichOfStore)}`,
-      `store needs exactly one of ${whichOfStore.join(', ')}, and backupName none of them`,
-    ],
-    [
-      '!has(self.clusterName) || has(self.snapshotId) || has(self.latestVerifiedBefore)',
-      'clusterName has an effect only with snapshotId or latestVerifiedBefore: remove it',
-    ],
-    [
-      '!has(self.clusterNamespace) || has(self.snapshotId) || has(self.latestVerifiedBefore)',
-      'clusterNamespace has an effect only with snapshotId or latestVerifiedBefore: remove it',
-    ],
   ),
 );
 

@@ -8,6 +8,7 @@ import {
   list,
   mapBy,
   matching,
+  named,
   object,
   objectName,
   oneOf,
@@ -36,18 +37,24 @@ const items = list(
 
 /** Schema of files from a Secret. */
 export const secretFiles = (description) =>
-  object(description, { 'secretName!': secretName("The name of a Secret in this object's namespace."), items });
+  named(
+    'FilesOfSecret',
+    object(description, { 'secretName!': secretName("The name of a Secret in this object's namespace."), items }),
+  );
 
 /** Schema of files from a Secret or a ConfigMap. */
 export const files = (description) =>
-  object(
-    description,
-    {
-      secretName: secretName("The name of a Secret in this object's namespace."),
-      configMapName: objectName("The name of a ConfigMap in this object's namespace.", 'ConfigMap'),
-      items,
-    },
-    rules([oneOf('secretName', 'configMapName'), 'give exactly one of secretName and configMapName']),
+  named(
+    'FilesOfObject',
+    object(
+      description,
+      {
+        secretName: secretName("The name of a Secret in this object's namespace."),
+        configMapName: objectName("The name of a ConfigMap in this object's namespace.", 'ConfigMap'),
+        items,
+      },
+      rules([oneOf('secretName', 'configMapName'), 'give exactly one of secretName and configMapName']),
+    ),
   );
 
 const ca = files(
@@ -202,47 +209,62 @@ const command = object('Your own executables, one per operation, in your own ima
 });
 
 const keep = (description) => integer(description, 1, 100000);
-const retention = object(
-  'The backups to keep. A backup is kept if at least one rule selects it. Default: all backups.',
-  {
-    last: keep('Keeps this number of newest backups.'),
-    within: duration('Keeps all backups that were taken within this time before the newest one, such as 30d.'),
-    hourly: keep('Keeps the newest backup of each hour, for this number of hours that have backups.'),
-    daily: keep('Keeps the newest backup of each day, for this number of days that have backups.'),
-    weekly: keep('Keeps the newest backup of each week, for this number of weeks that have backups.'),
-    monthly: keep('Keeps the newest backup of each month, for this number of months that have backups.'),
-    yearly: keep('Keeps the newest backup of each year, for this number of years that have backups.'),
-    minKeep: keep(
-      'The smallest number of backups to keep. Default: 3, or `last` if it is the only rule and smaller than 3.',
-    ),
-    timeZone: timeZone('The time zone in which hours, days, weeks, months and years begin. Default: UTC.'),
-  },
-  rules([
-    'has(self.last) || has(self.within) || has(self.hourly) || has(self.daily) || has(self.weekly) || has(self.monthly) || has(self.yearly)',
-    'keeps nothing: give last, within, hourly, daily, weekly, monthly or yearly, or no retention to keep everything',
-  ]),
+const retention = named(
+  'BackupRetentionSpec',
+  object(
+    'The backups to keep. A backup is kept if at least one rule selects it. Default: all backups.',
+    {
+      last: keep('Keeps this number of newest backups.'),
+      within: duration('Keeps all backups that were taken within this time before the newest one, such as 30d.'),
+      hourly: keep('Keeps the newest backup of each hour, for this number of hours that have backups.'),
+      daily: keep('Keeps the newest backup of each day, for this number of days that have backups.'),
+      weekly: keep('Keeps the newest backup of each week, for this number of weeks that have backups.'),
+      monthly: keep('Keeps the newest backup of each month, for this number of months that have backups.'),
+      yearly: keep('Keeps the newest backup of each year, for this number of years that have backups.'),
+      minKeep: keep(
+        'The smallest number of backups to keep. Default: 3, or `last` if it is the only rule and smaller than 3.',
+      ),
+      timeZone: timeZone('The time zone in which hours, days, weeks, months and years begin. Default: UTC.'),
+    },
+    rules([
+      'has(self.last) || has(self.within) || has(self.hourly) || has(self.daily) || has(self.weekly) || has(self.monthly) || has(self.yearly)',
+      'keeps nothing: give last, within, hourly, daily, weekly, monthly or yearly, or no retention to keep everything',
+    ]),
+  ),
 );
 
-const kinds = { s3, oss, sftp, filesystem, command };
+const kinds = {
+  s3: named('S3StoreSpec', s3),
+  oss: named('OssStoreSpec', oss),
+  sftp: named('SftpStoreSpec', sftp),
+  filesystem: named('FilesystemStoreSpec', filesystem),
+  command: named('CommandStoreSpec', command),
+};
 const oneKind = rules([oneOf(...Object.keys(kinds)), `give exactly one of ${Object.keys(kinds).join(', ')}`]);
 
-export const store = (description) => object(description, kinds, oneKind);
-export const scheduledStore = object('A store for the backups of a schedule.', { ...kinds, retention }, oneKind);
+export const store = (description) => named('BackupStoreSpec', object(description, kinds, oneKind));
+export const scheduledStore = named(
+  'ScheduledStoreSpec',
+  object('A store for the backups of a schedule.', { ...kinds, retention }, oneKind),
+);
 
 const isAmount = "isQuantity(self) && quantity(self).compareTo(quantity('0')) > 0";
 const amounts = (description) =>
-  object(description, {
-    cpu: text(
-      'CPU, in cores or thousandths of a core.',
-      32,
-      rules([isAmount, 'is not a valid amount of CPU above zero: write it like 100m or 0.5']),
-    ),
-    memory: text(
-      'Memory.',
-      32,
-      rules([isAmount, 'is not a valid amount of memory above zero: write it like 100Mi or 2Gi']),
-    ),
-  });
+  named(
+    'ResourceAmounts',
+    object(description, {
+      cpu: text(
+        'CPU, in cores or thousandths of a core.',
+        32,
+        rules([isAmount, 'is not a valid amount of CPU above zero: write it like 100m or 0.5']),
+      ),
+      memory: text(
+        'Memory.',
+        32,
+        rules([isAmount, 'is not a valid amount of memory above zero: write it like 100Mi or 2Gi']),
+      ),
+    }),
+  );
 const requestWithinLimit = (name) => [
   `!has(self.requests) || !has(self.limits) || !has(self.requests.${name}) || !has(self.limits.${name}) || !isQuantity(self.requests.${name}) || !isQuantity(self.limits.${name}) || quantity(self.requests.${name}).compareTo(quantity(self.limits.${name})) <= 0`,
   `the request of ${name} is above its limit, so no pod can start: raise the limit or lower the request`,
@@ -257,9 +279,12 @@ export const jobIdentity = {
   image: text(
     "The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image.",
   ),
-  resources: object(
-    'The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.',
-    { requests: amounts('What the node reserves.'), limits: amounts('What the pod may use.') },
-    rules(...['cpu', 'memory'].map(requestWithinLimit)),
+  resources: named(
+    'JobResources',
+    object(
+      'The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.',
+      { requests: amounts('What the node reserves.'), limits: amounts('What the pod may use.') },
+      rules(...['cpu', 'memory'].map(requestWithinLimit)),
+    ),
   ),
 };

@@ -1,4 +1,4 @@
-// `npm run generate`: writes crds/, and imports/ from it. scripts/crds/ defines the custom resources.
+// `npm run generate`: writes crds/ and imports/. scripts/crds/ defines the custom resources.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crdFiles } from '../crds/files.mjs';

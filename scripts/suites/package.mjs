@@ -34,13 +34,14 @@ new EtcdCluster(new Chart(app, 'orders'), 'orders');
 app.synth();
 `;
 
-// The typed classes of the custom resources.
+// The types of the custom resources.
 const typed = `
-import { App, Chart } from 'cdk8s';
-import { EtcdCluster } from 'cdk8s-etcd/lib/imports/etcdcluster-cdk8s-etcd.dev';
+import { ApiObject, App, Chart } from 'cdk8s';
+import type { EtcdClusterSpec } from 'cdk8s-etcd/lib/src/resource/types';
 
 const app = new App();
-new EtcdCluster(new Chart(app, 'typed'), 'orders', { spec: { size: 3, version: '3.6.16' } });
+const spec: EtcdClusterSpec = { size: 3, version: '3.6.16' };
+new ApiObject(new Chart(app, 'typed'), 'orders', { apiVersion: 'cdk8s-etcd.dev/v1alpha1', kind: 'EtcdCluster', spec });
 app.synth();
 `;
 
@@ -156,8 +157,8 @@ function beside(file) {
 
 function tryTyped() {
   const yaml = synthesized('typed.js').get('typed.k8s.yaml');
-  ok(yaml?.includes('kind: EtcdCluster'), 'the typed classes make no EtcdCluster');
-  say('lib/imports: typed classes');
+  ok(yaml?.includes('kind: EtcdCluster'), 'an app with the types makes no EtcdCluster');
+  say('lib/src/resource/types: the types of the custom resources');
 }
 
 /** A library in several languages whose own API uses this one. */

@@ -1,5 +1,5 @@
 import type { Size } from 'cdk8s';
-import type { BackupPodQuantities, BackupPodResources } from '../lib/backup-pod';
+import type { JobResources, ResourceAmounts } from '../resource/types';
 
 /**
  * Sets the CPU and memory of the pod of a backup or restore. What opens the database, that is VerificationLevel.OPEN and a
@@ -30,13 +30,13 @@ export interface BackupResources {
 }
 
 /** Returns the resources as a pod and the custom resources have them; undefined: none is given. */
-export function givenResources(resources: BackupResources | undefined): BackupPodResources | undefined {
+export function givenResources(resources: BackupResources | undefined): JobResources | undefined {
   const { cpuRequest, cpuLimit, memoryRequest, memoryLimit } = resources ?? {};
   const requests = given(cpuRequest, memoryRequest);
   const limits = given(cpuLimit, memoryLimit);
   return (requests ?? limits) && { requests, limits };
 }
 
-function given(cpu: string | undefined, memory: Size | undefined): BackupPodQuantities | undefined {
+function given(cpu: string | undefined, memory: Size | undefined): ResourceAmounts | undefined {
   return cpu === undefined && !memory ? undefined : { cpu, memory: memory?.asString() };
 }

@@ -1,9 +1,9 @@
-import type { BackupPodResources } from '../lib/backup-pod';
+import type { EtcdClusterSpec } from '../resource/types';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { type BackupResources, givenResources } from './backup-resources';
-import { type JobIdentity, jobIdentityProblems } from './job-identity';
-import type { RestoreSource, RestoreSourceSpec } from './restore-source';
+import { jobIdentityProblems } from './job-identity';
+import type { RestoreSource } from './restore-source';
 
 /** Selects the backup whose data a new cluster starts with. */
 export interface ClusterOrigin {
@@ -43,13 +43,7 @@ export interface ClusterOrigin {
 }
 
 /** The fields that EtcdCluster's `origin` and EtcdRestore share. */
-export interface OriginSpec extends Omit<JobIdentity, 'resources'> {
-  readonly source: RestoreSourceSpec;
-  readonly identitySecret?: string;
-  readonly sha256?: string;
-  readonly expectedRevision?: number;
-  readonly resources?: BackupPodResources;
-}
+export type OriginSpec = NonNullable<EtcdClusterSpec['origin']>;
 
 export function originSpec(origin: ClusterOrigin): OriginSpec {
   const { source, resources, identitySecret, sha256, expectedRevision, serviceAccountName, image } = origin;

@@ -184,6 +184,11 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
    * @internal
    */
   readonly _clientEndpoints?: string[];
+  /**
+   * ConfigMap with the record of the cluster, which names snapshots that retention keeps.
+   * @internal
+   */
+  readonly _record?: string;
 }
 
 /** Configures a store that `EtcdBackupSchedule.addStore` adds. */

@@ -1,18 +1,13 @@
 import { ApiObject, Duration, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
-import {
-  type BackupJobSpec,
-  type BackupPodResources,
-  type BackupPodStore,
-  backupJob,
-  completeResources,
-  defaultResources,
-} from '../lib/backup-pod';
+import { type BackupJobSpec, backupJob, completeResources, defaultResources } from '../lib/backup-pod';
 import { durationText, milliseconds } from '../lib/duration';
 import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
+import { enumText } from '../resource/enum-text';
+import type { BackupScheduleSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
@@ -154,9 +149,9 @@ export class EtcdBackupSchedule extends Construct {
       cron: props.schedule.expressionString,
       timeZone: props.timeZone,
       stores: this._stores.map(({ pod }) => pod),
-      compression: props.compression,
+      compression: enumText(props.compression),
       encryption: props.encryption?._spec(),
-      verify: props.verify,
+      verify: enumText(props.verify),
       dialTimeout: props.dialTimeout && durationText(props.dialTimeout),
       timeout: props.timeout && durationText(props.timeout),
       serviceAccountName: this.serviceAccountName(),
@@ -223,6 +218,7 @@ export class EtcdBackupSchedule extends Construct {
       tls: props.tls?._pod(),
       auth: props.auth?._files(),
       stores: this._stores.map(({ pod }) => pod),
+      record: props._record,
       host: props._host,
       trigger: 'schedule',
       compression: props.compression,
@@ -285,23 +281,6 @@ export class EtcdBackupSchedule extends Construct {
     if (namesakes.length > 0 || !this.serviceAccount) return namesakes;
     return namesakeProblems(this, 'ServiceAccount', 'ServiceAccount', this.cronJobName);
   }
-}
-
-/** The entry of a backup schedule in the spec of its EtcdCluster. */
-export interface BackupScheduleSpec {
-  readonly name: string;
-  readonly cronJobName?: string;
-  readonly cron: string;
-  readonly timeZone?: string;
-  readonly stores: readonly BackupPodStore[];
-  readonly compression?: string;
-  readonly encryption?: { readonly age: { readonly recipients: readonly string[] } };
-  readonly verify?: string;
-  readonly dialTimeout?: string;
-  readonly timeout?: string;
-  readonly serviceAccountName: string;
-  readonly image?: string;
-  readonly resources?: BackupPodResources;
 }
 
 function seconds(duration: Duration): number {

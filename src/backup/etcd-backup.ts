@@ -1,9 +1,9 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import type { EtcdBackupSpec } from '../../imports/etcdbackup-cdk8s-etcd.dev';
 import { durationText } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
-import type { PlainData } from '../lib/plain-data';
+import { enumText } from '../resource/enum-text';
+import type { EtcdBackupSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
 import { endpointUrl } from '../validation/endpoints';
 import { backupTypes } from '../validation/property-types';
@@ -79,7 +79,7 @@ function backupFolder(backupName: string, props: EtcdBackupProps): BackupFolder 
   };
 }
 
-function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefined): PlainData<EtcdBackupSpec> {
+function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefined): EtcdBackupSpec {
   const { dialTimeout, timeout } = props;
   return {
     ...sourceSpec(props),
@@ -87,7 +87,7 @@ function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefin
     store: props.store?._definition().pod,
     key: props.key,
     prefix: props.prefix,
-    compression: props.compression,
+    compression: enumText(props.compression),
     encryption: props.encryption?._spec(),
     timeouts:
       dialTimeout || timeout
@@ -99,7 +99,7 @@ function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefin
   };
 }
 
-function sourceSpec({ cluster, endpoints, tls, auth }: EtcdBackupProps): PlainData<EtcdBackupSpec> {
+function sourceSpec({ cluster, endpoints, tls, auth }: EtcdBackupProps): EtcdBackupSpec {
   if (!cluster) return endpointsSpec(endpoints ?? [], tls, auth);
   if (!isExistingEtcd(cluster)) return { clusterName: cluster.clusterName };
   return endpointsSpec(cluster.clientEndpoints, cluster.clientTls, cluster._existing().auth);
@@ -109,7 +109,7 @@ function endpointsSpec(
   endpoints: readonly string[],
   tls: EtcdBackupProps['tls'],
   auth: EtcdBackupProps['auth'],
-): PlainData<EtcdBackupSpec> {
+): EtcdBackupSpec {
   return {
     endpoints: endpoints.map((endpoint) => endpointUrl(endpoint, tls !== undefined)),
     tls: tls?._pod(),

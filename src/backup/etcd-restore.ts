@@ -1,9 +1,8 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import type { EtcdRestoreSpec } from '../../imports/etcdrestore-cdk8s-etcd.dev';
 import { labelProblems } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
-import type { PlainData } from '../lib/plain-data';
+import type { EtcdRestoreSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
@@ -26,7 +25,7 @@ export interface EtcdRestoreProps extends ClusterOrigin {
   readonly name?: string;
   /**
    * Takes a backup of the present data first, with the settings of the cluster's backup schedule. Without a quorum this
-   * backup is impossible and is skipped.
+   * backup is impossible and is skipped. What clients write after it was begun is in no backup.
    * @default true
    */
   readonly safetyBackup?: boolean;
@@ -118,7 +117,7 @@ export class EtcdRestore extends Construct {
   }
 }
 
-function restoreSpec(props: EtcdRestoreProps, serviceAccountName: string | undefined): PlainData<EtcdRestoreSpec> {
+function restoreSpec(props: EtcdRestoreProps, serviceAccountName: string | undefined): EtcdRestoreSpec {
   const { cluster, safetyBackup, ignoreUnreachablePods, again } = props;
   return {
     clusterName: cluster.clusterName,

@@ -1,4 +1,4 @@
-import type { BackupPodStore } from '../lib/backup-pod';
+import type { RestoreSourceSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
@@ -120,17 +120,6 @@ export interface RestoreSourceOptions {
    * @default - the namespace of the cluster that is restored
    */
   readonly namespace?: string;
-}
-
-/** The field `source` of the custom resources. */
-export interface RestoreSourceSpec {
-  readonly backupName?: string;
-  readonly store?: BackupPodStore;
-  readonly clusterName?: string;
-  readonly clusterNamespace?: string;
-  readonly snapshotId?: string;
-  readonly key?: string;
-  readonly latestVerifiedBefore?: string;
 }
 
 function snapshotProblem(id: string): string | undefined {

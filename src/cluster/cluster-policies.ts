@@ -1,4 +1,5 @@
 import { ordinalProblem } from '../etcd/ordinals';
+import type { EtcdClusterSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
 import { replaceTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
@@ -62,17 +63,17 @@ export class ReplacePolicy {
     return ReplacePolicy.of('Manual', force);
   }
 
-  private static of(policy: string, force: readonly ReplaceRequest[]): ReplacePolicy {
+  private static of(policy: ReplaceSpec['policy'], force: readonly ReplaceRequest[]): ReplacePolicy {
     return buildIfValid(ReplacePolicy.prototype, { force }, replaceTypes, () => new ReplacePolicy(policy, force));
   }
 
   private constructor(
-    private readonly policy: string,
+    private readonly policy: ReplaceSpec['policy'],
     private readonly force: readonly ReplaceRequest[],
   ) {}
 
   /** @internal */
-  _spec(): { readonly policy: string; readonly force?: readonly ReplaceRequest[] } {
+  _spec(): ReplaceSpec {
     // With its default: Argo CD's client-side diff does not know the defaults inside of lists.
     const force = this.force.map(({ ordinal, memberId, discardVolume = false }) => ({
       ordinal,
@@ -95,6 +96,8 @@ export class ReplacePolicy {
     );
   }
 }
+
+type ReplaceSpec = NonNullable<EtcdClusterSpec['replace']>;
 
 function memberIdProblem(memberId: string): string | undefined {
   if (/^[0-9a-f]{1,16}$/.test(memberId)) return undefined;

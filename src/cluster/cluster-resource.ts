@@ -1,11 +1,12 @@
 import { originSpec } from '../backup/cluster-origin';
-import type { BackupScheduleSpec } from '../backup/etcd-backup-schedule';
+import { enumText } from '../resource/enum-text';
+import type { BackupScheduleSpec, EtcdClusterSpec } from '../resource/types';
 import type { TlsBinding, TlsSecrets, TlsTrust } from '../tls/tls-binding';
 import type { QuorumRecovery } from './quorum-recovery';
 import type { ResolvedCluster } from './resolve-cluster';
 
 /** Returns the spec of the EtcdCluster resource. Properties that are not set keep the defaults of the CRD. */
-export function clusterResource(cluster: ResolvedCluster, schedules: readonly BackupScheduleSpec[]): object {
+export function clusterResource(cluster: ResolvedCluster, schedules: readonly BackupScheduleSpec[]): EtcdClusterSpec {
   const { finalBackup, tls, volume } = cluster;
   return {
     size: cluster.size,
@@ -15,7 +16,7 @@ export function clusterResource(cluster: ResolvedCluster, schedules: readonly Ba
     tls: tls.secrets && tlsSpec(cluster, tls.secrets),
     auth: cluster.auth,
     storage: { size: volume.size.asString(), ephemeral: volume.ephemeral || undefined },
-    pvcPolicy: unlessEmpty({ onShrink: cluster.onShrink, onDelete: cluster.onDelete }),
+    pvcPolicy: unlessEmpty({ onShrink: enumText(cluster.onShrink), onDelete: enumText(cluster.onDelete) }),
     replace: cluster.replace?._spec(),
     origin: cluster.origin && originSpec(cluster.origin),
     recovery: cluster.recovery && recoverySpec(cluster.recovery),
@@ -25,16 +26,18 @@ export function clusterResource(cluster: ResolvedCluster, schedules: readonly Ba
       requiredForUpgrade: cluster.requireBackupForUpgrade || undefined,
     }),
     finalBackup: finalBackup === undefined ? undefined : { required: finalBackup },
-    maintenance: unlessEmpty({ onNoSpace: cluster.onNoSpace }),
+    maintenance: unlessEmpty({ onNoSpace: enumText(cluster.onNoSpace) }),
   };
 }
 
-function tlsSpec({ tls, clusterDomain }: ResolvedCluster, secrets: TlsSecrets): object {
+type TlsSpec = NonNullable<EtcdClusterSpec['tls']>;
+
+function tlsSpec({ tls, clusterDomain }: ResolvedCluster, secrets: TlsSecrets): TlsSpec {
   const { disabling, acceptPlaintextFor, trust } = tls;
   const managed = managedSpec(tls, clusterDomain);
   return { ...leafSecrets(secrets), disabling, acceptPlaintextFor, managed, alsoTrust: trust && trustSpec(trust) };
 
-  function trustSpec({ secret, other }: TlsTrust): object {
+  function trustSpec({ secret, other }: TlsTrust): TlsSpec['alsoTrust'] {
     const sources = [secrets, other.secrets];
     const issued = managedSpec(other, clusterDomain);
     return {
@@ -53,7 +56,7 @@ const leafSecrets = ({ client, root, backup }: TlsSecrets) => ({
   backupSecret: backup,
 });
 
-function managedSpec({ secrets, managed }: TlsBinding, clusterDomain: string): object | undefined {
+function managedSpec({ secrets, managed }: TlsBinding, clusterDomain: string): TlsSpec['managed'] {
   if (!secrets || !managed) return undefined;
   return { ...managed, peerSecret: secrets.peer, serverSecret: secrets.server, clusterDomain };
 }
@@ -77,10 +80,10 @@ export function scheduleCountProblems(count: number): string[] {
 
 const maxSchedules = 16;
 
-function recoverySpec({ id, acceptDataLoss, survivor, identitySecret }: QuorumRecovery): object {
+function recoverySpec({ id, acceptDataLoss, survivor, identitySecret }: QuorumRecovery): EtcdClusterSpec['recovery'] {
   return { id, action: 'RestoreFromSurvivor', acceptDataLoss, survivor, identitySecret };
 }
 
-function unlessEmpty(fields: object): object | undefined {
+function unlessEmpty<T extends object>(fields: T): T | undefined {
   return Object.values(fields).some((value) => value !== undefined) ? fields : undefined;
 }

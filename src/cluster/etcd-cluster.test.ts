@@ -10,6 +10,7 @@ import {
   EtcdReconciler,
   EtcdTls,
   EtcdVersion,
+  Retention,
 } from '..';
 
 const nightly = { schedule: Cron.daily(), store: s3 };
@@ -292,6 +293,23 @@ describe('a backup schedule', () => {
     const secrets = podOf(subject).volumes.flatMap(({ secret }: Manifest) => secret?.secretName ?? []);
     expect(secrets).toContain('orders-backup-tls');
     expect(secrets).not.toContain('orders-client-tls');
+  });
+
+  test('keeps the snapshots that are listed beside the record of its cluster', () => {
+    const subject = cluster();
+    subject.addBackupSchedule('nightly', { ...nightly, retention: Retention.last(3) });
+    const { containers, volumes } = podOf(subject);
+    const items = [{ key: 'kept-snapshots', path: 'kept-snapshots' }];
+    expect(volumes).toContainEqual({
+      ...{ name: 'record', configMap: { name: 'orders-record', items, optional: true, defaultMode: 0o440 } },
+    });
+    expect(containers[0].volumeMounts).toContainEqual({
+      ...{ name: 'record', mountPath: '/etc/etcd-agent/record', readOnly: true },
+    });
+    expect(containers[0].env).toContainEqual({
+      name: 'ETCD_AGENT_KEEP_FILE',
+      value: '/etc/etcd-agent/record/kept-snapshots',
+    });
   });
 
   test('asks for an image of its own when the mirror of ours does not do', () => {

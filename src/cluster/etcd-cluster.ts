@@ -1,9 +1,10 @@
 import { ApiObject, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
-import { type BackupScheduleSpec, EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
+import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import { adviceOn, advisoriesAsOf, advisoriesForCluster } from '../etcd/advisories';
+import { clusterNames } from '../etcd/cluster-names';
 import { ports } from '../etcd/cluster-ports';
 import type { EtcdVersion } from '../etcd/etcd-version';
 import { isAttached } from '../lib/construct-tree';
@@ -12,6 +13,7 @@ import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased, tellOnce } from '../lib/notices';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
+import type { BackupScheduleSpec } from '../resource/types';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { EtcdUser } from '../users/etcd-user';
 import type { EtcdUserOptions } from '../users/etcd-user-props';
@@ -260,6 +262,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       cluster: this.clusterName,
       endpoints: this.backupEndpoints,
       _clientEndpoints: this.clientEndpoints,
+      _record: clusterNames(this.clusterName).record,
       tls: this.backupTls,
       labels: { ...labels, ...options.labels, ...jobSelector(this.clusterName) },
     });

@@ -4,7 +4,7 @@ import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
 import type { ExistingEtcd } from '../backup/etcd-cluster-checks';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
-import { ownNameProblem } from '../etcd/cluster-names';
+import { clusterNames, ownNameProblem } from '../etcd/cluster-names';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import { defaultClusterDomain } from '../lib/defaults';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
@@ -127,6 +127,7 @@ export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWith
       cluster,
       endpoints: attributes.backupEndpoints ?? this.clientEndpoints,
       _clientEndpoints: this.clientEndpoints,
+      _record: clusterNames(cluster).record,
       tls: attributes.backupTls ?? this.clientTls,
       // The cluster's NetworkPolicy selects the pods by these labels.
       labels: { ...options.labels, ...jobSelector(cluster) },

@@ -13,7 +13,8 @@ export function sampleRestore(app: App): DistFile {
     source: RestoreSource.latestVerifiedBefore(s3, '2026-11-21T02:30:00Z'),
   });
   const header = `Replaces the data of the EtcdCluster orders with the newest verified backup before a point in time. Clients are disconnected
-until it is complete, and everything that was written after the backup is lost. A backup of the present data is taken first.
+until it is complete, and everything that was written after the backup is lost. A backup of the present data is taken first;
+what clients write after it was begun is in no backup. Retention keeps it as long as this resource exists.
 The namespace must have a reconciler. A restore happens once and cannot be changed: use another name for another one.
 1. Change the cluster, the time, the bucket and the region to yours. For a specific snapshot, write snapshotId instead of
    latestVerifiedBefore. For the snapshot of an EtcdBackup, write backupName instead of all other fields of source.

@@ -1,12 +1,16 @@
-// Builds the pod of a backup as plain data, from plain data. This file has no imports: the constructs use it at
-// synthesis and the reconciler uses it at run time.
+// Builds the pod of a backup as plain data, from plain data. This file imports only types: the constructs use it at synthesis and
+// the reconciler uses it at run time.
+import type {
+  FilesOfObject,
+  FilesystemStoreSpec,
+  JobResources,
+  ResourceAmounts,
+  ScheduledStoreSpec,
+} from '../resource/types.js';
 
 /** Files from a Secret or a ConfigMap (the keys in `items`, or all keys), or files of the node. */
-export interface BackupPodFiles {
-  readonly secretName?: string;
-  readonly configMapName?: string;
+export interface BackupPodFiles extends FilesOfObject {
   readonly hostFiles?: readonly { readonly hostPath: string; readonly path: string }[];
-  readonly items?: readonly { readonly key: string; readonly path: string }[];
 }
 
 /** Files from a Secret: their content must not be in a ConfigMap. */
@@ -22,69 +26,10 @@ export interface BackupPodTls {
   readonly clientCertificate: boolean;
 }
 
-export interface BackupPodStore {
-  readonly s3?: {
-    readonly bucket: string;
-    readonly prefix?: string;
-    readonly region?: string;
-    readonly endpoint?: string;
-    readonly pathStyle?: boolean;
-    readonly profile?: string;
-    readonly serverSideEncryption?: string;
-    readonly kmsKeyId?: string;
-    /** The file `key`. */
-    readonly sseCustomerKey?: BackupPodSecret;
-    /** The file `ca.crt`. */
-    readonly ca?: BackupPodFiles;
-    /** Undefined means workload identity: the AWS default credential chain. */
-    readonly credentials?: BackupPodSecret;
-  };
-  readonly oss?: {
-    readonly bucket: string;
-    readonly prefix?: string;
-    readonly region?: string;
-    readonly endpoint?: string;
-    /** The file `ca.crt`. */
-    readonly ca?: BackupPodFiles;
-    readonly credentials: BackupPodSecret;
-  };
-  readonly sftp?: {
-    readonly host: string;
-    readonly port?: number;
-    readonly username?: string;
-    readonly path?: string;
-    readonly hostKey?: string;
-    readonly legacyAlgorithms?: boolean;
-    readonly credentials: BackupPodSecret;
-  };
-  readonly filesystem?: {
-    readonly persistentVolumeClaim?: { readonly claimName: string };
-    readonly nfs?: { readonly server: string; readonly path: string };
-    /** Allowed only if `host` is set. */
-    readonly hostPath?: string;
-    readonly directory?: string;
-  };
-  /** Needs an image that contains these executables. */
-  readonly command?: {
-    readonly path: string;
-    readonly env?: Readonly<Record<string, string>>;
-    /** A duration in the agent's format. */
-    readonly idleTimeout?: string;
-    readonly credentials?: BackupPodSecret;
-  };
-  /** Undefined means that nothing is ever deleted. */
-  readonly retention?: Readonly<Record<string, number | string>>;
-}
-
-export interface BackupPodQuantities {
-  readonly cpu?: string;
-  readonly memory?: string;
-}
-
-/** What is given of requests and limits: a request stands for a missing limit, and a limit for a missing request. */
-export interface BackupPodResources {
-  readonly requests?: BackupPodQuantities;
-  readonly limits?: BackupPodQuantities;
+/** A store of a schedule. Its files may be files of the node, too. */
+export interface BackupPodStore extends Omit<ScheduledStoreSpec, 'filesystem'> {
+  /** `hostPath` is allowed only if `host` is set. */
+  readonly filesystem?: FilesystemStoreSpec & { readonly hostPath?: string };
 }
 
 /** A pod that runs on the same node as etcd. */
@@ -107,6 +52,8 @@ export interface BackupPodSpec {
   /** The files `username` and `password`. */
   readonly auth?: BackupPodSecret;
   readonly stores: readonly BackupPodStore[];
+  /** ConfigMap with the record of the cluster. Beside it are the snapshots that retention keeps. */
+  readonly record?: string;
   readonly host?: BackupPodHost;
   readonly trigger: string;
   /** Identifies the request: if its backup is already stored, none is taken. */
@@ -127,7 +74,7 @@ export interface BackupPodSpec {
   readonly imagePullPolicy?: string;
   readonly imagePullSecrets?: readonly { readonly name: string }[];
   readonly serviceAccountName: string;
-  readonly resources: Readonly<Record<'requests' | 'limits', Required<BackupPodQuantities>>>;
+  readonly resources: Readonly<Record<'requests' | 'limits', Required<ResourceAmounts>>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly tolerations?: readonly object[];
@@ -146,6 +93,9 @@ export interface BackupJobSpec extends BackupPodSpec {
 }
 
 const containerName = 'backup';
+/** The ids of the snapshots that retention keeps, one per line. */
+export const keptSnapshotsKey = 'kept-snapshots';
+const recordDirectory = '/etc/etcd-agent/record';
 const tlsDirectory = '/etc/etcd-agent/tls';
 const etcdManifestFile = '/etc/etcd-agent/etcd.yaml';
 const authDirectory = '/etc/etcd-agent/auth';
@@ -188,10 +138,10 @@ export function defaultResources({
 }
 
 export function completeResources(
-  { requests, limits }: BackupPodResources,
+  { requests, limits }: JobResources,
   defaults: BackupPodSpec['resources'],
 ): BackupPodSpec['resources'] {
-  const pick = (name: keyof BackupPodQuantities) => ({
+  const pick = (name: keyof ResourceAmounts) => ({
     request: requests?.[name] ?? limits?.[name] ?? defaults.requests[name],
     limit: limits?.[name] ?? requests?.[name] ?? defaults.limits[name],
   });
@@ -233,6 +183,7 @@ export function backupPod(spec: BackupPodSpec): object {
   const mounts = [
     ...accessMounts(spec),
     ...hostMounts(spec.host),
+    ...recordMount(spec),
     ...spec.stores.flatMap(storeMounts),
     mount('tmp', '/tmp', { emptyDir: {} }),
   ];
@@ -322,6 +273,8 @@ function backupContainer(spec: BackupPodSpec, mounts: readonly Mount[]): object 
             },
           ]
         : []),
+      // Not a flag: an agent of an earlier release, which the user may have chosen, would refuse it.
+      ...(keepsNamed(spec) ? [{ name: 'ETCD_AGENT_KEEP_FILE', value: `${recordDirectory}/${keptSnapshotsKey}` }] : []),
       ...(spec.env ?? []),
     ],
     resources: spec.resources,
@@ -443,6 +396,17 @@ function accessMounts({ tls, auth }: BackupPodSpec): Mount[] {
   return [...tlsMount(tls), ...filesMount('auth', authDirectory, auth)];
 }
 
+/** The reconciler writes it. Without it, as before the first record, there is nothing to keep. */
+function recordMount(spec: BackupPodSpec): Mount[] {
+  if (!keepsNamed(spec)) return [];
+  const items = [{ key: keptSnapshotsKey, path: keptSnapshotsKey }];
+  const configMap = { name: spec.record, items, optional: true, defaultMode: 0o440 };
+  return [{ name: 'record', mountPath: recordDirectory, source: { configMap }, readOnly: true }];
+}
+
+const keepsNamed = ({ record, stores }: BackupPodSpec): boolean =>
+  record !== undefined && stores.some(({ retention }) => retention);
+
 function tlsMount(tls: BackupPodTls | undefined): Mount[] {
   if (!tls?.trust) return filesMount('tls', tlsDirectory, tls?.files);
   const { files, trust } = tls;
@@ -450,6 +414,7 @@ function tlsMount(tls: BackupPodTls | undefined): Mount[] {
   const sources = [
     { secret: { name: files.secretName, items: own } },
     { secret: { name: trust.secretName, items: [{ key: trust.key, path: 'ca.crt' }] } },
+    { secret: { name: files.secretName, items: [{ key: 'ca.crl', path: 'ca.crl' }], optional: true } },
   ];
   return [
     { name: 'tls', mountPath: tlsDirectory, source: { projected: { sources, defaultMode: 0o440 } }, readOnly: true },

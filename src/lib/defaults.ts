@@ -15,6 +15,9 @@ export const defaultClusterDomain = 'cluster.local';
 export const etcdRegistry = 'gcr.io';
 export const etcdRepository = 'etcd-development/etcd';
 
+/** etcd writes its log in files of this size, in bytes, and exits when there is no room for the next one. */
+export const logFileBytes = 64 * 2 ** 20;
+
 /** How often running members compare their data. etcd's own default is never. */
 export const corruptCheckTime = '12h';
 

@@ -44,7 +44,8 @@ export interface EtcdReconcilerProps {
   readonly resources?: ReconcilerResources;
   /**
    * Selects the EtcdClusters that this reconciler manages, by their labels. Use it for several reconcilers in one
-   * namespace; each cluster must then name its reconciler.
+   * namespace; each cluster must then name its reconciler. Another selector has another Lease: after a change, the new pod
+   * leaves each cluster alone until the old one has ended.
    * @default - all EtcdClusters of the namespace
    */
   readonly selector?: { readonly [name: string]: string };

@@ -31,8 +31,9 @@ export function namespaceRules(reconcilerName: string, lease: string): Rule[] {
     // Listed to report why a pod does not start, for example a failed mount or a quota.
     rule('', ['events'], ['create', 'list', 'patch']),
     // Not part of the manifests: Argo CD excludes Leases by default, and would warn about one.
-    rule('coordination.k8s.io', ['leases'], ['create']),
-    { ...rule('coordination.k8s.io', ['leases'], ['get', 'update']), resourceNames: [lease] },
+    // Those of others are read to take a cluster over once they end, as after a change of the selector.
+    rule('coordination.k8s.io', ['leases'], ['create', 'get']),
+    { ...rule('coordination.k8s.io', ['leases'], ['update']), resourceNames: [lease] },
     // The reconciler checks whether it is being deleted itself; it then releases all objects that wait for it.
     { ...rule('apps', ['deployments'], ['get']), resourceNames: [reconcilerName] },
     rule('', ['namespaces'], ['get']),

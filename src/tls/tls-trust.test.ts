@@ -110,6 +110,7 @@ test('clients and backups take the authorities of both', () => {
       },
     },
     { secret: { name: 'orders-tls-trust', items: [{ key: 'client-ca.crt', path: 'ca.crt' }] } },
+    { secret: { name: 'orders-backup-tls', items: [{ key: 'ca.crl', path: 'ca.crl' }], optional: true } },
   ]);
 });
 

@@ -1,10 +1,9 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import type { EtcdUserSpec } from '../../imports/etcduser-cdk8s-etcd.dev';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import { labelOf } from '../lib/labels';
 import { namesakeProblems, ObjectNames, takeName } from '../lib/name-registry';
-import type { PlainData } from '../lib/plain-data';
+import type { EtcdUserSpec } from '../resource/types';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { tlsSecretNames } from '../tls/tls-names';
 import { requireFreeId } from '../validation/construct-id';
@@ -146,11 +145,11 @@ function userSpec(
   { cluster, can, password }: EtcdUserProps,
   userName: string,
   filledSecret: string | undefined,
-): PlainData<EtcdUserSpec> {
+): EtcdUserSpec {
   return {
     clusterName: cluster.clusterName,
     userName,
-    permissions: can.map((permission) => permission._spec() as PlainData<EtcdUserSpec>['permissions'][number]),
+    permissions: can.map((permission) => permission._spec()),
     ...(password ? { passwordSecret: filledSecret } : { certificateSecret: filledSecret }),
   };
 }

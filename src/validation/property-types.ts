@@ -172,6 +172,7 @@ export const scheduleTypes: PropertyTypes = {
   cluster: anything,
   _host: anything,
   _clientEndpoints: anything,
+  _record: anything,
 };
 
 export const addStoreTypes: PropertyTypes = { store: required(store), retention };

@@ -82,6 +82,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
         storeNow: await clockForRetention(store, { signal }),
         ...(line && { cluster: line }),
         force: settings.flag('force'),
+        keep: await settings.keep(),
       },
       { signal, dryRun, warn, prove, flags: sameStore(opened) },
     );

@@ -4,6 +4,7 @@ import {
   isMarkedTaking,
   manifestKey,
   readEntry,
+  rewrittenProblem,
   stateOf,
   verificationKeyOf,
   type WholeEntry,
@@ -242,6 +243,11 @@ const broken = (entry: Entry, level: Level): Checked => ({
   entry,
 });
 
+function isOnlyRewritten(entry: Entry): boolean {
+  const payload = entry.objects.find(({ key }) => key === entry.manifest?.object.key);
+  return entry.problem !== undefined && entry.problem === rewrittenProblem(entry, payload);
+}
+
 /** A snapshot that is refused, or that this agent cannot read, does not keep the others from being verified. */
 async function check(
   entry: Entry | WholeEntry,
@@ -255,7 +261,9 @@ async function check(
     isLasting: false,
   });
   if (isUnread(entry)) return unread(problem ?? '');
-  if (stateOf(entry) === 'broken') return broken(entry, level);
+  // Somebody has touched the file, or written it again: its bytes tell.
+  const isRewritten = level !== 'stream' && isOnlyRewritten(entry);
+  if (stateOf(entry) === 'broken' && !isRewritten) return broken(entry, level);
   const { manifest } = entry as WholeEntry;
   const verifyAt = async (wanted: Level): Promise<Checked> => {
     try {
@@ -274,6 +282,8 @@ async function check(
       if (!(error instanceof AgentError)) throw error;
       // In cold storage, or not readable with these credentials.
       if (error.exitCode === ExitCode.storeRefused) return unread(messageOf(error));
+      // `adopt` makes another snapshot of it. A finding would stand against that one.
+      if (isRewritten) return broken(entry, level);
       const finding = findingOf(error, id, wanted);
       if (!finding) throw error;
       return { finding, isLasting: !finding.isPassing };

@@ -167,11 +167,35 @@ describe('a cluster that another reconciler follows', () => {
   const followed = (age: number) => {
     const observedAt = new Date(Date.now() - age).toISOString();
     const reported = { phase: 'Ready', reason: 'UpToDate', reconciler: { lease: 'etcd', version: '1' }, observedAt };
-    api.put(paths.of('etcdclusters', 'orders'), { ...cluster('orders'), status: reported });
+    api.put(paths.of('etcdclusters', 'orders'), { ...cluster('orders', spec), status: reported });
   };
+  const spec = {
+    tls: {
+      clientSecret: 'client-tls',
+      managed: {
+        ...{
+          peerAuthority: 'peer-ca',
+          clientAuthority: 'client-ca',
+          peerSecret: 'peer-tls',
+          serverSecret: 'server-tls',
+        },
+        clusterDomain: 'cluster.local',
+      },
+    },
+    backup: { schedules: [{ name: 'nightly', stores: [{ s3: { bucket: 'b' } }] }] },
+  };
+  const held = (holderIdentity: string) =>
+    api.put(paths.of('leases', 'etcd'), { spec: { holderIdentity, leaseDurationSeconds: 3600 } } as never);
 
   test('is left to it, and the metrics say so', async () => {
     followed(settings.heartbeat);
+    held('other');
+    for (const name of ['peer-ca', 'client-ca', 'peer-tls', 'server-tls', 'client-tls'])
+      api.put(paths.of('secrets', name), { kind: 'Secret' });
+    api.put(paths.of('statefulsets', 'orders'), {
+      spec: { template: { spec: { initContainers: [], containers: [] } } },
+    });
+    api.put(paths.of('etcdbackups', 'before'), { spec: { clusterName: 'orders', schedule: 'nightly' } } as never);
     start();
     const lines = await until(async () => {
       const { body = '' } = await get('/metrics').catch(() => ({}) as { body?: string });
@@ -180,6 +204,24 @@ describe('a cluster that another reconciler follows', () => {
     expect(lines).toContain('condition="Stalled",status="True",reason="OtherReconciler"');
     expect(api.asked(status('orders'))).toBe(0);
     expect(log.join()).toContain('the reconciler with the Lease etcd');
+    await sleep(300);
+    expect(api.object(paths.of('etcdbackups', 'before'))).not.toHaveProperty('status');
+    expect(api.object(paths.of('secrets', 'peer-ca'))).not.toHaveProperty('data');
+    expect(api.asked(status('orders'))).toBe(0);
+  });
+
+  test.each([
+    ['is released', () => held('')],
+    ['is gone', () => {}],
+  ])('is taken over at once, with its backups, when the Lease of that one %s', async (_, end) => {
+    followed(0);
+    end();
+    api.put(paths.of('etcdbackups', 'before'), { spec: { clusterName: 'orders', schedule: 'nightly' } } as never);
+    start();
+    await until(() => api.asked(status('orders')) > 0);
+    expect(statusOf('orders')).toMatchObject({ reconciler: { lease: 'etcd-reconciler' } });
+    const backup = () => api.object<EtcdBackupObject>(paths.of('etcdbackups', 'before'))?.status?.reason;
+    expect(await until(backup)).toBe('ManifestsMissing');
   });
 
   test('is taken over once that one no longer reports', async () => {

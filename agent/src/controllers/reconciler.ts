@@ -17,11 +17,13 @@ import { WorkQueue } from '../lib/queue.ts';
 import { agentVersion } from '../lib/version.ts';
 import { clusterBackups } from './backup/cluster-backups.ts';
 import { BackupController } from './backup/controller.ts';
+import { findByName } from './backup/job-inputs.ts';
 import { backupMetrics } from './backup/metrics.ts';
 import type { EtcdBackupObject } from './backup/object.ts';
 import { ClientTls } from './client-tls.ts';
 import { ClusterRunner } from './cluster/cluster-runner.ts';
 import type { EtcdClusterObject } from './cluster/kubernetes/cluster-object.ts';
+import { followedBy } from './cluster/kubernetes/followed-by.ts';
 import type { EtcdRestoreObject } from './cluster/kubernetes/restore-object.ts';
 import type { AtPoint } from './cluster/reconcile.ts';
 import type { Settings } from './cluster/settings.ts';
@@ -73,6 +75,9 @@ export class Reconciler {
   readonly #client: ApiClient;
   readonly #paths: Paths;
   readonly #lease: Lease;
+  readonly #leaseOf: (name: string) => Lease;
+  /** Leases of other reconcilers that follow, or followed, one of the clusters. */
+  readonly #others = new Map<string, Lease>();
   readonly #events: Events;
   readonly #troubles: Troubles;
   readonly #shutdown: Shutdown;
@@ -100,7 +105,8 @@ export class Reconciler {
     this.#client = client;
     this.#paths = paths;
     const isGone = async (holder: string) => deployment !== undefined && isHolderPodGone(api, holder);
-    this.#lease = new Lease({ ...options, client, paths, name: options.lease, isGone });
+    this.#leaseOf = (name) => new Lease({ ...options, client, paths, name, isGone });
+    this.#lease = this.#leaseOf(options.lease);
     this.#events = new Events(client, paths, holder, log);
     this.#troubles = new Troubles(api);
     this.#shutdown = new Shutdown({ ...api, deployment });
@@ -115,6 +121,7 @@ export class Reconciler {
       ...{ ...api, events: this.#events, troubles: this.#troubles, settings, selector, deployment },
       clusters: () => this.#watches.clusters,
       jobs: () => this.#watches.items('jobs'),
+      followedBy: (name) => this.#followedBy(name),
       at: (point) => this.#mayAct(point),
     });
     const orphans = {
@@ -226,6 +233,7 @@ export class Reconciler {
       users: () => this.#watches.users,
       clusters: () => this.#watches.clusters,
       isWatched: () => this.#watches.isCurrent,
+      isFree: (name) => this.#isFree(name),
       clientTls: new ClientTls(client, paths),
       troubles: this.#troubles,
       backups: (now) => clusterBackups(now, this.#backups.all),
@@ -237,6 +245,21 @@ export class Reconciler {
         metrics.acted(point);
       },
     });
+  }
+
+  /** Returns true if nobody holds this Lease. False if that cannot be read: the Role of an earlier release does not allow it. */
+  async #isFree(name: string): Promise<boolean> {
+    const other = this.#others.get(name) ?? this.#leaseOf(name);
+    this.#others.set(name, other);
+    return other.isFree().catch(() => false);
+  }
+
+  async #followedBy(name: string): Promise<string | undefined> {
+    const { lease, settings } = this.#options;
+    const api = { client: this.#client, paths: this.#paths };
+    const cluster = await findByName<EtcdClusterObject>(api, 'etcdclusters', name);
+    const other = cluster && followedBy(cluster, lease, settings.heartbeat);
+    return other !== undefined && (await this.#isFree(other)) ? undefined : other;
   }
 
   /** Refuses to act without the Lease, for example after the process was suspended for longer than the Lease lasts. */

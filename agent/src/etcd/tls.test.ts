@@ -107,6 +107,20 @@ test('a server below a revoked intermediate is sent nothing', async () => {
   await connect(stolen, []);
   await connect(present, [serialNumber]);
   await expect(connect(stolen, [serialNumber])).rejects.toThrow(/the certificate is revoked/);
+  // So do clients that name each file, such as a backup pod.
+  const [cacert, cert, key] = ['ca.crt', 'tls.crt', 'tls.key'].map((name) => join(mount, name)) as [
+    string,
+    string,
+    string,
+  ];
+  expect((await loadTls({ cacert, cert, key }))?.revoked?.serials).toEqual(new Set([serialNumber]));
+  const der = await readFile(join(mount, 'ca.crl'));
+  const lines = der
+    .toString('base64')
+    .match(/.{1,64}/g)!
+    .join('\n');
+  await writeFile(join(mount, 'ca.crl'), `-----BEGIN X509 CRL-----\n${lines}\n-----END X509 CRL-----\n`);
+  expect((await loadTls({ cacert }))?.revoked?.serials).toEqual(new Set([serialNumber]));
   await writeFile(join(mount, 'ca.crl'), 'no list');
   await expect(loadTlsDirectory('--peer-tls-dir', mount)).rejects.toThrow(/ca\.crl is not a revocation list/);
 });

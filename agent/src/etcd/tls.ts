@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { checkServerIdentity, createSecureContext, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
 import { certificatesIn } from '../lib/certificates.ts';
 import { codeOf, messageOf, usageError } from '../lib/errors.ts';
@@ -10,11 +10,10 @@ import { pemProblem } from '../lib/pem-problem.ts';
 import { type RevocationList, readRevocationList } from '../lib/revocation-lists.ts';
 
 export interface TlsFiles {
+  /** If there is a `ca.crl` beside it, it is a list of revoked certificates. */
   readonly cacert?: string;
   readonly cert?: string;
   readonly key?: string;
-  /** A list of revoked certificates, DER. Not everybody has one. */
-  readonly crl?: string;
 }
 
 export interface TlsMaterial {
@@ -94,19 +93,24 @@ export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMat
     }
   }
   if (cert) parse('--cert', files.cert, 'certificate in each of its parts', () => createSecureContext({ cert }));
-  const revoked = await readList(files.crl);
+  const revoked = files.cacert && (await readList(join(dirname(files.cacert), 'ca.crl')));
   return { ca, cert, key, ...(revoked && { revoked }) };
 }
 
-async function readList(file: string | undefined): Promise<RevocationList | undefined> {
-  if (file === undefined) return undefined;
-  const der = await readFile(file).catch((error) => {
+async function readList(file: string): Promise<RevocationList | undefined> {
+  const bytes = await readFile(file).catch((error) => {
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw usageError(`--crl: cannot read ${file} ${readFault(error)}`);
+    throw usageError(`--cacert: cannot read ${file} ${readFault(error)}`);
   });
-  const list = der && readRevocationList(der);
-  if (der && !list) throw usageError(`--crl: ${file} is not a revocation list in DER`);
+  const list = bytes && readRevocationList(derOf(bytes));
+  if (bytes && !list) throw usageError(`--cacert: ${file} is not a revocation list`);
   return list;
+}
+
+/** The reconciler writes DER; other programs may write PEM. */
+function derOf(bytes: Buffer): Buffer {
+  const [, lines] = /-----BEGIN X509 CRL-----([^-]*)-----END X509 CRL-----/.exec(bytes.toString('latin1')) ?? [];
+  return lines === undefined ? bytes : Buffer.from(lines, 'base64');
 }
 
 /** Reads `--peer-tls-dir`: `ca.crt`, `tls.crt` and `tls.key`, which the members use among themselves. */
@@ -116,8 +120,8 @@ export const loadPeerTls = (directory: string | undefined): Promise<TlsMaterial 
 /** Reads the directory of a flag, with `ca.crt`, `tls.crt`, `tls.key` and, if there is one, `ca.crl`. */
 export async function loadTlsDirectory(flag: string, directory: string | undefined): Promise<TlsMaterial | undefined> {
   if (directory === undefined) return undefined;
-  const [cacert, cert, key, crl] = ['ca.crt', 'tls.crt', 'tls.key', 'ca.crl'].map((name) => join(directory, name));
-  return loadTls({ cacert: cacert!, cert: cert!, key: key!, crl: crl! }).catch((error) => {
+  const [cacert, cert, key] = ['ca.crt', 'tls.crt', 'tls.key'].map((name) => join(directory, name));
+  return loadTls({ cacert: cacert!, cert: cert!, key: key! }).catch((error) => {
     throw usageError(`${flag}: ${messageOf(error).replace(/^--\w+: /, '')}`);
   });
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readKubeConfig } from './kube-config.ts';
@@ -54,6 +54,12 @@ describe('the files', () => {
     expect(() => read([staging], { file: join(directory, 'none') })).toThrow(
       /KUBECONFIG: .*none: cannot be read \(ENOENT\)/,
     );
+  });
+
+  test('one that cannot be read is not skipped: the next one may be of another cluster', async () => {
+    const prod = await file('prod', 'prod');
+    await symlink('loop', join(directory, 'loop'));
+    expect(() => read([join(directory, 'loop'), prod])).toThrow(/loop: cannot be read \(ELOOP\)/);
   });
 
   test('relative paths begin at their own file', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import type { Cluster, User } from '@kubernetes/client-node';
@@ -53,9 +53,18 @@ export function readKubeConfig(
 ): KubeConfig | undefined {
   const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((name) => name !== '');
   const candidates = listed.length > 0 ? listed : [join(env.HOME ?? homedir(), '.kube/config')];
-  const files = file === undefined ? candidates.filter((name) => existsSync(name)) : [file];
+  const files = file === undefined ? candidates.filter(isThere) : [file];
   if (files.length === 0) return undefined;
   return select(merge(files.map(parse)), context);
+}
+
+/** What is there and cannot be read ends the command when it is parsed. */
+function isThere(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
 }
 
 function merge(parsed: readonly Merged[]): Merged {

@@ -48,6 +48,13 @@ export class Lease {
     return this.#renewedAt !== undefined && performance.now() - this.#renewedAt < this.#options.settings.lease;
   }
 
+  /** Returns true if nobody holds the Lease, as far as this process has seen. */
+  async isFree(): Promise<boolean> {
+    const { client, paths, name } = this.#options;
+    const found = await client.get<LeaseObject>(paths.of('leases', name)).catch(unlessMissing);
+    return !found || this.#isFree(found) || (await this.#isOrphan(found));
+  }
+
   /** Resolves when this process holds the Lease. */
   async acquire(signal: AbortSignal): Promise<void> {
     const { settings, log, name } = this.#options;

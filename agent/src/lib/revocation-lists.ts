@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, verify, type X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 
 // Certificate revocation lists (RFC 5280, 5) in DER. etcd takes no other form from 3.6 on, and reads their serial numbers
@@ -24,10 +24,26 @@ export const lists = ({ serials }: RevocationList, serialNumber: string): boolea
   serials.has(serialOf(serialNumber));
 
 /** In the spelling of Node's certificates, without leading zeros. */
-const serialOf = (hex: string): string => hex.toUpperCase().replace(/^0+(?=.)/, '');
+export const serialOf = (hex: string): string => hex.toUpperCase().replace(/^0+(?=.)/, '');
 
 /** A serial number for the X.509 library, which takes the digits as they are: without the zeros, one whose top bit is set is negative. */
-export const derDigits = (hex: string): string => (/^[89a-f]/i.test(hex) ? `00${hex}` : hex);
+export function derDigits(hex: string): string {
+  const bytes = hex.length % 2 === 0 ? hex : `0${hex}`;
+  return /^[89a-f]/i.test(bytes) ? `00${bytes}` : bytes;
+}
+
+/** One of these authorities signed the list, with ECDSA and SHA-256 as the reconciler does. */
+export function isListOf(der: Buffer, authorities: readonly X509Certificate[]): boolean {
+  const [list] = elementsIn(der) ?? [];
+  const [signed, , signature] = (list && elementsIn(list.content)) ?? [];
+  if (!signed || !signature) return false;
+  // The first byte of a string of bits is the number of those that are unused.
+  const bytes = signature.content.subarray(1);
+  return authorities.some(({ publicKey }) => {
+    const isOfThisKind = publicKey.asymmetricKeyType === 'ec';
+    return isOfThisKind && verify('sha256', signed.bytes, publicKey, bytes);
+  });
+}
 
 export const listId = (der: Buffer): string => createHash('sha256').update(der).digest('hex');
 
@@ -69,6 +85,8 @@ function spelled(bytes: Buffer): string {
 interface Element {
   readonly tag: number;
   readonly content: Buffer;
+  /** With its tag and its length. */
+  readonly bytes: Buffer;
 }
 
 /** The DER elements that fill the buffer; undefined if they do not. */
@@ -77,7 +95,8 @@ function elementsIn(der: Buffer): Element[] | undefined {
   for (let at = 0; at < der.length; ) {
     const element = elementAt(der, at);
     if (!element) return undefined;
-    found.push({ tag: der[at]!, content: der.subarray(element.begin, element.end) });
+    const [content, bytes] = [der.subarray(element.begin, element.end), der.subarray(at, element.end)];
+    found.push({ tag: der[at]!, content, bytes });
     at = element.end;
   }
   return found;

@@ -1,81 +1,35 @@
 // The fields of Kubernetes objects that the plugin reads beside those of ../kube/objects.ts. All of them may be missing.
-import type { KubeObject, ObjectCondition } from '../kube/objects.ts';
+import type {
+  EtcdBackupSpec,
+  EtcdBackupStatus,
+  EtcdClusterSpec,
+  EtcdRestoreSpec,
+  EtcdRestoreStatus,
+  EtcdUserSpec,
+  EtcdUserStatus,
+} from '../../../src/resource/types.ts';
+import type { KubeObject } from '../kube/objects.ts';
 import type { ClusterStatus } from '../protocol/cluster-status.ts';
-import type { MaintenanceKind } from '../protocol/record.ts';
 import { isFuture } from './text.ts';
 
 export interface ClusterObject extends KubeObject {
-  readonly spec: {
-    readonly size?: number;
-    readonly version?: string;
-    readonly paused?: boolean;
-    readonly replace?: { readonly force?: readonly ForcedReplacement[] };
-    readonly backup?: { readonly schedule?: string; readonly schedules?: readonly Schedule[] };
-    readonly tls?: object;
-    readonly auth?: boolean;
-    readonly maintenance?: Partial<Record<MaintenanceKind, { readonly at: string }>>;
-  };
+  readonly spec: Partial<EtcdClusterSpec>;
   readonly status?: Partial<ClusterStatus>;
 }
 
-export interface ForcedReplacement {
-  readonly ordinal: number;
-  readonly memberId: string;
-  readonly discardVolume?: boolean;
-}
-
-interface Schedule {
-  readonly name: string;
-  readonly cron?: string;
-  /** Default: <cluster>-<name>. */
-  readonly cronJobName?: string;
-  /** Each with its retention, which a source of a restore does not have. */
-  readonly stores?: readonly (object & { readonly retention?: object })[];
-}
-
-interface FollowedStatus {
-  readonly phase?: string;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly startTime?: string;
-  readonly completionTime?: string;
-  readonly snapshotId?: string;
-}
-
 export interface BackupObject extends KubeObject {
-  readonly spec: { readonly clusterName?: string; readonly schedule?: string };
-  readonly status?: FollowedStatus & {
-    readonly snapshotTime?: string;
-    readonly snapshotDeletedAt?: string;
-    readonly revision?: number;
-    readonly sizeBytes?: number;
-    readonly verified?: string;
-    readonly key?: string;
-    readonly jobName?: string;
-  };
+  readonly spec: EtcdBackupSpec;
+  readonly status?: EtcdBackupStatus;
 }
 
 export interface RestoreObject extends KubeObject {
-  readonly spec: { readonly clusterName?: string };
-  readonly status?: FollowedStatus & {
-    readonly safetyBackupId?: string;
-    readonly safetyBackupDeletedAt?: string;
-    readonly passedOver?: string;
-  };
+  readonly spec: Partial<EtcdRestoreSpec>;
+  readonly status?: EtcdRestoreStatus;
 }
 
 export interface UserObject extends KubeObject {
-  readonly spec: {
-    readonly clusterName?: string;
-    readonly userName?: string;
-    readonly certificateSecret?: string;
-    readonly passwordSecret?: string;
-    readonly permissions?: readonly object[];
-  };
-  readonly status?: {
-    readonly conditions?: readonly ObjectCondition[];
-    readonly certificate?: { readonly notAfter?: string; readonly renewAt?: string };
-  };
+  readonly spec: Partial<EtcdUserSpec>;
+  readonly status?: EtcdUserStatus;
 }
 
 export interface ClaimObject extends KubeObject {

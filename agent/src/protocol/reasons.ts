@@ -131,7 +131,6 @@ export const reasons = {
   RestartRequired: 'members must be restarted on their version before this upgrade',
   ReplaceTargetNotFound: 'replace.force names a member id that is not at its ordinal',
   RecoveryNotAcknowledged: 'a recovery loses data; set acceptDataLoss: true',
-  RecoveryUnknownAction: 'the recovery action is not valid',
   SurvivorUnreachable: 'no survivor can be chosen; an agent that may hold newer data does not answer',
   FinalBackupNeedsSchedule: 'finalBackup.required needs a backup schedule',
 } as const satisfies Record<string, string>;

@@ -61,9 +61,10 @@ const versions = z.looseObject({
   withoutBackup: z.optional(z.boolean()),
 } satisfies Shape<Doc['versions']>);
 
-const fenced = z.looseObject({ id: text, uid: text, specHash: text, at: text } satisfies Shape<
-  Doc['restores'][number]
->);
+const fenced = z.looseObject({
+  ...{ id: text, uid: text, specHash: text, at: text },
+  snapshots: z.optional(z.array(text)),
+} satisfies Shape<Doc['restores'][number]>);
 
 const result = z.looseObject({
   at: text,
@@ -94,6 +95,7 @@ const fields = z.looseObject({
   lastBackup: z.optional(z.looseObject({ id: text, revision: count, sha256: text, at: text })),
   startRevision: z.optional(count),
   failure: z.optional(z.looseObject({ of: text, reason: text, message: text, revision: z.optional(count) })),
+  spaceCleared: z.optional(z.looseObject({ at: text, before: z.optional(text) })),
   maintenance: z.optional(z.looseObject({ defragment: z.optional(result), moveLeader: z.optional(result) })),
   transport: z.optional(
     z.looseObject({

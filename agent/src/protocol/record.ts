@@ -40,6 +40,8 @@ export interface RecordDoc {
   startRevision?: number;
   /** The last operation that failed. It is retried only after a pause. */
   failure?: Failure;
+  /** When a NOSPACE alarm was cleared last, and the time before. */
+  spaceCleared?: { at: string; before?: string };
   /** The newest requests of `spec.maintenance` that were tried. */
   maintenance?: Maintenance;
   /** How the next start of a member speaks. Unset: with TLS if its pod has certificates. */
@@ -136,6 +138,8 @@ export interface FencedRestore {
   uid: string;
   specHash: string;
   at: string;
+  /** While its EtcdRestore exists: what was restored, and the safety backup of what was replaced. Retention keeps both. */
+  snapshots?: string[];
 }
 
 export interface Failure {

@@ -181,6 +181,8 @@ function request(
   const revoked = [...(present.revoked ?? []), present.intermediate];
   const isRevoked = revocation !== undefined && revocation !== present.revocation;
   const fresh: Record<Write['make'], Content | undefined> = {
+    // This model empties no Secret, and does not know who signed a list.
+    restoration: undefined,
     authority: { root: ids, intermediate: ids + 1, rotation, ...asked },
     intermediate: { ...present, intermediate: ids, rotation, ...(isRevoked && { revocation, revoked }) },
     nextRoot: { ...present, ...asked, next: { root: ids, intermediate: ids + 1 } },

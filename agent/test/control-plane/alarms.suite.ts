@@ -1,5 +1,5 @@
 // Snapshots with an alarm, which the restored etcd has too.
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withChannel } from '../../src/control-plane/state/live-revisions.ts';
@@ -85,6 +85,21 @@ test('a quota that is raised after the restore began counts, also before etcd sh
   expect(await alarms()).toBe('');
 });
 
+test('more data than the quota: the restore says so and ends with 50, and goes on once more is allowed', async () => {
+  for (let n = 0; n < 40; n++) await plane.put(`key-${n}`, 'x'.repeat(100_000));
+  const id = await takeSnapshot(plane, place);
+  await setQuota(QUOTA);
+  const quota = /the quota of this etcd \(--quota-backend-bytes\) is 1 MiB/;
+  expect((await succeed(restoreArgs(node, place, '--plan'))).notes).toContainEqual(expect.stringMatching(quota));
+  const refused = await run(restoreArgs(node, place, id, '--wait=10s'));
+  expectFailure(refused, 50, /its data take \d+ of the 2000000 bytes that --quota-backend-bytes allows/);
+  expect(await readdir(node.manifestsDir)).toEqual(['etcd.yaml']);
+  await setQuota(20 * QUOTA);
+  expect(await succeed(restoreArgs(node, place, id))).toMatchObject({ state: 'done' });
+  await plane.put('after', 'the restore');
+  expect([await alarms(), await plane.get('key-39')]).toEqual(['', 'x'.repeat(100_000)]);
+});
+
 const raise = (type: 1 | 2) =>
   withChannel(node.clientUrl, { cacert: plane.client.tls!.ca, ...plane.client.tls!.client }, async (channel) => {
     const fields = [encodeInt(1, 1), encodeInt(2, 7), encodeInt(3, type)];
@@ -95,7 +110,14 @@ test('CORRUPT of the snapshot is named and cleared; one of the restored etcd is 
   await raise(2);
   await mkdir(join(place.path, 'orders'), { recursive: true });
   await plane.client.etcdctl('snapshot', 'save', join(place.path, 'orders', 'etcd-by-script.db'));
-  const args = restoreArgs(node, place, '--object-key=orders/etcd-by-script.db', '--adopt', '--force-foreign');
+  const args = restoreArgs(
+    node,
+    place,
+    '--object-key=orders/etcd-by-script.db',
+    '--adopt',
+    '--force-foreign',
+    '--force-failed',
+  );
   const { notes } = await succeed([...args, '--plan']);
   expect(notes.join('\n')).toMatch(/etcd has the alarm CORRUPT: it refuses every read and write/);
   expect(notes.join('\n')).toMatch(/has a CORRUPT alarm: .*an older snapshot may be better; this restore clears/);

@@ -127,7 +127,7 @@ async function rest(play: Play): Promise<void> {
   await play.converges('shrunk', () => cluster.apply({ spec: { size: 1 } }));
 }
 
-const recovery = { id: 'r1', action: 'RestoreFromSurvivor', acceptDataLoss: true };
+const recovery = { id: 'r1', acceptDataLoss: true };
 
 const failed = (cluster: LocalCluster, of: RegExp) =>
   cluster.until(() => of.test(cluster.record()?.failure?.of ?? ''), `${of} fails`, patience);

@@ -1,7 +1,5 @@
+import { logFileBytes } from '../../lib/defaults';
 import { type Alert, type AlertScope, conditionIs, series } from './alert';
-
-/** Bytes of a file of etcd's log. With less free, the volume counts as full. */
-const logFile = 64 * 2 ** 20;
 
 /** Returns the alerts on what etcd and the agent beside it report of themselves. They also work without a reconciler. */
 export function alertsOnMembers(scope: AlertScope): Alert[] {
@@ -41,7 +39,7 @@ export function alertsOnMembers(scope: AlertScope): Alert[] {
       name: 'EtcdVolumeAlmostFull',
       severity: 'critical',
       // One that is full has its own alert; those of other members have not.
-      expr: `${free} / ${of('etcd_agent_volume_size_bytes')} < 0.1 and (${free} >= ${logFile} or ${free} ${unless('Degraded', 'DiskFull')})`,
+      expr: `${free} / ${of('etcd_agent_volume_size_bytes')} < 0.1 and (${free} >= ${logFileBytes} or ${free} ${unless('Degraded', 'DiskFull')})`,
       for: '10m',
       summary:
         'The volume of pod {{ $labels.pod }} has {{ $value | humanizePercentage }} of its space left. Free space before etcd stops.',

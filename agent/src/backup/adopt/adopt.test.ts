@@ -1162,6 +1162,56 @@ test('a file with a new time and the same bytes is a snapshot again when it is n
   expect((await list()).snapshots).toMatchObject([{ id: 'a', verified: true, createdAt }]);
 });
 
+describe('a file with a new time', () => {
+  const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000);
+  const verify = () => runHere('verify', ...inStore(), `--etcdutl=${etcdutl()}`, `--scratch=${path}`);
+  beforeEach(async () => {
+    await put('orders/a.db');
+    await adopt();
+    await utimes(join(path, 'orders/a.json'), ago(60), ago(60));
+  });
+
+  test('and the same bytes is a snapshot again once it is verified', async () => {
+    await utimes(join(path, 'orders/a.db'), ago(30), ago(30));
+    expect((await list()).broken).toMatchObject([{ id: 'a', problem: expect.stringContaining('was written again') }]);
+    expect(await verify()).toMatchObject({ exitCode: 0, data: { verified: 1, failed: 0 } });
+    expect(await list()).toMatchObject({ broken: [], snapshots: [{ id: 'a', verified: true }] });
+  });
+
+  test('and other bytes is none, and no finding says so after it is adopted again', async () => {
+    await put('orders/a.db', Buffer.concat([saved.subarray(0, -1), Buffer.from([1 ^ saved.at(-1)!])]), ago(30));
+    expect(await verify()).toMatchObject({ exitCode: 30, text: expect.stringContaining('was written again') });
+    expect((await files()).filter((key) => key.includes('verify'))).toEqual([]);
+  });
+});
+
+test('a snapshot that an older agent adopted by a link stays one, unless its file is one itself', async () => {
+  await put('orders/b.db');
+  await adopt();
+  const manifest = JSON.parse(await readFile(join(path, 'orders/b.json'), 'utf8'));
+  const ofLink = { ...manifest, id: 'latest', object: { ...manifest.object, key: 'orders/latest.db' } };
+  await symlink('b.db', join(path, 'orders/latest.db'));
+  await writeFile(join(path, 'orders/latest.json'), JSON.stringify(ofLink));
+  expect(await list()).toMatchObject({
+    snapshots: [{ id: 'b', verified: true }],
+    broken: [{ id: 'latest', problem: 'its file orders/latest.db is a link to orders/b.db, which is the snapshot b' }],
+  });
+  await rm(join(path, 'orders/b.json'));
+  expect(await list()).toMatchObject({ snapshots: [{ id: 'latest', verified: true }], broken: [] });
+});
+
+test('a damaged manifest of an older agent beside a file without a dot in its name is listed', async () => {
+  const key = 'orders/etcd-snapshot-node1-1795228687';
+  await put(key);
+  await writeFile(join(path, `${key}.json`), '{');
+  await writeFile(join(path, 'orders/notes'), 'x');
+  await writeFile(join(path, 'orders/notes.json'), '{');
+  expect((await list()).broken).toMatchObject([
+    { id: 'etcd-snapshot-node1-1795228687', problem: expect.stringContaining('its manifest cannot be read') },
+  ]);
+  expect((await runHere('status', ...inStore())).text).toMatch(/adopt orders\/etcd-snapshot-node1-1795228687/);
+});
+
 test('a file that cannot be read is left out with the reason, and the others are adopted', async () => {
   await put('orders/a.db');
   await put('orders/notes.tar.gz');

@@ -197,7 +197,18 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
       options.keepIndex?.(error);
     });
   }
-  return [...there, ...found].filter((entry) => entry !== undefined).sort(newestFirst);
+  return withoutLinks([...there, ...found].filter((entry) => entry !== undefined)).sort(newestFirst);
+}
+
+/** Older agents adopted a link and its file: two snapshots, of which retention would keep the link and delete the file. */
+function withoutLinks(entries: readonly Entry[]): Entry[] {
+  const owners = new Map(entries.map(({ id, manifest }) => [manifest?.object.key, id]));
+  return entries.map((entry) => {
+    const { key, linkTo } = entry.objects.find((object) => object.key === entry.manifest?.object.key) ?? {};
+    const owner = linkTo === undefined ? undefined : owners.get(linkTo);
+    if (owner === undefined) return entry;
+    return { ...entry, problem: `its file ${key} is a link to ${linkTo}, which is the snapshot ${owner}` };
+  });
 }
 
 /** Milliseconds. A backup stores the payload, reads it back, and only then writes the manifest. */
@@ -379,11 +390,19 @@ export async function readEntry(
     ? await readVerification(store, verificationKey, options).catch(asUnusable)
     : undefined;
   // An adopted payload keeps its own name, which is not listed with the names of this id.
-  const unlisted =
-    isInFolder(folder, manifest.object.key) && !findName(folder, names, manifest.object.key)
-      ? await orRefused('its payload', store.stat(manifest.object.key, options))
-      : undefined;
+  const unlisted = await payloadUnlisted(store, folder, manifest, names, options);
   return describe(folder, id, names, { manifest, ...foundOf(found) }, unlisted);
+}
+
+async function payloadUnlisted(
+  store: Store,
+  folder: string,
+  { object: { key } }: Brief,
+  names: Names,
+  options: CallOptions,
+): Promise<StoredObject | Unusable | undefined> {
+  if (!isInFolder(folder, key) || findName(folder, names, key)) return undefined;
+  return orRefused('its payload', store.stat(key, options));
 }
 
 async function readEntryOf(
@@ -398,6 +417,8 @@ async function readEntryOf(
   options: CallOptions,
 ): Promise<Entry | undefined> {
   const facts = knownOf(store, folder);
+  // A list leaves links out.
+  const linked = (manifest: Brief) => payloadUnlisted(within, folder, manifest, names, options);
   countEntry();
   if (!isStill(facts.get(id), folder, id, names)) {
     facts.delete(id);
@@ -412,12 +433,14 @@ async function readEntryOf(
     // Remember only a finding that was read: another agent may be allowed to read it, and a later run may find it
     // deleted.
     if (stamps[1] && !(found && 'verification' in found)) {
-      return describe(folder, id, names, { manifest, ...foundOf(found) });
+      const unlisted = await linked(manifest);
+      return describe(folder, id, names, { manifest, ...foundOf(found) }, unlisted);
     }
     const verification = found && 'verification' in found && foundSchema.parse(found.verification);
     facts.set(id, { stamps, manifest, ...(verification && { verification }) });
   }
-  return describe(folder, id, names, facts.get(id));
+  const read = facts.get(id);
+  return describe(folder, id, names, read, read && (await linked(read.manifest)));
 }
 
 /** The finding alone fails or hangs: its snapshot can still be named and restored. */
@@ -463,9 +486,11 @@ function describe<T extends Read>(
   if ('problem' in read) {
     // The folder may hold JSON files of other programs.
     const { isForeign, ...why } = read;
-    const isOwn = !isForeign && payloadIn(common) !== undefined;
+    // A payload without an ending is in no group.
+    const exact = isSnapshotName(id) ? names.others.get(`${folder}/${id}`) : undefined;
+    const isOwn = !isForeign && (payloadIn(common) ?? exact) !== undefined;
     const isOurs = isSnapshotId(id) || isOwn || read.unread === 'newer' || (read.unread && objects.length > 1);
-    return isOurs ? { ...common, ...why } : undefined;
+    return isOurs ? { ...common, objects: exact ? [...objects, exact] : objects, ...why } : undefined;
   }
   const { manifest, verification, findingProblem } = read;
   const { key } = manifest.object;

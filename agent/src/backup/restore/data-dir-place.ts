@@ -2,13 +2,19 @@ import { readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isInUse } from '../../etcd/offline/data-dir.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { unlessGone } from '../../lib/files/directories.ts';
+import { cannotRead } from '../../lib/files/file-faults.ts';
 import { MARKER } from './restore-marker.ts';
 
 /** Returns the directory that a link leads to, or the path if it is not a link. The directory is replaced, and the link stays. */
 export async function behindLink(dataDir: string): Promise<string> {
   const path = resolve(dataDir);
-  const target = await readlink(path).catch(() => undefined);
+  const target = await unlessGone(readlink(path)).catch((error) => {
+    // It is not a link.
+    if (codeOf(error) === 'EINVAL') return undefined;
+    throw cannotRead(path, error, 'check it, or name another directory');
+  });
   if (target === undefined) return dataDir;
   return realpath(path).catch(() => {
     throw refused(`${dataDir} is a link to ${target}, which cannot be opened; name the directory itself`);
@@ -26,7 +32,7 @@ export async function refuseMisplaced(
   isOwn: (dataDir: string) => Promise<boolean>,
 ): Promise<void> {
   const path = await realPath(dataDir);
-  const names = await readdir(path).catch((): string[] => []);
+  const names = (await unlessGone(readdir(path))) ?? [];
   const below = await dataDirsBelow(path, 2);
   // A wrong path comes first: its etcd may be the healthy one of another cluster, which must not be stopped.
   const around = await dataDirAround(path, names);
@@ -62,7 +68,7 @@ async function remedyAmong(
 async function dataDirAround(path: string, names: readonly string[]): Promise<string | undefined> {
   if (basename(path) === 'member' || names.includes('wal') || names.includes('snap')) return dirname(path);
   for (const each of ancestorsOf(path)) {
-    const isMember = basename(each) === 'member' && (await stat(join(each, 'snap')).catch(() => undefined));
+    const isMember = basename(each) === 'member' && (await unlessGone(stat(join(each, 'snap'))));
     if (isMember) return dirname(each);
   }
   return undefined;
@@ -74,9 +80,7 @@ export async function refuseRunning(dataDir: string): Promise<void> {
 
 /** With its own `--wal-dir`, etcd would replay the old log, which that folder keeps, on the restored data. */
 async function refuseSeparateLog(dataDir: string, path: string): Promise<void> {
-  const [data, log] = await Promise.all(
-    ['snap/db', 'wal'].map((name) => stat(join(path, 'member', name)).catch(() => undefined)),
-  );
+  const [data, log] = await Promise.all(['snap/db', 'wal'].map((name) => unlessGone(stat(join(path, 'member', name)))));
   if (!data || log) return;
   throw refused(
     `${dataDir} holds a database without its write-ahead log, as of an etcd with --wal-dir; move ${dataDir} and the folder of --wal-dir away, restore again, and start etcd without --wal-dir`,

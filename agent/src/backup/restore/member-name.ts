@@ -1,15 +1,29 @@
-import { walIdentity } from '../../etcd/offline/wal.ts';
+import { type WalIdentity, walDirectory, walIdentity } from '../../etcd/offline/wal.ts';
+import { cannotRead } from '../../lib/files/file-faults.ts';
 import type { Manifest } from '../catalog/manifest.ts';
 import { readMarker } from './restore-marker.ts';
 
-/** Returns the name of the member whose data a directory holds, as far as its marker or the snapshot knows the member. */
+/**
+ * Returns the name of the member whose data a directory holds, as far as its marker or the snapshot knows the member. Undefined
+ * without data. Throws if the data may be those of any member.
+ */
 export async function memberNameIn(
   dataDir: string,
   { members }: Pick<Manifest, 'members'>,
 ): Promise<string | undefined> {
-  const held = await walIdentity(dataDir).catch(() => undefined);
-  if (!held) return undefined;
+  // `--again` replaces data whose marker cannot be read. The log names the member too.
   const marker = await readMarker(dataDir).catch(() => undefined);
-  if (marker?.memberId === held.memberId) return marker.name;
+  let held: Partial<WalIdentity> | undefined;
+  try {
+    held = await walIdentity(dataDir);
+  } catch (error) {
+    if (marker?.name === undefined) {
+      const so = 'so it is not known of which member the data are; to replace them anyway, pass --force-foreign';
+      throw cannotRead(walDirectory(dataDir), error, so);
+    }
+    held = marker;
+  }
+  if (!held) return undefined;
+  if (marker?.memberId === held.memberId) return marker?.name;
   return members?.find(({ id }) => id === held.memberId)?.name || undefined;
 }

@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MARKER, readMarker } from './restore-marker.ts';
+import { changeSince, MARKER, type Marker, readMarker } from './restore-marker.ts';
 
 let directory: string;
 beforeAll(async () => {
@@ -30,3 +30,20 @@ test.each([[null], [5], [{}], [{ ...marker, initialCluster: 1 }], [{ ...marker, 
     });
   },
 );
+
+test('data that cannot be read are not gone, and etcd has not written to them', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'marker-'));
+  const [snap, wal] = ['snap', 'wal'].map((name) => join(dataDir, 'member', name)) as [string, string];
+  const change = () => changeSince({ clusterId: 'c', memberId: 'm' } as Marker, dataDir);
+  await mkdir(snap, { recursive: true });
+  expect(await change()).toEqual({ what: 'its database is gone', byEtcd: false });
+  await writeFile(join(snap, 'db'), '');
+  expect(await change()).toEqual({ what: 'its log is gone', byEtcd: false });
+  await mkdir(wal);
+  await writeFile(join(wal, '0.wal'), Buffer.alloc(100));
+  expect(await change()).toEqual({ what: expect.stringMatching(/^it cannot be read: .*no cluster id/), byEtcd: false });
+  await rm(snap, { recursive: true });
+  await symlink('snap', snap);
+  expect(await change()).toEqual({ what: expect.stringMatching(/^it cannot be read: .*ELOOP/), byEtcd: false });
+  await rm(dataDir, { recursive: true });
+});

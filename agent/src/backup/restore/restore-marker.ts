@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { type WalIdentity, walIdentity } from '../../etcd/offline/wal.ts';
 import { type WalState, walState } from '../../etcd/offline/wal-state.ts';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
+import { unlessGone } from '../../lib/files/directories.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
 import { isTooDeep } from '../../lib/input/depth.ts';
 import type { Manifest } from '../catalog/manifest.ts';
@@ -157,17 +158,23 @@ export interface Change {
   readonly byEtcd: boolean;
 }
 
-/** Returns how the data have changed, or undefined if they have not. */
-export async function changeSince({ wal, clusterId, memberId }: Marker, dataDir: string): Promise<Change | undefined> {
+/** Returns how the data have changed, or undefined if they have not. Data that cannot be read may hold anything. */
+export const changeSince = (marker: Marker, dataDir: string): Promise<Change | undefined> =>
+  changeIn(marker, dataDir).catch((error) => ({ what: `it cannot be read: ${messageOf(error)}`, byEtcd: false }));
+
+async function changeIn({ wal, clusterId, memberId }: Marker, dataDir: string): Promise<Change | undefined> {
   const lost = (what: string) => ({ what, byEtcd: false });
-  if (!(await stat(join(dataDir, 'member', 'snap', 'db')).catch(() => undefined))) return lost('its database is gone');
-  const identity = await walIdentity(dataDir).catch(() => undefined);
+  if (!(await unlessGone(stat(join(dataDir, 'member', 'snap', 'db'))))) return lost('its database is gone');
+  const identity = await walIdentity(dataDir);
   if (!identity) return lost('its log is gone');
   if (identity.clusterId !== clusterId || identity.memberId !== memberId) {
     return lost(`it holds member ${identity.memberId} of cluster ${identity.clusterId}`);
   }
-  // Reading fails while etcd writes to the log, and after etcd was killed during a write.
-  const now = await walState(dataDir).catch(() => undefined);
+  // A record is incomplete while etcd writes to the log, and after etcd was killed during a write.
+  const now = await walState(dataDir).catch((error) => {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  });
   if (now && now.lastIndex === wal?.lastIndex && now.commit === wal.commit && now.term === wal.term) return undefined;
   const log = now
     ? `its log is at index ${now.lastIndex}, and was at ${wal?.lastIndex ?? 'none'}`

@@ -9,7 +9,7 @@ import { walIdentity } from '../../etcd/offline/wal.ts';
 import { type WalState, walState } from '../../etcd/offline/wal-state.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, codeOf, ExitCode, usageError } from '../../lib/errors.ts';
-import { sync, syncTree } from '../../lib/files/directories.ts';
+import { sync, syncTree, unlessGone } from '../../lib/files/directories.ts';
 import { cannotWrite } from '../../lib/files/file-faults.ts';
 import type { Store } from '../../store/store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
@@ -44,9 +44,9 @@ export async function fetchSnapshot(
   file: string,
   options: ReadOptions,
 ): Promise<Switches> {
-  await refuseExisting(file);
   const path = resolve(file);
   try {
+    await refuseExisting(file);
     return await withPartial(path, '--to', async (partial) => {
       await refuseExisting(file);
       await writeContent(store, manifest, partial, { ...options, durable: true });
@@ -62,7 +62,7 @@ export async function fetchSnapshot(
 }
 
 async function refuseExisting(file: string): Promise<void> {
-  const found = await stat(file).catch(() => undefined);
+  const found = await unlessGone(stat(file));
   if (!found) return;
   if (found.isDirectory()) throw new AgentError(ExitCode.refused, `--to: ${file} is a directory; name a file in it`);
   throw new AgentError(ExitCode.refused, `--to: ${file} exists; name another file, or move this one away`);
@@ -115,8 +115,13 @@ export async function restoreDataDir(
   };
   const before = await there();
   if (before) return before;
-  await refuseMisplaced(dataDir, store.url, async (each) => (await memberNameIn(each, manifest)) === request.name);
+  // Only to say which of several directories to name.
+  const isOwn = (each: string) =>
+    memberNameIn(each, manifest)
+      .then((name) => name === request.name)
+      .catch(() => false);
   try {
+    await refuseMisplaced(dataDir, store.url, isOwn);
     // Another run may have completed the restore before this one got the lock.
     return await withPartial(
       dataDir,
@@ -140,6 +145,7 @@ async function make(
   { bump = async () => request.bumpRevision ?? STEP, members, claim }: DataDirSteps,
 ): Promise<DataDirResult> {
   const { dataDir, initialCluster, initialClusterToken } = request;
+  // A log that cannot be read is damaged, and no etcd changes it unless it can be read again.
   const before = await walState(dataDir).catch(() => undefined);
   const example = nextToken(manifest.id, initialClusterToken);
   if (initialClusterToken !== undefined)
@@ -288,6 +294,7 @@ const REPLACE_MEMBER = 'if its cluster still serves, remove this member there an
 
 /** Whether the present data are those of a member of this cluster. */
 export async function holdsCluster(dataDir: string, clusterId: string | undefined): Promise<boolean> {
+  // A restore leaves both, so that the other one says it if one is damaged.
   const [log, marker] = await Promise.all(
     [walIdentity, readMarker].map((read) => read(dataDir).catch(() => undefined)),
   );
@@ -321,8 +328,7 @@ async function moveIn(
 }
 
 async function moveAside(dataDir: string): Promise<string | undefined> {
-  const entries = await readdir(dataDir).catch(() => undefined);
-  if (!entries) return undefined;
+  if (!(await unlessGone(readdir(dataDir)))) return undefined;
   const stamp = new Date()
     .toISOString()
     .replaceAll(/[-:]|\.\d+/g, '')
@@ -330,7 +336,7 @@ async function moveAside(dataDir: string): Promise<string | undefined> {
     .replace('Z', '');
   for (let attempt = 0; ; attempt++) {
     const aside = `${dataDir}.replaced-${stamp}${attempt ? `-${attempt}` : ''}`;
-    if (await stat(aside).catch(() => undefined)) continue;
+    if (await unlessGone(stat(aside))) continue;
     await rename(dataDir, aside);
     return aside;
   }

@@ -49,6 +49,13 @@ function reasonsFor({ id }: Candidate, decisions: readonly Decision[]) {
   return decisions.find((decision) => decision.id === id)?.reasons;
 }
 
+test('what an EtcdRestore names is kept', () => {
+  const all = days(6);
+  const decisions = decide(all, { last: 1 }, { ...context, keep: new Set([all[1]!.id]) });
+  expect(ids(decisions, 'delete')).toEqual(idsOf([all[0]!, ...all.slice(2, 5)]));
+  expect(reasonsFor(all[1]!, decisions)).toEqual(['in the list of --keep-file']);
+});
+
 const idsOf = (candidates: readonly Candidate[]) => candidates.map(({ id }) => id);
 
 test('while the store does not give out a manifest, only later snapshots of the current etcd are deleted', () => {

@@ -16,6 +16,8 @@ export interface RetentionContext extends Owner {
   readonly storeNow?: Date;
   /** Snapshot of the `backup` run that applies retention. */
   readonly ownRun?: { readonly id: string; readonly verified: boolean };
+  /** Ids of snapshots that are kept whatever the policy says. */
+  readonly keep?: ReadonlySet<string>;
   /** Why the snapshots that were found in the store cannot be relied on. */
   readonly doubt?: string;
   /** Lifts the limit on deletions per run, and nothing else. */
@@ -41,7 +43,7 @@ export function decide(
   const excluded = new Map(sorted.map((candidate) => [candidate.id, exclusion(candidate, context, cluster)]));
   const snapshots = sorted.filter((candidate): candidate is Snapshot => excluded.get(candidate.id) === undefined);
 
-  const kept = keptReasons(snapshots, policy, cluster);
+  const kept = keptReasons(snapshots, policy, context);
   keepUncertain(candidates, snapshots, cluster, kept);
   keepUnproven(snapshots, cluster, kept);
   const surplus = snapshots.filter(({ id }) => !kept.has(id)).reverse();
@@ -65,7 +67,7 @@ export function decide(
 function keptReasons(
   snapshots: readonly Snapshot[],
   policy: RetentionSpec | undefined,
-  cluster: ClusterLine | undefined,
+  { cluster, keep: named }: RetentionContext,
 ): Map<string, string[]> {
   const kept = new Map<string, string[]>();
   const keep: Keep = ({ id }, reason) => {
@@ -76,6 +78,7 @@ function keptReasons(
   if (policy) applyRules(snapshots, policy, keep);
   keepLifelines(snapshots, cluster, keep);
   for (const snapshot of snapshots) for (const reason of holds(snapshot)) keep(snapshot, reason);
+  for (const snapshot of snapshots) if (named?.has(snapshot.id)) keep(snapshot, 'in the list of --keep-file');
   if (policy) for (const group of [verified, snapshots]) fillUp(group, minKeepOf(policy), kept, keep);
   return kept;
 }

@@ -202,6 +202,7 @@ async function applyRetention(
       cluster,
       ownRun: { id, verified: verified !== undefined && verified.level !== 'stream' },
       force: request.force,
+      keep: request.keep,
     },
     { signal, flags: flags?.(request), warn: (message) => log.warn({ store: store.url }, `retention: ${message}`) },
   );

@@ -48,6 +48,8 @@ export interface StoreRequest extends Encoding, NamedCluster {
   readonly restoredFrom: readonly string[];
   /** Lifts the limit on deletions per run. */
   readonly force: boolean;
+  /** Ids of snapshots that retention keeps. */
+  readonly keep?: ReadonlySet<string>;
   /** Milliseconds after which leftovers of dead runs are deleted. */
   readonly sweepAge: number;
   readonly scratch: string;

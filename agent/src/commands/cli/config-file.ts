@@ -46,6 +46,7 @@ const configSchema = z.strictObject({
   timeout: text,
   idleTimeout: text,
   sweepAge: text,
+  keepFile: text,
   compression: text,
   ageRecipient: z.optional(texts),
   ageRecipientsFile: z.optional(texts),

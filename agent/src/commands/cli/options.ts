@@ -40,7 +40,7 @@ export const clusterIdOption = option(
 );
 export const cacertOption = option(
   '--cacert <file>',
-  "PEM file with the certificate authorities of etcd's server certificates",
+  "PEM file with the certificate authorities of etcd's server certificates; a `ca.crl` beside it lists what is revoked",
 );
 export const etcdOptions = [
   list(
@@ -91,6 +91,10 @@ export const sweepOption = option(
   '--sweep-age <duration>',
   'remove leftovers of dead runs that are older than this',
 ).default('24h');
+export const keepOption = option(
+  '--keep-file <file>',
+  'file with the ids of snapshots that retention keeps whatever its rules say, one per line; one that does not exist has none',
+);
 export const forceOption = option(
   '--force',
   'allow one run to delete more than 10 snapshots, or more than a quarter of them if that is more',

@@ -20,6 +20,7 @@ import {
   hostOptions,
   identityOption,
   idleOption,
+  keepOption,
   keyOption,
   memberOptions,
   metricsOption,
@@ -115,6 +116,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     ...storeOptions,
     ...encodingOptions,
     retentionOption,
+    keepOption,
     forceOption,
     option('--trigger <why>', 'reason for the backup, recorded in the manifest').default('manual'),
     option(
@@ -169,6 +171,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     ...readOptions,
     retentionOption,
     option('--dry-run', 'only report what would be deleted, and why the rest stays'),
+    keepOption,
     forceOption,
     restoredFromOption,
     sweepOption,

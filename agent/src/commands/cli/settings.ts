@@ -163,6 +163,11 @@ export class Settings {
     return parsed.data;
   }
 
+  /** Ids of the snapshots in `--keep-file`. */
+  async keep(): Promise<ReadonlySet<string>> {
+    return readIds(this.text('keepFile'));
+  }
+
   /** age recipients of the snapshot. Empty: the snapshot is not encrypted. */
   async recipients(): Promise<string[]> {
     return readRecipients(this.list('ageRecipient'), this.list('ageRecipientsFile'));
@@ -198,6 +203,16 @@ export class Settings {
       dialTimeout: this.duration('dialTimeout', '--dial-timeout') ?? 5_000,
     };
   }
+}
+
+/** One id per line. A file that does not exist names none: the record of a cluster may not be there yet. */
+async function readIds(file: string | undefined): Promise<ReadonlySet<string>> {
+  if (!file) return new Set();
+  const text = await readFile(file, 'utf8').catch((error) => {
+    if (error.code === 'ENOENT') return '';
+    throw usageError(`--keep-file: cannot read ${file} ${readFault(error)}`);
+  });
+  return new Set(text.split('\n').filter(Boolean));
 }
 
 function etcdClusterId(flag: string, given: string): string {

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { EtcdNode } from '../../control-plane/node/node.ts';
 import { JOURNAL_SCHEMA, Journal, type JournalContent } from '../../control-plane/restore/journal.ts';
 import { tokenOf } from '../../control-plane/restore/prepare.ts';
 import { highestServed } from '../../control-plane/state/bump.ts';
@@ -8,7 +9,7 @@ import { servedBefore } from '../../control-plane/state/served-revisions.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
-import { begun, endedBefore, endOf, noteInStore } from './control-plane-execute.ts';
+import { begun, endedBefore, endOf, isOf, noteInStore } from './control-plane-execute.ts';
 
 let place: string;
 let folder: string;
@@ -165,5 +166,19 @@ describe('a request by a key', () => {
     // An earlier agent did not record it.
     await node('cp1');
     expect(await begun(asked({ objectKey: 'b.db' }), places())).toBeDefined();
+  });
+});
+
+test('data whose log cannot be read may still be those of the restore', async () => {
+  const dataDir = join(place, 'data');
+  const member = { dataDir, name: 'cp1', peerUrls: 'http://a:2380' };
+  const made = { id: 'a', token: 't', bump: 2, clusterId: 'c1' };
+  const isIt = () => isOf(made, { member } as EtcdNode);
+  expect(await isIt()).toBe(false);
+  await mkdir(join(dataDir, 'member/wal'), { recursive: true });
+  await writeFile(join(dataDir, 'member/wal/0.wal'), Buffer.alloc(100));
+  await expect(isIt()).rejects.toMatchObject({
+    exitCode: 40,
+    message: expect.stringMatching(/wal cannot be read .*restored from a.*larger --bump-revision/),
   });
 });

@@ -22,8 +22,9 @@ import { continueRestore } from '../../control-plane/restore/restore.ts';
 import { leftOutNotes, leftOutOf, refuseAlive } from '../../control-plane/state/members-left-out.ts';
 import { notesBeside } from '../../control-plane/state/served-revisions.ts';
 import { parseInitialCluster } from '../../control-plane/state/snapshot-members.ts';
-import { walIdentity } from '../../etcd/offline/wal.ts';
+import { walDirectory, walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
+import { cannotRead } from '../../lib/files/file-faults.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
@@ -170,8 +171,12 @@ function isAsked({ id, token, bump, initialCluster, sha256 }: Request, settings:
 const sorted = (list: string) => list.split(',').filter(Boolean).sort().join();
 
 /** True if the data is still the restored one, and belongs to the member that the flags describe. */
-async function isOf({ clusterId, name, peerUrls }: Marker, { member }: EtcdNode): Promise<boolean> {
-  const found = await walIdentity(member.dataDir, member.walDir).catch(() => undefined);
+export async function isOf({ id, clusterId, name, peerUrls }: Marker, { member }: EtcdNode): Promise<boolean> {
+  const { dataDir, walDir = walDirectory(dataDir) } = member;
+  const found = await walIdentity(dataDir, walDir).catch((error) => {
+    const so = `so it is not known whether ${dataDir} still has the data that were restored from ${id}; to restore them again, pass the same larger --bump-revision to all nodes`;
+    throw cannotRead(walDir, error, so);
+  });
   const isMember =
     (name ?? member.name) === member.name && sorted(peerUrls ?? member.peerUrls) === sorted(member.peerUrls);
   return found?.clusterId === clusterId && isMember;
@@ -332,7 +337,7 @@ async function finish(journal: Journal, until: State, context: CommandContext): 
 }
 
 export async function endOf(journal: Journal): Promise<CommandResult> {
-  const { id, clusterId, memberId, replacedDir, node, state, manifestsDir, leftOut = [] } = journal.content;
+  const { id, clusterId, memberId, replacedDir, node, state, manifestsDir, leftOut = [], unread } = journal.content;
   const old = await oldData(node.member, replacedDir);
   const data = {
     ...{ id, clusterId, memberId, state, journal: journal.folder, alreadyRestored: false },
@@ -348,7 +353,7 @@ export async function endOf(journal: Journal): Promise<CommandResult> {
     `  ${dataDir}/member has the restored data; ${oldDataText(old)}`,
     `  manifests were moved out of ${manifestsDir} and back; the journal is in ${journal.folder}`,
     '  now: systemctl restart kubelet; then: etcd-agent restore control-plane --check',
-    ...leftOutNotes(leftOut).map((note) => `  ${note}`),
+    ...leftOutNotes(leftOut, unread).map((note) => `  ${note}`),
   ];
   return { exitCode: 0, text: lines.join('\n'), data };
 }

@@ -39,7 +39,13 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
     const image = settings.text('image');
     const { members, ofSnapshot } = checked;
     const { signal } = context;
-    const { leftOut } = await leftOutOf({ member: node.member, manifest, ofSnapshot, restored: members, signal });
+    const { leftOut, unread } = await leftOutOf({
+      member: node.member,
+      manifest,
+      ofSnapshot,
+      restored: members,
+      signal,
+    });
     const { flags, ...again } = flagsAgain(settings);
     const { bump, token } = bumpAndToken(request, checked, true);
     const initialCluster = initialClusterOf(members);
@@ -54,7 +60,7 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
         ...notesOf(request),
         ...quotaNotes(node.member, manifest),
         ...switchNotes(manifest.id, checked, true),
-        ...leftOutNotes(leftOut),
+        ...leftOutNotes(leftOut, unread),
       ],
       id: manifest.id,
       createdAt: manifest.createdAt,

@@ -144,6 +144,7 @@ async function servedOf(
   const own = member.listenClientUrls.map(reachable);
   const others = (restored.manifest.members ?? []).flatMap(({ clientUrls }) => clientUrls);
   const data = await dataRevision(member);
+  // What cannot be read is asked about, whether it began later or not.
   const began = await beganAfter(member, new Date(timeOf(restored))).catch(() => false);
   const [ofOwn, ofOthers] = await Promise.all(
     [own, others.filter((url) => !member.clientUrls.includes(url))].map((urls) =>

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
+import { entryOf, silentEntry } from '../../../test/support/entry-of.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import type { WholeEntry } from '../../backup/catalog/catalog.ts';
 import { type DataDirRequest, MARKER } from '../../backup/restore/restore-marker.ts';
@@ -17,7 +18,7 @@ const lists = { cluster: 'orders', readNoted: none, readLost: none, readUnfinish
 test('if the notes cannot be read, a single member uses the data here, and several members are refused', async () => {
   const place = await mkdtemp(join(tmpdir(), 'bump-'));
   const manifest = manifestOf(Buffer.from('x'));
-  const entry = { id: manifest.id, manifest, objects: [], restoredAs: [] } as unknown as WholeEntry;
+  const entry: WholeEntry = entryOf(manifest);
   const readAnswering = () => Promise.reject(new Error('the network is down'));
   const opened = { store: new FilesystemStore({ path: place }), readAnswering, ...lists } as unknown as OpenedStore;
   const warnings: string[] = [];
@@ -51,7 +52,7 @@ test('if the notes cannot be read and data is here, the number is asked for, eve
     createdAt: new Date().toISOString(),
     content: { revision: 10 },
   });
-  const entry = { id: manifest.id, manifest, objects: [], restoredAs: [] } as unknown as WholeEntry;
+  const entry: WholeEntry = entryOf(manifest);
   const highest = {
     ...entry,
     id: 'b',
@@ -82,16 +83,9 @@ test('if the notes cannot be read and data is here, the number is asked for, eve
 });
 
 describe('one object that the store does not give out', () => {
-  const entryOf = (id: string, createdAt: string, more: object = {}) =>
-    ({
-      id,
-      manifestKey: `orders/${id}.json`,
-      manifest: manifestOf(Buffer.from(id), undefined, { id, createdAt }),
-      objects: [],
-      restoredAs: [],
-      ...more,
-    }) as unknown as WholeEntry;
-  const early = entryOf('a', '2026-01-01T00:00:00.000Z');
+  const entry = (id: string, createdAt: string, more: object = {}): WholeEntry =>
+    entryOf(manifestOf(Buffer.from(id), undefined, { id, createdAt }), more);
+  const early = entry('a', '2026-01-01T00:00:00.000Z');
   const bump = async (entries: readonly object[], request: Partial<DataDirRequest> = {}, several = false) => {
     const place = await mkdtemp(join(tmpdir(), 'bump-'));
     const store = new FilesystemStore({ path: place });
@@ -108,7 +102,7 @@ describe('one object that the store does not give out', () => {
     );
   };
   const away = {
-    ...entryOf('b', '2026-01-02T00:00:00.000Z'),
+    ...entry('b', '2026-01-02T00:00:00.000Z'),
     manifest: undefined,
     unread: 'unreachable',
     problem: '503',
@@ -126,7 +120,7 @@ describe('one object that the store does not give out', () => {
   });
 
   test('that names a revision that no etcd reaches is asked about too', async () => {
-    const lie = entryOf('b', '2026-01-02T00:00:00.000Z');
+    const lie = entry('b', '2026-01-02T00:00:00.000Z');
     Object.assign(lie.manifest.content, { revision: Number.MAX_SAFE_INTEGER });
     await expect(bump([early, lie])).rejects.toThrow(
       /b was taken later, and its manifest names revision 9007199254740991/,
@@ -141,7 +135,7 @@ test('a note that hangs leaves what the other notes know', async () => {
   const note = (name: string) => ({ key: `orders/${name}.json`, size: 2, modified: new Date() });
   const manifest = manifestOf(Buffer.from('x'), undefined, { content: { revision: 10 } });
   const objects = [note('a.restored-c1'), note('a.restored-c2')];
-  const entry = { id: manifest.id, manifestKey: 'a', manifest, objects, restoredAs: [] } as unknown as WholeEntry;
+  const entry: WholeEntry = entryOf(manifest, { manifestKey: 'a', objects });
   await mkdir(join(place, 'orders'));
   await writeFile(join(place, objects[0]!.key), JSON.stringify({ revision: 5e9 }));
   const store = new FilesystemStore({ path: place });
@@ -177,17 +171,8 @@ describe('into an empty directory, what is unknown counts as a step, and a warni
   const guess = (what: string) =>
     `the highest revision that was served is a guess: ${what}; after the restore, restart clients that keep a cache`;
   const manifest = manifestOf(Buffer.from('x'), undefined, { content: { revision: 7 } });
-  const restored = {
-    id: manifest.id,
-    manifestKey: 'a',
-    manifest,
-    objects: [],
-    restoredAs: [],
-  } as unknown as WholeEntry;
-  const later = {
-    ...{ id: 'etcd-snapshot-20261122-023807-3f9c2a', manifestKey: 'b', objects: [], restoredAs: [] },
-    ...{ unread: 'unreachable', problem: '503' },
-  };
+  const restored: WholeEntry = entryOf(manifest, { manifestKey: 'a' });
+  const later = silentEntry('etcd-snapshot-20261122-023807-3f9c2a', '503');
   const one = { initialCluster: 'a=http://a:1' };
   const two = { initialCluster: 'a=http://a:1,b=http://b:1', initialClusterToken: 't' };
   const bump = async (entries: readonly object[], members: Partial<DataDirRequest> = one, more: object = {}) => {

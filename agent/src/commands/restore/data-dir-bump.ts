@@ -22,6 +22,7 @@ import {
 } from '../../control-plane/state/served-revisions.ts';
 import { idsOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { unlessGone } from '../../lib/files/directories.ts';
 import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -243,14 +244,17 @@ async function servedIn(
 
 /** Reads the data directory, and the directories that earlier restores have renamed. */
 async function servedHere(dataDir: string, taken: Date): Promise<{ here: Seen[]; own: OwnRestore[] }> {
-  const names = await readdir(dirname(dataDir)).catch((): string[] => []);
+  const names = (await unlessGone(readdir(dirname(dataDir)))) ?? [];
   const replaced = names.filter((name) => name.startsWith(`${basename(dataDir)}.replaced-`));
   const here: Seen[] = [];
   const own: OwnRestore[] = [];
   for (const directory of [dataDir, ...replaced.map((name) => join(dirname(dataDir), name))]) {
     const found = await dataRevision({ dataDir: directory });
     const isFresh = await beganAfter({ dataDir: directory }, taken).catch(() => false);
-    if (found) here.push({ ...found, isFresh, where: `the data in ${directory}` });
+    // The restore that moved data aside has already begun beyond what they may have served.
+    const unread = directory === dataDir ? found?.unread : undefined;
+    if (found) here.push({ ...found, unread, isFresh, where: `the data in ${directory}` });
+    // The data themselves are asked, too, and `--again` replaces a marker that cannot be read.
     const marker = await readMarker(directory).catch(() => undefined);
     if (marker) own.push(...restoreOf(marker));
   }

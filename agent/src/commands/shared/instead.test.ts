@@ -1,3 +1,4 @@
+import { entryOf, silentEntry } from '../../../test/support/entry-of.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import type { Entry } from '../../backup/catalog/catalog.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -6,38 +7,34 @@ import type { OpenedStore } from './opened-store.ts';
 
 const day = 86_400_000;
 const now = Date.parse('2026-11-21T00:00:00Z');
-const entryOf = (id: string, age: number): Entry => {
+const aged = (id: string, age: number): Entry => {
   const manifest = manifestOf(Buffer.from(id), undefined, { id, createdAt: new Date(now - age).toISOString() });
-  return { id, manifestKey: `orders/${id}.json`, manifest, pinned: false, restoredAs: [], objects: [] };
+  return entryOf(manifest);
 };
-const silentOf = (id: string): Entry => ({
-  ...{ id, manifestKey: `orders/${id}.json`, pinned: false, restoredAs: [], objects: [] },
-  ...{ problem: 'its manifest cannot be read', unread: 'unreachable' },
-});
 
 const suggested = (entries: readonly Entry[], clock: Date | undefined = new Date(now)) => {
   const store = { url: 'file:///x', now: async () => clock };
   const opened = { cluster: 'orders', store, readAnswering: async () => entries } as unknown as OpenedStore;
   const context = { settings: { text: () => undefined } } as unknown as CommandContext;
-  return another(entryOf('damaged', 0), opened, context);
+  return another(aged('damaged', 0), opened, context);
 };
 
 test('the suggestion is only called the newest if every newer snapshot is known', async () => {
-  const older = entryOf('older', 2 * day);
+  const older = aged('older', 2 * day);
   expect(await suggested([older])).toBe(
     'name another snapshot, for example older, the newest other one that is verified',
   );
-  expect(await suggested([older, silentOf('etcd-snapshot-20261101-000000-aaaaaa')])).toMatch(
+  expect(await suggested([older, silentEntry('etcd-snapshot-20261101-000000-aaaaaa')])).toMatch(
     /, the newest other one that is verified$/,
   );
-  expect(await suggested([older, silentOf('etcd-snapshot-20261120-000000-aaaaaa')])).toBe(
+  expect(await suggested([older, silentEntry('etcd-snapshot-20261120-000000-aaaaaa')])).toBe(
     'name another snapshot, for example older, the newest other verified one that the store gives out now',
   );
 });
 
 test('a snapshot is in the future by both clocks, that of the store and ours', async () => {
   const ahead = (days: number) => new Date(Date.now() + days * day);
-  const entries = [entryOf('newer', now - ahead(1).getTime()), entryOf('older', day)];
+  const entries = [aged('newer', now - ahead(1).getTime()), aged('older', day)];
   for (const theirs of [ahead(0), ahead(-2)]) expect(await suggested(entries, theirs)).toMatch(/for example older,/);
   expect(await suggested(entries, ahead(2))).toMatch(/for example newer,/);
 });

@@ -23,6 +23,7 @@ export async function storeRequest(settings: Settings): Promise<Omit<StoreReques
     request: settings.text('request') || undefined,
     restoredFrom: settings.restoredFrom(),
     force: settings.flag('force'),
+    keep: await settings.keep(),
     sweepAge: settings.duration('sweepAge', '--sweep-age') ?? 86_400_000,
     scratch: settings.scratch,
     etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),

@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { usageError } from '../../lib/errors.ts';
+import { ifThere } from '../../lib/files/file-faults.ts';
 import { needSamePort, portOf } from './local-address.ts';
 import { API_MANIFESTS } from './manifests.ts';
 import type { MemberFlags } from './member-flags.ts';
@@ -20,7 +21,7 @@ interface Node {
  * starts a copy as soon as the first one is moved out.
  */
 export async function refuseCopies(node: Node, manifestsDir: string): Promise<void> {
-  const names = await readdir(manifestsDir).catch((): string[] => []);
+  const names = (await ifThere(manifestsDir, readdir(manifestsDir), 'it may hold copies of manifests; check it')) ?? [];
   for (const name of names) {
     // The kubelet ignores names that begin with a dot.
     if (name.startsWith('.') || [ETCD_MANIFEST, ...API_MANIFESTS].includes(name)) continue;
@@ -61,6 +62,7 @@ const names = (text: string, what: string, more: RegExp): boolean =>
 
 const urlsOf = ({ listenClientUrls, listenPeerUrls }: Places): string[] => [...listenClientUrls, ...listenPeerUrls];
 
+/** What cannot be read or parsed here starts nothing: the kubelet reads the same file. */
 const defines = (file: string, container: string): Promise<boolean> =>
   readStaticPod(file, container).then(
     () => true,

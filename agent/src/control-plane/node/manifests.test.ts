@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { moveManifests } from './manifests.ts';
+import { manifestsIn, moveManifests } from './manifests.ts';
 
 const NAMES = ['etcd.yaml', 'kube-apiserver.yaml'];
 /** A file system of its own on Linux. */
@@ -36,4 +36,11 @@ test('a manifest is never moved over another one', async () => {
   await writeFile(join(journal, 'etcd.yaml'), 'of someone else');
   await expect(moveManifests(NAMES, manifests, journal)).rejects.toThrow(/etcd.yaml both exist/);
   expect(await readFile(join(manifests, 'etcd.yaml'), 'utf8')).toBe('etcd.yaml');
+});
+
+test('a folder that cannot be read is not one without manifests', async () => {
+  const folder = join(journal, 'folder');
+  expect(await manifestsIn(folder)).toEqual([]);
+  await symlink('folder', folder);
+  await expect(manifestsIn(folder)).rejects.toThrow(/folder cannot be read \(.*ELOOP/);
 });

@@ -1,7 +1,8 @@
 import { copyFile, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
-import { sync } from '../../lib/files/directories.ts';
+import { sync, unlessGone } from '../../lib/files/directories.ts';
+import { ifThere } from '../../lib/files/file-faults.ts';
 import { ETCD_MANIFEST } from './node.ts';
 
 export const API_SERVER_MANIFEST = 'kube-apiserver.yaml';
@@ -11,14 +12,10 @@ const CLIENTS = ['kube-controller-manager.yaml', 'kube-scheduler.yaml'];
 const ALL = [...CLIENTS, API_SERVER_MANIFEST, ETCD_MANIFEST];
 export const API_MANIFESTS = [API_SERVER_MANIFEST, ...CLIENTS];
 
-const isThere = (file: string) =>
-  stat(file).then(
-    () => true,
-    () => false,
-  );
+const isThere = async (file: string) => (await unlessGone(stat(file))) !== undefined;
 
 export async function manifestsIn(directory: string): Promise<string[]> {
-  const files = await readdir(directory).catch((): string[] => []);
+  const files = (await ifThere(directory, readdir(directory), 'it may hold manifests; check it')) ?? [];
   return ALL.filter((name) => files.includes(name));
 }
 

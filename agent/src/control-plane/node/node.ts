@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { AgentError, messageOf, usageError } from '../../lib/errors.ts';
-import { readFault } from '../../lib/files/file-faults.ts';
+import { ifThere, readFault } from '../../lib/files/file-faults.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import { type EtcdFlags, effectiveFlags, flagsOfArguments } from './etcd-flags.ts';
 import { addressesOf, isOwn } from './local-address.ts';
@@ -75,7 +75,7 @@ export async function readNode(sources: NodeSources): Promise<EtcdNode> {
   if (configFile) {
     return outside(configFile, await flagsOf([`--config-file=${configFile}`], {}, '--etcd-config-file'), sources);
   }
-  const files = await readdir(manifestsDir).catch(() => undefined);
+  const files = await ifThere(manifestsDir, readdir(manifestsDir), 'it may hold the manifest of etcd; check it');
   if (!files?.includes(ETCD_MANIFEST)) return fromProcess(sources);
   const node = await fromStaticPod(join(manifestsDir, ETCD_MANIFEST));
   const places = [node.member.dataDir, node.dataDir].map((path) => resolve('/', path));

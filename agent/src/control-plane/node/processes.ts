@@ -1,6 +1,7 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { ifThere } from '../../lib/files/file-faults.ts';
 import { type EtcdFlags, effectiveFlags, etcdUrls, flagsOfArguments } from './etcd-flags.ts';
 import { addressesOf, isLoopback, reaches } from './local-address.ts';
 import type { MemberFlags } from './member-flags.ts';
@@ -14,14 +15,14 @@ export interface Process {
 
 /** Finds all processes whose program has this base name. */
 export async function processesNamed(name: string, proc = '/proc'): Promise<Process[]> {
-  const entries = await readdir(proc).catch(() => []);
+  const entries = (await ifThere(proc, readdir(proc), 'so it is not known what runs')) ?? [];
   const pids = entries.filter((entry) => /^\d+$/.test(entry)).map(Number);
   const found = await Promise.all(pids.map((pid) => readProcess(pid, proc)));
   return found.filter((each) => each !== undefined).filter(({ program }) => basename(program) === name);
 }
 
 async function readProcess(pid: number, proc: string): Promise<Process | undefined> {
-  // Empty for a kernel thread and for a zombie.
+  // Empty for a kernel thread and for a zombie. It cannot be read of a process that has ended meanwhile.
   const line = await readFile(`${proc}/${pid}/cmdline`, 'utf8').catch(() => '');
   const [program, ...args] = line.replace(/\0$/, '').split('\0');
   return program ? { pid, program, args } : undefined;

@@ -65,3 +65,13 @@ test.each(['', '{"schema":', 'null'])('a journal with the content %j is refused 
 test('a stamp is in UTC', () => {
   expect(stampOf(new Date('2026-11-22T03:15:00.000Z'))).toBe('20261122-031500');
 });
+
+test('a journal that cannot be read is not one that has ended', async () => {
+  const journal = await Journal.begin(parent, content('a'));
+  await rm(join(journal.folder, 'journal.json'));
+  await mkdir(join(journal.folder, 'journal.json'));
+  await expect(Journal.newest(parent)).rejects.toMatchObject({
+    exitCode: 40,
+    message: expect.stringMatching(/journal\.json cannot be read \(EISDIR\)/),
+  });
+});

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { sync } from '../../lib/files/directories.ts';
-import { cannotWrite } from '../../lib/files/file-faults.ts';
+import { cannotWrite, ifThere } from '../../lib/files/file-faults.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
 import type { EtcdNode } from '../node/node.ts';
 import type { Prepared } from './prepare.ts';
@@ -96,7 +96,9 @@ export class Journal {
 }
 
 async function foldersIn(parent: string): Promise<string[]> {
-  const names = (await readdir(parent).catch((): string[] => [])).filter((name) => name.startsWith(PREFIX));
+  const names = ((await ifThere(parent, readdir(parent), 'it holds the journals of restores; check it')) ?? []).filter(
+    (name) => name.startsWith(PREFIX),
+  );
   return names
     .sort()
     .reverse()
@@ -122,7 +124,8 @@ async function newFolder(parent: string, name: string): Promise<string> {
 
 async function readContent(folder: string): Promise<JournalContent | undefined> {
   const file = join(folder, FILE);
-  const text = await readFile(file, 'utf8').catch(() => undefined);
+  const so = `if its restore has ended, move ${folder} elsewhere`;
+  const text = await ifThere(file, readFile(file, 'utf8'), so);
   if (text === undefined) return undefined;
   const content = parsed(text);
   if (!content) {

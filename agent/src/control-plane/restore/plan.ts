@@ -2,8 +2,8 @@ import { dirname } from 'node:path';
 import { CONTROL, quoted } from '../../lib/quoted.ts';
 import { hostOf } from '../node/local-address.ts';
 import type { EtcdNode } from '../node/node.ts';
-import { type LeftOut, titleOf } from '../state/members-left-out.ts';
-import type { SnapshotMember } from '../state/snapshot-members.ts';
+import type { LeftOut } from '../state/members-left-out.ts';
+import { type SnapshotMember, titleOf } from '../state/snapshot-members.ts';
 import { startCommand } from './restore.ts';
 import { stopCommand } from './stop-node.ts';
 

@@ -12,7 +12,7 @@ import { ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { EtcdNode } from '../node/node.ts';
 import type { RestoreNote, Seen } from '../state/served-revisions.ts';
-import { bumpAndToken, fetchChecked, type PrepareRequest } from './prepare.ts';
+import { bumpAndToken, fetchChecked, type PrepareRequest, readPrepared, refuseSameCluster } from './prepare.ts';
 
 test('a snapshot with authentication enabled is reported', async () => {
   const root = await mkdtemp(join(tmpdir(), 'prepare-'));
@@ -78,4 +78,27 @@ describe('a token that has already made a cluster', () => {
     expect(bumpWith({ notes: [{ clusterId: 'f00' }] }).bump).toBe(2e9);
     expect(bumpWith({ notes: [{ part: 'begun' }] }, 2e9, urls.slice(0, 1)).bump).toBe(2e9);
   });
+});
+
+test('prepared data that cannot be read are not missing', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'prepared-'));
+  expect(await readPrepared(dataDir)).toBeUndefined();
+  await mkdir(join(dataDir, 'member.partial'));
+  await writeFile(join(dataDir, 'member.partial', 'ready.json'), '{"id":');
+  await expect(readPrepared(dataDir)).rejects.toMatchObject({
+    exitCode: ExitCode.refused,
+    message: expect.stringMatching(/ready\.json cannot be read .*; .*member\.partial/),
+  });
+  await rm(dataDir, { recursive: true });
+});
+
+test('the restore beside a damaged log still says of which cluster the data are', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'same-'));
+  const same = () => refuseSameCluster({ member: { dataDir } } as EtcdNode, 'c1');
+  await mkdir(join(dataDir, 'member/wal'), { recursive: true });
+  await writeFile(join(dataDir, 'member/wal/0.wal'), Buffer.alloc(100));
+  await same();
+  await writeFile(join(dataDir, 'member', 'etcd-agent-restore.json'), '{"id":"a","token":"t","clusterId":"c1"}');
+  await expect(same()).rejects.toThrow(/holds the cluster c1/);
+  await rm(dataDir, { recursive: true });
 });

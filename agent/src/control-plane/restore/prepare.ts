@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmod, chown, mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import type { ReadOptions } from '../../backup/payload/read-payload.ts';
@@ -14,11 +14,20 @@ import { walIdentity } from '../../etcd/offline/wal.ts';
 import { walState } from '../../etcd/offline/wal-state.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
-import { cannotWrite } from '../../lib/files/file-faults.ts';
+import { cannotWrite, ifThere } from '../../lib/files/file-faults.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
 import { namingStore } from '../../lib/limits/run-limit.ts';
 import type { Store } from '../../store/store.ts';
-import { MARKER, type Marker, memberDir, type Owner, partialDir, setOwner } from '../node/data-directory.ts';
+import {
+  MARKER,
+  type Marker,
+  memberDir,
+  type Owner,
+  partialDir,
+  readDocument,
+  readMarker,
+  setOwner,
+} from '../node/data-directory.ts';
 import type { EtcdNode } from '../node/node.ts';
 import { type BumpRequest, bumpOf } from '../state/bump.ts';
 import { type LeftOut, leftOutOf, refuseAlive } from '../state/members-left-out.ts';
@@ -53,6 +62,8 @@ export interface Prepared {
   readonly leftOut?: readonly LeftOut[];
   /** Cluster ids that count as the old cluster at the addresses of these members. */
   readonly oldIds?: readonly string[];
+  /** Why the old data, which may list further members, were not read. */
+  readonly unread?: string;
   readonly clusterId: string;
   readonly memberId: string;
   /** First revision of the restored cluster. */
@@ -125,20 +136,18 @@ function refuseOtherData(
 }
 
 /** Reads the member that a previous, killed run has completed, if there is one. The caller compares its snapshot and settings. */
-export async function readPrepared(dataDir: string): Promise<Prepared | undefined> {
-  try {
-    return JSON.parse(await readFile(join(partialDir(dataDir), READY), 'utf8'));
-  } catch {
-    return undefined;
-  }
-}
+export const readPrepared = (dataDir: string): Promise<Prepared | undefined> =>
+  readDocument(
+    join(partialDir(dataDir), READY),
+    `so it is not known what a killed run has prepared; remove ${partialDir(dataDir)}, which no etcd has used`,
+  );
 
 /** Fetches and verifies the snapshot, and builds the new member from it. etcd may keep running. A failure leaves nothing behind. */
 export async function prepare(request: PrepareRequest): Promise<Prepared> {
   const { dataDir } = request.node.member;
   const partial = partialDir(dataDir);
   await refuseWithoutRoom(request.node.member, request.manifest.content.sizeBytes);
-  const hadDirectory = await stat(dataDir).catch(() => undefined);
+  const hadDirectory = await ifThere(dataDir, stat(dataDir), 'check it');
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
     await rm(partial, { recursive: true, force: true });
@@ -180,13 +189,14 @@ async function make(request: PrepareRequest, partial: string): Promise<Prepared>
   if (node.member.walDir) await stageLog(member, node.member.walDir, owner);
   const { clusterId } = identity;
   const { signal } = request.read;
-  const { leftOut, oldIds } = await leftOutOf({
+  const { leftOut, oldIds, unread } = await leftOutOf({
     ...{ member: node.member, manifest, ofSnapshot, restored: members, clusterId },
     ...(signal && { signal }),
   });
   refuseAlive(manifest.id, leftOut);
   const others = otherPeers([...members, ...leftOut], node);
-  const made = { id: manifest.id, sha256, token, bump, initialCluster, others, leftOut, oldIds, commit };
+  const found = { leftOut, oldIds, ...(unread !== undefined && { unread }) };
+  const made = { id: manifest.id, sha256, token, bump, initialCluster, others, ...found, commit };
   const { corruptAlarm, noSpaceAlarm } = checked;
   const prepared: Prepared = { ...made, revision: revision + bump, ...identity, corruptAlarm, noSpaceAlarm };
   await replaceFile(join(partial, READY), `${JSON.stringify(prepared)}\n`);
@@ -269,8 +279,10 @@ async function restore(
 }
 
 /** Refuses the cluster id of the old data: with the same id an old member could join. */
-async function refuseSameCluster({ member }: EtcdNode, clusterId: string): Promise<void> {
-  const old = await walIdentity(member.dataDir, member.walDir).catch(() => undefined);
+export async function refuseSameCluster({ member }: EtcdNode, clusterId: string): Promise<void> {
+  // A restore has left a marker beside a log that is damaged now.
+  const inLog = await walIdentity(member.dataDir, member.walDir).catch(() => undefined);
+  const old = inLog ?? (await readMarker(memberDir(member.dataDir)));
   if (old?.clusterId !== clusterId) return;
   throw new AgentError(
     ExitCode.refused,
@@ -280,7 +292,7 @@ async function refuseSameCluster({ member }: EtcdNode, clusterId: string): Promi
 
 /** Applies owner and mode of the old data. Without old data: the owner of the pod or process, otherwise of the data directory. */
 async function applyOldOwner(member: string, { member: { dataDir }, uid, gid }: EtcdNode): Promise<Owner> {
-  const old = await stat(memberDir(dataDir)).catch(() => undefined);
+  const old = await ifThere(memberDir(dataDir), stat(memberDir(dataDir)), 'so its owner is not known; check it');
   const owner = old ?? (uid === undefined ? await stat(dataDir) : { uid, gid: gid ?? uid });
   if (old) await chmod(member, old.mode & 0o7777);
   await setOwner(member, owner);

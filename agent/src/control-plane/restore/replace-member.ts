@@ -2,15 +2,13 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { sync } from '../../lib/files/directories.ts';
+import { ifThere } from '../../lib/files/file-faults.ts';
 import { type Marker, memberDir, partialDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 import { discardLog, putLogBack, replacedLogDir, replaceLog } from './wal-dir.ts';
 
-export const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
+export const exists = async (path: string): Promise<boolean> =>
+  (await ifThere(path, stat(path), 'so it is not known what is there; check it')) !== undefined;
 
 type Directories = Pick<MemberFlags, 'dataDir' | 'walDir'>;
 

@@ -14,11 +14,13 @@ let root: string;
 let server: Server;
 let url: string;
 /** Cluster id and members that the etcd reports. */
-let etcd: { clusterId: string; peerURLs: string[] };
+let etcd: { clusterId: string; peerURLs: string[]; others?: object[] };
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'restore-'));
   server = createServer((_, response) => {
-    response.setHeader('x-etcd-cluster-id', etcd.clusterId).end(JSON.stringify([{ peerURLs: etcd.peerURLs }]));
+    response
+      .setHeader('x-etcd-cluster-id', etcd.clusterId)
+      .end(JSON.stringify([{ peerURLs: etcd.peerURLs }, ...(etcd.others ?? [])]));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -106,4 +108,61 @@ test('a restore that has moved nothing is undone, although nothing can be moved'
   await rm(journal.manifests, { recursive: true });
   await undo(journal, { progress: { phase: () => {} } } as unknown as RestoreContext);
   expect([journal.content.state, await readdir(manifestsDir)]).toEqual(['undone', ['etcd.yaml']]);
+});
+
+test('a restore is not undone if its log does not say whether it has served', async () => {
+  const dataDir = join(root, 'data');
+  const member = join(dataDir, 'member');
+  await mkdir(member, { recursive: true });
+  await writeFile(join(member, 'etcd-agent-restore.json'), '{"id":"snap","token":"t"}');
+  await mkdir(join(member, 'wal', '0.wal'), { recursive: true });
+  const journal = await Journal.begin(root, {
+    ...{ schema: 'cdk8s-etcd/control-plane-restore/v1', state: 'replaced', startedAt: '2026-11-22T01:00:00Z' },
+    ...{ id: 'snap', token: 't', commit: 5, manifestsDir: join(root, 'manifests') },
+    ...{ replacedDir: join(dataDir, 'member.replaced-1'), clusterId: 'new' },
+    node: {
+      kind: 'process',
+      dataDir,
+      member: { dataDir, clientUrls: [], metricsUrls: [], listenClientUrls: [], listenPeerUrls: [] },
+    },
+  } as unknown as JournalContent);
+  const context = { limit: 0, signal: new AbortController().signal, log: { warn: () => {} } };
+  await expect(
+    undo(journal, { ...context, progress: { phase: () => {} } } as unknown as RestoreContext),
+  ).rejects.toThrow(/wal cannot be read \(EISDIR.*not known whether the restored member has served/);
+  expect(journal.content.state).toBe('replaced');
+  expect(await readdir(dataDir)).toEqual(['member']);
+});
+
+describe('an etcd that was started on the restored data', () => {
+  const started = async (initialCluster: string) => {
+    const member = { dataDir: root, clientUrls: [], metricsUrls: [url], listenClientUrls: [], listenPeerUrls: [url] };
+    const journal = await Journal.begin(root, {
+      ...{ schema: 'cdk8s-etcd/control-plane-restore/v1', state: 'starting', startedAt: '2026-11-22T01:00:00Z' },
+      ...{ id: 'snap', clusterId: 'new', initialCluster, others: [], manifestsDir: join(root, 'manifests') },
+      node: { kind: 'process', dataDir: root, member: { ...member, peerTls: {}, clientTls: {} } },
+    } as unknown as JournalContent);
+    await continueRestore(journal, 'served', {
+      ...{ limit: 0, signal: new AbortController().signal },
+      ...{ log: { warn: () => {} }, progress: { phase: () => {} } },
+    } as unknown as RestoreContext);
+    return journal.content.state;
+  };
+
+  test('serves if it lists the members that were restored', async () => {
+    etcd = { clusterId: 'new', peerURLs: [`${url}/`] };
+    expect(await started(`cp1=${url}`)).toBe('served');
+  });
+
+  test('is not done with if it lists too few members', async () => {
+    etcd = { clusterId: 'new', peerURLs: [url] };
+    await expect(started(`cp1=${url},cp2=http://10.0.0.2:2380`)).rejects.toThrow(
+      /does not list cp2 \(10\.0\.0\.2\), which was restored/,
+    );
+  });
+
+  test('is not done with if it lists another one', async () => {
+    etcd = { clusterId: 'new', peerURLs: [url], others: [{ name: 'late', peerURLs: [CP1] }] };
+    await expect(started(`cp1=${url}`)).rejects.toThrow(/lists late \(10\.0\.0\.1\), which was not restored/);
+  });
 });

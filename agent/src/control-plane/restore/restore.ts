@@ -3,8 +3,16 @@ import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveManifests } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
-import { apiServerOf, apiServerTrouble, etcdTrouble, otherCluster, serveTrouble } from '../state/health.ts';
-import { blocksRestore, titleOf } from '../state/members-left-out.ts';
+import {
+  apiServerOf,
+  apiServerTrouble,
+  etcdTrouble,
+  memberTrouble,
+  otherCluster,
+  serveTrouble,
+} from '../state/health.ts';
+import { blocksRestore } from '../state/members-left-out.ts';
+import { parseInitialCluster, titleOf } from '../state/snapshot-members.ts';
 import { stillRunning } from '../state/still-running.ts';
 import { clearAlarms, makeRoom } from './alarms.ts';
 import type { Journal, JournalContent, State } from './journal.ts';
@@ -91,16 +99,21 @@ async function startEtcd(journal: Journal, context: RestoreContext): Promise<Sta
   if (node.kind !== 'static-pod' && (await etcdTrouble(node.member))) {
     context.log.warn(`start etcd now, because the agent does not: ${startCommand(node.kind)}`);
   }
-  const reason = await waitUntilServing(journal, context);
+  const restored = parseInitialCluster(journal.content.initialCluster);
+  const reason = await waitUntilServing(journal, context, () => memberTrouble(node.member, restored));
   if (reason !== undefined) throw timedOut(`${reason}; ${await whatToDo(journal.content)}`);
   await journal.set({ servedAt: new Date().toISOString() });
   return 'served';
 }
 
-const waitUntilServing = ({ content }: Journal, context: RestoreContext): Promise<string | undefined> => {
+const waitUntilServing = (
+  { content }: Journal,
+  context: RestoreContext,
+  more: () => Promise<string | undefined> = async () => undefined,
+): Promise<string | undefined> => {
   const { node, clusterId } = content;
   const clear = () => clearAlarms(node, content, context.log);
-  const check = async () => (await serveTrouble(node.member, clusterId, clear)) ?? makeRoom(node);
+  const check = async () => (await serveTrouble(node.member, clusterId, clear)) ?? (await more()) ?? makeRoom(node);
   return waitUntilClear(check, context);
 };
 

@@ -76,6 +76,7 @@ function ending(
 }
 
 async function startedBy(manifest: string, { node }: Pick<JournalContent, 'node'>): Promise<Process[]> {
+  // Without its manifest nothing is ended, and the wait says what still runs.
   const pod = await readStaticPod(manifest, basename(manifest, '.yaml')).catch(() => undefined);
   if (!pod) return [];
   return basename(manifest) === ETCD_MANIFEST ? etcdStartedBy(pod, node) : processesOf(pod);

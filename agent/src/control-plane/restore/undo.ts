@@ -1,5 +1,7 @@
+import { walDirectory } from '../../etcd/offline/wal.ts';
 import { walState } from '../../etcd/offline/wal-state.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { cannotRead } from '../../lib/files/file-faults.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
 import { manifestsIn, moveManifests } from '../node/manifests.ts';
 import { serveTrouble } from '../state/health.ts';
@@ -41,8 +43,16 @@ async function isInPlace({ content: { node, id, token } }: Journal): Promise<boo
 }
 
 /** A member without a quorum commits nothing beyond the restored entries. */
-async function hasServed({ content: { node, commit } }: Journal): Promise<boolean> {
-  const state = await walState(node.member.dataDir, node.member.walDir).catch(() => undefined);
+async function hasServed({ content: { node, commit, replacedDir } }: Journal): Promise<boolean> {
+  const { dataDir, walDir = walDirectory(dataDir) } = node.member;
+  const state = await walState(dataDir, walDir).catch(async (error) => {
+    const old = oldDataText(await oldData(node.member, replacedDir));
+    throw cannotRead(
+      walDir,
+      error,
+      `so it is not known whether the restored member has served; nothing was undone, and ${old}`,
+    );
+  });
   return (state?.commit ?? 0) > commit;
 }
 

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { entryOf } from '../../../test/support/entry-of.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { refuseOtherCluster } from './cluster-lineage.ts';
@@ -12,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => rm(dataDir, { recursive: true }));
 
 const manifest = manifestOf(Buffer.alloc(64));
-const entry = { id: manifest.id, manifestKey: '', manifest, pinned: false, restoredAs: [], objects: [] };
+const entry = entryOf(manifest);
 const refuse = (restoredFrom?: string) => refuseOtherCluster(manifest, [entry], { dataDir }, { restoredFrom });
 
 test('nothing is refused where there are no data', async () => {

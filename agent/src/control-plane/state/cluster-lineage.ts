@@ -1,9 +1,8 @@
-import { readdir } from 'node:fs/promises';
 import type { Entry } from '../../backup/catalog/catalog.ts';
 import { lineageOf, restoredFromIt } from '../../backup/catalog/identity/lineage.ts';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
-import { walDirectory, walIdentity } from '../../etcd/offline/wal.ts';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { walIdentity } from '../../etcd/offline/wal.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 
@@ -36,12 +35,9 @@ export async function refuseOtherCluster(
   { dataDir, walDir }: Pick<MemberFlags, 'dataDir' | 'walDir'>,
   { restoredFrom, unread = silentIn(entries) }: Known = {},
 ): Promise<void> {
-  const hasLog = await readdir(walDir ?? walDirectory(dataDir)).then(
-    (names) => names.some((name) => name.endsWith('.wal')),
-    (error) => codeOf(error) !== 'ENOENT',
-  );
-  if (!hasLog) return;
-  const here = (await walIdentity(dataDir, walDir).catch(() => undefined))?.clusterId;
+  const held = await walIdentity(dataDir, walDir).catch(() => UNKNOWN);
+  if (held === undefined) return;
+  const here = typeof held === 'string' ? undefined : held.clusterId;
   const theirs = source.clusterId;
   if (theirs === here) return;
   const markedId = restoredFrom ?? (await readMarker(memberDir(dataDir)))?.id;

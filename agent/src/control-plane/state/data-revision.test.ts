@@ -49,6 +49,22 @@ test('an unreadable database reports nothing', async () => {
   await rm(dataDir, { recursive: true });
 });
 
+test('data that cannot be read have served a revision that is not known', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'data-'));
+  const [snap, wal] = ['snap', 'wal'].map((name) => join(dataDir, 'member', name)) as [string, string];
+  await mkdir(join(snap, 'db'), { recursive: true });
+  expect(await dataRevision({ dataDir })).toMatchObject({ revision: 0, unread: expect.stringContaining('EISDIR') });
+  await rm(join(snap, 'db'), { recursive: true });
+  await writeFile(join(snap, 'db'), 'damaged');
+  expect(await dataRevision({ dataDir })).toMatchObject({ unread: expect.stringMatching(/no valid meta page/) });
+  await rm(join(snap, 'db'));
+  expect(await dataRevision({ dataDir })).toBeUndefined();
+  await mkdir(wal);
+  await writeFile(join(wal, '0000000000000000-0000000000000000.wal'), Buffer.alloc(100));
+  expect(await dataRevision({ dataDir })).toMatchObject({ unread: expect.stringMatching(/no cluster id/) });
+  await rm(dataDir, { recursive: true });
+});
+
 test('data that etcd created after the snapshot in an empty directory are detected', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'data-'));
   const [past, future] = [new Date(Date.now() - 60_000), new Date(Date.now() + 60_000)];

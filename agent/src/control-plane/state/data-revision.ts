@@ -3,33 +3,47 @@ import { join } from 'node:path';
 import { backendState } from '../../etcd/offline/backend-state.ts';
 import { walDirectory, walFiles, walIdentity } from '../../etcd/offline/wal.ts';
 import { walState } from '../../etcd/offline/wal-state.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { unlessGone } from '../../lib/files/directories.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 import type { Seen } from './served-revisions.ts';
 
 export interface DataRevision {
   readonly clusterId?: string;
-  /** Upper bound of the revisions that the member has served. */
+  /** Upper bound of the revisions that the member has served, as far as its data can be read. */
   readonly revision: number;
+  /** Why the member may have served higher revisions. */
+  readonly unread?: string;
 }
 
 /**
- * Reads the highest revision that a stopped member can have served. Returns undefined if the data cannot be read. The database
- * may lag behind the log, and each entry of the log raises the revision by at most one.
+ * Reads the highest revision that a stopped member can have served. Returns undefined if there are no data. The database may lag
+ * behind the log, and each entry of the log raises the revision by at most one.
  */
 export async function dataRevision({
   dataDir,
   walDir,
 }: Pick<MemberFlags, 'dataDir' | 'walDir'>): Promise<DataRevision | undefined> {
-  try {
-    const { revision, consistentIndex } = await backendState(join(dataDir, 'member', 'snap', 'db'));
-    const log = await walState(dataDir, walDir).catch(() => undefined);
-    const clusterId = (await walIdentity(dataDir, walDir).catch(() => undefined))?.clusterId;
-    const behind = Math.max(0, (log?.lastIndex ?? 0) - consistentIndex);
-    return { ...(clusterId !== undefined && { clusterId }), revision: revision + behind };
-  } catch {
+  const unread: string[] = [];
+  const orUnread = (error: unknown) => {
+    unread.push(messageOf(error));
     return undefined;
-  }
+  };
+  const file = join(dataDir, 'member', 'snap', 'db');
+  const [database, log, identity] = await Promise.all([
+    unlessGone(backendState(file)).catch(orUnread),
+    walState(dataDir, walDir).catch(orUnread),
+    walIdentity(dataDir, walDir).catch(orUnread),
+  ]);
+  if (!database && !log && unread.length === 0) return undefined;
+  if (!database && unread.length === 0) unread.push(`${file} is gone`);
+  const behind = database && log ? Math.max(0, log.lastIndex - database.consistentIndex) : 0;
+  return {
+    ...(identity && { clusterId: identity.clusterId }),
+    revision: (database?.revision ?? 0) + behind,
+    ...(unread.length > 0 && { unread: unread.join('; ') }),
+  };
 }
 
 /** Returns true if etcd created these data after the given time in an empty directory, not by a restore. */

@@ -1,5 +1,8 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { blocksRestore, type LeftOut, leftOutNotes, leftOutOf, refuseAlive } from './members-left-out.ts';
 
 const servers: Server[] = [];
@@ -73,6 +76,20 @@ test('members that joined after the snapshot are found through members that answ
     expect.stringMatching(/^cp2 .* serves the old one: the restore is refused/),
     expect.stringMatching(/^localhost .* does not answer: remove the manifests and data/),
   ]);
+});
+
+test('old data that cannot be read may list further members', async () => {
+  const { own } = await three();
+  const dataDir = await mkdtemp(join(tmpdir(), 'left-out-'));
+  await mkdir(join(dataDir, 'member/snap/db'), { recursive: true });
+  const found = await leftOutOf({
+    member: { dataDir, listenPeerUrls: [own.url], initialPeerUrls: [], peerTls: {} },
+    manifest: { source: { clusterId: 'old' } as never, members: undefined },
+    ofSnapshot: [],
+    restored: [{ name: 'cp1', peerUrls: [own.url] }],
+  });
+  expect(leftOutNotes(found.leftOut, found.unread).at(-1)).toMatch(/EISDIR.*members that joined after the snapshot/);
+  await rm(dataDir, { recursive: true });
 });
 
 test('a member that lists this node serves its cluster, whatever the snapshot says', async () => {

@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { backendValues } from '../../etcd/offline/backend-state.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { unlessGone } from '../../lib/files/directories.ts';
 import { memberDir } from '../node/data-directory.ts';
 import { hostOf } from '../node/local-address.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 import { type PeerAnswer, peerAnswers } from './health.ts';
-import { memberOf, parseInitialCluster, type SnapshotMember } from './snapshot-members.ts';
+import { memberOf, parseInitialCluster, type SnapshotMember, titleOf } from './snapshot-members.ts';
 
 /** A member of the old cluster that is not in the restored one. */
 export interface LeftOut extends SnapshotMember {
@@ -21,6 +22,8 @@ export interface Found {
   readonly leftOut: readonly LeftOut[];
   /** Cluster ids that count as the old cluster. */
   readonly oldIds: readonly string[];
+  /** Why the old data, which may list further members, were not read. */
+  readonly unread?: string;
 }
 
 export interface LeftOutRequest {
@@ -80,7 +83,8 @@ export async function leftOutOf(request: LeftOutRequest): Promise<Found> {
     .map((each) => ({ ...each, ...alive(each) }))
     // Members that must be stopped come first. The order that etcd returns, by id, is arbitrary.
     .sort((a, b) => Number(b.isAlive) - Number(a.isAlive) || a.name.localeCompare(b.name));
-  return { leftOut, oldIds: [...ids].filter((id) => id !== undefined && id !== clusterId) as string[] };
+  const oldIds = [...ids].filter((id) => id !== undefined && id !== clusterId) as string[];
+  return { leftOut, oldIds, ...(old.unread !== undefined && { unread: old.unread }) };
 }
 
 /**
@@ -116,18 +120,24 @@ const names = (known: readonly SnapshotMember[]) => {
   return ({ members }: { members: readonly SnapshotMember[] }) => members.some(({ name }) => all.has(name));
 };
 
-/** Reads the cluster id and the members from the old data on this node. */
-async function oldMembers({
-  dataDir,
-  walDir,
-}: LeftOutRequest['member']): Promise<{ clusterId?: string; members: SnapshotMember[] }> {
+interface OldMembers {
+  readonly clusterId?: string;
+  readonly members: readonly SnapshotMember[];
+  readonly unread?: string;
+}
+
+/** Reads the cluster id and the members from the old data on this node. Damage is a reason to restore, so it stops nothing. */
+async function oldMembers({ dataDir, walDir }: LeftOutRequest['member']): Promise<OldMembers> {
+  const file = join(memberDir(dataDir), 'snap', 'db');
+  // The snapshot and what other members answer say of which cluster a member is, too.
   const identity = await walIdentity(dataDir, walDir).catch(() => undefined);
+  const own = identity ? { clusterId: identity.clusterId } : {};
   try {
-    const values = await backendValues(join(memberDir(dataDir), 'snap', 'db'), 'members');
-    const members = values.map((value) => memberOf(JSON.parse(value.toString())));
-    return { ...(identity && { clusterId: identity.clusterId }), members };
-  } catch {
-    return { ...(identity && { clusterId: identity.clusterId }), members: [] };
+    const values = await unlessGone(backendValues(file, 'members'));
+    if (!values) return { ...own, members: [], ...(identity && { unread: `${file} is gone` }) };
+    return { ...own, members: values.map((value) => memberOf(JSON.parse(value.toString()))) };
+  } catch (error) {
+    return { ...own, members: [], unread: `${file}: ${messageOf(error)}` };
   }
 }
 
@@ -143,11 +153,6 @@ function merged(members: readonly SnapshotMember[]): SnapshotMember[] {
   return found;
 }
 
-export const titleOf = ({ name, peerUrls }: SnapshotMember): string => {
-  const hosts = [...new Set(peerUrls.map(hostOf))].join(', ');
-  return name ? `${name} (${hosts})` : hosts;
-};
-
 /** Refuses while a left-out member serves the old cluster: its API server would continue next to the restored ones. */
 export function refuseAlive(id: string, leftOut: readonly LeftOut[]): void {
   const alive = leftOut.filter(({ isAlive }) => isAlive).map(titleOf);
@@ -160,14 +165,22 @@ export function refuseAlive(id: string, leftOut: readonly LeftOut[]): void {
 }
 
 /** Instructions for left-out members, one line each. */
-export const leftOutNotes = (leftOut: readonly LeftOut[]): string[] =>
-  leftOut.map((each) => {
-    const title = `${titleOf(each)} is not a member of the restored cluster`;
-    if (each.isAlive) {
-      return `${title}, and serves the old one: the restore is refused (40) until the API server and etcd are stopped there`;
-    }
-    if (each.foreign !== undefined) {
-      return `${title}; the etcd that answers there belongs to the cluster ${each.foreign}, not to the old one, and is left alone`;
-    }
-    return `${title}, and does not answer: remove the manifests and data of its etcd before it comes back`;
-  });
+export const leftOutNotes = (leftOut: readonly LeftOut[], unread?: string): string[] => [
+  ...leftOut.map(leftOutNote),
+  ...(unread === undefined
+    ? []
+    : [
+        `The old data cannot be read (${unread}), so members that joined after the snapshot and do not answer are not known: before they come back, remove the manifests and data of their etcd`,
+      ]),
+];
+
+function leftOutNote(each: LeftOut): string {
+  const title = `${titleOf(each)} is not a member of the restored cluster`;
+  if (each.isAlive) {
+    return `${title}, and serves the old one: the restore is refused (40) until the API server and etcd are stopped there`;
+  }
+  if (each.foreign !== undefined) {
+    return `${title}; the etcd that answers there belongs to the cluster ${each.foreign}, not to the old one, and is left alone`;
+  }
+  return `${title}, and does not answer: remove the manifests and data of its etcd before it comes back`;
+}

@@ -240,3 +240,11 @@ test('members and data with a revision that no etcd reaches do not count; a pers
   expect(bumpOf(served, { ...request, given: 5e15 })).toBe(5e15);
   expect(bumpOf(served, { ...request, isPlan: true })).toBeGreaterThan(2 ** 52 + 5e8);
 });
+
+test('data here that cannot be read may have served any revision; a person must judge them', async () => {
+  const entries = [backup('a', 7)];
+  const here = [{ revision: 9, where: 'the data in /var/lib/etcd', unread: 'its log is damaged' }];
+  const store = new FilesystemStore({ path: '/' });
+  const served = await servedBefore({ store, entries, restored: entries[0]!, here, own: [] });
+  expect(served.mustAsk).toEqual(['the data in /var/lib/etcd cannot be read: its log is damaged']);
+});

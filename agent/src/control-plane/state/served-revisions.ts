@@ -20,6 +20,8 @@ export interface Seen {
   readonly hasQuorum?: boolean;
   /** The data began after the snapshot, so they do not show how far the cluster got before. */
   readonly isFresh?: boolean;
+  /** Why the data may have a higher revision. */
+  readonly unread?: string | undefined;
 }
 
 /** Note of a restore, from the store or from this node's journals. */
@@ -140,6 +142,7 @@ export async function servedBefore({
     ...here
       .filter(({ revision }) => !hasBeyond(revision))
       .map(({ where, revision }) => `${where} names revision ${revision}, which no etcd reaches`),
+    ...here.flatMap(({ where, unread }) => (unread === undefined ? [] : [`${where} cannot be read: ${unread}`])),
   ];
   // Its cluster id still counts.
   const believed = here.map((seen) => (hasBeyond(seen.revision) ? seen : { ...seen, revision: 0 }));

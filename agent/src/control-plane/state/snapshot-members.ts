@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { boltDamage } from '../../etcd/offline/bolt-check.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { hostOf } from '../node/local-address.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 
 const memberSchema = z.object({
@@ -95,5 +96,15 @@ const listed = (members: readonly SnapshotMember[]): string =>
 
 const sameUrls = (a: readonly string[], b: readonly string[]): boolean =>
   [...a].map(normal).sort().join() === [...b].map(normal).sort().join();
+
+export const sharesUrl = (one: SnapshotMember, other: SnapshotMember): boolean => {
+  const urls = new Set(one.peerUrls.map(normal));
+  return other.peerUrls.some((url) => urls.has(normal(url)));
+};
+
+export const titleOf = ({ name, peerUrls }: SnapshotMember): string => {
+  const hosts = [...new Set(peerUrls.map(hostOf))].join(', ');
+  return name ? `${name} (${hosts})` : hosts;
+};
 
 const normal = (url: string): string => url.replace(/\/+$/, '').toLowerCase();

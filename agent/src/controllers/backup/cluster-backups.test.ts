@@ -17,7 +17,11 @@ function backup(minute: number, status: Partial<BackupStatus>, more: { cluster?:
 }
 const cluster = (...schedules: string[]): EtcdClusterObject => ({
   metadata: { name: 'orders', uid: 'o', resourceVersion: '1', creationTimestamp: at(0) },
-  spec: { size: 3, version: '3.6.16', backup: { schedules: schedules.map((name) => ({ name, stores: [] })) } },
+  spec: {
+    size: 3,
+    version: '3.6.16',
+    backup: { schedules: schedules.map((name) => ({ name, cron: '', stores: [] })) },
+  },
 });
 const orders = cluster('hourly', 'nightly');
 const good = (minute: number) => backup(minute, { phase: 'Completed', snapshotId: `s${minute}` });
@@ -119,7 +123,7 @@ describe('a schedule that does not run', () => {
 
   test('counts a backup verified at level stream if the schedule requires no more', () => {
     const streamed = backup(9, { phase: 'Completed', snapshotId: 's9', verified: 'stream' });
-    const asks = (verify: string) => {
+    const asks = (verify: 'stream' | 'open') => {
       const schedules = [{ name: 'nightly', stores: [], cron: '0 2 * * *', verify }];
       return { ...orders, spec: { ...orders.spec, backup: { schedules } } };
     };

@@ -3,6 +3,7 @@ import type { JobObject, KubeObject } from '../../kube/objects.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
+import { followedByAnother } from '../cluster/plan/plan.ts';
 import type { Settings } from '../cluster/settings.ts';
 import { partOf } from '../cluster-changes.ts';
 import { ObjectNews } from '../object-news.ts';
@@ -14,6 +15,8 @@ import { isMirrorOf, mirrorOf } from './scheduled-run.ts';
 export interface BackupControllerOptions extends BackupPassOptions {
   /** The clusters that this reconciler manages, as last observed. */
   readonly clusters: () => readonly EtcdClusterObject[];
+  /** The Lease of another reconciler that follows a cluster: then its backups are left alone, too. */
+  readonly followedBy: (clusterName: string) => Promise<string | undefined>;
   /** Backup Jobs, as last observed. */
   readonly jobs: () => readonly KubeObject[];
   /** Label selector of the clusters that this reconciler manages, in kubectl syntax. */
@@ -88,9 +91,15 @@ export class BackupController {
     const running = this.#runners.get(name);
     if (isNews) running?.trigger();
     if (running || !this.#leading || isFinal(backup) || !this.#isOurs(backup)) return;
-    const { log } = this.#options;
+    const { log, followedBy } = this.#options;
+    const { clusterName } = backup.spec;
     const runner: BackupRunner = new BackupRunner(backup, {
       ...this.#options,
+      at: async (point) => {
+        const other = clusterName === undefined ? undefined : await followedBy(clusterName);
+        if (other !== undefined) throw new Error(followedByAnother(other));
+        await this.#options.at(point);
+      },
       log: log.child({ backup: name }),
       onEnd: () => this.#drop(name, runner),
     });
@@ -117,8 +126,10 @@ export class BackupController {
     if (existing && isMirrorOf(job, existing)) this.#runners.get(existing.metadata.name)?.trigger();
     if (existing || this.#mirrored.has(uid)) return;
     this.#mirrored.add(uid);
-    const { client, paths, at, log } = this.#options;
+    const { client, paths, at, log, followedBy } = this.#options;
     try {
+      const other = await followedBy(partOf(job)!);
+      if (other !== undefined) throw new Error(followedByAnother(other));
       await at('before MirrorBackup');
       await client.create(paths.of('etcdbackups'), manifest);
     } catch (error) {

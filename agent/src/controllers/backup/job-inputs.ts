@@ -1,5 +1,6 @@
 import { agentImage } from '../../../../src/lib/agent-image.ts';
 import type { DeploymentObject, KubeObject, StatefulSetObject } from '../../kube/objects.ts';
+import { jobLabels } from '../cluster/jobs/job-manifest.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { domainOf, sidecarOf } from '../cluster/kubernetes/stateful-set.ts';
 import { type OwnDeployment, proxyVariables, readOwnDeployment } from '../proxy-variables.ts';
@@ -31,7 +32,8 @@ export async function jobInputs(
   if (!statefulSet || !sidecar)
     return obstacle('ManifestsMissing', `the StatefulSet ${clusterName} that the constructs generate does not exist`);
   if (isStarting(cluster)) return obstacle('ClusterNotServing', `EtcdCluster ${clusterName} is not serving yet`);
-  const first = all.find((other) => comesBefore(other, backup, cluster));
+  const running = await ownersOfJobs(clusterName, api);
+  const first = all.find((other) => comesBefore(other, backup, { cluster, running }));
   if (first) return obstacle('AnotherRuns', `waiting for EtcdBackup ${first.metadata.name} of the same cluster`);
   const { template } = statefulSet.spec;
   const proxy = proxyVariables(await readOwnDeployment(api));
@@ -53,11 +55,22 @@ const lacksSchedule = (backup: EtcdBackupObject, cluster: EtcdClusterObject): bo
  * Backups of one cluster run one at a time, the oldest first. One that waits for something of its own is not in the queue. The order
  * of the others never changes: two whose order changed could wait for each other.
  */
-function comesBefore(other: EtcdBackupObject, backup: EtcdBackupObject, cluster: EtcdClusterObject): boolean {
+function comesBefore(
+  other: EtcdBackupObject,
+  backup: EtcdBackupObject,
+  { cluster, running }: { readonly cluster: EtcdClusterObject; readonly running: ReadonlySet<string> },
+): boolean {
   if (other.metadata.uid === backup.metadata.uid || other.spec.clusterName !== backup.spec.clusterName) return false;
   if (isFinal(other) || mirroredJob(other) || other.metadata.deletionTimestamp !== undefined) return false;
-  if (mayRun(other)) return true;
+  if (running.has(other.metadata.uid) || mayRun(other)) return true;
   return !lacksSchedule(other, cluster) && other.status?.reason !== 'JobNotCreated' && rank(other) < rank(backup);
+}
+
+/** Uids of the EtcdBackups of a cluster that have a Job: its status says so only after the next pass. */
+async function ownersOfJobs(clusterName: string, { client, paths }: OwnDeployment): Promise<ReadonlySet<string>> {
+  const labelSelector = Object.entries(jobLabels(clusterName)).map(([name, value]) => `${name}=${value}`);
+  const { items } = await client.list<KubeObject>(paths.of('jobs'), { labelSelector: labelSelector.join(',') });
+  return new Set(items.flatMap(({ metadata }) => metadata.ownerReferences ?? []).map(({ uid }) => uid));
 }
 
 const rank = ({ metadata }: Pick<KubeObject, 'metadata'>): string => `${metadata.creationTimestamp} ${metadata.name}`;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
 import { type BackupJobSpec, backupJob } from '../../../../src/lib/backup-pod.ts';
+import type { BackupScheduleSpec } from '../../../../src/resource/types.ts';
 import type { Container, PodTemplate } from '../../kube/objects.ts';
 import { groupVersion } from '../../kube/paths.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
@@ -8,7 +9,7 @@ import { parseDuration } from '../../lib/input/duration.ts';
 import { backupAccess, backupTls } from '../cluster/jobs/backup-access.ts';
 import { jobLabels, weekSeconds } from '../cluster/jobs/job-manifest.ts';
 import { backupResources } from '../cluster/jobs/job-resources.ts';
-import type { EtcdClusterObject, Schedule } from '../cluster/kubernetes/cluster-object.ts';
+import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { type EtcdBackupObject, folderOf } from './object.ts';
 import { keyOf, storesOf } from './stores.ts';
 
@@ -56,8 +57,10 @@ export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inp
   };
 }
 
-export const scheduleOf = ({ spec }: EtcdBackupObject, cluster: EtcdClusterObject | undefined): Schedule | undefined =>
-  cluster?.spec.backup?.schedules?.find(({ name }) => name === spec.schedule);
+export const scheduleOf = (
+  { spec }: EtcdBackupObject,
+  cluster: EtcdClusterObject | undefined,
+): BackupScheduleSpec | undefined => cluster?.spec.backup?.schedules?.find(({ name }) => name === spec.schedule);
 
 function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
   const { spec, metadata } = backup;
@@ -74,6 +77,7 @@ function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
     cluster: folderOf(backup),
     ...access(backup, inputs),
     stores: storesOf(backup, schedule),
+    ...(cluster && { record: `${cluster.metadata.name}-record` }),
     trigger: 'manual',
     request: metadata.uid,
     ...(objectKey !== undefined && { objectKey }),

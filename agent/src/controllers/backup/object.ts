@@ -1,9 +1,4 @@
-import type {
-  BackupPodResources,
-  BackupPodSecret,
-  BackupPodStore,
-  BackupPodTls,
-} from '../../../../src/lib/backup-pod.ts';
+import type { EtcdBackupSpec, EtcdBackupStatus } from '../../../../src/resource/types.ts';
 import type { KubeObject, ObjectMeta } from '../../kube/objects.ts';
 import { type OutcomeCondition, outcomeConditions } from '../../protocol/outcome-conditions.ts';
 
@@ -12,46 +7,13 @@ export interface EtcdBackupObject extends KubeObject {
   readonly status?: Partial<BackupStatus>;
 }
 
-/** The CRD requires exactly one of clusterName and endpoints, and exactly one of schedule and store. */
-export interface EtcdBackupSpec {
-  readonly clusterName?: string;
-  readonly endpoints?: readonly string[];
-  readonly tls?: BackupPodTls;
-  readonly auth?: BackupPodSecret;
-  readonly schedule?: string;
-  readonly store?: BackupPodStore;
-  readonly key?: string;
-  readonly prefix?: string;
-  readonly compression?: string;
-  readonly encryption?: { readonly age?: { readonly recipients: readonly string[] } };
-  readonly timeouts?: { readonly dial?: string; readonly total?: string };
-  readonly serviceAccountName?: string;
-  readonly image?: string;
-  readonly resources?: BackupPodResources;
-}
-
 export type BackupPhase = 'Pending' | 'BackingUp' | 'Completed' | 'Failed';
 
-export interface BackupStatus {
-  readonly observedGeneration?: number;
+export interface BackupStatus extends EtcdBackupStatus {
   readonly phase: BackupPhase;
   readonly reason: string;
   readonly message: string;
-  readonly startTime?: string;
-  readonly completionTime?: string;
-  readonly snapshotTime?: string;
   readonly source: string;
-  readonly snapshotId?: string;
-  readonly key?: string;
-  readonly revision?: number;
-  readonly sizeBytes?: number;
-  readonly sha256?: string;
-  readonly verified?: string;
-  readonly jobName?: string;
-  /** Ids of the snapshots that the retention of this run deleted in its first store. */
-  readonly deletedSnapshots?: readonly string[];
-  /** When another run deleted the snapshot. RFC 3339. */
-  readonly snapshotDeletedAt?: string;
   readonly conditions: readonly OutcomeCondition[];
 }
 

@@ -87,7 +87,7 @@ test('a Job has the proxy variables of the reconciler, as its Deployment declare
   cluster();
   ask('before');
   await pass('before', { deployment: 'etcd-reconciler' });
-  expect(specOf(jobs()[0]).template.spec.containers[0].env.slice(1)).toEqual([proxy, env[2]]);
+  expect(specOf(jobs()[0]).template.spec.containers[0].env.slice(-2)).toEqual([proxy, env[2]]);
 });
 
 test('a backup has the CPU and memory of its schedule, unless it has its own', async () => {
@@ -151,6 +151,24 @@ test('the agent accepts the arguments of its Job', async () => {
   expect([found?.command, text('objectKey'), text('compression')]).toEqual(['backup', 'k.db', 'gzip']);
   expect(text('request')).toBe(api.object(paths.of('etcdbackups', 'before'))?.metadata.uid);
   expect(settings.stores()).toMatchObject([{ s3: { bucket: 'backups', prefix: 'eu' } }]);
+});
+
+test('retention keeps what EtcdRestores name: the reconciler lists it beside the record of the cluster', async () => {
+  cluster();
+  ask('before');
+  ask('releases', { clusterName: 'orders', schedule: 'nightly', prefix: 'releases' });
+  await settle('before');
+  end('Complete', 0, stored);
+  await settle('before');
+  await settle('releases');
+  const [own, without] = jobs().map((job) => specOf(job).template.spec);
+  const configMap = expect.objectContaining({ name: 'orders-record', optional: true });
+  expect(own.volumes).toContainEqual({ name: 'record', configMap });
+  expect(own.containers[0].env).toContainEqual({
+    name: 'ETCD_AGENT_KEEP_FILE',
+    value: '/etc/etcd-agent/record/kept-snapshots',
+  });
+  expect(JSON.stringify(without)).not.toContain('record');
 });
 
 test('a backup in its own folder does not use the retention of the schedule', async () => {
@@ -240,6 +258,20 @@ test('those that waited for the cluster run one at a time, too', async () => {
   await settle('second');
   await settle('first');
   expect([statusOf('first').phase, statusOf('second').reason]).toEqual(['BackingUp', 'AnotherRuns']);
+});
+
+test('one whose Job was created, but whose status does not say so yet, is waited for', async () => {
+  cluster();
+  ask('younger', undefined, { creationTimestamp: '2026-11-22T02:00:01Z' });
+  expect(await pass('younger')).toEqual({ done: false, acted: true });
+  expect([jobs().length, statusOf('younger').phase]).toEqual([1, undefined]);
+  ask('older');
+  await settle('older');
+  expect([jobs().length, statusOf('older').reason]).toEqual([1, 'AnotherRuns']);
+  end('Complete', 0, stored);
+  await settle('younger');
+  await settle('older');
+  expect([jobs().length, statusOf('older').phase]).toEqual([2, 'BackingUp']);
 });
 
 describe('two of a cluster never wait for each other', () => {

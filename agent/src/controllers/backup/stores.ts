@@ -1,11 +1,14 @@
 import type { BackupPodStore } from '../../../../src/lib/backup-pod.ts';
+import type { BackupScheduleSpec } from '../../../../src/resource/types.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { own } from '../../lib/own.ts';
-import type { Schedule } from '../cluster/kubernetes/cluster-object.ts';
 import type { EtcdBackupObject } from './object.ts';
 
 /** Stores of a backup: its own or those of its schedule, with the requested folder. */
-export function storesOf({ spec }: EtcdBackupObject, schedule: Schedule | undefined): readonly BackupPodStore[] {
+export function storesOf(
+  { spec }: EtcdBackupObject,
+  schedule: BackupScheduleSpec | undefined,
+): readonly BackupPodStore[] {
   const stores = spec.store ? [spec.store] : (schedule?.stores ?? []);
   const { prefix } = spec;
   return prefix === undefined ? stores : stores.map((store) => inFolder(store, prefix));

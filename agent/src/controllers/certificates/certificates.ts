@@ -17,10 +17,10 @@ import { pause } from '../cluster/loop.ts';
 import type { CertificateReport } from '../cluster/observed.ts';
 import type { AtPoint } from '../cluster/reconcile.ts';
 import type { Settings } from '../cluster/settings.ts';
-import { contentOf } from './content.ts';
-import { type Decision, decide, isHeld, timeOf, type UserCertificate, type Write, withoutMistaken } from './decide.ts';
+import { contentOf, type Sources } from './content.ts';
+import { type Decision, decide, timeOf, type UserCertificate, type Write, withoutMistaken } from './decide.ts';
 import { KeptAuthorities } from './kept-authorities.ts';
-import { factsOf, type KnownRoots, type Secrets, textOf } from './read.ts';
+import { factsOf, type KnownAuthorities, type KnownAuthority, type Secrets, textOf } from './read.ts';
 import type { MemberReports } from './rotation.ts';
 import {
   type AuthorityName,
@@ -89,7 +89,7 @@ export class Certificates {
   /** The writes within the last hour, by Secret. */
   readonly #writes = new Map<string, readonly Written[]>();
   /** Known authorities by Secret, seen here or in the status. They are kept when a Secret is emptied. */
-  readonly #authorities = new Map<string, ReportedCertificate>();
+  readonly #authorities = new Map<string, ReportedCertificate & KnownAuthority>();
   readonly #kept = new KeptAuthorities();
   /** Of every Secret, as it was last read. */
   #versions: ReadonlyMap<string, string> = new Map();
@@ -234,13 +234,14 @@ export class Certificates {
 
   #remember(wanted: Wanted | undefined, certificates: readonly ReportedCertificate[]): void {
     const authorities = new Set(Object.values(wanted?.authorities ?? {}));
-    for (const { secret, notAfter, root } of certificates)
-      if (root !== undefined && authorities.has(secret)) this.#authorities.set(secret, { secret, notAfter, root });
+    for (const { secret, notAfter, root, revoked = [] } of certificates)
+      if (root !== undefined && authorities.has(secret))
+        this.#authorities.set(secret, { secret, notAfter, root, revoked });
   }
 
-  #roots({ authorities }: Wanted): KnownRoots {
-    const roots = Object.entries(authorities).map(([name, secret]) => [name, this.#authorities.get(secret)?.root]);
-    return Object.fromEntries(roots.filter(([, root]) => root !== undefined)) as KnownRoots;
+  #known({ authorities }: Wanted): KnownAuthorities {
+    const found = Object.entries(authorities).map(([name, secret]) => [name, this.#authorities.get(secret)]);
+    return Object.fromEntries(found.filter(([, authority]) => authority !== undefined)) as KnownAuthorities;
   }
 
   #backoff(failures: number): number {
@@ -269,33 +270,24 @@ export class Certificates {
   async #round(wanted: Wanted, signal: AbortSignal): Promise<number | undefined> {
     const failed = new Map<string, string>();
     const conflicts = new Set<string>();
-    const writtenBack = new Set<string>();
     const ofUsers: Map<LeafName, Known<Secret | undefined>> = new Map();
     for (;;) {
       // Before the Secrets are read: a root that another reconciler makes meanwhile is not lost.
-      const had = this.#roots(wanted);
+      const had = this.#known(wanted);
       const secrets = await this.#read(wanted, ofUsers);
       const now = Date.now();
       const { clockAhead = 0 } = this.#options.client;
       const facts = withoutMistaken(factsOf(secrets, had), wanted);
-      const emptied = this.#kept.see(facts, secrets, had);
-      const mayWrite = !signal.aborted && this.#wanted === wanted && !isHeld(wanted, clockAhead);
-      if (emptied && mayWrite && !failed.has(emptied.metadata.name)) {
-        const { name } = emptied.metadata;
-        const why = writtenBack.has(name) ? 'something else empties it at once; find out what' : undefined;
-        writtenBack.add(name);
-        const failure = why ?? (await this.#writeBack(emptied));
-        if (failure !== undefined) failed.set(name, failure);
-        continue;
-      }
+      const kept = this.#kept.see(facts, secrets, had);
       const decision = decide(facts, wanted, now, {
         ...{ failed: new Set(failed.keys()), clockAhead, members: this.#reports(), provenLists: this.#proven },
+        kept: new Set(Object.keys(kept) as AuthorityName[]),
       });
       for (const id of decision.provenLists) this.#proven.add(id);
       this.#remember(wanted, decision.certificates);
       const { write } = decision;
       if (!write || signal.aborted || this.#wanted !== wanted) return this.#found(decision, failed);
-      const why = await this.#write(write, secrets, wanted, now);
+      const why = await this.#write(write, { secrets, wanted, now, had, kept });
       ofUsers.delete(write.of as LeafName);
       // Another writer, such as a second reconciler or an apply of the manifests. Read the current content first.
       const isNews = why === conflict && !conflicts.has(write.secret);
@@ -356,9 +348,9 @@ export class Certificates {
   }
 
   /** Returns why it was not written, as far as is known. */
-  async #write(write: Write, secrets: Secrets, wanted: Wanted, now: number): Promise<string | undefined> {
+  async #write(write: Write, sources: Sources): Promise<string | undefined> {
     const { client, paths, at } = this.#options;
-    const before = secrets[write.of];
+    const before = sources.secrets[write.of];
     const recent = this.#recent(write.secret);
     const last = recent.at(-1);
     const isAgain = last !== undefined && before?.known === true && sumOf(before.v!) !== last.sum;
@@ -370,33 +362,16 @@ export class Certificates {
     const point = pointOf(write);
     let secret: Secret | undefined;
     try {
-      secret = await contentOf(write, secrets, wanted, now);
+      secret = await contentOf(write, sources);
       await at(`before ${point}`);
       await client.replace(paths.of('secrets', write.secret), secret);
-      this.#writes.set(write.secret, [...recent, { at: now, sum: sumOf(secret), isAgain }]);
+      this.#writes.set(write.secret, [...recent, { at: sources.now, sum: sumOf(secret), isAgain }]);
       await at(`after ${point}`);
       this.#tell(write, secret, before?.known === true && textOf(before.v!, 'tls.crt') !== '');
       return undefined;
     } catch (error) {
       return isStatus(error, 409) ? conflict : unquoted(messageOf(error), keysIn(secret));
     }
-  }
-
-  /** However often that happens: an authority that stays empty stops the cluster. Returns why it was not written. */
-  async #writeBack(secret: Secret): Promise<string | undefined> {
-    const { client, paths, at, log, emit } = this.#options;
-    const { name } = secret.metadata;
-    try {
-      await at('before WriteAuthorityBack');
-      await client.replace(paths.of('secrets', name), secret);
-      await at('after WriteAuthorityBack');
-    } catch (error) {
-      return isStatus(error, 409) ? undefined : unquoted(messageOf(error), keysIn(secret));
-    }
-    const message = `Wrote the authority back into Secret ${name}, which somebody had emptied`;
-    log.warn(message);
-    emit({ type: 'Warning', reason: 'AuthorityWrittenBack', message });
-    return undefined;
   }
 
   #recent(secret: string): readonly Written[] {
@@ -408,9 +383,11 @@ export class Certificates {
     const pem = Buffer.from(data?.['tls.crt'] ?? '', 'base64');
     const until = timeOf(new X509Certificate(pem).validToDate.getTime());
     const message = `Wrote ${written[make]} into Secret ${secret}, valid until ${until}: ${why}`;
-    this.#options.log.info(message);
-    const reason = isRenewed ? 'CertificateRenewed' : 'CertificateIssued';
-    this.#options.emit({ type: 'Normal', reason, message });
+    const { log, emit } = this.#options;
+    const isBack = make === 'restoration';
+    log[isBack ? 'warn' : 'info'](message);
+    const renewed = isRenewed ? 'CertificateRenewed' : 'CertificateIssued';
+    emit({ type: isBack ? 'Warning' : 'Normal', reason: isBack ? 'AuthorityWrittenBack' : renewed, message });
   }
 }
 
@@ -446,6 +423,7 @@ const unreadMessage = ({ secret, why }: Decision['unread'][number]): string =>
 
 const written: Readonly<Record<Write['make'], string>> = {
   authority: 'a new authority',
+  restoration: 'the authority back',
   intermediate: 'a new intermediate',
   nextRoot: 'the root that follows',
   promotion: 'the next root as the root',
@@ -467,6 +445,7 @@ const pointOf = ({ make, of }: Write): string =>
     promotion: `End${nameOf(of)}Rotation`,
     trust: `Trust${nameOf(of)}Certificate`,
     list: `Write${nameOf(of)}RevocationList`,
+    restoration: `Write${nameOf(of)}AuthorityBack`,
     authority: `Issue${nameOf(of)}Authority`,
     intermediate: `Renew${nameOf(of)}Authority`,
     leaf: `Issue${nameOf(of)}Certificate`,

@@ -3,14 +3,16 @@ import type { Secret } from '../../kube/objects.ts';
 import { certificatesIn } from '../../lib/certificates.ts';
 import type { Write } from './decide.ts';
 import type { Keyed } from './issue.ts';
+import type { KeptData } from './kept-authorities.ts';
 import {
+  allRevoked,
   forgottenBy,
+  isSignedList,
+  type KnownAuthorities,
   leavesOf,
-  listedIn,
   listIn,
   newAuthority,
   nextKeys,
-  revokedIn,
   revokedSerials,
   type Secrets,
   textOf,
@@ -26,10 +28,26 @@ import {
   type Wanted,
 } from './wanted.ts';
 
+/** What a write needs. */
+export interface Sources {
+  readonly secrets: Secrets;
+  readonly wanted: Wanted;
+  readonly now: number;
+  readonly had?: KnownAuthorities;
+  /** Data of authorities that can be written back. */
+  readonly kept?: KeptData;
+}
+
 /** The Secret with new content. Keeps whatever else it has, and the version that was read. */
-export async function contentOf(write: Write, secrets: Secrets, wanted: Wanted, now: number): Promise<Secret> {
-  const before = there(secrets, write.of);
-  const made = await madeBy(write, before, secrets, wanted, now);
+export async function contentOf(write: Write, sources: Sources): Promise<Secret> {
+  const before = there(sources.secrets, write.of);
+  if (write.make === 'restoration')
+    return {
+      ...before,
+      metadata: tidied(before.metadata, false),
+      data: { ...before.data, ...sources.kept![write.of as AuthorityName] },
+    };
+  const made = await madeBy(write, before, sources);
   const { true: gone = [], false: texts = [] } = Object.groupBy(Object.entries(made), ([, text]) => `${text === ''}`);
   const data = {
     ...before.data,
@@ -43,16 +61,15 @@ export async function contentOf(write: Write, secrets: Secrets, wanted: Wanted, 
 function madeBy(
   write: Write,
   before: Secret,
-  secrets: Secrets,
-  wanted: Wanted,
-  now: number,
+  sources: Sources,
 ): Promise<Record<string, string | Buffer>> | Record<string, string> {
   const of = write.of as AuthorityName & LeafName;
+  const { secrets, wanted, now } = sources;
   switch (write.make) {
     case 'leaf':
-      return leaf(of, before, secrets, wanted, now);
+      return leaf(of, before, sources);
     case 'list':
-      return revocationList(issuerOf(of), secrets, now);
+      return newList(issuerOf(of), undefined, sources);
     case 'trust':
       return { 'ca.crt': textOf(there(secrets, issuerOf(of)), 'next-root.crt') };
     case 'nextRoot':
@@ -60,14 +77,14 @@ function madeBy(
     case 'promotion':
       return promotion(before);
     default:
-      return authority(write, before, secrets, wanted, now);
+      return authority(write, before, sources);
   }
 }
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Without a request for a new authority once it is fulfilled, and without data that kubectl would remove at its next apply. */
-export function tidied({ annotations, ...metadata }: Secret['metadata'], isFulfilled: boolean): Secret['metadata'] {
+function tidied({ annotations, ...metadata }: Secret['metadata'], isFulfilled: boolean): Secret['metadata'] {
   if (!annotations) return metadata;
   const kept = Object.entries(annotations).filter(
     ([name, value]) => !(isFulfilled && name === newAuthority) && !(name === lastApplied && holdsData(value)),
@@ -85,7 +102,7 @@ function holdsData(applied: string): boolean {
   }
 }
 
-async function authority({ make, of }: Write, before: Secret, secrets: Secrets, wanted: Wanted, now: number) {
+async function authority({ make, of }: Write, before: Secret, { secrets, wanted, now, had }: Sources) {
   const { issueRoot, issueIntermediate } = await import('./issue.ts');
   const { cluster, rotation, rootRotation = '', revocation = '' } = wanted;
   const name = of as AuthorityName;
@@ -100,7 +117,8 @@ async function authority({ make, of }: Write, before: Secret, secrets: Secrets, 
       ...{ revocation, 'previous.crt': '', 'revoked.crt': '', [revokedSerials]: '' },
       ...Object.fromEntries(nextKeys.map((each) => [each, ''])),
     }),
-    ...(make !== 'authority' && earlier(before, signer, leavesOf(secrets, name), wanted)),
+    ...(make !== 'authority' &&
+      earlier(before, signer, forgottenBy(before, leavesOf(secrets, name), had?.[name]), wanted)),
     ...{ [`${signer}.crt`]: cert, [`${signer}.key`]: key },
     rotation: rotation ?? textOf(before, 'rotation'),
   };
@@ -113,12 +131,11 @@ async function authority({ make, of }: Write, before: Secret, secrets: Secrets, 
 function earlier(
   before: Secret,
   signer: 'tls' | 'next-tls',
-  leaves: readonly Secret[],
+  forgotten: ReturnType<typeof forgottenBy>,
   wanted: Wanted,
 ): Record<string, string> {
   const isRevoked = wanted.revocation !== undefined && wanted.revocation !== textOf(before, 'revocation');
   const [previous, revoked] = [textOf(before, 'previous.crt'), textOf(before, 'revoked.crt')];
-  const forgotten = forgottenBy(before, leaves);
   const replaced = previous + certificateIn(before, signer) + forgotten.issued.map(String).join('');
   const serials = [textOf(before, revokedSerials), ...forgotten.revoked.map((serial) => `${serial}\n`)].join('');
   if (!isRevoked) return { 'previous.crt': replaced, 'revoked.crt': revoked, [revokedSerials]: serials };
@@ -157,29 +174,48 @@ function promotion(before: Secret): Record<string, string> {
 
 const isRotating = (authority: Secret): boolean => textOf(authority, 'next-root.crt') !== '';
 
-async function leaf(of: LeafName, before: Secret, secrets: Secrets, { shapes }: Wanted, now: number) {
+async function leaf(of: LeafName, before: Secret, sources: Sources) {
+  const { secrets, wanted, now } = sources;
   const { issueLeaf } = await import('./issue.ts');
   const issuer = there(secrets, issuerOf(of));
   const isNext = isRotating(issuer);
   const intermediate = keyed(issuer, isNext ? 'next-tls' : 'tls');
-  const { cert, key } = await issueLeaf(shapes[of]!, intermediate, now);
+  const { cert, key } = await issueLeaf(wanted.shapes[of]!, intermediate, now);
   const next = textOf(issuer, 'next-root.crt');
   return {
     // Members may trust the next root alone by now.
     'ca.crt': isNext && textOf(before, 'ca.crt') === next ? next : textOf(issuer, 'root.crt'),
     'tls.crt': cert + intermediate.cert + (isNext ? textOf(issuer, 'cross.crt') : ''),
     'tls.key': key,
-    ...(hasList(of) && !listIn(before) && (await revocationList(issuerOf(of), secrets, now))),
+    ...(hasList(of) &&
+      !isSignedList(before, certificatesIn(intermediate.cert)) &&
+      (await newList(issuerOf(of), before, sources))),
   };
 }
 
-/** With what every list of the authority has named. */
-async function revocationList(of: AuthorityName, secrets: Secrets, now: number): Promise<Record<string, Buffer>> {
+/** More than anybody revokes, and less than what the library can write. */
+const mostListed = 2_000;
+
+/**
+ * A list with everything that the authority has revoked. Whoever signs a leaf also signs the list beside it, so that it counts as
+ * long as one of the two is known; for that, what the list names stays as it was: who has an earlier leaf is not shut out yet.
+ */
+async function newList(
+  of: AuthorityName,
+  beside: Secret | undefined,
+  { secrets, now, had }: Sources,
+): Promise<Record<string, Buffer>> {
   const { issueRevocationList } = await import('./issue.ts');
   const authority = there(secrets, of);
   const signer = keyed(authority, isRotating(authority) ? 'next-tls' : 'tls');
-  const serials = new Set([...revokedIn(authority), ...listedIn(leavesOf(secrets, of))]);
-  return { 'ca.crl': await issueRevocationList([...serials], signer, now) };
+  const all = allRevoked(authority, leavesOf(secrets, of), had?.[of]);
+  const present = beside && listIn(beside)?.serials;
+  const serials = present ? all.filter((serial) => present.has(serial)) : all;
+  if (serials.length > mostListed)
+    throw new Error(
+      `its authority has revoked ${serials.length} intermediates, and a list can name ${mostListed}: replace the authority`,
+    );
+  return { 'ca.crl': await issueRevocationList(serials, signer, now) };
 }
 
 const keyed = (secret: Secret, name: 'root' | 'tls' | 'next-root' | 'next-tls'): Keyed => ({

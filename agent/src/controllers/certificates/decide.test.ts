@@ -259,7 +259,7 @@ describe('an authority whose Secret is empty', () => {
   });
 
   describe('while the status names its root', () => {
-    const had = { peers: 'abcdef', clients: '123456' };
+    const had = { peers: { root: 'abcdef' }, clients: { root: '123456' } };
     const lost = async () => {
       const secrets = await TestSecrets.filled();
       secrets.had = had;

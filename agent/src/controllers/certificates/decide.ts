@@ -30,7 +30,7 @@ import {
 
 /** The one Secret to write now, and why. */
 export interface Write {
-  readonly make: 'authority' | 'intermediate' | 'nextRoot' | 'promotion' | 'leaf' | 'trust' | 'list';
+  readonly make: 'authority' | 'restoration' | 'intermediate' | 'nextRoot' | 'promotion' | 'leaf' | 'trust' | 'list';
   readonly of: AuthorityName | LeafName;
   readonly secret: string;
   readonly why: string;
@@ -76,22 +76,20 @@ export interface Circumstances {
   readonly members?: MemberReports;
   /** Ids of lists that every member was seen to have. */
   readonly provenLists?: ReadonlySet<string>;
+  /** Authorities that can be written back. */
+  readonly kept?: ReadonlySet<AuthorityName>;
 }
 
 /**
  * Decides what to write next, authorities first. The decision follows from the content of the Secrets, so a second
  * reconciler, a lost answer or a crash is harmless. A root in the status only prevents a new one.
  */
-/** Nothing may be written now. */
-export const isHeld = (wanted: Wanted, clockAhead: number): boolean =>
-  wanted.isPaused || wanted.isAmbiguous || clockProblem(clockAhead) !== undefined;
-
 export function decide(given: Facts, wanted: Wanted, now: number, around: Circumstances = {}): Decision {
-  const { failed, clockAhead = 0, members = unknown('they were not asked yet'), provenLists: proven } = around;
+  const { failed, clockAhead = 0, members = unknown('they were not asked yet') } = around;
   const facts = withoutMistaken(given, wanted);
   const mistakes = wanted.mistakes.map((message) => ({ reason: 'TlsRefused' as const, message }));
   const leaf = (name: LeafName) => judgeLeaf(name, { of: issuerOf(name), facts, wanted, now, members });
-  const judgedAuthorities = authorityNames.map((of) => judgeAuthority({ of, facts, wanted, now, members }, proven));
+  const judgedAuthorities = authorityNames.map((of) => judgeAuthority({ of, facts, wanted, now, members }, around));
   const judged = wanted.isAmbiguous
     ? []
     : [
@@ -110,7 +108,8 @@ export function decide(given: Facts, wanted: Wanted, now: number, around: Circum
   const due = dueOf(judged);
   const clock = clockProblem(clockAhead);
   const soon = dueOf(judged.filter(({ write: each }) => !each || !comesLast(each, facts))) ?? dueOf(ofUsers);
-  const write = isHeld(wanted, clockAhead) ? undefined : (soon ?? due);
+  const isHeld = wanted.isPaused || wanted.isAmbiguous || clock !== undefined;
+  const write = isHeld ? undefined : (soon ?? due);
   const certificates = judged.flatMap(({ certificate }) => certificate ?? []);
   const isRead = authorityNames.every((name) => facts[name].kind !== 'unread');
   const restarts = judged.flatMap(({ restart }) => restart ?? []);
@@ -207,7 +206,7 @@ interface Judgement {
   readonly unread?: Decision['unread'][number];
 }
 
-function judgeAuthority(rotation: Rotation, proven: ReadonlySet<string> = new Set()): Judgement {
+function judgeAuthority(rotation: Rotation, { provenLists: proven = new Set(), kept }: Circumstances): Judgement {
   const { of, facts, wanted, now } = rotation;
   const secret = wanted.authorities[of];
   const found = facts[of];
@@ -217,7 +216,7 @@ function judgeAuthority(rotation: Rotation, proven: ReadonlySet<string> = new Se
     return { problem: own.length > 0 ? gone(secret, own) : missing(secret) };
   }
   if (found.kind === 'typed') return { problem: typed(secret, found.type) };
-  if (found.kind === 'empty') return judgeEmpty(of, found, facts, wanted);
+  if (found.kind === 'empty') return judgeEmpty(of, found, facts, wanted, kept?.has(of));
   if (found.kind === 'broken') return invalid(secret, found.why);
   const { root, intermediate } = signerOf(found);
   const why = renewalOf(found, wanted, now);
@@ -231,9 +230,14 @@ function judgeAuthority(rotation: Rotation, proven: ReadonlySet<string> = new Se
     ...(write && { write }),
     ...(restart !== undefined && { restart }),
     ...problemOf(both(both(rootProblem(secret, found, now) ?? lacks, problem), revoking)),
-    ...(!('why' in intermediate) && { certificate: seen(secret, intermediate, found.root.id, renewed) }),
+    ...(!('why' in intermediate) && {
+      certificate: { ...seen(secret, intermediate, found.root.id, renewed), ...revokedBy(found) },
+    }),
   };
 }
+
+const revokedBy = ({ revoked }: WholeAuthority): Pick<SeenCertificate, 'revoked'> =>
+  revoked.length > 0 ? { revoked } : {};
 
 /** The first problem, with the messages of both. */
 const both = (one: Problem | undefined, other: Problem | undefined): Problem | undefined =>
@@ -274,12 +278,14 @@ function judgeEmpty(
   { lostRoot, isAskedFor }: Extract<AuthorityFacts, { kind: 'empty' }>,
   facts: Facts,
   wanted: Wanted,
+  isKept = false,
 ): Judgement {
   const secret = wanted.authorities[of];
   const { leaves, own, ofUsers } = heldBy(of, facts, wanted);
-  if (own.length > 0) return { problem: { reason: 'AuthorityLost', message: lost(secret, own, ofUsers) } };
-  if (lostRoot !== undefined && !isAskedFor)
-    return { problem: { reason: 'AuthorityLost', message: emptied(secret, lostRoot) } };
+  const restoration: Write = { make: 'restoration', of, secret, why: 'something else had emptied it' };
+  const isLost = own.length > 0 || (lostRoot !== undefined && !isAskedFor);
+  const message = own.length > 0 ? lost(secret, own, ofUsers) : emptied(secret, lostRoot ?? '');
+  if (isKept || isLost) return { ...(isKept && { write: restoration }), problem: { reason: 'AuthorityLost', message } };
   if (leaves.some((name) => facts[name]!.kind !== 'empty')) return {};
   const write = { make: 'authority' as const, of, secret, why: 'it was empty' };
   return { write, problem: issuing(write) };
@@ -343,8 +349,7 @@ function renewalOf(authority: WholeAuthority, wanted: Wanted, now: number): stri
   const { root, intermediate } = signerOf(authority);
   if ('why' in intermediate) return intermediate.why;
   if (now < intermediate.notBefore) return notYet;
-  if (authority.hasForgotten)
-    return 'it came back from a backup, and does not know every intermediate of its certificates';
+  if (authority.hasForgotten) return forgets;
   if (wanted.rotation !== undefined && wanted.rotation !== authority.rotation)
     return `spec.tls.managed.intermediateRotation is '${wanted.rotation}'`;
   const revocation = revocationDue(authority, wanted);
@@ -353,6 +358,7 @@ function renewalOf(authority: WholeAuthority, wanted: Wanted, now: number): stri
   return isDue ? overdue : undefined;
 }
 
+const forgets = 'it came back from a backup, and does not know every intermediate of its certificates';
 const overdue = 'two thirds of its life are over';
 /** It was issued by a clock that was ahead. */
 const notYet = 'it is not valid yet';
@@ -375,17 +381,21 @@ function judgeLeaf(of: LeafName, rotation: Rotation): Judgement {
     };
   const why = isFilled ? (unfit(found, of, wanted, now) ?? renewal(found, authority, now)) : 'it was empty';
   const { root, intermediate } = signerOf(authority);
-  const canSign = !('why' in intermediate) && isValid(intermediate, now) && isValid(root, now);
+  const hinders = 'why' in intermediate ? intermediate.why : authority.hasForgotten && forgets;
+  const isInTime = isValid(root, now) && ('why' in intermediate || isValid(intermediate, now));
+  const canSign = !hinders && isInTime;
+  const canList = isInTime && (intermediate.why === undefined || intermediate.isRevoked === true);
   const mayIssue = !isUser(of) || isAccepted(of, found, wanted);
   const leaf = why !== undefined && canSign && mayIssue ? { make: 'leaf' as const, of, secret, why } : undefined;
   const write =
     leaf ??
-    (isFilled && canSign ? listOf(of, found, rotation, authority) : undefined) ??
+    (isFilled && canList ? listOf(of, found, rotation, authority) : undefined) ??
     (why === undefined && isFilled ? trustOf(of, found, rotation, authority) : undefined);
   const isBad = !isFilled || unfit(found, of, wanted, now) !== undefined;
+  const lacks = hinders ? `${why}; its authority signs none before it has a new intermediate: ${hinders}` : why;
   return {
     ...(write && { write }),
-    ...(isBad && { problem: mayIssue ? issuing({ secret, why: why! }) : awaited(secret) }),
+    ...(isBad && { problem: mayIssue ? issuing({ secret, why: lacks! }) : awaited(secret) }),
     ...(isFilled && certificateOf(secret, found, canSign && isRenewable(found, intermediate))),
   };
 }
@@ -449,6 +459,7 @@ function renewal(leaf: FilledLeaf, authority: WholeAuthority, now: number): stri
   if (!certificate || intermediate.id === undefined) return undefined;
   if (authority.next && !isCrossed(leaf, authority.next)) return 'another root follows that of its authority';
   if (certificate.issuer !== intermediate.id) return 'its authority was renewed';
+  if (leaf.isListOfOther) return 'another intermediate than its own signed ca.crl';
   const isDue = now >= dueAt(certificate) && endOf(lifetimes.leaf, now, intermediate) > certificate.notAfter;
   return isDue ? overdue : undefined;
 }

@@ -61,7 +61,7 @@ export interface WholeAuthority {
   readonly revocation: string;
   /** Serial numbers of the revoked intermediates, in hex. */
   readonly revoked: readonly string[];
-  /** Its leaves know intermediates that it does not. */
+  /** Its leaves, or the status, know intermediates that it does not. */
   readonly hasForgotten?: boolean;
   /** Its Secret was created with this root in it. Nobody may know what was issued after the backup. */
   readonly isRestored?: boolean;
@@ -79,8 +79,8 @@ export interface NextAuthority {
 
 export type IntermediateFacts =
   | (Span & { readonly id: string; readonly why?: never })
-  /** It cannot sign. */
-  | { readonly why: string; readonly id?: never };
+  /** It cannot sign certificates; one that is revoked still signs lists. */
+  | { readonly why: string; readonly isRevoked?: boolean; readonly id?: never };
 
 export type LeafFacts = Unread | Missing | Typed | Empty | FilledLeaf;
 
@@ -109,6 +109,8 @@ export interface FilledLeaf {
   readonly list?: 'unreadable' | 'behind' | 'current';
   /** Its SHA-256. */
   readonly listId?: string;
+  /** The issuer of the leaf did not sign it. */
+  readonly isListOfOther?: boolean;
 }
 
 export type Facts<Authority = AuthorityFacts, Leaf = LeafFacts> = Readonly<Record<AuthorityName, Authority>> &

@@ -1,8 +1,10 @@
 import type { Secret } from '../../kube/objects.ts';
-import { tidied } from './content.ts';
 import type { Facts, WholeAuthority } from './facts.ts';
-import { type KnownRoots, newAuthority, type Secrets } from './read.ts';
+import { type KnownAuthorities, newAuthority, type Secrets } from './read.ts';
 import { type AuthorityName, authorityNames } from './wanted.ts';
+
+/** Data of authorities, keys included. */
+export type KeptData = Readonly<Partial<Record<AuthorityName, Secret['data']>>>;
 
 /** An authority as it was when it was last read whole. */
 interface Kept {
@@ -18,21 +20,20 @@ export class KeptAuthorities {
   /** By the name of its Secret. */
   readonly #kept = new Map<string, Kept>();
 
-  /** Returns a Secret that was emptied, as it was. None of which the cluster is known to have had another root since. */
-  see(facts: Facts, secrets: Secrets, had: KnownRoots): Secret | undefined {
-    for (const name of authorityNames) {
-      const [found, secret] = [facts[name], secrets[name]];
-      if (!secret.known || !secret.v) continue;
-      const { metadata, data } = secret.v;
-      // Whoever asks for another authority must not get this one again, even if a tool takes the annotation away.
-      if (metadata.annotations?.[newAuthority] !== undefined) this.#kept.delete(metadata.name);
-      else if (isSound(found)) this.#kept.set(metadata.name, { root: found.root.id, data });
-      const kept = this.#kept.get(metadata.name);
-      if (!kept || found.kind !== 'empty') continue;
-      if (had[name] === undefined || kept.root.startsWith(had[name]))
-        return { ...secret.v, metadata: tidied(metadata, false), data: { ...data, ...kept.data } };
-    }
-    return undefined;
+  /** Returns what can be written back. None of which the cluster is known to have had another root since. */
+  see(facts: Facts, secrets: Secrets, had: KnownAuthorities): KeptData {
+    const found = authorityNames.map((name) => [name, this.#seeOne(facts[name], secrets[name], had[name]?.root)]);
+    return Object.fromEntries(found.filter(([, data]) => data !== undefined));
+  }
+
+  #seeOne(found: Facts[AuthorityName], secret: Secrets[AuthorityName], root: string | undefined): Secret['data'] {
+    if (!secret.known || !secret.v) return undefined;
+    const { metadata, data } = secret.v;
+    // Whoever asks for another authority must not get this one again, even if a tool takes the annotation away.
+    if (metadata.annotations?.[newAuthority] !== undefined) this.#kept.delete(metadata.name);
+    else if (isSound(found)) this.#kept.set(metadata.name, { root: found.root.id, data });
+    const kept = this.#kept.get(metadata.name);
+    return root === undefined || kept?.root.startsWith(root) ? kept?.data : undefined;
   }
 }
 

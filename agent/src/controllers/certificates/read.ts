@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { Secret } from '../../kube/objects.ts';
 import { group } from '../../kube/paths.ts';
 import { certificatesIn, idOf } from '../../lib/certificates.ts';
-import { lists, type RevocationList, readRevocationList } from '../../lib/revocation-lists.ts';
+import { isListOf, lists, type RevocationList, readRevocationList, serialOf } from '../../lib/revocation-lists.ts';
 import type { Known } from '../../protocol/known.ts';
 import type {
   AuthorityFacts,
@@ -29,19 +29,27 @@ export const textOf = (secret: Secret, key: string): string =>
 /** Annotation on the Secret of an authority, with any value: the cluster must trust a new root. */
 export const newAuthority = `${group}/new-authority`;
 
-/**
- * First digits of the roots that the cluster is known to have had. This knowledge must not be newer than the Secrets.
- */
-export type KnownRoots = Readonly<Partial<Record<AuthorityName, string>>>;
+/** What is known of an authority beside its Secrets. This knowledge must not be newer than they are. */
+export interface KnownAuthority {
+  /** First digits of its root. */
+  readonly root: string;
+  /** Serial numbers of the intermediates that it had revoked. */
+  readonly revoked?: readonly string[];
+}
 
-export function factsOf(secrets: Secrets, had: KnownRoots = {}): Facts {
+/** What the cluster is known to have had. */
+export type KnownAuthorities = Readonly<Partial<Record<AuthorityName, KnownAuthority>>>;
+
+export function factsOf(secrets: Secrets, had: KnownAuthorities = {}): Facts {
   const roots = Object.fromEntries(authorityNames.map((name) => [name, rootsOf(secrets[name])]));
   const leafNames = Object.keys(secrets).filter((name) => name !== 'peers' && name !== 'clients') as LeafName[];
   const authorities = authorityNames.map((name) => [
     name,
     readOr(secrets[name], (secret) => {
-      const facts = authorityFacts(secret, had[name]);
-      return facts.kind === 'whole' ? { ...facts, ...restoredFacts(secret, leavesOf(secrets, name)) } : facts;
+      const facts = authorityFacts(secret, had[name]?.root);
+      return facts.kind === 'whole'
+        ? { ...facts, ...restoredFacts(secret, leavesOf(secrets, name), had[name]) }
+        : facts;
     }),
   ]);
   const leaves = leafNames.map((name) => [
@@ -114,7 +122,7 @@ function authorityFacts(secret: Secret, lostRoot: string | undefined): Authority
     rotation: textOf(secret, 'rotation'),
     rootRotation: textOf(secret, 'root-rotation'),
     revocation: textOf(secret, 'revocation'),
-    revoked: revokedIn(secret),
+    revoked: [],
     ...(next && { next }),
   };
 }
@@ -155,7 +163,10 @@ function intermediateFacts(secret: Secret, root: X509Certificate, name: 'tls' | 
   if (!certificate || found?.length !== 1) return { why: `${name}.crt is not one certificate` };
   if (!certificate.ca || !isSignedBy(certificate, root)) return { why: `${name}.crt is not an authority of this root` };
   const why = keyProblem(secret, `${name}.key`, certificate, true);
-  return why === undefined ? { id: idOf(certificate), ...spanOf(certificate) } : { why };
+  if (why !== undefined) return { why };
+  if (revokedIn(secret).includes(serialOf(certificate.serialNumber)))
+    return { why: `${name}.crt is revoked`, isRevoked: true };
+  return { id: idOf(certificate), ...spanOf(certificate) };
 }
 
 function leafFacts(secret: Secret, roots: readonly X509Certificate[]): LeafFacts {
@@ -182,7 +193,7 @@ export const leavesOf = (secrets: Secrets, of: AuthorityName): Secret[] =>
 export const revokedIn = (authority: Secret): string[] => [
   ...new Set([
     ...serialsOf(authority, 'revoked.crt'),
-    ...textOf(authority, revokedSerials).split('\n').filter(Boolean),
+    ...textOf(authority, revokedSerials).split('\n').filter(Boolean).map(serialOf),
   ]),
 ];
 
@@ -190,28 +201,56 @@ export const revokedIn = (authority: Secret): string[] => [
 export const revokedSerials = 'revoked-serials';
 
 const serialsOf = (secret: Secret, key: string): string[] =>
-  (certificatesIn(textOf(secret, key)) ?? []).map(({ serialNumber }) => serialNumber);
+  (certificatesIn(textOf(secret, key)) ?? []).map(({ serialNumber }) => serialOf(serialNumber));
 
-/** What all lists of an authority name: none of it is ever taken back. */
-export const listedIn = (leaves: readonly Secret[]): string[] => [
-  ...new Set(leaves.flatMap((leaf) => [...(listIn(leaf)?.serials ?? [])])),
+/** Intermediates that an authority, or one of its leaves, is known to have. */
+const intermediatesOf = (authority: Secret, issuers: readonly X509Certificate[]): X509Certificate[] => [
+  ...issuers,
+  ...['tls.crt', 'next-tls.crt', 'previous.crt', 'revoked.crt'].flatMap(
+    (key) => certificatesIn(textOf(authority, key)) ?? [],
+  ),
 ];
 
-/** What the leaves of an authority know and it does not, so it came back from a backup: the intermediates that it issued since, and revoked. */
+/** Those that issued its leaves. */
+function issuersOf(authority: Secret, leaves: readonly Secret[]): X509Certificate[] {
+  const roots = rootsOf({ known: true, v: authority });
+  const found = leaves.flatMap((leaf) => certificatesIn(textOf(leaf, 'tls.crt'))?.[1] ?? []);
+  return found.filter((each) => each.ca && roots.some((root) => isSignedBy(each, root)));
+}
+
+/**
+ * What all lists of an authority name: none of it is ever taken back. Anybody who may write the Secret of a leaf can put a list
+ * there, so only what an intermediate of the authority has signed counts.
+ */
+function listedIn(authority: Secret, leaves: readonly Secret[]): string[] {
+  const signers = intermediatesOf(authority, issuersOf(authority, leaves));
+  return leaves.flatMap((leaf) => (isListOf(listBytes(leaf), signers) ? [...(listIn(leaf)?.serials ?? [])] : []));
+}
+
+/** Everything that an authority has revoked, as far as anything knows it. */
+export const allRevoked = (authority: Secret, leaves: readonly Secret[], had: KnownAuthority | undefined): string[] => [
+  ...new Set([...revokedIn(authority), ...forgottenBy(authority, leaves, had).revoked]),
+];
+
+/**
+ * What its leaves and the status know of an authority and it does not, so it came back from a backup: the intermediates that it
+ * issued since, and revoked.
+ */
 export function forgottenBy(
   authority: Secret,
   leaves: readonly Secret[],
+  had: KnownAuthority | undefined,
 ): { readonly issued: X509Certificate[]; readonly revoked: string[] } {
   const revoked = new Set(revokedIn(authority));
   const kept = ['tls.crt', 'next-tls.crt', 'previous.crt'].flatMap((key) => serialsOf(authority, key));
   const known = new Set([...revoked, ...kept]);
-  const roots = rootsOf({ known: true, v: authority });
-  const issuers = leaves
-    .flatMap((leaf) => certificatesIn(textOf(leaf, 'tls.crt'))?.[1] ?? [])
-    .filter((each) => each.ca && !known.has(each.serialNumber) && roots.some((root) => isSignedBy(each, root)));
+  const issuers = issuersOf(authority, leaves).filter(({ serialNumber }) => !known.has(serialOf(serialNumber)));
+  const isSame =
+    had !== undefined && rootsOf({ known: true, v: authority }).some((root) => idOf(root).startsWith(had.root));
+  const listed = new Set([...listedIn(authority, leaves), ...(isSame ? (had.revoked ?? []) : [])]);
   return {
     issued: [...new Map(issuers.map((each) => [each.serialNumber, each])).values()],
-    revoked: listedIn(leaves).filter((serial) => !revoked.has(serial)),
+    revoked: [...listed].filter((serial) => !revoked.has(serial)),
   };
 }
 
@@ -219,23 +258,40 @@ export function forgottenBy(
 function restoredFacts(
   authority: Secret,
   leaves: readonly Secret[],
-): Pick<WholeAuthority, 'hasForgotten' | 'isRestored'> {
-  const { issued, revoked } = forgottenBy(authority, leaves);
+  had: KnownAuthority | undefined,
+): Pick<WholeAuthority, 'revoked' | 'hasForgotten' | 'isRestored'> {
+  const { issued, revoked } = forgottenBy(authority, leaves, had);
   const root = rootOf({ known: true, v: authority })!;
   const created = Date.parse(authority.metadata.creationTimestamp ?? '');
   const made = root.validFromDate.getTime() + backdated;
-  return { hasForgotten: issued.length + revoked.length > 0, isRestored: created > made + 10 * 60_000 };
+  return {
+    revoked: [...revokedIn(authority), ...revoked],
+    hasForgotten: issued.length + revoked.length > 0,
+    isRestored: created > made + 10 * 60_000,
+  };
 }
 
 /** The list beside a leaf; undefined: there is none that etcd could read. */
-export const listIn = (leaf: Secret): RevocationList | undefined =>
-  readRevocationList(Buffer.from(leaf.data?.['ca.crl'] ?? '', 'base64'));
+export const listIn = (leaf: Secret): RevocationList | undefined => readRevocationList(listBytes(leaf));
 
-function listFacts(leaf: Secret, authority: Known<Secret | undefined>): Pick<FilledLeaf, 'list' | 'listId'> {
+const listBytes = (leaf: Secret): Buffer => Buffer.from(leaf.data?.['ca.crl'] ?? '', 'base64');
+
+/** Whether the list beside a leaf is one that this intermediate has signed. */
+export const isSignedList = (leaf: Secret, intermediate: X509Certificate[] | undefined): boolean =>
+  isListOf(listBytes(leaf), intermediate ?? []);
+
+function listFacts(
+  leaf: Secret,
+  authority: Known<Secret | undefined>,
+): Pick<FilledLeaf, 'list' | 'listId' | 'isListOfOther'> {
   const list = listIn(leaf);
   if (!list) return { list: 'unreadable' };
   const revoked = authority.known && authority.v ? revokedIn(authority.v) : [];
-  return { list: revoked.every((serial) => lists(list, serial)) ? 'current' : 'behind', listId: list.id };
+  return {
+    list: revoked.every((serial) => lists(list, serial)) ? 'current' : 'behind',
+    listId: list.id,
+    isListOfOther: !isSignedList(leaf, certificatesIn(textOf(leaf, 'tls.crt'))?.slice(1, 2)),
+  };
 }
 
 function certificateFacts(

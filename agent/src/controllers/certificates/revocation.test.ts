@@ -26,7 +26,7 @@ function reportOf(secrets: TestSecrets, pod = 'orders-0'): MemberReport {
 }
 
 /** Whether the lists of peers and of clients name this serial number. */
-const listed = (secrets: TestSecrets, of: 'peer' | 'server', serial: string) =>
+const listed = (secrets: TestSecrets, of: 'peer' | 'server' | 'backup', serial: string) =>
   lists(readRevocationList(secrets.bytes(of, 'ca.crl')!)!, serial);
 
 test('every leaf of a member has an empty list from the start, and a client has none', async () => {
@@ -90,6 +90,20 @@ async function revoked(): Promise<TestSecrets> {
   expect(await settled(secrets)).toEqual(['list server']);
   return secrets;
 }
+
+test('backup pods get the list as well, with that of the servers', async () => {
+  const secrets = new TestSecrets({}, []);
+  await secrets.settle();
+  const [old] = serials(secrets.text('clients', 'tls.crt'));
+  secrets.members = known([]);
+  secrets.spec = new TestSecrets({ intermediateRevocation: 'stolen' }, []).spec;
+  await secrets.settle();
+  secrets.now += lifetimes.revocation;
+  expect(await settled(secrets)).toEqual(['list server', 'list backup']);
+  expect(listed(secrets, 'backup', old!)).toBe(true);
+  secrets.set('backup', { 'ca.crl': undefined });
+  expect(await settled(secrets)).toEqual(['list backup']);
+});
 
 test('a member that does not answer may lack the list, unless every member was seen to have it', async () => {
   const secrets = await revoked();
@@ -307,4 +321,158 @@ test('a revocation says what it cannot shut out when the Secret was created with
   secrets.now += 2 * day;
   ask(secrets, { intermediateRevocation: 'stolen' });
   expect(secrets.decide().write?.why).toMatch(/came back from a backup.*replace the root too/);
+});
+
+describe('an authority that came back from a backup and cannot be written', () => {
+  async function restored(): Promise<TestSecrets> {
+    const secrets = await TestSecrets.filled();
+    const backup = structuredClone(secrets.all.peers);
+    secrets.members = known([]);
+    ask(secrets, { intermediateRevocation: 'one' });
+    await secrets.settle();
+    secrets.now += lifetimes.revocation;
+    await secrets.settle();
+    return secrets.put('peers', backup);
+  }
+  const failed = new Set(['orders-peer-ca']);
+
+  test('signs no leaf with an intermediate that members refuse', async () => {
+    const secrets = await restored();
+    expect(secrets.decide({ failed }).write).toBeUndefined();
+    secrets.empty('peer');
+    // Without a leaf of its own, nothing says that it has forgotten anything, but for the status.
+    expect(secrets.decide({ failed }).write).toMatchObject({ make: 'leaf', of: 'peer' });
+  });
+
+  test('names what each leaf waits for, and the list is still written', async () => {
+    const secrets = await restored();
+    secrets.set('peer', { 'tls.key': 'x' });
+    const problem = {
+      reason: 'Issuing',
+      message:
+        'Secret orders-peer-tls needs a certificate: tls.key is missing or does not fit; its authority signs none before it has a new intermediate: it came back from a backup, and does not know every intermediate of its certificates',
+    };
+    expect(secrets.decide({ failed }).write).toBeUndefined();
+    expect(secrets.decide({ failed }).problems).toContainEqual(problem);
+    secrets.set('peers', { 'root.key': undefined });
+    expect(secrets.decide().write).toBeUndefined();
+    expect(told(secrets)).toEqual([
+      expect.stringContaining('AuthorityInvalid: Secret orders-peer-ca: root.key is missing'),
+      `Issuing: ${problem.message}`,
+    ]);
+    secrets.set('peer', { 'ca.crl': undefined });
+    expect(await settled(secrets)).toEqual(['list peer']);
+  });
+
+  test('whose intermediate it has itself revoked signs none', async () => {
+    const secrets = await restored();
+    const { peers } = secrets.all;
+    const [key, cert] = ['tls.key', 'tls.crt'].map((name) => secrets.text('peers', name));
+    await secrets.settle();
+    expect(peers).not.toBe(secrets.all.peers);
+    secrets.set('peers', { 'tls.key': key!, 'tls.crt': cert!, 'root.key': undefined });
+    secrets.now += 61 * day;
+    expect(secrets.decide().write).not.toMatchObject({ of: 'peer' });
+    secrets.set('peer', { 'tls.crt': undefined });
+    expect(told(secrets).join()).toContain(
+      'Secret orders-peer-tls needs a certificate: tls.crt is missing or cannot be parsed; its authority signs none before it has a new intermediate: tls.crt is revoked',
+    );
+    secrets.set('peer', { 'ca.crl': undefined });
+    expect((await settled(secrets)).filter((line) => /peer/.test(line!))).toEqual(['list peer']);
+    expect(listed(secrets, 'peer', serials(cert!)[0]!)).toBe(true);
+  });
+});
+
+describe('a list that none of the intermediates has signed', () => {
+  /** Of a foreign authority, with the serial number of ours as another entry. */
+  const foreign = async (secrets: TestSecrets, count: number) => {
+    const entries = Array.from({ length: count }, (_, i) => `70${i.toString(16).padStart(8, '0')}`);
+    const own = serials(secrets.text('peers', 'tls.crt'));
+    return issueRevocationList([...entries, ...own], await issueRoot('theirs', begin), begin);
+  };
+  const put = (secrets: TestSecrets, leaf: 'peer' | 'server', list: Buffer) => {
+    const { [leaf]: found } = secrets.all;
+    const { data, ...rest } = found.known ? found.v! : undefined!;
+    secrets.put(leaf, known({ ...rest, data: { ...data, 'ca.crl': list.toString('base64') } }));
+  };
+
+  test('counts for nothing, and is replaced with a new certificate beside it', async () => {
+    const secrets = await revoked();
+    const before = secrets.bytes('peer', 'ca.crl')!;
+    const root = secrets.text('peers', 'tls.crt');
+    put(secrets, 'peer', await foreign(secrets, 500));
+    expect(await secrets.settle()).toEqual([
+      'leaf peer: another intermediate than its own signed ca.crl',
+      'list peer: the members have certificates of the new intermediate',
+    ]);
+    expect(readRevocationList(secrets.bytes('peer', 'ca.crl')!)!.serials).toEqual(readRevocationList(before)!.serials);
+    expect(secrets.text('peers', 'tls.crt')).toBe(root);
+    expect(secrets.text('peers', 'revoked-serials')).toBe('');
+  });
+
+  test('is signed again, with the same serial numbers, when another intermediate issues the leaf', async () => {
+    const secrets = await revoked();
+    const [first] = serials(secrets.text('peers', 'revoked.crt'));
+    const backup = structuredClone(secrets.all.peers);
+    for (const intermediateRotation of ['a', 'b', 'c']) {
+      ask(secrets, { intermediateRevocation: 'one', intermediateRotation });
+      await secrets.settle();
+      const list = readRevocationList(secrets.bytes('peer', 'ca.crl')!)!;
+      expect(list.serials).toEqual(new Set([first]));
+    }
+    // So an authority that knows none of the last ones still knows the list.
+    ask(secrets, { intermediateRevocation: 'two', intermediateRotation: 'c' });
+    await secrets.settle();
+    const all = readRevocationList(secrets.bytes('peer', 'ca.crl')!)!.serials;
+    expect(all.size).toBe(5);
+    secrets.put('peers', backup);
+    await secrets.settle();
+    secrets.empty('peer');
+    await secrets.settle();
+    expect([...all].filter((serial) => !listed(secrets, 'peer', serial))).toEqual([]);
+  });
+
+  test('a list that cannot be written for its length is refused in words', async () => {
+    const secrets = await revoked();
+    const many = Array.from({ length: 2_001 }, (_, i) => `40${i.toString(16).padStart(8, '0')}\n`).join('');
+    secrets.set('peers', { 'revoked-serials': many }).set('peer', { 'ca.crl': undefined });
+    await expect(secrets.step()).rejects.toThrow(
+      'its authority has revoked 2002 intermediates, and a list can name 2000: replace the authority',
+    );
+    secrets.set('peers', { 'revoked-serials': many.slice(0, 1_998 * 11) });
+    await secrets.settle();
+    expect(readRevocationList(secrets.bytes('peer', 'ca.crl')!)!.serials.size).toBe(1_999);
+  });
+});
+
+test('when all Secrets come back from a backup, the status knows what was revoked since', async () => {
+  const secrets = await TestSecrets.filled();
+  const backup = structuredClone(secrets.all);
+  secrets.members = known([]);
+  ask(secrets, { intermediateRevocation: 'one' });
+  await secrets.settle();
+  secrets.now += lifetimes.revocation;
+  await secrets.settle();
+  const stolen = serials(secrets.text('peers', 'tls.crt'))[0]!;
+  ask(secrets, { intermediateRevocation: 'two' });
+  await secrets.settle();
+  secrets.now += lifetimes.revocation;
+  await secrets.settle();
+  const [peers, clients] = secrets.decide().certificates;
+  expect(peers?.revoked).toHaveLength(2);
+  secrets.had = { peers: peers as never, clients: clients as never };
+
+  secrets.all = backup;
+  secrets.spec = new TestSecrets().spec;
+  // It is not forgotten while nothing can be written.
+  const failed = new Set(['orders-peer-ca']);
+  expect(secrets.decide({ failed }).certificates[0]?.revoked?.toSorted()).toEqual(peers?.revoked?.toSorted());
+  await secrets.settle();
+  secrets.now += lifetimes.revocation;
+  await secrets.settle();
+  expect([stolen, serials(secrets.text('peers', 'tls.crt'))[0]!].map((each) => listed(secrets, 'peer', each))).toEqual([
+    true,
+    false,
+  ]);
+  expect(secrets.decide().problems).toEqual([]);
 });

@@ -84,5 +84,5 @@ export function provenLists({ facts, members }: Omit<Rotation, 'of'>): string[] 
   });
 }
 
-/** The leaves that lie beside a list: those of the members. */
-export const hasList = (name: LeafName): boolean => Object.values<string>(serving).includes(name);
+/** The leaves that lie beside a list: those of the members, and that of backups, which must not believe a thief who poses as a member. */
+export const hasList = (name: LeafName): boolean => name === 'backup' || Object.values<string>(serving).includes(name);

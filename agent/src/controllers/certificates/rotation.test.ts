@@ -249,6 +249,8 @@ test('two concurrent reconcilers write the same as one', async () => {
   secrets.members = known([reportOf(secrets, 0)]);
   const { write } = secrets.decide();
   expect(write).toMatchObject({ make: 'promotion', of: 'peers' });
-  const [one, two] = await Promise.all([1, 2].map(() => contentOf(write!, secrets.all, secrets.spec, secrets.now)));
+  const [one, two] = await Promise.all(
+    [1, 2].map(() => contentOf(write!, { secrets: secrets.all, wanted: secrets.spec, now: secrets.now })),
+  );
   expect(one).toEqual(two);
 });

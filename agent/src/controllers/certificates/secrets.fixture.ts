@@ -2,7 +2,7 @@ import type { Secret } from '../../kube/objects.ts';
 import { type Known, known, unknown } from '../../protocol/known.ts';
 import { contentOf } from './content.ts';
 import { type Circumstances, type Decision, decide } from './decide.ts';
-import { factsOf, type KnownRoots, type Secrets, textOf } from './read.ts';
+import { factsOf, type KnownAuthorities, type Secrets, textOf } from './read.ts';
 import type { MemberReports } from './rotation.ts';
 import { type AuthorityName, type LeafName, type TlsSpec, type UserWish, type Wanted, wantedOf } from './wanted.ts';
 
@@ -41,8 +41,8 @@ export class TestSecrets {
   now = begin;
   spec: Wanted;
   all: Secrets;
-  /** Roots that the status names. */
-  had: KnownRoots = {};
+  /** What the status says about the authorities. */
+  had: KnownAuthorities = {};
   /** Report of the members. */
   members: MemberReports = unknown('nobody asked');
 
@@ -78,7 +78,10 @@ export class TestSecrets {
   /** Makes the one write that is due. */
   async step(): Promise<void> {
     const write = this.decide().write!;
-    this.put(write.of, known(await contentOf(write, this.all, this.spec, this.now)));
+    this.put(
+      write.of,
+      known(await contentOf(write, { secrets: this.all, wanted: this.spec, now: this.now, had: this.had })),
+    );
   }
 
   put(name: SecretName, found: Known<Secret | undefined>): this {

@@ -96,7 +96,10 @@ describe.each([
       made.push(
         `${write.make} ${write.of}${write.why.includes('user web (Secret orders-user-web)') ? ' without web' : ''}`,
       );
-      secrets.put(write.of, known(await contentOf(write, secrets.all, secrets.spec, secrets.now)));
+      secrets.put(
+        write.of,
+        known(await contentOf(write, { secrets: secrets.all, wanted: secrets.spec, now: secrets.now })),
+      );
     }
     return made;
   };
@@ -184,7 +187,7 @@ describe('while the users are not known', () => {
     secrets.now += lifetimes.revocation - 1;
     expect(await written(secrets)).toEqual([]);
     secrets.now += 1;
-    expect(await written(secrets)).toEqual(['list server']);
+    expect(await written(secrets)).toEqual(['list server', 'list backup']);
   });
 
   test('no step of a new root is made', async () => {

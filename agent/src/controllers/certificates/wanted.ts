@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
+import type { EtcdClusterSpec } from '../../../../src/resource/types.ts';
 import { ordinals } from '../cluster/names.ts';
 
 export const authorityNames = ['peers', 'clients'] as const;
@@ -56,43 +57,10 @@ export interface Leaf {
 }
 
 /** `spec.tls` of an EtcdCluster. */
-export interface TlsSpec extends IssuedTls {
-  /** The members give up TLS, and their certificates stay until all have. */
-  readonly disabling?: boolean;
-  /** For how long clients may use http while TLS is switched on, such as `24h`. */
-  readonly acceptPlaintextFor?: string;
-  /** Another source of certificates, whose authorities the members trust too. Of each list, the first is that of the members. */
-  readonly alsoTrust?: {
-    readonly trustSecret: string;
-    readonly peerSecrets: readonly string[];
-    readonly serverSecrets: readonly string[];
-    readonly clientSecrets: readonly string[];
-    /** Undefined if another program writes its Secrets. */
-    readonly managed?: ManagedSource;
-  };
-}
+export type TlsSpec = NonNullable<EtcdClusterSpec['tls']>;
 
-/** The certificates of one source. */
-export interface IssuedTls {
-  /** Secret with the certificate of clients. Without the two below, also that of the reconciler and of its Jobs. */
-  readonly clientSecret: string;
-  /** Secret with the certificate of etcd's user root, for the reconciler and the members' agents. */
-  readonly rootSecret?: string;
-  /** Secret with the certificate of backups, for the backup port of the members' agents. */
-  readonly backupSecret?: string;
-  /** Undefined if another program writes the Secrets. */
-  readonly managed?: {
-    readonly peerAuthority: string;
-    readonly clientAuthority: string;
-    readonly peerSecret: string;
-    readonly serverSecret: string;
-    readonly clusterDomain: string;
-    readonly serverNames?: readonly string[];
-    readonly intermediateRotation?: string;
-    readonly rootRotation?: string;
-    readonly intermediateRevocation?: string;
-  };
-}
+/** The certificates of one source. Without `managed`, another program writes the Secrets. */
+export type IssuedTls = Pick<TlsSpec, 'clientSecret' | 'rootSecret' | 'backupSecret' | 'managed'>;
 
 /** The relevant part of an EtcdCluster's spec. */
 export interface CertificatesSpec {
@@ -100,7 +68,7 @@ export interface CertificatesSpec {
   readonly paused?: boolean;
 }
 
-type ManagedSource = Omit<IssuedTls, 'managed'> & NonNullable<IssuedTls['managed']>;
+type ManagedSource = NonNullable<NonNullable<TlsSpec['alsoTrust']>['managed']>;
 
 /** The certificates that a cluster should have. */
 export interface Wanted {

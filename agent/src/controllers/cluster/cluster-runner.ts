@@ -12,6 +12,7 @@ import { TrustBundle } from '../certificates/trust-bundle.ts';
 import type { EtcdUserObject } from '../users/object.ts';
 import { Users } from '../users/users.ts';
 import type { EtcdClusterObject } from './kubernetes/cluster-object.ts';
+import { followedBy } from './kubernetes/followed-by.ts';
 import { KubernetesPort, type PortOptions } from './kubernetes/kubernetes-port.ts';
 import { runCluster } from './loop.ts';
 import type { Observed } from './observed.ts';
@@ -19,7 +20,10 @@ import type { PassFacts } from './pass-facts.ts';
 import { followedByAnother } from './plan/plan.ts';
 import type { AtPoint } from './reconcile.ts';
 
-export type RunnerOptions = Omit<PortOptions, 'certificates' | 'trust' | 'authentication' | 'log' | 'lease'> & {
+export type RunnerOptions = Omit<
+  PortOptions,
+  'certificates' | 'trust' | 'authentication' | 'log' | 'lease' | 'onFollowed'
+> & {
   /** The EtcdUsers of all clusters; undefined while that may be outdated. */
   readonly users: () => readonly EtcdUserObject[] | undefined;
   readonly clusters: () => readonly EtcdClusterObject[];
@@ -40,7 +44,7 @@ export class ClusterRunner {
   /** UID of the EtcdCluster. */
   readonly uid: string;
   readonly #options: RunnerOptions;
-  /** That another reconciler follows the cluster: then nothing of it is changed here. */
+  /** The Lease of another reconciler that follows the cluster: then nothing of it is changed here. A pass decides that itself. */
   #another: string | undefined;
   readonly #port: KubernetesPort;
   readonly #certificates: Certificates;
@@ -52,12 +56,13 @@ export class ClusterRunner {
 
   constructor(cluster: EtcdClusterObject, given: RunnerOptions) {
     this.uid = cluster.metadata.uid;
+    this.#another = followedBy(cluster, given.reconciler.lease, given.settings.heartbeat);
     const at: AtPoint = async (point) => {
-      if (this.#another !== undefined) throw new Error(this.#another);
+      if (this.#another !== undefined) throw new Error(followedByAnother(this.#another));
       await given.at(point);
     };
     const options = { ...given, at, lease: given.reconciler.lease };
-    this.#options = options;
+    this.#options = given;
     this.#certificates = new Certificates({
       ...options,
       turn: options.certificatesTurn,
@@ -75,6 +80,9 @@ export class ClusterRunner {
       certificates: () => this.#certificates.report(),
       trust: (alsoTrust) => this.#trust.report(alsoTrust),
       authentication: () => this.#users.report(),
+      onFollowed: (lease) => {
+        this.#another = lease;
+      },
     });
     this.#users = new Users(cluster, {
       ...options,
@@ -145,8 +153,6 @@ export class ClusterRunner {
     const { signal } = this.#stop;
     try {
       const onObserved = (observed: Observed, facts: PassFacts) => {
-        const { cluster } = observed;
-        if (cluster.known) this.#another = cluster.v?.followedBy && followedByAnother(cluster.v.followedBy);
         this.#options.onFacts(facts);
         this.#certificates.see(memberReports(observed));
         this.#users.see(observed);

@@ -1,3 +1,4 @@
+import type { EtcdClusterSpec } from '../../../../src/resource/types.ts';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import type { ClusterStatus, ReportedCertificate } from '../../protocol/cluster-status.ts';
 import type { Known } from '../../protocol/known.ts';
@@ -27,6 +28,8 @@ export interface Observed {
   done: string[];
   /** Errors of the effects that failed under the present operation, by their keys. */
   failed: Record<string, string>;
+  /** The highest raft index that was seen about a second ago, or earlier. */
+  reached?: number;
   /** An eviction that was refused recently. */
   refused?: Refusal;
   /** Passes in a row that ended with an error. */
@@ -254,13 +257,8 @@ export interface OriginRequest {
   expectedRevision?: number;
 }
 
-export interface RecoveryRequest {
-  id: string;
-  action: string;
-  acceptDataLoss: boolean;
-  survivor?: number;
-  identitySecret?: string;
-}
+/** Its only action is RestoreFromSurvivor. */
+export type RecoveryRequest = Omit<NonNullable<EtcdClusterSpec['recovery']>, 'action'>;
 
 export interface StatefulSet {
   replicas: number;

@@ -35,6 +35,8 @@ export interface Settings {
   hashEvery: number;
   /** Wait after space could not be cleared, although the data have changed since. */
   noSpaceBackoff: number;
+  /** How soon an alarm NOSPACE must come back to call for a person, and how long it does. */
+  noSpaceAgain: number;
   /** For how long a request of `spec.maintenance` may wait to begin, and a member may take that is being defragmented. */
   maintenanceLate: number;
   defragmentLate: number;
@@ -93,6 +95,7 @@ export const defaultSettings: Settings = {
   unreachable: minute,
   hashEvery: 60 * minute,
   noSpaceBackoff: minute,
+  noSpaceAgain: 10 * minute,
   maintenanceLate: 60 * minute,
   defragmentLate: 15 * minute,
   evictAgain: 30 * second,

@@ -1,11 +1,12 @@
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EtcdClusterSpec } from '../../../../src/resource/types.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { Paths } from '../../kube/paths.ts';
 import { createLog } from '../../lib/log.ts';
 import { recordOf } from '../../protocol/record.fixture.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
-import type { EtcdClusterObject, EtcdClusterSpec } from '../cluster/kubernetes/cluster-object.ts';
+import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { FakeApi } from '../cluster/kubernetes/fake-api.fixture.ts';
 import type { AuthReport } from '../cluster/observed.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';
@@ -131,6 +132,19 @@ test('off although it is asked for: paused, refused by etcd, or by the API serve
   start({ auth: true, paused: true });
   const report = await until((each) => each?.seen);
   expect(report).toMatchObject({ isWanted: true, seen: { isEnabled: false }, why: expect.stringContaining('paused') });
+});
+
+test.each<[string, Partial<EtcdClusterSpec>, string[]]>([
+  ['auth: true', { auth: true }, []],
+  ['a user', {}, ['api']],
+])('off although %s asks for it: this version of etcd does not enforce permissions', async (_, spec, names) => {
+  start({ version: '3.6.11', ...spec }, names);
+  const report = await until((each) => each?.why);
+  expect(report).toMatchObject({ isWanted: true, seen: { isEnabled: false } });
+  expect(report?.why).toMatch(/^authentication is not switched on: etcd 3.6.11 has known .*; use 3.6.14 or newer$/);
+  const upgraded = { size: 3, version: '3.6.16', tls, ...spec };
+  users.follow(api.put(paths.of('etcdclusters', 'orders'), { spec: upgraded }) as unknown as EtcdClusterObject);
+  await until((each) => each?.seen?.isEnabled && each.why === undefined);
 });
 
 test('off although it is asked for: etcd refuses the switch', async () => {

@@ -41,6 +41,39 @@ test('auth: true without a user switches it on; false switches it off first; not
   expect(etcd.settle({ auth: false })).toEqual([`UserDelete api`, `RoleDelete ${mark('api')}`]);
 });
 
+describe('a version of etcd that does not enforce permissions', () => {
+  const unsafe = 'etcd 3.6.11 has known vulnerabilities';
+  const message = `authentication is not switched on: ${unsafe}`;
+
+  test('authentication is not switched on, and no user is made', () => {
+    const etcd = new ModelEtcd();
+    expect(etcd.settle({ auth: true, unsafe })).toEqual([]);
+    expect(etcd.settle({ users: [api], unsafe })).toEqual([]);
+    const { verdicts, isOn } = etcd.decide({ users: [api], unsafe });
+    expect([verdicts.get('uid-api'), isOn]).toEqual([{ kind: 'refused', reason: 'EtcdTooOld', message }, true]);
+    expect(etcd.decide({ unsafe }).isOn).toBe(false);
+    expect(etcd.settle({ users: [api] }).at(-1)).toBe('AuthEnable');
+  });
+
+  test('what is on stays on, with its users, also while something has switched it off', () => {
+    const etcd = enabled();
+    expect(etcd.settle({ users: [api], unsafe })).toContain(`UserGrantRole api ${mark('api')}`);
+    expect(etcd.decide({ users: [api], unsafe }).verdicts.get('uid-api')).toEqual({ kind: 'done' });
+    etcd.facts = { ...etcd.facts, isEnabled: false };
+    expect(etcd.settle({ users: [api], unsafe })).toEqual(['AuthEnable']);
+    expect(etcd.settle({ auth: false, users: [api], unsafe })).toEqual(['AuthDisable']);
+  });
+});
+
+test('a user of somebody else that was given a role of ours keeps it as long as the EtcdUser is there, and goes on itself', () => {
+  const etcd = enabled({ api: [mark('api')], bob: ['other', mark('api')] }, { [mark('api')]: [apiPermission] });
+  expect(etcd.settle({ users: [api] })).toEqual([]);
+  const bob = user('bob', []);
+  expect(etcd.decide({ users: [api, bob] }).verdicts.get('uid-bob')).toMatchObject({ reason: 'ForeignUser' });
+  expect(etcd.settle({ users: [] })).toEqual(['UserDelete api', `RoleDelete ${mark('api')}`]);
+  expect(etcd.facts.users.get('bob')).toEqual(['other']);
+});
+
 test('root that has a password or another role keeps it', () => {
   expect(new ModelEtcd({ root: ['other'] }).settle({ auth: true })).toEqual(['UserGrantRole root root', 'AuthEnable']);
 });

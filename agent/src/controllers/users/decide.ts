@@ -24,6 +24,8 @@ export interface WantedAuth {
   readonly auth?: boolean | undefined;
   /** The minor version that runs. */
   readonly minor?: string | undefined;
+  /** Why the version that runs does not enforce permissions. */
+  readonly unsafe?: string | undefined;
   /** All EtcdUsers of the cluster that are not being deleted. */
   readonly users: readonly EtcdUserObject[];
   /** By UID: the password of each that has `spec.passwordSecret`, or why it has none. Empty: it is still to be made, and no call needs it now. */
@@ -108,18 +110,20 @@ export function decide(
     kept.add(role);
     users.push({ uid: first.metadata.uid, name, role, permissions: permissionsOf(first)! });
   }
-  const isOn = wanted.auth ?? (facts.isEnabled || users.length > 0);
+  const isWithheld = withheldSwitch(facts, wanted) !== undefined;
+  const isOn = wanted.auth ?? (facts.isEnabled || (isWithheld ? wanted.users : users).length > 0);
   const accepted = users.map((user) => ({ ...user, call: callFor(user, facts, isOn) }));
   const isFailed = (call: AuthCall | undefined) => call !== undefined && failed.has(subjectOf(call) ?? '');
   const isLater = ({ uid, name, role, call }: Accepted & { readonly call: AuthCall | undefined }) =>
     (isCut || wanted.passwords?.get(uid) === '') && call !== undefined && role !== roleOf(name) && needsHash(call);
   const candidates = [
     facts.isEnabled && !isOn ? ({ kind: 'AuthDisable' } as const) : undefined,
-    isOn ? callForRoot(facts) : undefined,
+    isOn && !isWithheld ? callForRoot(facts) : undefined,
     ...orphans(facts, kept),
     ...accepted.map((user) => (isLater(user) ? undefined : user.call)),
     // With `auth: true` nobody waits for an EtcdUser that etcd refuses. Else its clients would be shut out by the switch.
     isOn &&
+    !isWithheld &&
     !facts.isEnabled &&
     !accepted.some(isLater) &&
     (wanted.auth || (exposed.size === 0 && !accepted.some(({ call }) => isFailed(call))))
@@ -190,6 +194,15 @@ const leftAlone: ReadonlySet<UserReason> = new Set([
   'Paused',
 ]);
 
+/**
+ * Why authentication is not switched on: it would promise what this version of etcd does not keep. Where root is, it was on before,
+ * and is better than none.
+ */
+export const withheldSwitch = ({ isEnabled, users }: AuthFacts, { unsafe }: WantedAuth): string | undefined =>
+  unsafe === undefined || isEnabled || users.get(root)?.includes(root)
+    ? undefined
+    : `authentication is not switched on: ${unsafe}`;
+
 const hasPassword = ({ spec }: EtcdUserObject): boolean => spec.passwordSecret !== undefined;
 
 const taken = (name: string, { metadata }: EtcdUserObject): Refusal =>
@@ -198,13 +211,12 @@ const taken = (name: string, { metadata }: EtcdUserObject): Refusal =>
     `the older EtcdUser ${metadata.name} has the user ${name}; delete one of the two, or create this one with another spec.userName`,
   );
 
-function refusalOf(
-  user: EtcdUserObject,
-  facts: AuthFacts,
-  { cluster, minor, passwords }: WantedAuth,
-): Refusal | undefined {
+function refusalOf(user: EtcdUserObject, facts: AuthFacts, wanted: WantedAuth): Refusal | undefined {
+  const { cluster, minor, passwords } = wanted;
   const name = userNameOf(user);
   if (minor === '3.4') return refused('EtcdTooOld');
+  const withheld = withheldSwitch(facts, wanted);
+  if (withheld !== undefined) return refused('EtcdTooOld', withheld);
   if (isReserved(user, cluster))
     return refused('NameReserved', `the user ${name} is reserved; create this EtcdUser with another spec.userName`);
   if (!permissionsOf(user)) return refused('PermissionUnknown');

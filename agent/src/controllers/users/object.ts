@@ -1,36 +1,16 @@
+import type { EtcdPermissionSpec, EtcdUserSpec, EtcdUserStatus } from '../../../../src/resource/types.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import type { UserReason } from '../../protocol/user-reasons.ts';
 import type { Access, Permission } from '../cluster/etcd/auth-calls.ts';
 
 /** An EtcdUser as the API server returns it. */
 export interface EtcdUserObject extends KubeObject {
-  readonly spec: {
-    readonly clusterName: string;
-    /** Default: the name of the EtcdUser. */
-    readonly userName?: string;
-    readonly permissions?: readonly PermissionSpec[];
-    /** The Secret to fill with a certificate of this user. */
-    readonly certificateSecret?: string;
-    /** The Secret to take the password of this user from, instead of a certificate. Filled if it has none. */
-    readonly passwordSecret?: string;
-  };
+  readonly spec: EtcdUserSpec;
   readonly status?: UserStatus;
 }
 
-/** One of `prefix`, `key`, `range` and `all`. */
-export interface PermissionSpec {
-  readonly prefix?: string;
-  readonly key?: string;
-  readonly range?: { readonly from: string; readonly to: string };
-  readonly all?: boolean;
-  readonly access: Access;
-}
-
-export interface UserStatus {
-  readonly observedGeneration?: number;
+export interface UserStatus extends EtcdUserStatus {
   readonly conditions?: readonly UserCondition[];
-  readonly userName?: string;
-  readonly certificate?: { readonly notAfter: string; readonly renewAt?: string };
 }
 
 export interface UserCondition {
@@ -77,7 +57,7 @@ export const accessOf = (same: readonly Permission[]): Access | undefined =>
 /** Identifies the keys of a permission. */
 export const rangeOf = ({ key, rangeEnd }: Permission): string => JSON.stringify([key, rangeEnd]);
 
-function permissionOf({ prefix, key, range, all, access }: PermissionSpec): Permission | undefined {
+function permissionOf({ prefix, key, range, all, access }: EtcdPermissionSpec): Permission | undefined {
   if (all) return { access, key: zero, rangeEnd: zero };
   // The custom resource forbids empty texts. Here an empty one would mean other keys than its reader expects.
   if (prefix === '' || key === '' || range?.from === '' || range?.to === '') return undefined;

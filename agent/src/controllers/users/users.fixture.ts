@@ -1,13 +1,14 @@
+import type { EtcdPermissionSpec } from '../../../../src/resource/types.ts';
 import { group } from '../../kube/paths.ts';
 import { issueIntermediate, issueLeaf, issueRoot } from '../certificates/issue.ts';
 import type { Permission } from '../cluster/etcd/auth-calls.ts';
 import { type AuthFacts, after, type Decision, decide, described, type WantedAuth } from './decide.ts';
-import type { EtcdUserObject, PermissionSpec } from './object.ts';
+import type { EtcdUserObject } from './object.ts';
 
 /** An EtcdUser of the cluster `orders`. `age`: hours since it was made. */
 export const user = (
   name: string,
-  permissions: readonly PermissionSpec[] = [],
+  permissions: readonly EtcdPermissionSpec[] = [],
   { age = 1, ...spec }: Partial<EtcdUserObject['spec']> & { age?: number } = {},
 ): EtcdUserObject => ({
   metadata: {

@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EtcdClusterSpec } from '../../../../src/resource/types.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { Paths } from '../../kube/paths.ts';
 import { createLog } from '../../lib/log.ts';
@@ -7,7 +8,7 @@ import { recordOf } from '../../protocol/record.fixture.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
 import type { UserCertificate } from '../certificates/decide.ts';
 import type { UserWish } from '../certificates/wanted.ts';
-import type { EtcdClusterObject, EtcdClusterSpec } from '../cluster/kubernetes/cluster-object.ts';
+import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { FakeApi, failure } from '../cluster/kubernetes/fake-api.fixture.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';
 import type { EtcdUserObject } from './object.ts';

@@ -1,3 +1,4 @@
+import { authorizationProblem } from '../../../../src/etcd/advisories.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isStatus } from '../../kube/api-error.ts';
 import type { EventOf } from '../../kube/events.ts';
@@ -22,7 +23,7 @@ import type { Settings } from '../cluster/settings.ts';
 import { commonNameOf, root } from '../root-certificate.ts';
 import { type Applied, apply, decideWith, look } from './apply.ts';
 import { AuthNotes } from './auth-notes.ts';
-import { type Decision, passwordsIn, subjectOf, type Verdict, type WantedAuth } from './decide.ts';
+import { type Decision, passwordsIn, subjectOf, type Verdict, type WantedAuth, withheldSwitch } from './decide.ts';
 import { goingVerdict } from './going.ts';
 import { Logins } from './logins.ts';
 import { type EtcdUserObject, isGoing } from './object.ts';
@@ -233,7 +234,8 @@ export class Users {
       const isUnfilled = [...passwords.unfilled.keys()].some((uid) => fillable(seen.verdicts.get(uid)));
       const next = nextOf(passwords, seen.tries);
       const told = tried(withoutPassword(seen.verdicts, passwords), seen.tries?.silence);
-      if (!seen.call && !isUnfilled) return { verdicts: told, read: seen.read, next };
+      const why = seen.isOn ? withheldSwitch(seen.read.facts, wanted) : undefined;
+      if (!seen.call && !isUnfilled) return { verdicts: told, read: seen.read, next, why };
       if (spec.paused) return { verdicts: withheld(told, paused), read: seen.read, isPaused: true, next };
       return isHeld(seen) ? held({ verdicts: told, read: seen.read }, halfWay!) : this.#apply(etcd, seen);
     });
@@ -295,9 +297,11 @@ export class Users {
   }
 
   #wanted(users: readonly EtcdUserObject[], passwords: Passwords['found'], record: RecordDoc | undefined): WantedAuth {
-    const { auth } = this.#cluster.spec;
+    const { spec, status } = this.#cluster;
     const staying = users.filter((user) => !isGoing(user));
-    return { cluster: this.#options.name, auth, users: staying, passwords, minor: record?.versions.current };
+    const unsafe = authorizationProblem(status?.minVersion ?? spec.version);
+    const minor = record?.versions.current;
+    return { cluster: this.#options.name, auth: spec.auth, users: staying, passwords, minor, unsafe };
   }
 
   #passwords(users: readonly EtcdUserObject[], taken: ReadonlyMap<string, string>): Promise<Passwords> {
@@ -447,8 +451,8 @@ const ours = (
 ): EtcdUserObject[] | undefined => users?.filter((user) => user.spec.clusterName === metadata.name);
 
 /** The part of an EtcdCluster that matters here. */
-const wishOf = ({ spec, metadata }: EtcdClusterObject): string =>
-  JSON.stringify([spec.auth, spec.tls, spec.paused, metadata.deletionTimestamp]);
+const wishOf = ({ spec, status, metadata }: EtcdClusterObject): string =>
+  JSON.stringify([spec.auth, spec.tls, spec.paused, spec.version, status?.minVersion, metadata.deletionTimestamp]);
 
 /** A member loses its http URL when every member has restarted, and until then one may accept http from clients. */
 function halfWayOf(record: RecordDoc | undefined, members: readonly Member[] | undefined): HalfWay | undefined {

@@ -81,7 +81,7 @@ class Tree {
 
   static async of(handle: FileHandle): Promise<Tree> {
     const found = await Promise.all(
-      [0, ...PAGE_SIZES].map((at) => read(handle, at, META_PAGE).then(metaOf, () => undefined)),
+      [0, ...PAGE_SIZES].map((at) => read(handle, at, META_PAGE).then(metaOf, undefinedIfDamaged)),
     );
     const [newest] = found.filter((meta) => meta !== undefined).sort((a, b) => Number(b.transaction - a.transaction));
     if (!newest) throw new Damage('it has no valid meta page');
@@ -135,6 +135,10 @@ class Tree {
     if (at + length > this.#size) throw new Damage(`it ends before byte ${at + length}`);
     return read(this.#handle, at, length);
   }
+}
+
+function undefinedIfDamaged(error: unknown): undefined {
+  if (!(error instanceof Damage)) throw error;
 }
 
 async function read(handle: FileHandle, at: number, length: number): Promise<Buffer> {

@@ -1,6 +1,10 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unlessGone } from '../../lib/files/directories.ts';
+import { ifThere } from '../../lib/files/file-faults.ts';
 import { walDirectory } from './wal.ts';
+
+const unknownUse = 'so it is not known whether a running etcd uses the data; check it';
 
 /**
  * Whether an etcd has this data directory open: then it holds locks on the database and on the newest WAL file. Always
@@ -8,7 +12,9 @@ import { walDirectory } from './wal.ts';
  */
 export async function isInUse(dataDir: string, wal = walDirectory(dataDir)): Promise<boolean> {
   const [locks, mounts] = await Promise.all(
-    ['/proc/locks', '/proc/self/mountinfo'].map((file) => readFile(file, 'utf8').catch(() => '')),
+    ['/proc/locks', '/proc/self/mountinfo'].map(
+      async (file) => (await ifThere(file, readFile(file, 'utf8'), unknownUse)) ?? '',
+    ),
   );
   const locked = Array.from(locks!.matchAll(/ ([0-9a-f]+):([0-9a-f]+):(\d+) /g), ([, major, minor, inode]) => ({
     device: `${parseInt(major!, 16)}:${parseInt(minor!, 16)}`,
@@ -16,10 +22,10 @@ export async function isInUse(dataDir: string, wal = walDirectory(dataDir)): Pro
   }));
   const files = [
     join(dataDir, 'member', 'snap', 'db'),
-    ...(await readdir(wal).catch(() => [])).map((name) => join(wal, name)),
+    ...((await ifThere(wal, readdir(wal), unknownUse)) ?? []).map((name) => join(wal, name)),
   ];
   for (const file of files) {
-    const found = await stat(file).catch(() => undefined);
+    const found = await ifThere(file, stat(file), unknownUse);
     const same = locked.filter(({ inode }) => inode === found?.ino);
     if (same.length === 0) continue;
     const device = deviceOf(await realpath(file).catch(() => file), mounts!);
@@ -45,7 +51,7 @@ function deviceOf(file: string, mounts: string): string | undefined {
  * name is `<term>-<index>.snap`, in hex.
  */
 export async function snapIndex(etcdDir: string): Promise<number | undefined> {
-  const names = await readdir(join(etcdDir, 'member', 'snap')).catch(() => []);
+  const names = (await unlessGone(readdir(join(etcdDir, 'member', 'snap')))) ?? [];
   const indexes = names.flatMap((name) => {
     const [, index] = /^[0-9a-f]{16}-([0-9a-f]{16})\.snap$/.exec(name) ?? [];
     return index === undefined ? [] : [Number(BigInt(`0x${index}`))];

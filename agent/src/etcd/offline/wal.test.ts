@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { availableMinors } from '../../../test/harness/etcd-binaries.ts';
@@ -22,8 +22,14 @@ test('a directory that no etcd has used has none', async () => {
   expect(await walIdentity(directory)).toBeUndefined();
   await mkdir(join(directory, 'member/wal'), { recursive: true });
   expect(await walIdentity(directory)).toBeUndefined();
-  await writeFile(join(directory, 'member/wal/0.wal'), Buffer.alloc(1_000));
-  expect(await walIdentity(directory)).toBeUndefined();
+  await rm(directory, { recursive: true });
+});
+
+test('a log that cannot be listed is not one that is absent', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'wal-'));
+  await mkdir(join(directory, 'member'));
+  await symlink('wal', join(directory, 'member/wal'));
+  await expect(walIdentity(directory)).rejects.toThrow(/ELOOP/);
   await rm(directory, { recursive: true });
 });
 
@@ -38,5 +44,7 @@ test('damaged metadata are a RangeError', async () => {
     );
     await expect(walIdentity(directory)).rejects.toThrow(RangeError);
   }
+  await writeFile(join(directory, 'member/wal/0.wal'), Buffer.alloc(1_000));
+  await expect(walIdentity(directory)).rejects.toThrow(RangeError);
   await rm(directory, { recursive: true });
 });

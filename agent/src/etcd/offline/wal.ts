@@ -1,5 +1,6 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unlessGone } from '../../lib/files/directories.ts';
 import { bytesOf, fieldsOf, hexId } from '../protobuf.ts';
 
 // Format of the write-ahead log in etcd 3.4 to 3.7: each frame is a little-endian length, whose highest byte holds the
@@ -16,14 +17,14 @@ export interface WalIdentity {
 
 export const walDirectory = (dataDir: string) => join(dataDir, 'member', 'wal');
 
-/** Returns the names of the log's files, oldest first. Empty if the member has never started. */
+/** Returns the names of the log's files, oldest first. Empty if the member has never started. Throws if they cannot be listed. */
 export async function walFiles(directory: string): Promise<string[]> {
-  return (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.wal')).sort();
+  return ((await unlessGone(readdir(directory))) ?? []).filter((name) => name.endsWith('.wal')).sort();
 }
 
 /**
  * Reads the member id and the cluster id of a data directory from the first records of its log. The metadata are
- * {nodeID = 1, clusterID = 2}. Throws a RangeError if they are damaged.
+ * {nodeID = 1, clusterID = 2}. Undefined if there is no log. Throws a RangeError if they are damaged or missing in it.
  */
 export async function walIdentity(
   dataDir: string,
@@ -37,7 +38,7 @@ export async function walIdentity(
     const ids = Object.fromEntries(fieldsOf(bytesOf(fields[3])));
     return { memberId: hexId(ids[1]), clusterId: hexId(ids[2]) };
   }
-  return undefined;
+  throw new RangeError(`${join(directory, first)}: no cluster id in its first records`);
 }
 
 /** Yields the complete frames at the beginning of a piece of the log, and where each ends. */

@@ -1,4 +1,5 @@
 import { AgentError, codeOf, ExitCode, messageOf } from '../errors.ts';
+import { unlessGone } from './directories.ts';
 
 const uid = () => `uid ${process.getuid?.()}`;
 const mayNotRead = () => `${uid()} has no right to read it; change the owner or mode`;
@@ -34,6 +35,16 @@ const writing: Remedies = {
 
 /** End of a message about a file that cannot be read: the system's error code, what it means, and what to do. */
 export const readFault = (error: unknown): string => faultOf(error, reading);
+
+/** Error for a path where something may be that cannot be read. `so`: what is therefore not done or not known, and a way out. */
+export const cannotRead = (path: string, error: unknown, so: string): AgentError =>
+  new AgentError(ExitCode.refused, `${path} cannot be read ${readFault(error)}; ${so}`, { cause: error });
+
+/** Resolves to undefined if nothing is at the path. What cannot be read may be there: then it throws, with `so`. */
+export const ifThere = <T>(path: string, call: Promise<T>, so: string): Promise<T | undefined> =>
+  unlessGone(call).catch((error) => {
+    throw cannotRead(path, error, so);
+  });
 
 /** Usage error for a path that cannot be written. `flag`: the flag that names the path. */
 export const cannotWrite = (path: string, error: unknown, flag?: string): AgentError =>

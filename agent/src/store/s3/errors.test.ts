@@ -12,6 +12,7 @@ import { secretDirectory } from '../../../test/support/secret-directory.ts';
 import { once } from '../../../test/support/store-contract.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { S3Spec } from '../spec.ts';
+import { CredentialsFault, s3Fault } from './errors.ts';
 import { openS3 } from './s3-store.ts';
 
 let root: string;
@@ -279,4 +280,19 @@ describe('endpoint and region', () => {
       process.env = saved;
     }
   });
+});
+
+test.each([
+  [
+    'is a directory',
+    { code: 'EISDIR', syscall: 'read' },
+    2,
+    /the file in AWS_WEB_IDENTITY_TOKEN_FILE cannot be read \(EISDIR\)/,
+  ],
+  ['is missing', { code: 'ENOENT', path: '/token' }, 2, /\/token cannot be read \(ENOENT\)/],
+  ['leads to no STS', { code: 'ECONNRESET', syscall: 'read' }, 20, /cannot reach STS/],
+])('a token file that %s', (_what, fields, exitCode, message) => {
+  const fault = new CredentialsFault(Object.assign(new Error('failed'), fields));
+  const failed = { url: 's3://b', endpoint: 'http://b', operation: 'ListObjectsV2 p/', secrets: [] };
+  expect(s3Fault(fault, failed)).toMatchObject({ exitCode, message: expect.stringMatching(message) });
 });

@@ -211,7 +211,11 @@ function movedTo(error: ServiceError, status: number): string | undefined {
 /** `cause`: of the SDK, which asked the environment, files, STS or the machine. */
 function credentialsVerdict(cause: Error): Verdict {
   const status = statusOf(cause);
-  const { code, path } = cause as NodeJS.ErrnoException;
+  // The error of a directory or a disk that fails has no path.
+  const {
+    code,
+    path = ['EISDIR', 'EIO'].includes(code ?? '') ? 'the file in AWS_WEB_IDENTITY_TOKEN_FILE' : undefined,
+  } = cause as NodeJS.ErrnoException;
   if (path !== undefined)
     return [
       ExitCode.usage,

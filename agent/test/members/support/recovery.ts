@@ -4,7 +4,7 @@ import { logsWith, tokenOf, verifiedSnapshot } from './backups.ts';
 import type { Play } from './scenario.ts';
 
 export const recovery = (change: object = {}) => ({
-  recovery: { id: 'r1', action: 'RestoreFromSurvivor', acceptDataLoss: true, ...change },
+  recovery: { id: 'r1', acceptDataLoss: true, ...change },
 });
 
 /** Loses the volumes of two of three members, and waits until the status reports it. Nothing repairs them. */

@@ -59,12 +59,22 @@ function checkFacts(world: World, before: RecordDoc, doc: RecordDoc, young: bool
   const grown = before.seeded && before.phase === 'Seeding' && doc.phase === 'Running';
   const voters = grown ? votersOf(current(world)!).length : Number.POSITIVE_INFINITY;
   if (voters < (world.spec?.size ?? 0)) return 'a new cluster is called grown that is not';
+  if (releasesSnapshots(world, before, doc)) return 'a snapshot that an EtcdRestore names may be deleted';
   if (forgetsRestart(world, before, doc)) return 'a restart is forgotten';
   const { finalizedIndex } = doc.versions;
   const marked = finalizedIndex && finalizedIndex !== before.versions.finalizedIndex && before.seeded;
   if (marked && !(allUp(world) && !young && current(world)?.minor === 6)) return 'Settle begins while a voter is down';
   return checkSpace(world, before, doc);
 }
+
+/** As long as an EtcdRestore exists, retention keeps what it restored and what it replaced. */
+const releasesSnapshots = (world: World, before: RecordDoc, doc: RecordDoc): boolean =>
+  before.restores.some(
+    ({ id, snapshots }) =>
+      snapshots &&
+      world.restores.some(({ name }) => name === id) &&
+      !doc.restores.some((now) => now.id === id && now.snapshots),
+  );
 
 /** A restart that counts for an upgrade to 3.6 is not recorded. */
 function forgetsRestart(world: World, { op }: RecordDoc, doc: RecordDoc): boolean {

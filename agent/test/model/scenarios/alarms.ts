@@ -21,6 +21,12 @@ export const alarms: readonly Plot[] = [
     faults: ['noSpace', 'fullAgain', 'podLost'],
   },
   {
+    name: 'NOSPACE of 1, and nothing else',
+    from: of({ size: 1, version: '3.6.16' }),
+    budget: { faults: 2 },
+    faults: ['noSpace', 'fullAgain'],
+  },
+  {
     name: 'CORRUPT',
     from: of({ size: 3 }),
     budget: { faults: 2, edits: 1 },

@@ -85,7 +85,7 @@ export function specOf(spec: Spec): seen.ClusterSpec {
       force: spec.force.map((f) => ({ ...f, discardVolume: f.discardVolume === true })),
     },
     origin: spec.origin && { source: { snapshotId: spec.origin.id } },
-    recovery: spec.recovery && { ...spec.recovery, action: 'RestoreFromSurvivor' },
+    recovery: spec.recovery,
     onShrink: spec.onShrink ?? 'Retain',
     onDelete: spec.onDelete ?? 'Retain',
     schedule: spec.schedule ? 'daily' : undefined,
@@ -346,7 +346,8 @@ function memberStatus(world: World, id: string): Known<seen.MemberStatus> {
   const wal = world.volumes[i]?.wal;
   if (!wal) return unknown('no answer');
   const cluster = clusterById(world, wal.cluster)!;
-  const size = cluster.noSpace && !cluster.noSpace.small.includes(wal.member) ? 1000 : 100;
+  // etcd frees some pages again soon after a defragmentation.
+  const size = cluster.noSpace && !cluster.noSpace.small.includes(wal.member) ? 1000 : 110;
   return known({
     clusterId: cluster.id,
     version: world.pods[i]!.image ?? world.pods[i]!.version,

@@ -1,3 +1,4 @@
+import { entryOf, silentEntry } from '../../../../test/support/entry-of.ts';
 import { manifestOf } from '../../../../test/support/manifest-of.ts';
 import type { Entry } from '../catalog.ts';
 import type { Brief } from '../manifest.ts';
@@ -7,13 +8,8 @@ const day = (number: number) => `2026-11-${String(number).padStart(2, '0')}T00:0
 
 function taken(clusterId: string, on: number, cluster: Partial<Brief['cluster']> = {}): Entry {
   const manifest = manifestOf(Buffer.alloc(64), undefined, { createdAt: day(on), source: { clusterId }, cluster });
-  return { id: manifest.id, manifestKey: '', manifest, pinned: false, restoredAs: [], objects: [] };
+  return entryOf(manifest);
 }
-
-const silent = (id: string): Entry => {
-  const { manifest: _, ...entry } = taken('b', 9);
-  return { ...entry, id, problem: 'no answer', unread: 'unreachable' };
-};
 
 const found = (entries: readonly Entry[], isListed = true) =>
   familyOf(entries, { clusterId: 'b', lineage: ['a'], at: new Date(day(20)) }, isListed);
@@ -40,11 +36,11 @@ test('nothing is said of an etcd that may have had an earlier snapshot', () => {
   expect(found([taken('b', 19), taken('a', 8)])).toEqual([past]);
   expect(found([taken('b', 30), taken('a', 8)])).toEqual([past]);
   expect(found([taken('a', 8)], false)).toEqual([past]);
-  expect(found([silent('own-name'), taken('a', 8)])).toEqual([past]);
+  expect(found([silentEntry('own-name'), taken('a', 8)])).toEqual([past]);
 });
 
 test('a manifest that the store does not give out may be the first', () => {
-  expect(found([silent('etcd-snapshot-20261115-000000-3f9c2a')])).toEqual([{ id: 'b', first: day(15) }]);
+  expect(found([silentEntry('etcd-snapshot-20261115-000000-3f9c2a')])).toEqual([{ id: 'b', first: day(15) }]);
 });
 
 test('a date in the future does not count as the last', () => {

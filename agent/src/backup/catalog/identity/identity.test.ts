@@ -1,3 +1,4 @@
+import { entryOf } from '../../../../test/support/entry-of.ts';
 import { manifestOf } from '../../../../test/support/manifest-of.ts';
 import { ExitCode } from '../../../lib/errors.ts';
 import type { Entry } from '../catalog.ts';
@@ -24,7 +25,7 @@ function snapshot(clusterId: string, { lineage, restoredAs = [], namespace, name
     cluster: { name, ...(lineage && { lineage }), ...(namespace && { namespace }) },
     ...(verified === false && { verified: undefined }),
   });
-  return { id, manifestKey: '', manifest, pinned: false, restoredAs, objects: [] } satisfies Entry;
+  return entryOf(manifest, { restoredAs });
 }
 
 const newestFirst = (...entries: Entry[]) => entries.reverse();

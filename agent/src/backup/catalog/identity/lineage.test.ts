@@ -1,3 +1,4 @@
+import { entryOf } from '../../../../test/support/entry-of.ts';
 import { manifestOf } from '../../../../test/support/manifest-of.ts';
 import type { Entry } from '../catalog.ts';
 import { noteKeyOf } from '../restore-notes.ts';
@@ -6,7 +7,7 @@ import { lineageOf, lineOf, livesOf } from './lineage.ts';
 
 function snapshot(clusterId: string, lineage?: string[], restoredAs: string[] = []): Entry {
   const manifest = manifestOf(Buffer.alloc(64), undefined, { source: { clusterId }, cluster: { lineage } });
-  return { id: manifest.id, manifestKey: '', manifest, pinned: false, restoredAs, objects: [] };
+  return entryOf(manifest, { restoredAs });
 }
 
 test('a cluster that was never restored has no lineage', () => {

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Manifest } from '../../../backup/catalog/manifest.ts';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
+import { ifThere } from '../../../lib/files/file-faults.ts';
 import { quoted } from '../../../lib/quoted.ts';
 import { isOfContainer } from '../../../store/container-path.ts';
 import { givenFlags } from '../etcd-flags.ts';
@@ -68,7 +69,7 @@ function filesOfFlag([name, value]: [name: string, value: string]): string[] {
 
 /** A file that is not mounted into the agent's container does not count as missing. */
 async function isMissing(file: string): Promise<boolean> {
-  const found = await stat(file).catch(() => undefined);
+  const found = await ifThere(file, stat(file), 'etcd or the API server needs it');
   return found === undefined && !(await isOfContainer(file));
 }
 

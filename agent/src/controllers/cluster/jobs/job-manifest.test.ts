@@ -17,6 +17,7 @@ const cluster = {
       schedules: [
         {
           name: 'nightly',
+          cron: '0 2 * * *',
           stores: [store],
           compression: 'gzip',
           serviceAccountName: 'orders-nightly',
@@ -85,6 +86,7 @@ test('while the source of the certificates changes, a Job trusts the authorities
       ],
     },
     { name: 'trust', items: [{ key: 'client-ca.crt', path: 'ca.crt' }] },
+    { name: 'b', items: [{ key: 'ca.crl', path: 'ca.crl' }], optional: true },
   ]);
 });
 

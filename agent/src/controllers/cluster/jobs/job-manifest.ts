@@ -5,13 +5,14 @@ import {
   backupArguments,
   backupJob,
 } from '../../../../../src/lib/backup-pod.ts';
+import type { BackupScheduleSpec } from '../../../../../src/resource/types.ts';
 import type { PodTemplate } from '../../../kube/objects.ts';
 import { group, groupVersion } from '../../../kube/paths.ts';
 import { ExitCode, usageError } from '../../../lib/errors.ts';
 import { isRootCertificate } from '../../root-certificate.ts';
 import type { JobRequest } from '../effect.ts';
 import { type BackupSettings, type JobFacts, jobCommand } from '../job-arguments.ts';
-import type { EtcdClusterObject, Schedule } from '../kubernetes/cluster-object.ts';
+import type { EtcdClusterObject } from '../kubernetes/cluster-object.ts';
 import { peerVolumeOf, sidecarOf } from '../kubernetes/stateful-set.ts';
 import { backupTls } from './backup-access.ts';
 import { backupResources, restoreResources } from './job-resources.ts';
@@ -161,14 +162,14 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
 const isSafe = ({ endpoints }: JobInputs): boolean =>
   Object.values(endpoints).every((endpoint) => endpoint.startsWith('https:'));
 
-function resourcesOf(request: JobRequest, { spec }: EtcdClusterObject, schedule: Schedule | undefined) {
+function resourcesOf(request: JobRequest, { spec }: EtcdClusterObject, schedule: BackupScheduleSpec | undefined) {
   if (!request.restore && !request.salvage) return backupResources(schedule?.resources, schedule?.verify);
   const given = request.restore && jobSettings.of(request.restore.source).resources;
   return restoreResources(given, schedule ?? ownSchedule(spec));
 }
 
 /** The schedule whose settings the backups of operations use. */
-export const ownSchedule = ({ backup }: EtcdClusterObject['spec']): Schedule | undefined =>
+export const ownSchedule = ({ backup }: EtcdClusterObject['spec']): BackupScheduleSpec | undefined =>
   backup?.schedules?.find(({ name }, index) =>
     backup.schedule === undefined ? index === 0 : name === backup.schedule,
   );
@@ -182,7 +183,7 @@ function storesOf(request: JobRequest, { cluster, backup }: JobInputs): readonly
   return (scheduleOf(request, cluster)?.stores ?? []).map(({ retention: _, ...store }) => store);
 }
 
-function scheduleOf({ schedule, restore }: JobRequest, { spec }: EtcdClusterObject): Schedule | undefined {
+function scheduleOf({ schedule, restore }: JobRequest, { spec }: EtcdClusterObject): BackupScheduleSpec | undefined {
   const name = schedule ?? (restore?.source.schedule as string | undefined);
   return spec.backup?.schedules?.find((each) => each.name === name);
 }
@@ -227,7 +228,7 @@ const storeArguments = (stores: readonly BackupPodStore[]): string[] => {
   return backupArguments(spec).flatMap((argument) => (argument.startsWith(flag) ? [argument.slice(flag.length)] : []));
 };
 
-function settingsOf(schedule: Schedule, stores: readonly string[]): BackupSettings {
+function settingsOf(schedule: BackupScheduleSpec, stores: readonly string[]): BackupSettings {
   const { compression, encryption, verify, timeout } = schedule;
   return {
     stores,

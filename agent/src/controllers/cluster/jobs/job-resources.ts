@@ -1,23 +1,18 @@
 import { bytesIn } from '../../../../../src/etcd/bytes.ts';
-import {
-  type BackupPodResources,
-  type BackupPodSpec,
-  completeResources,
-  defaultResources,
-} from '../../../../../src/lib/backup-pod.ts';
-import type { Schedule } from '../kubernetes/cluster-object.ts';
+import { type BackupPodSpec, completeResources, defaultResources } from '../../../../../src/lib/backup-pod.ts';
+import type { BackupScheduleSpec, JobResources } from '../../../../../src/resource/types.ts';
 
 type Resources = BackupPodSpec['resources'];
 
 /** The resources of a Job that takes a backup, with those of its schedule if it has one. */
-export const backupResources = (given: BackupPodResources = {}, verify: string | undefined): Resources =>
+export const backupResources = (given: JobResources = {}, verify: string | undefined): Resources =>
   completeResources(given, defaultResources({ opens: verify === 'open', cpuLimit: '1' }));
 
 /**
  * The resources of a Job that opens a snapshot: those that were asked for, else the usual ones. A schedule that has more memory
  * has it for a large database, which the snapshot contains.
  */
-export function restoreResources(given: BackupPodResources | undefined, schedule: Schedule | undefined): Resources {
+export function restoreResources(given: JobResources | undefined, schedule: BackupScheduleSpec | undefined): Resources {
   const usual = defaultResources({ opens: true, cpuLimit: '1' });
   if (given) return completeResources(given, usual);
   const ofSchedule = completeResources(schedule?.resources ?? {}, usual);

@@ -1,4 +1,5 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
+import type { BackupScheduleSpec } from '../../../../../src/resource/types.ts';
 import { hasBeyond, noneBeyond } from '../../../backup/payload/plausible-revision.ts';
 import { hmacHeader, isAuthentic } from '../../../backup/payload/response-hmac.ts';
 import { unlessMissing } from '../../../kube/api-error.ts';
@@ -12,7 +13,7 @@ import { keyOf, storesOf } from '../../backup/stores.ts';
 import { proxyVariables, readOwnDeployment } from '../../proxy-variables.ts';
 import type { JobRequest } from '../effect.ts';
 import type { ClusterContext } from '../kubernetes/cluster-context.ts';
-import type { EtcdClusterObject, Schedule } from '../kubernetes/cluster-object.ts';
+import type { EtcdClusterObject } from '../kubernetes/cluster-object.ts';
 import type { BackupPort } from '../kubernetes/kubernetes-workload.ts';
 import { addressOf } from '../kubernetes/pod.ts';
 import { peerVolumeOf } from '../kubernetes/stateful-set.ts';
@@ -255,7 +256,7 @@ export class KubernetesJobs implements Jobs {
   }
 
   /** Finds the schedule, which may belong to another cluster. */
-  async #scheduleOf({ spec }: EtcdBackupObject): Promise<Schedule | undefined> {
+  async #scheduleOf({ spec }: EtcdBackupObject): Promise<BackupScheduleSpec | undefined> {
     if (spec.schedule === undefined) return undefined;
     const { client, paths } = this.#context;
     const query = { fieldSelector: `metadata.name=${spec.clusterName}` };

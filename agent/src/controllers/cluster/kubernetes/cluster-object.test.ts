@@ -34,8 +34,8 @@ test('a final backup is required if volumes are deleted, unless it is disabled',
 
 test('operations use the first schedule, unless another one is named', () => {
   const schedules = [
-    { name: 'hourly', stores: [] },
-    { name: 'nightly', stores: [] },
+    { name: 'hourly', cron: '0 * * * *', stores: [] },
+    { name: 'nightly', cron: '0 2 * * *', stores: [] },
   ];
   expect(specOf({ backup: { schedules } }).schedule).toBe('hourly');
   expect(specOf({ backup: { schedules, schedule: 'nightly' } }).schedule).toBe('nightly');

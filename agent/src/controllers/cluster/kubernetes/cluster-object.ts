@@ -1,70 +1,15 @@
-import type { BackupPodResources, BackupPodStore } from '../../../../../src/lib/backup-pod.ts';
+import type { EtcdClusterSpec } from '../../../../../src/resource/types.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
 import { group } from '../../../kube/paths.ts';
 import { tryDuration } from '../../../lib/input/duration.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
-import type { TlsSpec } from '../../certificates/wanted.ts';
-import { type JobSettings, jobSettings } from '../jobs/job-settings.ts';
-import type {
-  Cluster,
-  ClusterSpec,
-  MaintenanceRequest,
-  OriginRequest,
-  RecoveryRequest,
-  ReplaceRequest,
-} from '../observed.ts';
+import { jobSettings } from '../jobs/job-settings.ts';
+import type { Cluster, ClusterSpec, OriginRequest, ReplaceRequest } from '../observed.ts';
 
 /** An EtcdCluster as the API server returns it. The CRD fills in the defaults. */
 export interface EtcdClusterObject extends KubeObject {
-  readonly spec: EtcdClusterSpec;
+  readonly spec: EtcdClusterSpec & Required<Pick<EtcdClusterSpec, 'size'>>;
   readonly status?: Partial<ClusterStatus>;
-}
-
-export interface EtcdClusterSpec {
-  readonly size: number;
-  readonly allowEvenSize?: boolean;
-  readonly version: string;
-  readonly paused?: boolean;
-  /** Undefined: plaintext. */
-  readonly tls?: TlsSpec;
-  /** Undefined: authentication is switched on with the first EtcdUser. */
-  readonly auth?: boolean;
-  readonly replace?: {
-    readonly policy?: 'OnVolumeLoss' | 'Manual';
-    readonly force?: readonly Partial<ReplaceRequest>[];
-  };
-  readonly origin?: OriginRequest & JobSettings;
-  readonly recovery?: RecoveryRequest;
-  readonly storage?: { readonly size?: string; readonly ephemeral?: boolean };
-  readonly pvcPolicy?: { readonly onShrink?: 'Retain' | 'Delete'; readonly onDelete?: 'Retain' | 'Delete' };
-  readonly backup?: {
-    readonly schedules?: readonly Schedule[];
-    readonly schedule?: string;
-    readonly requiredForUpgrade?: boolean;
-  };
-  readonly finalBackup?: { readonly required?: boolean };
-  readonly maintenance?: {
-    readonly onNoSpace?: 'Report' | 'CompactDefragDisarm';
-    readonly defragment?: MaintenanceRequest;
-    readonly moveLeader?: MaintenanceRequest;
-  };
-}
-
-/** A backup schedule, as the constructs write it. */
-export interface Schedule {
-  readonly name: string;
-  readonly cron?: string;
-  /** Default: <cluster>-<name>. */
-  readonly cronJobName?: string;
-  readonly stores: readonly BackupPodStore[];
-  readonly compression?: string;
-  readonly encryption?: { readonly age?: { readonly recipients: readonly string[] } };
-  readonly verify?: string;
-  readonly dialTimeout?: string;
-  readonly timeout?: string;
-  readonly serviceAccountName?: string;
-  readonly image?: string;
-  readonly resources?: BackupPodResources;
 }
 
 export const finalizer = `${group}/cluster`;
@@ -89,7 +34,7 @@ export function clusterOf({ metadata, spec, status }: EtcdClusterObject, facts: 
   };
 }
 
-function specOf(spec: EtcdClusterSpec): ClusterSpec {
+function specOf(spec: EtcdClusterObject['spec']): ClusterSpec {
   const { size, version, origin, recovery, backup, pvcPolicy, storage } = spec;
   const schedule = backup?.schedule ?? backup?.schedules?.[0]?.name;
   const onDelete = pvcPolicy?.onDelete ?? 'Retain';
@@ -124,11 +69,9 @@ function specOf(spec: EtcdClusterSpec): ClusterSpec {
   };
 }
 
-const replaceOf = ({
-  ordinal = -1,
-  memberId = '',
-  discardVolume = false,
-}: Partial<ReplaceRequest>): ReplaceRequest => ({
+type Replacement = NonNullable<NonNullable<EtcdClusterSpec['replace']>['force']>[number];
+
+const replaceOf = ({ ordinal, memberId, discardVolume = false }: Replacement): ReplaceRequest => ({
   ordinal,
   memberId,
   discardVolume,

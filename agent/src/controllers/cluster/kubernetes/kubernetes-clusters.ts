@@ -16,6 +16,7 @@ import type { Clusters } from '../port.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { clusterOf, type EtcdClusterObject, finalizer } from './cluster-object.ts';
 import { conditionEvents } from './condition-events.ts';
+import { followedBy } from './followed-by.ts';
 import { operationEvents } from './operation-events.ts';
 import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
 import { type RestoreProgress, withNotes } from './restore-progress.ts';
@@ -34,6 +35,10 @@ export interface ClustersOptions {
   readonly progress: RestoreProgress;
   /** Lease of this reconciler. Undefined: there is no other. */
   readonly lease?: string;
+  /** Whether nobody holds the Lease of another reconciler. */
+  readonly isFree?: (lease: string) => Promise<boolean>;
+  /** Called with the Lease of the other reconciler that follows the cluster, or undefined. */
+  readonly onFollowed?: (lease: string | undefined) => void;
 }
 
 /** The EtcdCluster and its EtcdRestores. Writes status and finalizer, but never a spec. */
@@ -61,9 +66,13 @@ export class KubernetesClusters implements Clusters {
     const { alsoTrust } = found.spec.tls ?? {};
     const trust = alsoTrust && this.#options.trust?.(alsoTrust);
     const authentication = this.#options.authentication?.();
-    const followedBy = this.#followedBy(found);
+    const reporting = this.#followedBy(found);
+    // The same Deployment has another Lease when its selector changes.
+    const isOver = reporting !== undefined && (await this.#options.isFree?.(reporting));
+    const other = isOver ? undefined : reporting;
+    this.#options.onFollowed?.(other);
     const cluster = {
-      ...(followedBy !== undefined && { followedBy }),
+      ...(other !== undefined && { followedBy: other }),
       ...clusterOf(found, { ...(domain !== undefined && { domain }), reconcilerGoing: false }),
       ...(backups && { backups }),
       ...(certificates && { certificates }),
@@ -83,13 +92,8 @@ export class KubernetesClusters implements Clusters {
     return ours.map(restoreOf);
   }
 
-  /** The Lease of another reconciler that keeps the status up to date. A time far in the future comes from another clock. */
-  #followedBy({ status }: EtcdClusterObject): string | undefined {
-    const { reconciler, observedAt } = status ?? {};
-    const { lease } = this.#options;
-    if (lease === undefined || reconciler === undefined || reconciler.lease === lease) return undefined;
-    const age = Math.abs(Date.now() - Date.parse(observedAt ?? ''));
-    return age < 1.5 * this.#context.settings.heartbeat ? reconciler.lease : undefined;
+  #followedBy(cluster: EtcdClusterObject): string | undefined {
+    return followedBy(cluster, this.#options.lease, this.#context.settings.heartbeat);
   }
 
   setFinalizer(basedOn: string): Promise<void> {

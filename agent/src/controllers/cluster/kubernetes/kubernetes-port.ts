@@ -34,7 +34,7 @@ export class KubernetesPort implements Port {
 
   constructor(options: PortOptions) {
     const { client, paths, name: cluster, settings, shutdown, backups, certificates, trust, authentication } = options;
-    const { lease } = options;
+    const { lease, isFree, onFollowed } = options;
     this.#cache = new ResponseCache(options.isWatched);
     const context = new ClusterContext({ ...options, cache: this.#cache });
     this.#context = context;
@@ -53,6 +53,8 @@ export class KubernetesPort implements Port {
       ...(trust && { trust }),
       ...(authentication && { authentication }),
       ...(lease !== undefined && { lease }),
+      ...(isFree && { isFree }),
+      ...(onFollowed && { onFollowed }),
     });
     this.workload = new KubernetesWorkload(context);
     this.jobs = new KubernetesJobs(context, () => this.workload.backupPorts());

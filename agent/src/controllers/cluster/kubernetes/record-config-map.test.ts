@@ -57,6 +57,15 @@ test('is changed only if it is as it was read, and keeps the fields of others', 
   expect((await records.read())?.doc.rev).toBe(2);
 });
 
+test('has what retention keeps beside it, for the pods of backups', async () => {
+  const restores = [
+    { id: 'monday', uid: 'u', specHash: 'h', at: '', snapshots: ['source', 'before'] },
+    { id: 'tuesday', uid: 'v', specHash: 'i', at: '' },
+  ];
+  await records.write({ ...doc, restores });
+  expect(api.object(path)).toMatchObject({ data: { 'kept-snapshots': 'source\nbefore\n' } });
+});
+
 test('an unreadable record does not count as missing', async () => {
   api.put(path, { data: { 'record.json': JSON.stringify({ ...doc, v: 2 }) } });
   await expect(records.read()).rejects.toThrow(/ConfigMap orders-record: .*newer agent/);

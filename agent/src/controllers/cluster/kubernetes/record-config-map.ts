@@ -1,7 +1,9 @@
+import { keptSnapshotsKey } from '../../../../../src/lib/backup-pod.ts';
 import type { ApiClient } from '../../../kube/api-client.ts';
 import { unlessMissing } from '../../../kube/api-error.ts';
 import type { ConfigMap, OwnerReference } from '../../../kube/objects.ts';
 import type { Paths } from '../../../kube/paths.ts';
+import { keptSnapshots } from '../../../protocol/kept-snapshots.ts';
 import { Unreadable } from '../../../protocol/known.ts';
 import type { RecordDoc } from '../../../protocol/record.ts';
 import { parseRecord } from '../../../protocol/record-schema.ts';
@@ -57,7 +59,7 @@ export class RecordConfigMap implements RecordStore {
 
   async write(doc: RecordDoc, basedOn?: string): Promise<void> {
     const { client, paths, cluster, owner } = this.#options;
-    const data = { [key]: JSON.stringify(doc) };
+    const data = { [key]: JSON.stringify(doc), [keptSnapshotsKey]: keptSnapshots(doc) };
     const metadata = {
       name: this.#name,
       labels: {

@@ -1,31 +1,15 @@
 import { createHash } from 'node:crypto';
+import type { EtcdRestoreSpec, EtcdRestoreStatus } from '../../../../../src/resource/types.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
 import type { OutcomeCondition } from '../../../protocol/outcome-conditions.ts';
-import type { RestoreSource } from '../../../protocol/record.ts';
-import { type JobSettings, jobSettings } from '../jobs/job-settings.ts';
+import { jobSettings } from '../jobs/job-settings.ts';
 import type { RestoreRequest } from '../observed.ts';
 
 export interface EtcdRestoreObject extends KubeObject {
-  readonly spec: JobSettings & {
-    readonly clusterName: string;
-    readonly source: RestoreSource;
-    readonly identitySecret?: string;
-    readonly sha256?: string;
-    readonly expectedRevision?: number;
-    readonly safetyBackup?: boolean;
-    readonly ignoreUnreachablePods?: boolean;
-    readonly again?: string;
-  };
-  readonly status?: {
-    readonly phase?: string;
-    readonly reason?: string;
-    readonly message?: string;
-    readonly passedOver?: string;
-    readonly revisionUnknown?: string;
-    readonly safetyBackupId?: string;
-    readonly safetyBackupDeletedAt?: string;
-    readonly conditions?: readonly OutcomeCondition[];
-  } & Readonly<Record<string, unknown>>;
+  readonly spec: EtcdRestoreSpec;
+  readonly status?: EtcdRestoreStatus & { readonly conditions?: readonly OutcomeCondition[] } & Readonly<
+      Record<string, unknown>
+    >;
 }
 
 export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): RestoreRequest {

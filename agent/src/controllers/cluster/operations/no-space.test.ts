@@ -113,8 +113,15 @@ describe('on 3.5, which shows its quota only in its metrics', () => {
     expect(on35(2 * full).rule).toBe('ClearNoSpace.disarm');
   });
 
-  test('nothing is disarmed with an unknown quota', () => {
-    expect(on35(undefined).effect).toBeUndefined();
+  test('with an unknown quota nothing is disarmed, and the operation ends until it is known', () => {
+    const world = on35(undefined);
+    expect(world.rule).toBe('ClearNoSpace.full');
+    world.commit();
+    world.o.since.failure = now;
+    expect(world.message('Stalled')).toMatch(/^the quota of member id-0 is unknown/);
+    expect(world.effect).toBeUndefined();
+    for (const i of [0, 1, 2]) world.agent(i, agent(i, { etcd: { ...agent(i).etcd!, quota: 2 * full } }));
+    expect(world.rule).toBe('ClearNoSpace');
   });
 
   test('an agent that does not answer does not keep the slot', () => {
@@ -161,8 +168,25 @@ describe('the second time within minutes', () => {
     expect(world.commit().effect).toMatchObject({ kind: 'Compact' });
   });
 
-  test('it is full of history again: it is cleared again', () => {
-    expect(alarmed().doc({ spaceClearedAt: new Date(now).toISOString() } as object).rule).toBe('ClearNoSpace');
+  test('it is full again: it is cleared again, and a person is called', () => {
+    const used = { dbSize: 0.86 * full, dbInUse: 0.85 * full, quota: full };
+    const at = (time: number) => new Date(time).toISOString();
+    const clear = (before: number) => {
+      const world = alarmed().doc({ spaceCleared: { at: at(before) } });
+      expect(world.rule).toBe('ClearNoSpace');
+      world.commit();
+      world.set({ alarms: known([]) }).commit();
+      for (const i of [0, 1, 2]) world.o.status[idOf(i)] = known(status(used));
+      return world;
+    };
+    const soon = clear(now - 2 * 60_000);
+    expect(soon.record.spaceCleared).toEqual({ at: at(now), before: at(now - 2 * 60_000) });
+    expect(soon.reason('Stalled')).toBe('NoSpace');
+    expect(soon.message('Stalled')).toMatch(/1\.7 GiB of 2(\.0)? GiB.*Delete keys.*raise the quota/);
+    expect(soon.reason('Available')).toBe('Serving');
+    soon.o.date = now + 11 * 60_000;
+    expect(soon.reason('Stalled')).not.toBe('NoSpace');
+    expect(clear(now - 11 * 60_000).reason('Stalled')).not.toBe('NoSpace');
   });
 });
 

@@ -1,10 +1,11 @@
 import { formatBytes } from '../../../lib/terminal/progress.ts';
+import type { RecordDoc } from '../../../protocol/record.ts';
 import { alarms, allVotersHealthy, answers, leaderOf, voters } from '../plan/facts.ts';
 import type { MemberView } from '../plan/member-view.ts';
 import { lasts } from '../plan/observations.ts';
 import { implied, rule, steps } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
-import { opBase, write } from '../plan/write.ts';
+import { opBase, timestamp, write } from '../plan/write.ts';
 
 // Compact, defragment the followers and then the leader, disarm. Disarmed before space is freed, the alarm is raised again.
 
@@ -69,14 +70,35 @@ const newestRevision = (v: View): number => Math.max(0, ...voters(v).map(({ stat
 const failed = (v: View, message: string) =>
   write(v, { op: undefined, failure: { of: 'ClearNoSpace', reason: 'NoSpace', message, revision: newestRevision(v) } });
 
+const useOf = (member: MemberView | undefined): string =>
+  `${formatBytes(member?.status?.dbInUse ?? 0)} of ${formatBytes((member && quotaOf(member)) ?? 0)}`;
+
+const remedy =
+  'Delete keys, and space is freed within two minutes; or raise the quota, and writes go on once the members have restarted';
+
 const stillFull = (v: View) => {
-  const [member] = voters(v).filter((m) => hasRoom(m) === false);
-  const used = formatBytes(member?.status?.dbInUse ?? 0);
-  const quota = formatBytes((member && quotaOf(member)) ?? 0);
+  const full = voters(v).find((m) => hasRoom(m) === false);
+  if (full) return failed(v, `the current values alone use ${useOf(full)}. ${remedy}`);
+  const unknown = voters(v).find((m) => hasRoom(m) === undefined);
   return failed(
     v,
-    `the current values alone use ${used} of ${quota}. Delete keys, and space is freed within two minutes; or raise the quota, and writes go on once the members have restarted`,
+    `the quota of member ${unknown?.id} is unknown, so it may have no room; its agent reads it from the metrics of its etcd, which must be reachable`,
   );
+};
+
+/** The alarm came back soon after it was cleared, a moment ago: it will again. It is cleared each time. */
+export const spaceIsShort = (v: View): string | undefined => {
+  const { at, before } = v.record.spaceCleared ?? {};
+  if (before === undefined || !isSoon(v, before, Date.parse(at!)) || !isSoon(v, at!, v.date)) return undefined;
+  const [most] = [...voters(v)].sort((a, b) => (b.status?.dbInUse ?? 0) - (a.status?.dbInUse ?? 0));
+  return `the alarm NOSPACE came back within minutes and was cleared again; the data use ${useOf(most)}. ${remedy}`;
+};
+
+const isSoon = ({ s }: View, time: string, then: number): boolean => then - Date.parse(time) < s.noSpaceAgain;
+
+const cleared = (v: View): RecordDoc['spaceCleared'] => {
+  const before = v.record.spaceCleared?.at;
+  return { at: timestamp(v), ...(before !== undefined && { before }) };
 };
 
 const hasFailed = (v: View): boolean => v.record.failure?.of === 'ClearNoSpace';
@@ -117,7 +139,7 @@ export const clearNoSpaceSteps = [
         name: 'ClearNoSpace.done',
         does: 'WriteRecord',
         requires: { 'no alarm is raised': (v) => v.o.alarms.known && alarms(v, 'NoSpace').length === 0 },
-        effect: (v) => write(v, { op: undefined, failure: undefined }),
+        effect: (v) => write(v, { op: undefined, failure: undefined, spaceCleared: cleared(v) }),
       }),
     ],
   ),
@@ -218,7 +240,9 @@ export const clearNoSpaceSteps = [
       name: 'ClearNoSpace.full',
       does: 'WriteRecord',
       to: 'running',
-      requires: { 'a database has no room': (v) => voters(v).some((m) => hasRoom(m) === false) },
+      requires: {
+        'a database has no room, or its quota is unknown': (v) => voters(v).some((m) => hasRoom(m) !== true),
+      },
       effect: stillFull,
     }),
   ]),

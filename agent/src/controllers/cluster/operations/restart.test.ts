@@ -35,6 +35,17 @@ describe('a new template', () => {
     expect(rolling().written?.op).toMatchObject({ kind: 'DeletePod', ordinal: 2, podUid: 'pod-2' });
   });
 
+  test('a lag in entries counts only for a member that has not applied what the leader had a moment ago', () => {
+    const world = rolling();
+    world.o.status[idOf(0)] = known(status({ raftIndex: 90_000, appliedIndex: 90_000 }));
+    for (const i of [1, 2]) world.o.status[idOf(i)] = known(status({ raftIndex: 90_000, appliedIndex: 80_000 }));
+    expect(world.rule).not.toBe('RestartPod');
+    world.o.reached = 80_001;
+    expect(world.rule).not.toBe('RestartPod');
+    world.o.reached = 80_000;
+    expect(world.rule).toBe('RestartPod');
+  });
+
   test('a broken pod before them', () => {
     expect(rolling().down(1).written?.op).toMatchObject({ ordinal: 1 });
   });

@@ -1,3 +1,4 @@
+import { logFileBytes } from '../../../../../src/lib/defaults.ts';
 import type { AgentStatus } from '../../../protocol/agent-status.ts';
 import { type Condition, type ConditionType, is, unknown } from '../../../protocol/condition.ts';
 import { type Reason, reasons } from '../../../protocol/reasons.ts';
@@ -166,12 +167,9 @@ function losesPod(v: View, member: MemberView): boolean {
   return ordinal !== undefined && podAt(v, ordinal)?.deleting !== false;
 }
 
-/** etcd writes its log in files of this size, in bytes, and exits when there is no room for the next one. */
-const logFile = 64 * 2 ** 20;
-
 function isVolumeFull(agent: AgentStatus | undefined): boolean {
   const { freeBytes = 0, totalBytes = 0 } = agent?.volume ?? {};
-  return agent?.reason === 'DiskFull' || (totalBytes > 0 && freeBytes < logFile);
+  return agent?.reason === 'DiskFull' || (totalBytes > 0 && freeBytes < logFileBytes);
 }
 
 function stuckLearner(v: View): Condition | undefined {

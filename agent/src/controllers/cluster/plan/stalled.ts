@@ -4,6 +4,7 @@ import { isRefusal } from '../etcd/connections.ts';
 import { podName } from '../names.ts';
 import { waitsForRestore } from '../operations/deletion.ts';
 import { givesUp, ownJob, restoreOp, stuckJob } from '../operations/jobs.ts';
+import { spaceIsShort } from '../operations/no-space.ts';
 import { outdated } from '../operations/restart.ts';
 import { at, beforeFence, blocked, isAbandoned, isUnreachable, noRoom } from '../operations/restore/operation.ts';
 import { degraded } from './degraded.ts';
@@ -193,11 +194,11 @@ const onlyReported = `${reasons.NoSpace}, until you set onNoSpace to CompactDefr
 function failureStalled(v: View): Stalled | undefined {
   if (v.spec.onNoSpace === 'Report' && alarms(v, 'NoSpace').length > 0) return because('NoSpace', onlyReported);
   const { failure } = v.record;
-  if (failure === undefined) return undefined;
-  const { of, message } = failure;
+  const { of = '', message } = failure ?? {};
   if (of === 'ClearNoSpace' && alarms(v, 'NoSpace').length > 0) return because('NoSpace', message);
   if (of.startsWith('Restore roll:') && podsOf(v).some((pod) => outdated(v, pod)))
     return because('EphemeralSingle', message);
   if (of === `Recover recovery:${v.spec.recovery?.id}`) return because('BackupFailed', message);
-  return undefined;
+  const short = spaceIsShort(v);
+  return short === undefined ? undefined : because('NoSpace', short);
 }

@@ -45,7 +45,7 @@ import {
   restartUnstarted,
 } from '../operations/restart.ts';
 import { recover, skipRecovery } from '../operations/restore/recovery.ts';
-import { reportRestore, restoreCluster, restoreOrigin } from '../operations/restore/request.ts';
+import { releaseSnapshots, reportRestore, restoreCluster, restoreOrigin } from '../operations/restore/request.ts';
 import { rollSingle } from '../operations/restore/roll.ts';
 import { restoreSteps } from '../operations/restore/steps.ts';
 import {
@@ -165,6 +165,7 @@ export const rules: readonly AnyRule[] = [
   rollSingle,
   growPods,
   pruneJobs,
+  releaseSnapshots,
 
   // Requested once, and only while nothing else is to be done.
   ...moveLeader,

@@ -1,4 +1,5 @@
 import { adviceOn, advisoriesAsOf, advisoriesForCluster } from '../../../../../src/etcd/advisories.ts';
+import { oldestPatches } from '../../../../../src/lib/defaults.ts';
 import { type Condition, is } from '../../../protocol/condition.ts';
 import type { Reason } from '../../../protocol/reasons.ts';
 import { atLeast, compareVersions, minorOf, minorsUp } from '../../../protocol/versions.ts';
@@ -14,7 +15,8 @@ export interface Problem {
   message: string;
 }
 
-const floors: Record<string, string> = { '3.4': '3.4.23', '3.5': '3.5.11', '3.6': '3.6.11', '3.7': '3.7.0' };
+/** A cluster of 3.4 is only upgraded. */
+const floors: Readonly<Record<string, string>> = { '3.4': '3.4.23', ...oldestPatches };
 /** First version that repairs, at its start, the member lists that older 3.5 versions left wrong. */
 const repairsMembers = '3.5.26';
 /**

@@ -86,14 +86,6 @@ function replacements(v: View): Problem[] {
 function recovery(v: View): Problem[] {
   const asked = v.spec.recovery;
   if (asked === undefined || asked.id === v.record.lastRecoveryId) return [];
-  if (asked.action !== 'RestoreFromSurvivor') {
-    return [
-      {
-        reason: 'RecoveryUnknownAction',
-        message: `recovery.action ${asked.action} is not valid; use RestoreFromSurvivor`,
-      },
-    ];
-  }
   if (!asked.acceptDataLoss) {
     const message = `recovery ${asked.id}: writes that the survivor does not have are lost; set acceptDataLoss: true`;
     return [{ reason: 'RecoveryNotAcknowledged', message }];

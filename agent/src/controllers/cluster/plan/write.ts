@@ -1,4 +1,6 @@
-import type { Op, RecordDoc, Tombstone } from '../../../protocol/record.ts';
+import { snapshotsOf } from '../../../protocol/kept-snapshots.ts';
+import type { Op, RecordDoc, RestoreArgs, Tombstone } from '../../../protocol/record.ts';
+import { isOfEtcdRestore } from '../../../protocol/restore-id.ts';
 import type { Effect } from '../effect.ts';
 import { podName } from '../names.ts';
 import type { Job } from '../observed.ts';
@@ -56,8 +58,11 @@ export function tombstone(v: View, ordinal: number, memberId: string, why: strin
   };
 }
 
-export const restored = (v: View, id: string, uid: string, specHash: string): RecordDoc['restores'] =>
-  [...v.record.restores, { id, uid, specHash, at: timestamp(v) }].slice(-restoresKept);
+export function restored(v: View, args: RestoreArgs): RecordDoc['restores'] {
+  const { id, uid, specHash } = args;
+  const own = isOfEtcdRestore(id) ? { snapshots: snapshotsOf(args) } : {};
+  return [...v.record.restores, { id, uid, specHash, at: timestamp(v), ...own }].slice(-restoresKept);
+}
 
 /** Names are used once: one that failed does not begin when it is created again. */
 export const failed = (v: View, id: string): string[] => [...(v.record.failedRestores ?? []), id].slice(-restoresKept);

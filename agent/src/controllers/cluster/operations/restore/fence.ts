@@ -41,7 +41,7 @@ const olderThan = (v: View): RecordDoc['olderRestores'] => {
 function fence(v: View): Effect {
   const op = restoreOp(v)!;
   const { suspended: _, ...own } = op;
-  const { id, specHash } = op.args;
+  const { id } = op.args;
   // It may have been created again since, with the same spec.
   const { uid } = requests(v).find((request) => isOpOf(op, request)) ?? op.args;
   const epoch = v.record.epoch + 1;
@@ -57,7 +57,7 @@ function fence(v: View): Effect {
     permits: {},
     members: {},
     tombstones: [],
-    restores: restored(v, id, uid, specHash),
+    restores: restored(v, { ...op.args, uid }),
     ...(born && { olderRestores: olderThan(v) }),
     op: { ...own, step: born ? 'seed' : 'drain', args: { ...own.args, lastRevision: lastRevision(v) } },
   });

@@ -24,7 +24,7 @@ const request = {
   ...{ name: 'r', uid: 'u', createdAt: 0, specHash: '', source: {} },
   ...{ safetyBackup: true, ignoreUnreachablePods: false },
 };
-const recovery = { id: 'x', action: 'RestoreFromSurvivor', acceptDataLoss: true };
+const recovery = { id: 'x', acceptDataLoss: true };
 
 const cases: [string, JobKind, Op, (world: World) => void][] = [
   [

@@ -3,7 +3,7 @@ import { known } from '../../../../protocol/known.ts';
 import { agent, idOf, now, World } from '../../observed.fixture.ts';
 import type { RecoveryRequest } from '../../observed.ts';
 
-const recovery: RecoveryRequest = { id: 'r1', action: 'RestoreFromSurvivor', acceptDataLoss: true };
+const recovery: RecoveryRequest = { id: 'r1', acceptDataLoss: true };
 
 /** Ordinals 0 and 1 lost their volumes. */
 const lost = (change: Partial<RecoveryRequest> = {}) => {
@@ -162,7 +162,6 @@ describe('the survivor with most', () => {
 describe('nothing happens', () => {
   const refusals: [string, World, string, string][] = [
     ['without the acknowledgement', lost({ acceptDataLoss: false }), 'Accepted', 'RecoveryNotAcknowledged'],
-    ['for an unknown action', lost({ action: 'Magic' }), 'Accepted', 'RecoveryUnknownAction'],
     ['while a better survivor may be hidden', lost().agent(1, undefined), 'Accepted', 'SurvivorUnreachable'],
     ['without a backup schedule', lost().spec({ schedule: undefined }), 'Stalled', 'BackupFailed'],
   ];

@@ -15,9 +15,7 @@ import { beforeFence, ended, fails, slotFree, step, suspended } from './operatio
 
 const asked = (v: View): boolean => {
   const { recovery } = v.spec;
-  return (
-    recovery?.action === 'RestoreFromSurvivor' && recovery.acceptDataLoss && recovery.id !== v.record.lastRecoveryId
-  );
+  return recovery?.acceptDataLoss === true && recovery.id !== v.record.lastRecoveryId;
 };
 
 const at = (v: View, name: 'backup' | 'salvage'): boolean => v.op('Recover')?.step === name;

@@ -1,4 +1,4 @@
-import type { RestoreArgs } from '../../../../protocol/record.ts';
+import type { FencedRestore, RestoreArgs } from '../../../../protocol/record.ts';
 import { isOrigin, originId } from '../../../../protocol/restore-id.ts';
 import type { Effect } from '../../effect.ts';
 import type { RestoreRequest } from '../../observed.ts';
@@ -252,4 +252,20 @@ export const reportRestore = rule<RestoreRequest>({
       refused(v, request) || regrown(v, request),
   },
   effect: report,
+});
+
+export const releaseSnapshots = rule<FencedRestore>({
+  name: 'ReleaseSnapshots',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'running',
+  each: (v) => v.record.restores.filter(({ snapshots }) => snapshots !== undefined),
+  when: { 'its EtcdRestore is gone': (v, { id }) => !allRequests(v).some(({ name }) => name === id) },
+  requires: { 'the EtcdRestores are known': (v) => v.o.restores.known },
+  effect: (v, { id }) =>
+    write(v, {
+      restores: v.record.restores.map(({ snapshots, ...rest }) =>
+        rest.id === id || snapshots === undefined ? rest : { ...rest, snapshots },
+      ),
+    }),
 });

@@ -1,5 +1,6 @@
+import { keptSnapshots } from '../../../../protocol/kept-snapshots.ts';
 import { known, unknown } from '../../../../protocol/known.ts';
-import type { Op, RecordDoc } from '../../../../protocol/record.ts';
+import type { Op, RecordDoc, RestoreOp } from '../../../../protocol/record.ts';
 import { agent, asking, encrypted, idOf, longAgo, now, pod, status, World } from '../../observed.fixture.ts';
 import type { Job, RestoreRequest } from '../../observed.ts';
 import { plan } from '../../plan/plan.ts';
@@ -16,6 +17,8 @@ const job = (change: Partial<Job>): Job => ({
   deleting: false,
   ...change,
 });
+const verifiedBy = { sha256: 'sha', sizeBytes: 1000, revision: 4000 };
+const restoreArgs = ({ record: { op } }: World) => (op as RestoreOp).args;
 const serving = { url: 'https://10.0.0.9:8080/snapshot', sha256: 'sha', sizeBytes: 1000, revision: 4000 };
 const restoreJob = job({ serving });
 const safetyJob = job({
@@ -354,6 +357,32 @@ describe('in place', () => {
     expect(record).not.toHaveProperty('clusterId');
   });
 
+  test('retention keeps what is restored and what is replaced, as long as the EtcdRestore is there', () => {
+    const world = verified();
+    world.record.op = {
+      ...world.record.op!,
+      args: { ...restoreArgs(world), verified: { ...verifiedBy, id: 'source' } },
+    } as Op;
+    expect(keptSnapshots(world.record)).toBe('source\n');
+    world.set({ jobs: known([restoreJob, safetyJob]) }).commit();
+    expect(keptSnapshots(world.record)).toBe('source\ns\n');
+    const { restores } = world.commit().record;
+    expect(restores).toMatchObject([{ id: 'monday', snapshots: ['source', 's'] }]);
+    const after = new World(3);
+    after.record.restores = restores;
+    after.set({ restores: known([request({ uid: 'created again', phase: 'Completed' })]) });
+    expect(after.rule).not.toBe('ReleaseSnapshots');
+    after.set({ restores: unknown('no answer') });
+    expect(after.rule).not.toBe('ReleaseSnapshots');
+    after.set({ restores: known([]) });
+    expect(after.rule).toBe('ReleaseSnapshots');
+    expect(keptSnapshots(after.record)).toBe('source\ns\n');
+    after.commit();
+    expect(keptSnapshots(after.record)).toBe('');
+    expect(after.record.restores).toMatchObject([{ id: 'monday' }]);
+    expect(after.rule).not.toBe('ReleaseSnapshots');
+  });
+
   test('fence: not when the Job serves another snapshot by now', () => {
     const world = backedUp().set({ jobs: known([job({ serving: { ...serving, sha256: 'other' } })]) });
     expect(world.written?.op).toMatchObject({ step: 'report' });
@@ -511,7 +540,7 @@ describe('a restore that waits before its fence gives the slot to what else ther
     expect(moment.effect).toBeUndefined();
     expect(wrong(fenced()).rule).not.toBe('Restore.giveWay');
     const recovery = wrong(backedUp()).spec({
-      recovery: { id: 'restore-uid', action: 'RestoreFromSurvivor', acceptDataLoss: true },
+      recovery: { id: 'restore-uid', acceptDataLoss: true },
     });
     const { op } = recovery.record;
     if (op?.kind === 'Restore') recovery.noQuorum().op({ ...op, kind: 'Recover' });

@@ -1,0 +1,15 @@
+import type { Entry, WholeEntry } from '../../src/backup/catalog/catalog.ts';
+import type { Manifest } from '../../src/backup/catalog/manifest.ts';
+
+/** Returns a snapshot as the catalog describes it. */
+export const entryOf = (manifest: Manifest, more: Partial<WholeEntry> = {}): WholeEntry => ({
+  ...{ id: manifest.id, manifestKey: `orders/${manifest.id}.json`, manifest },
+  ...{ pinned: false, restoredAs: [], objects: [] },
+  ...more,
+});
+
+/** Returns a snapshot whose manifest the store does not give out. */
+export const silentEntry = (id: string, problem = 'its manifest cannot be read'): Entry => ({
+  ...{ id, manifestKey: `orders/${id}.json`, pinned: false, restoredAs: [], objects: [] },
+  ...{ problem, unread: 'unreachable' },
+});

@@ -1,0 +1,796 @@
+// Written by `npm run generate` from scripts/crds/. A field with a default of the schema may be missing in what is written,
+
+// and never is in what the API server returns.
+
+export interface FilesOfSecret {
+  /** The name of a Secret in this object's namespace. */
+  readonly secretName: string;
+  /** The keys that become files, and the names of these files. Default: every key becomes a file with the same name. */
+  readonly items?: readonly {
+    /** The key. */
+    readonly key: string;
+    /** The name of the file. */
+    readonly path: string;
+  }[];
+}
+
+export interface FilesOfObject {
+  /** The name of a Secret in this object's namespace. */
+  readonly secretName?: string;
+  /** The name of a ConfigMap in this object's namespace. */
+  readonly configMapName?: string;
+  /** The keys that become files, and the names of these files. Default: every key becomes a file with the same name. */
+  readonly items?: readonly {
+    /** The key. */
+    readonly key: string;
+    /** The name of the file. */
+    readonly path: string;
+  }[];
+}
+
+export interface S3StoreSpec {
+  /** The name of the bucket. */
+  readonly bucket: string;
+  /** The folder within the bucket, such as etcd/eu. Default: the root. */
+  readonly prefix?: string;
+  /** The region of the bucket. */
+  readonly region?: string;
+  /** The URL of a server other than AWS. Without a scheme, https is used. */
+  readonly endpoint?: string;
+  /** Puts the name of the bucket into the path of the URL. Default: true with an endpoint, false on AWS. */
+  readonly pathStyle?: boolean;
+  /** The profile in the AWS shared files. Default: default. */
+  readonly profile?: string;
+  /** How the server encrypts the objects. Default: the bucket's own setting. */
+  readonly serverSideEncryption?: 'AES256' | 'aws:kms';
+  /** The id of the key for aws:kms. Default: the bucket's key, or the key that the server manages. */
+  readonly kmsKeyId?: string;
+  /** The file `key` with the 32 bytes for SSE-C. The server encrypts with this key and does not keep it. */
+  readonly sseCustomerKey?: FilesOfSecret;
+  /** The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities. */
+  readonly ca?: FilesOfObject;
+  /** The access key, under one of the names that docs/backups/stores.md lists. Default: the workload identity of the ServiceAccount. */
+  readonly credentials?: FilesOfSecret;
+}
+
+export interface OssStoreSpec {
+  /** The name of the bucket. */
+  readonly bucket: string;
+  /** The folder within the bucket, such as etcd/eu. Default: the root. */
+  readonly prefix?: string;
+  /** The region of the bucket, such as eu-central-1. Default: the region of the endpoint, else cn-hangzhou. */
+  readonly region?: string;
+  /** The host of OSS, such as oss-eu-central-1-internal.aliyuncs.com. Default: the public endpoint of the region. */
+  readonly endpoint?: string;
+  /** The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities. */
+  readonly ca?: FilesOfObject;
+  /** The files `accessKeyID` and `accessKeySecret`. */
+  readonly credentials: FilesOfSecret;
+}
+
+export interface SftpStoreSpec {
+  /** The host name or IP address of the server. */
+  readonly host: string;
+  /** The port of the server. Default: 22. */
+  readonly port?: number;
+  /** The user to log in as. Default: `username` from the credentials. */
+  readonly username?: string;
+  /** The directory, which is created if it does not exist. A path without a leading slash is relative to the login directory. */
+  readonly path?: string;
+  /** The host key of the server: its fingerprint or its public key. Default: `knownHosts` from the credentials. */
+  readonly hostKey?: string;
+  /** Allows algorithms with SHA-1 for an old server. Default: false. */
+  readonly legacyAlgorithms?: boolean;
+  /** The files `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`. */
+  readonly credentials: FilesOfSecret;
+}
+
+export interface FilesystemStoreSpec {
+  /** A PersistentVolumeClaim in this namespace. */
+  readonly persistentVolumeClaim?: {
+    /** The name of the PersistentVolumeClaim. */
+    readonly claimName: string;
+  };
+  /** An NFS export. Namespaces that enforce the restricted Pod Security Standard refuse it. */
+  readonly nfs?: {
+    /** The host name or IP address of the server. */
+    readonly server: string;
+    /** The exported path. */
+    readonly path: string;
+  };
+  /** The folder within the volume, which is created if it does not exist. Default: the root. */
+  readonly directory?: string;
+}
+
+export interface CommandStoreSpec {
+  /** The directory in the image with the executables. */
+  readonly path: string;
+  /** The environment variables of the executables. Do not put secrets here: everyone who can read this object can read them. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The longest time in which an executable may neither read, nor write, nor end. Default: 60s. */
+  readonly idleTimeout?: string;
+  /** Files in the directory whose path is in the environment variable CREDENTIALS_DIRECTORY. */
+  readonly credentials?: FilesOfSecret;
+}
+
+export interface BackupStoreSpec {
+  /** A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist. */
+  readonly s3?: S3StoreSpec;
+  /** A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist. */
+  readonly oss?: OssStoreSpec;
+  /** A directory on an SFTP server. */
+  readonly sftp?: SftpStoreSpec;
+  /** A volume. */
+  readonly filesystem?: FilesystemStoreSpec;
+  /** Your own executables, one per operation, in your own image (docs/backups/command-store.md). */
+  readonly command?: CommandStoreSpec;
+}
+
+export interface RestoreSourceSpec {
+  /** The name of a completed EtcdBackup in this namespace. */
+  readonly backupName?: string;
+  /** The store with the snapshot. Requires one of snapshotId, key and latestVerifiedBefore. */
+  readonly store?: BackupStoreSpec;
+  /** The name under which the backups were stored. Default: the name of the cluster that is restored. */
+  readonly clusterName?: string;
+  /** The namespace in which the backups were taken. Default: the namespace of the cluster that is restored. */
+  readonly clusterNamespace?: string;
+  /** The id of the snapshot, as `etcd-agent list` prints it. */
+  readonly snapshotId?: string;
+  /** The exact key of the snapshot in the store, without its prefix. */
+  readonly key?: string;
+  /** Selects the newest verified snapshot that was taken before this time. */
+  readonly latestVerifiedBefore?: string;
+}
+
+export interface ResourceAmounts {
+  /** CPU, in cores or thousandths of a core. */
+  readonly cpu?: string;
+  /** Memory. */
+  readonly memory?: string;
+}
+
+export interface JobResources {
+  /** What the node reserves. */
+  readonly requests?: ResourceAmounts;
+  /** What the pod may use. */
+  readonly limits?: ResourceAmounts;
+}
+
+export interface BackupRetentionSpec {
+  /** Keeps this number of newest backups. */
+  readonly last?: number;
+  /** Keeps all backups that were taken within this time before the newest one, such as 30d. */
+  readonly within?: string;
+  /** Keeps the newest backup of each hour, for this number of hours that have backups. */
+  readonly hourly?: number;
+  /** Keeps the newest backup of each day, for this number of days that have backups. */
+  readonly daily?: number;
+  /** Keeps the newest backup of each week, for this number of weeks that have backups. */
+  readonly weekly?: number;
+  /** Keeps the newest backup of each month, for this number of months that have backups. */
+  readonly monthly?: number;
+  /** Keeps the newest backup of each year, for this number of years that have backups. */
+  readonly yearly?: number;
+  /** The smallest number of backups to keep. Default: 3, or `last` if it is the only rule and smaller than 3. */
+  readonly minKeep?: number;
+  /** The time zone in which hours, days, weeks, months and years begin. Default: UTC. */
+  readonly timeZone?: string;
+}
+
+export interface ScheduledStoreSpec {
+  /** A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist. */
+  readonly s3?: S3StoreSpec;
+  /** A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist. */
+  readonly oss?: OssStoreSpec;
+  /** A directory on an SFTP server. */
+  readonly sftp?: SftpStoreSpec;
+  /** A volume. */
+  readonly filesystem?: FilesystemStoreSpec;
+  /** Your own executables, one per operation, in your own image (docs/backups/command-store.md). */
+  readonly command?: CommandStoreSpec;
+  /** The backups to keep. A backup is kept if at least one rule selects it. Default: all backups. */
+  readonly retention?: BackupRetentionSpec;
+}
+
+export interface EncryptionSpec {
+  /** Encrypts with age. Only the secret key of a recipient can decrypt the snapshot. */
+  readonly age: {
+    /** The public keys, age1…. */
+    readonly recipients: readonly string[];
+  };
+}
+
+export interface BackupScheduleSpec {
+  /** The name of the schedule. */
+  readonly name: string;
+  /** The name of its CronJob. Default: <cluster>-<name>. */
+  readonly cronJobName?: string;
+  /** The schedule in the format of a CronJob: minute, hour, day of month, month, day of week. */
+  readonly cron: string;
+  /** The time zone of cron. Default: the time zone of the controller manager, usually UTC. */
+  readonly timeZone?: string;
+  /** The stores for the backups. Each store has its own retention. */
+  readonly stores: readonly ScheduledStoreSpec[];
+  /** The compression of the snapshot. Default: zstd. */
+  readonly compression?: 'none' | 'gzip' | 'zstd';
+  /** Encrypts the snapshot before it is stored. */
+  readonly encryption?: EncryptionSpec;
+  /** How thoroughly a backup is verified before it counts as good. Default: read. */
+  readonly verify?: 'stream' | 'read' | 'open';
+  /** How long to wait for a connection to a member. Default: 5s. */
+  readonly dialTimeout?: string;
+  /** The time after which the agent aborts an attempt. Default: depends on the size of the database. */
+  readonly timeout?: string;
+  /** The ServiceAccount of the Job, for a store with workload identity. Default: a ServiceAccount without permissions. */
+  readonly serviceAccountName?: string;
+  /** The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image. */
+  readonly image?: string;
+  /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
+  readonly resources?: JobResources;
+}
+
+export interface EtcdClusterSpec {
+  /** The number of voting members. @default 3 */
+  readonly size?: number;
+  /** Allows an even size. @default false */
+  readonly allowEvenSize?: boolean;
+  /** The version of etcd. It must be the version of the image in the StatefulSet. */
+  readonly version: string;
+  /** Pauses the reconciler: it only observes and reports. @default false */
+  readonly paused?: boolean;
+  /** TLS for clients and between members. Without it, both use plain http. It can be added later. To remove it, first set disabling. */
+  readonly tls?: {
+    /** The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. */
+    readonly clientSecret: string;
+    /** The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. */
+    readonly rootSecret?: string;
+    /** The Secret with a client certificate whose common name is <cluster>-backup, for backups. */
+    readonly backupSecret?: string;
+    /** Switches TLS off. The members keep their certificates until all of them speak http; then remove tls. */
+    readonly disabling?: boolean;
+    /** While TLS is switched on: for how long clients may use http beside https, from the first step on. Default: 24h. */
+    readonly acceptPlaintextFor?: string;
+    /** Lets the reconciler issue the certificates. Without it, something else writes the Secrets. The Secrets must exist: the reconciler only fills them. */
+    readonly managed?: {
+      /** The Secret with the authority of the connections between members. */
+      readonly peerAuthority: string;
+      /** The Secret with the authority of servers and clients. */
+      readonly clientAuthority: string;
+      /** The Secret with the certificate that members use for each other. */
+      readonly peerSecret: string;
+      /** The Secret with the certificate that members present to clients. */
+      readonly serverSecret: string;
+      /** The DNS domain of the Kubernetes cluster, such as cluster.local. */
+      readonly clusterDomain: string;
+      /** Further DNS names and IP addresses in the certificate that members present to clients. */
+      readonly serverNames?: readonly string[];
+      /** Any text. If it changes, the reconciler creates new intermediate authorities and issues all certificates anew. */
+      readonly intermediateRotation?: string;
+      /** Any text. If it changes, the reconciler issues all certificates anew and revokes the earlier intermediates, so that nobody with an earlier certificate can connect. No member restarts. */
+      readonly intermediateRevocation?: string;
+      /** Any text. If it changes, the reconciler replaces the roots of both authorities. Each member must restart once. */
+      readonly rootRotation?: string;
+    };
+    /** Another source of certificates, whose authorities the members trust too, while the cluster changes from one source to the other. */
+    readonly alsoTrust?: {
+      /** The Secret with the authorities of both sources. It must exist: the reconciler fills it. */
+      readonly trustSecret: string;
+      /** The Secrets with the certificate that members use for each other: first that of the members, then that of the other source. */
+      readonly peerSecrets: readonly string[];
+      /** The Secrets with the certificate that members present to clients: first that of the members, then that of the other source. */
+      readonly serverSecrets: readonly string[];
+      /** The Secrets with the certificate of clients: first that of the members, then that of the other source. */
+      readonly clientSecrets: readonly string[];
+      /** Lets the reconciler issue the certificates of the other source. */
+      readonly managed?: {
+        /** The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. */
+        readonly clientSecret: string;
+        /** The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. */
+        readonly rootSecret?: string;
+        /** The Secret with a client certificate whose common name is <cluster>-backup, for backups. */
+        readonly backupSecret?: string;
+        /** The Secret with the authority of the connections between members. */
+        readonly peerAuthority: string;
+        /** The Secret with the authority of servers and clients. */
+        readonly clientAuthority: string;
+        /** The Secret with the certificate that members use for each other. */
+        readonly peerSecret: string;
+        /** The Secret with the certificate that members present to clients. */
+        readonly serverSecret: string;
+        /** The DNS domain of the Kubernetes cluster, such as cluster.local. */
+        readonly clusterDomain: string;
+        /** Further DNS names and IP addresses in the certificate that members present to clients. */
+        readonly serverNames?: readonly string[];
+        /** Any text. If it changes, the reconciler creates new intermediate authorities and issues all certificates anew. */
+        readonly intermediateRotation?: string;
+        /** Any text. If it changes, the reconciler issues all certificates anew and revokes the earlier intermediates, so that nobody with an earlier certificate can connect. No member restarts. */
+        readonly intermediateRevocation?: string;
+        /** Any text. If it changes, the reconciler replaces the roots of both authorities. Each member must restart once. */
+        readonly rootRotation?: string;
+      };
+    };
+  };
+  /** Switches etcd's authentication on or off. Missing: it is switched on with the first EtcdUser, and then stays on. */
+  readonly auth?: boolean;
+  /** The rules for replacing members. */
+  readonly replace?: {
+    /** When a member is replaced. OnVolumeLoss: when its pod starts with an empty volume. Manual: only if it is in force. @default OnVolumeLoss */
+    readonly policy?: 'OnVolumeLoss' | 'Manual';
+    /** The members to replace now. A member that no longer exists is ignored. */
+    readonly force?: readonly {
+      /** The ordinal of its pod. */
+      readonly ordinal: number;
+      /** Its member id, so that its successor is not replaced too. */
+      readonly memberId: string;
+      /** Also deletes its PersistentVolumeClaim. Use it for a volume that was lost with its node. @default false */
+      readonly discardVolume?: boolean;
+    }[];
+  };
+  /** Starts this cluster with the data of a backup. It is used only once, when the cluster is created. */
+  readonly origin?: {
+    /** The snapshot to restore: the snapshot of an EtcdBackup (backupName), or a snapshot in a store. */
+    readonly source: RestoreSourceSpec;
+    /** A Secret whose files are age identities. Required for an encrypted snapshot. */
+    readonly identitySecret?: string;
+    /** The expected SHA-256 of the decrypted and decompressed snapshot. */
+    readonly sha256?: string;
+    /** The expected revision of the snapshot. */
+    readonly expectedRevision?: number;
+    /** The ServiceAccount of the Job, for a store with workload identity. Default: a ServiceAccount without permissions. */
+    readonly serviceAccountName?: string;
+    /** The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image. */
+    readonly image?: string;
+    /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
+    readonly resources?: JobResources;
+  };
+  /** Continues from a surviving member after most members have been lost permanently. It happens once per id. */
+  readonly recovery?: {
+    /** A name of your choice. Another recovery needs another name. */
+    readonly id: string;
+    /** The recovery to perform. @default RestoreFromSurvivor */
+    readonly action?: 'RestoreFromSurvivor';
+    /** Writes that the survivor does not have are lost: set it to true to accept that. */
+    readonly acceptDataLoss: boolean;
+    /** The ordinal of the survivor. Default: the member with the most data. */
+    readonly survivor?: number;
+    /** A Secret whose files are age identities. Required if the schedule encrypts. */
+    readonly identitySecret?: string;
+  };
+  /** The volume of each member. */
+  readonly storage?: {
+    /** The size of the volume, at least 2Gi. It cannot become smaller. If it becomes larger, expand the claims of the members yourself. */
+    readonly size: string;
+    /** Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data. @default false */
+    readonly ephemeral?: boolean;
+  };
+  /** The policies for PersistentVolumeClaims that are no longer needed. */
+  readonly pvcPolicy?: {
+    /** The policy for the claim of a member that is removed because size is lowered. @default Retain */
+    readonly onShrink?: 'Retain' | 'Delete';
+    /** The policy for all claims when this EtcdCluster is deleted. @default Retain */
+    readonly onDelete?: 'Retain' | 'Delete';
+  };
+  /** The backups of this cluster. `cluster.addBackupSchedule` writes it. Secrets appear only by name. */
+  readonly backup?: {
+    /** The backup schedules of this cluster. */
+    readonly schedules?: readonly BackupScheduleSpec[];
+    /** The schedule whose settings are used for the backup before an upgrade, the final backup, the backup before a restore, and the backup of a survivor. Default: the first schedule. */
+    readonly schedule?: string;
+    /** Refuses an upgrade if there is no schedule. @default false */
+    readonly requiredForUpgrade?: boolean;
+  };
+  /** The final backup before a deletion. */
+  readonly finalBackup?: {
+    /** Lets a deletion wait for it. Default: true with pvcPolicy.onDelete: Delete, else false. */
+    readonly required: boolean;
+  };
+  /** Maintenance that the reconciler performs. */
+  readonly maintenance?: {
+    /** The policy for a database that has reached its quota. Report: the reconciler only reports it. CompactDefragDisarm: the reconciler frees space and allows writes again. @default CompactDefragDisarm */
+    readonly onNoSpace?: 'Report' | 'CompactDefragDisarm';
+    /** Asks for one defragmentation, member by member, the leader last. */
+    readonly defragment?: {
+      /** The time of the request, from which it may begin. Only a request that is newer than the last one is carried out, and only once. If it cannot begin within an hour, it fails. */
+      readonly at: string;
+      /** The ordinal of the only member that is meant. Default: all members. */
+      readonly ordinal?: number;
+    };
+    /** Asks once that a certain member becomes the leader. */
+    readonly moveLeader?: {
+      /** The time of the request, from which it may begin. Only a request that is newer than the last one is carried out, and only once. If it cannot begin within an hour, it fails. */
+      readonly at: string;
+      /** The ordinal of the member that is to lead. */
+      readonly ordinal: number;
+    };
+  };
+}
+
+export interface OperationStep {
+  /** What is done, such as restart orders-2. */
+  readonly name: string;
+  /** The kind of what is done, such as Restart. */
+  readonly kind?: string;
+  /** The time at which it began. */
+  readonly startedAt: string;
+  /** The time at which it ended. Missing while it is in progress. */
+  readonly endedAt?: string;
+}
+
+export interface CurrentOperation {
+  /** What is done: the reason of condition Progressing with which it began. */
+  readonly type: string;
+  /** The size or version that is its goal. */
+  readonly target?: string;
+  /** The time at which it began. */
+  readonly startedAt: string;
+  /** Its steps so far, in the order in which they began. A step that took less than a second or two may be missing. */
+  readonly steps?: readonly OperationStep[];
+  /** The steps that follow, as far as they are known. */
+  readonly next?: readonly string[];
+}
+
+export interface LastOperation {
+  /** What is done: the reason of condition Progressing with which it began. */
+  readonly type: string;
+  /** The size or version that is its goal. */
+  readonly target?: string;
+  /** The time at which it began. */
+  readonly startedAt: string;
+  /** Its steps so far, in the order in which they began. A step that took less than a second or two may be missing. */
+  readonly steps?: readonly OperationStep[];
+  /** The time at which it ended. */
+  readonly endedAt?: string;
+  /** Completed: its goal was reached. Failed: it ended without it. Superseded: it gave way to another operation, or was given up, for example because the spec was changed back. */
+  readonly outcome?: string;
+}
+
+export interface MaintenanceOutcome {
+  /** The time that the request names. */
+  readonly at: string;
+  /** Waiting, Running, Completed or Failed. */
+  readonly phase: string;
+  /** What it waits for, or what came of it. */
+  readonly message: string;
+  /** The newest request that was tried, while this one waits. */
+  readonly last?: {
+    /** The time that the request names. */
+    readonly at: string;
+    /** Waiting, Running, Completed or Failed. */
+    readonly phase: string;
+    /** What it waits for, or what came of it. */
+    readonly message: string;
+  };
+}
+
+export interface CertificateStatus {
+  /** The name of its Secret. */
+  readonly secret: string;
+  /** The time at which it expires. */
+  readonly notAfter: string;
+  /** The time at which the reconciler renews it. */
+  readonly renewAt?: string;
+  /** The first 16 hex digits of the SHA-256 of the root that it chains to. */
+  readonly root?: string;
+  /** Of an authority: the serial numbers of the intermediates that it has revoked, in hex. They stay known here when all Secrets come back from a backup. */
+  readonly revoked?: readonly string[];
+}
+
+export interface EtcdMemberStatus {
+  /** The ordinal of its pod. */
+  readonly ordinal: number;
+  /** The name of its pod. */
+  readonly pod?: string;
+  /** Its member id in etcd. */
+  readonly memberId?: string;
+  /** Its role: Leader, Follower or Learner. */
+  readonly role?: string;
+  /** The version of etcd that it runs. */
+  readonly version?: string;
+  /** True if it answers, knows the leader and keeps up. */
+  readonly healthy?: boolean;
+  /** The size of its database in bytes, rounded up to a MiB. */
+  readonly dbSize?: number;
+  /** The share of its volume that is in use, in percent, rounded up to a multiple of 5. */
+  readonly volumeUse?: number;
+  /** The number of log entries by which it is behind. */
+  readonly lag?: number;
+  /** With TLS: the roots that its etcd trusts. It reads them only when it starts. */
+  readonly loaded?: {
+    /** The first 16 hex digits of the SHA-256 of the root that other members must have; of several, each, with + between them. Missing if it is unknown. */
+    readonly peerRoot?: string;
+    /** The same of the root that clients must have. */
+    readonly clientRoot?: string;
+  };
+  /** The reason why it is not healthy. */
+  readonly reason?: string;
+}
+
+export interface ConditionStatus {
+  /** The type of the condition. */
+  readonly type: string;
+  /** True if the condition holds, False if it does not, Unknown if that is not known. */
+  readonly status: 'True' | 'False' | 'Unknown';
+  /** The time at which the status last changed. */
+  readonly lastTransitionTime: string;
+  /** The reason, in one word. */
+  readonly reason: string;
+  /** The reason in full, and what to do. */
+  readonly message: string;
+  /** The generation for which the condition was observed. */
+  readonly observedGeneration?: number;
+}
+
+export interface EtcdClusterStatus {
+  /** The generation of the spec that this status describes. */
+  readonly observedGeneration?: number;
+  /** The current phase, in one word. docs/operations/runbook.md lists all phases. */
+  readonly phase?: string;
+  /** The reason, in one word. */
+  readonly reason?: string;
+  /** The reason in full, and what to do. */
+  readonly message?: string;
+  /** The number of times that the data of the cluster started anew: 1, plus one for each restore. */
+  readonly epoch?: number;
+  /** The id of the cluster in etcd. */
+  readonly clusterId?: string;
+  /** An id that, unlike the uid of this object, survives a deletion with retained volumes. */
+  readonly clusterUid?: string;
+  /** The number of pods that there should be now. */
+  readonly size?: number;
+  /** The number of voting members that are healthy and whose pods are ready. */
+  readonly readyVoters?: number;
+  /** The number of voting members. */
+  readonly voters?: number;
+  /** The pod of the member that is being added. */
+  readonly learner?: string;
+  /** The pod of the leader. */
+  readonly leader?: string;
+  /** The version of the cluster. */
+  readonly version?: string;
+  /** The lowest version of etcd that a member runs. */
+  readonly minVersion?: string;
+  /** The newest good backup. */
+  readonly lastBackup?: {
+    /** The id of its snapshot. */
+    readonly id: string;
+    /** The time at which it was taken. */
+    readonly at: string;
+    /** The name of its schedule. */
+    readonly schedule?: string;
+    /** The revision at the start of the backup. Writes continue meanwhile, so the snapshot has at least this revision. */
+    readonly revision?: number;
+    /** The size in bytes of the decrypted and decompressed snapshot. */
+    readonly sizeBytes?: number;
+    /** The SHA-256 of the decrypted and decompressed snapshot. */
+    readonly sha256?: string;
+    /** The verification level that it passed: stream, read or open. */
+    readonly verified?: string;
+  };
+  /** The id of the newest restore. */
+  readonly lastRestoreId?: string;
+  /** The operation in progress: a change of the cluster, from its beginning until the cluster is Ready again. Missing while there is none. */
+  readonly operation?: CurrentOperation;
+  /** The newest operation that ended. */
+  readonly lastOperation?: LastOperation;
+  /** What the next action of the reconciler waits for. Missing unless it has waited for 15 seconds. */
+  readonly waiting?: {
+    /** The rule that waits, and the first condition that does not hold yet. docs/reference/state-machine.md lists both. */
+    readonly for: string;
+    /** The time since when that rule waits. */
+    readonly since: string;
+  };
+  /** What came of the newest requests of spec.maintenance. */
+  readonly maintenance?: {
+    /** Its newest defragmentation. */
+    readonly defragment?: MaintenanceOutcome;
+    /** The newest request to move the leader. */
+    readonly moveLeader?: MaintenanceOutcome;
+  };
+  /** The reconciler that wrote this status. */
+  readonly reconciler?: {
+    /** The name of the Lease that it holds, in the namespace of the cluster. */
+    readonly lease: string;
+    /** Its version. */
+    readonly version: string;
+  };
+  /** The time of this status. The reconciler updates it at every change, and every ten minutes without one. */
+  readonly observedAt?: string;
+  /** With tls.managed: the certificates that the reconciler issued. */
+  readonly certificates?: readonly CertificateStatus[];
+  /** The state of each member. */
+  readonly members?: readonly EtcdMemberStatus[];
+  /** The conditions: Available, Ready, Reconciling, Progressing, Degraded, QuorumLost, Stalled, Alarm, BackupHealthy, CertificatesReady, TransportReady, AuthReady, VersionSafe, Accepted. */
+  readonly conditions?: readonly ConditionStatus[];
+}
+
+export interface EtcdBackupSpec {
+  /** The EtcdCluster of this namespace to back up. */
+  readonly clusterName?: string;
+  /** Client URLs of an existing etcd cluster to back up. */
+  readonly endpoints?: readonly string[];
+  /** TLS settings for endpoints. */
+  readonly tls?: {
+    /** `ca.crt`, and `tls.crt` with `tls.key` for a client certificate. */
+    readonly files: FilesOfObject;
+    /** True if the files contain a client certificate. Default: true. @default true */
+    readonly clientCertificate?: boolean;
+  };
+  /** `username` and `password` of an etcd user with the role root, for endpoints. */
+  readonly auth?: FilesOfSecret;
+  /** The name of a backup schedule of the cluster, whose stores, encryption and other settings apply. */
+  readonly schedule?: string;
+  /** The store for the snapshot. */
+  readonly store?: BackupStoreSpec;
+  /** The exact key of the object in the store. It may contain {{ .Namespace }}, {{ .Name }}, {{ .UID }} and {{ .CreationTimestamp }} of this EtcdBackup. Retention never deletes it. */
+  readonly key?: string;
+  /** The folder in the store, instead of its prefix. The snapshot is stored in a folder below it, with the name of the cluster or, for endpoints, of this EtcdBackup. */
+  readonly prefix?: string;
+  /** The compression of the snapshot. Default: zstd. */
+  readonly compression?: 'none' | 'gzip' | 'zstd';
+  /** Encrypts the snapshot before it is stored. */
+  readonly encryption?: EncryptionSpec;
+  /** Timeouts of the backup. */
+  readonly timeouts?: {
+    /** How long to wait for a connection to a member. Default: 5s. */
+    readonly dial?: string;
+    /** The longest time for the whole backup. Default: 1h. */
+    readonly total?: string;
+  };
+  /** The ServiceAccount of the Job, for a store with workload identity. Default: a ServiceAccount without permissions. */
+  readonly serviceAccountName?: string;
+  /** The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image. */
+  readonly image?: string;
+  /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
+  readonly resources?: JobResources;
+}
+
+export interface EtcdBackupStatus {
+  /** The generation of the spec that this status describes. */
+  readonly observedGeneration?: number;
+  /** Pending, BackingUp, Completed or Failed. The last two are final: Completed means that the snapshot was stored at completionTime, not that it still exists. */
+  readonly phase?: string;
+  /** The reason, in one word. */
+  readonly reason?: string;
+  /** The reason in full, and what to do. */
+  readonly message?: string;
+  /** The time at which its Job was created. */
+  readonly startTime?: string;
+  /** The time at which it was completed or failed. */
+  readonly completionTime?: string;
+  /** The time at which the snapshot was taken. */
+  readonly snapshotTime?: string;
+  /** The cluster or the first endpoint. */
+  readonly source?: string;
+  /** The id of the snapshot. Retention may have deleted it since: see snapshotDeletedAt. */
+  readonly snapshotId?: string;
+  /** The time at which a later run deleted the snapshot in its first store. Not known of other deletions. */
+  readonly snapshotDeletedAt?: string;
+  /** The snapshots that the retention of this run deleted in its first store: the first 64. */
+  readonly deletedSnapshots?: readonly string[];
+  /** The key of the object. */
+  readonly key?: string;
+  /** The revision at the start of the backup. Writes continue meanwhile, so the snapshot has at least this revision. */
+  readonly revision?: number;
+  /** The size in bytes of the decrypted and decompressed snapshot. */
+  readonly sizeBytes?: number;
+  /** The SHA-256 of the decrypted and decompressed snapshot. */
+  readonly sha256?: string;
+  /** The verification level that it passed: stream, read or open. */
+  readonly verified?: string;
+  /** The name of its Job. */
+  readonly jobName?: string;
+  /** The conditions: Completed, Failed, Ready, Reconciling, Stalled. */
+  readonly conditions?: readonly ConditionStatus[];
+}
+
+export interface EtcdRestoreSpec {
+  /** The EtcdCluster of this namespace whose data is replaced. */
+  readonly clusterName: string;
+  /** The snapshot to restore: the snapshot of an EtcdBackup (backupName), or a snapshot in a store. */
+  readonly source: RestoreSourceSpec;
+  /** A Secret whose files are age identities. Required for an encrypted snapshot. */
+  readonly identitySecret?: string;
+  /** The expected SHA-256 of the decrypted and decompressed snapshot. */
+  readonly sha256?: string;
+  /** The expected revision of the snapshot. */
+  readonly expectedRevision?: number;
+  /** The ServiceAccount of the Job, for a store with workload identity. Default: a ServiceAccount without permissions. */
+  readonly serviceAccountName?: string;
+  /** The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image. */
+  readonly image?: string;
+  /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
+  readonly resources?: JobResources;
+  /** Takes a backup first, with the settings of the backup schedule of the cluster. What clients write after it was begun is in no backup. @default true */
+  readonly safetyBackup?: boolean;
+  /** Continues even if it cannot be confirmed that a pod on an unreachable node has stopped. If that node is still running, clients that reach only its pod keep writing to the old data. @default false */
+  readonly ignoreUnreachablePods?: boolean;
+  /** Any text, such as the date. A restore of which an earlier one, under another name, had the same spec is refused, because it was probably renamed. Set another text to restore the same backup once more. */
+  readonly again?: string;
+}
+
+export interface EtcdRestoreStatus {
+  /** The generation of the spec that this status describes. */
+  readonly observedGeneration?: number;
+  /** Pending, Verifying, BackingUp, Fencing, Draining, Restoring, Regrowing, Completed or Failed. */
+  readonly phase?: string;
+  /** The reason, in one word. */
+  readonly reason?: string;
+  /** The reason in full, and what to do. */
+  readonly message?: string;
+  /** The time at which the restore started. */
+  readonly startTime?: string;
+  /** The time at which it was completed or failed. */
+  readonly completionTime?: string;
+  /** The time at which the download and the verification of the snapshot started. */
+  readonly verifyingTime?: string;
+  /** The time at which the safety backup started. */
+  readonly backingUpTime?: string;
+  /** The time at which the old data was fenced off. From then on the restore cannot be cancelled. */
+  readonly fencingTime?: string;
+  /** The time at which the old pods started to stop. */
+  readonly drainingTime?: string;
+  /** The time at which the first pod started to restore. */
+  readonly restoringTime?: string;
+  /** The time at which the other members started to join. */
+  readonly regrowingTime?: string;
+  /** The snapshot that is restored. */
+  readonly snapshotId?: string;
+  /** Snapshots that are newer than the restored one, and why they were not used. */
+  readonly passedOver?: string;
+  /** Why the highest revision that was served before is a guess. Clients that saw a later one may miss changes. */
+  readonly revisionUnknown?: string;
+  /** The id of the snapshot of the replaced data. */
+  readonly safetyBackupId?: string;
+  /** The time at which the retention of a backup deleted that snapshot. */
+  readonly safetyBackupDeletedAt?: string;
+  /** The conditions: Completed, Failed, Ready, Reconciling, Stalled. */
+  readonly conditions?: readonly ConditionStatus[];
+}
+
+export interface EtcdPermissionSpec {
+  /** The keys that begin with this text. */
+  readonly prefix?: string;
+  /** This key alone. */
+  readonly key?: string;
+  /** The keys of a range, in the order of their bytes. */
+  readonly range?: {
+    /** The first key. */
+    readonly from: string;
+    /** The end of the range, which does not belong to it. */
+    readonly to: string;
+  };
+  /** Every key. It can only be true. */
+  readonly all?: boolean;
+  /** What the user may do with these keys. Watching a key is reading it. */
+  readonly access: 'Read' | 'Write' | 'ReadWrite';
+}
+
+export interface EtcdUserSpec {
+  /** The EtcdCluster of this namespace. Immutable. */
+  readonly clusterName: string;
+  /** The name of the user in etcd, and the common name of its certificate, if it has one. Immutable. Default: the name of this object. */
+  readonly userName?: string;
+  /** What the user may read and write. Without any, it may do nothing. */
+  readonly permissions: readonly EtcdPermissionSpec[];
+  /** With tls.managed of the cluster: the Secret that the reconciler fills with ca.crt, tls.crt and tls.key. It must exist: the reconciler only fills it. */
+  readonly certificateSecret?: string;
+  /** Instead of a certificate, the user has a password: the Secret that the reconciler fills with username and password, and from which it takes the password. It must exist: the reconciler only fills it. A password that is there already is used as it is. The client also needs a certificate that the members accept, such as that in tls.clientSecret of the cluster. */
+  readonly passwordSecret?: string;
+}
+
+export interface EtcdUserStatus {
+  /** The generation of the spec that this status describes. */
+  readonly observedGeneration?: number;
+  /** The conditions: Ready, Reconciling, Stalled. */
+  readonly conditions?: readonly ConditionStatus[];
+  /** The name of the user in etcd. */
+  readonly userName?: string;
+  /** With certificateSecret: the certificate that the reconciler issued. Null or absent: there is none. */
+  readonly certificate?: {
+    /** The time at which it expires. */
+    readonly notAfter: string;
+    /** The time at which the reconciler renews it. */
+    readonly renewAt?: string;
+  } | null;
+}
