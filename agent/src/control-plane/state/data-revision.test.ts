@@ -41,7 +41,7 @@ test('the data of a killed etcd never report less than it served, in every versi
   await Promise.all(found);
 });
 
-test('what is no directory does not count as no data', async () => {
+test('a file in the place of a directory counts as data that cannot be read', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'data-'));
   expect(await dataRevision({ dataDir })).toBeUndefined();
   await writeFile(join(dataDir, 'member'), 'none');
