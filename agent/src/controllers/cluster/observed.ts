@@ -28,8 +28,6 @@ export interface Observed {
   done: string[];
   /** Errors of the effects that failed under the present operation, by their keys. */
   failed: Record<string, string>;
-  /** The highest raft index that was seen about a second ago, or earlier. */
-  reached?: number;
   /** An eviction that was refused recently. */
   refused?: Refusal;
   /** Passes in a row that ended with an error. */
