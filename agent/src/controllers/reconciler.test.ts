@@ -211,11 +211,20 @@ describe('a cluster that another reconciler follows', () => {
   });
 
   test.each([
-    ['is released', () => held('')],
-    ['is gone', () => {}],
-  ])('is taken over at once, with its backups, when the Lease of that one %s', async (_, end) => {
+    ['behind', 1],
+    ['ahead', -1],
+  ])('is left to it although its clock is far %s', async (_, sign) => {
+    followed(sign * 3 * settings.heartbeat);
+    held('other');
+    start();
+    await until(() => log.find((line) => line.includes('the reconciler with the Lease etcd')));
+    await sleep(300);
+    expect(api.asked(status('orders'))).toBe(0);
+  });
+
+  test('is taken over at once, with its backups, when the Lease of that one is released', async () => {
     followed(0);
-    end();
+    held('');
     api.put(paths.of('etcdbackups', 'before'), { spec: { clusterName: 'orders', schedule: 'nightly' } } as never);
     start();
     await until(() => api.asked(status('orders')) > 0);
@@ -225,8 +234,9 @@ describe('a cluster that another reconciler follows', () => {
   });
 
   test('is taken over once that one no longer reports', async () => {
-    followed(2 * settings.heartbeat);
-    start();
+    followed(0);
+    held('other');
+    start({ settings: { ...settings, heartbeat: 200 } });
     await until(() => api.asked(status('orders')) > 0);
     expect(statusOf('orders')).toMatchObject({ reconciler: { lease: 'etcd-reconciler' } });
   });

@@ -34,7 +34,7 @@ export class KubernetesPort implements Port {
 
   constructor(options: PortOptions) {
     const { client, paths, name: cluster, settings, shutdown, backups, certificates, trust, authentication } = options;
-    const { lease, isFree, onFollowed } = options;
+    const { followedBy } = options;
     this.#cache = new ResponseCache(options.isWatched);
     const context = new ClusterContext({ ...options, cache: this.#cache });
     this.#context = context;
@@ -52,9 +52,7 @@ export class KubernetesPort implements Port {
       ...(certificates && { certificates }),
       ...(trust && { trust }),
       ...(authentication && { authentication }),
-      ...(lease !== undefined && { lease }),
-      ...(isFree && { isFree }),
-      ...(onFollowed && { onFollowed }),
+      ...(followedBy && { followedBy }),
     });
     this.workload = new KubernetesWorkload(context);
     this.jobs = new KubernetesJobs(context, () => this.workload.backupPorts());
