@@ -415,6 +415,25 @@ test('when it is deleted itself, it releases the finalizer of a cluster that is 
   });
 });
 
+test('when it is deleted itself, it leaves the finalizer of a cluster that another reconciler follows', async () => {
+  const finalizers = ['cdk8s-etcd.dev/cluster'];
+  api.put(paths.of('deployments', 'etcd-reconciler'), {});
+  api.put('/api/v1/namespaces/shop', {});
+  api.put(paths.of('leases', 'etcd'), { spec: { holderIdentity: 'other', leaseDurationSeconds: 3600 } } as never);
+  api.put(paths.of('etcdclusters', 'orders'), {
+    ...cluster('orders', { pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false } }),
+    metadata: { finalizers, deletionTimestamp: '2026-11-21T00:00:00Z' },
+    status: { reconciler: { lease: 'etcd', version: '1' }, observedAt: new Date().toISOString() },
+  } as never);
+  start({ deployment: 'etcd-reconciler' });
+  await until(() => log.find((line) => line.includes('the reconciler with the Lease etcd')));
+  await until(() => api.asked(`GET ${paths.of('deployments', 'etcd-reconciler')}`) > 1);
+  api.delete(paths.of('deployments', 'etcd-reconciler'));
+  stop.abort();
+  await running;
+  expect(api.object(paths.of('etcdclusters', 'orders'))?.metadata.finalizers).toEqual(finalizers);
+});
+
 describe('a finalizer', () => {
   const finalizers = ['cdk8s-etcd.dev/cluster', 'other.example.com/kept'];
   const orders = paths.of('etcdclusters', 'orders');

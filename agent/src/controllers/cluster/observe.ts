@@ -141,6 +141,8 @@ async function within<T>(ms: number, what: Promise<T>): Promise<Known<T>> {
 export function remember(memory: Memory, observed: Observed, now: number, settings: Settings): Memory {
   const { record, jobs } = observed;
   if (!observed.cluster.known || !observed.cluster.v) return memory;
+  // Whoever takes over has held nothing so far, and has seen nothing of what is its own.
+  if (observed.cluster.v.followedBy !== undefined) return { ...emptyMemory(now), self: memory.self };
   const { blind, ...since } = memory.since;
   if (!record.known) return { ...memory, since: { ...since, blind: blind ?? now } };
   const view = new View(observed, now, settings);

@@ -380,3 +380,15 @@ test('the step of a defragmentation is reported before the call, which may take 
   expect(calls).toEqual([['defrag', idOf(2)]]);
   expect(second.memory.done).toEqual([`defragment d ${idOf(2)}`]);
 });
+
+test('what was seen while another reconciler follows the cluster does not count after a takeover', async () => {
+  const world = new World(3);
+  const at = async (time: number, memory: Memory, followedBy: string | undefined) => {
+    world.resource({ followedBy });
+    return (await pass(portOf(world, []), time, settings, 'me', fresh, memory)).memory;
+  };
+  const watched = await at(now - 1000, await at(now - 60_000, emptyMemory(0), 'other'), 'other');
+  expect(watched.since).toMatchObject({ holder: now - 1000, healthy: {} });
+  const taken = await at(now, watched, undefined);
+  expect(taken.since).toMatchObject({ holder: now - 1000, healthy: { [idOf(0)]: now } });
+});
