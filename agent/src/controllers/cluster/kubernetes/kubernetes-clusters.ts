@@ -46,7 +46,7 @@ export class KubernetesClusters implements Clusters {
   #isOurs = false;
 
   /** The EtcdRestores as last listed. */
-  #listed: readonly EtcdRestoreObject[] = [];
+  #listed: readonly EtcdRestoreObject[] | undefined;
 
   constructor(options: ClustersOptions) {
     this.#options = options;
@@ -83,6 +83,11 @@ export class KubernetesClusters implements Clusters {
     this.#listed = ours;
     if (this.#isOurs) this.#options.progress.report(ours);
     return ours.map(restoreOf);
+  }
+
+  /** The EtcdRestores as last listed; undefined: not yet. */
+  get listed(): RestoreRequest[] | undefined {
+    return this.#listed?.map(restoreOf);
   }
 
   setFinalizer(basedOn: string): Promise<void> {
@@ -123,7 +128,7 @@ export class KubernetesClusters implements Clusters {
   async reportRestore({ name, uid, ...report }: Parameters<Clusters['reportRestore']>[0]): Promise<void> {
     const { client, paths } = this.#context;
     const isCompleted = report.phase === 'Completed';
-    const { metadata, status: before } = this.#listed.find(({ metadata }) => metadata.uid === uid) ?? {};
+    const { metadata, status: before } = this.#listed?.find(({ metadata }) => metadata.uid === uid) ?? {};
     const outcome = {
       ...report,
       ...(isCompleted && { message: withNotes(report.message, before) }),

@@ -38,7 +38,8 @@ export class KubernetesPort implements Port {
     this.#cache = new ResponseCache(options.isWatched);
     const context = new ClusterContext({ ...options, cache: this.#cache });
     this.#context = context;
-    this.records = new RecordConfigMap({ client, paths, cluster, owner: () => ownerOf(context) });
+    const owner = () => ownerOf(context);
+    this.records = new RecordConfigMap({ client, paths, cluster, owner, restores: () => this.clusters.listed });
     const progress = new RestoreProgress(context, () => ({
       doc: this.records.last,
       served: this.jobs.served,
