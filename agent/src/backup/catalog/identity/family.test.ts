@@ -46,3 +46,10 @@ test('a manifest that the store does not give out may be the first', () => {
 test('a date in the future does not count as the last', () => {
   expect(found([taken('a', 30), taken('a', 8)])[1]).toEqual(past);
 });
+
+test('nothing is said of an etcd whose id is not known, also if there was another one', () => {
+  const salvaged = (entries: readonly Entry[]) =>
+    familyOf(entries, { clusterId: 'unknown', lineage: [], at: new Date(day(20)) }, true);
+  expect(salvaged([])).toEqual([]);
+  expect(salvaged([taken('unknown', 19), taken('a', 8)])).toEqual([]);
+});

@@ -22,14 +22,19 @@ export function familyOf(entries: readonly Entry[], { clusterId, lineage, at }: 
   // A wrong date would be recorded for good.
   const until = at.getTime() + ALLOWANCE;
   const dated = livesOf(entries.filter(({ manifest }) => manifest && Date.parse(manifest.createdAt) <= until));
-  const ids = new Set([clusterId, ...lineage]);
+  // Of a salvaged directory it may not be known which etcd it was.
+  const isKnown = clusterId !== 'unknown';
+  const ids = new Set(isKnown ? [clusterId, ...lineage] : lineage);
   for (const family of familiesOf(entries))
     if ([...ids].some((id) => family.has(id))) for (const id of family) ids.add(id);
   const earliest = Math.min(
     at.getTime(),
     ...entries.filter(({ manifest, unread }) => !manifest && unread).map(earliestOf),
   );
-  const own = lives.get(clusterId) ?? { first: earliest, isWhole: isListed && Number.isFinite(earliest) };
+  const own = (isKnown ? lives.get(clusterId) : undefined) ?? {
+    first: earliest,
+    isWhole: isKnown && isListed && Number.isFinite(earliest),
+  };
   const iso = (time: number) => new Date(time).toISOString();
   const family: Family = own.isWhole ? [{ id: clusterId, first: iso(Math.min(own.first, at.getTime())) }] : [];
   for (const id of ids) {

@@ -187,6 +187,28 @@ describe('the second time within minutes', () => {
     soon.o.date = now + 11 * 60_000;
     expect(soon.reason('Stalled')).not.toBe('NoSpace');
     expect(clear(now - 11 * 60_000).reason('Stalled')).not.toBe('NoSpace');
+    // A clock was set back.
+    expect(clear(now + 60 * 60_000).reason('Stalled')).not.toBe('NoSpace');
+    soon.o.date = now - 60 * 60_000;
+    expect(soon.reason('Stalled')).not.toBe('NoSpace');
+  });
+
+  test('it is full again, and how full is unknown: no amounts are made up', () => {
+    const at = (time: number) => new Date(time).toISOString();
+    const world = new World(3).doc({ spaceCleared: { at: at(now - 60_000), before: at(now - 120_000) } });
+    world.o.date = now;
+    for (const i of [0, 1, 2]) world.o.status[idOf(i)] = known(status({ dbInUse: full, quota: undefined }));
+    expect(world.message('Stalled')).toMatch(/came back within minutes and was cleared again\. Delete keys/);
+    for (const i of [0, 1, 2]) world.o.status[idOf(i)] = unknown('no answer');
+    expect(world.message('Stalled')).toMatch(/was cleared again\. Delete keys/);
+  });
+
+  test('a member that does not answer when the alarm is gone does not hide that it was cleared', () => {
+    const world = alarmed().op({ ...clearing, step: 'disarm', revision: 4000 });
+    world.set({ alarms: known([]) });
+    world.o.status[idOf(2)] = unknown('no answer');
+    expect(world.rule).toBe('ClearNoSpace.done');
+    expect(world.written?.spaceCleared).toBeDefined();
   });
 });
 
