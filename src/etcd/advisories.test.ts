@@ -32,7 +32,7 @@ test.each([
   expect(idsOf(version)).toEqual(ids);
 });
 
-test.each(['3.6', '', 'latest', '3.6.14-rc.0', '3.8.0-alpha.0', '3.6.x'])('%j is no release', (version) => {
+test.each(['3.6', '', 'latest', '3.6.14-rc.0', '3.8.0-alpha.0', '3.6.x'])('%j is not a release', (version) => {
   expect(advisoriesFor(version)).toEqual(advisories);
   expect(authorizationProblem(version)).toBe(
     `etcd '${version}' is not a released version, so it may have every known vulnerability; use one such as 3.6.14`,

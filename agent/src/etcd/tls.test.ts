@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Certificates, createCertificates } from '../../test/harness/certificates.ts';
+import { FakeEtcd } from '../../test/support/fake-tls-etcd.ts';
 import { issueIntermediate, issueLeaf, issueRevocationList, issueRoot } from '../controllers/certificates/issue.ts';
 import { ExitCode } from '../lib/errors.ts';
-import { FakeEtcd } from '../member/sidecar/backup-port/fake-etcd.fixture.ts';
 import { GrpcChannel } from './grpc.ts';
 import { loadTls, loadTlsDirectory, mergeTls, type TlsFiles } from './tls.ts';
 

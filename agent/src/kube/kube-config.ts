@@ -52,10 +52,22 @@ export function readKubeConfig(
   env: Environment,
 ): KubeConfig | undefined {
   const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((name) => name !== '');
-  const candidates = listed.length > 0 ? listed : [join(env.HOME ?? homedir(), '.kube/config')];
+  const byDefault = join(env.HOME ?? homedir(), '.kube/config');
+  const candidates = listed.length > 0 ? listed : isOfOtherUser(byDefault, env) ? [] : [byDefault];
   const files = file === undefined ? candidates.filter(isThere) : [file];
   if (files.length === 0) return undefined;
   return select(merge(files.map(parse)), context);
+}
+
+/** In a pod, whose user is not always that of HOME, the token of the pod is used instead. */
+function isOfOtherUser(file: string, { KUBERNETES_SERVICE_HOST: inPod }: Environment): boolean {
+  if (!inPod) return false;
+  try {
+    readFileSync(file);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'EACCES';
+  }
 }
 
 /** What is there and cannot be read ends the command when it is parsed. */
@@ -216,4 +228,4 @@ const path = (value: unknown, directory: string): string | undefined => {
   return given === undefined ? undefined : resolve(directory, given);
 };
 
-export const mistake = (message: string) => usageError(`KUBECONFIG: ${message}`);
+export const mistake = (message: string) => usageError(`kubeconfig: ${message}`);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { createCertificates } from '../../../test/harness/certificates.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { freePorts } from '../../../test/harness/free-ports.ts';
-import { FakeEtcd } from '../../member/sidecar/backup-port/fake-etcd.fixture.ts';
+import { FakeEtcd } from '../../../test/support/fake-tls-etcd.ts';
 import { liveRevisions, withChannel } from './live-revisions.ts';
 
 test('members that answer report their revision; others are skipped', async () => {

@@ -505,7 +505,7 @@ describe('what the status knows of an authority', () => {
     expect(listed(secrets, 'peer', stolen)).toBe(true);
   });
 
-  test('is read in any spelling, and what is no serial number is left out', async () => {
+  test('is read in any spelling, and what is not a serial number is left out', async () => {
     const secrets = await TestSecrets.filled();
     secrets.members = known([]);
     knows(secrets, '0ab1', 'XYZ', '', '-5', 'a'.repeat(65));

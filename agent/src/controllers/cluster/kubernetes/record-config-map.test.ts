@@ -102,7 +102,7 @@ describe('the list of what retention keeps, for the pods of backups', () => {
     expect(list()).toBe('old\n');
   });
 
-  test('has nothing that is no id', async () => {
+  test('has only ids', async () => {
     restores = [{ name: 'x', uid: 'x', snapshots: ['a b', 'a\nb', '', 'good'] }];
     await records.write(doc);
     expect(list()).toBe('good\n');
