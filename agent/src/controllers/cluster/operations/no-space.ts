@@ -89,14 +89,14 @@ const stillFull = (v: View) => {
   );
 };
 
-/** The alarm came back soon after it was cleared, a moment ago: it will again. It is cleared each time. */
+/** The alarm came back soon after it was cleared, a moment ago, and the data in use leave too little room: it will again. */
 export const spaceIsShort = (v: View): string | undefined => {
   const { at, before } = v.record.spaceCleared ?? {};
   if (before === undefined || !isSoon(v, before, Date.parse(at!)) || !isSoon(v, at!, v.date)) return undefined;
-  const [most] = [...voters(v)].sort((a, b) => (b.status?.dbInUse ?? 0) - (a.status?.dbInUse ?? 0));
-  const use = useOf(most);
-  const amounts = use === undefined ? '' : `; the data use ${use}`;
-  return `the alarm NOSPACE came back within minutes and was cleared again${amounts}. ${remedy}`;
+  if (v.spec.onNoSpace === 'Report' || hasFailed(v) || !v.o.alarms.known || !isFull(v, surelyRoomy)) return undefined;
+  const use = useOf(voters(v).find((m) => canGetRoom(m) === false));
+  const writes = v.o.alarms.v.length > 0 ? 'writes are refused until no alarm is raised' : 'writes go on now';
+  return `the alarm NOSPACE came back within minutes of a clearing; ${writes}, but ${use} is in use, so the quota will soon be reached again. Delete keys (they count until their history is compacted, as the reconciler does at each alarm), or raise the quota. This ends by itself when less than ${surelyRoomy * 100} % is in use, or ten minutes after the last clearing`;
 };
 
 /** A time in the future comes from a clock that was set back. */
