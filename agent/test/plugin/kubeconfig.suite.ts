@@ -166,7 +166,7 @@ test.each([
   ['a context without its cluster', { clusters: [] }],
   ['another context', { 'current-context': 'none' }],
 ])('%s is refused', async (_, more) => {
-  await write('config', config('staging', more as Record<string, object>));
+  await write('config', config('staging', more));
   expect(await both({ KUBECONFIG: paths('config') })).toBe('refused');
 });
 
@@ -259,8 +259,9 @@ test('certificates, relative to the kubeconfig, and in one way only', async () =
 
 // kubectl asks for a name and a password. Without a terminal, 1.34 then ends, and 1.32 goes on without.
 test('without a credential nothing is sent', async () => {
-  for (const more of [{ users: [] }, { user: { token: '' } }, { user: { as: 'bob' } }]) {
-    await write('config', config('staging', more as Record<string, object>));
+  const cases: Record<string, object>[] = [{ users: [] }, { user: { token: '' } }, { user: { as: 'bob' } }];
+  for (const more of cases) {
+    await write('config', config('staging', more));
     expect(await reach(process.execPath, [program, 'list'], { KUBECONFIG: paths('config') })).toBe('refused');
   }
 });
