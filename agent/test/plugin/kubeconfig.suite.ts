@@ -166,7 +166,7 @@ test.each([
   ['a context without its cluster', { clusters: [] }],
   ['another context', { 'current-context': 'none' }],
 ])('%s is refused', async (_, more) => {
-  await write('config', config('staging', more));
+  await write('config', config('staging', more as Record<string, object>));
   expect(await both({ KUBECONFIG: paths('config') })).toBe('refused');
 });
 
