@@ -508,7 +508,7 @@ const status = object('The state that the reconciler observes. Fields whose valu
         root: text('The first 16 hex digits of the SHA-256 of the root that it chains to.', 64),
         revoked: list(
           'Of an authority: the serial numbers of the intermediates that it has revoked, in hex. They stay known here when all Secrets come back from a backup.',
-          text('A serial number.', 64),
+          text('A serial number.', 64, { pattern: '^[0-9A-Fa-f]+$' }),
           0,
           2_000,
         ),

@@ -180,13 +180,20 @@ test('a client certificate and a user come from Secrets, whatever their keys are
   expect(podOf(backup).volumes.slice(0, 2)).toEqual([
     {
       name: 'tls',
-      secret: {
-        secretName: 'client',
+      projected: {
         defaultMode: 0o440,
-        items: [
-          { key: 'ca.pem', path: 'ca.crt' },
-          { key: 'cert.pem', path: 'tls.crt' },
-          { key: 'key.pem', path: 'tls.key' },
+        sources: [
+          {
+            secret: {
+              name: 'client',
+              items: [
+                { key: 'ca.pem', path: 'ca.crt' },
+                { key: 'cert.pem', path: 'tls.crt' },
+                { key: 'key.pem', path: 'tls.key' },
+              ],
+            },
+          },
+          { secret: { name: 'client', items: [{ key: 'ca.crl', path: 'ca.crl' }], optional: true } },
         ],
       },
     },

@@ -25,7 +25,7 @@ test('an existing etcd cluster is backed up on a schedule, and has no objects of
       '--user-file=/etc/etcd-agent/auth/username',
     ]),
   );
-  expect(podOf(nightly).volumes[0].secret.secretName).toBe('client');
+  expect(podOf(nightly).volumes[0].projected.sources[0].secret.name).toBe('client');
 });
 
 test('an EtcdCluster of another app is backed up on a schedule, and has no object here', () => {
@@ -51,7 +51,7 @@ test('its backups use the port for backups, if the attributes name it', () => {
   });
   const nightly = orders.addBackupSchedule('nightly', options);
   expect(argumentsOf(nightly)).toContain('--endpoints=https://orders-0-client:2382');
-  expect(podOf(nightly).volumes[0].secret.secretName).toBe('orders-backup-tls');
+  expect(podOf(nightly).volumes[0].projected.sources[0].secret.name).toBe('orders-backup-tls');
 });
 
 test('the attributes of a real cluster are what another app needs', () => {

@@ -3,7 +3,7 @@ import { EtcdCluster } from '../cluster/etcd-cluster';
 import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
 import { newestPatches, oldestPatches } from '../lib/defaults';
 import { onNotice } from '../lib/notices';
-import { adviceOn, advisories, advisoriesAsOf, advisoriesFor, firstWithout } from './advisories';
+import { adviceOn, advisories, advisoriesAsOf, advisoriesFor, authorizationProblem, firstWithout } from './advisories';
 import { EtcdVersion } from './etcd-version';
 
 const idsOf = (version: string) => advisoriesFor(version).map(({ id }) => id);
@@ -24,8 +24,19 @@ test.each([
   ['3.4.44', ['CVE-2026-73499', 'CVE-2026-73500', 'CVE-2026-59818']],
   ['3.3.27', advisories.map(({ id }) => id)],
   ['3.8.0', []],
+  // Spellings of others.
+  ['v3.6.13', ['CVE-2026-73499', 'CVE-2026-73500']],
+  ['3.6.13-0', ['CVE-2026-73499', 'CVE-2026-73500']],
+  ['v3.6.14-0', []],
 ])('%s', (version, ids) => {
   expect(idsOf(version)).toEqual(ids);
+});
+
+test.each(['3.6', '', 'latest', '3.6.14-rc.0', '3.8.0-alpha.0', '3.6.x'])('%j is not a release', (version) => {
+  expect(advisoriesFor(version)).toEqual(advisories);
+  expect(authorizationProblem(version)).toBe(
+    `etcd '${version}' is not a released version, so it may have every known vulnerability; use one such as 3.6.14`,
+  );
 });
 
 test('the version to use instead has none of them', () => {

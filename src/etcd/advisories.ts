@@ -61,15 +61,29 @@ export const advisories: readonly Advisory[] = [
   },
 ];
 
-const parse = (version: string) => version.split('.').map(Number) as [number, number, number];
+interface Release {
+  readonly minor: string;
+  readonly patch: number;
+}
+
+/** Undefined: it is not one. Letters are those of a version before it, such as `-rc.0`; the number behind that of an image is none. */
+function releaseOf(version: string): Release | undefined {
+  const [, minor, patch] = /^v?(\d+\.\d+)\.(\d+)(?!.*[a-z])/i.exec(version) ?? [];
+  return minor === undefined ? undefined : { minor, patch: Number(patch) };
+}
+
 const minorNumber = (minor: string) => Number(minor.split('.')[1]);
 
-/** Returns the advisories for a version of etcd, such as `3.6.11`. */
+/** Returns the advisories for a version of etcd, such as `3.6.11`: all of them unless it is that of a release. */
 export function advisoriesFor(version: string): readonly Advisory[] {
-  const [major, minor, patch] = parse(version);
+  const release = releaseOf(version);
+  if (!release) return advisories;
+  const { minor, patch } = release;
   return advisories.filter(({ fixedIn }) => {
-    const fixed = fixedIn[`${major}.${minor}`];
-    return fixed === undefined ? minor < Math.min(...Object.keys(fixedIn).map(minorNumber)) : patch < fixed;
+    const fixed = fixedIn[minor];
+    return fixed === undefined
+      ? minorNumber(minor) < Math.min(...Object.keys(fixedIn).map(minorNumber))
+      : patch < fixed;
   });
 }
 
@@ -85,14 +99,16 @@ export function authorizationProblem(version: string): string | undefined {
 
 /** Returns the oldest version of the minor that has none of these; undefined: there is none. */
 export function firstWithout(found: readonly Advisory[], version: string): string | undefined {
-  const [major, minor] = parse(version);
-  const patches = found.map(({ fixedIn }) => fixedIn[`${major}.${minor}`]);
+  const { minor = '' } = releaseOf(version) ?? {};
+  const patches = found.map(({ fixedIn }) => fixedIn[minor]);
   if (patches.some((patch) => patch === undefined)) return undefined;
-  return `${major}.${minor}.${Math.max(...(patches as number[]))}`;
+  return `${minor}.${Math.max(...(patches as number[]))}`;
 }
 
 /** Describes the advisories for a version, and names the version to use instead. */
 export function adviceOn(found: readonly Advisory[], version: string): string {
+  if (!releaseOf(version))
+    return `etcd '${version}' is not a released version, so it may have every known vulnerability; use one such as 3.6.14`;
   const list = found.map(({ id, harm }) => `${harm} (${id})`).join('; ');
   const fixed = firstWithout(found, version);
   const remedy =

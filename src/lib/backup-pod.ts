@@ -407,14 +407,16 @@ function recordMount(spec: BackupPodSpec): Mount[] {
 const keepsNamed = ({ record, stores }: BackupPodSpec): boolean =>
   record !== undefined && stores.some(({ retention }) => retention);
 
+/** A Secret may have a list of what is revoked, too. One that the reconciler still has to fill keeps the pod waiting for the other keys. */
 function tlsMount(tls: BackupPodTls | undefined): Mount[] {
-  if (!tls?.trust) return filesMount('tls', tlsDirectory, tls?.files);
-  const { files, trust } = tls;
+  const { files, trust } = tls ?? {};
+  if (!files?.secretName || (!trust && !files.items)) return filesMount('tls', tlsDirectory, files);
+  const name = files.secretName;
   const own = ['tls.crt', 'tls.key'].map((path) => ({ path, key: keyOf(files, path) }));
   const sources = [
-    { secret: { name: files.secretName, items: own } },
-    { secret: { name: trust.secretName, items: [{ key: trust.key, path: 'ca.crt' }] } },
-    { secret: { name: files.secretName, items: [{ key: 'ca.crl', path: 'ca.crl' }], optional: true } },
+    { secret: { name, items: trust ? own : files.items } },
+    ...(trust ? [{ secret: { name: trust.secretName, items: [{ key: trust.key, path: 'ca.crt' }] } }] : []),
+    { secret: { name, items: [{ key: 'ca.crl', path: 'ca.crl' }], optional: true } },
   ];
   return [
     { name: 'tls', mountPath: tlsDirectory, source: { projected: { sources, defaultMode: 0o440 } }, readOnly: true },

@@ -114,6 +114,18 @@ test('clients and backups take the authorities of both', () => {
   ]);
 });
 
+test('a scheduled backup gets the list of what is revoked, and starts without one, but not without a certificate', () => {
+  const { cluster, objects } = create({});
+  const store = BackupStore.s3({ bucket: 'backups', credentials: S3Credentials.fromSecret('s3') });
+  cluster.addBackupSchedule('nightly', { schedule: Cron.daily(), store });
+  const pod = objects().find(({ kind }) => kind === 'CronJob')!.spec.jobTemplate.spec.template.spec;
+  const files = (...keys: string[]) => keys.map((key) => ({ key, path: key }));
+  expect(pod.volumes.find(({ name }: Manifest) => name === 'tls').projected.sources).toEqual([
+    { secret: { name: 'orders-backup-tls', items: files('ca.crt', 'tls.crt', 'tls.key') } },
+    { secret: { name: 'orders-backup-tls', items: files('ca.crl'), optional: true } },
+  ]);
+});
+
 test.each([
   [EtcdTls.managed({ alsoTrust: EtcdTls.none() }), 'EtcdTls.none has no authorities'],
   [EtcdTls.managed({ alsoTrust: EtcdTls.managed() }), 'the Secret orders-peer-ca has more than one purpose'],

@@ -82,9 +82,8 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
         storeNow: await clockForRetention(store, { signal }),
         ...(line && { cluster: line }),
         force: settings.flag('force'),
-        keep: await settings.keep(),
       },
-      { signal, dryRun, warn, prove, flags: sameStore(opened) },
+      { signal, dryRun, warn, prove, keep: () => settings.keep(), flags: sameStore(opened) },
     );
     if (!dryRun) progress.phase('sweep', 'removing leftovers of dead runs');
     const gone = new Set(deleted);

@@ -282,10 +282,10 @@ async function check(
       if (!(error instanceof AgentError)) throw error;
       // In cold storage, or not readable with these credentials.
       if (error.exitCode === ExitCode.storeRefused) return unread(messageOf(error));
-      // `adopt` makes another snapshot of it. A finding would stand against that one.
-      if (isRewritten) return broken(entry, level);
       const finding = findingOf(error, id, wanted);
       if (!finding) throw error;
+      // `adopt` makes another snapshot of it. A finding would stand against that one.
+      if (isRewritten) return broken(entry, level);
       return { finding, isLasting: !finding.isPassing };
     }
   };

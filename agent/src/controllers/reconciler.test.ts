@@ -211,11 +211,20 @@ describe('a cluster that another reconciler follows', () => {
   });
 
   test.each([
-    ['is released', () => held('')],
-    ['is gone', () => {}],
-  ])('is taken over at once, with its backups, when the Lease of that one %s', async (_, end) => {
+    ['behind', 1],
+    ['ahead', -1],
+  ])('is left to it although its clock is far %s', async (_, sign) => {
+    followed(sign * 3 * settings.heartbeat);
+    held('other');
+    start();
+    await until(() => log.find((line) => line.includes('the reconciler with the Lease etcd')));
+    await sleep(300);
+    expect(api.asked(status('orders'))).toBe(0);
+  });
+
+  test('is taken over at once, with its backups, when the Lease of that one is released', async () => {
     followed(0);
-    end();
+    held('');
     api.put(paths.of('etcdbackups', 'before'), { spec: { clusterName: 'orders', schedule: 'nightly' } } as never);
     start();
     await until(() => api.asked(status('orders')) > 0);
@@ -225,8 +234,9 @@ describe('a cluster that another reconciler follows', () => {
   });
 
   test('is taken over once that one no longer reports', async () => {
-    followed(2 * settings.heartbeat);
-    start();
+    followed(0);
+    held('other');
+    start({ settings: { ...settings, heartbeat: 200 } });
     await until(() => api.asked(status('orders')) > 0);
     expect(statusOf('orders')).toMatchObject({ reconciler: { lease: 'etcd-reconciler' } });
   });
@@ -403,6 +413,25 @@ test('when it is deleted itself, it releases the finalizer of a cluster that is 
   expect(api.object<{ spec: object }>(paths.of('leases', 'etcd-reconciler'))?.spec).toMatchObject({
     holderIdentity: '',
   });
+});
+
+test('when it is deleted itself, it leaves the finalizer of a cluster that another reconciler follows', async () => {
+  const finalizers = ['cdk8s-etcd.dev/cluster'];
+  api.put(paths.of('deployments', 'etcd-reconciler'), {});
+  api.put('/api/v1/namespaces/shop', {});
+  api.put(paths.of('leases', 'etcd'), { spec: { holderIdentity: 'other', leaseDurationSeconds: 3600 } } as never);
+  api.put(paths.of('etcdclusters', 'orders'), {
+    ...cluster('orders', { pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false } }),
+    metadata: { finalizers, deletionTimestamp: '2026-11-21T00:00:00Z' },
+    status: { reconciler: { lease: 'etcd', version: '1' }, observedAt: new Date().toISOString() },
+  } as never);
+  start({ deployment: 'etcd-reconciler' });
+  await until(() => log.find((line) => line.includes('the reconciler with the Lease etcd')));
+  await until(() => api.asked(`GET ${paths.of('deployments', 'etcd-reconciler')}`) > 1);
+  api.delete(paths.of('deployments', 'etcd-reconciler'));
+  stop.abort();
+  await running;
+  expect(api.object(paths.of('etcdclusters', 'orders'))?.metadata.finalizers).toEqual(finalizers);
 });
 
 describe('a finalizer', () => {

@@ -23,7 +23,7 @@ import type { EtcdBackupObject } from './backup/object.ts';
 import { ClientTls } from './client-tls.ts';
 import { ClusterRunner } from './cluster/cluster-runner.ts';
 import type { EtcdClusterObject } from './cluster/kubernetes/cluster-object.ts';
-import { followedBy } from './cluster/kubernetes/followed-by.ts';
+import { FollowedBy } from './cluster/kubernetes/followed-by.ts';
 import type { EtcdRestoreObject } from './cluster/kubernetes/restore-object.ts';
 import type { AtPoint } from './cluster/reconcile.ts';
 import type { Settings } from './cluster/settings.ts';
@@ -78,6 +78,7 @@ export class Reconciler {
   readonly #leaseOf: (name: string) => Lease;
   /** Leases of other reconcilers that follow, or followed, one of the clusters. */
   readonly #others = new Map<string, Lease>();
+  readonly #followed: FollowedBy;
   readonly #events: Events;
   readonly #troubles: Troubles;
   readonly #shutdown: Shutdown;
@@ -107,6 +108,8 @@ export class Reconciler {
     const isGone = async (holder: string) => deployment !== undefined && isHolderPodGone(api, holder);
     this.#leaseOf = (name) => new Lease({ ...options, client, paths, name, isGone });
     this.#lease = this.#leaseOf(options.lease);
+    const { heartbeat } = settings;
+    this.#followed = new FollowedBy({ lease: options.lease, heartbeat, isFree: (name) => this.#isFree(name) });
     this.#events = new Events(client, paths, holder, log);
     this.#troubles = new Troubles(api);
     this.#shutdown = new Shutdown({ ...api, deployment });
@@ -233,7 +236,7 @@ export class Reconciler {
       users: () => this.#watches.users,
       clusters: () => this.#watches.clusters,
       isWatched: () => this.#watches.isCurrent,
-      isFree: (name) => this.#isFree(name),
+      followedBy: (cluster) => this.#followed.ask(cluster),
       clientTls: new ClientTls(client, paths),
       troubles: this.#troubles,
       backups: (now) => clusterBackups(now, this.#backups.all),
@@ -255,11 +258,9 @@ export class Reconciler {
   }
 
   async #followedBy(name: string): Promise<string | undefined> {
-    const { lease, settings } = this.#options;
     const api = { client: this.#client, paths: this.#paths };
     const cluster = await findByName<EtcdClusterObject>(api, 'etcdclusters', name);
-    const other = cluster && followedBy(cluster, lease, settings.heartbeat);
-    return other !== undefined && (await this.#isFree(other)) ? undefined : other;
+    return cluster && this.#followed.ask(cluster);
   }
 
   /** Refuses to act without the Lease, for example after the process was suspended for longer than the Lease lasts. */

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Certificates, createCertificates } from '../../test/harness/certificates.ts';
+import { FakeEtcd } from '../../test/support/fake-tls-etcd.ts';
 import { issueIntermediate, issueLeaf, issueRevocationList, issueRoot } from '../controllers/certificates/issue.ts';
 import { ExitCode } from '../lib/errors.ts';
-import { FakeEtcd } from '../member/sidecar/backup-port/fake-etcd.fixture.ts';
 import { GrpcChannel } from './grpc.ts';
 import { loadTls, loadTlsDirectory, mergeTls, type TlsFiles } from './tls.ts';
 
@@ -119,10 +119,16 @@ test('a server below a revoked intermediate is sent nothing', async () => {
     .toString('base64')
     .match(/.{1,64}/g)!
     .join('\n');
-  await writeFile(join(mount, 'ca.crl'), `-----BEGIN X509 CRL-----\n${lines}\n-----END X509 CRL-----\n`);
-  expect((await loadTls({ cacert }))?.revoked?.serials).toEqual(new Set([serialNumber]));
-  await writeFile(join(mount, 'ca.crl'), 'no list');
-  await expect(loadTlsDirectory('--peer-tls-dir', mount)).rejects.toThrow(/ca\.crl is not a revocation list/);
+  const pem = `-----BEGIN X509 CRL-----\n${lines}\n-----END X509 CRL-----\n`;
+  const other = (await issueRevocationList(['7777'], present, now)).toString('base64');
+  await writeFile(join(mount, 'ca.crl'), `${pem}-----BEGIN X509 CRL-----\n${other}\n-----END X509 CRL-----\n`);
+  expect((await loadTls({ cacert }))?.revoked?.serials).toEqual(new Set([serialNumber, '7777']));
+  for (const wrong of ['no list', '', `${pem}-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n`]) {
+    await writeFile(join(mount, 'ca.crl'), wrong);
+    await expect(loadTlsDirectory('--peer-tls-dir', mount)).rejects.toThrow(
+      `--peer-tls-dir: ${mount}/ca.crl, which lies beside ${cacert}, is no list of revoked certificates in DER or PEM; write it again, or move it away`,
+    );
+  }
 });
 
 test('two sets of files have the lists of both', async () => {

@@ -68,6 +68,13 @@ function refuseOther(
  * would report these only as a TLS alert.
  */
 export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMaterial | undefined> {
+  const found = await loadTlsOfAnyServer(files, now);
+  const revoked = await readList(files.cacert);
+  return found && { ...found, ...(revoked && { revoked }) };
+}
+
+/** The same for a server that is not verified: what is revoked does not matter. */
+export async function loadTlsOfAnyServer(files: TlsFiles, now = new Date()): Promise<TlsMaterial | undefined> {
   if (!files.cacert && !files.cert && !files.key) return undefined;
   if (!files.cert !== !files.key) throw usageError('--cert and --key go together; pass both or neither');
   const [ca, cert, key] = await Promise.all([
@@ -93,24 +100,29 @@ export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMat
     }
   }
   if (cert) parse('--cert', files.cert, 'certificate in each of its parts', () => createSecureContext({ cert }));
-  const revoked = files.cacert && (await readList(join(dirname(files.cacert), 'ca.crl')));
-  return { ca, cert, key, ...(revoked && { revoked }) };
+  return { ca, cert, key };
 }
 
-async function readList(file: string): Promise<RevocationList | undefined> {
+async function readList(cacert: string | undefined): Promise<RevocationList | undefined> {
+  if (!cacert) return undefined;
+  const file = join(dirname(cacert), 'ca.crl');
   const bytes = await readFile(file).catch((error) => {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw usageError(`--cacert: cannot read ${file} ${readFault(error)}`);
   });
-  const list = bytes && readRevocationList(derOf(bytes));
-  if (bytes && !list) throw usageError(`--cacert: ${file} is not a revocation list`);
-  return list;
+  if (!bytes) return undefined;
+  const lists = dersOf(bytes).map(readRevocationList);
+  if (lists.every((list) => list !== undefined)) return joined(lists);
+  throw usageError(
+    `${file}, which lies beside ${cacert}, is no list of revoked certificates in DER or PEM; write it again, or move it away`,
+  );
 }
 
-/** The reconciler writes DER; other programs may write PEM. */
-function derOf(bytes: Buffer): Buffer {
-  const [, lines] = /-----BEGIN X509 CRL-----([^-]*)-----END X509 CRL-----/.exec(bytes.toString('latin1')) ?? [];
-  return lines === undefined ? bytes : Buffer.from(lines, 'base64');
+/** The reconciler writes DER; other programs may write PEM, which may hold a list of each authority. */
+function dersOf(bytes: Buffer): Buffer[] {
+  const blocks = bytes.toString('latin1').matchAll(/-----BEGIN X509 CRL-----([^-]*)-----END X509 CRL-----/g);
+  const ders = [...blocks].map(([, lines]) => Buffer.from(lines!, 'base64'));
+  return ders.length === 0 ? [bytes] : ders;
 }
 
 /** Reads `--peer-tls-dir`: `ca.crt`, `tls.crt` and `tls.key`, which the members use among themselves. */
@@ -131,7 +143,7 @@ export function mergeTls(first: TlsMaterial | undefined, second: TlsMaterial | u
   if (!first || !second) return first ?? second;
   const ca = [first.ca, second.ca].filter((pem) => pem !== undefined);
   const lists = [first.revoked, second.revoked].filter((list) => list !== undefined);
-  const revoked = lists.length < 2 ? lists[0] : joined(lists);
+  const revoked = lists.length === 0 ? undefined : joined(lists);
   return { ...second, ...first, revoked, ca: Buffer.concat(ca.flatMap((pem) => [pem, Buffer.from('\n')])) };
 }
 

@@ -52,10 +52,22 @@ export function readKubeConfig(
   env: Environment,
 ): KubeConfig | undefined {
   const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((name) => name !== '');
-  const candidates = listed.length > 0 ? listed : [join(env.HOME ?? homedir(), '.kube/config')];
+  const byDefault = join(env.HOME ?? homedir(), '.kube/config');
+  const candidates = listed.length > 0 ? listed : isOfOtherUser(byDefault, env) ? [] : [byDefault];
   const files = file === undefined ? candidates.filter(isThere) : [file];
   if (files.length === 0) return undefined;
   return select(merge(files.map(parse)), context);
+}
+
+/** In a pod, whose user is not always that of HOME, the token of the pod is used instead. */
+function isOfOtherUser(file: string, { KUBERNETES_SERVICE_HOST: inPod }: Environment): boolean {
+  if (!inPod) return false;
+  try {
+    readFileSync(file);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'EACCES';
+  }
 }
 
 /** What is there and cannot be read ends the command when it is parsed. */
@@ -121,13 +133,16 @@ function select(merged: Merged, wanted: string | undefined): KubeConfig {
   const clusterEntry = merged.clusters.get(text(cluster) ?? '');
   if (!clusterEntry)
     throw mistake(`the context '${context}' names the cluster '${cluster ?? ''}', which does not exist`);
-  const userName = text(user);
+  const userName = text(user) ?? '';
+  const server = clusterOf(text(cluster)!, clusterEntry);
+  const access = userOf(userName, merged.users.get(userName));
+  if (server.server.startsWith('https:') && !identifies(access))
+    throw mistake(`the user '${userName}' of the context '${context}' has no credentials`);
   return {
     context,
     namespace: text(namespace),
-    cluster: clusterOf(text(cluster)!, clusterEntry),
-    // Without such a user the API server decides what anybody may do.
-    user: userOf(userName ?? '', merged.users.get(userName ?? '')),
+    cluster: server,
+    user: access,
     execExtension: extensionOf(clusterEntry.value),
   };
 }
@@ -137,8 +152,7 @@ function clusterOf(name: string, entry: Entry): Cluster {
   const given = text(value.server)?.replace(/\/$/, '');
   const authority = dataOrFile(entry, 'certificate-authority', ['caData', 'caFile']);
   const skipTLSVerify = value['insecure-skip-tls-verify'] === true;
-  const isSecure = skipTLSVerify || Object.values(authority).some((each) => each !== undefined);
-  const server = given && (/^https?:\/\//i.test(given) ? given : `${isSecure ? 'https' : 'http'}://${given}`);
+  const server = given && (/^https?:\/\//i.test(given) ? given : `http://${given}`);
   if (!server || !URL.canParse(server)) throw mistake(`the cluster '${name}' has no valid server`);
   return {
     name,
@@ -173,6 +187,10 @@ function userOf(name: string, entry: Entry = { value: {}, directory: '' }): User
     exec: exec && { ...exec, command: command!.includes('/') ? resolve(directory, command!) : command! },
   };
 }
+
+/** Without any of these, kubectl asks for a name and a password. */
+const identifies = ({ user, exec, tokenFile }: UserConfig): boolean =>
+  [user.token, user.username, user.certData, user.certFile, user.authProvider, exec, tokenFile].some(Boolean);
 
 function impersonationOf(user: Fields): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {};
@@ -216,4 +234,4 @@ const path = (value: unknown, directory: string): string | undefined => {
   return given === undefined ? undefined : resolve(directory, given);
 };
 
-export const mistake = (message: string) => usageError(`KUBECONFIG: ${message}`);
+export const mistake = (message: string) => usageError(`kubeconfig: ${message}`);

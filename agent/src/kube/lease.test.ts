@@ -67,6 +67,33 @@ test('a released Lease is taken at once', async () => {
   expect(performance.now() - before).toBeLessThan(settings.lease);
 });
 
+describe('a Lease that somebody deletes', () => {
+  test('is not free before its holder has certainly ended', async () => {
+    const [first, other] = [lease('a'), lease('b')];
+    await first.acquire(stop.signal);
+    expect(await other.isFree()).toBe(false);
+    api.delete(path);
+    expect(first.held).toBe(true);
+    expect(await other.isFree()).toBe(false);
+    await sleep(settings.lease + 50);
+    expect([await other.isFree(), first.held]).toEqual([true, false]);
+  });
+
+  test('is not taken by one that waits for it, but made again by its holder', async () => {
+    const [first, second] = [lease('a'), lease('b')];
+    await first.acquire(stop.signal);
+    await expect(second.acquire(AbortSignal.timeout(150))).rejects.toThrow();
+    api.delete(path);
+    await expect(second.acquire(AbortSignal.timeout(150))).rejects.toThrow();
+    const ended = new AbortController();
+    const holding = first.hold(ended.signal);
+    await sleep(150);
+    ended.abort();
+    await holding;
+    expect(specOf()?.holderIdentity).toBe('a');
+  });
+});
+
 test('of two processes at the same time one gets it', async () => {
   api.put(path, {});
   const [first, second] = [lease('a'), lease('b')];

@@ -52,7 +52,7 @@ export class Lease {
   async isFree(): Promise<boolean> {
     const { client, paths, name } = this.#options;
     const found = await client.get<LeaseObject>(paths.of('leases', name)).catch(unlessMissing);
-    return !found || this.#isFree(found) || (await this.#isOrphan(found));
+    return this.#isFree(found) || (found !== undefined && (await this.#isOrphan(found)));
   }
 
   /** Resolves when this process holds the Lease. */
@@ -122,7 +122,8 @@ export class Lease {
     const startedAt = performance.now();
     const path = paths.of('leases', name);
     const found = await client.get<LeaseObject>(path).catch(unlessMissing);
-    if (found && !this.#isFree(found) && !(await this.#isOrphan(found))) return false;
+    const isNew = found === undefined && (this.#seen.what === '' || this.held);
+    if (!isNew && !this.#isFree(found) && !(found && (await this.#isOrphan(found)))) return false;
     try {
       if (found) await client.replace(path, { ...found, spec: this.#spec(found) } as LeaseObject);
       else
@@ -142,11 +143,12 @@ export class Lease {
     return true;
   }
 
-  #isFree({ spec, metadata }: LeaseObject): boolean {
-    const { holderIdentity, leaseDurationSeconds } = spec ?? {};
-    const what = `${metadata.uid} ${holderIdentity} ${spec?.renewTime}`;
+  /** Whoever held one that was deleted does not know that before it renews it. */
+  #isFree(found: LeaseObject | undefined): boolean {
+    const { holderIdentity, leaseDurationSeconds, renewTime } = found?.spec ?? {};
+    const what = found ? `${found.metadata.uid} ${holderIdentity} ${renewTime}` : 'missing';
     if (what !== this.#seen.what) this.#seen = { what, at: performance.now() };
-    if (!holderIdentity || holderIdentity === this.#options.holder) return true;
+    if (found && (!holderIdentity || holderIdentity === this.#options.holder)) return true;
     const lease = leaseDurationSeconds === undefined ? this.#options.settings.lease : leaseDurationSeconds * 1000;
     return performance.now() - this.#seen.at > lease;
   }

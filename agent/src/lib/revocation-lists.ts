@@ -26,6 +26,10 @@ export const lists = ({ serials }: RevocationList, serialNumber: string): boolea
 /** In the spelling of Node's certificates, without leading zeros. */
 export const serialOf = (hex: string): string => hex.toUpperCase().replace(/^0+(?=.)/, '');
 
+/** Those of these texts that are serial numbers. */
+export const serialsAmong = (texts: readonly string[]): string[] =>
+  texts.filter((text) => /^[0-9a-f]{1,64}$/i.test(text)).map(serialOf);
+
 /** A serial number for the X.509 library, which takes the digits as they are: without the zeros, one whose top bit is set is negative. */
 export function derDigits(hex: string): string {
   const bytes = hex.length % 2 === 0 ? hex : `0${hex}`;
@@ -39,9 +43,14 @@ export function isListOf(der: Buffer, authorities: readonly X509Certificate[]): 
   if (!signed || !signature) return false;
   // The first byte of a string of bits is the number of those that are unused.
   const bytes = signature.content.subarray(1);
-  return authorities.some(({ publicKey }) => {
-    const isOfThisKind = publicKey.asymmetricKeyType === 'ec';
-    return isOfThisKind && verify('sha256', signed.bytes, publicKey, bytes);
+  return authorities.some((authority) => {
+    try {
+      const { publicKey } = authority;
+      return publicKey.asymmetricKeyType === 'ec' && verify('sha256', signed.bytes, publicKey, bytes);
+    } catch {
+      // A certificate of others may hold a key that cannot be read.
+      return false;
+    }
   });
 }
 

@@ -405,7 +405,7 @@ describe('errors', () => {
     [['list', '--nonsense'], /^error: unknown option '--nonsense'; --help shows the usage\n$/],
     [['list', '-o', 'xml'], /^error: option .* Allowed choices are text, json; --help shows the usage\n$/],
     [['nonsense'], /^error: there is no verb 'nonsense'; kubectl etcd --help lists them\n$/],
-    [['list', '--kubeconfig=/nowhere'], /^error: KUBECONFIG: .*ENOENT.*\n$/],
+    [['list', '--kubeconfig=/nowhere'], /^error: kubeconfig: .*ENOENT.*\n$/],
   ])('%j is a mistake in usage', async (words, said) => {
     expect(await plugin.runWords(words)).toMatchObject({ exit: 2, out: '', err: expect.stringMatching(said) });
   });
@@ -413,7 +413,7 @@ describe('errors', () => {
   test('an unknown context names those that exist', async () => {
     expect(await plugin.run('list --context prod')).toMatchObject({
       exit: 2,
-      err: "error: KUBECONFIG: there is no context 'prod'; known: test\n",
+      err: "error: kubeconfig: there is no context 'prod'; known: test\n",
     });
   });
 

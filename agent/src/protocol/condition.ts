@@ -47,6 +47,10 @@ export const unknown = (type: ConditionType, reason: Reason, message: string = r
   message,
 });
 
+/** Not a planned restart, and not a database that will soon be full: both end by themselves, and nothing waits for them. */
+export const hinders = ({ type, status, reason }: Pick<Condition, 'type' | 'status'> & { reason: string }): boolean =>
+  type === 'Degraded' && status === 'True' && reason !== 'Starting' && reason !== 'SpaceShort';
+
 const bad: Partial<Record<ConditionType, 'True' | 'False'>> = faultConditions;
 
 export const isBad = ({ type, status }: Condition): boolean => bad[type] === status;

@@ -1,9 +1,32 @@
 import type { Op, RecordDoc, RestoreArgs } from './record.ts';
 
-/** Ids, one per line: what a restore in flight still needs, and what the EtcdRestores of restored data name. */
-export function keptSnapshots({ op, restores }: RecordDoc): string {
-  const ids = [...inFlight(op), ...restores.flatMap(({ snapshots = [] }) => snapshots)];
+/** An EtcdRestore that exists. */
+export interface Naming {
+  readonly name: string;
+  readonly uid: string;
+  readonly phase?: string;
+  /** Ids of snapshots that its spec or its status names. */
+  readonly snapshots?: readonly string[];
+}
+
+/**
+ * Ids, one per line: what a restore in flight or one that waits still needs, and what the EtcdRestores of restored data name. While
+ * nobody knows which EtcdRestores exist, those of `before` stay.
+ */
+export function keptSnapshots(doc: RecordDoc, existing: readonly Naming[] | undefined, before = ''): string {
+  const named = existing?.flatMap((each) => namedBy(doc, each)) ?? before.split('\n');
+  const ids = [...inFlight(doc.op), ...named].filter((id) => isId.test(id));
   return [...new Set(ids)].map((id) => `${id}\n`).join('');
+}
+
+/** Backups refuse a list with anything else. */
+const isId = /^[A-Za-z0-9][A-Za-z0-9_+-]*$/;
+
+/** The record of an older release has no ids: the status of the same EtcdRestore has. */
+function namedBy({ restores }: RecordDoc, { name, uid, phase, snapshots = [] }: Naming): readonly string[] {
+  const own = restores.find(({ id }) => id === name);
+  if (own) return [...(own.snapshots ?? []), ...(own.uid === uid ? snapshots : [])];
+  return phase === 'Completed' || phase === 'Failed' ? [] : snapshots;
 }
 
 function inFlight(op: Op | undefined): string[] {
@@ -11,5 +34,8 @@ function inFlight(op: Op | undefined): string[] {
   return op?.kind === 'Restore' || op?.kind === 'Recover' ? snapshotsOf(op.args) : [];
 }
 
-export const snapshotsOf = ({ verified, safetyBackupId }: RestoreArgs): string[] =>
-  [verified?.id, safetyBackupId].filter((id) => id !== undefined);
+export function snapshotsOf({ source, verified, safetyBackupId }: RestoreArgs): string[] {
+  const { snapshotId } = (source ?? {}) as { snapshotId?: string };
+  const ids = [snapshotId, verified?.id, safetyBackupId].filter((id) => id !== undefined);
+  return [...new Set(ids)];
+}

@@ -42,6 +42,7 @@ export const reasons = {
   AgentUnreachable: 'the agent of a pod does not answer, and its pod is not ready',
   DiskFull: 'a volume is full, and etcd does not run on it',
   DiskPressure: 'a volume has less than a tenth of its space free',
+  SpaceShort: 'the alarm NOSPACE comes back within minutes, because too much of the quota is in use',
   VersionOutdated: 'etcd 3.4 below 3.4.29 is outdated; upgrade',
   StateUnknown: 'the state cannot be observed',
   NoReadyPod: 'etcd answers the reconciler, but no pod of a voter is ready, so no Service leads to a member',

@@ -138,7 +138,7 @@ export interface FencedRestore {
   uid: string;
   specHash: string;
   at: string;
-  /** While its EtcdRestore exists: what was restored, and the safety backup of what was replaced. Retention keeps both. */
+  /** What was restored, and the safety backup of what was replaced. Retention keeps both as long as its EtcdRestore exists. */
   snapshots?: string[];
 }
 

@@ -8,8 +8,11 @@ export class OwingStore implements Store {
   #isLate = false;
   #waitingFor: string | undefined;
 
+  readonly links?: Store['links'];
+
   constructor(store: Store, signal: AbortSignal) {
     this.#store = store;
+    if (store.links) this.links = (prefix, options) => this.#each(`list ${prefix}`, store.links!(prefix, options));
     signal.addEventListener('abort', () => {
       this.#isLate = isTimeout(signal) && this.#pending.size > 0;
       // The oldest has waited longest.
@@ -59,10 +62,6 @@ export class OwingStore implements Store {
 
   async *unfinished(prefix: string, options?: CallOptions): AsyncGenerator<Unfinished> {
     if (this.#store.unfinished) yield* this.#each(`list ${prefix}`, this.#store.unfinished(prefix, options));
-  }
-
-  async *links(prefix: string, options?: CallOptions): AsyncGenerator<StoredObject> {
-    if (this.#store.links) yield* this.#each(`list ${prefix}`, this.#store.links(prefix, options));
   }
 
   now(options?: CallOptions): Promise<Date | undefined> {

@@ -166,7 +166,7 @@ test.each([
   ['a context without its cluster', { clusters: [] }],
   ['another context', { 'current-context': 'none' }],
 ])('%s is refused', async (_, more) => {
-  await write('config', config('staging', more as Record<string, object>));
+  await write('config', config('staging', more));
   expect(await both({ KUBECONFIG: paths('config') })).toBe('refused');
 });
 
@@ -177,7 +177,6 @@ test.each([
   ['a name and a password', { username: 'ann', password: 'p:w' }],
   ['another identity', { token: 't', as: 'bob', 'as-uid': '7', 'as-groups': ['viewers', 'ops'] }],
   ['extra fields of another identity', { token: 't', as: 'bob', 'as-user-extra': { 'example.com/scope': ['a'] } }],
-  ['nothing', { token: '' }],
 ])('credentials: %s', async (_, user) => {
   await write('kube/token', 'from-the-file\n');
   await write('kube/config', config('staging', { user }));
@@ -258,15 +257,19 @@ test('certificates, relative to the kubeconfig, and in one way only', async () =
   expect(await both({ KUBECONFIG: paths('any') })).toMatchObject({ who: 'staging' });
 });
 
-test('a context without its user goes without credentials', async () => {
-  await write('config', config('staging', { users: [] as object }));
-  expect(await both({ KUBECONFIG: paths('config') })).toEqual({ who: 'staging', headers: {} });
+// kubectl asks for a name and a password. Without a terminal, 1.34 then ends, and 1.32 goes on without.
+test('without a credential nothing is sent', async () => {
+  const cases: Record<string, object>[] = [{ users: [] }, { user: { token: '' } }, { user: { as: 'bob' } }];
+  for (const more of cases) {
+    await write('config', config('staging', more));
+    expect(await reach(process.execPath, [program, 'list'], { KUBECONFIG: paths('config') })).toBe('refused');
+  }
 });
 
-test('a server without a scheme is https where an authority is given', async () => {
+test('a server without a scheme is http, whatever authority is given', async () => {
   const server = origin('staging').replace('https://', '');
   await write('config', config('staging', { cluster: { server } as object }));
-  expect(await both({ KUBECONFIG: paths('config') })).toMatchObject({ who: 'staging' });
+  expect(await both({ KUBECONFIG: paths('config') })).toBe('refused');
   const plain = { server: origin('plain').replace('http://', ''), 'certificate-authority-data': '' };
   await write('config', config('staging', { cluster: plain as object }));
   expect(await both({ KUBECONFIG: paths('config') })).toMatchObject({ who: 'plain' });

@@ -70,7 +70,7 @@ const conditionAlerts: readonly ConditionAlert[] = [
     behind: ['QuorumLost', 'Stalled', 'Available'],
     onceFormed: true,
     for: '10m',
-    summary: 'A member, a pod or a volume has a problem. Find its cause before a second member fails.',
+    summary: 'A member, a pod, a volume or the quota has a problem. Find its cause before it becomes an outage.',
   },
   {
     name: 'EtcdVolumeFull',

@@ -1178,6 +1178,26 @@ describe('a file with a new time', () => {
     expect(await list()).toMatchObject({ broken: [], snapshots: [{ id: 'a', verified: true }] });
   });
 
+  test('and the same bytes is one also if the time is in the future', async () => {
+    await utimes(join(path, 'orders/a.db'), ago(-3_600), ago(-3_600));
+    expect(await verify()).toMatchObject({ exitCode: 0, data: { verified: 1 } });
+    expect(await list()).toMatchObject({ broken: [], snapshots: [{ id: 'a', verified: true }] });
+  });
+
+  test('counts only if it has the time that it had when it was verified: it may be written meanwhile', async () => {
+    await utimes(join(path, 'orders/a.db'), ago(30), ago(30));
+    expect(await verify()).toMatchObject({ exitCode: 0 });
+    await utimes(join(path, 'orders/a.db'), ago(10), ago(10));
+    expect((await list()).broken).toMatchObject([{ id: 'a', problem: expect.stringContaining('was written again') }]);
+    expect(await adopt('orders/a.db')).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+  });
+
+  test('is not called broken by what is wrong with the run', async () => {
+    await utimes(join(path, 'orders/a.db'), ago(30), ago(30));
+    const without = ['--etcdutl=/nonexistent/etcdutl', `--scratch=${path}`, '--level=open'];
+    expect(await runHere('verify', ...inStore(), ...without)).toMatchObject({ exitCode: ExitCode.usage });
+  });
+
   test('and other bytes is none, and no finding says so after it is adopted again', async () => {
     await put('orders/a.db', Buffer.concat([saved.subarray(0, -1), Buffer.from([1 ^ saved.at(-1)!])]), ago(30));
     expect(await verify()).toMatchObject({ exitCode: 30, text: expect.stringContaining('was written again') });

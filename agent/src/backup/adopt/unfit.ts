@@ -5,11 +5,13 @@ import { moreTime } from '../../lib/limits/run-limit.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import {
   asideKey,
+  asUnusable,
   exactManifestKey,
   isOfExactKey,
   payloadProblem,
   readDocument,
   readManifest,
+  readVerification,
   rewrittenProblem,
   verificationKeyOf,
 } from '../catalog/catalog.ts';
@@ -101,7 +103,9 @@ async function isRewritten(
 ): Promise<boolean> {
   const beside = await Promise.all([at, verificationKeyOf(at)].map((key) => store.stat(key, options)));
   const objects = beside.filter((one) => one !== undefined);
-  return rewrittenProblem({ manifestKey: at, manifest, objects }, object) !== undefined;
+  const found = await readVerification(store, verificationKeyOf(at), options).catch((error) => asUnusable(error));
+  const verification = found && 'verification' in found ? found.verification : undefined;
+  return rewrittenProblem({ manifestKey: at, manifest, objects, verification }, object) !== undefined;
 }
 
 /** Another snapshot may have the same size: databases are preallocated. */

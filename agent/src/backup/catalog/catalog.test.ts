@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -8,7 +8,7 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
-import { type CatalogOptions, isVerified, readCatalog, stateOf } from './catalog.ts';
+import { type CatalogOptions, isVerified, readCatalog, readEntry, stateOf } from './catalog.ts';
 import type { Level, Verification } from './manifest.ts';
 import { whole } from './select.ts';
 
@@ -471,4 +471,81 @@ describe('an object that the store does not give out', () => {
     expect(asked.length).toBeLessThan(100);
     expect(Date.now() - began).toBeLessThan(12_000);
   }, 20_000);
+});
+
+test('a damaged manifest beside a file without an ending is found by its name too', async () => {
+  const name = 'etcd-snapshot-node1-1795228687';
+  await write(name, payload);
+  await write(`${name}.json`, '{');
+  expect((await list()).map(({ id }) => id)).toEqual([name]);
+  expect(await readEntry(store, 'orders', name)).toMatchObject({ problem: expect.any(String) });
+});
+
+describe('a payload that is not listed', () => {
+  const LINK = 'etcd-snapshot-20261120-023807-3f9c2a';
+  let asked: string[];
+  const answer = (stat: (key: string) => Promise<never>) => {
+    asked = [];
+    store.stat = (key: string) => {
+      asked.push(key);
+      return stat(key);
+    };
+  };
+  const fail = () => Promise.reject<never>(new AgentError(ExitCode.storeUnreachable, '500'));
+  const found = async (options: CatalogOptions = {}) =>
+    (await readCatalog(store, 'orders', options)).map(({ id, problem, unread }) => [id, unread, problem]);
+  beforeEach(async () => {
+    await store1();
+    await write(`${LINK}.json`, manifestOf(payload, payload, { id: LINK, object: { key: 'orders/link.db' } }));
+    await symlink(`${ID}.db`, join(root, 'orders/link.db'));
+    await write(`${ID}.json`, manifestOf(payload, payload, { object: { key: `orders/${ID}.db` } }));
+  });
+
+  test('and cannot be asked for is the problem of its own snapshot, also once it is known', async () => {
+    const away = [
+      [ID, undefined, undefined],
+      [LINK, 'unreachable', 'its payload cannot be read: 500'],
+    ];
+    const { stat } = store;
+    expect((await found()).map(([id]) => id)).toEqual([ID, LINK]);
+    answer(fail);
+    expect((await found()).toSorted()).toEqual(away.toSorted());
+    expect((await found()).toSorted()).toEqual(away.toSorted());
+    expect(asked).toEqual(['orders/link.db']);
+    store.stat = stat;
+  });
+
+  test('does not end or delay a run that waits no longer', async () => {
+    await found();
+    answer(() => new Promise<never>(() => {}));
+    expect((await found({ until: AbortSignal.abort() })).toSorted()).toEqual(
+      [
+        [ID, undefined, undefined],
+        [LINK, 'unreachable', expect.stringMatching(/^its payload cannot be read: the store does not answer/)],
+      ].toSorted(),
+    );
+  });
+
+  test('is missing in a store without links, which is not asked', async () => {
+    Object.assign(store, { links: undefined });
+    answer(fail);
+    expect(await found()).toContainEqual([LINK, undefined, 'its payload orders/link.db is missing']);
+    expect(asked).toEqual([]);
+  });
+
+  test('is a snapshot by a link if that of its file is broken', async () => {
+    const sizeBytes = payload.length + 1;
+    await write(`${ID}.json`, manifestOf(payload, payload, { object: { key: `orders/${ID}.db`, sizeBytes } }));
+    expect(await found()).toContainEqual([LINK, undefined, undefined]);
+    expect((await readEntry(store, 'orders', LINK))?.problem).toBeUndefined();
+  });
+
+  test('is a link however it is read, and its pin holds the file', async () => {
+    await write(`${LINK}.pin`, '');
+    expect((await readEntry(store, 'orders', LINK))?.problem).toMatch(/is a link to/);
+    expect(await list()).toMatchObject([
+      { id: ID, pinned: true },
+      { id: LINK, pinned: true, problem: expect.stringContaining('is a link to') },
+    ]);
+  });
 });

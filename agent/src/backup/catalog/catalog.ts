@@ -51,7 +51,7 @@ export interface Entry {
   readonly manifestKey: string;
   /** Undefined if it cannot be read; then `problem` says why. */
   readonly manifest?: Brief;
-  readonly verification?: Pick<Verification, 'level' | 'outcome' | 'detail' | 'damaged'>;
+  readonly verification?: Pick<Verification, 'level' | 'outcome' | 'detail' | 'damaged' | 'modified'>;
   readonly pinned: boolean;
   /** Cluster ids of the etcd clusters that were restored from it. */
   readonly restoredAs: readonly string[];
@@ -148,6 +148,9 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
   const isKnown = (id: string) => isStill(facts.get(id), folder, id, names);
   const impatient = await impatience(store, options.signal);
   const manifests = new Map<string, Brief>();
+  const hasLinks = ((await store.unlimited?.()) ?? store).links !== undefined;
+  // A list leaves links out.
+  const isAsked = (manifest: Brief) => hasLinks && isUnlisted(folder, manifest, names);
   if (ids.filter((id) => !isKnown(id)).length > UNINDEXED) {
     // The index only saves time, so a run that waits only until then keeps time for the manifests.
     const brief = until && AbortSignal.any([until, AbortSignal.timeout(PATIENCE)]);
@@ -172,7 +175,7 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
       return before.entry;
     }
     const within = until ? store : impatient();
-    const entry = await readEntryOf({ store, within, manifests }, folder, id, names, limited);
+    const entry = await readEntryOf({ store, within, manifests, isAsked }, folder, id, names, limited);
     if (entry?.unread === 'unreachable') remember(id, entry);
     return entry;
   };
@@ -182,11 +185,19 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
     remember(id, entry, error);
     return entry;
   };
-  // What is known needs no answer of the store, so it counts after `until` too.
-  const there = await Promise.all(ids.filter(isKnown).map(read));
+  const unread = (id: string, why: string) => {
+    const manifest = manifests.get(id);
+    if (manifest === undefined) return unreachable(folder, id, names, why);
+    const withheld = isAsked(manifest) ? payloadAway(why) : undefined;
+    const known = isKnown(id) ? facts.get(id) : undefined;
+    return describe(folder, id, names, known ?? { manifest, findingProblem: findingAway(why) }, withheld);
+  };
+  const asking = new Set(ids.filter((id) => !isKnown(id) || isAsked(facts.get(id)!.manifest)));
+  // What needs no answer of the store counts after `until` too.
+  const there = await Promise.all(ids.filter((id) => !asking.has(id)).map(read));
   const found = await readEach<Entry | undefined>(
-    unknown,
-    (id) => (until ? orUnread(read(id), { folder, id, names, manifests }, options) : read(id)),
+    [...asking],
+    (id) => (until ? orUnread(read(id), (why) => unread(id, why), options) : read(id)),
     { signal: options.signal, ...(!until && { without }) },
   );
   if (errors[0] && errors.length === ids.length && !until && !options.mayLackAll) throw errors[0];
@@ -201,15 +212,24 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
 }
 
 /** Older agents adopted a link and its file: two snapshots, of which retention would keep the link and delete the file. */
-function withoutLinks(entries: readonly Entry[]): Entry[] {
-  const owners = new Map(entries.map(({ id, manifest }) => [manifest?.object.key, id]));
+function withoutLinks<T extends Entry>(entries: readonly T[]): T[] {
+  const whole = entries.filter((entry) => stateOf(entry) !== 'broken');
+  const owners = new Map(whole.map(({ id, manifest }) => [manifest?.object.key, id]));
+  // Without the file, a link that is pinned is nothing.
+  const pinned = new Set(entries.flatMap((entry) => (entry.pinned ? (linkOf(entry) ?? []) : [])));
   return entries.map((entry) => {
-    const { key, linkTo } = entry.objects.find((object) => object.key === entry.manifest?.object.key) ?? {};
+    const key = entry.manifest?.object.key;
+    const linkTo = linkOf(entry);
     const owner = linkTo === undefined ? undefined : owners.get(linkTo);
-    if (owner === undefined) return entry;
-    return { ...entry, problem: `its file ${key} is a link to ${linkTo}, which is the snapshot ${owner}` };
+    if (owner !== undefined) {
+      return { ...entry, problem: `its file ${key} is a link to ${linkTo}, which is the snapshot ${owner}` };
+    }
+    return key !== undefined && pinned.has(key) ? { ...entry, pinned: true } : entry;
   });
 }
+
+const linkOf = ({ manifest, objects }: Entry): string | undefined =>
+  objects.find(({ key }) => key === manifest?.object.key)?.linkTo;
 
 /** Milliseconds. A backup stores the payload, reads it back, and only then writes the manifest. */
 const UNDER_WAY = 3_600_000;
@@ -321,18 +341,10 @@ const namedEntry = (folder: string, id: string, objects: readonly StoredObject[]
   objects,
 });
 
-interface Asking {
-  readonly folder: string;
-  readonly id: string;
-  readonly names: Names;
-  /** The manifests that were read, whether or not the finding of `verify` was. */
-  readonly manifests: ReadonlyMap<string, Brief>;
-}
-
 /** Returns the entry, or what is known of it with the reason why its manifest or its finding was not read. */
 const orUnread = (
   read: Promise<Entry | undefined>,
-  { folder, id, names, manifests }: Asking,
+  unread: (why: string) => Entry | undefined,
   { signal, until }: CatalogOptions,
 ): Promise<Entry | undefined> =>
   unlessAborted(
@@ -340,10 +352,7 @@ const orUnread = (
     until,
   ).catch((error) => {
     signal?.throwIfAborted();
-    const why = until?.aborted ? lateText(until) : messageOf(error);
-    const manifest = manifests.get(id);
-    if (manifest === undefined) return unreachable(folder, id, names, why);
-    return describe(folder, id, names, { manifest, findingProblem: findingAway(why) });
+    return unread(until?.aborted ? lateText(until) : messageOf(error));
   });
 
 const lateText = ({ reason }: AbortSignal): string =>
@@ -383,42 +392,59 @@ export async function readEntry(
   if (!committedIds(folder, names).includes(id)) return undefined;
   const key = manifestKey(folder, id);
   const read = await readManifest(store, key, options);
-  if (read === undefined || 'problem' in read) return describe(folder, id, names, read);
+  if (read === undefined) return undefined;
+  if ('problem' in read) {
+    // A payload without an ending is not listed with the names of this id.
+    const exact = isSnapshotName(id) ? await store.stat(`${folder}/${id}`, options) : undefined;
+    return describe(folder, id, exact ? { ...names, others: new Map([[exact.key, exact]]) } : names, read);
+  }
   const { manifest } = read;
   const verificationKey = verificationKeyOf(key);
   const found = findName(folder, names, verificationKey)
     ? await readVerification(store, verificationKey, options).catch(asUnusable)
     : undefined;
   // An adopted payload keeps its own name, which is not listed with the names of this id.
-  const unlisted = await payloadUnlisted(store, folder, manifest, names, options);
-  return describe(folder, id, names, { manifest, ...foundOf(found) }, unlisted);
+  const unlisted = isUnlisted(folder, manifest, names) ? await payloadOf(store, manifest, options) : undefined;
+  const entry = describe(folder, id, names, { manifest, ...foundOf(found) }, unlisted);
+  if (!entry || linkOf(entry) === undefined) return entry;
+  // Whether its file is another snapshot, only that one says.
+  const others = (await readCatalog(store, folder, options)).filter((other) => other.id !== id);
+  return withoutLinks([entry, ...others])[0];
 }
 
-async function payloadUnlisted(
+const isUnlisted = (folder: string, { object: { key } }: Brief, names: Names): boolean =>
+  isInFolder(folder, key) && !findName(folder, names, key);
+
+const payloadOf = (
   store: Store,
-  folder: string,
   { object: { key } }: Brief,
-  names: Names,
   options: CallOptions,
-): Promise<StoredObject | Unusable | undefined> {
-  if (!isInFolder(folder, key) || findName(folder, names, key)) return undefined;
-  return orRefused('its payload', store.stat(key, options));
-}
+): Promise<StoredObject | Unusable | undefined> => orRefused('its payload', store.stat(key, options));
 
 async function readEntryOf(
   {
     store,
     within,
     manifests,
-  }: { readonly store: Store; readonly within: Store; readonly manifests: Map<string, Brief> },
+    isAsked,
+  }: {
+    readonly store: Store;
+    readonly within: Store;
+    /** The manifests that were read, whether or not the rest was. */
+    readonly manifests: Map<string, Brief>;
+    /** Whether the store is asked for the payload. */
+    readonly isAsked: (manifest: Brief) => boolean;
+  },
   folder: string,
   id: string,
   names: Names,
   options: CallOptions,
 ): Promise<Entry | undefined> {
   const facts = knownOf(store, folder);
-  // A list leaves links out.
-  const linked = (manifest: Brief) => payloadUnlisted(within, folder, manifest, names, options);
+  const linked = async (manifest: Brief) =>
+    isAsked(manifest)
+      ? payloadOf(within, manifest, options).catch((error) => asUnusable(error, payloadAway))
+      : undefined;
   countEntry();
   if (!isStill(facts.get(id), folder, id, names)) {
     facts.delete(id);
@@ -440,17 +466,24 @@ async function readEntryOf(
     facts.set(id, { stamps, manifest, ...(verification && { verification }) });
   }
   const read = facts.get(id);
-  return describe(folder, id, names, read, read && (await linked(read.manifest)));
+  if (!read) return undefined;
+  manifests.set(id, read.manifest);
+  return describe(folder, id, names, read, await linked(read.manifest));
 }
 
 /** The finding alone fails or hangs: its snapshot can still be named and restored. */
-export function asUnusable(error: unknown): Unusable {
+export function asUnusable(error: unknown, away = findingAway): Unusable {
   if (!isUnreachable(error)) throw error;
-  return findingAway(messageOf(error));
+  return away(messageOf(error));
 }
 
 const findingAway = (why: string): Unusable => ({
   problem: `the finding of \`verify\` cannot be read: ${why}`,
+  unread: 'unreachable',
+});
+
+const payloadAway = (why: string): Unusable => ({
+  problem: `its payload cannot be read: ${why}`,
   unread: 'unreachable',
 });
 
@@ -505,7 +538,7 @@ function describe<T extends Read>(
   const problem =
     strayProblem(folder, manifest) ??
     (withheld ? undefined : payloadProblem(manifest, payload?.size)) ??
-    rewrittenProblem({ ...common, manifest }, payload);
+    rewrittenProblem({ ...common, manifest, verification }, payload);
   const own = isSnapshotId(id)
     ? objects
     : objects.filter((object) => OWN.test(object.key.slice(folder.length + 1 + id.length)));
@@ -532,18 +565,33 @@ function strayProblem(folder: string, { object, extra }: Brief): string | undefi
 
 /**
  * Why an adopted file is no longer the one that was adopted: a script may write the same name every night. A copy of a whole
- * store has new times too, so only a file that is newer than its manifest and than every finding about it counts.
+ * store has new times too, so only a file that is newer than its manifest counts, and that no finding is about.
  */
 export function rewrittenProblem(
-  { manifestKey: key, manifest, objects }: Pick<Entry, 'manifestKey' | 'manifest' | 'objects'>,
+  {
+    manifestKey: key,
+    manifest,
+    objects,
+    verification,
+  }: Pick<Entry, 'manifestKey' | 'manifest' | 'objects'> & { readonly verification?: Entry['verification'] },
   payload: StoredObject | undefined,
 ): string | undefined {
   if (!payload || manifest?.source.clusterId !== 'unknown') return undefined;
   const { modified } = payload;
-  if (Number.isNaN(modified.getTime()) || manifest.object.modified === modified.toISOString()) return undefined;
+  const known = [manifest.object.modified, verification?.modified];
+  if (Number.isNaN(modified.getTime()) || known.some((time) => isSameTime(time, modified))) return undefined;
   const isLater = (other: StoredObject) => !(other.modified < modified);
-  if (objects.some((other) => [key, verificationKeyOf(key)].includes(other.key) && isLater(other))) return undefined;
+  // A finding of an earlier agent does not name the time of the file.
+  const about = verification?.modified === undefined ? [key, verificationKeyOf(key)] : [key];
+  if (objects.some((other) => about.includes(other.key) && isLater(other))) return undefined;
   return `its file ${payload.key} was written again after it was adopted`;
+}
+
+/** One of two answers of a store may have whole seconds. */
+function isSameTime(known: string | undefined, modified: Date): boolean {
+  const times = [Date.parse(known ?? ''), modified.getTime()];
+  const [one, other] = times.some((time) => time % 1000 === 0) ? times.map((time) => Math.floor(time / 1000)) : times;
+  return one === other;
 }
 
 export function payloadProblem({ object }: Pick<Brief, 'object'>, size: number | undefined): string | undefined {

@@ -176,6 +176,8 @@ export const verificationSchema = z.object({
   detail: z.optional(z.string()),
   /** The payload is not what the manifest describes, so that no restore accepts it. Otherwise only its data are doubtful. */
   damaged: z.optional(z.boolean()),
+  /** Of an adopted file: when the file that was verified was written, by the store's clock. */
+  modified: z.optional(instant),
   agent: z.object({ version: z.string() }),
 });
 export type Verification = z.infer<typeof verificationSchema>;
@@ -199,4 +201,5 @@ export const foundSchema = z.pick(verificationSchema, {
   outcome: true,
   detail: true,
   damaged: true,
+  modified: true,
 });

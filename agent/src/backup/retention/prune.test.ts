@@ -38,6 +38,17 @@ test('a snapshot that the policy does not keep is deleted', async () => {
   expect(await files()).toEqual(['c.db', 'c.json']);
 });
 
+test('a snapshot that is named while others are read is kept', async () => {
+  const store = new FilesystemStore({ path: root });
+  const kept = new Set<string>();
+  const entries = await readCatalog(store, 'orders');
+  const pruned = await prune(store, 'orders', entries, { last: 1 }, context, {
+    keep: async () => new Set(kept),
+    prove: async () => void kept.add('a'),
+  });
+  expect(pruned.deleted).toEqual(['b']);
+});
+
 test('a snapshot whose payload alone is locked stays unchanged and is reported as retained', async () => {
   const held = new FilesystemStore({ path: root });
   const remove = held.delete.bind(held);

@@ -53,6 +53,8 @@ export interface PruneOptions extends CallOptions {
   readonly warn?: (message: string) => void;
   /** Flags with which another command finds the snapshots of this store. */
   readonly flags?: string | undefined;
+  /** Reads the ids of snapshots that are kept whatever the policy says. A restore may begin while snapshots are read. */
+  readonly keep?: (() => Promise<ReadonlySet<string>>) | undefined;
   /**
    * Reads the payload of a snapshot in favor of which others are deleted. Returns why it is bad. `isNewest`: no verified one is
    * newer, of any etcd of the cluster.
@@ -80,9 +82,10 @@ export async function prune(
   folder: string,
   entries: readonly Entry[],
   policy: RetentionSpec | undefined,
-  asked: RetentionContext,
+  given: RetentionContext,
   options: PruneOptions,
 ): Promise<PruneResult> {
+  const asked = { ...given, keep: await options.keep?.() };
   if (entries.length > MANY) freeBuffers();
   const silent = silentText(silentAmong(entries));
   if (silent) options.warn?.(`${silent}; it is kept, and so is every snapshot but later ones of the current etcd`);
@@ -91,10 +94,12 @@ export async function prune(
   if (doubts.size === 0 && deletions(first) > 0)
     for (const [id, why] of await doubtsOf(store, folder, found, asked, options, proved)) doubts.set(id, why);
   const [doubt] = doubts.values();
-  const context = { ...asked, ...(doubt !== undefined && { doubt }) };
+  const keep = await options.keep?.();
+  const context = { ...asked, keep, ...(doubt !== undefined && { doubt }) };
   const candidates =
     doubt === undefined ? found : found.map((each) => (doubts.has(each.id) ? { ...each, verified: false } : each));
-  const decisions = doubt === undefined ? first : decide(candidates, policy, context);
+  const isSame = doubt === undefined && isDeepStrictEqual(keep, asked.keep);
+  const decisions = isSame ? first : decide(candidates, policy, context);
   const veto = vetoOf(candidates, policy, context);
   warnOfFall(candidates, context, options.warn);
   const idsTo = (wanted: Decision['action']) => decisions.filter(({ action }) => action === wanted).map(({ id }) => id);

@@ -17,7 +17,7 @@ export interface RetentionContext extends Owner {
   /** Snapshot of the `backup` run that applies retention. */
   readonly ownRun?: { readonly id: string; readonly verified: boolean };
   /** Ids of snapshots that are kept whatever the policy says. */
-  readonly keep?: ReadonlySet<string>;
+  readonly keep?: ReadonlySet<string> | undefined;
   /** Why the snapshots that were found in the store cannot be relied on. */
   readonly doubt?: string;
   /** Lifts the limit on deletions per run, and nothing else. */

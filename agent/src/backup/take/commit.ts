@@ -202,9 +202,13 @@ async function applyRetention(
       cluster,
       ownRun: { id, verified: verified !== undefined && verified.level !== 'stream' },
       force: request.force,
-      keep: request.keep,
     },
-    { signal, flags: flags?.(request), warn: (message) => log.warn({ store: store.url }, `retention: ${message}`) },
+    {
+      signal,
+      flags: flags?.(request),
+      keep: request.keep,
+      warn: (message) => log.warn({ store: store.url }, `retention: ${message}`),
+    },
   );
   if (veto) log.warn({ store: store.url }, `retention: nothing is deleted: ${veto}`);
   const gone = new Set(deleted);

@@ -51,11 +51,13 @@ export async function readExactEntry(store: Store, key: string, options: CallOpt
   const objects = (await Promise.all(about.map((each) => store.stat(each, options)))).filter(
     (each) => each !== undefined,
   );
+  const found = await readVerification(store, verificationKeyOf(own), options).catch((error) => asUnusable(error));
+  const verification = found && 'verification' in found ? found.verification : undefined;
   const problem =
-    payloadProblem(manifest, payload?.size) ?? rewrittenProblem({ manifestKey: own, manifest, objects }, payload);
+    payloadProblem(manifest, payload?.size) ??
+    rewrittenProblem({ manifestKey: own, manifest, objects, verification }, payload);
   if (problem) throw await incomplete(problem, { manifest });
   const { id } = manifest;
-  const found = await readVerification(store, verificationKeyOf(own), options).catch(asUnusable);
   const entry = { id, manifestKey: own, manifest, pinned: false, restoredAs: [], objects: [] };
   if (!found) return entry;
   if ('verification' in found) return found.verification.id === id ? { ...entry, ...found } : entry;

@@ -48,8 +48,8 @@ export interface StoreRequest extends Encoding, NamedCluster {
   readonly restoredFrom: readonly string[];
   /** Lifts the limit on deletions per run. */
   readonly force: boolean;
-  /** Ids of snapshots that retention keeps. */
-  readonly keep?: ReadonlySet<string>;
+  /** Reads the ids of snapshots that retention keeps. They may change while the backup is taken. */
+  readonly keep?: () => Promise<ReadonlySet<string>>;
   /** Milliseconds after which leftovers of dead runs are deleted. */
   readonly sweepAge: number;
   readonly scratch: string;

@@ -113,6 +113,17 @@ describe('killed at any step', () => {
   }, 180_000);
 });
 
+test('what a restore names while the backup is taken is kept', async () => {
+  const store = open();
+  const { manifest: first } = await take([store]);
+  await take([store]);
+  const kept = new Set<string>();
+  const phase = (name: string) => void (name === 'retention' && kept.add(first.id));
+  const progress = { ...silent.progress, phase };
+  await takeBackup(request([store], { keep: async () => new Set(kept) }), { ...silent, progress });
+  expect(await allAreWhole(store)).toContain(first.id);
+});
+
 describe('several stores', () => {
   class Refusing extends CrashingStore {
     override async put(): Promise<never> {

@@ -93,7 +93,7 @@ export const sweepOption = option(
 ).default('24h');
 export const keepOption = option(
   '--keep-file <file>',
-  'file with the ids of snapshots that retention keeps whatever its rules say, one per line; one that does not exist has none',
+  'file with the ids of snapshots that retention keeps whatever its rules say, one per line',
 );
 export const forceOption = option(
   '--force',

@@ -71,6 +71,8 @@ export interface Invocation {
   readonly flags: Readonly<Record<string, unknown>>;
   /** Options that have only their default value, so that a config file may set them. */
   readonly defaulted: ReadonlySet<string>;
+  /** Options that an environment variable sets. */
+  readonly fromEnvironment: ReadonlySet<string>;
 }
 
 /** Heading of the commands that manifests run, in the help. */
@@ -98,15 +100,18 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     const full = (parent === program ? name : `${parent.name()} ${name}`) as CommandName;
     return command.action(() => {
       readBooleans(command);
+      const setBy = (...sources: readonly (string | undefined)[]) =>
+        new Set(
+          command.options
+            .map((each) => each.attributeName())
+            .filter((key) => sources.includes(command.getOptionValueSource(key))),
+        );
       return run({
         command: full,
         args: command.args,
         flags: command.opts(),
-        defaulted: new Set(
-          command.options
-            .map((each) => each.attributeName())
-            .filter((key) => ['default', undefined].includes(command.getOptionValueSource(key))),
-        ),
+        defaulted: setBy('default', undefined),
+        fromEnvironment: setBy('env'),
       });
     });
   };

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type NamedCluster, namedCluster } from '../../backup/catalog/identity/folder.ts';
 import type { Wanted } from '../../backup/catalog/identity/identity.ts';
 import { isEtcdId } from '../../backup/catalog/manifest.ts';
+import { isId } from '../../backup/catalog/snapshot-id.ts';
 import { parseEndpoints } from '../../etcd/endpoints.ts';
 import type { EtcdAccess } from '../../etcd/etcd-member.ts';
 import { loadTls } from '../../etcd/tls.ts';
@@ -165,7 +166,7 @@ export class Settings {
 
   /** Ids of the snapshots in `--keep-file`. */
   async keep(): Promise<ReadonlySet<string>> {
-    return readIds(this.text('keepFile'));
+    return readIds(this.text('keepFile'), this.#invocation.fromEnvironment.has('keepFile'));
   }
 
   /** age recipients of the snapshot. Empty: the snapshot is not encrypted. */
@@ -205,14 +206,19 @@ export class Settings {
   }
 }
 
-/** One id per line. A file that does not exist names none: the record of a cluster may not be there yet. */
-async function readIds(file: string | undefined): Promise<ReadonlySet<string>> {
+/** One id per line. `isMounted`: one that does not exist names none, because the record of a cluster may not be there yet. */
+async function readIds(file: string | undefined, isMounted: boolean): Promise<ReadonlySet<string>> {
   if (!file) return new Set();
   const text = await readFile(file, 'utf8').catch((error) => {
-    if (error.code === 'ENOENT') return '';
+    if (isMounted && error.code === 'ENOENT') return '';
     throw usageError(`--keep-file: cannot read ${file} ${readFault(error)}`);
   });
-  return new Set(text.split('\n').filter(Boolean));
+  const lines = text.split('\n').map((line) => line.trim());
+  const wrong = lines.findIndex((line) => line !== '' && !isId(line));
+  if (wrong < 0) return new Set(lines.filter(Boolean));
+  throw usageError(
+    `--keep-file: ${file}: line ${wrong + 1} is not the id of a snapshot; write one id per line, as \`list\` prints it`,
+  );
 }
 
 function etcdClusterId(flag: string, given: string): string {

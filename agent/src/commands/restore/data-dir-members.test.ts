@@ -36,6 +36,28 @@ const own = (at: number) => {
 };
 const allMembers = () => initialCluster(etcd.members);
 
+test('over data that cannot be read, all flags that are missing are named at once', async () => {
+  const dataDir = join(place, 'damaged');
+  await mkdir(join(dataDir, 'member/wal'), { recursive: true });
+  await writeFile(join(dataDir, 'member/wal/0000000000000000-0000000000000000.wal'), Buffer.alloc(128));
+  const { name, peerUrl } = etcd.member(1);
+  const as = [...own(1), `--initial-cluster=${name}=${peerUrl}`];
+  expect(await restore(dataDir, ...as)).toMatchObject({
+    exitCode: ExitCode.refused,
+    text: expect.stringMatching(/--force-foreign.*--bump-revision/s),
+  });
+  const flags = ['--force-foreign', '--bump-revision=1000000000'];
+  expect(await restore(dataDir, ...as, flags[0]!)).toMatchObject({
+    exitCode: ExitCode.refused,
+    text: expect.stringContaining('--bump-revision'),
+  });
+  const one = await restore(dataDir, ...as, flags[1]!);
+  expect([one.exitCode, one.text]).toEqual([ExitCode.refused, expect.stringContaining('--force-foreign')]);
+  expect(one.text).not.toContain('--bump-revision');
+  const both = await restore(dataDir, ...as, ...flags, '--initial-cluster-token=damaged');
+  expect(both).toMatchObject({ exitCode: 0 });
+});
+
 test('a snapshot of several members makes no cluster of one, unless that member is listed', async () => {
   const dataDir = join(place, 'alone');
   for (const flags of [own(1), []]) {

@@ -12,6 +12,7 @@ import { type Marker, markNoted, readMarker } from '../../backup/restore/restore
 import { nextToken } from '../../backup/restore/token.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
+import { dataRevision } from '../../control-plane/state/data-revision.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import type { StoredMember } from '../../etcd/offline/database-check.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
@@ -98,8 +99,12 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const steps = {
       bump: async () => {
         if (!settings.flag('forceForeign')) {
-          await refuseForeign(entry, request, opened, context);
-          await refuseOtherMember(manifest, request, settings.isSet('name'));
+          try {
+            await refuseForeign(entry, request, opened, context);
+            await refuseOtherMember(manifest, request, settings.isSet('name'));
+          } catch (error) {
+            throw await withBump(error, request);
+          }
         }
         return bumpFor({ opened, entry, request, several, commandFor: command, context });
       },
@@ -119,6 +124,15 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
       ...(result.id === id && { passed }),
     });
   });
+}
+
+/** Names the other flag that data need which cannot be read, so that nobody is refused twice. */
+async function withBump(error: unknown, { dataDir, bumpRevision }: DataDirRequest): Promise<unknown> {
+  if (!(error instanceof AgentError) || bumpRevision !== undefined) return error;
+  const unread = (await dataRevision({ dataDir }))?.unread;
+  if (unread === undefined) return error;
+  const why = `that needs --bump-revision too, because it is not known which revisions the data have served (${unread})`;
+  return new AgentError(error.exitCode, `${error.message}; ${why}`, { cause: error });
 }
 
 /** Refuses to replace the data of another cluster, also if the store does not give out what may connect the two. */

@@ -28,14 +28,18 @@ export function findingOf(error: AgentError, id: string, level: Level): Finding 
 
 /** Stores what was found out about a snapshot beside it. A store that does not take it only causes a warning. */
 export async function putFinding(
-  { manifestKey }: Pick<Entry, 'manifestKey'>,
+  { manifestKey, manifest, objects }: Pick<Entry, 'manifestKey' | 'manifest' | 'objects'>,
   { isPassing: _, ...finding }: Finding,
   store: Store,
   { signal, log }: CommandContext,
 ): Promise<void> {
+  const isAdopted = manifest?.source.clusterId === 'unknown';
+  // As it was listed before it was read: whoever writes it meanwhile makes it another one.
+  const file = isAdopted ? objects.find(({ key }) => key === manifest.object.key) : undefined;
   const document: Verification = {
     schema: VERIFICATION_SCHEMA,
     ...finding,
+    ...(file && !Number.isNaN(file.modified.getTime()) ? { modified: file.modified.toISOString() } : {}),
     at: new Date().toISOString(),
     agent: { version: agentVersion },
   };

@@ -9,6 +9,8 @@ import type { Settings } from '../cli/settings.ts';
 
 /** Reads how to store a new snapshot from the flags of `backup` and `salvage`. */
 export async function storeRequest(settings: Settings): Promise<Omit<StoreRequest, 'targets'>> {
+  // What is wrong with it is known before a snapshot is taken.
+  await settings.keep();
   const request = {
     ...settings.cluster(),
     fileName: checkFileName(settings),
@@ -23,7 +25,7 @@ export async function storeRequest(settings: Settings): Promise<Omit<StoreReques
     request: settings.text('request') || undefined,
     restoredFrom: settings.restoredFrom(),
     force: settings.flag('force'),
-    keep: await settings.keep(),
+    keep: () => settings.keep(),
     sweepAge: settings.duration('sweepAge', '--sweep-age') ?? 86_400_000,
     scratch: settings.scratch,
     etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),

@@ -35,7 +35,7 @@ test('unused folders of killed runs are removed; folders with a manifest remain'
 test('a parent that is a file is named', async () => {
   const file = join(parent, 'file');
   await writeFile(file, '');
-  await expect(Journal.begin(file, content('a'))).rejects.toThrow(`cannot write ${file} (EEXIST)`);
+  await expect(Journal.begin(file, content('a'))).rejects.toThrow(`${file} cannot be read (ENOTDIR)`);
 });
 
 test('a journal of another version is refused', async () => {

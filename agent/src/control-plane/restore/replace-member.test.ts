@@ -109,3 +109,11 @@ test('a separate write-ahead log needs room in its own file system', async () =>
     spawnSync('umount', [walDir]);
   }
 });
+
+test('an old log that is damaged at its head is put back all the same', async () => {
+  const walDir = join(dataDir, 'log');
+  await mkdir(walDir);
+  await writeFile(join(walDir, '0.wal'), Buffer.alloc(128));
+  await putBack({ dataDir, walDir }, aside, made);
+  expect(await readdir(walDir)).toEqual(['0.wal']);
+});

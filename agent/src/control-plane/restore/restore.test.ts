@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ExitCode } from '../../lib/errors.ts';
 import { Journal, type JournalContent } from './journal.ts';
 import { continueRestore } from './restore.ts';
 import { undo } from './undo.ts';
@@ -110,15 +111,18 @@ test('a restore that has moved nothing is undone, although nothing can be moved'
   expect([journal.content.state, await readdir(manifestsDir)]).toEqual(['undone', ['etcd.yaml']]);
 });
 
-test('a restore is not undone if its log does not say whether it has served', async () => {
+test('a restore is not undone if its log does not say whether it has served; what ran runs again', async () => {
   const dataDir = join(root, 'data');
   const member = join(dataDir, 'member');
   await mkdir(member, { recursive: true });
   await writeFile(join(member, 'etcd-agent-restore.json'), '{"id":"snap","token":"t"}');
   await mkdir(join(member, 'wal', '0.wal'), { recursive: true });
+  const manifestsDir = join(root, 'manifests');
+  await mkdir(manifestsDir);
+  await writeFile(join(manifestsDir, 'etcd.yaml'), '');
   const journal = await Journal.begin(root, {
-    ...{ schema: 'cdk8s-etcd/control-plane-restore/v1', state: 'replaced', startedAt: '2026-11-22T01:00:00Z' },
-    ...{ id: 'snap', token: 't', commit: 5, manifestsDir: join(root, 'manifests') },
+    ...{ schema: 'cdk8s-etcd/control-plane-restore/v1', state: 'starting', startedAt: '2026-11-22T01:00:00Z' },
+    ...{ id: 'snap', token: 't', commit: 5, manifestsDir },
     ...{ replacedDir: join(dataDir, 'member.replaced-1'), clusterId: 'new' },
     node: {
       kind: 'process',
@@ -126,43 +130,54 @@ test('a restore is not undone if its log does not say whether it has served', as
       member: { dataDir, clientUrls: [], metricsUrls: [], listenClientUrls: [], listenPeerUrls: [] },
     },
   } as unknown as JournalContent);
+  await mkdir(journal.manifests, { recursive: true });
+  await writeFile(join(journal.manifests, 'kube-apiserver.yaml'), '');
   const context = { limit: 0, signal: new AbortController().signal, log: { warn: () => {} } };
   await expect(
     undo(journal, { ...context, progress: { phase: () => {} } } as unknown as RestoreContext),
-  ).rejects.toThrow(/wal cannot be read \(EISDIR.*not known whether the restored member has served/);
-  expect(journal.content.state).toBe('replaced');
+  ).rejects.toThrow(
+    /wal cannot be read \(EISDIR.*not known whether the restored member has served.*without --undo.*move .*member away/,
+  );
+  expect(journal.content.state).toBe('starting');
   expect(await readdir(dataDir)).toEqual(['member']);
+  expect([await readdir(manifestsDir), await readdir(journal.manifests)]).toEqual([
+    ['etcd.yaml'],
+    ['kube-apiserver.yaml'],
+  ]);
 });
 
 describe('an etcd that was started on the restored data', () => {
-  const started = async (initialCluster: string) => {
+  const started = async (initialCluster: string, { state = 'starting', limit = 0 } = {}) => {
     const member = { dataDir: root, clientUrls: [], metricsUrls: [url], listenClientUrls: [], listenPeerUrls: [url] };
+    const manifestsDir = join(root, 'manifests');
+    await mkdir(manifestsDir, { recursive: true });
     const journal = await Journal.begin(root, {
-      ...{ schema: 'cdk8s-etcd/control-plane-restore/v1', state: 'starting', startedAt: '2026-11-22T01:00:00Z' },
-      ...{ id: 'snap', clusterId: 'new', initialCluster, others: [], manifestsDir: join(root, 'manifests') },
+      ...{ schema: 'cdk8s-etcd/control-plane-restore/v1', state, startedAt: '2026-11-22T01:00:00Z' },
+      ...{ id: 'snap', clusterId: 'new', initialCluster, others: [], manifestsDir },
       node: { kind: 'process', dataDir: root, member: { ...member, peerTls: {}, clientTls: {} } },
     } as unknown as JournalContent);
-    await continueRestore(journal, 'served', {
-      ...{ limit: 0, signal: new AbortController().signal },
+    await continueRestore(journal, state === 'starting' ? 'served' : 'done', {
+      ...{ limit, signal: new AbortController().signal },
       ...{ log: { warn: () => {} }, progress: { phase: () => {} } },
     } as unknown as RestoreContext);
     return journal.content.state;
   };
 
-  test('serves if it lists the members that were restored', async () => {
+  test('serves if it lists a member that was restored with it', async () => {
     etcd = { clusterId: 'new', peerURLs: [`${url}/`] };
     expect(await started(`cp1=${url}`)).toBe('served');
   });
 
-  test('is not done with if it lists too few members', async () => {
+  test.each(['starting', 'served'])('is refused at once if it lists itself alone: %s', async (state) => {
     etcd = { clusterId: 'new', peerURLs: [url] };
-    await expect(started(`cp1=${url},cp2=http://10.0.0.2:2380`)).rejects.toThrow(
-      /does not list cp2 \(10\.0\.0\.2\), which was restored/,
-    );
+    await expect(started(`cp1=${url},cp2=http://10.0.0.2:2380`, { state, limit: 60_000 })).rejects.toMatchObject({
+      exitCode: ExitCode.refused,
+      message: expect.stringMatching(/does not list cp2 \(10\.0\.0\.2\).*on purpose, move the manifests/),
+    });
   });
 
-  test('is not done with if it lists another one', async () => {
+  test('serves while it may list others than were restored: a dead member is removed or replaced with etcdctl', async () => {
     etcd = { clusterId: 'new', peerURLs: [url], others: [{ name: 'late', peerURLs: [CP1] }] };
-    await expect(started(`cp1=${url}`)).rejects.toThrow(/lists late \(10\.0\.0\.1\), which was not restored/);
+    expect(await started(`cp1=${url},cp2=http://10.0.0.2:2380,cp3=http://10.0.0.3:2380`)).toBe('served');
   });
 });

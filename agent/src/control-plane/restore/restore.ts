@@ -7,8 +7,8 @@ import {
   apiServerOf,
   apiServerTrouble,
   etcdTrouble,
-  memberTrouble,
   otherCluster,
+  removedMembers,
   serveTrouble,
 } from '../state/health.ts';
 import { blocksRestore } from '../state/members-left-out.ts';
@@ -99,23 +99,32 @@ async function startEtcd(journal: Journal, context: RestoreContext): Promise<Sta
   if (node.kind !== 'static-pod' && (await etcdTrouble(node.member))) {
     context.log.warn(`start etcd now, because the agent does not: ${startCommand(node.kind)}`);
   }
-  const restored = parseInitialCluster(journal.content.initialCluster);
-  const reason = await waitUntilServing(journal, context, () => memberTrouble(node.member, restored));
+  const reason = await waitUntilServing(journal, context);
   if (reason !== undefined) throw timedOut(`${reason}; ${await whatToDo(journal.content)}`);
   await journal.set({ servedAt: new Date().toISOString() });
   return 'served';
 }
 
-const waitUntilServing = (
-  { content }: Journal,
-  context: RestoreContext,
-  more: () => Promise<string | undefined> = async () => undefined,
-): Promise<string | undefined> => {
-  const { node, clusterId } = content;
-  const clear = () => clearAlarms(node, content, context.log);
-  const check = async () => (await serveTrouble(node.member, clusterId, clear)) ?? (await more()) ?? makeRoom(node);
-  return waitUntilClear(check, context);
-};
+function waitUntilServing(journal: Journal, context: RestoreContext): Promise<string | undefined> {
+  const { node, clusterId } = journal.content;
+  const clear = () => clearAlarms(node, journal.content, context.log);
+  return waitUntilClear(async () => {
+    const trouble = await serveTrouble(node.member, clusterId, clear);
+    if (trouble !== undefined) return trouble;
+    await refuseAlone(journal);
+    return makeRoom(node);
+  }, context);
+}
+
+/** Nothing that is waited for brings a removed member back. */
+async function refuseAlone({ content, manifests }: Journal): Promise<void> {
+  const { node, initialCluster, manifestsDir } = content;
+  const removed = await removedMembers(node.member, parseInitialCluster(initialCluster));
+  if (removed.length === 0) return;
+  throw refused(
+    `etcd does not list ${removed.map(titleOf).join(', ')}, restored with it: something such as --force-new-cluster has removed what else was restored; remove that flag, then restore again on all nodes, with the same larger --bump-revision. If the members were removed on purpose, move the manifests in ${manifests} to ${manifestsDir}`,
+  );
+}
 
 async function whatToDo(content: JournalContent): Promise<string> {
   const { node, others, clusterId, id, bump } = content;

@@ -23,9 +23,14 @@ export async function undo(journal: Journal, context: RestoreContext): Promise<v
   const inPlace = await isInPlace(journal);
   if (inPlace && !(await serveTrouble(node.member, clusterId))) return refuseServed(journal);
   context.progress.phase('stop', 'etcd');
+  const running = await manifestsIn(manifestsDir);
   const reason = await stopNode(journal, context);
   if (reason !== undefined) throw new AgentError(ExitCode.refused, `${reason}; stop it, then run --undo again`);
-  if (inPlace && (await hasServed(journal))) {
+  const isServed = await hasServed(journal, inPlace).catch(async (error) => {
+    await moveManifests(running, journal.manifests, manifestsDir);
+    throw error;
+  });
+  if (isServed) {
     await moveManifests(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
     return refuseServed(journal);
   }
@@ -43,14 +48,15 @@ async function isInPlace({ content: { node, id, token } }: Journal): Promise<boo
 }
 
 /** A member without a quorum commits nothing beyond the restored entries. */
-async function hasServed({ content: { node, commit, replacedDir } }: Journal): Promise<boolean> {
+async function hasServed({ content: { node, commit, replacedDir } }: Journal, inPlace: boolean): Promise<boolean> {
+  if (!inPlace) return false;
   const { dataDir, walDir = walDirectory(dataDir) } = node.member;
   const state = await walState(dataDir, walDir).catch(async (error) => {
     const old = oldDataText(await oldData(node.member, replacedDir));
     throw cannotRead(
       walDir,
       error,
-      `so it is not known whether the restored member has served; nothing was undone, and ${old}`,
+      `so it is not known whether the restored member has served; nothing was undone, and ${old}; to finish the restore, run the same command without --undo; to undo it all the same, move ${memberDir(dataDir)} away, then run --undo again`,
     );
   });
   return (state?.commit ?? 0) > commit;

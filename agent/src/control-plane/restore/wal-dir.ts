@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { walFiles, walIdentity } from '../../etcd/offline/wal.ts';
-import { sync, unlessGone } from '../../lib/files/directories.ts';
+import { sync, unlessMissing } from '../../lib/files/directories.ts';
 import { type Owner, setOwner } from '../node/data-directory.ts';
 
 // A separate write-ahead log (`--wal-dir`) is replaced inside its directory, because that may be the mount point of another
@@ -39,7 +39,9 @@ export async function replaceLog(walDir: string, replacedDir: string): Promise<v
 /** Moves the old files back, and keeps those of the restored cluster next to them. */
 export async function putLogBack(walDir: string, replacedDir: string, clusterId: string): Promise<void> {
   await discardLog(walDir);
-  if ((await walIdentity('', walDir))?.clusterId === clusterId) {
+  // The old log may be damaged.
+  const there = await walIdentity('', walDir).catch(() => undefined);
+  if (there?.clusterId === clusterId) {
     await moveFiles(walDir, replacedLogDir(walDir, replacedDir).replace('replaced-', 'undone-'));
   }
   const old = replacedLogDir(walDir, replacedDir);
@@ -48,7 +50,7 @@ export async function putLogBack(walDir: string, replacedDir: string, clusterId:
 }
 
 async function moveFiles(from: string, to: string): Promise<void> {
-  const files = ((await unlessGone(readdir(from, { withFileTypes: true }))) ?? []).filter((entry) => entry.isFile());
+  const files = ((await unlessMissing(readdir(from, { withFileTypes: true }))) ?? []).filter((entry) => entry.isFile());
   if (files.length === 0) return;
   await mkdir(to, { recursive: true, mode: 0o700 });
   for (const { name } of files) await rename(join(from, name), join(to, name));

@@ -33,3 +33,9 @@ test('data whose log is damaged at its head may be of another cluster, unless th
   });
   await refuse(manifest.id);
 });
+
+test('data whose log is a file may be of another cluster', async () => {
+  await mkdir(join(dataDir, 'member'));
+  await writeFile(join(dataDir, 'member/wal'), 'log');
+  await expect(refuse()).rejects.toThrow(/may be a snapshot of another cluster/);
+});

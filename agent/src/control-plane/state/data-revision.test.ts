@@ -41,11 +41,11 @@ test('the data of a killed etcd never report less than it served, in every versi
   await Promise.all(found);
 });
 
-test('an unreadable database reports nothing', async () => {
+test('a file in the place of a directory counts as data that cannot be read', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'data-'));
   expect(await dataRevision({ dataDir })).toBeUndefined();
   await writeFile(join(dataDir, 'member'), 'none');
-  expect(await dataRevision({ dataDir })).toBeUndefined();
+  expect(await dataRevision({ dataDir })).toMatchObject({ unread: expect.stringContaining('ENOTDIR') });
   await rm(dataDir, { recursive: true });
 });
 

@@ -4,7 +4,7 @@ import { backendState } from '../../etcd/offline/backend-state.ts';
 import { walDirectory, walFiles, walIdentity } from '../../etcd/offline/wal.ts';
 import { walState } from '../../etcd/offline/wal-state.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { unlessGone } from '../../lib/files/directories.ts';
+import { unlessMissing } from '../../lib/files/directories.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 import type { Seen } from './served-revisions.ts';
@@ -32,7 +32,7 @@ export async function dataRevision({
   };
   const file = join(dataDir, 'member', 'snap', 'db');
   const [database, log, identity] = await Promise.all([
-    unlessGone(backendState(file)).catch(orUnread),
+    unlessMissing(backendState(file)).catch(orUnread),
     walState(dataDir, walDir).catch(orUnread),
     walIdentity(dataDir, walDir).catch(orUnread),
   ]);

@@ -10,7 +10,7 @@ import type { MemberFlags } from '../node/member-flags.ts';
 import { readStaticPod, unknownIn } from '../node/static-pod.ts';
 import { httpGet } from './http-get.ts';
 import { liveRevisions } from './live-revisions.ts';
-import { type ListedMember, memberOf, type SnapshotMember, sharesUrl, titleOf } from './snapshot-members.ts';
+import { type ListedMember, memberOf, type SnapshotMember, sharesUrl } from './snapshot-members.ts';
 
 const LIMIT = 3_000;
 
@@ -193,23 +193,17 @@ export async function serveTrouble(
 }
 
 /**
- * Describes which members the etcd of this node lists, if they are not those that were restored: a flag such as
- * `--force-new-cluster` removes members without another cluster id. An etcd that does not answer peers is not asked.
+ * The members that the etcd of this node no longer lists, if it lists itself alone: `--force-new-cluster` removes all others without
+ * another cluster id. Others come and go by `etcdctl member`. An etcd that does not answer peers is not asked.
  */
-export async function memberTrouble(
+export async function removedMembers(
   member: MemberFlags,
   restored: readonly SnapshotMember[],
-): Promise<string | undefined> {
+): Promise<readonly SnapshotMember[]> {
   const found = await Promise.all(member.listenPeerUrls.map((url) => peerAt(url, member)));
   const { members = [] } = found.find((each) => each !== undefined) ?? {};
-  if (members.length === 0) return undefined;
-  const missing = restored.find((each) => !members.some((other) => sharesUrl(each, other)));
-  if (missing) {
-    return `etcd does not list ${titleOf(missing)}, which was restored: something such as --force-new-cluster has removed it; remove that, then restore again on all nodes, with the same larger --bump-revision`;
-  }
-  const other = members.find((each) => !restored.some((one) => sharesUrl(each, one)));
-  if (!other) return undefined;
-  return `etcd lists ${titleOf(other)}, which was not restored; remove that member (etcdctl member remove)`;
+  const [self, ...others] = members;
+  return self && others.length === 0 ? restored.filter((each) => !sharesUrl(each, self)) : [];
 }
 
 async function otherData(member: MemberFlags, clusterId: string): Promise<string | undefined> {

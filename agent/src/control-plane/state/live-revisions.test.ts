@@ -1,6 +1,11 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createCertificates } from '../../../test/harness/certificates.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { freePorts } from '../../../test/harness/free-ports.ts';
-import { liveRevisions } from './live-revisions.ts';
+import { FakeEtcd } from '../../../test/support/fake-tls-etcd.ts';
+import { liveRevisions, withChannel } from './live-revisions.ts';
 
 test('members that answer report their revision; others are skipped', async () => {
   const etcd = await EtcdCluster.start();
@@ -14,4 +19,17 @@ test('members that answer report their revision; others are skipped', async () =
   expect(seen?.clusterId).toMatch(/^[0-9a-f]{1,16}$/);
   await etcd.stop();
   expect(await liveRevisions(urls, {})).toEqual([]);
+});
+
+test('a member answers, whatever lies beside the authority: it is not verified', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'live-'));
+  try {
+    const made = await createCertificates(directory);
+    await using etcd = await FakeEtcd.listen(made);
+    await writeFile(join(dirname(made.ca), 'ca.crl'), 'no list');
+    const files = { cacert: made.ca, ...made.client };
+    expect(await withChannel(etcd.url, files, async ({ endpoint }) => endpoint)).toMatch(/^https:/);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });

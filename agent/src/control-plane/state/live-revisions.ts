@@ -1,6 +1,6 @@
 import { GrpcChannel } from '../../etcd/grpc.ts';
 import { status } from '../../etcd/maintenance.ts';
-import { loadTls, type TlsFiles } from '../../etcd/tls.ts';
+import { loadTlsOfAnyServer, type TlsFiles } from '../../etcd/tls.ts';
 import type { Seen } from './served-revisions.ts';
 
 const LIMIT = 3_000;
@@ -30,7 +30,9 @@ export async function withChannel<T>(
   files: TlsFiles,
   work: (channel: GrpcChannel) => Promise<T>,
 ): Promise<T> {
-  const tls = url.startsWith('https:') ? { ...(await loadTls(files)), rejectUnauthorized: false } : undefined;
+  const tls = url.startsWith('https:')
+    ? { ...(await loadTlsOfAnyServer(files)), rejectUnauthorized: false }
+    : undefined;
   const channel = await GrpcChannel.connect(new URL(url).origin, { ...(tls && { tls }), dialTimeout: LIMIT });
   try {
     return await work(channel);

@@ -3,7 +3,7 @@ import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { backendValues } from '../../etcd/offline/backend-state.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import { unlessGone } from '../../lib/files/directories.ts';
+import { unlessMissing } from '../../lib/files/directories.ts';
 import { memberDir } from '../node/data-directory.ts';
 import { hostOf } from '../node/local-address.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
@@ -133,7 +133,7 @@ async function oldMembers({ dataDir, walDir }: LeftOutRequest['member']): Promis
   const identity = await walIdentity(dataDir, walDir).catch(() => undefined);
   const own = identity ? { clusterId: identity.clusterId } : {};
   try {
-    const values = await unlessGone(backendValues(file, 'members'));
+    const values = await unlessMissing(backendValues(file, 'members'));
     if (!values) return { ...own, members: [], ...(identity && { unread: `${file} is gone` }) };
     return { ...own, members: values.map((value) => memberOf(JSON.parse(value.toString()))) };
   } catch (error) {

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { isInUse } from '../../etcd/offline/data-dir.ts';
+import { messageOf } from '../../lib/errors.ts';
 import type { EtcdNode } from '../node/node.ts';
 import { apiServersOf, etcdOf } from '../node/processes.ts';
 import { reachable } from './health.ts';
@@ -9,9 +10,9 @@ export async function etcdStillRunning(node: Pick<EtcdNode, 'member' | 'dataDir'
   const { member } = node;
   const process = await etcdOf(node);
   if (process) return `etcd (pid ${process.pid}) still runs on ${member.dataDir}`;
-  if (await isInUse(member.dataDir, member.walDir)) {
-    return `a process still holds the lock on the database in ${member.dataDir}`;
-  }
+  const isHeld = await isInUse(member.dataDir, member.walDir).catch(messageOf);
+  if (typeof isHeld === 'string') return isHeld;
+  if (isHeld) return `a process still holds the lock on the database in ${member.dataDir}`;
   // Finds an etcd that runs on a data directory other than the expected one.
   for (const url of [...member.listenClientUrls, ...member.listenPeerUrls]) {
     if (await isTaken(url)) return `a process still listens at ${url}, which etcd needs`;

@@ -33,6 +33,8 @@ export class BackupController {
   readonly #news = new ObjectNews();
   /** Uids of the Jobs whose EtcdBackup exists or is being created. */
   readonly #mirrored = new Set<string>();
+  /** By cluster: the last pass that has begun, or waits for its turn. */
+  readonly #turns = new Map<string, Promise<unknown>>();
   #leading = false;
   #warned = '';
 
@@ -102,8 +104,19 @@ export class BackupController {
       },
       log: log.child({ backup: name }),
       onEnd: () => this.#drop(name, runner),
+      turn: (work) => (clusterName === undefined ? work() : this.#turn(clusterName, work)),
     });
     this.#runners.set(name, runner);
+  }
+
+  /** One pass at a time for each cluster: of two at once, neither would see the Job that the other creates. */
+  #turn<T>(clusterName: string, work: () => Promise<T>): Promise<T> {
+    const done = (this.#turns.get(clusterName) ?? Promise.resolve()).then(work);
+    this.#turns.set(
+      clusterName,
+      done.catch(() => {}),
+    );
+    return done;
   }
 
   /** With a selector, a backup belongs to the reconciler of its cluster. Backups without a cluster belong to the one without a selector. */

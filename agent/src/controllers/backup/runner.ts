@@ -4,12 +4,14 @@ import type { Log } from '../../lib/log.ts';
 import { Trigger } from '../../lib/trigger.ts';
 import type { Settings } from '../cluster/settings.ts';
 import type { EtcdBackupObject } from './object.ts';
-import { type BackupPassOptions, backupPass } from './pass.ts';
+import { type BackupPass, type BackupPassOptions, backupPass } from './pass.ts';
 
 export interface BackupRunnerOptions extends BackupPassOptions {
   readonly settings: Pick<Settings, 'steady' | 'op' | 'next' | 'backoffMin' | 'backoffMax'>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly onEnd: () => void;
+  /** Runs a pass when it is its turn. */
+  readonly turn: (work: () => Promise<BackupPass>) => Promise<BackupPass>;
 }
 
 /** Runs one EtcdBackup to its end, independently of all others. */
@@ -43,12 +45,15 @@ export class BackupRunner {
   }
 
   async #run(): Promise<void> {
-    const { settings, onEnd } = this.#options;
+    const { settings, onEnd, turn } = this.#options;
     const { signal } = this.#stop;
     let failures = 0;
     while (!signal.aborted) {
       try {
-        const { done, acted, starting } = await backupPass(this.#name, this.uid, this.#options);
+        const { done, acted, starting } = await turn(() => {
+          signal.throwIfAborted();
+          return backupPass(this.#name, this.uid, this.#options);
+        });
         failures = 0;
         if (done) return onEnd();
         await this.#pause(acted ? settings.next : starting ? settings.op : settings.steady);

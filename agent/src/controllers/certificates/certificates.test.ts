@@ -155,6 +155,17 @@ test('a root is replaced as the members follow', async () => {
   );
 });
 
+test('an authority that is made anew has revoked nothing of what the one before had', async () => {
+  applied(...names);
+  api.put(pathOf(peerCa), { metadata: { annotations: { 'cdk8s-etcd.dev/new-authority': 'yes' } } });
+  const lost = { secret: peerCa, notAfter: '2030-01-01T00:00:00Z', root: '0123456789abcdef', revoked: ['40AA'] };
+  const certificates = start({}, tls(), { certificates: [lost] });
+  await until(isGood(certificates));
+  expect(events).toHaveLength(5);
+  expect(stored(peerCa, 'revoked-serials')).toBe('');
+  expect(certificates.report()!.authorities.find(({ secret }) => secret === peerCa)!.revoked).toEqual([]);
+});
+
 describe('between two passes, which may be minutes apart', () => {
   const glancing = { settings: { ...settings, certificatesGlance: 10, certificatesRetry: 60_000, backoffMin: 60_000 } };
 

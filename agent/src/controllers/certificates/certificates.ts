@@ -239,6 +239,12 @@ export class Certificates {
         this.#authorities.set(secret, { secret, notAfter, root, revoked });
   }
 
+  /** What an authority has revoked that another one has replaced. */
+  #forgetRevoked(secret: string): void {
+    const known = this.#authorities.get(secret);
+    if (known) this.#authorities.set(secret, { ...known, revoked: [] });
+  }
+
   #known({ authorities }: Wanted): KnownAuthorities {
     const found = Object.entries(authorities).map(([name, secret]) => [name, this.#authorities.get(secret)]);
     return Object.fromEntries(found.filter(([, authority]) => authority !== undefined)) as KnownAuthorities;
@@ -289,6 +295,7 @@ export class Certificates {
       if (!write || signal.aborted || this.#wanted !== wanted) return this.#found(decision, failed);
       const why = await this.#write(write, { secrets, wanted, now, had, kept });
       ofUsers.delete(write.of as LeafName);
+      if (write.make === 'authority' && why === undefined) this.#forgetRevoked(write.secret);
       // Another writer, such as a second reconciler or an apply of the manifests. Read the current content first.
       const isNews = why === conflict && !conflicts.has(write.secret);
       if (isNews) conflicts.add(write.secret);

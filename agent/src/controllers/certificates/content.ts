@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Secret } from '../../kube/objects.ts';
 import { certificatesIn } from '../../lib/certificates.ts';
+import { lists, type RevocationList } from '../../lib/revocation-lists.ts';
 import type { Write } from './decide.ts';
 import type { Keyed } from './issue.ts';
 import type { KeptData } from './kept-authorities.ts';
@@ -17,7 +18,7 @@ import {
   type Secrets,
   textOf,
 } from './read.ts';
-import { hasList } from './revocation.ts';
+import { hasList, mostListed } from './revocation.ts';
 import {
   type AuthorityName,
   intermediateName,
@@ -69,7 +70,7 @@ function madeBy(
     case 'leaf':
       return leaf(of, before, sources);
     case 'list':
-      return newList(issuerOf(of), undefined, sources);
+      return newList(issuerOf(of), listIn(before) ? undefined : serversList(of, sources), sources);
     case 'trust':
       return { 'ca.crt': textOf(there(secrets, issuerOf(of)), 'next-root.crt') };
     case 'nextRoot':
@@ -137,14 +138,15 @@ function earlier(
   const isRevoked = wanted.revocation !== undefined && wanted.revocation !== textOf(before, 'revocation');
   const [previous, revoked] = [textOf(before, 'previous.crt'), textOf(before, 'revoked.crt')];
   const replaced = previous + certificateIn(before, signer) + forgotten.issued.map(String).join('');
-  const serials = [textOf(before, revokedSerials), ...forgotten.revoked.map((serial) => `${serial}\n`)].join('');
-  if (!isRevoked) return { 'previous.crt': replaced, 'revoked.crt': revoked, [revokedSerials]: serials };
+  const serials = textOf(before, revokedSerials).split(/\s+/).filter(Boolean).concat(forgotten.revoked);
+  const known = { [revokedSerials]: serials.map((serial) => `${serial}\n`).join('') };
+  if (!isRevoked) return { 'previous.crt': replaced, 'revoked.crt': revoked, ...known };
   // While a root is replaced, the intermediate of the present one is accepted too.
   const all = signer === 'tls' ? replaced : replaced + certificateIn(before, 'tls');
   return {
     'previous.crt': '',
     'revoked.crt': revoked + all,
-    [revokedSerials]: serials,
+    ...known,
     revocation: wanted.revocation!,
   };
 }
@@ -189,28 +191,28 @@ async function leaf(of: LeafName, before: Secret, sources: Sources) {
     'tls.key': key,
     ...(hasList(of) &&
       !isSignedList(before, certificatesIn(intermediate.cert)) &&
-      (await newList(issuerOf(of), before, sources))),
+      (await newList(issuerOf(of), listIn(before) ?? serversList(of, sources), sources))),
   };
 }
 
-/** More than anybody revokes, and less than what the library can write. */
-const mostListed = 2_000;
+/** For a backup without any list, which must not refuse a member that has still to read its new certificate. */
+const serversList = (of: LeafName, { secrets }: Sources): RevocationList | undefined =>
+  of === 'backup' ? listIn(there(secrets, 'server')) : undefined;
 
 /**
- * A list with everything that the authority has revoked. Whoever signs a leaf also signs the list beside it, so that it counts as
+ * A list with everything that the authority has revoked, and that `present` names if there is one. Whoever signs a leaf also signs the list beside it, so that it counts as
  * long as one of the two is known; for that, what the list names stays as it was: who has an earlier leaf is not shut out yet.
  */
 async function newList(
   of: AuthorityName,
-  beside: Secret | undefined,
+  present: RevocationList | undefined,
   { secrets, now, had }: Sources,
 ): Promise<Record<string, Buffer>> {
   const { issueRevocationList } = await import('./issue.ts');
   const authority = there(secrets, of);
   const signer = keyed(authority, isRotating(authority) ? 'next-tls' : 'tls');
   const all = allRevoked(authority, leavesOf(secrets, of), had?.[of]);
-  const present = beside && listIn(beside)?.serials;
-  const serials = present ? all.filter((serial) => present.has(serial)) : all;
+  const serials = present ? all.filter((serial) => lists(present, serial)) : all;
   if (serials.length > mostListed)
     throw new Error(
       `its authority has revoked ${serials.length} intermediates, and a list can name ${mostListed}: replace the authority`,
@@ -219,7 +221,8 @@ async function newList(
 }
 
 const keyed = (secret: Secret, name: 'root' | 'tls' | 'next-root' | 'next-tls'): Keyed => ({
-  cert: textOf(secret, `${name}.crt`),
+  // What follows it in a chain needs a line of its own.
+  cert: `${textOf(secret, `${name}.crt`).trimEnd()}\n`,
   key: textOf(secret, `${name}.key`),
 });
 

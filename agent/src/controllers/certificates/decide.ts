@@ -1,11 +1,12 @@
 import { shortId } from '../../lib/certificates.ts';
+import { serialsAmong } from '../../lib/revocation-lists.ts';
 import { unknown } from '../../protocol/known.ts';
 import type { Reason } from '../../protocol/reasons.ts';
 import type { SeenCertificate } from '../cluster/observed.ts';
 import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, Span, WholeAuthority } from './facts.ts';
 import { dueAt, endOf, lifetimes } from './lifetimes.ts';
 import { newAuthority, shapeOf } from './read.ts';
-import { listDue, provenLists, revocationDue, revocationProblem } from './revocation.ts';
+import { isFull, listDue, mostListed, provenLists, revocationDue, revocationProblem } from './revocation.ts';
 import {
   areAllTrusting,
   isCrossed,
@@ -225,11 +226,12 @@ function judgeAuthority(rotation: Rotation, { provenLists: proven = new Set(), k
   const { write = renewal, problem, restart } = judgeRoot(rotation, found);
   const renewed = canSign && isLonger(intermediate, lifetimes.intermediate, root);
   const lacks = write && 'why' in intermediate ? issuing(write) : undefined;
+  const crowded = isFull(found) ? full(secret) : undefined;
   const revoking = revocationProblem(rotation, { intermediate, revoked: found.revoked }, proven);
   return {
     ...(write && { write }),
     ...(restart !== undefined && { restart }),
-    ...problemOf(both(both(rootProblem(secret, found, now) ?? lacks, problem), revoking)),
+    ...problemOf([rootProblem(secret, found, now) ?? lacks, problem, revoking, crowded].reduce(both)),
     ...(!('why' in intermediate) && {
       certificate: { ...seen(secret, intermediate, found.root.id, renewed), ...revokedBy(found) },
     }),
@@ -237,7 +239,12 @@ function judgeAuthority(rotation: Rotation, { provenLists: proven = new Set(), k
 }
 
 const revokedBy = ({ revoked }: WholeAuthority): Pick<SeenCertificate, 'revoked'> =>
-  revoked.length > 0 ? { revoked } : {};
+  revoked.length > 0 ? { revoked: serialsAmong(revoked).slice(0, mostListed) } : {};
+
+const full = (secret: string): Problem => ({
+  reason: 'AuthorityInvalid',
+  message: `Secret ${secret} has revoked ${mostListed} intermediates, and a list names no more, so no other can be shut out; replace the authority`,
+});
 
 /** The first problem, with the messages of both. */
 const both = (one: Problem | undefined, other: Problem | undefined): Problem | undefined =>

@@ -3,7 +3,14 @@ import { isIPv6 } from 'node:net';
 import type { Secret } from '../../kube/objects.ts';
 import { group } from '../../kube/paths.ts';
 import { certificatesIn, idOf } from '../../lib/certificates.ts';
-import { isListOf, lists, type RevocationList, readRevocationList, serialOf } from '../../lib/revocation-lists.ts';
+import {
+  isListOf,
+  lists,
+  type RevocationList,
+  readRevocationList,
+  serialOf,
+  serialsAmong,
+} from '../../lib/revocation-lists.ts';
 import type { Known } from '../../protocol/known.ts';
 import type {
   AuthorityFacts,
@@ -16,7 +23,7 @@ import type {
   WholeAuthority,
 } from './facts.ts';
 import { backdated } from './lifetimes.ts';
-import { hasList } from './revocation.ts';
+import { hasList, mostListed } from './revocation.ts';
 import { type AuthorityName, authorityNames, issuerOf, isUser, type Leaf, type LeafName, madeFor } from './wanted.ts';
 
 /** The Secrets as they were read. Known and undefined if there is none with this name. */
@@ -191,10 +198,7 @@ export const leavesOf = (secrets: Secrets, of: AuthorityName): Secret[] =>
 
 /** Serial numbers of the intermediates that an authority has revoked. */
 export const revokedIn = (authority: Secret): string[] => [
-  ...new Set([
-    ...serialsOf(authority, 'revoked.crt'),
-    ...textOf(authority, revokedSerials).split('\n').filter(Boolean).map(serialOf),
-  ]),
+  ...new Set([...serialsOf(authority, 'revoked.crt'), ...serialsAmong(textOf(authority, revokedSerials).split(/\s+/))]),
 ];
 
 /** Key of an authority: what its lists had named before the authority came back from a backup, one serial number a line. */
@@ -234,7 +238,8 @@ export const allRevoked = (authority: Secret, leaves: readonly Secret[], had: Kn
 
 /**
  * What its leaves and the status know of an authority and it does not, so it came back from a backup: the intermediates that it
- * issued since, and revoked.
+ * issued since, and revoked. What the status knows may be of another root, which an earlier one has come back for. As much as a
+ * list can name: a list with everything that anybody writes into the status would shut nobody out.
  */
 export function forgottenBy(
   authority: Secret,
@@ -245,12 +250,11 @@ export function forgottenBy(
   const kept = ['tls.crt', 'next-tls.crt', 'previous.crt'].flatMap((key) => serialsOf(authority, key));
   const known = new Set([...revoked, ...kept]);
   const issuers = issuersOf(authority, leaves).filter(({ serialNumber }) => !known.has(serialOf(serialNumber)));
-  const isSame =
-    had !== undefined && rootsOf({ known: true, v: authority }).some((root) => idOf(root).startsWith(had.root));
-  const listed = new Set([...listedIn(authority, leaves), ...(isSame ? (had.revoked ?? []) : [])]);
+  const listed = new Set([...listedIn(authority, leaves), ...serialsAmong(had?.revoked ?? [])]);
+  const room = Math.max(0, mostListed - revoked.size);
   return {
     issued: [...new Map(issuers.map((each) => [each.serialNumber, each])).values()],
-    revoked: [...listed].filter((serial) => !revoked.has(serial)),
+    revoked: [...listed].filter((serial) => !revoked.has(serial)).slice(0, room),
   };
 }
 
@@ -286,11 +290,12 @@ function listFacts(
 ): Pick<FilledLeaf, 'list' | 'listId' | 'isListOfOther'> {
   const list = listIn(leaf);
   if (!list) return { list: 'unreadable' };
-  const revoked = authority.known && authority.v ? revokedIn(authority.v) : [];
+  const [revoked, issuers] =
+    authority.known && authority.v ? [revokedIn(authority.v), issuersOf(authority.v, [leaf])] : [[], []];
   return {
     list: revoked.every((serial) => lists(list, serial)) ? 'current' : 'behind',
     listId: list.id,
-    isListOfOther: !isSignedList(leaf, certificatesIn(textOf(leaf, 'tls.crt'))?.slice(1, 2)),
+    isListOfOther: !isSignedList(leaf, issuers),
   };
 }
 

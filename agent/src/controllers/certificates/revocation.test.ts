@@ -3,6 +3,7 @@ import { listId, lists, readRevocationList } from '../../lib/revocation-lists.ts
 import { known, unknown } from '../../protocol/known.ts';
 import { issueIntermediate, issueRevocationList, issueRoot } from './issue.ts';
 import { lifetimes } from './lifetimes.ts';
+import { factsOf } from './read.ts';
 import type { MemberReport } from './rotation.ts';
 import { begin, day, TestSecrets } from './secrets.fixture.ts';
 
@@ -475,4 +476,115 @@ test('when all Secrets come back from a backup, the status knows what was revoke
     false,
   ]);
   expect(secrets.decide().problems).toEqual([]);
+});
+
+describe('what the status knows of an authority', () => {
+  const knows = (secrets: TestSecrets, ...revoked: string[]) => {
+    const root = shortId(idOf(certificatesIn(secrets.text('peers', 'root.crt'))![0]!));
+    secrets.had = { ...secrets.had, peers: { root, revoked } };
+  };
+
+  test('counts for a root that comes back from a backup as well, after another has followed it', async () => {
+    const secrets = await TestSecrets.filled();
+    const backup = structuredClone(secrets.all);
+    const stolen = serials(secrets.text('peers', 'tls.crt'))[0]!;
+    secrets.members = known([]);
+    ask(secrets, { intermediateRevocation: 'stolen' });
+    await secrets.settle();
+    ask(secrets, { intermediateRevocation: 'stolen', rootRotation: 'r' });
+    await secrets.settle();
+    secrets.now += 2 * day;
+    await secrets.settle();
+    const [peers, clients] = secrets.decide().certificates;
+    secrets.had = { peers: peers as never, clients: clients as never };
+    secrets.all = backup;
+    expect(peers?.root).not.toBe(shortId(idOf(certificatesIn(secrets.text('peers', 'root.crt'))![0]!)));
+    expect(secrets.decide().certificates[0]?.revoked).toContain(stolen);
+    await secrets.settle();
+    expect(serials(secrets.text('peers', 'tls.crt'))).not.toContain(stolen);
+    expect(listed(secrets, 'peer', stolen)).toBe(true);
+  });
+
+  test('is read in any spelling, and what is not a serial number is left out', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.members = known([]);
+    knows(secrets, '0ab1', 'XYZ', '', '-5', 'a'.repeat(65));
+    secrets.set('peers', { 'revoked-serials': '00cd2\r\nnone\n' });
+    await secrets.settle();
+    expect(readRevocationList(secrets.bytes('peer', 'ca.crl')!)?.serials).toEqual(new Set(['AB1', 'CD2']));
+    expect(secrets.decide().certificates[0]?.revoked).toEqual(['CD2', 'AB1']);
+  });
+
+  test('is not joined with a line that does not end', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.set('peers', { 'revoked-serials': '40AA' });
+    knows(secrets, '40BB');
+    await secrets.settle();
+    expect(secrets.text('peers', 'revoked-serials')).toBe('40AA\n40BB\n');
+  });
+
+  test('is not taken over if no list can name it, and says so; the status stays one that can be written', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.members = known([]);
+    const many = Array.from({ length: 1_999 }, (_, i) => `40${i.toString(16).padStart(8, '0')}`.toUpperCase());
+    secrets.set('peers', { 'revoked-serials': many.join('\n') });
+    knows(secrets, '50AA', '50BB');
+    await secrets.settle();
+    expect(readRevocationList(secrets.bytes('peer', 'ca.crl')!)?.serials).toEqual(new Set([...many, '50AA']));
+    const [peers] = secrets.decide().certificates;
+    expect(peers?.revoked).toEqual([...many, '50AA']);
+    // The problem does not go away by itself.
+    for (const revoked of [peers!.revoked!, ['50BB'], []]) {
+      knows(secrets, ...revoked);
+      expect(told(secrets)).toEqual([
+        'AuthorityInvalid: Secret orders-peer-ca has revoked 2000 intermediates, and a list names no more, so no other can be shut out; replace the authority',
+      ]);
+    }
+  });
+});
+
+test('a backup pod without any list believes members that have not got their new certificate yet', async () => {
+  const secrets = new TestSecrets({}, []);
+  await secrets.settle();
+  const [old] = serials(secrets.text('clients', 'tls.crt'));
+  secrets.members = unknown('no answer');
+  secrets.spec = new TestSecrets({ intermediateRevocation: 'stolen' }, []).spec;
+  secrets.set('backup', { 'ca.crl': undefined });
+  await secrets.settle();
+  expect(listed(secrets, 'backup', old!)).toBe(false);
+  secrets.set('backup', { 'ca.crl': undefined });
+  expect(await settled(secrets)).toEqual(['list backup']);
+  expect(listed(secrets, 'backup', old!)).toBe(false);
+  secrets.members = known([]);
+  secrets.now += lifetimes.revocation;
+  expect(await settled(secrets)).toEqual(['list peer', 'list server', 'list backup']);
+  expect(listed(secrets, 'backup', old!)).toBe(true);
+});
+
+test('an odd certificate in the chain of a leaf stops nothing', async () => {
+  const secrets = await TestSecrets.filled();
+  const [leaf, intermediate] = certificatesIn(secrets.text('peer', 'tls.crt'))!;
+  const der = Buffer.from(intermediate!.raw);
+  // Not a point of the curve.
+  const point = der.indexOf(Buffer.of(0x03, 0x42, 0x00, 0x04)) + 4;
+  der.fill(0xff, point, point + 64);
+  const odd = `-----BEGIN CERTIFICATE-----\n${der.toString('base64')}\n-----END CERTIFICATE-----\n`;
+  expect(() => certificatesIn(odd)![0]!.publicKey).toThrow();
+  secrets.set('peer', { 'tls.crt': `${leaf}${odd}` });
+  expect(await settled(secrets)).toEqual(['leaf peer']);
+  expect(secrets.decide().problems).toEqual([]);
+});
+
+test('only an intermediate of the authority signs the list of a leaf', async () => {
+  const secrets = await TestSecrets.filled();
+  const theirs = await issueIntermediate('theirs', await issueRoot('theirs', begin), begin);
+  const [leaf] = certificatesIn(secrets.text('peer', 'tls.crt'))!;
+  const list = await issueRevocationList([], theirs, begin);
+  const facts = (chain: string) => {
+    const { peer } = secrets.set('peer', { 'tls.crt': chain }).all;
+    const { data, ...rest } = peer.known ? peer.v! : undefined!;
+    secrets.put('peer', known({ ...rest, data: { ...data, 'ca.crl': list.toString('base64') } }));
+    return factsOf(secrets.all).peer;
+  };
+  expect(facts(`${leaf}${theirs.cert}`)).toMatchObject({ isListOfOther: true });
 });

@@ -84,5 +84,11 @@ export function provenLists({ facts, members }: Omit<Rotation, 'of'>): string[] 
   });
 }
 
+/** More than anybody revokes, and less than what the library can write. The status takes no more either. */
+export const mostListed = 2_000;
+
+/** Nothing else can be revoked, and something may be that no list names. */
+export const isFull = ({ revoked }: Pick<WholeAuthority, 'revoked'>): boolean => revoked.length >= mostListed;
+
 /** The leaves that lie beside a list: those of the members, and that of backups, which must not believe a thief who poses as a member. */
 export const hasList = (name: LeafName): boolean => name === 'backup' || Object.values<string>(serving).includes(name);

@@ -254,3 +254,12 @@ test('two concurrent reconcilers write the same as one', async () => {
   );
   expect(one).toEqual(two);
 });
+
+test('the certificates of a chain each have lines of their own, however a person has restored them', async () => {
+  const secrets = await TestSecrets.filled();
+  secrets.spec = new TestSecrets({ rootRotation: 'r' }).spec;
+  await secrets.settle();
+  secrets.set('peers', { 'next-tls.crt': secrets.text('peers', 'next-tls.crt').trim() }).empty('peer');
+  await secrets.settle();
+  expect(secrets.text('peer', 'tls.crt').match(/^-----BEGIN CERTIFICATE-----$/gm)).toHaveLength(3);
+});

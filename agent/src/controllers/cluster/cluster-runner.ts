@@ -12,7 +12,7 @@ import { TrustBundle } from '../certificates/trust-bundle.ts';
 import type { EtcdUserObject } from '../users/object.ts';
 import { Users } from '../users/users.ts';
 import type { EtcdClusterObject } from './kubernetes/cluster-object.ts';
-import { followedBy } from './kubernetes/followed-by.ts';
+import { reporterOf } from './kubernetes/followed-by.ts';
 import { KubernetesPort, type PortOptions } from './kubernetes/kubernetes-port.ts';
 import { runCluster } from './loop.ts';
 import type { Observed } from './observed.ts';
@@ -20,10 +20,9 @@ import type { PassFacts } from './pass-facts.ts';
 import { followedByAnother } from './plan/plan.ts';
 import type { AtPoint } from './reconcile.ts';
 
-export type RunnerOptions = Omit<
-  PortOptions,
-  'certificates' | 'trust' | 'authentication' | 'log' | 'lease' | 'onFollowed'
-> & {
+export type RunnerOptions = Omit<PortOptions, 'certificates' | 'trust' | 'authentication' | 'log' | 'followedBy'> & {
+  /** Returns the Lease of the other reconciler that follows the cluster, if there is one. */
+  readonly followedBy: (cluster: EtcdClusterObject) => Promise<string | undefined>;
   /** The EtcdUsers of all clusters; undefined while that may be outdated. */
   readonly users: () => readonly EtcdUserObject[] | undefined;
   readonly clusters: () => readonly EtcdClusterObject[];
@@ -56,12 +55,12 @@ export class ClusterRunner {
 
   constructor(cluster: EtcdClusterObject, given: RunnerOptions) {
     this.uid = cluster.metadata.uid;
-    this.#another = followedBy(cluster, given.reconciler.lease, given.settings.heartbeat);
+    this.#another = reporterOf(cluster, given.reconciler.lease);
     const at: AtPoint = async (point) => {
       if (this.#another !== undefined) throw new Error(followedByAnother(this.#another));
       await given.at(point);
     };
-    const options = { ...given, at, lease: given.reconciler.lease };
+    const options = { ...given, at };
     this.#options = given;
     this.#certificates = new Certificates({
       ...options,
@@ -80,8 +79,9 @@ export class ClusterRunner {
       certificates: () => this.#certificates.report(),
       trust: (alsoTrust) => this.#trust.report(alsoTrust),
       authentication: () => this.#users.report(),
-      onFollowed: (lease) => {
-        this.#another = lease;
+      followedBy: async (cluster) => {
+        this.#another = await given.followedBy(cluster);
+        return this.#another;
       },
     });
     this.#users = new Users(cluster, {
@@ -137,6 +137,7 @@ export class ClusterRunner {
     const { clusters } = this.#port;
     this.#port.lookAgain();
     const cluster = await clusters.cluster();
+    if (this.#another !== undefined) return;
     if (!cluster?.deleting || !cluster.finalizer || !cluster.reconcilerGoing) return;
     await clusters.releaseFinalizer(cluster.rv).catch((error: unknown) => {
       if (tries > 1 && isStatus(error, 409)) return this.releaseFinalizer(tries - 1);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import { type Known, known, Unreadable, unknown } from '../../protocol/known.ts';
 import type { Fresh, HashResult, Job, MemberStatus, Observed, Pod, Refusal, Since } from './observed.ts';
-import { allVotersHealthy, answers, isNear, leaderIndex, learners, quorumServes } from './plan/facts.ts';
+import { allVotersHealthy, answers, lagOf, learners, quorumServes } from './plan/facts.ts';
 import { listed } from './plan/member-view.ts';
 import { agentOf, podsOf } from './plan/observations.ts';
 import { View } from './plan/view.ts';
@@ -28,23 +28,17 @@ export interface Memory {
   failures: number;
   error?: string;
   refused?: Refusal;
-  /** The highest raft index of some passes, oldest first. Those of the last second, and one before. */
-  reached?: readonly { readonly index: number; readonly at: number }[];
 }
 
 /** The part that plan() sees. */
-export const recalled = ({ since, hash, done, failed, self, failures, error, refused, reached }: Memory): Recalled => ({
+export const recalled = ({ since, hash, done, failed, self, failures, error, refused }: Memory): Recalled => ({
   ...{ since, done, failed, self, failures },
   ...(hash && { hash }),
   ...(error !== undefined && { error }),
   ...(refused && { refused }),
-  ...(reached?.[0] && { reached: reached[0].index }),
 });
 
-type Recalled = Pick<
-  Observed,
-  'since' | 'hash' | 'done' | 'failed' | 'self' | 'failures' | 'error' | 'refused' | 'reached'
->;
+type Recalled = Pick<Observed, 'since' | 'hash' | 'done' | 'failed' | 'self' | 'failures' | 'error' | 'refused'>;
 
 export const emptyMemory = (holderSince: number): Memory => ({
   since: { healthy: {}, down: {}, evidence: {}, inSync: {}, jobFailed: {}, holder: holderSince },
@@ -147,6 +141,8 @@ async function within<T>(ms: number, what: Promise<T>): Promise<Known<T>> {
 export function remember(memory: Memory, observed: Observed, now: number, settings: Settings): Memory {
   const { record, jobs } = observed;
   if (!observed.cluster.known || !observed.cluster.v) return memory;
+  // Whoever takes over has held nothing so far, and has seen nothing of what is its own.
+  if (observed.cluster.v.followedBy !== undefined) return { ...emptyMemory(now), self: memory.self };
   const { blind, ...since } = memory.since;
   if (!record.known) return { ...memory, since: { ...since, blind: blind ?? now } };
   const view = new View(observed, now, settings);
@@ -188,7 +184,6 @@ export function remember(memory: Memory, observed: Observed, now: number, settin
       ...(!allVotersHealthy(view) && { unwell: since.unwell ?? now }),
       ...(failure && { failure: failure === memory.failure ? (since.failure ?? now) : now }),
     },
-    reached: reachedNow(memory.reached ?? [], leaderIndex(view), now),
     evidence,
     failure,
     op,
@@ -196,19 +191,6 @@ export function remember(memory: Memory, observed: Observed, now: number, settin
     failed: op === memory.op ? memory.failed : {},
     refused: memory.refused && now - memory.refused.at < settings.retryFailed ? memory.refused : undefined,
   };
-}
-
-const moment = 1000;
-
-function reachedNow(before: NonNullable<Memory['reached']>, index: number, at: number): NonNullable<Memory['reached']> {
-  const last = before.at(-1);
-  const all = last && at - last.at < moment / 4 ? before : [...before, { index, at }];
-  return all.slice(
-    Math.max(
-      0,
-      all.findLastIndex((each) => at - each.at >= moment),
-    ),
-  );
 }
 
 /** Keeps the times of facts that still hold; new facts get `now`. */
@@ -233,7 +215,7 @@ const unready = (view: View): number[] => podsOf(view).flatMap(({ ready, ordinal
 const inSync = (view: View): string[] =>
   learners(view)
     .map(({ id }) => id)
-    .filter((id) => isNear(view, id, view.s.promoteLag));
+    .filter((id) => lagOf(view, id) <= view.s.promoteLag);
 
 /** Evidence for a removal: the pod asks for a permit, or its gate refuses to go on. */
 function evidenceNow(view: View): Record<number, string> {

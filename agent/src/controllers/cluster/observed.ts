@@ -8,7 +8,7 @@ import type { MaintenanceKind, RecordDoc, RestoreSource } from '../../protocol/r
 /** Everything that plan() knows. The record is read first, then the cluster, then the rest, so nothing is older than the record. */
 export interface Observed {
   cluster: Known<Cluster | undefined>;
-  record: Known<{ doc: RecordDoc; rv: string } | undefined>;
+  record: Known<{ doc: RecordDoc; rv: string; isListOld?: true } | undefined>;
   statefulSet: Known<StatefulSet | undefined>;
   pods: Known<Pod[]>;
   claims: Known<Claim[]>;
@@ -28,8 +28,6 @@ export interface Observed {
   done: string[];
   /** Errors of the effects that failed under the present operation, by their keys. */
   failed: Record<string, string>;
-  /** The highest raft index that was seen about a second ago, or earlier. */
-  reached?: number;
   /** An eviction that was refused recently. */
   refused?: Refusal;
   /** Passes in a row that ended with an error. */
@@ -388,6 +386,8 @@ export interface RestoreRequest {
   expectedRevision?: number;
   safetyBackup: boolean;
   ignoreUnreachablePods: boolean;
+  /** Ids of snapshots that its spec or its status names. */
+  snapshots?: string[];
   /** Phase of its status. */
   phase?: string;
   /** It is being deleted. */

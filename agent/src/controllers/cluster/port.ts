@@ -36,7 +36,8 @@ export interface Port {
 }
 
 export interface RecordStore {
-  read(): Promise<{ doc: RecordDoc; rv: string } | undefined>;
+  /** `isListOld`: beside it, the list of what retention keeps is not that of now. The next write replaces it. */
+  read(): Promise<{ doc: RecordDoc; rv: string; isListOld?: true } | undefined>;
   /** Fails unless the stored version is basedOn (undefined: unless there is none). */
   write(doc: RecordDoc, basedOn?: string): Promise<void>;
   remove(basedOn: string): Promise<void>;

@@ -1,8 +1,8 @@
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import { known, Unreadable, unknown } from '../../protocol/known.ts';
 import { act } from './act.ts';
-import { emptyMemory, type Memory, recalled, remember } from './observe.ts';
-import { asking, idOf, now, status, World } from './observed.fixture.ts';
+import { emptyMemory, type Memory } from './observe.ts';
+import { asking, idOf, now, World } from './observed.fixture.ts';
 import type { Observed } from './observed.ts';
 import { NotNow, type Port } from './port.ts';
 import { pass } from './reconcile.ts';
@@ -381,18 +381,14 @@ test('the step of a defragmentation is reported before the call, which may take 
   expect(second.memory.done).toEqual([`defragment d ${idOf(2)}`]);
 });
 
-test('what the leader had about a second ago is remembered, however often a pass runs', () => {
-  const seen = (index: number) => {
-    const world = new World(3);
-    world.o.status[idOf(0)] = known(status({ raftIndex: index }));
-    return world.o;
+test('what was seen while another reconciler follows the cluster does not count after a takeover', async () => {
+  const world = new World(3);
+  const at = async (time: number, memory: Memory, followedBy: string | undefined) => {
+    world.resource({ followedBy });
+    return (await pass(portOf(world, []), time, settings, 'me', fresh, memory)).memory;
   };
-  let memory = emptyMemory(0);
-  const at = (now: number) => {
-    memory = remember(memory, seen(1000 + now), now, defaultSettings);
-    return recalled(memory).reached;
-  };
-  expect([at(0), at(10), at(500), at(990)]).toEqual([1000, 1000, 1000, 1000]);
-  expect([at(1100), at(1500), at(2100), at(17_000), at(17_010)]).toEqual([1000, 1500, 1990, 3100, 3100]);
-  expect(memory.reached!.length).toBeLessThan(8);
+  const watched = await at(now - 1000, await at(now - 60_000, emptyMemory(0), 'other'), 'other');
+  expect(watched.since).toMatchObject({ holder: now - 1000, healthy: {} });
+  const taken = await at(now, watched, undefined);
+  expect(taken.since).toMatchObject({ holder: now - 1000, healthy: { [idOf(0)]: now } });
 });

@@ -24,6 +24,7 @@ export interface Settings {
   stable: number;
   /** How long the same evidence must be observed before a removal. */
   evidence: number;
+  /** While much is written, statuses that are read at once differ by hundreds of entries. */
   healthyLag: number;
   promoteLag: number;
   promoteGap: number;
@@ -89,7 +90,7 @@ export const defaultSettings: Settings = {
   healthyLag: 5000,
   promoteLag: 1000,
   promoteGap: 2 * second,
-  restartLag: 100,
+  restartLag: 1000,
   learnerStuck: 15 * minute,
   quorumLost: minute,
   unreachable: minute,

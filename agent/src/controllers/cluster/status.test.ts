@@ -129,7 +129,7 @@ test('small changes of size and lag are no news, large ones are', () => {
   };
   const { appliedIndex } = (world.o.status['id-1'] as { v: { appliedIndex: number } }).v;
   expect(isSameStatus(before, change(0, appliedIndex - 50))).toBe(true);
-  expect(isSameStatus(before, change(0, appliedIndex - 500))).toBe(false);
+  expect(isSameStatus(before, change(0, appliedIndex - 1500))).toBe(false);
   expect(isSameStatus(before, change(4_000_000, appliedIndex))).toBe(false);
   expect(isSameStatus(undefined, before)).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { withoutUndefined } from '../../lib/without-undefined.ts';
 import type { ClusterStatus, ReportedCondition, ReportedMember } from '../../protocol/cluster-status.ts';
-import type { Condition, ConditionType } from '../../protocol/condition.ts';
+import { type Condition, type ConditionType, hinders } from '../../protocol/condition.ts';
 import type { Reason } from '../../protocol/reasons.ts';
 import { compareVersions, minorOf } from '../../protocol/versions.ts';
 import { podName } from './names.ts';
@@ -260,16 +260,12 @@ const telling: readonly Telling[] = [
   { type: 'Ready', status: 'False', phase: 'Waiting' },
 ];
 
-/** Effects of a planned restart are not a problem. */
-const isTrouble = ({ type, status, reason }: Condition): boolean =>
-  type === 'Degraded' && status === 'True' && reason !== 'Starting';
-
 function inOneWord(conditions: readonly Condition[]): Pick<ClusterStatus, 'phase' | 'reason' | 'message'> {
   const holds = (type: ConditionType) => conditions.some((each) => each.type === type && each.status === 'True');
   for (const { type, status, reasons, phase, yields, beside } of telling) {
     const found = conditions.find((each) => each.type === type && each.status === status);
     if (!found || (reasons && !reasons.includes(found.reason)) || (beside && !holds(beside))) continue;
-    const { reason, message } = (yields && conditions.find(isTrouble)) ?? found;
+    const { reason, message } = (yields && conditions.find(hinders)) ?? found;
     return { phase: phase ?? found.reason, reason, message };
   }
   return { phase: 'Unknown', reason: 'StateUnknown', message: 'nothing is known yet' };

@@ -20,15 +20,27 @@ type Report = Omit<AuthReport, 'seen'>;
 /** Remembers what etcd's authentication is, for the status of the EtcdCluster. */
 export class AuthNotes {
   #isWanted: boolean | undefined;
+  #wasOn: boolean;
   #seen: { readonly isEnabled: boolean; readonly hasUsers: boolean; readonly tick: number } | undefined;
   /** Names of users that were deleted while no other was left. */
   readonly #removed = new Set<string>();
   #report: Report | undefined;
   #text: string | undefined;
 
+  constructor({ status }: Pick<EtcdClusterObject, 'status'>) {
+    const last = status?.conditions?.find(({ type }) => type === 'AuthReady');
+    this.#wasOn = ['AuthenticationOn', 'OnlyRoot', 'AuthNotSwitchedOff'].includes(last?.reason ?? '');
+  }
+
+  /** Authentication was on when it was last seen as asked for, here or by an earlier process: if it is off, something else did that. */
+  get wasOn(): boolean {
+    return this.#wasOn;
+  }
+
   /** `isWanted`: what `spec.auth`, the EtcdUsers and etcd itself ask for. */
   saw({ facts: { isEnabled }, hasUsers }: Read, isWanted: boolean): void {
     this.#isWanted = isWanted;
+    if (isEnabled || !isWanted) this.#wasOn = isEnabled;
     this.#seen = { isEnabled, hasUsers, tick: performance.now() };
     if (hasUsers) this.#removed.clear();
   }

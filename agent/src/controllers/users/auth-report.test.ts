@@ -4,11 +4,13 @@ import type { EtcdClusterSpec } from '../../../../src/resource/types.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { Paths } from '../../kube/paths.ts';
 import { createLog } from '../../lib/log.ts';
+import { type Known, known, unknown } from '../../protocol/known.ts';
+import type { Reason } from '../../protocol/reasons.ts';
 import { recordOf } from '../../protocol/record.fixture.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { FakeApi } from '../cluster/kubernetes/fake-api.fixture.ts';
-import type { AuthReport } from '../cluster/observed.ts';
+import type { AuthReport, MemberStatus, Observed } from '../cluster/observed.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';
 import type { EtcdUserObject } from './object.ts';
 import { mark, pemOf, user } from './users.fixture.ts';
@@ -44,6 +46,8 @@ let users: Users;
 let isCurrent: boolean;
 let events: string[];
 let changes: number;
+let status: EtcdClusterObject['status'];
+let seen: Pick<Observed, 'members' | 'status'>;
 beforeEach(async () => {
   api = await FakeApi.listen();
   client = new ApiClient(api.access, 10_000);
@@ -55,6 +59,8 @@ beforeEach(async () => {
   events = [];
   logged.length = 0;
   changes = 0;
+  status = undefined;
+  seen = { members: known([]), status: {} };
 });
 afterEach(async () => {
   stop.abort();
@@ -71,7 +77,8 @@ function start(spec: Partial<EtcdClusterSpec>, names: readonly string[] = [], re
       spec: user(name).spec,
     });
   const full = { size: 3, version: '3.6.16', tls, ...spec };
-  const cluster = api.put(paths.of('etcdclusters', 'orders'), { spec: full }) as unknown as EtcdClusterObject;
+  const object = { spec: full, ...(status && { status }) };
+  const cluster = api.put(paths.of('etcdclusters', 'orders'), object) as unknown as EtcdClusterObject;
   users = new Users(cluster, {
     ...{ client, paths, name: 'orders', etcd, log, at: () => {} },
     emit: ({ reason, message }) => events.push(`${reason}: ${message}`),
@@ -83,7 +90,7 @@ function start(spec: Partial<EtcdClusterSpec>, names: readonly string[] = [], re
       changes++;
     },
   });
-  users.see({ record: { known: true, v: undefined }, members: { known: true, v: [] } });
+  users.see({ record: known(undefined), ...seen });
   running = users.run(stop.signal);
 }
 
@@ -145,6 +152,43 @@ test.each<[string, Partial<EtcdClusterSpec>, string[]]>([
   const upgraded = { size: 3, version: '3.6.16', tls, ...spec };
   users.follow(api.put(paths.of('etcdclusters', 'orders'), { spec: upgraded }) as unknown as EtcdClusterObject);
   await until((each) => each?.seen?.isEnabled && each.why === undefined);
+});
+
+describe('off although it is asked for: a member may not enforce permissions', () => {
+  const peerUrls = ['https://x:2380'];
+  const members = known(['0', '1'].map((each) => ({ id: each, name: `orders-${each}`, peerUrls, isLearner: false })));
+  const runs = (version: string): Known<MemberStatus> => known({ version } as MemberStatus);
+
+  test.each([
+    ['which is silent', unknown('no answer'), 'the version of member orders-1 is not known, and'],
+    ['of which nothing is known', undefined, 'the version of member orders-1 is not known, and'],
+    ['which is older than the rest', runs('3.6.11'), 'etcd 3.6.11 has known vulnerabilities'],
+  ])('%s', async (_, second, why) => {
+    seen = { members, status: { '0': runs('3.6.16'), ...(second && { '1': second }) } };
+    start({ auth: true });
+    const report = await until((each) => each?.why);
+    expect(report).toMatchObject({ seen: { isEnabled: false }, why: expect.stringContaining(why) });
+    // What the spec or the status says of the members does not matter, and nothing new is known without a quorum.
+    users.see({ record: known(undefined), members: unknown('no quorum'), status: {} });
+    await sleep(100);
+    expect(etcd.isEnabled).toBe(false);
+    users.see({ record: known(undefined), members, status: { '0': runs('3.6.16'), '1': runs('3.6.14') } });
+    await until((each) => each?.seen?.isEnabled && each.why === undefined);
+  });
+
+  test.each<[Reason, boolean]>([
+    ['AuthenticationOn', true],
+    ['AuthNotSwitchedOff', true],
+    ['AuthNotSwitchedOn', false],
+    ['AuthenticationOff', false],
+  ])('but what was on is switched on again: the last condition was %s', async (reason, isOn) => {
+    seen = { members, status: { '0': runs('3.6.11'), '1': runs('3.6.11') } };
+    etcd.users.set('root', new Set(['root']));
+    status = { conditions: [{ type: 'AuthReady', status: 'True', reason, message: '', lastTransitionTime: '' }] };
+    start({ auth: true });
+    await until((each) => each?.seen && (isOn ? each.seen.isEnabled : each.why));
+    expect(etcd.isEnabled).toBe(isOn);
+  });
 });
 
 test('off although it is asked for: etcd refuses the switch', async () => {

@@ -60,8 +60,14 @@ describe('a version of etcd that does not enforce permissions', () => {
     expect(etcd.settle({ users: [api], unsafe })).toContain(`UserGrantRole api ${mark('api')}`);
     expect(etcd.decide({ users: [api], unsafe }).verdicts.get('uid-api')).toEqual({ kind: 'done' });
     etcd.facts = { ...etcd.facts, isEnabled: false };
-    expect(etcd.settle({ users: [api], unsafe })).toEqual(['AuthEnable']);
+    expect(etcd.settle({ users: [api], unsafe, wasOn: true })).toEqual(['AuthEnable']);
     expect(etcd.settle({ auth: false, users: [api], unsafe })).toEqual(['AuthDisable']);
+  });
+
+  test('what was never on stays off, also where somebody has made root', () => {
+    const etcd = new ModelEtcd({ root: ['root'] });
+    expect(etcd.settle({ auth: true, unsafe })).toEqual([]);
+    expect(etcd.settle({ users: [api], unsafe })).toEqual([]);
   });
 });
 

@@ -24,8 +24,10 @@ export interface WantedAuth {
   readonly auth?: boolean | undefined;
   /** The minor version that runs. */
   readonly minor?: string | undefined;
-  /** Why the version that runs does not enforce permissions. */
+  /** Why a version that runs may not enforce permissions. */
   readonly unsafe?: string | undefined;
+  /** Authentication is known to have been on, and nothing here has switched it off. */
+  readonly wasOn?: boolean;
   /** All EtcdUsers of the cluster that are not being deleted. */
   readonly users: readonly EtcdUserObject[];
   /** By UID: the password of each that has `spec.passwordSecret`, or why it has none. Empty: it is still to be made, and no call needs it now. */
@@ -195,13 +197,11 @@ const leftAlone: ReadonlySet<UserReason> = new Set([
 ]);
 
 /**
- * Why authentication is not switched on: it would promise what this version of etcd does not keep. Where root is, it was on before,
- * and is better than none.
+ * Why authentication is not switched on: it would promise what this version of etcd does not keep. Where it was on before, it is
+ * better than none.
  */
-export const withheldSwitch = ({ isEnabled, users }: AuthFacts, { unsafe }: WantedAuth): string | undefined =>
-  unsafe === undefined || isEnabled || users.get(root)?.includes(root)
-    ? undefined
-    : `authentication is not switched on: ${unsafe}`;
+export const withheldSwitch = ({ isEnabled }: AuthFacts, { unsafe, wasOn }: WantedAuth): string | undefined =>
+  unsafe === undefined || isEnabled || wasOn ? undefined : `authentication is not switched on: ${unsafe}`;
 
 const hasPassword = ({ spec }: EtcdUserObject): boolean => spec.passwordSecret !== undefined;
 

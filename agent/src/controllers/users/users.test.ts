@@ -10,6 +10,7 @@ import type { UserCertificate } from '../certificates/decide.ts';
 import type { UserWish } from '../certificates/wanted.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { FakeApi, failure } from '../cluster/kubernetes/fake-api.fixture.ts';
+import type { MemberStatus } from '../cluster/observed.ts';
 import { FakeEtcd } from './fake-etcd.fixture.ts';
 import type { EtcdUserObject } from './object.ts';
 import { OrphanUsers } from './orphan-users.ts';
@@ -122,6 +123,7 @@ function see(...schemes: string[]): void {
         { ...member, peerUrls },
       ],
     },
+    status: { '1': { known: true, v: { version: '3.6.16' } as MemberStatus } },
   });
 }
 
@@ -267,7 +269,7 @@ describe('changes nothing, and says so', () => {
       expect(etcd.changes).toEqual([]);
       expect(users.report()?.seen).toMatchObject({ isEnabled: false });
       // Without a quorum nothing new is known.
-      users.see({ record: { known: false, why: 'x' }, members: { known: false, why: 'no quorum' } });
+      users.see({ record: { known: false, why: 'x' }, members: { known: false, why: 'no quorum' }, status: {} });
       await sleep(100);
       expect(etcd.changes).toEqual([]);
       see('https');

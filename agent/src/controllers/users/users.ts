@@ -85,10 +85,12 @@ export class Users {
   #hold: string | undefined;
   /** As last listed; undefined at first. */
   #members: readonly Member[] | undefined;
+  /** Why a member may not enforce permissions, as last seen. */
+  #unsafe: string | undefined;
   #halfWay: HalfWay | undefined = unasked;
   #last: Read | undefined;
   readonly #logins: Logins;
-  readonly #notes = new AuthNotes();
+  readonly #notes: AuthNotes;
   /** When etcd was last seen, on the monotonic clock; at first, the start. */
   #goodAt = performance.now();
   /** What etcd refused in the newest pass that changed something. */
@@ -105,6 +107,7 @@ export class Users {
     this.#cluster = cluster;
     this.#options = options;
     this.#problems = new LogOnce(log);
+    this.#notes = new AuthNotes(cluster);
     this.#logins = new Logins(options.settings.quorumLost);
     this.#records = new RecordConfigMap({ client, paths, cluster: name, owner: () => undefined });
   }
@@ -122,11 +125,13 @@ export class Users {
   }
 
   /** What a pass over the cluster has observed. */
-  see({ record, members }: Pick<Observed, 'record' | 'members'>): void {
+  see({ record, members, status }: Pick<Observed, 'record' | 'members' | 'status'>): void {
     const hold = record.known ? whyNot(record.v?.doc) : record.why;
     if (members.known) this.#members = members.v;
     const halfWay = record.known ? halfWayOf(record.v?.doc, this.#members) : this.#halfWay;
-    if (hold === this.#hold && halfWay === this.#halfWay) return;
+    const unsafe = members.known ? unsafeOf(members.v, status) : this.#unsafe;
+    if (hold === this.#hold && halfWay === this.#halfWay && unsafe === this.#unsafe) return;
+    this.#unsafe = unsafe;
     this.#hold = hold;
     this.#halfWay = halfWay;
     this.#wake.now();
@@ -297,11 +302,12 @@ export class Users {
   }
 
   #wanted(users: readonly EtcdUserObject[], passwords: Passwords['found'], record: RecordDoc | undefined): WantedAuth {
-    const { spec, status } = this.#cluster;
+    const { spec } = this.#cluster;
     const staying = users.filter((user) => !isGoing(user));
-    const unsafe = authorizationProblem(status?.minVersion ?? spec.version);
+    const unsafe = this.#unsafe ?? authorizationProblem(spec.version);
     const minor = record?.versions.current;
-    return { cluster: this.#options.name, auth: spec.auth, users: staying, passwords, minor, unsafe };
+    const { wasOn } = this.#notes;
+    return { cluster: this.#options.name, auth: spec.auth, users: staying, passwords, minor, unsafe, wasOn };
   }
 
   #passwords(users: readonly EtcdUserObject[], taken: ReadonlyMap<string, string>): Promise<Passwords> {
@@ -451,8 +457,18 @@ const ours = (
 ): EtcdUserObject[] | undefined => users?.filter((user) => user.spec.clusterName === metadata.name);
 
 /** The part of an EtcdCluster that matters here. */
-const wishOf = ({ spec, status, metadata }: EtcdClusterObject): string =>
-  JSON.stringify([spec.auth, spec.tls, spec.paused, spec.version, status?.minVersion, metadata.deletionTimestamp]);
+const wishOf = ({ spec, metadata }: EtcdClusterObject): string =>
+  JSON.stringify([spec.auth, spec.tls, spec.paused, spec.version, metadata.deletionTimestamp]);
+
+/** A member that is silent may run any version. */
+function unsafeOf(members: readonly Member[], status: Observed['status']): string | undefined {
+  const problems = members.flatMap(({ id, name }) => {
+    const found = status[id];
+    if (found?.known) return authorizationProblem(found.v.version) ?? [];
+    return `the version of member ${name || id} is not known, and an old one does not enforce permissions; restart the member, or replace it`;
+  });
+  return problems[0];
+}
 
 /** A member loses its http URL when every member has restarted, and until then one may accept http from clients. */
 function halfWayOf(record: RecordDoc | undefined, members: readonly Member[] | undefined): HalfWay | undefined {

@@ -1,35 +1,44 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessGone } from '../../lib/files/directories.ts';
-import { ifThere } from '../../lib/files/file-faults.ts';
+import { cannotRead } from '../../lib/files/file-faults.ts';
 import { walDirectory } from './wal.ts';
-
-const unknownUse = 'so it is not known whether a running etcd uses the data; check it';
 
 /**
  * Whether an etcd has this data directory open: then it holds locks on the database and on the newest WAL file. Always
  * false on other systems than Linux.
  */
 export async function isInUse(dataDir: string, wal = walDirectory(dataDir)): Promise<boolean> {
+  const member = join(dataDir, 'member');
+  const unknown = (path: string, what: string) => (error: unknown) => {
+    throw cannotRead(path, error, `so it is not known whether a running etcd uses the data; ${what}`);
+  };
+  const away = (path: string) => `if none does, move ${path} away, then run this command again`;
   const [locks, mounts] = await Promise.all(
     ['/proc/locks', '/proc/self/mountinfo'].map(
-      async (file) => (await ifThere(file, readFile(file, 'utf8'), unknownUse)) ?? '',
+      async (file) => (await unlessGone(readFile(file, 'utf8')).catch(unknown(file, 'check it'))) ?? '',
     ),
   );
   const locked = Array.from(locks!.matchAll(/ ([0-9a-f]+):([0-9a-f]+):(\d+) /g), ([, major, minor, inode]) => ({
     device: `${parseInt(major!, 16)}:${parseInt(minor!, 16)}`,
     inode: Number(inode),
   }));
-  const files = [
-    join(dataDir, 'member', 'snap', 'db'),
-    ...((await ifThere(wal, readdir(wal), unknownUse)) ?? []).map((name) => join(wal, name)),
-  ];
-  for (const file of files) {
-    const found = await ifThere(file, stat(file), unknownUse);
+  /** Undefined if there is no such file. */
+  const isLocked = async (file: string): Promise<boolean | undefined> => {
+    const found = await unlessGone(stat(file));
     const same = locked.filter(({ inode }) => inode === found?.ino);
-    if (same.length === 0) continue;
+    if (same.length === 0) return found && false;
     const device = deviceOf(await realpath(file).catch(() => file), mounts!);
-    if (device === undefined || same.some((lock) => lock.device === device)) return true;
+    return device === undefined || same.some((lock) => lock.device === device);
+  };
+  const database = join(member, 'snap', 'db');
+  const inDatabase = await isLocked(database).catch(unknown(database, away(member)));
+  if (inDatabase) return true;
+  try {
+    for (const name of (await unlessGone(readdir(wal))) ?? []) if (await isLocked(join(wal, name))) return true;
+  } catch (error) {
+    // A running etcd holds its database too.
+    if (inDatabase === undefined) unknown(wal, away(wal))(error);
   }
   return false;
 }

@@ -1,6 +1,6 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { unlessGone } from '../../lib/files/directories.ts';
+import { unlessMissing } from '../../lib/files/directories.ts';
 import { bytesOf, fieldsOf, hexId } from '../protobuf.ts';
 
 // Format of the write-ahead log in etcd 3.4 to 3.7: each frame is a little-endian length, whose highest byte holds the
@@ -19,7 +19,7 @@ export const walDirectory = (dataDir: string) => join(dataDir, 'member', 'wal');
 
 /** Returns the names of the log's files, oldest first. Empty if the member has never started. Throws if they cannot be listed. */
 export async function walFiles(directory: string): Promise<string[]> {
-  return ((await unlessGone(readdir(directory))) ?? []).filter((name) => name.endsWith('.wal')).sort();
+  return ((await unlessMissing(readdir(directory))) ?? []).filter((name) => name.endsWith('.wal')).sort();
 }
 
 /**

@@ -66,14 +66,20 @@ export interface FoundFile {
 /** Entries that the file system itself creates in a volume's root. Often only root may read them. */
 export const SYSTEM_ENTRIES = new Set(['lost+found', '.snapshot']);
 
-const GONE = new Set(['ENOENT', 'ENOTDIR']);
+const MISSING = new Set(['ENOENT']);
+const GONE = new Set([...MISSING, 'ENOTDIR']);
 
 /** Resolves to undefined instead of rejecting if the path does not exist. */
-export async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
+export const unlessGone = <T>(call: Promise<T>): Promise<T | undefined> => unless(GONE, call);
+
+/** The same where a file in the place of a directory is a fault: something is there, and not what is expected. */
+export const unlessMissing = <T>(call: Promise<T>): Promise<T | undefined> => unless(MISSING, call);
+
+async function unless<T>(codes: ReadonlySet<string>, call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
-    if (GONE.has(codeOf(error) ?? '')) return undefined;
+    if (codes.has(codeOf(error) ?? '')) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { AgentError, codeOf, ExitCode, messageOf } from '../errors.ts';
-import { unlessGone } from './directories.ts';
+import { unlessMissing } from './directories.ts';
 
 const uid = () => `uid ${process.getuid?.()}`;
 const mayNotRead = () => `${uid()} has no right to read it; change the owner or mode`;
@@ -42,7 +42,7 @@ export const cannotRead = (path: string, error: unknown, so: string): AgentError
 
 /** Resolves to undefined if nothing is at the path. What cannot be read may be there: then it throws, with `so`. */
 export const ifThere = <T>(path: string, call: Promise<T>, so: string): Promise<T | undefined> =>
-  unlessGone(call).catch((error) => {
+  unlessMissing(call).catch((error) => {
     throw cannotRead(path, error, so);
   });
 

@@ -142,7 +142,11 @@ function isSettled(world: World): boolean {
 function isIdle(world: World, effect: Effect): boolean {
   switch (effect.kind) {
     case 'WriteRecord':
-      return world.record !== undefined && substance(effect.doc) === substance(world.record.doc);
+      return (
+        world.record?.isListOld !== true &&
+        world.record !== undefined &&
+        substance(effect.doc) === substance(world.record.doc)
+      );
     case 'ScaleTo':
       return world.sts?.replicas === effect.replicas;
     case 'MemberUpdate':

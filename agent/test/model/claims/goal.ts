@@ -27,9 +27,7 @@ export function ending(world: World, planner: Planner): string | undefined {
   const isHeldByUsers = world.users && world.spec.tls === 'disabling' && !isTrue('Accepted');
   if (!missing && (lacksAcknowledgement(world) || isHeldByUsers))
     return isTrue('Ready') || isTrue('Accepted') ? `a request is refused, but ${reasons}` : undefined;
-  // In the model no time passes between two alarms.
-  const isCalled = isTrue('Stalled') && world.record?.doc.spaceCleared?.before === undefined;
-  if (!missing) return isTrue('Ready') && !isCalled ? undefined : `all is as wanted, but ${reasons} (${why})`;
+  if (!missing) return isTrue('Ready') && !isTrue('Stalled') ? undefined : `all is as wanted, but ${reasons} (${why})`;
   const alarmed = missing === 'NOSPACE' || missing === 'CORRUPT' || missing === PUT_BACK || missing === SPLIT;
   if (isTrue('Ready') && !alarmed) return `not as wanted, but Ready: ${missing}`;
   const cause = isDeleting ? excuseOfDeletion(world) : excuse(world);

@@ -32,6 +32,13 @@ export const tight =
   (from: Plot['from']) =>
   (planner: Planner): World => ({ ...from(planner), tight: true });
 
+export const withoutList =
+  (from: Plot['from']) =>
+  (planner: Planner): World => {
+    const world = from(planner);
+    return { ...world, record: { ...world.record!, isListOld: true } };
+  };
+
 /** A cluster on 3.6 that came from 3.5, so it is unknown which of its entries are of 3.5. */
 export const unsettled =
   (size: number, spec?: Start['spec']) =>

@@ -1,7 +1,14 @@
 import { changeTemplate, replaceRoots, resize, setVersion } from '../world/events.ts';
-import { after, edited, forgetful, of, type Plot } from './plot.ts';
+import { after, edited, forgetful, of, type Plot, withoutList } from './plot.ts';
 
 export const restarts: readonly Plot[] = [
+  {
+    name: 'roll of 1 with the record of an older release, without the list of what retention keeps',
+    from: withoutList(of({ size: 1 })),
+    budget: { edits: 1, faults: 1, late: 1 },
+    edits: [changeTemplate],
+    faults: ['podLost'],
+  },
   {
     name: 'roll of 3',
     from: of({ size: 3 }),

@@ -17,9 +17,7 @@ function* numbers(): Generator<number> {
 const facts = (observed: unknown): unknown =>
   JSON.parse(
     JSON.stringify(observed, (key, value) =>
-      ['why', 'since', 'date', 'hash', 'done', 'failed', 'self', 'refused', 'reached', 'fresh'].includes(key)
-        ? undefined
-        : value,
+      ['why', 'since', 'date', 'hash', 'done', 'failed', 'self', 'refused', 'fresh'].includes(key) ? undefined : value,
     ),
   );
 

@@ -18,7 +18,7 @@ export const NOW = 1_000_000_000;
 const QUOTA = 1000;
 
 /** A lag for which only a restart waits. */
-export const A_LITTLE = 500;
+export const A_LITTLE = 2000;
 
 export interface Sight {
   /** Every time in `since` has just begun: health, evidence, the lease. */

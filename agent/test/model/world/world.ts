@@ -38,7 +38,8 @@ export interface World {
   readonly spec?: Spec;
   /** The epoch in the status of the EtcdCluster, which outlives the record. */
   readonly statusEpoch?: number;
-  readonly record?: { readonly doc: RecordDoc; readonly rv: string };
+  /** The list beside it is never old once this release has written it: EtcdRestores do not change it here. */
+  readonly record?: { readonly doc: RecordDoc; readonly rv: string; readonly isListOld?: true };
   readonly sts?: StatefulSet;
   readonly pods: readonly (Pod | null)[];
   readonly claims: readonly (Claim | null)[];

@@ -1,13 +1,46 @@
 import type { EtcdClusterObject } from './cluster-object.ts';
 
-/** The Lease of another reconciler that keeps the status up to date. A time far in the future comes from another clock. */
-export function followedBy(
-  { status }: Pick<EtcdClusterObject, 'status'>,
-  ownLease: string | undefined,
-  heartbeat: number,
-): string | undefined {
-  const { reconciler, observedAt } = status ?? {};
-  if (ownLease === undefined || reconciler === undefined || reconciler.lease === ownLease) return undefined;
-  const age = Math.abs(Date.now() - Date.parse(observedAt ?? ''));
-  return age < 1.5 * heartbeat ? reconciler.lease : undefined;
+export interface FollowedByOptions {
+  /** Lease of this reconciler. */
+  readonly lease: string;
+  readonly heartbeat: number;
+  /** Whether nobody holds this Lease. False if that cannot be read. */
+  readonly isFree: (lease: string) => Promise<boolean>;
+}
+
+/** The Lease of another reconciler that has reported the status. It may follow the cluster. */
+export function reporterOf({ status }: Pick<EtcdClusterObject, 'status'>, ownLease: string): string | undefined {
+  const { lease } = status?.reconciler ?? {};
+  return lease === ownLease ? undefined : lease;
+}
+
+/**
+ * Finds out which clusters another reconciler follows: its Lease is held, and it writes the status again and again. Clocks of
+ * different machines are never compared.
+ */
+export class FollowedBy {
+  readonly #options: FollowedByOptions;
+  /** By the uid of a cluster: its last status of another reconciler, and when this process first saw it. */
+  readonly #seen = new Map<string, { readonly what: string; readonly at: number }>();
+
+  constructor(options: FollowedByOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the Lease of the other reconciler that follows the cluster, if there is one. */
+  async ask(cluster: EtcdClusterObject): Promise<string | undefined> {
+    const { lease, heartbeat, isFree } = this.#options;
+    const { uid } = cluster.metadata;
+    const other = reporterOf(cluster, lease);
+    if (other === undefined) {
+      this.#seen.delete(uid);
+      return undefined;
+    }
+    const what = `${other} ${cluster.status?.observedAt}`;
+    const before = this.#seen.get(uid);
+    const seen = before?.what === what ? before : { what, at: performance.now() };
+    this.#seen.set(uid, seen);
+    if (await isFree(other)) return undefined;
+    return performance.now() - seen.at < 1.5 * heartbeat ? other : undefined;
+  }
 }

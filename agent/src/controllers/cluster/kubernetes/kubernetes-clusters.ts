@@ -16,7 +16,6 @@ import type { Clusters } from '../port.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { clusterOf, type EtcdClusterObject, finalizer } from './cluster-object.ts';
 import { conditionEvents } from './condition-events.ts';
-import { followedBy } from './followed-by.ts';
 import { operationEvents } from './operation-events.ts';
 import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
 import { type RestoreProgress, withNotes } from './restore-progress.ts';
@@ -33,12 +32,8 @@ export interface ClustersOptions {
   /** Returns what is known of etcd's authentication. */
   readonly authentication?: () => AuthReport | undefined;
   readonly progress: RestoreProgress;
-  /** Lease of this reconciler. Undefined: there is no other. */
-  readonly lease?: string;
-  /** Whether nobody holds the Lease of another reconciler. */
-  readonly isFree?: (lease: string) => Promise<boolean>;
-  /** Called with the Lease of the other reconciler that follows the cluster, or undefined. */
-  readonly onFollowed?: (lease: string | undefined) => void;
+  /** Returns the Lease of the other reconciler that follows the cluster, if there is one. */
+  readonly followedBy?: (cluster: EtcdClusterObject) => Promise<string | undefined>;
 }
 
 /** The EtcdCluster and its EtcdRestores. Writes status and finalizer, but never a spec. */
@@ -47,9 +42,11 @@ export class KubernetesClusters implements Clusters {
   readonly #options: ClustersOptions;
   /** The cluster can no longer be read, so the known resourceVersion may be outdated. */
   #isStale = false;
+  /** No other reconciler follows the cluster. */
+  #isOurs = false;
 
   /** The EtcdRestores as last listed. */
-  #listed: readonly EtcdRestoreObject[] = [];
+  #listed: readonly EtcdRestoreObject[] | undefined;
 
   constructor(options: ClustersOptions) {
     this.#options = options;
@@ -66,11 +63,8 @@ export class KubernetesClusters implements Clusters {
     const { alsoTrust } = found.spec.tls ?? {};
     const trust = alsoTrust && this.#options.trust?.(alsoTrust);
     const authentication = this.#options.authentication?.();
-    const reporting = this.#followedBy(found);
-    // The same Deployment has another Lease when its selector changes.
-    const isOver = reporting !== undefined && (await this.#options.isFree?.(reporting));
-    const other = isOver ? undefined : reporting;
-    this.#options.onFollowed?.(other);
+    const other = await this.#options.followedBy?.(found);
+    this.#isOurs = other === undefined;
     const cluster = {
       ...(other !== undefined && { followedBy: other }),
       ...clusterOf(found, { ...(domain !== undefined && { domain }), reconcilerGoing: false }),
@@ -87,13 +81,13 @@ export class KubernetesClusters implements Clusters {
   async restores(): Promise<RestoreRequest[]> {
     const ours = await this.#context.cache.get('etcdrestores', () => this.#restores());
     this.#listed = ours;
-    const { cluster } = this.#context;
-    if (cluster && this.#followedBy(cluster) === undefined) this.#options.progress.report(ours);
+    if (this.#isOurs) this.#options.progress.report(ours);
     return ours.map(restoreOf);
   }
 
-  #followedBy(cluster: EtcdClusterObject): string | undefined {
-    return followedBy(cluster, this.#options.lease, this.#context.settings.heartbeat);
+  /** The EtcdRestores as last listed; undefined: not yet. */
+  get listed(): RestoreRequest[] | undefined {
+    return this.#listed?.map(restoreOf);
   }
 
   setFinalizer(basedOn: string): Promise<void> {
@@ -134,7 +128,7 @@ export class KubernetesClusters implements Clusters {
   async reportRestore({ name, uid, ...report }: Parameters<Clusters['reportRestore']>[0]): Promise<void> {
     const { client, paths } = this.#context;
     const isCompleted = report.phase === 'Completed';
-    const { metadata, status: before } = this.#listed.find(({ metadata }) => metadata.uid === uid) ?? {};
+    const { metadata, status: before } = this.#listed?.find(({ metadata }) => metadata.uid === uid) ?? {};
     const outcome = {
       ...report,
       ...(isCompleted && { message: withNotes(report.message, before) }),

@@ -34,11 +34,12 @@ export class KubernetesPort implements Port {
 
   constructor(options: PortOptions) {
     const { client, paths, name: cluster, settings, shutdown, backups, certificates, trust, authentication } = options;
-    const { lease, isFree, onFollowed } = options;
+    const { followedBy } = options;
     this.#cache = new ResponseCache(options.isWatched);
     const context = new ClusterContext({ ...options, cache: this.#cache });
     this.#context = context;
-    this.records = new RecordConfigMap({ client, paths, cluster, owner: () => ownerOf(context) });
+    const owner = () => ownerOf(context);
+    this.records = new RecordConfigMap({ client, paths, cluster, owner, restores: () => this.clusters.listed });
     const progress = new RestoreProgress(context, () => ({
       doc: this.records.last,
       served: this.jobs.served,
@@ -52,9 +53,7 @@ export class KubernetesPort implements Port {
       ...(certificates && { certificates }),
       ...(trust && { trust }),
       ...(authentication && { authentication }),
-      ...(lease !== undefined && { lease }),
-      ...(isFree && { isFree }),
-      ...(onFollowed && { onFollowed }),
+      ...(followedBy && { followedBy }),
     });
     this.workload = new KubernetesWorkload(context);
     this.jobs = new KubernetesJobs(context, () => this.workload.backupPorts());

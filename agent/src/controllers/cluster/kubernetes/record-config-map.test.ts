@@ -1,5 +1,6 @@
 import { ApiClient } from '../../../kube/api-client.ts';
 import { Paths } from '../../../kube/paths.ts';
+import type { Naming } from '../../../protocol/kept-snapshots.ts';
 import type { RecordDoc } from '../../../protocol/record.ts';
 import { FakeApi } from './fake-api.fixture.ts';
 import { RecordConfigMap } from './record-config-map.ts';
@@ -26,10 +27,12 @@ const owner = { apiVersion: 'v1', kind: 'EtcdCluster', name: 'orders', uid: '1' 
 let api: FakeApi;
 let client: ApiClient;
 let records: RecordConfigMap;
+let restores: Naming[] | undefined;
 beforeEach(async () => {
   api = await FakeApi.listen();
   client = new ApiClient(api.access, 60_000);
-  records = new RecordConfigMap({ client, paths, cluster: 'orders', owner: () => owner });
+  restores = [];
+  records = new RecordConfigMap({ client, paths, cluster: 'orders', owner: () => owner, restores: () => restores });
 });
 afterEach(async () => {
   client.close();
@@ -57,13 +60,53 @@ test('is changed only if it is as it was read, and keeps the fields of others', 
   expect((await records.read())?.doc.rev).toBe(2);
 });
 
-test('has what retention keeps beside it, for the pods of backups', async () => {
-  const restores = [
-    { id: 'monday', uid: 'u', specHash: 'h', at: '', snapshots: ['source', 'before'] },
-    { id: 'tuesday', uid: 'v', specHash: 'i', at: '' },
-  ];
-  await records.write({ ...doc, restores });
-  expect(api.object(path)).toMatchObject({ data: { 'kept-snapshots': 'source\nbefore\n' } });
+describe('the list of what retention keeps, for the pods of backups', () => {
+  const monday = { id: 'monday', uid: 'u', specHash: 'h', at: '', snapshots: ['source', 'before'] };
+  const tuesday = { id: 'tuesday', uid: 'v', specHash: 'i', at: '' };
+  const asked: Naming = { name: 'monday', uid: 'u', phase: 'Completed', snapshots: [] };
+  const isOld = async () => (await records.read())?.isListOld;
+  const list = () => api.object<{ data: Record<string, string> }>(path)!.data['kept-snapshots'];
+
+  test('is beside the record', async () => {
+    restores = [asked];
+    await records.write({ ...doc, restores: [monday, tuesday] });
+    expect(list()).toBe('source\nbefore\n');
+    expect(await isOld()).toBeUndefined();
+  });
+
+  test('follows the EtcdRestores, also one that was gone for a while', async () => {
+    restores = [asked];
+    await records.write({ ...doc, restores: [monday] });
+    const next = async () => {
+      const { doc: found, rv, isListOld } = (await records.read())!;
+      expect(isListOld).toBe(true);
+      await records.write(found, rv);
+      expect(await isOld()).toBeUndefined();
+    };
+    restores = [];
+    await next();
+    expect(list()).toBe('');
+    restores = [{ ...asked, uid: 'created again' }];
+    await next();
+    expect(list()).toBe('source\nbefore\n');
+    restores = undefined;
+    expect(await isOld()).toBeUndefined();
+  });
+
+  test('is made where an older release made none', async () => {
+    api.put(path, { data: { 'record.json': JSON.stringify({ ...doc, restores: [tuesday] }) } });
+    restores = [{ name: 'tuesday', uid: 'v', phase: 'Completed', snapshots: ['old'] }];
+    const { doc: found, rv, isListOld } = (await records.read())!;
+    expect(isListOld).toBe(true);
+    await records.write(found, rv);
+    expect(list()).toBe('old\n');
+  });
+
+  test('has only ids', async () => {
+    restores = [{ name: 'x', uid: 'x', snapshots: ['a b', 'a\nb', '', 'good'] }];
+    await records.write(doc);
+    expect(list()).toBe('good\n');
+  });
 });
 
 test('an unreadable record does not count as missing', async () => {

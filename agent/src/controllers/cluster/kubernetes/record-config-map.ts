@@ -3,7 +3,7 @@ import type { ApiClient } from '../../../kube/api-client.ts';
 import { unlessMissing } from '../../../kube/api-error.ts';
 import type { ConfigMap, OwnerReference } from '../../../kube/objects.ts';
 import type { Paths } from '../../../kube/paths.ts';
-import { keptSnapshots } from '../../../protocol/kept-snapshots.ts';
+import { keptSnapshots, type Naming } from '../../../protocol/kept-snapshots.ts';
 import { Unreadable } from '../../../protocol/known.ts';
 import type { RecordDoc } from '../../../protocol/record.ts';
 import { parseRecord } from '../../../protocol/record-schema.ts';
@@ -15,6 +15,8 @@ export interface RecordOptions {
   readonly cluster: string;
   /** Owner of a record that is deleted with its cluster. */
   readonly owner: () => OwnerReference | undefined;
+  /** The EtcdRestores of the cluster; undefined while they are unknown. */
+  readonly restores?: () => readonly Naming[] | undefined;
 }
 
 const key = 'record.json';
@@ -42,7 +44,7 @@ export class RecordConfigMap implements RecordStore {
     this.#last = undefined;
   }
 
-  async read(): Promise<{ doc: RecordDoc; rv: string } | undefined> {
+  async read(): ReturnType<RecordStore['read']> {
     const { client, paths } = this.#options;
     this.#configMap = await client.get<ConfigMap>(paths.of('configmaps', this.#name)).catch(unlessMissing);
     this.#last = undefined;
@@ -50,16 +52,26 @@ export class RecordConfigMap implements RecordStore {
     const answer = parseRecord(this.#configMap.data?.[key] ?? '');
     if (answer.kind === 'record') {
       this.#last = answer.doc;
-      return { doc: answer.doc, rv: this.#configMap.metadata.resourceVersion };
+      const isListOld = this.#listed !== this.#kept(answer.doc);
+      return { doc: answer.doc, rv: this.#configMap.metadata.resourceVersion, ...(isListOld && { isListOld }) };
     }
     throw new Unreadable(
       `ConfigMap ${this.#name}: ${answer.kind === 'refused' ? answer.reason : 'it does not contain a record'}`,
     );
   }
 
+  /** What retention keeps, for the pods of backups. */
+  #kept(doc: RecordDoc): string {
+    return keptSnapshots(doc, this.#options.restores?.(), this.#listed);
+  }
+
+  get #listed(): string | undefined {
+    return this.#configMap?.data?.[keptSnapshotsKey];
+  }
+
   async write(doc: RecordDoc, basedOn?: string): Promise<void> {
     const { client, paths, cluster, owner } = this.#options;
-    const data = { [key]: JSON.stringify(doc), [keptSnapshotsKey]: keptSnapshots(doc) };
+    const data = { [key]: JSON.stringify(doc), [keptSnapshotsKey]: this.#kept(doc) };
     const metadata = {
       name: this.#name,
       labels: {

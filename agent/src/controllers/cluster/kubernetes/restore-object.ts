@@ -25,6 +25,7 @@ export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): Restor
     ...(expectedRevision !== undefined && { expectedRevision }),
     safetyBackup: spec.safetyBackup ?? true,
     ignoreUnreachablePods: spec.ignoreUnreachablePods ?? false,
+    snapshots: [source.snapshotId, status?.snapshotId, status?.safetyBackupId].filter((id) => id !== undefined),
     ...(status?.phase && { phase: status.phase }),
     ...(metadata.deletionTimestamp && { deleting: true }),
   };

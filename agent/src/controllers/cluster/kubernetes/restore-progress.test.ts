@@ -243,6 +243,7 @@ test('Stalled, Degraded and a refused pod template are the problems that block a
   const image = condition('Accepted', 'False', 'TemplateMismatch', 'its image is 3.5.9');
   expect(of(silent)).toBe('pod 0: no answer');
   expect(of(condition('Degraded', 'True', 'Starting', 'a member starts'))).toBeUndefined();
+  expect(of(condition('Degraded', 'True', 'SpaceShort', 'the quota'))).toBeUndefined();
   expect(of(image)).toBe('its image is 3.5.9');
   expect(of(silent, image)).toBe('its image is 3.5.9; pod 0: no answer');
   expect(of(condition('Accepted', 'False', 'SizeRefused', 'size 4'))).toBeUndefined();

@@ -3,6 +3,7 @@ import { isStatus } from '../../../kube/api-error.ts';
 import type { EventOf } from '../../../kube/events.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
+import { hinders } from '../../../protocol/condition.ts';
 import { outcomeConditions } from '../../../protocol/outcome-conditions.ts';
 import { reasons } from '../../../protocol/reasons.ts';
 import type { RecordDoc, RestoreOp, RestoreStep } from '../../../protocol/record.ts';
@@ -240,9 +241,7 @@ const find = (status: Partial<ClusterStatus> | undefined, type: string, is: stri
 /** Summarizes the problems in the status of a cluster. */
 export function troubleOf(status: Partial<ClusterStatus> | undefined): string | undefined {
   const [template, idle] = [find(status, 'Accepted', 'False'), find(status, 'Progressing', 'False')];
-  const trouble = [find(status, 'Stalled', 'True'), find(status, 'Degraded', 'True')].find(
-    (each) => each && each.reason !== 'Starting',
-  );
+  const trouble = find(status, 'Stalled', 'True') ?? status?.conditions?.find(hinders);
   const all = [
     template?.reason === 'TemplateMismatch' ? template.message : undefined,
     idle?.reason === 'Paused' ? idle.message : undefined,

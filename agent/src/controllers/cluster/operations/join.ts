@@ -3,8 +3,8 @@ import {
   allVotersHealthy,
   canAdd,
   foreignMember,
-  isNear,
   isWanted,
+  lagOf,
   learners,
   memberAt,
   placed,
@@ -36,7 +36,7 @@ const addable = (v: View, { ordinal, volumeId }: AddLearnerOp): boolean =>
   mayJoin(v, ordinal);
 
 const inSync = (v: View, memberId: string): boolean =>
-  isNear(v, memberId, v.s.promoteLag) && lasts(v, v.o.since.inSync[memberId], v.s.promoteGap);
+  lagOf(v, memberId) <= v.s.promoteLag && lasts(v, v.o.since.inSync[memberId], v.s.promoteGap);
 
 /** The learner runs on the volume of its permit. */
 const runsThere = (v: View, { id, agent }: MemberView): boolean => {

@@ -1,6 +1,9 @@
 import { known, unknown } from '../../../protocol/known.ts';
+import type { RestoreOp } from '../../../protocol/record.ts';
+import { troubleOf } from '../kubernetes/restore-progress.ts';
 import { agent, idOf, now, status, World } from '../observed.fixture.ts';
 import { defaultSettings } from '../settings.ts';
+import { clusterStatus } from '../status.ts';
 
 const full = 2 * 2 ** 30;
 
@@ -9,6 +12,8 @@ const alarmed = (change = {}) => {
   for (const i of [0, 1, 2]) world.o.status[idOf(i)] = known(status({ dbSize: full, quota: full }));
   return world.set({ alarms: known([1, 2].map((i) => ({ memberId: idOf(i), type: 'NoSpace' as const }))) });
 };
+
+const iso = (time: number) => new Date(time).toISOString();
 
 const clearing = { id: 'op', kind: 'ClearNoSpace', done: [] as string[], holder: '', startedAt: '' } as const;
 
@@ -168,25 +173,101 @@ describe('the second time within minutes', () => {
     expect(world.commit().effect).toMatchObject({ kind: 'Compact' });
   });
 
-  test('it is full again: it is cleared again, and a person is called', () => {
-    const used = { dbSize: 0.86 * full, dbInUse: 0.85 * full, quota: full };
-    const at = (time: number) => new Date(time).toISOString();
+  test('it is full again: it is cleared again, as often as it comes', () => {
     const clear = (before: number) => {
-      const world = alarmed().doc({ spaceCleared: { at: at(before) } });
+      const world = alarmed().doc({ spaceCleared: { at: iso(before) } });
       expect(world.rule).toBe('ClearNoSpace');
       world.commit();
-      world.set({ alarms: known([]) }).commit();
-      for (const i of [0, 1, 2]) world.o.status[idOf(i)] = known(status(used));
-      return world;
+      return world.set({ alarms: known([]) }).commit();
     };
-    const soon = clear(now - 2 * 60_000);
-    expect(soon.record.spaceCleared).toEqual({ at: at(now), before: at(now - 2 * 60_000) });
-    expect(soon.reason('Stalled')).toBe('NoSpace');
-    expect(soon.message('Stalled')).toMatch(/1\.7 GiB of 2(\.0)? GiB.*Delete keys.*raise the quota/);
-    expect(soon.reason('Available')).toBe('Serving');
-    soon.o.date = now + 11 * 60_000;
-    expect(soon.reason('Stalled')).not.toBe('NoSpace');
-    expect(clear(now - 11 * 60_000).reason('Stalled')).not.toBe('NoSpace');
+    expect(clear(now - 2 * 60_000).record.spaceCleared).toEqual({ at: iso(now), before: iso(now - 2 * 60_000) });
+  });
+
+  test('a member that does not answer when the alarm is gone does not hide that it was cleared', () => {
+    const world = alarmed().op({ ...clearing, step: 'disarm', revision: 4000 });
+    world.set({ alarms: known([]) });
+    world.o.status[idOf(2)] = unknown('no answer');
+    expect(world.rule).toBe('ClearNoSpace.done');
+    expect(world.written?.spaceCleared).toBeDefined();
+  });
+});
+
+describe('the alarm came back within minutes, and was cleared again', () => {
+  const minute = 60_000;
+  const use = (world: World, dbInUse: number, quota: number | undefined) => {
+    for (const i of [0, 1, 2]) world.o.status[idOf(i)] = known(status({ dbSize: dbInUse, dbInUse, quota }));
+    return world;
+  };
+  const again = (before = now - 2 * minute, at = now - minute, world = new World(3)) =>
+    use(world.doc({ spaceCleared: { at: iso(at), before: iso(before) } }), 0.85 * full, full);
+  const state = (world: World) => {
+    const { conditions } = world.plan();
+    const { phase, reason } = clusterStatus(world.o, conditions, now, defaultSettings)!;
+    return `${phase} (${reason})`;
+  };
+
+  test('its values leave too little room: a person is called, and nothing is said to wait', () => {
+    const world = again();
+    expect(state(world)).toBe('Degraded (SpaceShort)');
+    expect(world.reason('Stalled')).toBe('NoActionRequired');
+    expect(world.message('Stalled')).not.toContain('NOSPACE');
+    expect(world.reason('Available')).toBe('Serving');
+    expect(world.message('Degraded')).toMatch(
+      /writes go on now.* 1\.7 GiB of 2(\.0)? GiB.*Delete keys.*each alarm.*raise the quota.*ends by itself.*85 %/,
+    );
+  });
+
+  test.each<[string, World]>([
+    ['keys were deleted', use(again(), 0.01 * full, full)],
+    ['the quota was raised', use(again(), 0.85 * full, 2 * full)],
+    ['how full it is, is unknown', use(again(), full, undefined)],
+    ['it was long ago', again(now - 13 * minute, now - 11 * minute)],
+    ['it came back later', again(now - 12 * minute, now - minute)],
+    ['the clock was set back after the first', again(now + 60 * minute, now)],
+    ['the clock was set back after the second', again(now + 59 * minute, now + 60 * minute)],
+  ])('%s: that ends the report', (_, world) => {
+    expect(state(world)).toBe('Ready (UpToDate)');
+    expect(world.plan().conditions.find(({ reason }) => reason === 'SpaceShort')).toBeUndefined();
+  });
+
+  test('while it is raised once more, the report stays, and says that writes are refused', () => {
+    const world = again().set({ alarms: known([{ memberId: idOf(1), type: 'NoSpace' }]) });
+    expect(world.reason('Degraded')).toBe('SpaceShort');
+    expect(world.message('Degraded')).toContain('writes are refused until');
+    expect(world.message('Degraded')).not.toContain('writes go on');
+    expect(world.reason('Available')).toBe('NoSpace');
+    const busy = world.op({ ...clearing, step: 'compact', revision: 4000 });
+    expect(state(busy)).toBe('ClearingNoSpace (ClearingNoSpace)');
+    expect(
+      again()
+        .set({ alarms: unknown('no answer') })
+        .reason('Degraded'),
+    ).not.toBe('SpaceShort');
+  });
+
+  test('what only a person can end is reported as that alone', () => {
+    const kept = again().set({ alarms: known([{ memberId: idOf(1), type: 'NoSpace' }]) });
+    const failure = { of: 'ClearNoSpace', reason: 'NoSpace', message: 'x', revision: 5000 };
+    expect(state(kept.doc({ failure }))).toBe('Stalled (NoSpace)');
+    expect(kept.reason('Degraded')).toBe('AllMembersHealthy');
+    const reported = again().spec({ onNoSpace: 'Report' });
+    expect(reported.reason('Degraded')).toBe('AllMembersHealthy');
+  });
+
+  test('an outage is reported instead', () => {
+    const world = again().noQuorum();
+    expect(state(world)).toBe('QuorumLost (MajorityDown)');
+    expect(world.plan().conditions.find(({ reason }) => reason === 'SpaceShort')).toBeUndefined();
+    expect(state(again().down(1))).toBe('Degraded (MemberDown)');
+  });
+
+  test('a restore that runs, and one that waits, are not said to be hindered by it', () => {
+    const args = { id: 'monday', uid: 'u', snapshotId: 's', safetyBackup: false };
+    const op = { id: 'op', kind: 'Restore', step: 'verify', holder: '', startedAt: '', args } as unknown as RestoreOp;
+    const world = again().op(op);
+    expect(state(world)).toBe('PreparingRestore (PreparingRestore)');
+    const reported = clusterStatus(world.o, world.plan().conditions, now, defaultSettings);
+    expect(troubleOf(reported)).toBeUndefined();
   });
 });
 

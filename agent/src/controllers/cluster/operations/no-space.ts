@@ -70,15 +70,18 @@ const newestRevision = (v: View): number => Math.max(0, ...voters(v).map(({ stat
 const failed = (v: View, message: string) =>
   write(v, { op: undefined, failure: { of: 'ClearNoSpace', reason: 'NoSpace', message, revision: newestRevision(v) } });
 
-const useOf = (member: MemberView | undefined): string =>
-  `${formatBytes(member?.status?.dbInUse ?? 0)} of ${formatBytes((member && quotaOf(member)) ?? 0)}`;
+/** Undefined: the use or the quota is unknown. */
+const useOf = (member: MemberView | undefined): string | undefined => {
+  const [inUse, quota] = [member?.status?.dbInUse, member && quotaOf(member)];
+  return inUse === undefined || quota === undefined ? undefined : `${formatBytes(inUse)} of ${formatBytes(quota)}`;
+};
 
 const remedy =
   'Delete keys, and space is freed within two minutes; or raise the quota, and writes go on once the members have restarted';
 
 const stillFull = (v: View) => {
   const full = voters(v).find((m) => hasRoom(m) === false);
-  if (full) return failed(v, `the current values alone use ${useOf(full)}. ${remedy}`);
+  if (full) return failed(v, `the current values alone use ${useOf(full) ?? 'too much of the quota'}. ${remedy}`);
   const unknown = voters(v).find((m) => hasRoom(m) === undefined);
   return failed(
     v,
@@ -86,15 +89,18 @@ const stillFull = (v: View) => {
   );
 };
 
-/** The alarm came back soon after it was cleared, a moment ago: it will again. It is cleared each time. */
+/** The alarm came back soon after it was cleared, a moment ago, and the data in use leave too little room: it will again. */
 export const spaceIsShort = (v: View): string | undefined => {
   const { at, before } = v.record.spaceCleared ?? {};
   if (before === undefined || !isSoon(v, before, Date.parse(at!)) || !isSoon(v, at!, v.date)) return undefined;
-  const [most] = [...voters(v)].sort((a, b) => (b.status?.dbInUse ?? 0) - (a.status?.dbInUse ?? 0));
-  return `the alarm NOSPACE came back within minutes and was cleared again; the data use ${useOf(most)}. ${remedy}`;
+  if (v.spec.onNoSpace === 'Report' || hasFailed(v) || !v.o.alarms.known || !isFull(v, surelyRoomy)) return undefined;
+  const use = useOf(voters(v).find((m) => canGetRoom(m) === false));
+  const writes = v.o.alarms.v.length > 0 ? 'writes are refused until no alarm is raised' : 'writes go on now';
+  return `the alarm NOSPACE came back within minutes of a clearing; ${writes}, but ${use} is in use, so the quota will soon be reached again. Delete keys (they count until their history is compacted, as the reconciler does at each alarm), or raise the quota. This ends by itself when less than ${surelyRoomy * 100} % is in use, or ten minutes after the last clearing`;
 };
 
-const isSoon = ({ s }: View, time: string, then: number): boolean => then - Date.parse(time) < s.noSpaceAgain;
+/** A time in the future comes from a clock that was set back. */
+const isSoon = ({ s }: View, time: string, then: number): boolean => Math.abs(then - Date.parse(time)) < s.noSpaceAgain;
 
 const cleared = (v: View): RecordDoc['spaceCleared'] => {
   const before = v.record.spaceCleared?.at;
@@ -127,6 +133,12 @@ export const clearNoSpaceSteps = [
     { when: { 'op ClearNoSpace': (v) => v.op('ClearNoSpace') !== undefined }, from: 'clearing space', to: 'running' },
     [
       rule({
+        name: 'ClearNoSpace.done',
+        does: 'WriteRecord',
+        requires: { 'no alarm is raised': (v) => v.o.alarms.known && alarms(v, 'NoSpace').length === 0 },
+        effect: (v) => write(v, { op: undefined, failure: undefined, spaceCleared: cleared(v) }),
+      }),
+      rule({
         name: 'ClearNoSpace.drop',
         does: 'WriteRecord',
         requires: {
@@ -134,12 +146,6 @@ export const clearNoSpaceSteps = [
             voters(v).some(({ id }) => !answers(v, id)) || !everyAgentAnswers(v),
         },
         effect: (v) => write(v, { op: undefined }),
-      }),
-      rule({
-        name: 'ClearNoSpace.done',
-        does: 'WriteRecord',
-        requires: { 'no alarm is raised': (v) => v.o.alarms.known && alarms(v, 'NoSpace').length === 0 },
-        effect: (v) => write(v, { op: undefined, failure: undefined, spaceCleared: cleared(v) }),
       }),
     ],
   ),

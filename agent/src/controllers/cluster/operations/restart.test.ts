@@ -1,4 +1,5 @@
 import { known, unknown } from '../../../protocol/known.ts';
+import { emptyMemory, recalled, remember } from '../observe.ts';
 import { agent, asking, idOf, now, status, World } from '../observed.fixture.ts';
 import { defaultSettings } from '../settings.ts';
 
@@ -35,15 +36,29 @@ describe('a new template', () => {
     expect(rolling().written?.op).toMatchObject({ kind: 'DeletePod', ordinal: 2, podUid: 'pod-2' });
   });
 
-  test('a lag in entries counts only for a member that has not applied what the leader had a moment ago', () => {
+  test.each([
+    [900, 'RestartPod'],
+    [1000, undefined],
+  ])('while a voter is %d entries behind', (lag, expected) => {
     const world = rolling();
-    world.o.status[idOf(0)] = known(status({ raftIndex: 90_000, appliedIndex: 90_000 }));
-    for (const i of [1, 2]) world.o.status[idOf(i)] = known(status({ raftIndex: 90_000, appliedIndex: 80_000 }));
-    expect(world.rule).not.toBe('RestartPod');
-    world.o.reached = 80_001;
-    expect(world.rule).not.toBe('RestartPod');
-    world.o.reached = 80_000;
-    expect(world.rule).toBe('RestartPod');
+    for (const i of [0, 1]) world.o.status[idOf(i)] = known(status({ raftIndex: 90_000, appliedIndex: 90_000 }));
+    world.o.status[idOf(2)] = known(status({ raftIndex: 90_000, appliedIndex: 90_000 - lag }));
+    expect(world.rule).toBe(expected);
+  });
+
+  test('a voter that is far behind is not near because it has what the leader had in the last pass', () => {
+    const world = rolling();
+    const write = (leader: number, other: number) => {
+      for (const i of [0, 2]) world.o.status[idOf(i)] = known(status({ raftIndex: leader, appliedIndex: leader }));
+      world.o.status[idOf(1)] = known(status({ raftIndex: other, appliedIndex: other }));
+    };
+    write(100_000, 100_000);
+    const memory = { ...emptyMemory(0), since: world.o.since };
+    const first = remember(memory, world.o, now, defaultSettings);
+    write(250_000, 100_001);
+    const second = remember(first, world.o, now + defaultSettings.steady, defaultSettings);
+    world.set(recalled(second));
+    expect(world.written?.op).toMatchObject({ ordinal: 1 });
   });
 
   test('a broken pod before them', () => {

@@ -1,6 +1,6 @@
 import { minorOf } from '../../../protocol/versions.ts';
 import type { Pod } from '../observed.ts';
-import { answers, isNear, isSeeded, learners, memberAt, quorumLostLong, safeRestart, voters } from '../plan/facts.ts';
+import { answers, isSeeded, lagOf, learners, memberAt, quorumLostLong, safeRestart, voters } from '../plan/facts.ts';
 import type { PlacedMember } from '../plan/member-view.ts';
 import { agentAt, lasts, podAt, podsOf, recorded, statefulSet, statusOf } from '../plan/observations.ts';
 import { implied, rule, steps } from '../plan/rule.ts';
@@ -89,7 +89,7 @@ const budgetHasRoom = (v: View, pod: Pod): boolean => {
   return all.every((ordinal) => ordinal === pod.ordinal || isReady(podAt(v, ordinal)));
 };
 
-const caughtUp = (v: View): boolean => voters(v).every(({ id }) => !answers(v, id) || isNear(v, id, v.s.restartLag));
+const caughtUp = (v: View): boolean => voters(v).every(({ id }) => !answers(v, id) || lagOf(v, id) < v.s.restartLag);
 
 export const restartSteps = [
   ...steps({ from: 'restarting', to: 'restarting' }, [

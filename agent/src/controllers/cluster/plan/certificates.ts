@@ -78,8 +78,8 @@ function outside({ cluster }: View, report: CertificateReport): Problem[] {
 }
 
 /**
- * Members that must be restarted: etcd reads its roots only when it starts. Unknown content proves nothing, so it is no
- * problem by itself, and ends none.
+ * Members that must be restarted: etcd reads its roots only when it starts. Unknown content
+ * proves nothing: it neither begins a problem nor ends one.
  */
 function unloaded(v: View): Problem[] {
   const { o, cluster } = v;

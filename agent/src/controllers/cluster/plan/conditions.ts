@@ -1,5 +1,12 @@
 import { bytesIn } from '../../../../../src/etcd/bytes.ts';
-import { type Condition, type ConditionType, conditionTypes, is, unknown } from '../../../protocol/condition.ts';
+import {
+  type Condition,
+  type ConditionType,
+  conditionTypes,
+  hinders,
+  is,
+  unknown,
+} from '../../../protocol/condition.ts';
 import { type Reason, reasons } from '../../../protocol/reasons.ts';
 import type { Op } from '../../../protocol/record.ts';
 import { atLeast } from '../../../protocol/versions.ts';
@@ -95,12 +102,11 @@ function automatic(v: View): Condition {
   const waits = record.known && record.v ? whyDeletionWaits(v) : undefined;
   if (waits) return is('Stalled', false, 'NoActionRequired', waits);
   const found = record.known && record.v ? degraded(v) : notRunning(v);
-  const isKept = found?.status === 'True' && found.reason !== 'Starting';
   return is(
     'Stalled',
     false,
     'NoActionRequired',
-    isKept ? `${reasons.NoActionRequired}; ${found.message}` : reasons.NoActionRequired,
+    found && hinders(found) ? `${reasons.NoActionRequired}; ${found.message}` : reasons.NoActionRequired,
   );
 }
 

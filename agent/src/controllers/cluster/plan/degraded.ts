@@ -8,6 +8,7 @@ import type { Pod } from '../observed.ts';
 import { isGoing } from '../operations/deletion.ts';
 import { quorumReason } from '../operations/holds.ts';
 import { restoreOp } from '../operations/jobs.ts';
+import { spaceIsShort } from '../operations/no-space.ts';
 import { beforeFence } from '../operations/restore/operation.ts';
 import {
   answers,
@@ -40,7 +41,7 @@ export function degraded(v: View): Condition {
   if (!quorumServes(v)) return isQuorumLost(v) ? withoutQuorum(v) : quorumUnknown(v, 'Degraded');
   if (!v.o.pods.known) return unknown('Degraded', 'StateUnknown', `pods could not be listed: ${v.o.pods.why}`);
   const wrong = lostVolume(v) ?? down(v) ?? stuckLearner(v) ?? notRunning(v) ?? silent(v) ?? unready(v) ?? full(v);
-  return wrong ?? joining(v) ?? well();
+  return wrong ?? short(v) ?? joining(v) ?? well();
 }
 
 const well = (): Condition => is('Degraded', false, 'AllMembersHealthy');
@@ -222,6 +223,11 @@ function full(v: View): Condition | undefined {
   return (
     found && is('Degraded', true, 'DiskPressure', `pod ${podName(v.cluster, found.ordinal)}: ${reasons.DiskPressure}`)
   );
+}
+
+function short(v: View): Condition | undefined {
+  const message = spaceIsShort(v);
+  return message === undefined ? undefined : is('Degraded', true, 'SpaceShort', message);
 }
 
 function joining(v: View): Condition | undefined {

@@ -48,17 +48,6 @@ export const lagOf = (v: View, memberId: string): number => {
   return status ? leaderIndex(v) - status.appliedIndex : Number.POSITIVE_INFINITY;
 };
 
-/**
- * At most so many entries behind, or it has applied what the leader had a moment ago: while much is written, members whose statuses
- * are read one after the other differ by more.
- */
-export const isNear = (v: View, memberId: string, entries: number): boolean => {
-  const applied = statusOf(v, memberId)?.appliedIndex;
-  return (
-    lagOf(v, memberId) <= entries || (v.o.reached !== undefined && applied !== undefined && applied >= v.o.reached)
-  );
-};
-
 /** Answers as a member of this cluster, with a leader and a small lag. */
 export const answers = (v: View, memberId: string): boolean => {
   const status = statusOf(v, memberId);
@@ -66,7 +55,7 @@ export const answers = (v: View, memberId: string): boolean => {
     status !== undefined &&
     status.clusterId === v.record.clusterId &&
     status.leader !== '' &&
-    isNear(v, memberId, v.s.healthyLag)
+    lagOf(v, memberId) < v.s.healthyLag
   );
 };
 

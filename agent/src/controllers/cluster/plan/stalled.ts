@@ -1,10 +1,10 @@
+import { hinders } from '../../../protocol/condition.ts';
 import { type Reason, reasons } from '../../../protocol/reasons.ts';
 import { minorOf } from '../../../protocol/versions.ts';
 import { isRefusal } from '../etcd/connections.ts';
 import { podName } from '../names.ts';
 import { waitsForRestore } from '../operations/deletion.ts';
 import { givesUp, ownJob, restoreOp, stuckJob } from '../operations/jobs.ts';
-import { spaceIsShort } from '../operations/no-space.ts';
 import { outdated } from '../operations/restart.ts';
 import { at, beforeFence, blocked, isAbandoned, isUnreachable, noRoom } from '../operations/restore/operation.ts';
 import { degraded } from './degraded.ts';
@@ -127,8 +127,8 @@ function deletionBehindRestore(v: View): Stalled | undefined {
 function restoreKept(v: View): Stalled | undefined {
   if (v.o.statefulSet.known && !v.o.statefulSet.v) return because('RestoreBlocked', 'there is no StatefulSet');
   if (templateDiffers(v)) return because('RestoreBlocked', reasons.TemplateMismatch);
-  const { status, reason, message } = degraded(v);
-  return status === 'True' && reason !== 'Starting' ? because('RestoreBlocked', message) : undefined;
+  const found = degraded(v);
+  return hinders(found) ? because('RestoreBlocked', found.message) : undefined;
 }
 
 /** Old pods that do not answer may still run on a node that is cut off. A pod that ends within its grace period is not reported. */
@@ -199,6 +199,5 @@ function failureStalled(v: View): Stalled | undefined {
   if (of.startsWith('Restore roll:') && podsOf(v).some((pod) => outdated(v, pod)))
     return because('EphemeralSingle', message);
   if (of === `Recover recovery:${v.spec.recovery?.id}`) return because('BackupFailed', message);
-  const short = spaceIsShort(v);
-  return short === undefined ? undefined : because('NoSpace', short);
+  return undefined;
 }

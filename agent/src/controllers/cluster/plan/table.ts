@@ -45,7 +45,7 @@ import {
   restartUnstarted,
 } from '../operations/restart.ts';
 import { recover, skipRecovery } from '../operations/restore/recovery.ts';
-import { releaseSnapshots, reportRestore, restoreCluster, restoreOrigin } from '../operations/restore/request.ts';
+import { keepSnapshots, reportRestore, restoreCluster, restoreOrigin } from '../operations/restore/request.ts';
 import { rollSingle } from '../operations/restore/roll.ts';
 import { restoreSteps } from '../operations/restore/steps.ts';
 import {
@@ -81,6 +81,7 @@ const bookkeeping: readonly AnyRule[] = [
   issuePermit,
   raiseReplicas,
   annotateEpoch,
+  keepSnapshots,
   restartUnstarted,
 ];
 
@@ -165,7 +166,6 @@ export const rules: readonly AnyRule[] = [
   rollSingle,
   growPods,
   pruneJobs,
-  releaseSnapshots,
 
   // Requested once, and only while nothing else is to be done.
   ...moveLeader,

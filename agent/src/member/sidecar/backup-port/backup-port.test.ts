@@ -9,10 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { type Certificates, createCertificates, type KeyPair } from '../../../../test/harness/certificates.ts';
+import { FakeEtcd, reply } from '../../../../test/support/fake-tls-etcd.ts';
 import { frame } from '../../../etcd/grpc.ts';
 import { encodeBytes, encodeInt, fieldsOf, text } from '../../../etcd/protobuf.ts';
 import { BackupPort } from './backup-port.ts';
-import { FakeEtcd, reply } from './fake-etcd.fixture.ts';
 import type { Limits } from './limits.ts';
 
 const lines: string[] = [];

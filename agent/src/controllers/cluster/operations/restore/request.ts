@@ -1,4 +1,4 @@
-import type { FencedRestore, RestoreArgs } from '../../../../protocol/record.ts';
+import type { RestoreArgs } from '../../../../protocol/record.ts';
 import { isOrigin, originId } from '../../../../protocol/restore-id.ts';
 import type { Effect } from '../../effect.ts';
 import type { RestoreRequest } from '../../observed.ts';
@@ -254,18 +254,11 @@ export const reportRestore = rule<RestoreRequest>({
   effect: report,
 });
 
-export const releaseSnapshots = rule<FencedRestore>({
-  name: 'ReleaseSnapshots',
+export const keepSnapshots = rule({
+  name: 'KeepSnapshots',
   does: 'WriteRecord',
-  from: 'running',
-  to: 'running',
-  each: (v) => v.record.restores.filter(({ snapshots }) => snapshots !== undefined),
-  when: { 'its EtcdRestore is gone': (v, { id }) => !allRequests(v).some(({ name }) => name === id) },
-  requires: { 'the EtcdRestores are known': (v) => v.o.restores.known },
-  effect: (v, { id }) =>
-    write(v, {
-      restores: v.record.restores.map(({ snapshots, ...rest }) =>
-        rest.id === id || snapshots === undefined ? rest : { ...rest, snapshots },
-      ),
-    }),
+  when: {
+    'the list of what retention keeps is not that of now': (v) => v.o.record.known && v.o.record.v?.isListOld === true,
+  },
+  effect: (v) => write(v, {}),
 });

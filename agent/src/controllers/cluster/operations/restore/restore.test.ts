@@ -363,24 +363,43 @@ describe('in place', () => {
       ...world.record.op!,
       args: { ...restoreArgs(world), verified: { ...verifiedBy, id: 'source' } },
     } as Op;
-    expect(keptSnapshots(world.record)).toBe('source\n');
+    expect(keptSnapshots(world.record, [])).toBe('source\n');
     world.set({ jobs: known([restoreJob, safetyJob]) }).commit();
-    expect(keptSnapshots(world.record)).toBe('source\ns\n');
+    expect(keptSnapshots(world.record, [])).toBe('source\ns\n');
     const { restores } = world.commit().record;
     expect(restores).toMatchObject([{ id: 'monday', snapshots: ['source', 's'] }]);
-    const after = new World(3);
-    after.record.restores = restores;
-    after.set({ restores: known([request({ uid: 'created again', phase: 'Completed' })]) });
-    expect(after.rule).not.toBe('ReleaseSnapshots');
-    after.set({ restores: unknown('no answer') });
-    expect(after.rule).not.toBe('ReleaseSnapshots');
-    after.set({ restores: known([]) });
-    expect(after.rule).toBe('ReleaseSnapshots');
-    expect(keptSnapshots(after.record)).toBe('source\ns\n');
-    after.commit();
-    expect(keptSnapshots(after.record)).toBe('');
-    expect(after.record.restores).toMatchObject([{ id: 'monday' }]);
-    expect(after.rule).not.toBe('ReleaseSnapshots');
+    const after = { ...new World(3).record, restores };
+    const again = request({ uid: 'created again', phase: 'Completed' });
+    const waits = request({ name: 'tuesday', snapshots: ['another'] });
+    expect(keptSnapshots(after, [again])).toBe('source\ns\n');
+    // As while it is replaced, or comes back from a backup.
+    expect(keptSnapshots(after, [])).toBe('');
+    expect(keptSnapshots(after, [again, waits])).toBe('source\ns\nanother\n');
+    expect(keptSnapshots(after, [{ ...waits, phase: 'Failed' }])).toBe('');
+    expect(keptSnapshots(after, undefined, 'before\n')).toBe('before\n');
+  });
+
+  test('retention keeps what an older release restored, which the status of the EtcdRestore names', () => {
+    const restores = [{ id: 'monday', uid: 'restore-uid', specHash: 'hash', at: '' }];
+    const older = { ...new World(3).record, restores };
+    const named = request({ phase: 'Completed', snapshots: ['source', 's'] });
+    expect(keptSnapshots(older, [named])).toBe('source\ns\n');
+    expect(keptSnapshots(older, [{ ...named, uid: 'created again' }])).toBe('');
+  });
+
+  test('retention keeps what is to be verified', () => {
+    const world = verified();
+    const args = { ...restoreArgs(world), source: { snapshotId: 'named' }, verified: undefined };
+    world.op({ ...world.record.op!, step: 'verify', args } as Op);
+    expect(keptSnapshots(world.record, undefined)).toBe('named\n');
+  });
+
+  test('the list of what retention keeps is written when it is old', () => {
+    const world = new World(3).doc({});
+    expect(world.rule).toBeUndefined();
+    world.set({ record: known({ doc: world.record, rv: 'rv-10', isListOld: true }) });
+    expect(world.rule).toBe('KeepSnapshots');
+    expect(world.written).toEqual({ ...world.record, rev: world.record.rev + 1 });
   });
 
   test('fence: not when the Job serves another snapshot by now', () => {

@@ -8,8 +8,8 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Certificates } from '../../../../test/harness/certificates.ts';
-import { frame } from '../../../etcd/grpc.ts';
+import { frame } from '../../src/etcd/grpc.ts';
+import type { Certificates } from '../harness/certificates.ts';
 
 export interface Asked {
   readonly stream: ServerHttp2Stream;
