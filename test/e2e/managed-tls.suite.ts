@@ -186,13 +186,17 @@ slowTest('an authority is replaced as the guide says', async () => {
   await play.converges('an authority replaced', 3, async () => {
     await play.namespace.kubectl(['annotate', 'secret', 'orders-peer-ca', 'cdk8s-etcd.dev/new-authority=yes']);
     for (const name of ['orders-peer-ca', 'orders-peer-tls'])
-      await play.namespace.kubectl(['patch', 'secret', name, '--type=json', '-p', '[{"op":"remove","path":"/data"}]']);
+      await play.namespace.kubectl(['patch', 'secret', name, '--type=merge', '-p', '{"data":null}']);
     await play.namespace.until('the Secrets are filled', aLook, async () => {
       const now = await dataOf('orders-peer-tls');
-      return now && (await condition()).status === 'True' ? now : undefined;
+      // It is not True before the members have restarted.
+      return now && (await condition()).reason === 'RootNotLoaded' ? now : undefined;
     });
     const labels = 'app.kubernetes.io/instance=orders,app.kubernetes.io/component=member';
     await play.namespace.kubectl(['delete', 'pod', '-l', labels]);
+    await play.namespace.until('all have loaded the new root', 300, async () =>
+      (await condition()).status === 'True' ? true : undefined,
+    );
   });
   expect((await dataOf('orders-peer-tls'))['ca.crt']).not.toBe(before);
 });

@@ -42,6 +42,15 @@ test('two etcds that no restore connects are named below the table, in the words
   expect((await run('list', '--cluster-id=a1')).text).not.toContain('no restore connects');
 });
 
+test('KEPT BY has the snapshots of --keep-file', async () => {
+  await put(18, 'a1');
+  await put(19, 'a1');
+  const file = join(place, 'kept');
+  await writeFile(file, 'etcd-snapshot-20261118-020000-00000a\n');
+  const { text } = await run('list', '--retention=last=1', `--keep-file=${file}`);
+  expect(text).toMatch(/^etcd-snapshot-20261118-020000-00000a .* in the list of --keep-file$/m);
+});
+
 test('one etcd, or one that was restored from the other, has no such line', async () => {
   await put(18, 'a1');
   await put(19, 'b2', ['a1']);

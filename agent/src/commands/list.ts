@@ -42,6 +42,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
           ...owner,
           cluster: lineOf(entries, owner, { clusterId }),
           force: true,
+          keep: await context.settings.keep(),
         })
       : [];
     const keptBy = new Map(decisions.map(({ id, action, reasons }) => [id, action === 'keep' ? reasons : []]));

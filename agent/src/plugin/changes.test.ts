@@ -152,6 +152,17 @@ describe('backup', () => {
     expect(await running).toMatchObject({ exit: 6, out: 'b1: Failed (StoreRefused): no such bucket\n' });
   });
 
+  test('the seconds before a reconciler sees it are no warning', async () => {
+    const running = plugin.run('backup --as b1');
+    await end({ phase: 'Pending', reason: 'NotSeen', message: 'no reconciler has reported a status yet' });
+    // Two looks.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await end({ phase: 'Failed', reason: 'StoreRefused', message: 'no such bucket', ...times });
+    const { err } = await running;
+    expect(err).toContain('b1: waiting for the reconciler');
+    expect(err).not.toContain('no reconciler');
+  });
+
   test('Ctrl-C leaves it running, and says so', async () => {
     const stop = new AbortController();
     const running = plugin.run('backup --as b1', { signal: stop.signal });

@@ -11,6 +11,9 @@ import { ageOf, plain } from './text.ts';
 /** Milliseconds between two looks. */
 const interval = 1_000;
 
+/** Milliseconds that a reconciler may take to see a new object. */
+const unseen = 10_000;
+
 /** How far something is. EtcdBackups and EtcdRestores have it as their status. */
 export interface Progress {
   readonly phase?: string;
@@ -42,9 +45,12 @@ export async function follow<T extends KubeObject>({
       return { object, ...(await progress(object)) };
     });
     if (seen) {
-      const { object, phase = 'Pending', reason = '', message = '' } = seen;
-      const text = plain(`${object.metadata.name}: ${phase}${reason ? ` (${reason})` : ''}`);
+      const { object, phase = 'Pending', reason = '' } = seen;
       const elapsed = performance.now() - started;
+      const isNew = (!seen.reason || reason === 'NotSeen') && phase === 'Pending' && elapsed < unseen;
+      const message = isNew ? '' : (seen.message ?? '');
+      const state = isNew ? 'waiting for the reconciler' : `${phase}${reason ? ` (${reason})` : ''}`;
+      const text = plain(`${object.metadata.name}: ${state}`);
       const done = share?.(object, elapsed);
       terminal.draw([text, done !== undefined && bar(done, 16), formatAge(elapsed)].filter(Boolean).join(' '));
       const ended = isOver({ status: { phase } });

@@ -77,6 +77,25 @@ describe('users and certs', () => {
   });
 });
 
+describe('certs of a cluster whose certificates the reconciler issues', () => {
+  const managed = { clientAuthority: 'orders-client-ca', serverSecret: 'orders-server-tls' };
+
+  test('a Secret that is missing is called that, and a certificate of a lost authority has no renewal', async () => {
+    const certificates = [{ secret: 'orders-client-ca', notAfter: '2036-01-02T00:00:00Z' }];
+    plugin.putCluster('orders', { certificates }, { tls: { managed } });
+    plugin.api.put(paths.of('etcdusers', 'api'), {
+      spec: { clusterName: 'orders', userName: 'api', certificateSecret: 'orders-user-api' },
+      status: { certificate: { notAfter: '2036-01-02T00:00:00Z', renewAt: '2035-12-02T00:00:00Z' } },
+    });
+    const { out } = await plugin.run('certs');
+    expect(out).toMatch(
+      /Missing: orders-client-ca,\s+orders-server-tls,[^:]*orders-user-api[^:]*:\s+apply\s+the\s+manifests/,
+    );
+    expect(out).not.toContain('cert-manager');
+    expect(out).toMatch(/orders-user-api +2036-01-02 +\d+ days +never +NO/);
+  });
+});
+
 describe('a status that is not current', () => {
   test('certs and users say so, and certs of a cluster with TLS does not deny it', async () => {
     plugin.putCluster('orders', { observedAt: ago(90_000) }, { tls: {} });

@@ -150,6 +150,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
         '--retention <rules>',
         'also show which of these rules would keep each snapshot, for example last=3,daily=7; nothing is deleted',
       ),
+      keepOption,
       timeoutOption,
     ],
   );

@@ -69,8 +69,13 @@ export function podState(job: JobObject, pods: readonly PodObject[], events?: re
     return { reason: 'Retrying', message: `Job ${name}: attempt ${tried.length} failed: ${error}` };
   const running = live?.status?.containerStatuses?.[0]?.state?.running;
   if (live && running) return { reason: 'Running', message: `Job ${name}: pod ${live.metadata.name} is running` };
+  const done = pods.find((pod) => pod.status?.phase === 'Succeeded' || isTerminated(pod));
+  if (done) return { reason: 'Running', message: `Job ${name}: pod ${done.metadata.name} has ended; the Job not yet` };
   return { reason: 'Starting', message: `Job ${name}: the pod has not started` };
 }
+
+const isTerminated = ({ status }: PodObject): boolean =>
+  status?.containerStatuses?.[0]?.state?.terminated !== undefined && status.phase === 'Running';
 
 function waiting(pod: PodObject, events: readonly EventObject[] | undefined): PodState | undefined {
   const found = podProblem(pod, events);

@@ -185,7 +185,19 @@ describe('between two passes, which may be minutes apart', () => {
     const certificates = start(glancing);
     await until(isGood(certificates));
     api.delete(pathOf(clientCa));
-    expect(await problem(certificates, 'AuthorityLost')).toContain(`Secret ${clientCa} does not exist`);
+    expect(await problem(certificates, 'AuthorityLost')).toMatch(
+      /^Secret orders-client-ca does not exist, .*: apply the manifests .*writes the authority back; do not restart it/,
+    );
+    applied(clientCa);
+    await until(isGood(certificates));
+    expect(events.map(({ reason }) => reason)).toContain('AuthorityWrittenBack');
+  });
+
+  test('a reconciler that has started since does not promise to write it back', async () => {
+    applied(...names);
+    await until(isGood(start()));
+    api.delete(pathOf(clientCa));
+    expect(await problem(start(glancing), 'AuthorityLost')).toMatch(/: this reconciler does not know .* from a backup/);
   });
 
   test('a Secret that is emptied is filled', async () => {

@@ -284,7 +284,7 @@ export class Certificates {
       const now = Date.now();
       const { clockAhead = 0 } = this.#options.client;
       const facts = withoutMistaken(factsOf(secrets, had), wanted);
-      const kept = this.#kept.see(facts, secrets, had);
+      const kept = this.#kept.see(facts, secrets, had, wanted.authorities);
       const decision = decide(facts, wanted, now, {
         ...{ failed: new Set(failed.keys()), clockAhead, members: this.#reports(), provenLists: this.#proven },
         kept: new Set(Object.keys(kept) as AuthorityName[]),

@@ -272,7 +272,7 @@ describe('an authority whose Secret is empty', () => {
       expect(await settled(secrets)).toEqual([]);
       expect(secrets.reasons).toEqual(['AuthorityLost', 'AuthorityLost']);
       expect(secrets.decide().problems[0]!.message).toBe(
-        'Secret orders-peer-ca is empty, but held the root abcdef, which running members may still trust: bring Secret orders-peer-ca back from a backup; or, to start anew, run kubectl annotate secret orders-peer-ca cdk8s-etcd.dev/new-authority=yes, which stops the cluster until all members have restarted',
+        'Secret orders-peer-ca is empty, but held the root abcdef, which running members may still trust: bring Secret orders-peer-ca back from a backup (kubectl replace -f); or, to start anew, follow "Replace an authority" in docs/clusters/tls.md in its order: run kubectl annotate secret orders-peer-ca cdk8s-etcd.dev/new-authority=yes, wait until all are filled, and delete the pods of all members at once, which stops the cluster until they run again',
       );
       // For any state of the leaves.
       expect(secrets.put('peer', known(undefined)).reasons).toContain('AuthorityLost');
@@ -293,7 +293,7 @@ describe('an authority whose Secret is empty', () => {
       secrets.empty('peers').annotate('peers', { 'cdk8s-etcd.dev/new-authority': 'yes' });
       expect(await settled(secrets)).toEqual([]);
       expect(secrets.decide().problems[0]!.message).toContain(
-        'run kubectl annotate secret orders-peer-ca cdk8s-etcd.dev/new-authority=yes and empty orders-peer-tls too',
+        'run kubectl annotate secret orders-peer-ca cdk8s-etcd.dev/new-authority=yes, empty orders-peer-tls, wait',
       );
     });
 

@@ -214,7 +214,7 @@ function judgeAuthority(rotation: Rotation, { provenLists: proven = new Set(), k
   if (found.kind === 'unread') return { unread: { secret, why: found.why } };
   if (found.kind === 'missing') {
     const { own } = heldBy(of, facts, wanted);
-    return { problem: own.length > 0 ? gone(secret, own) : missing(secret) };
+    return { problem: own.length > 0 ? gone(secret, own, kept?.has(of) ?? false) : missing(secret) };
   }
   if (found.kind === 'typed') return { problem: typed(secret, found.type) };
   if (found.kind === 'empty') return judgeEmpty(of, found, facts, wanted, kept?.has(of));
@@ -291,8 +291,13 @@ function judgeEmpty(
   const { leaves, own, ofUsers } = heldBy(of, facts, wanted);
   const restoration: Write = { make: 'restoration', of, secret, why: 'something else had emptied it' };
   const isLost = own.length > 0 || (lostRoot !== undefined && !isAskedFor);
+  if (isKept)
+    return {
+      write: restoration,
+      problem: { reason: 'AuthorityLost', message: `Secret ${secret} is empty: ${writesBack}` },
+    };
   const message = own.length > 0 ? lost(secret, own, ofUsers) : emptied(secret, lostRoot ?? '');
-  if (isKept || isLost) return { ...(isKept && { write: restoration }), problem: { reason: 'AuthorityLost', message } };
+  if (isLost) return { problem: { reason: 'AuthorityLost', message } };
   if (leaves.some((name) => facts[name]!.kind !== 'empty')) return {};
   const write = { make: 'authority' as const, of, secret, why: 'it was empty' };
   return { write, problem: issuing(write) };
@@ -311,20 +316,31 @@ function heldBy(of: AuthorityName, facts: Facts, wanted: Wanted) {
 }
 
 const lost = (secret: string, own: readonly string[], ofUsers: readonly string[]): string =>
-  `Secret ${secret} is empty, but its authority signed what Secret ${own.join(' and Secret ')} holds: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)} and empty ${[...own, ...ofUsers].join(' and ')} too, which ${stops}`;
+  `Secret ${secret} is empty, but ${signed(own)}: ${fromBackup(secret)}; or, ${anew(secret, [...own, ...ofUsers])}`;
 
 /** An empty Secret, which the manifests would make, could not be created from a backup any more. */
-const gone = (secret: string, own: readonly string[]): Problem => ({
+const gone = (secret: string, own: readonly string[], isKept: boolean): Problem => ({
   reason: 'AuthorityLost',
-  message: `Secret ${secret} does not exist, but its authority signed what Secret ${own.join(' and Secret ')} holds: create it from a backup (kubectl create -f) before you apply the manifests again; without a backup, apply them, and the next message says how to start anew`,
+  message: `Secret ${secret} does not exist, but ${signed(own)}: ${
+    isKept
+      ? `apply the manifests of the cluster again, and ${writesBack}`
+      : 'this reconciler does not know the authority: create the Secret from a backup (kubectl create -f) before you apply the manifests again; without a backup, apply them, and the next message says how to start anew'
+  }`,
 });
 
 const emptied = (secret: string, root: string): string =>
-  `Secret ${secret} is empty, but held the root ${shortId(root)}, which running members may still trust: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)}, which ${stops}`;
+  `Secret ${secret} is empty, but held the root ${shortId(root)}, which running members may still trust: ${fromBackup(secret)}; or, ${anew(secret, [])}`;
 
-const askFor = (secret: string): string => `run kubectl annotate secret ${secret} ${newAuthority}=yes`;
+const signed = (own: readonly string[]): string =>
+  `its authority signed what Secret ${own.join(' and Secret ')} ${own.length === 1 ? 'holds' : 'hold'}`;
 
-const stops = 'stops the cluster until all members have restarted';
+const writesBack =
+  'this reconciler writes the authority back; do not restart it before, because a new one does not know it';
+
+const fromBackup = (secret: string): string => `bring Secret ${secret} back from a backup (kubectl replace -f)`;
+
+const anew = (secret: string, leaves: readonly string[]): string =>
+  `to start anew, follow "Replace an authority" in docs/clusters/tls.md in its order: run kubectl annotate secret ${secret} ${newAuthority}=yes${leaves.length > 0 ? `, empty ${leaves.join(' and ')}` : ''}, wait until all are filled, and delete the pods of all members at once, which stops the cluster until they run again`;
 
 function rootProblem(secret: string, { root, rootKey, next }: WholeAuthority, now: number): Problem | undefined {
   if (rootKey !== undefined && !next) return invalid(secret, `${rootKey}, so its root signs nothing`).problem;

@@ -1,7 +1,7 @@
 import type { Secret } from '../../kube/objects.ts';
 import type { Facts, WholeAuthority } from './facts.ts';
 import { type KnownAuthorities, newAuthority, type Secrets } from './read.ts';
-import { type AuthorityName, authorityNames } from './wanted.ts';
+import { type AuthorityName, authorityNames, type Wanted } from './wanted.ts';
 
 /** Data of authorities, keys included. */
 export type KeptData = Readonly<Partial<Record<AuthorityName, Secret['data']>>>;
@@ -20,19 +20,28 @@ export class KeptAuthorities {
   /** By the name of its Secret. */
   readonly #kept = new Map<string, Kept>();
 
-  /** Returns what can be written back. None of which the cluster is known to have had another root since. */
-  see(facts: Facts, secrets: Secrets, had: KnownAuthorities): KeptData {
-    const found = authorityNames.map((name) => [name, this.#seeOne(facts[name], secrets[name], had[name]?.root)]);
+  /**
+   * Returns what can be written back, as soon as its Secret exists. None of which the cluster is known to have had another
+   * root since.
+   */
+  see(facts: Facts, secrets: Secrets, had: KnownAuthorities, names: Wanted['authorities']): KeptData {
+    const found = authorityNames.map((of) => {
+      this.#seeOne(facts[of], secrets[of]);
+      return [of, secrets[of].known ? this.#keptOf(names[of], had[of]?.root) : undefined] as const;
+    });
     return Object.fromEntries(found.filter(([, data]) => data !== undefined));
   }
 
-  #seeOne(found: Facts[AuthorityName], secret: Secrets[AuthorityName], root: string | undefined): Secret['data'] {
-    if (!secret.known || !secret.v) return undefined;
+  #seeOne(found: Facts[AuthorityName], secret: Secrets[AuthorityName]): void {
+    if (!secret.known || !secret.v) return;
     const { metadata, data } = secret.v;
     // Whoever asks for another authority must not get this one again, even if a tool takes the annotation away.
     if (metadata.annotations?.[newAuthority] !== undefined) this.#kept.delete(metadata.name);
     else if (isSound(found)) this.#kept.set(metadata.name, { root: found.root.id, data });
-    const kept = this.#kept.get(metadata.name);
+  }
+
+  #keptOf(name: string, root: string | undefined): Secret['data'] {
+    const kept = this.#kept.get(name);
     return root === undefined || kept?.root.startsWith(root) ? kept?.data : undefined;
   }
 }

@@ -314,5 +314,5 @@ test('a Secret of the cluster is refused', () => {
 test('what is to be emptied for a new authority has the Secrets of users in it', async () => {
   const secrets = await filled();
   const [problem] = secrets.empty('clients').decide().problems;
-  expect(problem?.message).toMatch(/to start anew, .* and empty .*orders-user-api and orders-user-web too/);
+  expect(problem?.message).toMatch(/to start anew, .*, empty .*orders-user-api and orders-user-web, wait/);
 });

@@ -14,7 +14,7 @@ export async function act(effect: Effect, port: Port): Promise<Omit<HashResult, 
     case 'DeleteRecord':
       return nothing(records.remove(effect.basedOn));
     case 'ScaleTo':
-      return nothing(workload.scale(effect.replicas, effect.basedOn));
+      return nothing(workload.scale(effect.replicas, effect.basedOn, effect.setBackFrom));
     case 'AnnotateEpoch':
       return nothing(workload.annotateEpoch(effect.epoch, effect.basedOn));
     case 'AnnotateRoots':

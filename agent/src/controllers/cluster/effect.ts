@@ -10,7 +10,8 @@ export type Effect =
   /** Without `basedOn` it creates the record, and fails if one exists. */
   | { kind: 'WriteRecord'; doc: RecordDoc; basedOn?: string }
   | { kind: 'DeleteRecord'; basedOn: string }
-  | { kind: 'ScaleTo'; replicas: number; basedOn: string }
+  /** `setBackFrom`: something else has lowered the number to this one. */
+  | { kind: 'ScaleTo'; replicas: number; basedOn: string; setBackFrom?: number | undefined }
   /** Annotates the pod template. */
   | { kind: 'AnnotateEpoch'; epoch: number; basedOn: string }
   /** Annotates the pod template, so that its pods are restarted. */

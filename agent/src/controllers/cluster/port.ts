@@ -59,7 +59,8 @@ export interface Workload {
   pods(): Promise<Pod[]>;
   claims(): Promise<Claim[]>;
   agent(pod: Pod): Promise<AgentStatus>;
-  scale(replicas: number, basedOn: string): Promise<void>;
+  /** `setBackFrom`: the number to which something else has lowered it, which an Event says. */
+  scale(replicas: number, basedOn: string, setBackFrom?: number): Promise<void>;
   annotateEpoch(epoch: number, basedOn: string): Promise<void>;
   annotateRoots(roots: string, basedOn: string): Promise<void>;
   annotateClaim(claim: {

@@ -115,14 +115,14 @@ test('the members of another cluster at our addresses are not ours', async () =>
 test('a read that hangs is unknown, and stops nothing but what needs it', async () => {
   const world = new World(3).sts({ replicas: 1 });
   const { calls } = await passes(world, [now], undefined, { hangs: true });
-  expect(calls).toEqual([['scale', 3, 'sts-rv']]);
+  expect(calls).toEqual([['scale', 3, 'sts-rv', 1]]);
 });
 
 test.each([
   {
     there: 'it is still to be done',
     world: new World(3).sts({ replicas: 1, rv: 'newer' }),
-    does: [['scale', 3, 'newer']],
+    does: [['scale', 3, 'newer', 1]],
   },
   { there: 'it is done already', world: new World(3), does: [] },
 ])('nothing is done on what was kept since an earlier look: $there', async ({ world, does }) => {
@@ -333,7 +333,7 @@ test('nothing is decided before the domain of the member names is known', async 
   // The StatefulSet, which is read at the same time, contains the domain.
   port.clusters.cluster = () => Promise.resolve(asked++ === 0 ? nameless : world.cluster);
   await pass(port, now, settings, 'me', fresh, emptyMemory(0));
-  expect(calls).toEqual([['scale', 3, 'sts-rv']]);
+  expect(calls).toEqual([['scale', 3, 'sts-rv', 1]]);
 });
 
 test('a clearing that was dropped is not remembered as one that cleared', async () => {

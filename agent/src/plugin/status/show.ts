@@ -87,7 +87,7 @@ function oldnessWithLease(view: StatusView, now: number): string {
 function membersTable(members: readonly MemberView[], terminal: Terminal): string {
   const rows = members.map((member) => [
     member.pod,
-    member.role ?? '?',
+    roleOf(member),
     member.version ?? '?',
     member.dbSize === undefined ? '?' : formatBytes(member.dbSize),
     String(member.lag ?? '?'),
@@ -105,11 +105,14 @@ function membersTable(members: readonly MemberView[], terminal: Terminal): strin
   return [terminal.color(cut(header, terminal.width), 'dim'), ...colored].join('\n');
 }
 
+/** Who does not answer leads nobody, but nobody knows whether it follows. */
+const roleOf = ({ role, version }: MemberView): string => (role === 'Follower' && !version ? '?' : (role ?? '?'));
+
 const stateOf = ({ terminating, healthy, reason = 'not healthy' }: MemberView): string =>
   terminating ? 'Terminating' : healthy ? 'healthy' : reason;
 
 const volume = ({ volumeSize = '?', volumeUse }: MemberView): string =>
-  volumeUse === undefined ? volumeSize : `${volumeSize} ${volumeUse}%`;
+  volumeUse === undefined ? volumeSize : `${volumeSize}, ${volumeUse}% used`;
 
 function operation({ operation: op, lastOperation: last, waitingFor, current }: StatusView, now: number): string[] {
   const waits = waitingFor ? [waitFor(waitingFor, now)] : [];

@@ -47,19 +47,28 @@ export const certs: Verb = {
               ),
             ]
           : []),
-        ...(rows.some(({ notAfter }) => !notAfter)
-          ? [
-              wrap(
-                '?: the reconciler does not issue it, and reports no date. Its issuer knows it, such as kubectl get certificates of cert-manager.',
-                terminal.width,
-              ),
-            ]
-          : []),
+        ...notes(rows, isManaged(cluster)).map((note) => wrap(note, terminal.width)),
       ].join('\n\n'),
     );
     return exit;
   },
 };
+
+const isManaged = ({ spec }: ClusterObject): boolean => managedOf(spec) !== undefined;
+
+function managedOf({ tls }: ClusterObject['spec']): { readonly clientAuthority?: string } | undefined {
+  return (tls as { managed?: { clientAuthority?: string } } | undefined)?.managed;
+}
+
+function notes(rows: readonly Certificate[], managed: boolean): string[] {
+  const missing = rows.filter(({ exists }) => exists === false).map(({ secret }) => secret);
+  const isDateless = rows.some(({ notAfter, exists }) => !notAfter && exists !== false);
+  const dateless = managed
+    ? '?: the reconciler has not reported a date yet.'
+    : '?: the reconciler does not issue it, and reports no date. Its issuer knows it, such as kubectl get certificates of cert-manager.';
+  const how = managed ? 'apply the manifests of the cluster and of its users again' : 'its issuer has to write it';
+  return [...(missing.length > 0 ? [`Missing: ${missing.join(', ')}: ${how}`] : []), ...(isDateless ? [dateless] : [])];
+}
 
 interface Certificate {
   readonly secret: string;
@@ -78,9 +87,18 @@ async function certificates(session: Session, { metadata, spec, status = {} }: C
   ]);
   const issued = status.certificates ?? [];
   const named = secretsOf(spec.tls ?? {}).filter((secret) => !issued.some((each) => each.secret === secret));
+  const authority = issued.find((each) => each.secret === managedOf(spec)?.clientAuthority);
+  // An authority that is lost renews nothing, whatever was planned before.
+  const isLost = authority !== undefined && authority.renewAt === undefined;
   const ofUsers = (users?.items ?? []).flatMap((user) =>
     user.spec.clusterName === metadata.name && user.spec.certificateSecret
-      ? [{ secret: user.spec.certificateSecret, ...user.status?.certificate }]
+      ? [
+          {
+            secret: user.spec.certificateSecret,
+            ...user.status?.certificate,
+            ...(isLost ? { renewAt: undefined } : {}),
+          },
+        ]
       : [],
   );
   const exists = (secret: string) => secrets?.items.some((each) => each.metadata.name === secret);

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApiClient } from '../../../kube/api-client.ts';
 import { Troubles } from '../../../kube/event-reader.ts';
+import type { StatefulSetObject } from '../../../kube/objects.ts';
 import { Paths } from '../../../kube/paths.ts';
 import { ClientTls } from '../../client-tls.ts';
 import { agent } from '../observed.fixture.ts';
@@ -54,6 +55,21 @@ test('the template names the roots to load, and reads back', async () => {
   });
   expect(await workload.statefulSet()).toMatchObject({ roots: 'aa-bb', minEpoch: 0 });
   await expect(workload.annotateRoots('cc-dd', rv)).rejects.toThrow(/409|conflict|modified/i);
+});
+
+test.each([
+  [undefined, 'Normal Scaled: Scaled the StatefulSet to 3 pods'],
+  [
+    1,
+    'Warning PodsSetBack: Something else changed the number of pods of the StatefulSet from 3 to 1; it was set back to 3',
+  ],
+])('an Event says why the number of pods was changed: set back from %p', async (setBackFrom, said) => {
+  const set = paths.of('statefulsets', 'orders');
+  api.put(set, { metadata: { name: 'orders' }, spec: { replicas: 1 } });
+  const events: string[] = [];
+  cluster.emitEvent = (type, reason, message) => void events.push(`${type} ${reason}: ${message}`);
+  await workload.scale(3, (await client.get<StatefulSetObject>(set)).metadata.resourceVersion, setBackFrom);
+  expect(events).toEqual([said]);
 });
 
 test('an agent of another pod answers at the address: both pods are named', async () => {

@@ -127,10 +127,15 @@ export class KubernetesWorkload implements Workload {
     return status;
   }
 
-  async scale(replicas: number, basedOn: string): Promise<void> {
+  async scale(replicas: number, basedOn: string, setBackFrom?: number): Promise<void> {
     const { client, paths, name } = this.#context;
     const body = { metadata: { resourceVersion: basedOn }, spec: { replicas } };
     await client.merge(paths.of('statefulsets', name, 'scale'), body);
+    if (setBackFrom !== undefined) {
+      const change = `from ${replicas} to ${setBackFrom}`;
+      const message = `Something else changed the number of pods of the StatefulSet ${change}; it was set back to ${replicas}`;
+      return this.#context.emitEvent('Warning', 'PodsSetBack', message);
+    }
     this.#context.emitEvent(
       'Normal',
       'Scaled',

@@ -52,6 +52,7 @@ describe('replicas that another client changed', () => {
       kind: 'ScaleTo',
       replicas: 3,
       basedOn: 'sts-rv',
+      setBackFrom: 1,
     });
   });
 

@@ -67,7 +67,11 @@ export const raiseReplicas = rule({
     'a member has no pod': (v) => pods(v) < replicasNeeded(v),
   },
   requires: { 'the image has the version that the template names': imageFits },
-  effect: (v) => ({ kind: 'ScaleTo', replicas: replicasNeeded(v), basedOn: statefulSet(v)!.rv }),
+  effect: (v) => ({
+    ...{ kind: 'ScaleTo', replicas: replicasNeeded(v), basedOn: statefulSet(v)!.rv },
+    // A member had a pod.
+    setBackFrom: isSeeded(v) ? pods(v) : undefined,
+  }),
 });
 
 export const annotateEpoch = rule({

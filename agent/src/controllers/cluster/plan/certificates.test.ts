@@ -118,7 +118,7 @@ describe('a member that trusts another root than its files hold', () => {
   test('must be restarted, which is reported before problems of the Secrets', () => {
     const made = roots({ onDisk: 'b', loaded: 'a' });
     const message = 'member c-1 still trusts the root a for other members, but its ca.crt holds b; restart it';
-    expect(said(made)).toBe(`False RootNotLoaded: ${message}`);
+    expect(said(made)).toMatch(new RegExp(`^False RootNotLoaded: ${message}; it is not known which root member c-0`));
     const stale = { onDisk: 'b', loaded: 'a' };
     expect(said(roots({ onDisk: 'a', loaded: 'a' }, stale))).toContain('the root a for clients, but');
     const all = roots(stale).resource({ certificates: { ...good, problems: [problem('CannotWrite', 'no room')] } });
@@ -142,6 +142,49 @@ describe('a member that trusts another root than its files hold', () => {
     for (const root of [{ onDisk: 'a', loaded: 'a' }, { onDisk: 'a' }, { loaded: 'a' }, {}])
       expect(conditionOf(roots(root))?.status).toBe('True');
     expect(conditionOf(roots({ onDisk: 'b', loaded: 'a' }).agent(1, undefined))?.status).toBe('True');
+  });
+
+  describe('after an authority was replaced', () => {
+    const tlsSecrets = { peer: 'peer-tls', server: 'server-tls' };
+    const replaced = (loaded: (TrustedRoot | undefined)[], last?: string): World => {
+      const made = new World(3);
+      const certificates = { ...good, certificates: [{ ...seen('server-tls'), root: 'new' }] };
+      const conditions = last ? [{ type: 'CertificatesReady', status: 'False', reason: last, message: '' }] : [];
+      const { spec, status } = made.cluster;
+      made.resource({
+        certificates,
+        spec: { ...spec, tls: true, tlsSecrets },
+        status: { ...status, conditions } as typeof status,
+      });
+      for (const [i, client] of loaded.entries())
+        made.agent(i, client && agent(i, { roots: { peer: { onDisk: 'p', loaded: 'p' }, client } }));
+      return made;
+    };
+    const old = { onDisk: 'old', loaded: 'old' };
+
+    test('every member that has not loaded its root is named, also before its files are there', () => {
+      const found = said(replaced([{ onDisk: 'new', loaded: 'old' }, old, { onDisk: 'new', loaded: 'new' }]));
+      expect(found).toBe(
+        'False RootNotLoaded: member c-0 still trusts the root old for clients, but its ca.crt holds new; restart it; member c-1 still trusts the root old for clients, but Secret server-tls holds new; restart it',
+      );
+      expect(said(replaced([old, undefined, {}]))).toMatch(
+        /^False RootNotLoaded: member c-0 .*; it is not known which root member c-1 trusts.*; it is not known which root member c-2/,
+      );
+    });
+
+    test('until all members are known to have loaded it', () => {
+      const good = { onDisk: 'new', loaded: 'new' };
+      expect(conditionOf(replaced([good, good, undefined], 'RootNotLoaded'))).toMatchObject({
+        reason: 'RootNotLoaded',
+        message:
+          'it is not known which root member c-2 trusts for other members and for clients: its agent does not report it',
+      });
+      expect(
+        conditionOf(replaced([good, good, { onDisk: 'new+old', loaded: 'new+old' }], 'RootNotLoaded'))?.status,
+      ).toBe('True');
+      // Nothing says that there ever was another root.
+      expect(conditionOf(replaced([good, good, undefined], 'Issuing'))?.status).toBe('True');
+    });
   });
 
   test('the status of each member shows what it trusts', () => {

@@ -1,3 +1,4 @@
+import type { TrustedRoot } from '../../../protocol/agent-status.ts';
 import type { ReportedCertificate } from '../../../protocol/cluster-status.ts';
 import { type Condition, is, unknown } from '../../../protocol/condition.ts';
 import type { Reason } from '../../../protocol/reasons.ts';
@@ -76,24 +77,62 @@ function outside({ cluster }: View, report: CertificateReport): Problem[] {
   ];
 }
 
-/** Members that must be restarted: etcd reads its roots only when it starts. Unknown content proves nothing. */
-function unloaded({ o, cluster }: View): Problem[] {
-  return Object.entries(o.agents).flatMap(([ordinal, agent]) => {
+/**
+ * Members that must be restarted: etcd reads its roots only when it starts. Unknown content
+ * proves nothing: it neither begins a problem nor ends one.
+ */
+function unloaded(v: View): Problem[] {
+  const { o, cluster } = v;
+  const found = Object.entries(o.agents).flatMap(([ordinal, agent]) => {
     const { peer, client } = (agent.known && agent.v.roots) || {};
-    const ends = [
-      { root: peer, of: 'for other members' },
-      { root: client, of: 'for clients' },
+    return [...untrustedRoot(v, ordinal, peer, 'peer'), ...untrustedRoot(v, ordinal, client, 'server')];
+  });
+  const { conditions = [] } = cluster.status;
+  const wasFound =
+    cluster.spec.tls &&
+    conditions.some(({ type, reason }) => type === 'CertificatesReady' && reason === 'RootNotLoaded');
+  return found.length > 0 || wasFound ? [...found, ...silent(v)] : [];
+}
+
+type End = keyof typeof endNames;
+const endNames = { peer: 'for other members', server: 'for clients' };
+
+function untrustedRoot({ cluster }: View, ordinal: string, root: TrustedRoot | undefined, end: End): Problem[] {
+  const { loaded, onDisk } = root ?? {};
+  if (loaded === undefined || onDisk === undefined) return [];
+  const issued = issuedRoot(cluster, end);
+  const lacks = issued !== undefined && !loaded.split('+').includes(issued.root);
+  if (loaded === onDisk && !lacks) return [];
+  const holds = loaded === onDisk ? `Secret ${issued?.secret} holds ${issued?.root}` : `its ca.crt holds ${onDisk}`;
+  const member = podName(cluster, Number(ordinal));
+  return [notLoaded(`member ${member} still trusts the root ${loaded} ${endNames[end]}, but ${holds}; restart it`)];
+}
+
+/** The root in the Secret that members mount. It reaches their files a minute or two later. */
+function issuedRoot({ certificates: report, spec, trust }: Cluster, end: End) {
+  const secret = spec.tlsSecrets?.[end];
+  // While anything else is wrong with the Secrets, or their source changes, a restart could load what is wrong.
+  if (!report || !secret || trust || report.problems.length > 0) return undefined;
+  const root = report.certificates.find((each) => each.secret === secret)?.root;
+  return root === undefined ? undefined : { secret, root };
+}
+
+function silent({ o, cluster }: View): Problem[] {
+  return [...Array(cluster.spec.size).keys()].flatMap((ordinal) => {
+    const agent = o.agents[ordinal];
+    const { peer, client } = (agent?.known && agent.v.roots) || {};
+    const ends = [...(peer?.loaded ? [] : [endNames.peer]), ...(client?.loaded ? [] : [endNames.server])];
+    if (ends.length === 0) return [];
+    const member = podName(cluster, ordinal);
+    return [
+      notLoaded(
+        `it is not known which root member ${member} trusts ${ends.join(' and ')}: its agent does not report it`,
+      ),
     ];
-    return ends.flatMap(({ root: { loaded, onDisk } = {}, of }) =>
-      loaded === undefined || onDisk === undefined || loaded === onDisk
-        ? []
-        : {
-            reason: 'RootNotLoaded' as const,
-            message: `member ${podName(cluster, Number(ordinal))} still trusts the root ${loaded} ${of}, but its ca.crt holds ${onDisk}; restart it`,
-          },
-    );
   });
 }
+
+const notLoaded = (message: string): Problem => ({ reason: 'RootNotLoaded', message });
 
 /** The most urgent problem first; the message has all. */
 function because(problems: readonly Problem[]): Condition {
