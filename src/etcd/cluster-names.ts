@@ -1,5 +1,6 @@
 import { clientServiceName } from './client-service-name';
 import { ordinals } from './ordinals';
+import { recordName } from './record-name';
 
 /** Names of a cluster's objects. Names that contain an ordinal are listed for every possible ordinal. */
 export interface ClusterNames {
@@ -26,7 +27,7 @@ export function clusterNames(cluster: string): ClusterNames {
     peerService: `${cluster}-peers`,
     clientServices: pods.map(clientServiceName),
     settings: `${cluster}-settings`,
-    record: `${cluster}-record`,
+    record: recordName(cluster),
     // Not `${cluster}-reconciler`: for a cluster called `etcd` that is the name of the reconciler's own Role.
     reconcilerRole: `${cluster}-etcd-reconciler`,
     jobPolicy: `${cluster}-jobs`,

@@ -1,16 +1,10 @@
+import type { EtcdPermissionSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
 import { keyTypes, prefixTypes, rangeTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
-/** The keys of a permission, as in the spec of an EtcdUser. */
-interface Keys {
-  readonly prefix?: string;
-  readonly key?: string;
-  readonly range?: { readonly from: string; readonly to: string };
-  readonly all?: true;
-}
-
-type Access = 'Read' | 'Write' | 'ReadWrite';
+type Access = EtcdPermissionSpec['access'];
+type Keys = Omit<EtcdPermissionSpec, 'access'>;
 
 const maxLength = 1024;
 
@@ -157,7 +151,7 @@ export class EtcdPermission {
   }
 
   /** @internal */
-  _spec(): Keys & { readonly access: Access } {
+  _spec(): EtcdPermissionSpec {
     return { ...this.keys, access: this.access };
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
+import { recordName } from '../../../../src/etcd/record-name.ts';
 import { type BackupJobSpec, backupJob } from '../../../../src/lib/backup-pod.ts';
 import type { BackupScheduleSpec } from '../../../../src/resource/types.ts';
 import type { Container, PodTemplate } from '../../kube/objects.ts';
@@ -77,7 +78,7 @@ function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
     cluster: folderOf(backup),
     ...access(backup, inputs),
     stores: storesOf(backup, schedule),
-    ...(cluster && { record: `${cluster.metadata.name}-record` }),
+    ...(cluster && { record: recordName(cluster.metadata.name) }),
     trigger: 'manual',
     request: metadata.uid,
     ...(objectKey !== undefined && { objectKey }),

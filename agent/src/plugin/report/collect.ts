@@ -1,3 +1,4 @@
+import { recordName } from '../../../../src/etcd/record-name.ts';
 import type { KubeObject, PodObject, Secret } from '../../kube/objects.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { ClusterObject } from '../objects.ts';
@@ -33,7 +34,7 @@ export async function collectReport(
   const lists = oursOf(all, cluster);
   const record = await session.attempt(
     'the record',
-    client.get<KubeObject & { data?: Record<string, string> }>(paths.of('configmaps', `${name}-record`)),
+    client.get<KubeObject & { data?: Record<string, string> }>(paths.of('configmaps', recordName(name))),
   );
   const secrets = await readSecrets(session, [cluster, ...[...lists.values()].flat()]);
   const known = valuesOf(secrets, [name, session.namespace]);

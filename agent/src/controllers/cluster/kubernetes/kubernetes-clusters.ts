@@ -1,3 +1,4 @@
+import { recordName } from '../../../../../src/etcd/record-name.ts';
 import { isStatus, unlessMissing } from '../../../kube/api-error.ts';
 import { mergePatch } from '../../../kube/merge-patch.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
@@ -189,7 +190,7 @@ export class KubernetesClusters implements Clusters {
   /** The cluster's Role was deleted together with its other manifests, so there is nothing left to back up or delete. */
   async #rightsAreGone(): Promise<boolean> {
     const { client, paths, name } = this.#context;
-    const hidden = await client.get(paths.of('configmaps', `${name}-record`)).then(
+    const hidden = await client.get(paths.of('configmaps', recordName(name))).then(
       () => false,
       (error: unknown) => isStatus(error, 403),
     );

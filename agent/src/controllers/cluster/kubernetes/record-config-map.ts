@@ -1,3 +1,4 @@
+import { recordName } from '../../../../../src/etcd/record-name.ts';
 import { keptSnapshotsKey } from '../../../../../src/lib/backup-pod.ts';
 import type { ApiClient } from '../../../kube/api-client.ts';
 import { unlessMissing } from '../../../kube/api-error.ts';
@@ -30,7 +31,7 @@ export class RecordConfigMap implements RecordStore {
 
   constructor(options: RecordOptions) {
     this.#options = options;
-    this.#name = `${options.cluster}-record`;
+    this.#name = recordName(options.cluster);
   }
 
   /** The record as last read. */
