@@ -80,6 +80,7 @@ test.each([
   ['{"command":{"path":"/x","env":{"A-B":"c"}}}', 'command.env'],
   ['{"command":{"path":"/x","put":"y"}}', 'command: unknown field put; known: path, env, credentialsDirectory'],
   ['{"s3":', 'not valid JSON'],
+  ['{"sftp":{"host":"h","username":"\\ud800"}}', 'half of a \\u surrogate pair'],
   ['{}', 'name exactly one of s3, oss, sftp, filesystem, command'],
   ['{"s3":{"bucket":"bucket"},"filesystem":{"path":"/x"}}', 'name exactly one of s3, oss, sftp, filesystem, command'],
   ['{"s3":{}}', 's3.bucket: is missing'],

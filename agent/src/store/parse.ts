@@ -102,6 +102,10 @@ function boolean(name: string, value: string): boolean {
 
 function check(value: unknown): StoreSpec {
   const result = storeSpec.safeParse(value);
-  if (result.success) return result.data;
-  throw mistake(describeIssue(result.error));
+  if (!result.success) throw mistake(describeIssue(result.error));
+  // Only an escape in JSON can write half of a surrogate pair, which fits into neither a URL nor UTF-8.
+  if (/\\ud[89a-f]/.test(JSON.stringify(result.data).replaceAll('\\\\', ''))) {
+    throw mistake('a text has half of a \\u surrogate pair; write the whole character');
+  }
+  return result.data;
 }

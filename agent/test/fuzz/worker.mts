@@ -11,6 +11,8 @@ import { targets } from './targets.ts';
 export interface Task {
   readonly name: string;
   readonly seconds: number;
+  /** Number of inputs after which the search ends earlier. */
+  readonly runs: number;
   readonly seed: number;
   readonly path?: string;
   /** Only this input. */
@@ -59,7 +61,7 @@ let path = '';
 const draw = async (): Promise<void> => {
   const details = await fc.check(fc.asyncProperty(draws, holds), {
     seed: task.seed,
-    numRuns: 1_000_000_000,
+    numRuns: task.runs,
     interruptAfterTimeLimit: task.seconds * 1000,
     markInterruptAsFailure: false,
     ...(task.path === undefined ? { examples: known.map((bytes): [Buffer] => [bytes]) } : { path: task.path }),
