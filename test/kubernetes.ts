@@ -1,4 +1,4 @@
-import { k8s } from 'cdk8s-plus-33';
+import { k8s } from 'cdk8s-plus-34';
 import { CustomResourceDefinition } from 'kubernetes-models/apiextensions.k8s.io/v1';
 import { DaemonSet, Deployment, StatefulSet } from 'kubernetes-models/apps/v1';
 import { CronJob, Job } from 'kubernetes-models/batch/v1';
