@@ -76,6 +76,7 @@ export class EtcdBackupSchedule extends Construct {
     };
     this.serviceAccount = props.serviceAccountName === undefined ? this.createServiceAccount() : undefined;
     this.cronJob = this.createCronJob();
+    this.node.defaultChild = this.cronJob;
     this.addStore(props.store, { retention: props.retention });
     takeName(this, 'CronJob', this.cronJobName);
     tellIfUnreleased(this, props.image ?? agentImage);

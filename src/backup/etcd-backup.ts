@@ -54,6 +54,7 @@ export class EtcdBackup extends Construct {
       metadata: { name: this.backupName, labels },
       spec: backupSpec(props, props.serviceAccountName ?? this.serviceAccount?.name),
     });
+    this.node.defaultChild = this.customResource;
     takeName(this, 'EtcdBackup', this.backupName);
     const folder = backupFolder(this.backupName, props);
     if (folder) addBackupFolder(this, folder);

@@ -1,5 +1,5 @@
 import { Chart } from 'cdk8s';
-import { Construct, type IConstruct } from 'constructs';
+import { Construct } from 'constructs';
 import { ownNameProblem } from '../etcd/cluster-names';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { IEtcdCluster } from './i-etcd-cluster';
@@ -17,7 +17,6 @@ export function isExistingEtcd(cluster: IEtcdCluster): cluster is ExistingEtcd {
 
 /** Problem with a resource whose cluster is in another namespace, or undefined. */
 export function otherNamespaceProblem(construct: Construct, cluster: IEtcdCluster): string | undefined {
-  if (!Construct.isConstruct(cluster)) return undefined;
   const { namespace } = Chart.of(construct);
   const theirs = Chart.of(cluster).namespace;
   if (namespace === theirs) return undefined;
@@ -26,7 +25,7 @@ export function otherNamespaceProblem(construct: Construct, cluster: IEtcdCluste
 }
 
 /** Returns true for an EtcdCluster of this app. Does not check the class either. */
-export function isEtcdCluster(construct: unknown): construct is IEtcdCluster & IConstruct {
+export function isEtcdCluster(construct: unknown): construct is IEtcdCluster {
   return Construct.isConstruct(construct) && 'clusterName' in construct && 'customResource' in construct;
 }
 

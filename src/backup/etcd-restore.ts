@@ -88,6 +88,7 @@ export class EtcdRestore extends Construct {
       metadata: { name: this.restoreName, labels },
       spec: restoreSpec(props, props.serviceAccountName ?? this.serviceAccount?.name),
     });
+    this.node.defaultChild = this.customResource;
     takeName(this, 'EtcdRestore', this.restoreName);
     this.node.addValidation({ validate: () => this.problems(props) });
   }

@@ -1,3 +1,4 @@
+import type { IConstruct } from 'constructs';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { EtcdBackupSchedule } from './etcd-backup-schedule';
 import type { BackupScheduleOptions } from './etcd-backup-schedule-props';
@@ -6,7 +7,7 @@ import type { BackupScheduleOptions } from './etcd-backup-schedule-props';
  * Represents an etcd cluster that clients can connect to and that can be backed up: an `EtcdCluster`, or an existing
  * etcd cluster.
  */
-export interface IEtcdCluster {
+export interface IEtcdCluster extends IConstruct {
   /** Names the cluster. Its backups are stored under this name. */
   readonly clusterName: string;
   /**

@@ -1,5 +1,4 @@
 import { ApiObject, type App, Chart, type ChartProps, Lazy, Testing } from 'cdk8s';
-import type { Construct } from 'constructs';
 import { EtcdUser } from '../users/etcd-user';
 import { EtcdCluster } from './etcd-cluster';
 
@@ -75,7 +74,7 @@ test('a cluster of another app has the name of an EtcdCluster', () => {
   const attributes = { clusterName: 'c'.repeat(51), clientEndpoints: ['http://a:1'] };
   const cluster = EtcdCluster.fromAttributes(chart, 'known', attributes);
   new EtcdUser(chart, 'user', { cluster, can: [], name: 'a', secretName: 'b' });
-  expect((cluster as unknown as Construct).node.validate()).toEqual([
+  expect(cluster.node.validate()).toEqual([
     expect.stringContaining('has 51 characters; use at most 50'),
   ]);
 });

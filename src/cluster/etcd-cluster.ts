@@ -226,6 +226,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.tlsSecrets = tlsSecrets(cluster).map(([id, secret]) => object(`${id}Secret`, secret));
     this.statefulSet = object('StatefulSet', manifests.StatefulSet);
     this.customResource = object('EtcdCluster', manifests.EtcdCluster);
+    this.node.defaultChild = this.customResource;
     // The reconciler creates the record at run time.
     this.names.take('ConfigMap', cluster.names.record);
     this.ownReconciler = new ClusterReconciler(this, name, cluster.reconciler, {

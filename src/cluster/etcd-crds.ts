@@ -55,6 +55,7 @@ export class EtcdCrds extends Construct {
     });
     this.annotations = { ...first, ...(props.protect === false ? {} : protection) };
     this.etcdClusters = this.include('EtcdClusters', 'etcdclusters.yaml');
+    this.node.defaultChild = this.etcdClusters;
     this.etcdBackups = this.include('EtcdBackups', 'etcdbackups.yaml');
     this.etcdRestores = this.include('EtcdRestores', 'etcdrestores.yaml');
     this.etcdUsers = this.include('EtcdUsers', 'etcdusers.yaml');

@@ -60,12 +60,14 @@ export class MonitoringObjects {
     { annotations, labels }: { readonly annotations?: Labels; readonly labels?: Labels } = {},
   ): ApiObject {
     this.names.take(kind, name);
-    return new ApiObject(this.owner, id, {
+    const object = new ApiObject(this.owner, id, {
       apiVersion,
       kind,
       metadata: { name, annotations, labels: { ...this.labels, ...labels } },
       ...content,
     });
+    this.owner.node.defaultChild ??= object;
+    return object;
   }
 
   /** Creates nothing with another `scrape`. */

@@ -96,6 +96,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
       },
     });
     this.networkPolicy = this.object('networking.k8s.io/v1', 'NetworkPolicy', { spec: this.networkPolicySpec() });
+    this.node.defaultChild = this.deployment;
     addReconciler(this);
     tellIfUnreleased(this, this.image());
     this.node.addValidation({

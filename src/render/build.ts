@@ -1,5 +1,5 @@
 import { App, Chart } from 'cdk8s';
-import type { IConstruct } from 'constructs';
+import { Construct, type IConstruct } from 'constructs';
 import { EtcdBackup } from '../backup/etcd-backup';
 import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import { EtcdRestore } from '../backup/etcd-restore';
@@ -36,7 +36,7 @@ export class Build {
   private readonly documents = new Map<IConstruct, Document>();
   /** Paths of the schedules in the documents of their clusters. */
   private readonly paths = new Map<IConstruct, string>();
-  private readonly clusters = new Map<string, EtcdCluster>();
+  private readonly clusters = new Map<string, IEtcdCluster>();
   private readonly crds?: Chart;
   /** Notes that are not about one document. */
   readonly notes: string[] = [];
@@ -159,8 +159,11 @@ export class Build {
   private clusterOf(document: Document, name: string): IEtcdCluster {
     const found = this.clusters.get(this.key(document, name));
     const problem = nameProblem('clusterName', name);
-    if (!found && problem) document.report.error('', problem);
-    return found ?? new NamedCluster(name);
+    if (problem && !(found instanceof EtcdCluster)) document.report.error('', problem);
+    if (found) return found;
+    const named = new NamedCluster(this.chart(document), idOf('NamedCluster', { name }), name);
+    this.clusters.set(this.key(document, name), named);
+    return named;
   }
 
   private key(document: Document, name: string): string {
@@ -191,16 +194,22 @@ function scheduleField(path: string, problem: string): [field: string, text: str
 }
 
 /** A name that is not valid is reported later. Until then its slash must not make it the id of another construct. */
-function idOf(kind: string, { name }: Document): string {
+function idOf(kind: string, { name }: Pick<Document, 'name'>): string {
   return `${kind} ${name.includes('/') ? Buffer.from(name).toString('hex') : name}`;
 }
 
 /** An EtcdCluster to which a backup or a restore refers, and which is not in the input. */
-class NamedCluster implements ClusterWithUsers {
+class NamedCluster extends Construct implements ClusterWithUsers {
   /** Unknown; no resource needs them. */
   readonly clientEndpoints: string[] = [];
 
-  constructor(readonly clusterName: string) {}
+  constructor(
+    scope: Construct,
+    id: string,
+    readonly clusterName: string,
+  ) {
+    super(scope, id);
+  }
 
   /** Unknown too: taken to be the default. */
   _userAccess(): UserAccess {

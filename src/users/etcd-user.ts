@@ -83,6 +83,7 @@ export class EtcdUser extends Construct {
     this.customResource = this.object('EtcdUser', 'cdk8s-etcd.dev/v1alpha1', 'EtcdUser', this.resourceName, {
       spec: userSpec(props, this.userName, this.secret && this.secretName),
     });
+    this.node.defaultChild = this.customResource;
     // In etcd the names are those of the whole cluster.
     takeName(this, userOf(clusterName), this.userName);
     this.node.addValidation({
