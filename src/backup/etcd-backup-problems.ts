@@ -2,6 +2,7 @@ import type { Construct } from 'constructs';
 import { durationProblem } from '../lib/duration';
 import { labelProblems } from '../lib/labels';
 import { offHostProblem } from '../stores/host-path';
+import { derivedName } from '../validation/derived-name';
 import { endpointsProblems } from '../validation/endpoints';
 import { nameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
@@ -69,8 +70,8 @@ function targetProblems({ cluster, schedule, store, encryption }: EtcdBackupProp
 
 function scheduleProblem(cluster: IEtcdCluster, schedule: string): string | undefined {
   const known = scheduleIds(cluster);
-  if (!known) return nameProblem('schedule', schedule, 52);
-  if (known.includes(schedule)) return undefined;
+  if (!known) return nameProblem('schedule', derivedName(schedule), 52);
+  if (known.some((id) => derivedName(id) === derivedName(schedule))) return undefined;
   const which = known.length > 0 ? `use ${known.map((id) => `'${id}'`).join(' or ')}` : 'add it with addBackupSchedule';
   return `schedule: '${schedule}' is not a backup schedule of '${cluster.clusterName}'; ${which}, or give store instead`;
 }

@@ -12,6 +12,7 @@ import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
+import { derivedName } from '../validation/derived-name';
 import { endpointUrl } from '../validation/endpoints';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
@@ -65,7 +66,7 @@ export class EtcdBackupSchedule extends Construct {
     super(scope, requireFreeId(scope, id));
     requireTypes(this, props, scheduleTypes);
     this.props = props;
-    this.cronJobName = props.name ?? `${props.cluster}-${id}`;
+    this.cronJobName = props.name ?? derivedName(`${props.cluster}-${id}`);
     this._labels = {
       'app.kubernetes.io/name': 'etcd-backup',
       'app.kubernetes.io/instance': this.cronJobName,
@@ -143,7 +144,7 @@ export class EtcdBackupSchedule extends Construct {
    */
   _spec(): BackupScheduleSpec {
     const { props, cronJobName } = this;
-    const name = this.node.id;
+    const name = derivedName(this.node.id);
     return {
       name,
       cronJobName: cronJobName === `${props.cluster}-${name}` ? undefined : cronJobName,
@@ -265,7 +266,7 @@ export class EtcdBackupSchedule extends Construct {
     if (!isEtcdCluster(this.node.scope)) return [];
     return problemsOf(
       // Without `name`, the id is part of the CronJob's name, which is checked anyway.
-      this.props.name === undefined ? undefined : nameProblem('id', this.node.id, 52),
+      this.props.name === undefined ? undefined : nameProblem('id', derivedName(this.node.id), 52),
       this._stores.length <= 8
         ? undefined
         : `store ${this._stores.length}: a schedule of an EtcdCluster can have at most 8 stores; add another schedule`,

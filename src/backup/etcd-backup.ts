@@ -5,6 +5,7 @@ import { namesakeProblems, takeName } from '../lib/name-registry';
 import { enumText } from '../resource/enum-text';
 import type { EtcdBackupSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
+import { derivedName } from '../validation/derived-name';
 import { endpointUrl } from '../validation/endpoints';
 import { backupTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
@@ -38,7 +39,7 @@ export class EtcdBackup extends Construct {
     super(scope, requireFreeId(scope, id));
     requireTypes(this, props, backupTypes);
     const { cluster } = props;
-    this.backupName = props.name ?? (cluster ? `${cluster.clusterName}-${id}` : id);
+    this.backupName = props.name ?? derivedName(cluster ? `${cluster.clusterName}-${id}` : id);
     const labels = {
       'app.kubernetes.io/name': 'etcd-backup',
       'app.kubernetes.io/instance': this.backupName,
@@ -84,7 +85,7 @@ function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefin
   const { dialTimeout, timeout } = props;
   return {
     ...sourceSpec(props),
-    schedule: props.schedule,
+    schedule: props.schedule && derivedName(props.schedule),
     store: props.store?._definition().pod,
     key: props.key,
     prefix: props.prefix,

@@ -4,6 +4,7 @@ import { labelProblems } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import type { EtcdRestoreSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
+import { derivedName } from '../validation/derived-name';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { restoreTypes } from '../validation/property-types';
@@ -72,7 +73,7 @@ export class EtcdRestore extends Construct {
     super(scope, requireFreeId(scope, id));
     requireTypes(this, props, restoreTypes);
     const { clusterName } = props.cluster;
-    this.restoreName = props.name ?? `${clusterName}-${id}`;
+    this.restoreName = props.name ?? derivedName(`${clusterName}-${id}`);
     const labels = {
       'app.kubernetes.io/name': 'etcd-restore',
       'app.kubernetes.io/instance': this.restoreName,

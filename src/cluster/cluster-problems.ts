@@ -6,6 +6,7 @@ import { annotationProblems, labelProblems } from '../lib/labels';
 import { egressProblems } from '../lib/network-egress';
 import { podProblems } from '../lib/pod-problems';
 import { rootProblem } from '../users/user-problems';
+import { derivedName } from '../validation/derived-name';
 import { nameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
 import { DeletionPolicy, NoSpacePolicy } from './cluster-policies';
@@ -100,6 +101,7 @@ function backupProblems(
   schedules: readonly string[],
 ): string[] {
   const none = schedules.length === 0;
+  const names = schedules.map(derivedName);
   return problemsOf(
     finalBackup && none
       ? 'finalBackup: the cluster has no backup schedule, so there is no store for the backup; call addBackupSchedule, or set finalBackup: false'
@@ -107,7 +109,10 @@ function backupProblems(
     recovery && none
       ? 'recovery: backs up the survivor first, but the cluster has no backup schedule; call addBackupSchedule'
       : undefined,
-    backupSchedule === undefined || schedules.includes(backupSchedule)
+    ...schedules
+      .filter((_, index) => names.indexOf(names[index]!) < index)
+      .map((id) => `backup schedules: '${id}' has the name of another, ${derivedName(id)}; give each its own id`),
+    backupSchedule === undefined || names.includes(derivedName(backupSchedule))
       ? undefined
       : `backupSchedule: the cluster has no schedule '${backupSchedule}'; ${none ? 'call addBackupSchedule' : `use ${schedules.join(' or ')}`}, or leave it out`,
   );

@@ -2,6 +2,7 @@ import { originSpec } from '../backup/cluster-origin';
 import { enumText } from '../resource/enum-text';
 import type { BackupScheduleSpec, EtcdClusterSpec } from '../resource/types';
 import type { TlsBinding, TlsSecrets, TlsTrust } from '../tls/tls-binding';
+import { derivedName } from '../validation/derived-name';
 import type { QuorumRecovery } from './quorum-recovery';
 import type { ResolvedCluster } from './resolve-cluster';
 
@@ -67,7 +68,7 @@ export function ownBackupSchedule(
   schedules: readonly BackupScheduleSpec[],
 ): BackupScheduleSpec | undefined {
   if (backupSchedule === undefined) return schedules[0];
-  return schedules.find(({ name }) => name === backupSchedule);
+  return schedules.find(({ name }) => name === derivedName(backupSchedule));
 }
 
 /** Problem that the CRD would report for the number of backup schedules. */

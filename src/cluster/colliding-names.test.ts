@@ -74,7 +74,5 @@ test('a cluster of another app has the name of an EtcdCluster', () => {
   const attributes = { clusterName: 'c'.repeat(51), clientEndpoints: ['http://a:1'] };
   const cluster = EtcdCluster.fromAttributes(chart, 'known', attributes);
   new EtcdUser(chart, 'user', { cluster, can: [], name: 'a', secretName: 'b' });
-  expect(cluster.node.validate()).toEqual([
-    expect.stringContaining('has 51 characters; use at most 50'),
-  ]);
+  expect(cluster.node.validate()).toEqual([expect.stringContaining('has 51 characters; use at most 50')]);
 });

@@ -20,7 +20,7 @@ export interface EtcdClusterProps {
    * Names the cluster: at most 50 lower-case letters, digits and `-`. The names of all its objects begin with this
    * name. It must not end in `-peers`, `-jobs`, `-etcd-reconciler` or `-<number>-client`, which are suffixes of a
    * cluster's objects. A different name is a different cluster with its own volumes.
-   * @default - the construct's id
+   * @default - the construct's id, of which `OrdersApi` becomes `orders-api`
    */
   readonly name?: string;
   /**

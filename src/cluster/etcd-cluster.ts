@@ -7,7 +7,7 @@ import { adviceOn, advisoriesAsOf, advisoriesForCluster } from '../etcd/advisori
 import { clusterNames } from '../etcd/cluster-names';
 import { ports } from '../etcd/cluster-ports';
 import type { EtcdVersion } from '../etcd/etcd-version';
-import { isAttached } from '../lib/construct-tree';
+import { folderIn, isAttached } from '../lib/construct-tree';
 import { protection } from '../lib/gitops';
 import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
@@ -280,8 +280,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    * @param options What the user may do.
    */
   addUser(id: string, options: EtcdUserOptions): EtcdUser {
-    requireTypes(futureConstruct(this, id), options, userOptionsTypes);
-    return new EtcdUser(this, id, { ...options, cluster: this, labels: { ...this.cluster.labels, ...options.labels } });
+    const users = folderIn(this, 'Users');
+    requireTypes(futureConstruct(users, id), options, userOptionsTypes);
+    return new EtcdUser(users, id, { ...options, cluster: this, labels: { ...this.cluster.labels, ...options.labels } });
   }
 
   /**

@@ -9,6 +9,7 @@ import { ImagePullPolicy } from '../lib/image-pull-policy';
 import { NetworkAccess } from '../lib/network-access';
 import { EtcdTls } from '../tls/etcd-tls';
 import type { TlsBinding } from '../tls/tls-binding';
+import { derivedName } from '../validation/derived-name';
 import { DeletionPolicy } from './cluster-policies';
 import type { EtcdClusterProps } from './etcd-cluster-props';
 import { EtcdResources } from './etcd-resources';
@@ -85,7 +86,7 @@ export interface AgentPull {
 export function resolveCluster(cluster: Construct, props: EtcdClusterProps): ResolvedCluster {
   const { namespace } = Chart.of(cluster);
   const { imagePullPolicy, imagePullSecrets } = props;
-  const name = props.name ?? cluster.node.id;
+  const name = props.name ?? derivedName(cluster.node.id);
   const clusterDomain = props.clusterDomain ?? defaultClusterDomain;
   const images = etcdImages(props);
   const volume = resolveVolume(props.volume, props.quota);

@@ -256,9 +256,9 @@ test.each<[Partial<EtcdUserOptions>, string]>([
 // biome-ignore lint/suspicious/noExplicitAny: plain JavaScript may pass anything
 const number: any = 3;
 test.each([
-  [() => EtcdPermission.read(number), 'shop/orders/api: can[0]: prefix: 3 is not text'],
-  [() => EtcdPermission.writeKey(number), 'shop/orders/api: can[0]: key: 3 is not text'],
-  [() => EtcdPermission.readWriteRange('a', number), 'shop/orders/api: can[0]: end: 3 is not text'],
+  [() => EtcdPermission.read(number), 'shop/orders/Users/api: can[0]: prefix: 3 is not text'],
+  [() => EtcdPermission.writeKey(number), 'shop/orders/Users/api: can[0]: key: 3 is not text'],
+  [() => EtcdPermission.readWriteRange('a', number), 'shop/orders/Users/api: can[0]: end: 3 is not text'],
 ])('a permission of the wrong type %#', (make, message) => {
   expect(() => withUser({}, { can: [make()] })).toThrow(message);
 });

@@ -7,6 +7,7 @@ import type { EtcdUserSpec } from '../resource/types';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { tlsSecretNames } from '../tls/tls-names';
 import { requireFreeId } from '../validation/construct-id';
+import { derivedName } from '../validation/derived-name';
 import { userTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import type { EtcdUserProps } from './etcd-user-props';
@@ -62,7 +63,7 @@ export class EtcdUser extends Construct {
     requireTypes(this, props, userTypes);
     const { clusterName } = props.cluster;
     this.userName = props.userName ?? id;
-    this.resourceName = props.name ?? `${clusterName}-${id}`;
+    this.resourceName = props.name ?? derivedName(`${clusterName}-${id}`);
     this.secretName = props.secretName ?? userSecretName(clusterName, id, props.password);
     this.labels = {
       'app.kubernetes.io/name': 'etcd-user',
@@ -140,7 +141,7 @@ function tlsOfCluster(cluster: IEtcdCluster, access: UserAccess | undefined): Et
  * cert-manager has another type, and a certificate that is left in it would still name the user.
  */
 export const userSecretName = (cluster: string, id: string, hasPassword = false): string =>
-  `${cluster}-user-${id}${hasPassword ? '-password' : ''}`;
+  `${cluster}-user-${derivedName(id)}${hasPassword ? '-password' : ''}`;
 
 function userSpec(
   { cluster, can, password }: EtcdUserProps,

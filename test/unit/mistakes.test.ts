@@ -42,7 +42,7 @@ const encrypted = (...recipients: string[]) => ({ encryption: Encryption.age({ r
 const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
   [{ cluster: 'a/b', name: 'n' }, "cluster: 'a/b' is not a valid cluster name; use up to 63 letters"],
   [{ cluster: 'c'.repeat(64), name: 'n' }, 'is not a valid cluster name'],
-  [{ cluster: 'Orders' }, "name: 'Orders-nightly' is not a valid Kubernetes name; use lower-case letters"],
+  [{ cluster: 'Orders_1' }, "name: 'Orders_1-nightly' is not a valid Kubernetes name; use lower-case letters"],
   [
     { name: 'n'.repeat(53) },
     ', the name of the CronJob, has 53 characters; use at most 52: shorten the name of the schedule or of the cluster',
