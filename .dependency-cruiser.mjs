@@ -18,6 +18,7 @@ const library = [
   ['stores', 'monitoring'],
   'backup',
   'users',
+  'clients',
   'reconciler',
   'cluster',
   'control-plane',

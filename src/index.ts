@@ -18,6 +18,8 @@ export type { IEtcdCluster } from './backup/i-etcd-cluster';
 export { RestoreSource, type RestoreSourceOptions } from './backup/restore-source';
 export { Retention, type RetentionTiers } from './backup/retention';
 export { VerificationLevel } from './backup/verification-level';
+export { EtcdClient } from './clients/etcd-client';
+export type { EtcdClientOptions, EtcdClientProps, EtcdConnectOptions } from './clients/etcd-client-props';
 export { DeletionPolicy, NoSpacePolicy, ReplacePolicy, type ReplaceRequest } from './cluster/cluster-policies';
 export { EtcdCluster } from './cluster/etcd-cluster';
 export type { EtcdClusterProps } from './cluster/etcd-cluster-props';

@@ -26,4 +26,16 @@ export interface IEtcdCluster extends IConstruct {
    * @param options The store, the schedule and the retention of the backups.
    */
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule;
+  /**
+   * Makes the cluster a peer for the network policies and connections of cdk8s-plus, such as
+   * `deployment.connections.allowTo(etcd)`, which opens the port for clients.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: a type of cdk8s-plus, which has a package for each Kubernetes
+  toNetworkPolicyPeerConfig(): any;
+  /** Selects the members, for what cdk8s-plus does with pods, such as `deployment.scheduling.colocate(etcd)`. */
+  // biome-ignore lint/suspicious/noExplicitAny: a type of cdk8s-plus, which has a package for each Kubernetes
+  toPodSelector(): any;
+  /** Returns the labels of the members and their namespace, for cdk8s-plus. */
+  // biome-ignore lint/suspicious/noExplicitAny: a type of cdk8s-plus, which has a package for each Kubernetes
+  toPodSelectorConfig(): any;
 }

@@ -3,6 +3,9 @@ import { Construct } from 'constructs';
 import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
+import type { ClientAccess } from '../clients/client-access';
+import { EtcdClient } from '../clients/etcd-client';
+import type { EtcdClientOptions } from '../clients/etcd-client-props';
 import { adviceOn, advisoriesAsOf, advisoriesForCluster } from '../etcd/advisories';
 import { clusterNames } from '../etcd/cluster-names';
 import { ports } from '../etcd/cluster-ports';
@@ -20,6 +23,7 @@ import type { EtcdUserOptions } from '../users/etcd-user-props';
 import type { UserAccess } from '../users/user-access';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import {
+  clientOptionsTypes,
   clusterTypes,
   endpointsTypes,
   monitoringTypes,
@@ -37,8 +41,9 @@ import {
   ExistingEtcdCluster,
   ImportedEtcdCluster,
 } from './external-etcd-cluster';
-import { clusterLabels, jobSelector, monitored } from './manifests/cluster-labels';
+import { clusterLabels, jobSelector, memberSelector, monitored } from './manifests/cluster-labels';
 import { type ClusterManifest, clusterManifests, memberServices, tlsSecrets } from './manifests/cluster-manifests';
+import { membersAsPeer, openOnlyForClients } from './members-as-peer';
 import { EtcdMonitoring } from './monitoring/etcd-monitoring';
 import type { MonitoredCluster } from './monitoring/monitored-cluster';
 import { requireProtectedNamespace } from './namespace-protection';
@@ -233,6 +238,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...cluster.agentPull,
       egress: cluster.egress,
     });
+    openOnlyForClients(this);
     tellIfUnreleased(this, cluster.images.gate);
     tellOfAdvisories(this, cluster.images.version.version);
     if (cluster.protect) requireProtectedNamespace(this);
@@ -282,7 +288,25 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   addUser(id: string, options: EtcdUserOptions): EtcdUser {
     const users = folderIn(this, 'Users');
     requireTypes(futureConstruct(users, id), options, userOptionsTypes);
-    return new EtcdUser(users, id, { ...options, cluster: this, labels: { ...this.cluster.labels, ...options.labels } });
+    return new EtcdUser(users, id, {
+      ...options,
+      cluster: this,
+      labels: { ...this.cluster.labels, ...options.labels },
+    });
+  }
+
+  /**
+   * Adds a client: `connect` gives the endpoints and the certificate to a workload, and the members admit its pods. With
+   * `can`, the client has a user of etcd of its own.
+   *
+   * @param id The id of the client, which is named `<cluster>-<id>`.
+   * @param options What the client may do, and which pods it has.
+   */
+  addClient(id: string, options: EtcdClientOptions = {}): EtcdClient {
+    const clients = folderIn(this, 'Clients');
+    requireTypes(futureConstruct(clients, id), options, clientOptionsTypes);
+    const labels = { ...this.cluster.labels, ...options.labels };
+    return new EtcdClient(clients, id, { ...options, cluster: this, labels });
   }
 
   /**
@@ -295,12 +319,39 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     return new EtcdMonitoring(this, 'Monitoring', { ...options, cluster: this });
   }
 
+  /**
+   * Makes the cluster a peer for the network policies and connections of cdk8s-plus, such as
+   * `deployment.connections.allowTo(etcd)`, which opens the port for clients.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: a type of cdk8s-plus, which has a package for each Kubernetes
+  toNetworkPolicyPeerConfig(): any {
+    return membersAsPeer(this, this.clusterName);
+  }
+
+  /** Selects the members, for what cdk8s-plus does with pods, such as `deployment.scheduling.colocate(etcd)`. */
+  // biome-ignore lint/suspicious/noExplicitAny: a type of cdk8s-plus, which has a package for each Kubernetes
+  toPodSelector(): any {
+    return this;
+  }
+
+  /** Returns the labels of the members and their namespace, for cdk8s-plus. */
+  // biome-ignore lint/suspicious/noExplicitAny: a type of cdk8s-plus, which has a package for each Kubernetes
+  toPodSelectorConfig(): any {
+    return membersAsPeer(this, this.clusterName).podSelector;
+  }
+
   /** @internal */
   _monitored(): MonitoredCluster {
     const { cluster, clientTls, backupTls } = this;
     const labels = clusterLabels(cluster);
     const reconciler = () => this.ownReconciler.get().reconcilerName;
     return { ...monitored(cluster.name, cluster.namespace), labels, reconciler, clientTls, agentTls: backupTls };
+  }
+
+  /** @internal */
+  _clientAccess(): ClientAccess {
+    const { name, networkAccess } = this.cluster;
+    return { memberSelector: memberSelector(name), admitsNamespace: networkAccess._admitsNamespace() };
   }
 
   /** @internal */

@@ -4,6 +4,7 @@ import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
 import type { ExistingEtcd } from '../backup/etcd-cluster-checks';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
+import type { ClientAccess } from '../clients/client-access';
 import { clusterNames, ownNameProblem } from '../etcd/cluster-names';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import { defaultClusterDomain } from '../lib/defaults';
@@ -18,7 +19,8 @@ import { clusterNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { attributesTypes, scheduleOptionsTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
-import { jobSelector, monitored } from './manifests/cluster-labels';
+import { jobSelector, memberSelector, monitored } from './manifests/cluster-labels';
+import { type MembersAsPeer, membersAsPeer, openOnlyForClients } from './members-as-peer';
 import type { ClusterWithMetrics, MonitoredCluster } from './monitoring/monitored-cluster';
 
 /** Configures `EtcdCluster.fromEndpoints`. */
@@ -90,6 +92,12 @@ abstract class KnownEtcdCluster extends Construct implements IEtcdCluster {
   }
 
   abstract addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule;
+  abstract toNetworkPolicyPeerConfig(): MembersAsPeer;
+  abstract toPodSelectorConfig(): MembersAsPeer['podSelector'];
+
+  toPodSelector(): KnownEtcdCluster {
+    return this;
+  }
 
   protected nameProblem(): string | undefined {
     return clusterNameProblem('name', this.clusterName);
@@ -113,6 +121,15 @@ export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWith
   constructor(scope: Construct, id: string, attributes: EtcdClusterAttributes) {
     super(scope, id, attributes);
     this.attributes = attributes;
+    openOnlyForClients(this);
+  }
+
+  toNetworkPolicyPeerConfig(): MembersAsPeer {
+    return membersAsPeer(this, this.clusterName);
+  }
+
+  toPodSelectorConfig(): MembersAsPeer['podSelector'] {
+    return membersAsPeer(this, this.clusterName).podSelector;
   }
 
   protected override nameProblem(): string | undefined {
@@ -146,6 +163,11 @@ export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWith
   }
 
   /** @internal */
+  _clientAccess(): ClientAccess {
+    return { memberSelector: memberSelector(this.clusterName) };
+  }
+
+  /** @internal */
   _userAccess(): UserAccess {
     const { clusterName: name, clientTls, attributes } = this;
     const tls = attributes.tls ?? (clientTls ? EtcdTls.managed() : EtcdTls.none());
@@ -169,6 +191,16 @@ export class ExistingEtcdCluster extends KnownEtcdCluster implements ExistingEtc
     requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);
     const { clusterName: cluster, clientEndpoints: endpoints, clientTls: tls, auth } = this;
     return new EtcdBackupSchedule(this, id, { ...options, cluster, endpoints, tls, auth });
+  }
+
+  toNetworkPolicyPeerConfig(): MembersAsPeer {
+    throw new Error(
+      `${this.node.path}: is known by its endpoints only, and a network policy needs pods or addresses; give cdk8s-plus a NetworkPolicyIpBlock with those of etcd`,
+    );
+  }
+
+  toPodSelectorConfig(): MembersAsPeer['podSelector'] {
+    return this.toNetworkPolicyPeerConfig().podSelector;
   }
 
   /** @internal */

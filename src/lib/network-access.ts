@@ -65,10 +65,23 @@ export class NetworkAccess {
     return this.allowed === 'any' ? 'any' : this.allowed.map(policyPeer);
   }
 
+  /**
+   * True if every pod of the cluster's namespace may connect.
+   * @internal
+   */
+  _admitsNamespace(): boolean {
+    return this.allowed === 'any' || this.allowed.some(selectsNamespace);
+  }
+
   /** @internal */
   _problems(what: string): string[] {
     return this.allowed === 'any' ? [] : this.allowed.flatMap(peerProblems).map((problem) => `${what}: ${problem}`);
   }
+}
+
+function selectsNamespace({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeer): boolean {
+  const selectsAll = (labels = {}) => Object.keys(labels).length === 0;
+  return cidr === undefined && namespace === undefined && selectsAll(podLabels) && selectsAll(namespaceLabels);
 }
 
 /** Returns the NetworkPolicyPeer. */

@@ -220,7 +220,23 @@ class NamedCluster extends Construct implements ClusterWithUsers {
     };
   }
 
-  addBackupSchedule(): EtcdBackupSchedule {
-    throw new Error(`${this.clusterName} is known only by its name`);
+  addBackupSchedule(): never {
+    throw this.unknown();
+  }
+
+  toNetworkPolicyPeerConfig(): never {
+    throw this.unknown();
+  }
+
+  toPodSelector(): never {
+    throw this.unknown();
+  }
+
+  toPodSelectorConfig(): never {
+    throw this.unknown();
+  }
+
+  private unknown(): Error {
+    return new Error(`${this.clusterName} is known only by its name`);
   }
 }

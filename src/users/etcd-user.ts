@@ -10,6 +10,7 @@ import { requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
 import { userTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
+import { addUserOf } from './cluster-users';
 import type { EtcdUserProps } from './etcd-user-props';
 import { canHaveUsers, type UserAccess } from './user-access';
 import { roleEnding, userProblems } from './user-problems';
@@ -87,6 +88,7 @@ export class EtcdUser extends Construct {
     this.node.defaultChild = this.customResource;
     // In etcd the names are those of the whole cluster.
     takeName(this, userOf(clusterName), this.userName);
+    addUserOf(this, clusterName);
     this.node.addValidation({
       validate: () => [...userProblems(this, props, access), ...this.nameProblems(clusterName)],
     });

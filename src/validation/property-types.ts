@@ -231,6 +231,16 @@ export const userOptionsTypes: PropertyTypes = {
   labels: object,
 };
 export const userTypes: PropertyTypes = { ...userOptionsTypes, cluster: required(cluster) };
+export const clientOptionsTypes: PropertyTypes = {
+  can: list(permission),
+  userName: text,
+  secretName: text,
+  password: boolean,
+  podLabels: stringMap,
+  labels: object,
+};
+export const clientTypes: PropertyTypes = { ...clientOptionsTypes, cluster: required(cluster) };
+export const connectTypes: PropertyTypes = { containers: list(text), mountPath: text, envPrefix: text };
 export const prefixTypes: PropertyTypes = { prefix: required(text) };
 export const keyTypes: PropertyTypes = { key: required(text) };
 export const rangeTypes: PropertyTypes = { start: required(text), end: required(text) };
