@@ -179,7 +179,7 @@ describe.each(plus)('a workload of %s', (_, { Deployment, StatefulSet, DaemonSet
     const api = new Deployment(Chart.of(orders), 'Api', { containers });
     api.connections.allowTo(orders);
     const policies = Testing.synth(Chart.of(orders)).filter(
-      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name.startsWith('shop-'),
+      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name.startsWith('allow'),
     );
     const members = orders.networkPolicy.toJson().spec.podSelector;
     const portsOf = [{ port: 2379, protocol: 'TCP' }];
