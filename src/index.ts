@@ -82,3 +82,4 @@ export type { TlsSecrets } from './tls/tls-binding';
 export { EtcdPermission } from './users/etcd-permission';
 export { EtcdUser } from './users/etcd-user';
 export type { EtcdUserOptions, EtcdUserProps } from './users/etcd-user-props';
+export type { INamed } from './validation/named';

@@ -1,7 +1,7 @@
 // Every public interface of properties, as it is declared, and a way to put it into an app.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Chart, Cron } from 'cdk8s';
+import { ApiObject, type Chart, Cron } from 'cdk8s';
 import type { Construct } from 'constructs';
 import * as ts from 'typescript';
 import {
@@ -12,6 +12,7 @@ import {
   EtcdAuth,
   EtcdBackup,
   EtcdBackupSchedule,
+  EtcdClient,
   EtcdClientTls,
   EtcdCluster,
   EtcdCrds,
@@ -50,6 +51,14 @@ const restore = (chart: Chart, props: Any) => {
 const controlPlane = (chart: Chart, props: Any) =>
   new ControlPlaneEtcdBackup(chart, 'subject', { cluster: 'prod', ...nightly, createNamespace: false, ...props });
 const monitoring = (chart: Chart, options: Any) => cluster(chart, {}).addMonitoring(options);
+/** A client of a cluster that admits nobody else, and a workload that connects. */
+const client = (chart: Chart, { cluster: of, ...props }: Any, options?: Any) => {
+  const orders = of ?? new EtcdCluster(chart, 'orders', { networkAccess: NetworkAccess.nobody() });
+  const subject = new EtcdClient(chart, 'subject', { ...props, cluster: orders });
+  const spec = { template: { spec: { containers: [{ name: 'api' }, { name: 'proxy' }] } } };
+  subject.connect(new ApiObject(chart, 'workload', { apiVersion: 'apps/v1', kind: 'Deployment', spec }), options);
+  return subject;
+};
 /** Both or none are given. */
 const pairOf = (tls: Any) => ((tls.root ?? tls.backup) ? { root: 'r', backup: 'b' } : {});
 const to = (store: BackupStore): object => ({ store });
@@ -126,6 +135,10 @@ export const drivers: Readonly<Record<string, Make>> = {
   ControlPlaneCertificates: (chart, certificates) => controlPlane(chart, { certificates }),
   ControlPlaneFiles: (chart, files) =>
     controlPlane(chart, { files: { encryption: Encryption.age({ recipients: [recipient] }), ...files } }),
+  EtcdClientOptions: client,
+  EtcdClientProps: (chart, props) =>
+    'cluster' in props ? new EtcdClient(chart, 'subject', props) : client(chart, props),
+  EtcdConnectOptions: (chart, options) => client(chart, {}, options),
   EtcdUserOptions: (chart, options) => new EtcdCluster(chart, 'orders').addUser('subject', { can: [], ...options }),
   EtcdUserProps: (chart, props) =>
     new EtcdUser(chart, 'subject', { cluster: new EtcdCluster(chart, 'orders'), can: [], ...props }),

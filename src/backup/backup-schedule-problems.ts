@@ -7,6 +7,7 @@ import { quantitiesProblems } from '../lib/quantities';
 import type { StoreDefinition } from '../stores/store-definition';
 import { cronProblem } from '../validation/cron';
 import { endpointsProblems } from '../validation/endpoints';
+import { nameOf } from '../validation/named';
 import { clusterNameProblem, nameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
 import { timeZoneProblem } from '../validation/times';
@@ -125,7 +126,7 @@ function jobProblems(props: EtcdBackupScheduleProps): string[] {
     countProblem('successfulJobsHistoryLimit', props.successfulJobsHistoryLimit),
     countProblem('failedJobsHistoryLimit', props.failedJobsHistoryLimit),
     agentImageProblem(props.image),
-    serviceAccountName === undefined ? undefined : nameProblem('serviceAccountName', serviceAccountName),
+    serviceAccountName === undefined ? undefined : nameProblem('serviceAccountName', nameOf(serviceAccountName)),
     choiceProblem('compression', props.compression, Compression),
     choiceProblem('verify', props.verify, VerificationLevel),
   );
@@ -144,7 +145,7 @@ function serviceAccountProblems(
   const annotations = stores.flatMap((store) => Object.entries(store.serviceAccountAnnotations ?? {}));
   if (serviceAccountName !== undefined && annotations.length > 0) {
     return [
-      `serviceAccountName: '${serviceAccountName}' is an existing ServiceAccount; put the annotations of S3Credentials.workloadIdentity on it`,
+      `serviceAccountName: '${nameOf(serviceAccountName)}' is an existing ServiceAccount; put the annotations of S3Credentials.workloadIdentity on it`,
     ];
   }
   const values = new Map(annotations);

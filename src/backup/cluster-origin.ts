@@ -1,4 +1,5 @@
 import type { EtcdClusterSpec } from '../resource/types';
+import { type INamed, nameOf } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { type BackupResources, givenResources } from './backup-resources';
@@ -13,7 +14,7 @@ export interface ClusterOrigin {
    * Names a Secret in the same namespace whose files are age identities. An encrypted snapshot requires it.
    * @default - the snapshot is not encrypted
    */
-  readonly identitySecret?: string;
+  readonly identitySecret?: string | INamed;
   /**
    * Refuses a snapshot whose content, decrypted and decompressed, does not have this SHA-256: 64 lower-case hex digits.
    * @default - the SHA-256 in the backup's manifest
@@ -29,7 +30,7 @@ export interface ClusterOrigin {
    * annotations of that identity, and no permissions in Kubernetes.
    * @default - a ServiceAccount without an identity
    */
-  readonly serviceAccountName?: string;
+  readonly serviceAccountName?: string | INamed;
   /**
    * Sets the image of the Job that fetches the snapshot. `BackupStore.command` requires it.
    * @default - the agent's image
@@ -46,7 +47,9 @@ export interface ClusterOrigin {
 export type OriginSpec = NonNullable<EtcdClusterSpec['origin']>;
 
 export function originSpec(origin: ClusterOrigin): OriginSpec {
-  const { source, resources, identitySecret, sha256, expectedRevision, serviceAccountName, image } = origin;
+  const { source, resources, sha256, expectedRevision, image } = origin;
+  const identitySecret = nameOf(origin.identitySecret);
+  const serviceAccountName = nameOf(origin.serviceAccountName);
   return {
     source: source._spec(),
     ...{ identitySecret, sha256, expectedRevision, serviceAccountName, image },
@@ -72,7 +75,7 @@ export function restoreProblems(origin: ClusterOrigin): string[] {
   return [
     ...source._problems(),
     ...problemsOf(
-      identitySecret === undefined ? undefined : nameProblem('identitySecret', identitySecret),
+      identitySecret === undefined ? undefined : nameProblem('identitySecret', nameOf(identitySecret)),
       sha256 === undefined || /^[0-9a-f]{64}$/.test(sha256)
         ? undefined
         : `sha256: '${sha256}' is not a valid SHA-256; give 64 lower-case hex digits, as sha256sum prints them`,

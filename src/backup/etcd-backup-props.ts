@@ -2,6 +2,7 @@ import type { Duration } from 'cdk8s';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
+import type { INamed } from '../validation/named';
 import type { BackupResources } from './backup-resources';
 import type { Compression } from './compression';
 import type { Encryption } from './encryption';
@@ -83,7 +84,7 @@ export interface EtcdBackupProps {
    * Names an existing ServiceAccount, for a store with workload identity. The Job needs no permissions in Kubernetes.
    * @default - a ServiceAccount is created if the workload identity of `store` has annotations
    */
-  readonly serviceAccountName?: string;
+  readonly serviceAccountName?: string | INamed;
   /**
    * Sets the image of the Job. `BackupStore.command` requires it.
    * @default - the agent's image

@@ -5,6 +5,7 @@ import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { Toleration } from '../lib/toleration';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
+import type { INamed } from '../validation/named';
 import type { BackupResources } from './backup-resources';
 import type { Compression } from './compression';
 import type { Encryption } from './encryption';
@@ -124,12 +125,12 @@ export interface BackupScheduleOptions {
    * Names the Secrets with registry credentials.
    * @default - none
    */
-  readonly imagePullSecrets?: string[];
+  readonly imagePullSecrets?: (string | INamed)[];
   /**
    * Names an existing ServiceAccount. The agent needs no permissions in Kubernetes.
    * @default - a ServiceAccount without a token is created
    */
-  readonly serviceAccountName?: string;
+  readonly serviceAccountName?: string | INamed;
   /**
    * Lists the labels that a node must have to run the pod.
    * @default - any node

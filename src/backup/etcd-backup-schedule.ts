@@ -14,6 +14,7 @@ import type { StoreDefinition } from '../stores/store-definition';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
 import { endpointUrl } from '../validation/endpoints';
+import { nameOf } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { addStoreTypes, backupMonitoringTypes, scheduleTypes } from '../validation/property-types';
@@ -175,7 +176,7 @@ export class EtcdBackupSchedule extends Construct {
   }
 
   private serviceAccountName(): string {
-    return this.props.serviceAccountName ?? this.cronJobName;
+    return nameOf(this.props.serviceAccountName) ?? this.cronJobName;
   }
 
   private createServiceAccount(): ApiObject {
@@ -232,7 +233,7 @@ export class EtcdBackupSchedule extends Construct {
       timeout: props.timeout && durationText(props.timeout),
       image: props.image ?? agentImage,
       imagePullPolicy: props.imagePullPolicy,
-      imagePullSecrets: props.imagePullSecrets?.map((name) => ({ name })),
+      imagePullSecrets: props.imagePullSecrets?.map((secret) => ({ name: nameOf(secret) })),
       serviceAccountName: this.serviceAccountName(),
       resources: completeResources(
         givenResources(props.resources) ?? {},

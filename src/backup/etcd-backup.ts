@@ -7,6 +7,7 @@ import type { EtcdBackupSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
 import { endpointUrl } from '../validation/endpoints';
+import { nameOf } from '../validation/named';
 import { backupTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
@@ -53,7 +54,7 @@ export class EtcdBackup extends Construct {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',
       kind: 'EtcdBackup',
       metadata: { name: this.backupName, labels },
-      spec: backupSpec(props, props.serviceAccountName ?? this.serviceAccount?.name),
+      spec: backupSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name),
     });
     this.node.defaultChild = this.customResource;
     takeName(this, 'EtcdBackup', this.backupName);

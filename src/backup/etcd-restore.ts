@@ -5,6 +5,7 @@ import { namesakeProblems, takeName } from '../lib/name-registry';
 import type { EtcdRestoreSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
+import { nameOf } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { restoreTypes } from '../validation/property-types';
@@ -87,7 +88,7 @@ export class EtcdRestore extends Construct {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',
       kind: 'EtcdRestore',
       metadata: { name: this.restoreName, labels },
-      spec: restoreSpec(props, props.serviceAccountName ?? this.serviceAccount?.name),
+      spec: restoreSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name),
     });
     this.node.defaultChild = this.customResource;
     takeName(this, 'EtcdRestore', this.restoreName);

@@ -5,13 +5,14 @@ import { takeName } from '../lib/name-registry';
 import { agentImageProblem } from '../lib/pod-problems';
 import { quantitiesProblems } from '../lib/quantities';
 import type { StoreDefinition } from '../stores/store-definition';
+import { type INamed, nameOf } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import type { BackupResources } from './backup-resources';
 
 /** The identity, image and resources of a Job of the reconciler that accesses a store. */
 export interface JobIdentity {
-  readonly serviceAccountName?: string;
+  readonly serviceAccountName?: string | INamed;
   readonly image?: string;
   readonly resources?: BackupResources;
 }
@@ -22,7 +23,7 @@ export function jobIdentityProblems(
 ): string[] {
   return [
     ...problemsOf(
-      serviceAccountName === undefined ? undefined : nameProblem('serviceAccountName', serviceAccountName),
+      serviceAccountName === undefined ? undefined : nameProblem('serviceAccountName', nameOf(serviceAccountName)),
       agentImageProblem(image),
       store?.needsOwnImage && (image === undefined || image === agentImage)
         ? "image: store runs executables that the agent's own image does not contain; give your own image with these and the agent"

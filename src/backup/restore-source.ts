@@ -2,6 +2,7 @@ import type { RestoreSourceSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
+import { type INamed, nameOf } from '../validation/named';
 import { clusterNameProblem, nameProblem, namespaceProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { sourceTypes } from '../validation/property-types';
@@ -69,10 +70,11 @@ export class RestoreSource {
   private static ofStore(
     store: BackupStore,
     which: Partial<RestoreSourceSpec>,
-    { cluster, namespace }: RestoreSourceOptions,
+    { cluster, ...options }: RestoreSourceOptions,
     problem: string | undefined,
   ): RestoreSource {
     const definition = store._definition();
+    const namespace = nameOf(options.namespace);
     const problems = [
       ...definition.problems.map((text) => `store: ${text}`),
       ...problemsOf(offHostProblem(definition)).map((text) => `store: ${text}`),
@@ -119,7 +121,7 @@ export interface RestoreSourceOptions {
    * Names the namespace in which the backups were taken, if it is another one.
    * @default - the namespace of the cluster that is restored
    */
-  readonly namespace?: string;
+  readonly namespace?: string | INamed;
 }
 
 function snapshotProblem(id: string): string | undefined {

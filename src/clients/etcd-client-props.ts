@@ -1,5 +1,6 @@
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import type { EtcdPermission } from '../users/etcd-permission';
+import type { INamed } from '../validation/named';
 
 /** Configures a client of `EtcdCluster.addClient`. */
 export interface EtcdClientOptions {
@@ -18,7 +19,7 @@ export interface EtcdClientOptions {
    * Names the Secret with the user's certificate, or with its password. It needs `can`.
    * @default - `<cluster>-user-<id>`, with a password `<cluster>-user-<id>-password`
    */
-  readonly secretName?: string;
+  readonly secretName?: string | INamed;
   /**
    * Gives the user a password instead of a certificate. It needs `can`.
    * @default false

@@ -1,8 +1,9 @@
 import { originSpec } from '../backup/cluster-origin';
 import { enumText } from '../resource/enum-text';
 import type { BackupScheduleSpec, EtcdClusterSpec } from '../resource/types';
-import type { TlsBinding, TlsSecrets, TlsTrust } from '../tls/tls-binding';
+import type { SecretNames, TlsBinding, TlsTrust } from '../tls/tls-binding';
 import { derivedName } from '../validation/derived-name';
+import { nameOf } from '../validation/named';
 import type { QuorumRecovery } from './quorum-recovery';
 import type { ResolvedCluster } from './resolve-cluster';
 
@@ -33,7 +34,7 @@ export function clusterResource(cluster: ResolvedCluster, schedules: readonly Ba
 
 type TlsSpec = NonNullable<EtcdClusterSpec['tls']>;
 
-function tlsSpec({ tls, clusterDomain }: ResolvedCluster, secrets: TlsSecrets): TlsSpec {
+function tlsSpec({ tls, clusterDomain }: ResolvedCluster, secrets: SecretNames): TlsSpec {
   const { disabling, acceptPlaintextFor, trust } = tls;
   const managed = managedSpec(tls, clusterDomain);
   return { ...leafSecrets(secrets), disabling, acceptPlaintextFor, managed, alsoTrust: trust && trustSpec(trust) };
@@ -51,7 +52,7 @@ function tlsSpec({ tls, clusterDomain }: ResolvedCluster, secrets: TlsSecrets): 
   }
 }
 
-const leafSecrets = ({ client, root, backup }: TlsSecrets) => ({
+const leafSecrets = ({ client, root, backup }: SecretNames) => ({
   clientSecret: client,
   rootSecret: root,
   backupSecret: backup,
@@ -82,7 +83,7 @@ export function scheduleCountProblems(count: number): string[] {
 const maxSchedules = 16;
 
 function recoverySpec({ id, acceptDataLoss, survivor, identitySecret }: QuorumRecovery): EtcdClusterSpec['recovery'] {
-  return { id, action: 'RestoreFromSurvivor', acceptDataLoss, survivor, identitySecret };
+  return { id, action: 'RestoreFromSurvivor', acceptDataLoss, survivor, identitySecret: nameOf(identitySecret) };
 }
 
 function unlessEmpty<T extends object>(fields: T): T | undefined {

@@ -7,6 +7,7 @@ import type { NetworkEgress } from '../lib/network-egress';
 import type { Toleration } from '../lib/toleration';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import type { EtcdTls } from '../tls/etcd-tls';
+import type { INamed } from '../validation/named';
 import type { DeletionPolicy, NoSpacePolicy, ReplacePolicy } from './cluster-policies';
 import type { EtcdResources } from './etcd-resources';
 import type { EtcdSpread } from './etcd-spread';
@@ -66,7 +67,7 @@ export interface EtcdClusterProps {
    * Names the Secrets with registry credentials.
    * @default - none
    */
-  readonly imagePullSecrets?: string[];
+  readonly imagePullSecrets?: (string | INamed)[];
   /**
    * Describes the volume in which each member stores its data.
    * @default - a volume of 8 GiB with the default StorageClass

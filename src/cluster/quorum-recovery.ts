@@ -1,4 +1,5 @@
 import { ordinalProblem } from '../etcd/ordinals';
+import { type INamed, nameOf } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 
@@ -23,7 +24,7 @@ export interface QuorumRecovery {
    * Names a Secret with the age identity that decrypts the cluster's backups. Encrypted backups require it.
    * @default - none
    */
-  readonly identitySecret?: string;
+  readonly identitySecret?: string | INamed;
 }
 
 export function recoveryProblems({ id, acceptDataLoss, survivor, identitySecret }: QuorumRecovery): string[] {
@@ -33,7 +34,7 @@ export function recoveryProblems({ id, acceptDataLoss, survivor, identitySecret 
       ? undefined
       : 'recovery: acceptDataLoss is false, but a recovery loses the writes that only the lost members have; set it to true, or remove recovery',
     survivor === undefined ? undefined : ordinalProblem('recovery: survivor', survivor),
-    identitySecret === undefined ? undefined : nameProblem('recovery: identitySecret', identitySecret),
+    identitySecret === undefined ? undefined : nameProblem('recovery: identitySecret', nameOf(identitySecret)),
   );
 }
 

@@ -10,6 +10,7 @@ import { NetworkAccess } from '../lib/network-access';
 import { EtcdTls } from '../tls/etcd-tls';
 import type { TlsBinding } from '../tls/tls-binding';
 import { derivedName } from '../validation/derived-name';
+import { nameOf } from '../validation/named';
 import { DeletionPolicy } from './cluster-policies';
 import type { EtcdClusterProps } from './etcd-cluster-props';
 import { EtcdResources } from './etcd-resources';
@@ -43,7 +44,6 @@ type Defaulted = Required<
 /** Properties that may stay undefined: Kubernetes, the CRD or the reconciler then applies its own default. */
 type Undefaulted = Pick<
   EtcdClusterProps,
-  | 'imagePullSecrets'
   | 'priorityClassName'
   | 'egress'
   | 'nodeSelector'
@@ -65,6 +65,7 @@ export interface ResolvedCluster extends Defaulted, Undefaulted {
   readonly names: ClusterNames;
   /** Namespace of the chart; undefined if the chart has none. */
   readonly namespace?: string;
+  readonly imagePullSecrets?: string[];
   readonly images: EtcdImages;
   /** Image settings of the agents outside the member pods. An undefined setting keeps the default of their own pod. */
   readonly agentPull: AgentPull;
@@ -85,7 +86,8 @@ export interface AgentPull {
 /** Applies the default of every property. This is the only place where a cluster's defaults are applied. */
 export function resolveCluster(cluster: Construct, props: EtcdClusterProps): ResolvedCluster {
   const { namespace } = Chart.of(cluster);
-  const { imagePullPolicy, imagePullSecrets } = props;
+  const { imagePullPolicy } = props;
+  const imagePullSecrets = props.imagePullSecrets?.map((secret) => nameOf(secret));
   const name = props.name ?? derivedName(cluster.node.id);
   const clusterDomain = props.clusterDomain ?? defaultClusterDomain;
   const images = etcdImages(props);

@@ -8,6 +8,7 @@ import { agentImage } from '../lib/agent-image';
 import { type BackupPodStore, nodeAffinity } from '../lib/backup-pod';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { futureConstruct } from '../validation/construct-id';
+import { nameOf } from '../validation/named';
 import { controlPlaneTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import type { ControlPlaneEtcdBackupProps } from './control-plane-etcd-backup-props';
@@ -134,7 +135,7 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
       metadata: { name, labels },
       spec: imageDaemonSet({
         ...{ labels, selector, image: image ?? agentImage, imagePullPolicy, nodeSelector, priorityClassName },
-        imagePullSecrets: imagePullSecrets?.map((secret) => ({ name: secret })),
+        imagePullSecrets: imagePullSecrets?.map((secret) => ({ name: nameOf(secret) })),
         tolerations: hostTolerations(this.controlPlane),
         affinity: nodeAffinity(nodeLabels ?? controlPlaneDefaults.nodeLabels),
       }),

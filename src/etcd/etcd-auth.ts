@@ -1,4 +1,5 @@
 import type { BackupPodSecret } from '../lib/backup-pod';
+import { type INamed, nameOf } from '../validation/named';
 import { keyProblem, nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { authTypes } from '../validation/property-types';
@@ -24,15 +25,15 @@ export class EtcdAuth {
    * Reads the user from a Secret in the backup's namespace. The default keys are those of Kubernetes' basic-auth
    * Secrets and of `kubectl create secret generic NAME --from-file=username --from-file=password`.
    *
-   * @param secretName The name of the Secret.
+   * @param secret The Secret, or its name.
    * @param keys The keys of the Secret, if they have other names.
    */
-  static fromSecret(secretName: string, keys: EtcdAuthKeys = {}): EtcdAuth {
+  static fromSecret(secret: string | INamed, keys: EtcdAuthKeys = {}): EtcdAuth {
     return buildIfValid(
       EtcdAuth.prototype,
       keys,
       authTypes,
-      () => new EtcdAuth(secretName, keys.usernameKey ?? 'username', keys.passwordKey ?? 'password'),
+      () => new EtcdAuth(nameOf(secret), keys.usernameKey ?? 'username', keys.passwordKey ?? 'password'),
     );
   }
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { type INamed, nameOf } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { peersTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
@@ -15,7 +16,7 @@ export interface NetworkPeer {
    * Names the pods' namespace.
    * @default - the cluster's own namespace, unless `namespaceLabels` is given
    */
-  readonly namespace?: string;
+  readonly namespace?: string | INamed;
   /**
    * Selects the pods of the namespaces with these labels. `{}` means every namespace.
    * @default - the cluster's own namespace, unless `namespace` is given
@@ -87,7 +88,7 @@ function selectsNamespace({ podLabels, namespace, namespaceLabels, cidr }: Netwo
 /** Returns the NetworkPolicyPeer. */
 export function policyPeer({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeer): object {
   if (cidr !== undefined) return { ipBlock: { cidr } };
-  const labels = namespace === undefined ? namespaceLabels : { 'kubernetes.io/metadata.name': namespace };
+  const labels = namespace === undefined ? namespaceLabels : { 'kubernetes.io/metadata.name': nameOf(namespace) };
   return {
     ...(labels && { namespaceSelector: selector(labels) }),
     ...(podLabels && { podSelector: selector(podLabels) }),
@@ -117,11 +118,11 @@ function peerProblem({ podLabels, namespace, namespaceLabels, cidr }: NetworkPee
     return `cidr '${cidr}' cannot be combined with pods or namespaces; use two peers`;
   }
   if (namespace !== undefined && namespaceLabels) {
-    return `namespace '${namespace}' cannot be combined with namespaceLabels; remove one`;
+    return `namespace '${nameOf(namespace)}' cannot be combined with namespaceLabels; remove one`;
   }
   if (cidr !== undefined && !isRange(cidr))
     return `cidr '${cidr}' is not a valid range of addresses; write it like 10.0.0.0/8`;
-  return namespace === undefined ? undefined : nameProblem('namespace', namespace, 63);
+  return namespace === undefined ? undefined : nameProblem('namespace', nameOf(namespace), 63);
 }
 
 function isRange(cidr: string): boolean {

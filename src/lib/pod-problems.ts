@@ -1,3 +1,4 @@
+import { type INamed, nameOf } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
 import { ImagePullPolicy } from './image-pull-policy';
@@ -7,7 +8,7 @@ import type { Toleration } from './toleration';
 /** Properties that every pod has: how its images are pulled, and where it runs. */
 export interface PodProps {
   readonly imagePullPolicy?: ImagePullPolicy;
-  readonly imagePullSecrets?: readonly string[];
+  readonly imagePullSecrets?: readonly (string | INamed)[];
   readonly priorityClassName?: string;
   readonly nodeSelector?: { readonly [name: string]: string };
   readonly tolerations?: readonly Toleration[];
@@ -24,7 +25,7 @@ export function podProblems({
   return [
     ...problemsOf(
       choiceProblem('imagePullPolicy', imagePullPolicy, ImagePullPolicy),
-      ...imagePullSecrets.map((secret) => nameProblem('imagePullSecrets', secret)),
+      ...imagePullSecrets.map((secret) => nameProblem('imagePullSecrets', nameOf(secret))),
       priorityClassName === undefined ? undefined : nameProblem('priorityClassName', priorityClassName),
     ),
     ...labelProblems('nodeSelector', nodeSelector),

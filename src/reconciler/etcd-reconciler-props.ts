@@ -3,6 +3,7 @@ import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
 import type { Toleration } from '../lib/toleration';
+import type { INamed } from '../validation/named';
 
 /** Configures an `EtcdReconciler`. */
 export interface EtcdReconcilerProps {
@@ -30,7 +31,7 @@ export interface EtcdReconcilerProps {
    * Names the Secrets with registry credentials.
    * @default - none
    */
-  readonly imagePullSecrets?: string[];
+  readonly imagePullSecrets?: (string | INamed)[];
   /**
    * Sets the number of pods, 1 or 2. With 2, the second pod takes over half a minute after the first is lost. Clusters
    * serve clients without any reconciler.
@@ -93,7 +94,7 @@ export interface ExternalReconcilerOptions {
    * Names its ServiceAccount.
    * @default - `name`
    */
-  readonly serviceAccountName?: string;
+  readonly serviceAccountName?: string | INamed;
 }
 
 export const defaultReconcilerName = 'etcd-reconciler';

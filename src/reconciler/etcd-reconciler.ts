@@ -9,6 +9,7 @@ import { policyPorts } from '../lib/network-access';
 import { tellIfUnreleased } from '../lib/notices';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
+import { nameOf } from '../validation/named';
 import { externalReconcilerTypes, monitoringTypes, reconcilerTypes } from '../validation/property-types';
 import { buildIfValid, requireTypes } from '../validation/type-checks';
 import { EtcdReconcilerMonitoring } from './etcd-reconciler-monitoring';
@@ -154,7 +155,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
         selector: props.selector,
         image: this.image(),
         imagePullPolicy: props.imagePullPolicy,
-        imagePullSecrets: props.imagePullSecrets,
+        imagePullSecrets: props.imagePullSecrets?.map((secret) => nameOf(secret)),
         resources: reconcilerRequirements(props.resources ?? {}),
         spread: replicas > 1,
         labels: reconcilerLabels(reconcilerName, props.labels),
@@ -194,6 +195,6 @@ class ExternalEtcdReconciler implements IEtcdReconciler {
 
   constructor({ name = defaultReconcilerName, serviceAccountName = name }: ExternalReconcilerOptions) {
     this.reconcilerName = name;
-    this.serviceAccountName = serviceAccountName;
+    this.serviceAccountName = nameOf(serviceAccountName);
   }
 }

@@ -1,5 +1,6 @@
 import type { Duration } from 'cdk8s';
 import { durationProblem, durationText } from '../lib/duration';
+import { type INamed, nameOf } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import type { StoreDefinition } from './store-definition';
@@ -18,11 +19,11 @@ export interface CommandStoreProps {
    */
   readonly env?: { readonly [name: string]: string };
   /**
-   * Names a Secret in the backup's namespace. Its keys become files in the directory whose path is in the environment
+   * Selects a Secret in the backup's namespace. Its keys become files in the directory whose path is in the environment
    * variable `CREDENTIALS_DIRECTORY`.
    * @default - no Secret
    */
-  readonly credentialsSecretName?: string;
+  readonly credentialsSecretName?: string | INamed;
   /**
    * Limits the time in which an executable may neither read a byte, nor write a byte, nor end.
    * @default Duration.seconds(60)
@@ -30,7 +31,8 @@ export interface CommandStoreProps {
   readonly idleTimeout?: Duration;
 }
 
-export function commandStore({ path, env, credentialsSecretName, idleTimeout }: CommandStoreProps): StoreDefinition {
+export function commandStore({ path, env, idleTimeout, ...props }: CommandStoreProps): StoreDefinition {
+  const credentialsSecretName = nameOf(props.credentialsSecretName);
   const settings = Object.entries(env ?? {}).map(([name, value]) => `${name}=${value}`);
   return {
     pod: {

@@ -1,3 +1,4 @@
+import { type INamed, nameOf } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { pathProblem } from '../validation/store-paths';
@@ -22,7 +23,7 @@ export interface FilesystemStoreProps {
    * Names a PersistentVolumeClaim in the backup's namespace.
    * @default - `nfs` or `hostPath` is used
    */
-  readonly claimName?: string;
+  readonly claimName?: string | INamed;
   /**
    * Selects an NFS export.
    * @default - `claimName` or `hostPath` is used
@@ -42,7 +43,8 @@ export interface FilesystemStoreProps {
   readonly directory?: string;
 }
 
-export function filesystemStore({ claimName, nfs, hostPath, directory }: FilesystemStoreProps): StoreDefinition {
+export function filesystemStore({ nfs, hostPath, directory, ...props }: FilesystemStoreProps): StoreDefinition {
+  const claimName = nameOf(props.claimName);
   const volume = nfs ? `nfs://${nfs.server}${nfs.path}` : (hostPath ?? `claim ${claimName}`);
   const volumes = [claimName, nfs, hostPath].filter((each) => each !== undefined);
   return {

@@ -1,4 +1,5 @@
 import type { BackupPodSecret } from '../lib/backup-pod';
+import { type INamed, nameOf } from '../validation/named';
 import { keyProblem, nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { ossSecretTypes } from '../validation/property-types';
@@ -24,15 +25,15 @@ export class OssCredentials {
    * Reads the AccessKey from a Secret in the backup's namespace. The keys are `accessKeyID` and `accessKeySecret`,
    * unless the options name others.
    *
-   * @param secretName The name of the Secret.
+   * @param secret The Secret, or its name.
    * @param options The keys of the Secret, if they have other names.
    */
-  static fromSecret(secretName: string, options: OssSecretOptions = {}): OssCredentials {
+  static fromSecret(secret: string | INamed, options: OssSecretOptions = {}): OssCredentials {
     return buildIfValid(
       OssCredentials.prototype,
       options,
       ossSecretTypes,
-      () => new OssCredentials(secretName, options),
+      () => new OssCredentials(nameOf(secret), options),
     );
   }
 

@@ -1,4 +1,5 @@
 import type { BackupPodSecret } from '../lib/backup-pod';
+import { type INamed, nameOf } from '../validation/named';
 import { keyProblem, nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { s3IdentityTypes, s3SecretTypes } from '../validation/property-types';
@@ -45,16 +46,16 @@ export class S3Credentials {
    * `MINIO_ACCESS_KEY` and `MINIO_SECRET_KEY`, or the AWS shared files `credentials` and `config`. Name any other keys
    * in the options.
    *
-   * @param secretName The name of the Secret.
+   * @param secret The Secret, or its name.
    * @param options The keys of the Secret, if they have other names.
    */
-  static fromSecret(secretName: string, options: S3SecretOptions = {}): S3Credentials {
+  static fromSecret(secret: string | INamed, options: S3SecretOptions = {}): S3Credentials {
     // JavaScript callers may pass undefined: that must not select workload identity.
     return buildIfValid(
       S3Credentials.prototype,
       options,
       s3SecretTypes,
-      () => new S3Credentials(secretName ?? '', options, {}),
+      () => new S3Credentials(nameOf(secret) ?? '', options, {}),
     );
   }
 

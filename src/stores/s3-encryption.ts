@@ -1,4 +1,5 @@
 import type { BackupPodSecret } from '../lib/backup-pod';
+import { type INamed, nameOf } from '../validation/named';
 import { keyProblem, nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 
@@ -19,11 +20,11 @@ export class SseCustomerKey {
   /**
    * Reads the key from a Secret in the backup's namespace.
    *
-   * @param secretName The name of the Secret.
+   * @param secret The Secret, or its name.
    * @param key The key of the Secret that holds it. Default: `key`.
    */
-  static fromSecret(secretName: string, key: string = 'key'): SseCustomerKey {
-    return new SseCustomerKey(secretName, key);
+  static fromSecret(secret: string | INamed, key: string = 'key'): SseCustomerKey {
+    return new SseCustomerKey(nameOf(secret), key);
   }
 
   private constructor(

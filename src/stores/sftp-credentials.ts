@@ -1,4 +1,5 @@
 import type { BackupPodSecret } from '../lib/backup-pod';
+import { type INamed, nameOf } from '../validation/named';
 import { keyProblem, nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { sftpSecretTypes } from '../validation/property-types';
@@ -46,11 +47,16 @@ export class SftpCredentials {
    * `password`, `privateKey` or `ssh-privatekey`, `passphrase`, and `knownHosts` or `known_hosts`. Either a password or
    * a private key is enough.
    *
-   * @param secretName The name of the Secret.
+   * @param secret The Secret, or its name.
    * @param keys The keys of the Secret, if they have other names.
    */
-  static fromSecret(secretName: string, keys: SftpSecretKeys = {}): SftpCredentials {
-    return buildIfValid(SftpCredentials.prototype, keys, sftpSecretTypes, () => new SftpCredentials(secretName, keys));
+  static fromSecret(secret: string | INamed, keys: SftpSecretKeys = {}): SftpCredentials {
+    return buildIfValid(
+      SftpCredentials.prototype,
+      keys,
+      sftpSecretTypes,
+      () => new SftpCredentials(nameOf(secret), keys),
+    );
   }
 
   private constructor(

@@ -1,4 +1,5 @@
 import type { BackupPodFiles } from '../lib/backup-pod';
+import { type INamed, nameOf } from '../validation/named';
 import { keyProblem, nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 
@@ -10,21 +11,21 @@ export class CaBundle {
   /**
    * Reads the certificates from a Secret.
    *
-   * @param secretName The name of the Secret.
+   * @param secret The Secret, or its name.
    * @param key The key that holds the certificates. Default: `ca.crt`.
    */
-  static fromSecret(secretName: string, key: string = 'ca.crt'): CaBundle {
-    return new CaBundle('Secret', secretName, key);
+  static fromSecret(secret: string | INamed, key: string = 'ca.crt'): CaBundle {
+    return new CaBundle('Secret', nameOf(secret), key);
   }
 
   /**
    * Reads the certificates from a ConfigMap.
    *
-   * @param configMapName The name of the ConfigMap.
+   * @param configMap The ConfigMap, or its name.
    * @param key The key that holds the certificates. Default: `ca.crt`.
    */
-  static fromConfigMap(configMapName: string, key: string = 'ca.crt'): CaBundle {
-    return new CaBundle('ConfigMap', configMapName, key);
+  static fromConfigMap(configMap: string | INamed, key: string = 'ca.crt'): CaBundle {
+    return new CaBundle('ConfigMap', nameOf(configMap), key);
   }
 
   private constructor(

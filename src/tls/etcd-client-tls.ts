@@ -1,5 +1,6 @@
 import { trustKeys } from '../etcd/trust-keys';
 import type { BackupPodTls } from '../lib/backup-pod';
+import { type INamed, nameOf } from '../validation/named';
 import { keyProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { clientCaTypes, clientTlsTypes } from '../validation/property-types';
@@ -32,11 +33,13 @@ export class EtcdClientTls {
    * Uses mutual TLS, with a Secret in the backup's namespace. The default keys are those of cert-manager and of
    * `kubectl create secret generic NAME --from-file=ca.crt --from-file=tls.crt --from-file=tls.key`.
    *
-   * @param secretName The name of the Secret.
+   * @param secret The Secret, or its name.
    * @param keys The keys of the Secret, if they have other names.
    */
-  static fromSecret(secretName: string, keys: EtcdClientTlsKeys = {}): EtcdClientTls {
-    return buildIfValid(EtcdClientTls.prototype, keys, clientTlsTypes, () => EtcdClientTls.ofSecret(secretName, keys));
+  static fromSecret(secret: string | INamed, keys: EtcdClientTlsKeys = {}): EtcdClientTls {
+    return buildIfValid(EtcdClientTls.prototype, keys, clientTlsTypes, () =>
+      EtcdClientTls.ofSecret(nameOf(secret), keys),
+    );
   }
 
   private static ofSecret(secretName: string, keys: EtcdClientTlsKeys): EtcdClientTls {

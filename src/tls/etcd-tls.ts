@@ -1,13 +1,14 @@
 import { isIP } from 'node:net';
 import { Duration } from 'cdk8s';
 import { durationText, milliseconds } from '../lib/duration';
+import { withNames } from '../validation/named';
 import { hostNameProblem, nameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
 import { certManagerTypes, managedTlsTypes, noTlsTypes, tlsSecretsTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import { type CertificateOptions, certificate, peerNames, serverNames, type TlsCluster } from './certificates';
 import { IssuerKind } from './issuer-kind';
-import type { TlsBinding, TlsSecrets } from './tls-binding';
+import type { SecretNames, TlsBinding, TlsSecrets } from './tls-binding';
 import { backupUser, managedSecretNames, otherSecretNames, tlsSecretNames } from './tls-names';
 import { withTrust } from './tls-trust';
 
@@ -239,11 +240,12 @@ function switchedOn(
 }
 
 function secretsBinding({ peer, server, client, root, backup }: TlsSecrets): TlsBinding {
-  const secrets = { peer, server, client, root, backup };
+  const given: TlsSecrets = { peer, server, client, root, backup };
+  const secrets = withNames(given, 'peer', 'server', 'client', 'root', 'backup');
   return { secrets, certificates: [], mayRevoke: true, problems: secretsProblems(secrets) };
 }
 
-function secretsProblems({ peer, server, client, root, backup }: TlsSecrets): string[] {
+function secretsProblems({ peer, server, client, root, backup }: SecretNames): string[] {
   const missing = root === undefined ? 'root' : 'backup';
   return problemsOf(
     nameProblem('tls: peer', peer),

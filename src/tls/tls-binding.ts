@@ -1,3 +1,4 @@
+import type { INamed, WithNames } from '../validation/named';
 import type { CertificateManifest } from './certificates';
 
 /** Names Secrets in the cluster's namespace. Each Secret must have the keys `ca.crt`, `tls.crt` and `tls.key`. */
@@ -7,35 +8,38 @@ export interface TlsSecrets {
    * clientAuth, and the DNS names `<cluster>-<i>.<cluster>-peers.<namespace>.svc.<clusterDomain>` for i from 0 to 6. It
    * must not contain IP addresses, because etcd would check these too.
    */
-  readonly peer: string;
+  readonly peer: string | INamed;
   /**
    * Names the Secret with the certificate that members present to clients. It needs the usages serverAuth and
    * clientAuth, all names that clients use, `localhost` and `127.0.0.1`. etcd accepts client certificates that are
    * signed by its `ca.crt`.
    */
-  readonly server: string;
+  readonly server: string | INamed;
   /**
    * Names the Secret with a client certificate (usage clientAuth) for clients, and without `root` and `backup` for the
    * reconciler and for backups too.
    */
-  readonly client: string;
+  readonly client: string | INamed;
   /**
    * Names the Secret with a client certificate (usage clientAuth) whose common name is `root`, for the reconciler and
    * the members. Users of etcd require it, together with `backup`.
    * @default - none: the cluster has no users of etcd
    */
-  readonly root?: string;
+  readonly root?: string | INamed;
   /**
    * Names the Secret with a client certificate (usage clientAuth) whose common name is `<cluster>-backup`, for backups.
    * @default - none: backups use the certificate of `client`
    */
-  readonly backup?: string;
+  readonly backup?: string | INamed;
 }
+
+/** The names of these Secrets. */
+export type SecretNames = WithNames<TlsSecrets>;
 
 /** The Secrets and Certificates of one cluster, and the problems with its TLS properties. */
 export interface TlsBinding {
   /** Undefined without TLS. */
-  readonly secrets?: TlsSecrets;
+  readonly secrets?: SecretNames;
   /** The certificates of the peers, the server, the client, root and the backups, in this order. */
   readonly certificates: readonly CertificateManifest[];
   /** Returns the certificate of a user of etcd. Undefined if cert-manager does not issue it. */
@@ -69,5 +73,5 @@ export interface ManagedTls {
 export interface TlsTrust {
   /** Secret with the authorities of both sources, which the reconciler writes. */
   readonly secret: string;
-  readonly other: TlsBinding & { readonly secrets: TlsSecrets };
+  readonly other: TlsBinding & { readonly secrets: SecretNames };
 }

@@ -1,12 +1,12 @@
-import type { ManagedTls, TlsSecrets } from './tls-binding';
+import type { ManagedTls, SecretNames } from './tls-binding';
 
 /** Names of the Secrets of a cluster whose certificates the reconciler issues. */
-export const tlsSecretNames = (cluster: string): Required<TlsSecrets> => named(cluster, 'tls');
+export const tlsSecretNames = (cluster: string): Required<SecretNames> => named(cluster, 'tls');
 
 /** Other names, because the Secrets of both sources exist while a cluster changes from one to the other. */
-export const otherSecretNames = (cluster: string): Required<TlsSecrets> => named(cluster, 'cert');
+export const otherSecretNames = (cluster: string): Required<SecretNames> => named(cluster, 'cert');
 
-const named = (cluster: string, end: string): Required<TlsSecrets> => ({
+const named = (cluster: string, end: string): Required<SecretNames> => ({
   peer: `${cluster}-peer-${end}`,
   server: `${cluster}-server-${end}`,
   client: `${cluster}-client-${end}`,
@@ -22,7 +22,7 @@ export const backupUser = (cluster: string): string => `${cluster}-backup`;
 
 /** Names of the Secrets that the reconciler writes. */
 export const managedSecrets = (
-  { peer, server, client, root, backup }: TlsSecrets,
+  { peer, server, client, root, backup }: SecretNames,
   { peerAuthority, clientAuthority }: ManagedTls,
 ) => [peerAuthority, clientAuthority, peer, server, client, ...[root, backup].filter((name) => name !== undefined)];
 

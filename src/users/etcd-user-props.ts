@@ -1,4 +1,5 @@
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
+import type { INamed } from '../validation/named';
 import type { EtcdPermission } from './etcd-permission';
 
 /** Configures a user of `EtcdCluster.addUser`. */
@@ -20,7 +21,7 @@ export interface EtcdUserOptions {
    * Names the Secret with the user's certificate, or with its password.
    * @default - `<cluster>-user-<id>`, with a password `<cluster>-user-<id>-password`
    */
-  readonly secretName?: string;
+  readonly secretName?: string | INamed;
   /**
    * Gives the user a password instead of a certificate: the Secret has `username` and `password`. The client also
    * presents a certificate of the cluster, such as that of `clientTls`.

@@ -8,6 +8,7 @@ import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { tlsSecretNames } from '../tls/tls-names';
 import { requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
+import { nameOf } from '../validation/named';
 import { userTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { addUserOf } from './cluster-users';
@@ -65,7 +66,7 @@ export class EtcdUser extends Construct {
     const { clusterName } = props.cluster;
     this.userName = props.userName ?? id;
     this.resourceName = props.name ?? derivedName(`${clusterName}-${id}`);
-    this.secretName = props.secretName ?? userSecretName(clusterName, id, props.password);
+    this.secretName = nameOf(props.secretName) ?? userSecretName(clusterName, id, props.password);
     this.labels = {
       'app.kubernetes.io/name': 'etcd-user',
       'app.kubernetes.io/instance': labelOf(this.resourceName),

@@ -5,6 +5,7 @@ import { authorizationProblem } from '../etcd/advisories';
 import { labelProblems } from '../lib/labels';
 import type { TlsBinding } from '../tls/tls-binding';
 import { backupUser, clientUser } from '../tls/tls-names';
+import type { INamed } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import type { EtcdPermission } from './etcd-permission';
@@ -15,7 +16,7 @@ import type { UserAccess } from './user-access';
 export function userProblems(user: Named, props: EtcdUserProps, access: UserAccess | undefined): string[] {
   const { cluster, can, labels } = props;
   // A cluster that reports its name has given it to these.
-  const derived = (given: string | undefined) => given === undefined && isMisnamed(cluster);
+  const derived = (given: string | INamed | undefined) => given === undefined && isMisnamed(cluster);
   return [
     ...problemsOf(
       derived(props.name) ? undefined : nameProblem('name', user.resourceName),

@@ -37,7 +37,7 @@ test.each<[(props: Props) => unknown, Props, string]>([
   [
     cluster,
     { tls: EtcdTls.fromSecrets({ peer: 'p', server: 's' } as Props) },
-    "shop/orders: tls: client: undefined is not text; write the name of a Secret, such as 'orders-client'",
+    "shop/orders: tls: client: undefined is not a name or an object with a name; write the name of a Secret, such as 'orders-client'",
   ],
   [
     schedule,

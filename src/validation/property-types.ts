@@ -6,6 +6,7 @@ import {
   list,
   number,
   object,
+  objectName,
   type PropertyTypes,
   required,
   shape,
@@ -19,7 +20,7 @@ const duration = instance('a Duration', 'toMilliseconds', 'for example Duration.
 const store = instance('a BackupStore', '_definition', 'for example BackupStore.s3({ … })');
 const encryption = instance('an Encryption', '_recipients', 'Encryption.age({ … })');
 const cluster = instance('an IEtcdCluster', 'clientEndpoints', 'the construct of a cluster');
-const peer: PropertyTypes = { podLabels: stringMap, namespace: text, namespaceLabels: stringMap, cidr: text };
+const peer: PropertyTypes = { podLabels: stringMap, namespace: objectName, namespaceLabels: stringMap, cidr: text };
 const destinations = list(shape({ ...peer, ports: list(number) }));
 const egress = shape({ apiServer: required(destinations), dns: destinations, stores: destinations });
 const networkAccess = instance('a NetworkAccess', '_peers', 'for example NetworkAccess.peers({ … })');
@@ -51,10 +52,10 @@ const access: PropertyTypes = {
 };
 const origin: PropertyTypes = {
   source: required(source),
-  identitySecret: text,
+  identitySecret: objectName,
   sha256: text,
   expectedRevision: number,
-  serviceAccountName: text,
+  serviceAccountName: objectName,
   image: text,
   resources: shape(quantities),
 };
@@ -111,7 +112,7 @@ export const clusterTypes: PropertyTypes = {
     id: withExample(text, "an id of your choice, such as '2026-11-21'"),
     acceptDataLoss: boolean,
     survivor: number,
-    identitySecret: text,
+    identitySecret: objectName,
   }),
   onShrink: anything,
   onDelete: anything,
@@ -136,7 +137,7 @@ export const reconcilerTypes: PropertyTypes = {
   egress,
 };
 
-export const externalReconcilerTypes: PropertyTypes = { name: text, serviceAccountName: text };
+export const externalReconcilerTypes: PropertyTypes = { name: text, serviceAccountName: objectName };
 
 export const scheduleOptionsTypes: PropertyTypes = {
   ...pod,
@@ -162,7 +163,7 @@ export const scheduleOptionsTypes: PropertyTypes = {
   failedJobsHistoryLimit: number,
   resources: shape(quantities),
   image: text,
-  serviceAccountName: text,
+  serviceAccountName: objectName,
 };
 
 export const scheduleTypes: PropertyTypes = {
@@ -205,7 +206,7 @@ export const backupTypes: PropertyTypes = {
   encryption,
   dialTimeout: duration,
   timeout: duration,
-  serviceAccountName: text,
+  serviceAccountName: objectName,
   image: text,
   resources: shape(quantities),
   labels: object,
@@ -226,7 +227,7 @@ export const userOptionsTypes: PropertyTypes = {
   can: required(list(permission)),
   userName: text,
   name: text,
-  secretName: text,
+  secretName: objectName,
   password: boolean,
   labels: object,
 };
@@ -234,7 +235,7 @@ export const userTypes: PropertyTypes = { ...userOptionsTypes, cluster: required
 export const clientOptionsTypes: PropertyTypes = {
   can: list(permission),
   userName: text,
-  secretName: text,
+  secretName: objectName,
   password: boolean,
   podLabels: stringMap,
   labels: object,
@@ -245,7 +246,7 @@ export const prefixTypes: PropertyTypes = { prefix: required(text) };
 export const keyTypes: PropertyTypes = { key: required(text) };
 export const rangeTypes: PropertyTypes = { start: required(text), end: required(text) };
 
-export const sourceTypes: PropertyTypes = { store: required(store), cluster: text, namespace: text };
+export const sourceTypes: PropertyTypes = { store: required(store), cluster: text, namespace: objectName };
 
 export const attributesTypes: PropertyTypes = {
   clusterName: required(text),
@@ -313,7 +314,7 @@ export const sftpSecretTypes: PropertyTypes = {
 };
 
 export const filesystemStoreTypes: PropertyTypes = {
-  claimName: text,
+  claimName: objectName,
   nfs: shape({ server: text, path: text }),
   hostPath: text,
   directory: text,
@@ -322,7 +323,7 @@ export const filesystemStoreTypes: PropertyTypes = {
 export const commandStoreTypes: PropertyTypes = {
   path: text,
   env: stringMap,
-  credentialsSecretName: text,
+  credentialsSecretName: objectName,
   idleTimeout: duration,
 };
 
@@ -370,14 +371,14 @@ export const managedTlsTypes: PropertyTypes = {
   rootRotation: text,
   intermediateRevocation: text,
 };
-const secret = required(withExample(text, "the name of a Secret, such as 'orders-client'"));
+const secret = required(withExample(objectName, "the name of a Secret, such as 'orders-client'"));
 export const tlsSecretsTypes: PropertyTypes = {
   ...tlsSourceTypes,
   peer: secret,
   server: secret,
   client: secret,
-  root: text,
-  backup: text,
+  root: objectName,
+  backup: objectName,
 };
 
 export const peersTypes: PropertyTypes = { peers: list(shape(peer)) };

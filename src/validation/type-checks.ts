@@ -36,6 +36,13 @@ export const text: PropertyType = {
   remedy: (value) => (typeof value === 'number' ? `'${value}'` : 'text in quotes'),
 };
 
+/** The name of an object of Kubernetes, or the object itself. */
+export const objectName: PropertyType = {
+  ...text,
+  name: 'a name or an object with a name',
+  accepts: (value) => text.accepts(value) || (isObject(value) && text.accepts(Reflect.get(value, 'name'))),
+};
+
 export const number: PropertyType = {
   name: 'a number',
   accepts: (value) => typeof value === 'number',

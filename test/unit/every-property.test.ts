@@ -12,6 +12,7 @@ import {
   EtcdAlerts,
   EtcdAuth,
   EtcdBackup,
+  EtcdClient,
   EtcdClientTls,
   EtcdCluster,
   EtcdDashboard,
@@ -75,6 +76,8 @@ const restoreOf: Make = (chart, { cluster: name }) => {
 };
 const userOf: Make = (chart, { cluster: name }) =>
   new EtcdUser(chart, 'user', { cluster: new EtcdCluster(chart, name ?? 'orders'), can: [] });
+const clientOf: Make = (chart, { cluster: name }) =>
+  new EtcdClient(chart, 'client', { cluster: new EtcdCluster(chart, name ?? 'orders'), can: [] });
 const monitoringOf: Make = (chart, { cluster: name }) =>
   new EtcdMonitoring(chart, 'monitoring', { cluster: new EtcdCluster(chart, name ?? 'orders') });
 /** An imported cluster shows in its users. */
@@ -181,6 +184,16 @@ const userOptions = {
   name: 'other',
   secretName: 'other',
   password: true,
+  labels,
+};
+
+const can = [EtcdPermission.readAll()];
+const clientOptions = {
+  can,
+  userName: beside({ can }, 'other'),
+  secretName: beside({ can }, 'other'),
+  password: beside({ can }, true),
+  podLabels: { app: 'client' },
   labels,
 };
 
@@ -430,6 +443,9 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   EtcdAlertsOptions: { exclude: ['EtcdSpecRefused'], labels, runbookUrl: 'https://wiki.example.com/etcd' },
   DashboardOptions: { labels, annotations: { grafana_folder: 'etcd' } },
   ServiceMonitorOptions: { interval: Duration.seconds(15), tls: true },
+  EtcdClientOptions: clientOptions,
+  EtcdClientProps: { ...clientOptions, cluster: beside({}, 'other', clientOf) },
+  EtcdConnectOptions: { containers: ['proxy'], mountPath: '/tls', envPrefix: 'ETCD' },
   EtcdUserOptions: userOptions,
   EtcdUserProps: { ...userOptions, cluster: beside({}, 'other', userOf) },
 };
@@ -466,4 +482,18 @@ test.each(cases)('$of: $property is accepted, and changes the manifests', ({ pro
   const changed = written(make, { ...others, [property]: value });
   expect(changed.mistakes).toBeUndefined();
   expect(changed).not.toEqual(written(make, others));
+});
+
+const takesObjects = cases.filter(({ of, property }) =>
+  propertiesOf(of).some(({ name, type }) => name === property && type.includes('INamed')),
+);
+
+test('objects are taken where a name is', () => {
+  expect(takesObjects.length).toBeGreaterThan(20);
+});
+
+test.each(takesObjects)('$of: $property takes an object for its name', ({ property, others, value, make }) => {
+  const named = (name: unknown) => ({ name });
+  const object = Array.isArray(value) ? value.map(named) : named(value);
+  expect(written(make, { ...others, [property]: object })).toEqual(written(make, { ...others, [property]: value }));
 });

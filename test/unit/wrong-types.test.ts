@@ -4,7 +4,9 @@ import { Chart, Testing } from 'cdk8s';
 import { drivers, type Make, propertiesOf, publicInterfaces } from '../interfaces';
 
 /** Returns values of a wrong type, given the text of the right type. */
-function wrongFor(type: string): readonly unknown[] {
+function wrongFor(declared: string): readonly unknown[] {
+  // An object without a name is as wrong as for a text.
+  const type = declared.replace(/\(?string \| INamed\)?/, 'string');
   if (type === 'string') return [3, true, {}, ['a'], null];
   if (type === 'number') return ['3', true, {}, null, Number.NaN];
   if (type === 'boolean') return ['true', 1, {}, null];

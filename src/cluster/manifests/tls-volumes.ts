@@ -1,5 +1,5 @@
 import { trustKeys } from '../../etcd/trust-keys';
-import type { TlsBinding, TlsSecrets } from '../../tls/tls-binding';
+import type { SecretNames, TlsBinding } from '../../tls/tls-binding';
 import { issuedSource } from '../../tls/tls-trust';
 import { volumes } from './cluster-containers';
 
@@ -30,7 +30,7 @@ function files({ trust }: TlsBinding, of: keyof typeof trustKeys, name: string):
 }
 
 /** The reconciler writes a list of revoked intermediates together with each certificate. Of your own Secrets, some may have one. */
-function revocationList(tls: TlsBinding, own: TlsSecrets, of: 'peer' | 'server'): Source[] {
+function revocationList(tls: TlsBinding, own: SecretNames, of: 'peer' | 'server'): Source[] {
   const issued = issuedSource(tls);
   // That of the other source may go, and no pod must wait for it.
   if (issued) return [{ name: issued.secrets[of], items: named('ca.crl'), ...(!tls.managed && { optional: true }) }];
