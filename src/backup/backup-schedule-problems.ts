@@ -8,7 +8,7 @@ import type { StoreDefinition } from '../stores/store-definition';
 import { cronProblem } from '../validation/cron';
 import { endpointsProblems } from '../validation/endpoints';
 import { nameOf } from '../validation/named';
-import { clusterNameProblem, nameProblem } from '../validation/names';
+import { clusterNameProblem, manifestNameProblem, nameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
 import { timeZoneProblem } from '../validation/times';
 import { Compression } from './compression';
@@ -126,7 +126,9 @@ function jobProblems(props: EtcdBackupScheduleProps): string[] {
     countProblem('successfulJobsHistoryLimit', props.successfulJobsHistoryLimit),
     countProblem('failedJobsHistoryLimit', props.failedJobsHistoryLimit),
     agentImageProblem(props.image),
-    serviceAccountName === undefined ? undefined : nameProblem('serviceAccountName', nameOf(serviceAccountName)),
+    serviceAccountName === undefined
+      ? undefined
+      : manifestNameProblem('serviceAccountName', nameOf(serviceAccountName)),
     choiceProblem('compression', props.compression, Compression),
     choiceProblem('verify', props.verify, VerificationLevel),
   );

@@ -1,6 +1,6 @@
 import type { EtcdClusterSpec } from '../resource/types';
 import { type INamed, nameOf } from '../validation/named';
-import { nameProblem } from '../validation/names';
+import { manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { type BackupResources, givenResources } from './backup-resources';
 import { jobIdentityProblems } from './job-identity';
@@ -75,7 +75,7 @@ export function restoreProblems(origin: ClusterOrigin): string[] {
   return [
     ...source._problems(),
     ...problemsOf(
-      identitySecret === undefined ? undefined : nameProblem('identitySecret', nameOf(identitySecret)),
+      identitySecret === undefined ? undefined : manifestNameProblem('identitySecret', nameOf(identitySecret)),
       sha256 === undefined || /^[0-9a-f]{64}$/.test(sha256)
         ? undefined
         : `sha256: '${sha256}' is not a valid SHA-256; give 64 lower-case hex digits, as sha256sum prints them`,

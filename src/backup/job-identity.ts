@@ -6,7 +6,7 @@ import { agentImageProblem } from '../lib/pod-problems';
 import { quantitiesProblems } from '../lib/quantities';
 import type { StoreDefinition } from '../stores/store-definition';
 import { type INamed, nameOf } from '../validation/named';
-import { nameProblem } from '../validation/names';
+import { manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import type { BackupResources } from './backup-resources';
 
@@ -23,7 +23,9 @@ export function jobIdentityProblems(
 ): string[] {
   return [
     ...problemsOf(
-      serviceAccountName === undefined ? undefined : nameProblem('serviceAccountName', nameOf(serviceAccountName)),
+      serviceAccountName === undefined
+        ? undefined
+        : manifestNameProblem('serviceAccountName', nameOf(serviceAccountName)),
       agentImageProblem(image),
       store?.needsOwnImage && (image === undefined || image === agentImage)
         ? "image: store runs executables that the agent's own image does not contain; give your own image with these and the agent"

@@ -8,6 +8,7 @@ import { problemsOf } from '../validation/problems';
 import { sourceTypes } from '../validation/property-types';
 import { objectKeyProblem } from '../validation/store-paths';
 import { timestampProblem } from '../validation/times';
+import { isToken } from '../validation/tokens';
 import { buildIfValid } from '../validation/type-checks';
 
 /** Selects the snapshot that a restore uses. */
@@ -81,7 +82,7 @@ export class RestoreSource {
       ...problemsOf(
         problem,
         cluster === undefined ? undefined : clusterNameProblem('cluster', cluster),
-        namespace === undefined ? undefined : namespaceProblem('namespace', namespace),
+        namespace === undefined || isToken(namespace) ? undefined : namespaceProblem('namespace', namespace),
       ),
     ];
     const spec = { store: definition.pod, ...which, clusterName: cluster, clusterNamespace: namespace };

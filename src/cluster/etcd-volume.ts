@@ -1,6 +1,6 @@
 import { Size, SizeRoundingBehavior } from 'cdk8s';
 import { defaultVolumeGibibytes } from '../lib/defaults';
-import { nameProblem } from '../validation/names';
+import { manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 
 /** Describes the volume in which a member stores its data. */
@@ -62,7 +62,7 @@ export function volumeProblems(volume: ResolvedVolume): string[] {
   const { storageClass } = volume;
   return problemsOf(
     sizeProblem(volume),
-    storageClass === undefined ? undefined : nameProblem('volume: storageClass', storageClass),
+    storageClass === undefined ? undefined : manifestNameProblem('volume: storageClass', storageClass),
     ephemeralProblem(volume),
   );
 }

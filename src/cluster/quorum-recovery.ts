@@ -1,6 +1,6 @@
 import { ordinalProblem } from '../etcd/ordinals';
 import { type INamed, nameOf } from '../validation/named';
-import { nameProblem } from '../validation/names';
+import { manifestNameProblem, nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 
 /**
@@ -34,7 +34,7 @@ export function recoveryProblems({ id, acceptDataLoss, survivor, identitySecret 
       ? undefined
       : 'recovery: acceptDataLoss is false, but a recovery loses the writes that only the lost members have; set it to true, or remove recovery',
     survivor === undefined ? undefined : ordinalProblem('recovery: survivor', survivor),
-    identitySecret === undefined ? undefined : nameProblem('recovery: identitySecret', nameOf(identitySecret)),
+    identitySecret === undefined ? undefined : manifestNameProblem('recovery: identitySecret', nameOf(identitySecret)),
   );
 }
 

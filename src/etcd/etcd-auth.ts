@@ -1,6 +1,6 @@
 import type { BackupPodSecret } from '../lib/backup-pod';
 import { type INamed, nameOf } from '../validation/named';
-import { keyProblem, nameProblem } from '../validation/names';
+import { keyProblem, manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { authTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
@@ -57,7 +57,7 @@ export class EtcdAuth {
   /** @internal */
   _problems(): string[] {
     return problemsOf(
-      nameProblem('auth: Secret', this.secretName),
+      manifestNameProblem('auth: Secret', this.secretName),
       keyProblem('auth: usernameKey', this.usernameKey),
       keyProblem('auth: passwordKey', this.passwordKey),
     );

@@ -1,4 +1,5 @@
 import { nameProblem } from '../validation/names';
+import { isToken } from '../validation/tokens';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -29,11 +30,14 @@ export function qualifiedNameProblem(what: string, name: string): string | undef
 export const labelOf = (name: string): string => name.slice(0, 63).replace(/[^A-Za-z0-9]+$/, '');
 
 function labelValueProblem(what: string, name: string, value: string): string | undefined {
+  if (isToken(value)) return undefined;
   if (typeof value !== 'string') return textProblem(what, name, value);
   if (value === '' || word.test(value)) return undefined;
   return `${what}: '${name}' is '${value}'; use up to 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit`;
 }
 
 function textProblem(what: string, name: string, value: unknown): string | undefined {
-  return typeof value === 'string' ? undefined : `${what}: '${name}' is ${value}; give it a text, or remove it`;
+  return typeof value === 'string' || isToken(value)
+    ? undefined
+    : `${what}: '${name}' is ${value}; give it a text, or remove it`;
 }

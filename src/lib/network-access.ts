@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { type INamed, nameOf } from '../validation/named';
-import { nameProblem } from '../validation/names';
+import { manifestNameProblem } from '../validation/names';
 import { peersTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import { labelProblems } from './labels';
@@ -122,7 +122,7 @@ function peerProblem({ podLabels, namespace, namespaceLabels, cidr }: NetworkPee
   }
   if (cidr !== undefined && !isRange(cidr))
     return `cidr '${cidr}' is not a valid range of addresses; write it like 10.0.0.0/8`;
-  return namespace === undefined ? undefined : nameProblem('namespace', nameOf(namespace), 63);
+  return namespace === undefined ? undefined : manifestNameProblem('namespace', nameOf(namespace), 63);
 }
 
 function isRange(cidr: string): boolean {

@@ -1,6 +1,7 @@
 import { type INamed, nameOf } from '../validation/named';
-import { nameProblem } from '../validation/names';
+import { manifestNameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
+import { isToken } from '../validation/tokens';
 import { ImagePullPolicy } from './image-pull-policy';
 import { labelProblems, qualifiedNameProblem } from './labels';
 import type { Toleration } from './toleration';
@@ -25,8 +26,8 @@ export function podProblems({
   return [
     ...problemsOf(
       choiceProblem('imagePullPolicy', imagePullPolicy, ImagePullPolicy),
-      ...imagePullSecrets.map((secret) => nameProblem('imagePullSecrets', nameOf(secret))),
-      priorityClassName === undefined ? undefined : nameProblem('priorityClassName', priorityClassName),
+      ...imagePullSecrets.map((secret) => manifestNameProblem('imagePullSecrets', nameOf(secret))),
+      priorityClassName === undefined ? undefined : manifestNameProblem('priorityClassName', priorityClassName),
     ),
     ...labelProblems('nodeSelector', nodeSelector),
     ...tolerations.flatMap((each) => tolerationProblems(each)).map((problem) => `tolerations: ${problem}`),
@@ -47,7 +48,7 @@ function tolerationProblems({ key, operator, value, effect, tolerationSeconds }:
     ...problemsOf(
       choiceProblem('operator', operator, operators),
       choiceProblem('effect', effect, effects),
-      key === undefined ? undefined : qualifiedNameProblem('key', key),
+      key === undefined || isToken(key) ? undefined : qualifiedNameProblem('key', key),
       !key && operator !== 'Exists'
         ? "key: is missing; give the key of the taint, or set operator: 'Exists' for all taints"
         : undefined,
@@ -61,6 +62,6 @@ function tolerationProblems({ key, operator, value, effect, tolerationSeconds }:
         ? undefined
         : `tolerationSeconds: ${tolerationSeconds} is not a whole number; give one, such as 300`,
     ),
-    ...labelProblems('value', value === undefined || key === undefined ? {} : { [key]: value }),
+    ...labelProblems('value', value === undefined || key === undefined ? {} : { [isToken(key) ? 'key' : key]: value }),
   ];
 }

@@ -4,6 +4,7 @@ import { egressProblems } from '../lib/network-egress';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
 import { quantitiesProblems } from '../lib/quantities';
 import { problemsOf } from '../validation/problems';
+import { isToken } from '../validation/tokens';
 import type { EtcdReconcilerProps } from './etcd-reconciler-props';
 import { reservedLabels, selectorText } from './reconciler-pod';
 import { neighborsOf, type RegisteredReconciler } from './reconciler-registry';
@@ -29,6 +30,12 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
     ),
     ...podProblems(props),
     ...labelProblems('selector', selector),
+    ...Object.entries(selector ?? {})
+      .filter(([, value]) => isToken(value))
+      .map(
+        ([name]) =>
+          `selector: '${name}' is known only when the manifests are written, but it is part of a command; give a text`,
+      ),
     ...labelProblems('labels', labels),
     ...registryProblems(props.registry),
     ...quantitiesProblems(props.resources ?? {}),

@@ -1,7 +1,7 @@
 import type { Duration } from 'cdk8s';
 import { durationProblem, durationText } from '../lib/duration';
 import { type INamed, nameOf } from '../validation/named';
-import { nameProblem } from '../validation/names';
+import { manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import type { StoreDefinition } from './store-definition';
 
@@ -49,7 +49,9 @@ export function commandStore({ path, env, idleTimeout, ...props }: CommandStoreP
         ? undefined
         : `path: '${path}' is not an absolute path; write it like /opt/store`,
       ...Object.keys(env ?? {}).map(variableProblem),
-      credentialsSecretName === undefined ? undefined : nameProblem('credentialsSecretName', credentialsSecretName),
+      credentialsSecretName === undefined
+        ? undefined
+        : manifestNameProblem('credentialsSecretName', credentialsSecretName),
       durationProblem('idleTimeout', idleTimeout),
     ),
     needsOwnImage: true,

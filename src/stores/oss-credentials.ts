@@ -1,6 +1,6 @@
 import type { BackupPodSecret } from '../lib/backup-pod';
 import { type INamed, nameOf } from '../validation/named';
-import { keyProblem, nameProblem } from '../validation/names';
+import { keyProblem, manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { ossSecretTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
@@ -52,7 +52,7 @@ export class OssCredentials {
   _problems(): string[] {
     const mapping = this.mapping();
     return problemsOf(
-      nameProblem('credentials: Secret', this.secretName),
+      manifestNameProblem('credentials: Secret', this.secretName),
       ...mapping.map(({ key }) => keyProblem('credentials: key', key)),
       mapping.length === 1 ? 'credentials: give accessKeyIdKey and accessKeySecretKey together, or neither' : undefined,
     );

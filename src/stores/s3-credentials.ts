@@ -1,6 +1,6 @@
 import type { BackupPodSecret } from '../lib/backup-pod';
 import { type INamed, nameOf } from '../validation/named';
-import { keyProblem, nameProblem } from '../validation/names';
+import { keyProblem, manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { s3IdentityTypes, s3SecretTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
@@ -108,7 +108,7 @@ export class S3Credentials {
     const { accessKeyIdKey, secretAccessKeyKey, profile } = this.options;
     const mapping = this.mapping();
     return problemsOf(
-      this.secretName === undefined ? undefined : nameProblem('credentials: Secret', this.secretName),
+      this.secretName === undefined ? undefined : manifestNameProblem('credentials: Secret', this.secretName),
       ...mapping.map(({ key }) => keyProblem('credentials: key', key)),
       mapping.length > 0 && !(accessKeyIdKey && secretAccessKeyKey)
         ? 'credentials: give accessKeyIdKey and secretAccessKeyKey together, or neither'

@@ -1,6 +1,6 @@
 import type { BackupPodSecret } from '../lib/backup-pod';
 import { type INamed, nameOf } from '../validation/named';
-import { keyProblem, nameProblem } from '../validation/names';
+import { keyProblem, manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 
 /** Selects the server-side encryption of the objects in an S3 bucket. */
@@ -40,7 +40,7 @@ export class SseCustomerKey {
   /** @internal */
   _problems(): string[] {
     return problemsOf(
-      nameProblem('sseCustomerKey: Secret', this.secretName),
+      manifestNameProblem('sseCustomerKey: Secret', this.secretName),
       keyProblem('sseCustomerKey: key', this.key),
     );
   }

@@ -1,6 +1,6 @@
 import type { BackupPodSecret } from '../lib/backup-pod';
 import { type INamed, nameOf } from '../validation/named';
-import { keyProblem, nameProblem } from '../validation/names';
+import { keyProblem, manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { sftpSecretTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
@@ -76,7 +76,7 @@ export class SftpCredentials {
     const mapping = this.mapping();
     const isMapped = mapping.length > 0;
     return problemsOf(
-      nameProblem('credentials: Secret', this.secretName),
+      manifestNameProblem('credentials: Secret', this.secretName),
       ...mapping.map(({ key }) => keyProblem('credentials: key', key)),
       isMapped && !usernameKey && !store.username
         ? 'credentials: the user is missing; give usernameKey, or the username of the store'

@@ -1,6 +1,6 @@
 import type { BackupPodFiles } from '../lib/backup-pod';
 import { type INamed, nameOf } from '../validation/named';
-import { keyProblem, nameProblem } from '../validation/names';
+import { keyProblem, manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 
 /**
@@ -42,6 +42,9 @@ export class CaBundle {
 
   /** @internal */
   _problems(what: string): string[] {
-    return problemsOf(nameProblem(`${what}: ${this.kind}`, this.objectName), keyProblem(`${what}: key`, this.key));
+    return problemsOf(
+      manifestNameProblem(`${what}: ${this.kind}`, this.objectName),
+      keyProblem(`${what}: key`, this.key),
+    );
   }
 }

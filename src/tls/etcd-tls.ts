@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { Duration } from 'cdk8s';
 import { durationText, milliseconds } from '../lib/duration';
 import { withNames } from '../validation/named';
-import { hostNameProblem, nameProblem } from '../validation/names';
+import { hostNameProblem, manifestNameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
 import { certManagerTypes, managedTlsTypes, noTlsTypes, tlsSecretsTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
@@ -248,11 +248,11 @@ function secretsBinding({ peer, server, client, root, backup }: TlsSecrets): Tls
 function secretsProblems({ peer, server, client, root, backup }: SecretNames): string[] {
   const missing = root === undefined ? 'root' : 'backup';
   return problemsOf(
-    nameProblem('tls: peer', peer),
-    nameProblem('tls: server', server),
-    nameProblem('tls: client', client),
-    root === undefined ? undefined : nameProblem('tls: root', root),
-    backup === undefined ? undefined : nameProblem('tls: backup', backup),
+    manifestNameProblem('tls: peer', peer),
+    manifestNameProblem('tls: server', server),
+    manifestNameProblem('tls: client', client),
+    root === undefined ? undefined : manifestNameProblem('tls: root', root),
+    backup === undefined ? undefined : manifestNameProblem('tls: backup', backup),
     (root === undefined) === (backup === undefined)
       ? undefined
       : `tls: ${missing}: is missing; give both root and backup, or neither`,
@@ -332,10 +332,10 @@ function certManagerBinding(props: CertManagerTlsProps, cluster: TlsCluster): Tl
 
 function issuerProblems({ issuer, issuerKind, peerIssuer, peerIssuerKind }: CertManagerTlsProps): string[] {
   return problemsOf(
-    nameProblem('tls: issuer', issuer),
+    manifestNameProblem('tls: issuer', issuer),
     choiceProblem('tls: issuerKind', issuerKind, IssuerKind),
     choiceProblem('tls: peerIssuerKind', peerIssuerKind, IssuerKind),
-    peerIssuer === undefined ? undefined : nameProblem('tls: peerIssuer', peerIssuer),
+    peerIssuer === undefined ? undefined : manifestNameProblem('tls: peerIssuer', peerIssuer),
     peerIssuerKind !== undefined && peerIssuer === undefined
       ? 'tls: peerIssuerKind has no effect without peerIssuer; give both, or remove it'
       : undefined,

@@ -1,3 +1,5 @@
+import { isToken } from './tokens';
+
 const dnsSubdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** Problem with the name of a Kubernetes object (a DNS-1123 subdomain), or undefined. */
@@ -8,6 +10,10 @@ export function nameProblem(what: string, name: string, maxLength = 253): string
   if (name.length > maxLength) return `${what}: '${name}' has ${name.length} characters; use at most ${maxLength}`;
   return undefined;
 }
+
+/** The same for a name that only stands in a manifest, where cdk8s may resolve it. */
+export const manifestNameProblem = (...[what, name, maxLength]: Parameters<typeof nameProblem>): string | undefined =>
+  isToken(name) ? undefined : nameProblem(what, name, maxLength);
 
 /** Problem with a DNS name in a certificate, which may begin with `*.`, or undefined. */
 export function hostNameProblem(what: string, name: string): string | undefined {

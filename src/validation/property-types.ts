@@ -4,6 +4,9 @@ import {
   boolean,
   instance,
   list,
+  manifestMap,
+  manifestName,
+  manifestText,
   number,
   object,
   objectName,
@@ -20,7 +23,12 @@ const duration = instance('a Duration', 'toMilliseconds', 'for example Duration.
 const store = instance('a BackupStore', '_definition', 'for example BackupStore.s3({ … })');
 const encryption = instance('an Encryption', '_recipients', 'Encryption.age({ … })');
 const cluster = instance('an IEtcdCluster', 'clientEndpoints', 'the construct of a cluster');
-const peer: PropertyTypes = { podLabels: stringMap, namespace: objectName, namespaceLabels: stringMap, cidr: text };
+const peer: PropertyTypes = {
+  podLabels: manifestMap,
+  namespace: manifestName,
+  namespaceLabels: manifestMap,
+  cidr: text,
+};
 const destinations = list(shape({ ...peer, ports: list(number) }));
 const egress = shape({ apiServer: required(destinations), dns: destinations, stores: destinations });
 const networkAccess = instance('a NetworkAccess', '_peers', 'for example NetworkAccess.peers({ … })');
@@ -36,11 +44,17 @@ const retention = instance('a Retention', '_policy', 'for example Retention.last
 const source = instance('a RestoreSource', '_spec', "for example RestoreSource.backup('NAME')");
 
 const quantities: PropertyTypes = { cpuRequest: text, cpuLimit: text, memoryRequest: size, memoryLimit: size };
-const toleration = { key: text, operator: anything, value: text, effect: anything, tolerationSeconds: number };
+const toleration = {
+  key: manifestText,
+  operator: anything,
+  value: manifestText,
+  effect: anything,
+  tolerationSeconds: number,
+};
 const pod: PropertyTypes = {
   imagePullPolicy: text,
   imagePullSecrets: list(anything),
-  priorityClassName: text,
+  priorityClassName: manifestText,
   nodeSelector: object,
   tolerations: list(shape(toleration)),
   labels: object,
@@ -52,10 +66,10 @@ const access: PropertyTypes = {
 };
 const origin: PropertyTypes = {
   source: required(source),
-  identitySecret: objectName,
+  identitySecret: manifestName,
   sha256: text,
   expectedRevision: number,
-  serviceAccountName: objectName,
+  serviceAccountName: manifestName,
   image: text,
   resources: shape(quantities),
 };
@@ -64,7 +78,7 @@ export const scrapeTypes: PropertyTypes = { interval: duration, tls: boolean };
 
 export const alertsTypes: PropertyTypes = { exclude: list(text), labels: stringMap, runbookUrl: text };
 
-export const dashboardTypes: PropertyTypes = { labels: stringMap, annotations: stringMap };
+export const dashboardTypes: PropertyTypes = { labels: manifestMap, annotations: manifestMap };
 
 export const monitoringTypes: PropertyTypes = {
   scrape: instance('an EtcdScrape', '_kind', 'for example EtcdScrape.serviceMonitors()'),
@@ -91,7 +105,7 @@ export const clusterTypes: PropertyTypes = {
   image: text,
   registry: text,
   agentImage: text,
-  volume: shape({ size, storageClass: text, ephemeral: boolean, readWriteOncePod: boolean }),
+  volume: shape({ size, storageClass: manifestText, ephemeral: boolean, readWriteOncePod: boolean }),
   resources: instance('an EtcdResources', '_requirements', 'EtcdResources.SMALL or EtcdResources.of({ … })'),
   quota: size,
   tuning: instance('an EtcdTuning', '_settings', 'EtcdTuning.WAN or EtcdTuning.of({ … })'),
@@ -112,7 +126,7 @@ export const clusterTypes: PropertyTypes = {
     id: withExample(text, "an id of your choice, such as '2026-11-21'"),
     acceptDataLoss: boolean,
     survivor: number,
-    identitySecret: objectName,
+    identitySecret: manifestName,
   }),
   onShrink: anything,
   onDelete: anything,
@@ -137,7 +151,7 @@ export const reconcilerTypes: PropertyTypes = {
   egress,
 };
 
-export const externalReconcilerTypes: PropertyTypes = { name: text, serviceAccountName: objectName };
+export const externalReconcilerTypes: PropertyTypes = { name: text, serviceAccountName: manifestName };
 
 export const scheduleOptionsTypes: PropertyTypes = {
   ...pod,
@@ -163,7 +177,7 @@ export const scheduleOptionsTypes: PropertyTypes = {
   failedJobsHistoryLimit: number,
   resources: shape(quantities),
   image: text,
-  serviceAccountName: objectName,
+  serviceAccountName: manifestName,
 };
 
 export const scheduleTypes: PropertyTypes = {
@@ -206,7 +220,7 @@ export const backupTypes: PropertyTypes = {
   encryption,
   dialTimeout: duration,
   timeout: duration,
-  serviceAccountName: objectName,
+  serviceAccountName: manifestName,
   image: text,
   resources: shape(quantities),
   labels: object,
@@ -237,7 +251,7 @@ export const clientOptionsTypes: PropertyTypes = {
   userName: text,
   secretName: objectName,
   password: boolean,
-  podLabels: stringMap,
+  podLabels: manifestMap,
   labels: object,
 };
 export const clientTypes: PropertyTypes = { ...clientOptionsTypes, cluster: required(cluster) };
@@ -246,7 +260,7 @@ export const prefixTypes: PropertyTypes = { prefix: required(text) };
 export const keyTypes: PropertyTypes = { key: required(text) };
 export const rangeTypes: PropertyTypes = { start: required(text), end: required(text) };
 
-export const sourceTypes: PropertyTypes = { store: required(store), cluster: text, namespace: objectName };
+export const sourceTypes: PropertyTypes = { store: required(store), cluster: text, namespace: manifestName };
 
 export const attributesTypes: PropertyTypes = {
   clusterName: required(text),
@@ -284,7 +298,7 @@ export const s3SecretTypes: PropertyTypes = {
   sessionTokenKey: text,
   profile: text,
 };
-export const s3IdentityTypes: PropertyTypes = { serviceAccountAnnotations: stringMap };
+export const s3IdentityTypes: PropertyTypes = { serviceAccountAnnotations: manifestMap };
 
 export const ossStoreTypes: PropertyTypes = {
   bucket: required(text),
@@ -323,7 +337,7 @@ export const filesystemStoreTypes: PropertyTypes = {
 export const commandStoreTypes: PropertyTypes = {
   path: text,
   env: stringMap,
-  credentialsSecretName: objectName,
+  credentialsSecretName: manifestName,
   idleTimeout: duration,
 };
 
@@ -357,9 +371,9 @@ const tlsSourceTypes: PropertyTypes = { acceptPlaintextFor: duration, alsoTrust:
 export const noTlsTypes: PropertyTypes = { previous: etcdTls };
 export const certManagerTypes: PropertyTypes = {
   ...tlsSourceTypes,
-  issuer: text,
+  issuer: manifestText,
   issuerKind: anything,
-  peerIssuer: text,
+  peerIssuer: manifestText,
   peerIssuerKind: anything,
   duration,
   renewBefore: duration,
@@ -371,14 +385,14 @@ export const managedTlsTypes: PropertyTypes = {
   rootRotation: text,
   intermediateRevocation: text,
 };
-const secret = required(withExample(objectName, "the name of a Secret, such as 'orders-client'"));
+const secret = required(withExample(manifestName, "the name of a Secret, such as 'orders-client'"));
 export const tlsSecretsTypes: PropertyTypes = {
   ...tlsSourceTypes,
   peer: secret,
   server: secret,
   client: secret,
-  root: objectName,
-  backup: objectName,
+  root: manifestName,
+  backup: manifestName,
 };
 
 export const peersTypes: PropertyTypes = { peers: list(shape(peer)) };

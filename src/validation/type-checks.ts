@@ -1,4 +1,5 @@
 import { insteadOf } from './other-names';
+import { isToken } from './tokens';
 
 /**
  * The type that a property must have. TypeScript checks it at compile time, but not for callers that write JavaScript
@@ -36,6 +37,16 @@ export const text: PropertyType = {
   remedy: (value) => (typeof value === 'number' ? `'${value}'` : 'text in quotes'),
 };
 
+/** A text that stands unchanged in a manifest, so that it may be known only when cdk8s writes it. */
+export const manifestText: PropertyType = { ...text, accepts: (value) => text.accepts(value) || isToken(value) };
+
+/** The name of an object of Kubernetes in a manifest, or the object itself. */
+export const manifestName: PropertyType = {
+  name: 'a name or an object with a name',
+  accepts: (value) => objectName.accepts(value) || isToken(value),
+  remedy: text.remedy,
+};
+
 /** The name of an object of Kubernetes, or the object itself. */
 export const objectName: PropertyType = {
   ...text,
@@ -60,6 +71,12 @@ export const stringMap: PropertyType = {
   name: 'an object whose values are text',
   accepts: (value) => isPlain(value) && Object.values(value as object).every((each) => typeof each === 'string'),
   remedy: () => "it like { name: 'value' }",
+};
+
+/** The same for labels and annotations in a manifest. */
+export const manifestMap: PropertyType = {
+  ...stringMap,
+  accepts: (value) => isPlain(value) && Object.values(value as object).every(manifestText.accepts),
 };
 
 export const object: PropertyType = { name: 'an object', accepts: isPlain, remedy: () => '{ … }' };
