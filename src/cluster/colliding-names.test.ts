@@ -1,4 +1,6 @@
 import { ApiObject, type App, Chart, type ChartProps, Lazy, Testing } from 'cdk8s';
+import type { Construct } from 'constructs';
+import { EtcdTls } from '../tls/etcd-tls';
 import { EtcdUser } from '../users/etcd-user';
 import { EtcdCluster } from './etcd-cluster';
 
@@ -40,6 +42,38 @@ describe('an object of the app with the name of one of ours', () => {
     expect(problemsOf(chart)).toEqual([]);
   });
 
+  test.each<[string, string, string, EtcdTls]>([
+    ['ConfigMap', 'orders-record', 'the reconciler', EtcdTls.managed()],
+    ['Secret', 'orders-client-cert', 'cert-manager', EtcdTls.certManager({ issuer: 'ca' })],
+    ['Secret', 'orders-user-api', 'cert-manager', EtcdTls.certManager({ issuer: 'ca' })],
+  ])('is refused if it is written at run time: %s %s', (kind, name, writer, tls) => {
+    const chart = chartOf();
+    const cluster = new EtcdCluster(chart, 'orders', { tls });
+    cluster.addUser('api', { can: [] });
+    const object = (scope: Construct, apiVersion = 'v1') =>
+      new ApiObject(scope, 'Mine', { apiVersion, kind, metadata: { name } });
+    object(new Chart(chart.node.root as App, 'other', { namespace: 'other' }));
+    object(new Chart(chart.node.root as App, 'group', { namespace: 'shop' }), 'example.com/v1');
+    expect(problemsOf(chart)).toEqual([]);
+    object(chart);
+    expect(problemsOf(chart)).toEqual([
+      expect.stringMatching(
+        new RegExp(`chart/Mine is the ${kind} '${name}', which ${writer} writes; give it another name$`),
+      ),
+    ]);
+  });
+
+  test('is not a problem if its Secrets are those of others', () => {
+    const chart = chartOf();
+    const secret = (name: string) =>
+      new ApiObject(chart, name, { apiVersion: 'v1', kind: 'Secret', metadata: { name } });
+    const clients = { client: secret('c'), root: secret('r'), backup: secret('b') };
+    const tls = EtcdTls.fromSecrets({ peer: secret('p'), server: secret('s'), ...clients });
+    const cluster = new EtcdCluster(chart, 'orders', { tls });
+    cluster.addUser('api', { can: [], secretName: secret('api') });
+    expect(problemsOf(chart)).toEqual([]);
+  });
+
   test('is none of our business between others', () => {
     const chart = chartOf();
     new EtcdCluster(chart, 'orders');
@@ -57,6 +91,14 @@ test.each<unknown>(['', 'Shop_1', 'n'.repeat(64), Lazy.any({ produce: () => 'sho
     expect(problemsOf(chart)).toEqual([expect.stringMatching(/^namespace: '.*' is not a valid namespace; /s)]);
   },
 );
+
+test('labels of the chart, which all objects get, are checked', () => {
+  const chart = chartOf({ namespace: 'shop', labels: { team: 't'.repeat(64) } });
+  new EtcdCluster(chart, 'orders');
+  expect(problemsOf(chart)).toEqual([
+    expect.stringMatching(/^labels of the chart: 'team' is 't+'; use up to 63 letters/),
+  ]);
+});
 
 test('the longest names of users fit into labels and into the names of their Roles', () => {
   const chart = chartOf();

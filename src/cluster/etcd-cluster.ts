@@ -13,7 +13,7 @@ import type { EtcdVersion } from '../etcd/etcd-version';
 import { folderIn, isAttached } from '../lib/construct-tree';
 import { protection } from '../lib/gitops';
 import { Memo } from '../lib/memo';
-import { namesakeProblems, takeName } from '../lib/name-registry';
+import { namesakeProblems, reserveName, takeName } from '../lib/name-registry';
 import { tellIfUnreleased, tellOnce } from '../lib/notices';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import type { BackupScheduleSpec } from '../resource/types';
@@ -234,6 +234,8 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.node.defaultChild = this.customResource;
     // The reconciler creates the record at run time.
     this.names.take('ConfigMap', cluster.names.record);
+    reserveName(this, 'ConfigMap', cluster.names.record, 'the reconciler');
+    for (const { name } of this.certificates) reserveName(this, 'Secret', name, 'cert-manager');
     this.ownReconciler = new ClusterReconciler(this, name, cluster.reconciler, {
       ...cluster.agentPull,
       egress: cluster.egress,

@@ -3,6 +3,7 @@ import type { Construct, IConstruct } from 'constructs';
 import { namespaceProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { appState, isAttached } from './construct-tree';
+import { labelProblems } from './labels';
 
 /**
  * Records that a construct creates an object of this kind and name. Returns all constructs that do; the list grows with
@@ -16,6 +17,15 @@ export function takeName(construct: Construct, kind: string, name: string): read
   namesakes.push(construct);
   taken.set(key, namesakes);
   return namesakes;
+}
+
+/**
+ * Records that an object of this kind and name is written at run time, which would overwrite one of the app, or the other way
+ * round. The kind is one of the core API.
+ */
+export function reserveName(construct: Construct, kind: 'ConfigMap' | 'Secret', name: string, writer: string): void {
+  checkChart(construct);
+  reservedNames(construct).push({ construct, kind, name, writer });
 }
 
 /** Problem if another construct creates an object of the same kind and name in the same chart or namespace. */
@@ -47,6 +57,17 @@ function takenNames(construct: Construct): Map<string, Construct[]> {
   return appState(construct, 'names.v1', () => new Map());
 }
 
+interface Reserved {
+  readonly construct: Construct;
+  readonly kind: string;
+  readonly name: string;
+  readonly writer: string;
+}
+
+function reservedNames(construct: IConstruct): Reserved[] {
+  return appState(construct, 'reserved.v1', () => []);
+}
+
 /** Charts without a namespace are kept apart: they may be applied to different namespaces. */
 function keyOf(construct: Construct, kind: string, name: string): string {
   const { namespace, node } = Chart.of(construct);
@@ -76,6 +97,7 @@ function checkChart(construct: Construct): void {
           ? undefined
           : namespaceProblem('namespace', chart.namespace),
       ),
+      ...labelProblems('labels of the chart', chart.labels),
       ...collisions(chart, charts),
     ],
   });
@@ -93,18 +115,29 @@ function collisions(chart: Chart, charts: Charts): string[] {
     const key = keyOfObject(each);
     byName.set(key, [...(byName.get(key) ?? []), each]);
   }
-  return [...byName.values()].flatMap((namesakes) => {
+  const written = reservedNames(chart).filter(
+    (each) => Chart.of(each.construct) === chart && isAttached(each.construct),
+  );
+  const overwritten = written.flatMap(({ construct, kind, name, writer }) => {
+    const other = byName.get(keyOfName(chart, 'core', kind, name))?.find((object) => !isOurs(object));
+    if (!other) return [];
+    return `${construct.node.path}: ${other.node.path} is the ${kind} '${name}', which ${writer} writes; give it another name`;
+  });
+  const twice = [...byName.values()].flatMap((namesakes) => {
     if (namesakes.length < 2) return [];
     const ours = namesakes.find((object) => Chart.of(object) === chart && isOurs(object));
     const other = namesakes.find((object) => !isOurs(object));
     if (!ours || !other) return [];
     return `${ours.node.path}: ${other.node.path} is a ${ours.kind} with the name '${ours.name}' too, and one would replace the other; give one of them another name`;
   });
+  return [...twice, ...overwritten];
 }
 
 function keyOfObject(object: ApiObject): string {
   const { apiGroup, kind, name, metadata } = object;
-  const chart = Chart.of(object);
-  const namespace = metadata.namespace ?? chart.namespace;
+  return keyOfName(Chart.of(object), apiGroup, kind, name, metadata.namespace);
+}
+
+function keyOfName(chart: Chart, apiGroup: string, kind: string, name: string, namespace = chart.namespace): string {
   return JSON.stringify([namespace === undefined ? { chart: chart.node.path } : { namespace }, apiGroup, kind, name]);
 }

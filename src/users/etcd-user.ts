@@ -2,7 +2,7 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import { labelOf } from '../lib/labels';
-import { namesakeProblems, ObjectNames, takeName } from '../lib/name-registry';
+import { namesakeProblems, ObjectNames, reserveName, takeName } from '../lib/name-registry';
 import type { EtcdUserSpec } from '../resource/types';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { tlsSecretNames } from '../tls/tls-names';
@@ -83,6 +83,7 @@ export class EtcdUser extends Construct {
     // Also if something else creates it: two users must not have one Secret.
     if (!this.secret) this.names.take('Secret', this.secretName);
     if (!props.password) this.certificate = this.certificateOf(access);
+    if (this.certificate) reserveName(this, 'Secret', this.secretName, 'cert-manager');
     this.customResource = this.object('EtcdUser', 'cdk8s-etcd.dev/v1alpha1', 'EtcdUser', this.resourceName, {
       spec: userSpec(props, this.userName, this.secret && this.secretName),
     });
