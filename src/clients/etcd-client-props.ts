@@ -57,8 +57,8 @@ export interface EtcdConnectOptions {
    */
   readonly mountPath?: string;
   /**
-   * Begins the names of the variables: `<prefix>_ENDPOINTS`, `<prefix>_CACERT`, `<prefix>_CERT` and `<prefix>_KEY`, and
-   * with a password `<prefix>_USER` and `<prefix>_PASSWORD`.
+   * Sets how the names of the variables begin: `<prefix>_ENDPOINTS`, `<prefix>_CACERT`, `<prefix>_CERT` and
+   * `<prefix>_KEY`, and with a password `<prefix>_USER` and `<prefix>_PASSWORD`.
    * @default ETCDCTL, whose variables etcdctl reads
    */
   readonly envPrefix?: string;

@@ -242,7 +242,7 @@ test('the oldest and the newest cdk8s-plus are in one app', () => {
   for (const each of deployments) expect(podOf(each).spec.containers[0].env).toEqual(variables());
 });
 
-test('an existing etcd is no peer, because its pods are unknown', () => {
+test('an existing etcd cannot be a peer, because its pods are unknown', () => {
   const etcd = EtcdCluster.fromEndpoints(chartOf(), 'theirs', ['etcd:2379']);
   expect(() => etcd.toNetworkPolicyPeerConfig()).toThrow(/^shop\/theirs: is known by its endpoints only/);
 });

@@ -322,7 +322,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   }
 
   /**
-   * Makes the cluster a peer for the network policies and connections of cdk8s-plus, such as
+   * Returns the cluster as a peer for the network policies and connections of cdk8s-plus, such as
    * `deployment.connections.allowTo(etcd)`, which opens the port for clients.
    */
   // biome-ignore lint/suspicious/noExplicitAny: a type of cdk8s-plus, which has a package for each Kubernetes

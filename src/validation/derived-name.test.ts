@@ -19,7 +19,7 @@ test.each(['orders', 'orders-api', 'a.b', '3', ''])('%j stays', (id) => {
   expect(derivedName(id)).toBe(id);
 });
 
-test.each(['Orders_1', 'Bestellungen für 3', 'Orders/Api', '{{ .Name }}'])('%j is left for the message', (id) => {
+test.each(['Orders_1', 'Orders für 3', 'Orders/Api', '{{ .Name }}'])('%j is left for the message', (id) => {
   expect(derivedName(id)).toBe(id);
 });
 

@@ -1,6 +1,6 @@
 /**
- * An object of Kubernetes that another one refers to by its name: an `ApiObject`, or an object of cdk8s-plus, such as an
- * `ISecret`, an `IServiceAccount`, an `INamespace` or an `IPersistentVolumeClaim`.
+ * Represents an object of Kubernetes to which another one refers by its name: an `ApiObject`, or an object of cdk8s-plus,
+ * such as an `ISecret`, an `IServiceAccount`, an `INamespace` or an `IPersistentVolumeClaim`.
  */
 export interface INamed {
   /** Names the object. */
