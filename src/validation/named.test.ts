@@ -1,5 +1,6 @@
 // The objects of cdk8s-plus, by their shapes: those that exist, those that are created, and those of the API itself.
 import { ApiObject, Chart, Cron, Testing } from 'cdk8s';
+import { newest, oldest, plus } from '../../test/cdk8s-plus';
 import {
   BackupStore,
   CaBundle,
@@ -18,8 +19,7 @@ import {
   S3Credentials,
   SftpCredentials,
   SseCustomerKey,
-} from '../../src';
-import { newest, oldest, plus } from '../cdk8s-plus';
+} from '..';
 
 const shop = () => new Chart(Testing.app(), 'shop', { namespace: 'shop' });
 

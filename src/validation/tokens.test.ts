@@ -14,7 +14,7 @@ import {
   NetworkAccess,
   RestoreSource,
   S3Credentials,
-} from '../../src';
+} from '..';
 
 // biome-ignore lint/suspicious/noExplicitAny: a token has the type of no value
 type Any = any;
