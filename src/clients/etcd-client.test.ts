@@ -66,6 +66,7 @@ describe('a client', () => {
       clientName: 'orders-api',
       endpoints: orders.clientEndpoints,
       clientTls: orders.clientTls,
+      clientTlsSecretName: 'orders-client-tls',
       user: undefined,
       networkPolicy: undefined,
       podLabels: { 'client.cdk8s-etcd.dev/orders-api': 'true' },
@@ -80,6 +81,7 @@ describe('a client', () => {
     expect(user.spec).toMatchObject({ userName: 'web', certificateSecret: 'web-tls' });
     expect(user.metadata.labels).toMatchObject({ team: 'a' });
     expect(client.clientTls).toEqual(EtcdClientTls.fromSecret('web-tls'));
+    expect(client.clientTlsSecretName).toBe('web-tls');
     expect(ApiObject.of(client)).toBe(client.user?.customResource);
   });
 
@@ -367,6 +369,7 @@ describe('what the pods get', () => {
     client.connect(api);
     expect(problemsOf(client)).toEqual([]);
     expect(client.networkPolicy).toBeUndefined();
+    expect(client.clientTlsSecretName).toBeUndefined();
     const { containers, volumes } = podOf(api.toJson()).spec;
     expect(volumes).toEqual([
       { name: 'etcd-theirs-api', configMap: { name: 'etcd-ca', items: [{ key: 'root.pem', path: 'ca.crt' }] } },

@@ -29,6 +29,11 @@ export class EtcdClient extends Construct {
   readonly endpoints: string[];
   /** Gives the client its TLS settings. They are undefined without TLS. */
   readonly clientTls?: EtcdClientTls;
+  /**
+   * Names the Secret with the certificate that the client presents. It is undefined without TLS, and if the client
+   * presents none.
+   */
+  readonly clientTlsSecretName?: string;
   /** Is the user of etcd as which the client connects. It is undefined without `can`. */
   readonly user?: EtcdUser;
   /** Selects the client's pods. */
@@ -58,13 +63,15 @@ export class EtcdClient extends Construct {
     this.endpoints = cluster.clientEndpoints;
     this.user = can && new EtcdUser(this, id, { cluster, can, userName, secretName, password, labels });
     this.clientTls = this.user?.clientTls ?? cluster.clientTls;
+    const tls = this.clientTls?._pod();
+    this.clientTlsSecretName = tls?.clientCertificate ? tls.files.secretName : undefined;
     this.podLabels = props.podLabels ?? { [`client.cdk8s-etcd.dev/${labelOf(this.clientName)}`]: 'true' };
     this.networkPolicy = access && !access.admitsNamespace ? this.createPolicy(props, access) : undefined;
     this.node.defaultChild = this.user ?? this.networkPolicy;
     this.connection = {
       name: this.clientName,
       endpoints: this.endpoints,
-      tls: this.clientTls?._pod(),
+      tls,
       login: this.login(props),
       podLabels: this.podLabels,
     };
