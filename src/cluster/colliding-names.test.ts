@@ -44,13 +44,15 @@ describe('an object of the app with the name of one of ours', () => {
 
   test.each<[string, string, string, EtcdTls]>([
     ['ConfigMap', 'orders-record', 'the reconciler', EtcdTls.managed()],
+    ['Job', 'orders-restore', 'the reconciler', EtcdTls.managed()],
     ['Secret', 'orders-client-cert', 'cert-manager', EtcdTls.certManager({ issuer: 'ca' })],
     ['Secret', 'orders-user-api', 'cert-manager', EtcdTls.certManager({ issuer: 'ca' })],
   ])('is refused if it is written at run time: %s %s', (kind, name, writer, tls) => {
     const chart = chartOf();
     const cluster = new EtcdCluster(chart, 'orders', { tls });
     cluster.addUser('api', { can: [] });
-    const object = (scope: Construct, apiVersion = 'v1') =>
+    const version = kind === 'Job' ? 'batch/v1' : 'v1';
+    const object = (scope: Construct, apiVersion = version) =>
       new ApiObject(scope, 'Mine', { apiVersion, kind, metadata: { name } });
     object(new Chart(chart.node.root as App, 'other', { namespace: 'other' }));
     object(new Chart(chart.node.root as App, 'group', { namespace: 'shop' }), 'example.com/v1');

@@ -235,6 +235,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     // The reconciler creates the record at run time.
     this.names.take('ConfigMap', cluster.names.record);
     reserveName(this, 'ConfigMap', cluster.names.record, 'the reconciler');
+    for (const job of cluster.names.jobs) reserveName(this, 'Job', job, 'the reconciler');
     for (const { name } of this.certificates) reserveName(this, 'Secret', name, 'cert-manager');
     this.ownReconciler = new ClusterReconciler(this, name, cluster.reconciler, {
       ...cluster.agentPull,

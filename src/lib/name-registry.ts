@@ -19,11 +19,14 @@ export function takeName(construct: Construct, kind: string, name: string): read
   return namesakes;
 }
 
+/** The API groups of what is written at run time. */
+const groups = { ConfigMap: 'core', Secret: 'core', Job: 'batch' };
+
 /**
  * Records that an object of this kind and name is written at run time, which would overwrite one of the app, or the other way
- * round. The kind is one of the core API.
+ * round.
  */
-export function reserveName(construct: Construct, kind: 'ConfigMap' | 'Secret', name: string, writer: string): void {
+export function reserveName(construct: Construct, kind: keyof typeof groups, name: string, writer: string): void {
   checkChart(construct);
   reservedNames(construct).push({ construct, kind, name, writer });
 }
@@ -59,7 +62,7 @@ function takenNames(construct: Construct): Map<string, Construct[]> {
 
 interface Reserved {
   readonly construct: Construct;
-  readonly kind: string;
+  readonly kind: keyof typeof groups;
   readonly name: string;
   readonly writer: string;
 }
@@ -119,7 +122,7 @@ function collisions(chart: Chart, charts: Charts): string[] {
     (each) => Chart.of(each.construct) === chart && isAttached(each.construct),
   );
   const overwritten = written.flatMap(({ construct, kind, name, writer }) => {
-    const other = byName.get(keyOfName(chart, 'core', kind, name))?.find((object) => !isOurs(object));
+    const other = byName.get(keyOfName(chart, groups[kind], kind, name))?.find((object) => !isOurs(object));
     if (!other) return [];
     return `${construct.node.path}: ${other.node.path} is the ${kind} '${name}', which ${writer} writes; give it another name`;
   });
