@@ -397,7 +397,7 @@ describe('the entry of a schedule in its EtcdCluster', () => {
   });
 
   test.each([
-    [{ name: 'custom' }, 'Nightly', 0, "id: 'Nightly' is not a valid Kubernetes name"],
+    [{ name: 'custom' }, 'Nightly_1', 0, "id: 'Nightly_1' is not a valid Kubernetes name"],
     [
       { successfulJobsHistoryLimit: 0 },
       'nightly',
