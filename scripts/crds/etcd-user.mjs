@@ -31,7 +31,10 @@ const permission = named(
           'from!': key('The first key.'),
           'to!': key('The end of the range, which does not belong to it.'),
         },
-        rules(['self.from < self.to', 'from must be less than to, in the order of their bytes: exchange them']),
+        rules([
+          'bytes(self.from) < bytes(self.to)',
+          'from must be less than to, in the order of their bytes: exchange them',
+        ]),
       ),
       all: flag('Every key. It can only be true.'),
       'access!': choice('What the user may do with these keys. Watching a key is reading it.', [

@@ -7,6 +7,7 @@ import { withAbsoluteLinks } from './links.mjs';
 import { normalizeModes } from './modes.mjs';
 import { withCheckedItems } from './packages/python-package.mjs';
 import { readmeFor } from './packages/readme.mjs';
+import { bundleResources } from './resource-bundle.mjs';
 import { root } from './steps.mjs';
 
 const require = createRequire(import.meta.url);
@@ -41,6 +42,7 @@ const jsiiOptions = [
 export function compile(directory) {
   stage(directory);
   run(directory, require.resolve('jsii/bin/jsii'), ...jsiiOptions);
+  bundleResources(join(directory, 'lib'));
   return JSON.parse(readFileSync(join(directory, '.jsii'), 'utf8'));
 }
 
@@ -91,7 +93,7 @@ function run(directory, program, ...args) {
 
 /** Copies the sources, because jsii writes into the directory that it compiles. What Git ignores is not of the commit. */
 export function stage(directory) {
-  const names = ['src', 'imports', 'crds', 'LICENSE'];
+  const names = ['src', 'imports', 'crds', 'schemas', 'LICENSE'];
   const list = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--', ...names];
   const { stdout } = spawnSync('git', list, { cwd: root, encoding: 'utf8' });
   const ignored = new Set(stdout?.split('\0').map((path) => join(root, path)));
@@ -107,7 +109,7 @@ export function stage(directory) {
   }
   // The commands are not compiled, and the scripts would build the npm package.
   const { bin, scripts, workspaces, ...manifest } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const files = ['lib/**/*.js', 'crds/*.yaml', '.jsii'];
+  const files = ['lib/**/*.js', 'crds/*.yaml', 'schemas/*.json', '.jsii'];
   writeFileSync(join(directory, 'package.json'), JSON.stringify({ ...manifest, files }));
   writeFileSync(
     join(directory, 'README.md'),

@@ -15,6 +15,7 @@ const storeCases: readonly (readonly [what: string, store: Manifest, says: strin
   ['two stores', { ...bucket, oss: { bucket: 'backups', credentials: secret } }, oneStore],
   ['a CA from nowhere', s3({ ca: { items: [{ key: 'a', path: 'ca.crt' }] } }), oneFiles],
   ['a CA from two places', s3({ ca: { ...secret, configMapName: 'ca' } }), oneFiles],
+  ['a CA of OSS from nowhere', { oss: { bucket: 'backups', credentials: secret, ca: {} } }, oneFiles],
   [
     'credentials in the endpoint',
     s3({ endpoint: 'https://me:pass@minio' }),
@@ -139,6 +140,13 @@ const clusters: readonly Case[] = [
   [
     'a certificate for backups alone',
     cluster({ tls: { clientSecret: 'a', backupSecret: 'b' } }),
+    'give both rootSecret and backupSecret, or neither',
+  ],
+  [
+    'a certificate of root alone in the other source',
+    cluster({
+      tls: { clientSecret: 'c', alsoTrust: { ...otherSource, managed: { ...otherSource.managed, rootSecret: 'b' } } },
+    }),
     'give both rootSecret and backupSecret, or neither',
   ],
   ...[undefined, { clientSecret: 'a' }].map(

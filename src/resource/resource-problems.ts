@@ -1,0 +1,173 @@
+import { insteadOf } from '../validation/other-names';
+import { holds } from './cel';
+import { isWrong, limitProblems, shown, wrongType } from './limits';
+import { type Kind, type Schema, schemaOf } from './schema';
+
+/** What the API server would refuse, and what to do. */
+export interface ResourceProblem {
+  /** In the notation of the API server, such as `spec.backup.schedules[0].cron`; empty: the resource as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Problems with a resource that the API server would find when it is created: types, limits and unknown fields of the schema, and
+ * its rules. Fields that are missing have their defaults.
+ */
+export function resourceProblems(kind: Kind, spec: unknown, metadata: unknown = {}): ResourceProblem[] {
+  const schema = schemaOf(kind);
+  const { apiVersion } = schema.properties as Readonly<Record<string, { readonly const?: string }>>;
+  return visit(schema, { apiVersion: apiVersion?.const, kind, metadata, spec }, '').problems;
+}
+
+/**
+ * Problems with the value of one field of a kind, such as `spec.source`. The paths begin there: `store.s3.bucket`.
+ */
+export function fieldProblems(kind: Kind, field: string, value: unknown): ResourceProblem[] {
+  const below = (schema: Schema, name: string): Schema =>
+    name === '[]' ? schema.items! : (schema.properties?.[name] ?? missing(kind, field));
+  const schema = field.replaceAll('[]', '.[]').split('.').reduce(below, schemaOf(kind));
+  return visit(schema, value, '').problems;
+}
+
+function missing(kind: Kind, field: string): never {
+  throw new Error(`${kind} has no ${field}`);
+}
+
+interface Visited {
+  readonly problems: ResourceProblem[];
+  /** The value with its defaults, as rules see it. */
+  readonly value: unknown;
+  /** False if the rules of the objects around it cannot be evaluated. */
+  readonly isSound: boolean;
+}
+
+const nothing: Visited = { problems: [], value: undefined, isSound: true };
+const broken = (path: string, message: string): Visited => ({
+  problems: [{ path, message }],
+  value: undefined,
+  isSound: false,
+});
+
+function visit(schema: Schema, given: unknown, path: string): Visited {
+  const value = given ?? schema.default ?? (isNullable(schema) ? given : undefined);
+  if (value === undefined || value === null) return { ...nothing, value };
+  if (isWrong(schema, value)) return broken(path, wrongType(schema, value));
+  const { problems, value: seen, isSound } = inside(schema, value, path);
+  const limits = limitProblems(schema, value).map((message) => ({ path, message }));
+  const sound = isSound && limits.length === 0;
+  return {
+    problems: [...limits, ...problems, ...(sound ? broke(schema, seen, path) : [])],
+    value: seen,
+    isSound: sound,
+  };
+}
+
+const isNullable = ({ type }: Schema) => Array.isArray(type) && type.includes('null');
+
+/** What is in a list, an object or a map. */
+function inside(schema: Schema, value: unknown, path: string): Visited {
+  if (Array.isArray(value)) return listOf(schema, value, path);
+  if (typeof value === 'object') return objectOf(schema, value as Values, path);
+  return { ...nothing, value: scalar(schema, value) };
+}
+
+/** A whole number of the schema is an `int` in CEL, any other number a `double`. */
+function scalar({ type, format }: Schema, value: unknown): unknown {
+  if (format === 'date-time') return new Date(value as string);
+  const isInt = type === undefined ? Number.isSafeInteger(value) : type !== 'number' && typeof value === 'number';
+  return isInt ? BigInt(value as number) : value;
+}
+
+function listOf({ items = {}, ...schema }: Schema, values: readonly unknown[], path: string): Visited {
+  // The evaluator knows only the lists of its own realm, which those of structuredClone in a test are not.
+  const all = Array.from(values, (each, index) =>
+    each === null || each === undefined
+      ? broken(`${path}[${index}]`, 'is empty: give a value, or remove it')
+      : visit(items, each, `${path}[${index}]`),
+  );
+  const twice = isSound(all)
+    ? duplicates(
+        schema,
+        all.map(({ value }) => value),
+        path,
+      )
+    : [];
+  return {
+    problems: [...all.flatMap(({ problems }) => problems), ...twice],
+    value: all.map(({ value }) => value),
+    isSound: isSound(all),
+  };
+}
+
+const isSound = (all: readonly Visited[]) => all.every((each) => each.isSound);
+
+/** The items of a set, or the keys of a map, that are there twice. */
+function duplicates(schema: Schema, values: readonly unknown[], path: string): ResourceProblem[] {
+  const kind = schema['x-kubernetes-list-type'];
+  if (kind !== 'set' && kind !== 'map') return [];
+  const names = schema['x-kubernetes-list-map-keys'] ?? [];
+  const keys = values.map((each) =>
+    kind === 'set' ? text(each) : names.map((name) => text((each as Values)[name])).join(', '),
+  );
+  const what = kind === 'set' ? '' : `${names.join(' and ')} `;
+  return keys.flatMap((key, index) => {
+    const first = keys.indexOf(key);
+    return first === index
+      ? []
+      : [
+          {
+            path: `${path}[${index}]`,
+            message: `has the same ${what || 'value '}as [${first}]: change one, or remove it`,
+          },
+        ];
+  });
+}
+
+const text = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : shown(value));
+
+function objectOf(schema: Schema, values: Values, path: string): Visited {
+  const { properties, additionalProperties, required = [] } = schema;
+  const at = (name: string) => (path === '' ? name : `${path}.${name}`);
+  const fields = new Map<string, Visited>();
+  const unknown: ResourceProblem[] = [];
+  for (const [name, field] of Object.entries(properties ?? {})) {
+    const found = visit(field, values[name], at(name));
+    fields.set(
+      name,
+      found.value === undefined && found.isSound && required.includes(name)
+        ? broken(at(name), 'is missing: give it')
+        : found,
+    );
+  }
+  for (const [name, value] of Object.entries(values)) {
+    if (fields.has(name) || value === undefined) continue;
+    if (typeof additionalProperties === 'object') fields.set(name, visit(additionalProperties, value, at(name)));
+    else if (additionalProperties === false)
+      unknown.push({ path: at(name), message: `is not a field: ${insteadOf(name, Object.keys(properties ?? {}))}` });
+    else fields.set(name, visit({}, value, at(name)));
+  }
+  const given = [...fields].filter(([, { value }]) => value !== undefined);
+  return {
+    problems: [...[...fields.values()].flatMap(({ problems }) => problems), ...unknown],
+    value: Object.fromEntries(given.map(([name, { value }]) => [name, value])),
+    isSound: isSound([...fields.values()]),
+  };
+}
+
+/** The rules that are broken. A rule about a change has no meaning here. */
+function broke(schema: Schema, value: unknown, path: string): ResourceProblem[] {
+  const rules = schema['x-kubernetes-validations'] ?? [];
+  return rules.flatMap(({ rule, message, fieldPath = '' }) =>
+    /\boldSelf\b/.test(rule) || holds(rule, value)
+      ? []
+      : [
+          {
+            path: `${path}${fieldPath}`.replace(/^\./, ''),
+            message: typeof value === 'object' ? message : `${shown(value)} ${message}`,
+          },
+        ],
+  );
+}

@@ -1,0 +1,143 @@
+// What the API server refuses, synth refuses too, with the same message: the cases are those of `npm run suite -- apply`, and every
+// rule of every CustomResourceDefinition has one.
+import { checkOf } from '../../src/resource/cel';
+import { resourceProblems } from '../../src/resource/resource-problems';
+import { badSpecs } from '../apply/bad-specs';
+import { fields, limits, rulesOf, textCases, texts } from '../apply/cases';
+import { good } from '../apply/good';
+import { changed, crds, fieldOf, schemaOf } from '../apply/schema';
+import type { Manifest } from '../synth';
+
+const problemsOf = ({ kind, spec, metadata }: Manifest) => resourceProblems(kind, spec, metadata);
+const shownOf = (manifest: Manifest) => problemsOf(manifest).map(({ path, message }) => `${path}: ${message}`);
+
+/** Any text will do, or it is validated elsewhere: by Kubernetes, a registry or the store. */
+const freeTexts = [
+  'again',
+  'cron',
+  'cronJobName',
+  'endpoint',
+  'image',
+  'from',
+  'key',
+  'kmsKeyId',
+  'profile',
+  'prefix',
+  'recipients[]',
+  'region',
+  'schedule',
+  'to',
+  'username',
+];
+
+const kinds = crds.map((crd): [string, Manifest] => [crd.spec.names.kind, schemaOf(crd)]);
+
+/** A rule and the field that it is about, without the numbers of items: `EtcdBackup spec.store.s3: message`. */
+const ruleAt = (kind: string, path: string, message: string) => `${kind} ${path.replace(/\[\d+\]/g, '[]')}: ${message}`;
+const rules = kinds.flatMap(([kind, schema]) => rulesBelow(kind, schema, ''));
+const creationRules = rules.filter(({ rule }) => !/\boldSelf\b/.test(rule));
+const messages = [...new Set(creationRules.map(({ message }) => message))];
+
+test.each(Object.entries(good))('accepts %s', (_, manifest) => {
+  expect(shownOf(manifest)).toEqual([]);
+});
+
+test.each(limits)('refuses %s', (_, { manifest, field }) => {
+  expect(problemsOf(manifest).filter(({ path }) => path.startsWith(field))).not.toEqual([]);
+});
+
+test.each(textCases)("refuses $field '$value'", ({ manifest, message, path, value }) => {
+  expect(problemsOf(manifest)).toContainEqual({ path: fieldOf(path), message: `'${value}' ${message}` });
+});
+
+test.each(badSpecs)('refuses %s', (_, manifest, says) => {
+  const isRule = messages.some((message) => message.includes(says));
+  expect(shownOf(manifest)).toContainEqual(expect.stringContaining(isRule ? says : ': '));
+});
+
+test('refuses a field that does not exist', () => {
+  const manifest = changed(good['the smallest cluster'], ['spec', 'replicas'], 3);
+  expect(shownOf(manifest)).toEqual(['spec.replicas: is not a field: write size']);
+});
+
+test('repeats no secret that is in the wrong place', () => {
+  const secret = 'AGE-SECRET-KEY-1QQQ';
+  const found = badSpecs.filter(([, manifest]) => JSON.stringify(manifest).includes(secret));
+  expect(found).toHaveLength(2);
+  for (const [, manifest] of found) expect(JSON.stringify(problemsOf(manifest))).not.toContain(secret);
+});
+
+describe('completeness', () => {
+  test.each(kinds)('every field of %s is in a valid resource', (kind, schema) => {
+    const all = schemaFields(schema.properties.spec, 'spec');
+    expect(all.filter((path) => !fields.has(`${kind} ${path}`))).toEqual([]);
+  });
+
+  test('every rule is broken by a case', () => {
+    const broken = new Set<string>();
+    for (const manifest of [...textCases, ...badSpecs.map(([, each]) => ({ manifest: each }))].map(
+      (each) => each.manifest,
+    ))
+      for (const problem of problemsOf(manifest))
+        for (const message of messages)
+          if (problem.message.endsWith(message)) broken.add(ruleAt(manifest.kind, problem.path, message));
+    expect(creationRules.length).toBeGreaterThan(250);
+    expect(creationRules.map(({ key }) => key).filter((key) => !broken.has(key))).toEqual([]);
+  });
+
+  test('every rule can be evaluated', () => {
+    for (const { rule } of rules) expect(() => checkOf(rule)).not.toThrow();
+  });
+
+  test('every other text is free by intention', () => {
+    const free = texts.filter(
+      ([
+        ,
+        {
+          place: { schema },
+        },
+      ]) => rulesOf(schema).length === 0 && !schema.enum && !schema.format,
+    );
+    const names = free.map(([field]) => field.split('.').at(-1));
+    expect(new Set(names)).toEqual(new Set(freeTexts));
+  });
+
+  test('every number has a minimum, and every small number a maximum', () => {
+    const numbers = [...fields].filter(([, { place }]) => place.schema.type === 'integer');
+    expect(numbers.length).toBeGreaterThan(10);
+    for (const [, { place }] of numbers) {
+      expect(place.schema.minimum).toBeGreaterThanOrEqual(0);
+      expect(place.schema.maximum ?? place.schema.format).toEqual(expect.anything());
+    }
+  });
+});
+
+function schemaFields(schema: Manifest, path: string): string[] {
+  const inner = Object.entries<Manifest>(schema.properties ?? {}).flatMap(([name, field]) =>
+    schemaFields(field, `${path}.${name}`),
+  );
+  return [path, ...inner, ...(schema.items ? schemaFields(schema.items, `${path}[]`) : [])];
+}
+
+interface FoundRule {
+  readonly key: string;
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** Every rule of a schema, with the field that it is about. */
+function rulesBelow(kind: string, schema: Manifest, path: string): FoundRule[] {
+  const at = (name: string) => (path === '' ? name : `${path}.${name}`);
+  const own = rulesOf(schema).map(({ rule, message, fieldPath = '' }) => ({
+    ...{ rule, message },
+    key: ruleAt(kind, `${path}${fieldPath}`, message),
+  }));
+  const { properties = {}, items, additionalProperties } = schema;
+  const inner = Object.entries<Manifest>(properties).filter(([name]) => path !== '' || name !== 'status');
+  return [
+    ...own,
+    ...inner.flatMap(([name, each]) => rulesBelow(kind, each, at(name))),
+    ...(items ? rulesBelow(kind, items, `${path}[]`) : []),
+    ...(additionalProperties ? rulesBelow(kind, additionalProperties, at('*')) : []),
+  ];
+}
