@@ -7,6 +7,7 @@ import {
   flag,
   folder,
   integer,
+  isPath,
   list,
   matching,
   object,
@@ -21,7 +22,7 @@ import { files, jobIdentity, secretFiles, store } from './store.mjs';
 const endpoint = matching(
   'A client URL, such as https://etcd-0.etcd:2379. Without a scheme, https is used with tls, else http.',
   512,
-  /^(https?:\/\/)?([a-zA-Z0-9]([a-zA-Z0-9._-]*[a-zA-Z0-9])?\.?|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}\/?$/,
+  /^(https?:\/\/)?([a-zA-Z0-9]([a-zA-Z0-9._-]*[a-zA-Z0-9])?\.?|\[[0-9a-fA-F:.]+\]):([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])\/?$/,
   'is not a valid etcd endpoint: write https://HOST:2379, with the port and without a path',
 );
 
@@ -58,10 +59,7 @@ const spec = object(
           "self.matches(r'^([^{}]|[{][{] *[.](Namespace|Name|UID|CreationTimestamp) *[}][}])*$')",
           'has an unknown field: use {{ .Namespace }}, {{ .Name }}, {{ .UID }} and {{ .CreationTimestamp }}',
         ],
-        [
-          "!self.matches(r'(^|/)[.]{0,2}(/|$)')",
-          "is not a valid key of an object: write it like etcd/orders.db, without '/' at the ends, '.' or '..'",
-        ],
+        [isPath, "is not a valid key of an object: write it like etcd/orders.db, without '/' at the ends, '.' or '..'"],
       ),
     ),
     prefix: folder(
@@ -103,7 +101,7 @@ const spec = object(
     ],
     [
       "has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(each, each.startsWith('https://'))",
-      'an https endpoint needs tls: give the Secret with its ca.crt in tls.files',
+      'an https endpoint needs tls: give the Secret with its ca.crt',
       { fieldPath: '.tls', reason: 'FieldValueRequired' },
     ],
     [

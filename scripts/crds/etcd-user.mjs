@@ -23,7 +23,11 @@ const permission = named(
   object(
     'A permission.',
     {
-      prefix: key('The keys that begin with this text.'),
+      prefix: text(
+        'The keys that begin with this text.',
+        1024,
+        rules(["self != ''", 'must not be empty: for every key give all instead']),
+      ),
       key: key('This key alone.'),
       range: object(
         'The keys of a range, in the order of their bytes.',
@@ -149,7 +153,8 @@ export const etcdUser = crd({
   rules: rules(
     [
       "!has(self.spec.passwordSecret) || (has(self.spec.userName) ? self.spec.userName : self.metadata.name) != self.spec.clusterName + '-client'",
-      'a user with spec.passwordSecret must not be called <cluster>-client, which is the name in the certificate of all clients, so nobody would need the password: give another spec.userName',
+      'a user with a password must not be called <cluster>-client, which is the name in the certificate of all clients, so nobody would need the password: give another userName',
+      { fieldPath: '.spec.userName' },
     ],
     [
       "has(self.spec.userName) || (self.metadata.name.size() <= 64 && self.metadata.name != 'root' && self.metadata.name != self.spec.clusterName + '-backup')",

@@ -1,3 +1,4 @@
+import { isTimestamp } from '../validation/times';
 import type { Schema } from './schema';
 
 /** How a type is called, and how its values are written. */
@@ -25,6 +26,8 @@ export function isWrong(schema: Schema, value: unknown): boolean {
 
 /** The value is not shown, because it could be a secret in the wrong place. */
 export function wrongType(schema: Schema, value: unknown): string {
+  if (typeof value === 'number' && typesOf(schema).includes('integer'))
+    return `${value} is not a whole number: round it`;
   const wanted = typesOf(schema).filter((type) => type !== 'null');
   const [is] = Object.entries(types).find(([type, [, , accepts]]) => type !== 'integer' && accepts(value)) ?? [''];
   return `is ${types[is]?.[0] ?? is}, not ${wanted.map((type) => types[type]![0]).join(' or ')}: ${types[wanted[0]!]![1]}`;
@@ -33,6 +36,7 @@ export function wrongType(schema: Schema, value: unknown): string {
 /** How a value is shown in a message. */
 export function shown(value: unknown): string {
   if (typeof value !== 'string') return String(value);
+  if (/:\/\/[^/]*@/.test(value)) return 'a URL with a password';
   return value.length > 80 ? `'${value.slice(0, 40)}…'` : `'${value}'`;
 }
 
@@ -49,16 +53,12 @@ function choice({ enum: choices }: Schema, value: unknown): string | undefined {
 
 function form({ format, pattern }: Schema, value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
-  if (format === 'date-time' && !isTime(value))
+  if (format === 'date-time' && !isTimestamp(value))
     return `${shown(value)} is not a valid time: write it like 2026-11-21T02:30:00Z`;
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
     return `${shown(value)} does not match ${pattern}: correct it`;
   return undefined;
 }
-
-const isTime = (text: string) =>
-  /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/.test(text) &&
-  !Number.isNaN(Date.parse(text));
 
 function size(schema: Schema, value: unknown): (string | undefined)[] {
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, maxProperties } = schema;
@@ -75,7 +75,7 @@ function size(schema: Schema, value: unknown): (string | undefined)[] {
 type Noun = readonly [one: string, many: string];
 
 function count(length: number, [one, many]: Noun, least = 0, most = Number.POSITIVE_INFINITY): string | undefined {
-  const has = length === 0 ? 'is empty' : `has ${length} ${length === 1 ? one : many}`;
-  if (length < least) return `${has}: give at least ${least}`;
-  return length > most ? `${has}: give at most ${most}` : undefined;
+  const things = (number: number) => `${number} ${number === 1 ? one : many}`;
+  if (length < least) return `${length === 0 ? 'is empty' : `has ${things(length)}`}: give at least ${things(least)}`;
+  return length > most ? `has ${things(length)}: give at most ${most}` : undefined;
 }

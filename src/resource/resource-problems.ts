@@ -45,7 +45,7 @@ interface Visited {
 }
 
 const nothing: Visited = { problems: [], value: undefined, isSound: true };
-const broken = (path: string, message: string): Visited => ({
+const wrong = (path: string, message: string): Visited => ({
   problems: [{ path, message }],
   value: undefined,
   isSound: false,
@@ -54,12 +54,14 @@ const broken = (path: string, message: string): Visited => ({
 function visit(schema: Schema, given: unknown, path: string): Visited {
   const value = given ?? schema.default ?? (isNullable(schema) ? given : undefined);
   if (value === undefined || value === null) return { ...nothing, value };
-  if (isWrong(schema, value)) return broken(path, wrongType(schema, value));
+  if (isWrong(schema, value)) return wrong(path, wrongType(schema, value));
   const { problems, value: seen, isSound } = inside(schema, value, path);
   const limits = limitProblems(schema, value).map((message) => ({ path, message }));
   const sound = isSound && limits.length === 0;
+  // A rule says more about a text than its length.
+  const broken = sound || typeof value !== 'object' ? brokenRules(schema, seen, path) : [];
   return {
-    problems: [...limits, ...problems, ...(sound ? broke(schema, seen, path) : [])],
+    problems: [...(broken.length > 0 ? broken : limits), ...problems],
     value: seen,
     isSound: sound,
   };
@@ -85,7 +87,7 @@ function listOf({ items = {}, ...schema }: Schema, values: readonly unknown[], p
   // The evaluator knows only the lists of its own realm, which those of structuredClone in a test are not.
   const all = Array.from(values, (each, index) =>
     each === null || each === undefined
-      ? broken(`${path}[${index}]`, 'is empty: give a value, or remove it')
+      ? wrong(`${path}[${index}]`, 'is empty: give a value, or remove it')
       : visit(items, each, `${path}[${index}]`),
   );
   const twice = isSound(all)
@@ -138,7 +140,7 @@ function objectOf(schema: Schema, values: Values, path: string): Visited {
     fields.set(
       name,
       found.value === undefined && found.isSound && required.includes(name)
-        ? broken(at(name), 'is missing: give it')
+        ? wrong(at(name), 'is missing: give it')
         : found,
     );
   }
@@ -158,7 +160,7 @@ function objectOf(schema: Schema, values: Values, path: string): Visited {
 }
 
 /** The rules that are broken. A rule about a change has no meaning here. */
-function broke(schema: Schema, value: unknown, path: string): ResourceProblem[] {
+function brokenRules(schema: Schema, value: unknown, path: string): ResourceProblem[] {
   const rules = schema['x-kubernetes-validations'] ?? [];
   return rules.flatMap(({ rule, message, fieldPath = '' }) =>
     /\boldSelf\b/.test(rule) || holds(rule, value)

@@ -1,8 +1,6 @@
 import type { Duration } from 'cdk8s';
-import { durationProblem, durationText } from '../lib/duration';
-import { nameProblem } from '../validation/names';
-import { problemsOf } from '../validation/problems';
-import type { StoreDefinition } from './store-definition';
+import { durationText } from '../lib/duration';
+import { type StoreDefinition, storeProblems } from './store-definition';
 
 /** Configures `BackupStore.command`. */
 export interface CommandStoreProps {
@@ -32,29 +30,18 @@ export interface CommandStoreProps {
 
 export function commandStore({ path, env, credentialsSecretName, idleTimeout }: CommandStoreProps): StoreDefinition {
   const settings = Object.entries(env ?? {}).map(([name, value]) => `${name}=${value}`);
-  return {
-    pod: {
-      command: {
-        path,
-        env,
-        idleTimeout: idleTimeout && durationText(idleTimeout),
-        credentials: credentialsSecretName === undefined ? undefined : { secretName: credentialsSecretName },
-      },
+  const pod = {
+    command: {
+      path,
+      env,
+      idleTimeout: idleTimeout && durationText(idleTimeout),
+      credentials: credentialsSecretName === undefined ? undefined : { secretName: credentialsSecretName },
     },
+  };
+  return {
+    pod,
     place: [`exec://${path}`, ...settings.sort()].join(' '),
-    problems: problemsOf(
-      /^(\/(?!\.{1,2}(\/|$))[^/\p{Cc}]+)+$/u.test(path)
-        ? undefined
-        : `path: '${path}' is not an absolute path; write it like /opt/store`,
-      ...Object.keys(env ?? {}).map(variableProblem),
-      credentialsSecretName === undefined ? undefined : nameProblem('credentialsSecretName', credentialsSecretName),
-      durationProblem('idleTimeout', idleTimeout),
-    ),
+    problems: storeProblems(pod, []),
     needsOwnImage: true,
   };
-}
-
-function variableProblem(name: string): string | undefined {
-  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return undefined;
-  return `env: '${name}' is not a valid name of a variable; use letters, digits and '_'`;
 }

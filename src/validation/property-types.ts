@@ -221,7 +221,7 @@ export const restoreTypes: PropertyTypes = {
   labels: object,
 };
 
-const permission = instance('an EtcdPermission', '_keys', "for example EtcdPermission.readWrite('/api/')");
+const permission = instance('an EtcdPermission', '_permission', "for example EtcdPermission.readWrite('/api/')");
 export const userOptionsTypes: PropertyTypes = {
   can: required(list(permission)),
   userName: text,

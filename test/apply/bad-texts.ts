@@ -64,5 +64,6 @@ export const badTexts: Readonly<Record<string, readonly string[]>> = {
     'ftp://etcd:2379',
     '',
   ],
+  'must not be empty: for every key give all instead': [''],
   'has an unknown field: use {{ .Namespace }}': ['{{ .Cluster }}.db', 'a{b', '{{ .Name }', '{{ Name }}'],
 };

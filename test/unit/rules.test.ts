@@ -22,7 +22,6 @@ const freeTexts = [
   'key',
   'kmsKeyId',
   'profile',
-  'prefix',
   'recipients[]',
   'region',
   'schedule',
@@ -130,7 +129,7 @@ function rulesBelow(kind: string, schema: Manifest, path: string): FoundRule[] {
   const at = (name: string) => (path === '' ? name : `${path}.${name}`);
   const own = rulesOf(schema).map(({ rule, message, fieldPath = '' }) => ({
     ...{ rule, message },
-    key: ruleAt(kind, `${path}${fieldPath}`, message),
+    key: ruleAt(kind, `${path}${fieldPath}`.replace(/^[.]/, ''), message),
   }));
   const { properties = {}, items, additionalProperties } = schema;
   const inner = Object.entries<Manifest>(properties).filter(([name]) => path !== '' || name !== 'status');
