@@ -7,7 +7,6 @@ import { withAbsoluteLinks } from './links.mjs';
 import { normalizeModes } from './modes.mjs';
 import { withCheckedItems } from './packages/python-package.mjs';
 import { readmeFor } from './packages/readme.mjs';
-import { bundleResources } from './resource-bundle.mjs';
 import { root } from './steps.mjs';
 
 const require = createRequire(import.meta.url);
@@ -42,7 +41,7 @@ const jsiiOptions = [
 export function compile(directory) {
   stage(directory);
   run(directory, require.resolve('jsii/bin/jsii'), ...jsiiOptions);
-  bundleResources(join(directory, 'lib'));
+  run(directory, join(root, 'scripts/lib/resource-bundle.mjs'), join(directory, 'lib'));
   return JSON.parse(readFileSync(join(directory, '.jsii'), 'utf8'));
 }
 

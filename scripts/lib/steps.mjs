@@ -3,7 +3,6 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleResources } from './resource-bundle.mjs';
 
 export const root = join(import.meta.dirname, '../..');
 
@@ -31,7 +30,7 @@ export function build(directory = join(root, 'lib'), check = must) {
   // A module whose source is gone would still resolve here, and nowhere else.
   rmSync(join(directory, 'src'), { recursive: true, force: true });
   check(status('tsc', ['-p', 'tsconfig.build.json', '--outDir', directory]));
-  bundleResources(directory);
+  check(node('scripts/lib/resource-bundle.mjs', [directory]));
 }
 
 /** Bundles the agent into agent/lib/, or another directory. */

@@ -201,7 +201,7 @@ export const backupTypes: PropertyTypes = {
   store,
   key: text,
   prefix: text,
-  compression: anything,
+  compression: text,
   encryption,
   dialTimeout: duration,
   timeout: duration,
@@ -263,7 +263,7 @@ export const s3StoreTypes: PropertyTypes = {
   endpoint: text,
   pathStyle: boolean,
   ca: caBundle,
-  serverSideEncryption: anything,
+  serverSideEncryption: text,
   kmsKeyId: text,
   sseCustomerKey: instance('an SseCustomerKey', '_files', "SseCustomerKey.fromSecret('NAME')"),
 };
