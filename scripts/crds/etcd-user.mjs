@@ -59,7 +59,7 @@ const sameKeys =
   'has(a.prefix) ? has(b.prefix) && a.prefix == b.prefix : ' +
   'has(a.key) ? has(b.key) && a.key == b.key : ' +
   'has(a.range) ? has(b.range) && a.range.from == b.range.from && a.range.to == b.range.to : ' +
-  'has(b.all)';
+  '!has(a.all) || has(b.all)';
 
 const spec = object(
   'The user and its permissions.',

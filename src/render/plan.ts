@@ -4,6 +4,7 @@ import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props
 import type { EtcdRestoreProps } from '../backup/etcd-restore';
 import type { Retention } from '../backup/retention';
 import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
+import type { ResourceProblem } from '../resource/resource-problems';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { EtcdUserOptions } from '../users/etcd-user-props';
@@ -77,6 +78,8 @@ export interface PlannedUser extends Omit<EtcdUserOptions, 'name'> {
 export interface Api {
   readonly apiVersion: string;
   readonly kinds: { readonly [kind: string]: (document: Document) => Planned | undefined };
+  /** Problems that the API server would find. */
+  problems?(document: Document): readonly ResourceProblem[];
   /** Reports a field that no mapping reads. */
   unknownField(report: DocumentReport, path: string, remedy: string): void;
 }

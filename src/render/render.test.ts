@@ -370,27 +370,23 @@ describe('a user', () => {
   });
 
   test.each<[string, Manifest[], string]>([
-    ['of no cluster', [user({ clusterName: '' })], 'spec.clusterName: is missing; add it'],
-    ['without permissions', [user({ permissions: undefined })], 'spec.permissions: is missing; give [] for none'],
-    [
-      'with permission for nothing',
-      [read({})],
-      'spec.permissions[0]: needs exactly one of prefix, key, range and all; give one of them',
-    ],
-    ['with permission for two', [read({ key: 'a', prefix: 'b' })], 'spec.permissions[0]: needs exactly one of'],
-    ['with permission for not all', [read({ all: false })], 'spec.permissions[0].all: can only be true; remove it'],
-    ['with half a range', [read({ range: { from: 'a' } })], 'spec.permissions[0].range.to: is missing; add it'],
+    ['of no cluster', [user({ clusterName: '' })], "spec.clusterName: '' is not a valid name of an EtcdCluster"],
+    ['without permissions', [user({ permissions: undefined })], 'spec.permissions: is missing: give it'],
+    ['with permission for nothing', [read({})], 'spec.permissions[0]: give exactly one of prefix, key, range and all'],
+    ['with permission for two', [read({ key: 'a', prefix: 'b' })], 'spec.permissions[0]: give exactly one of'],
+    ['with permission for not all', [read({ all: false })], 'spec.permissions[0]: all can only be true: remove it'],
+    ['with half a range', [read({ range: { from: 'a' } })], 'spec.permissions[0].range.to: is missing: give it'],
     [
       'with permission to nothing',
       [user({ permissions: [{ key: 'a' }] })],
-      'permissions[0].access: is missing; add it',
+      'permissions[0].access: is missing: give it',
     ],
     [
       'with another permission',
       [user({ permissions: [{ key: 'a', access: 'Delete' }] })],
-      'spec.permissions[0].access: is not one of Read, Write, ReadWrite; write one of these',
+      "spec.permissions[0].access: 'Delete' is not one of Read, Write, ReadWrite: write one of these",
     ],
-    ['that is root', [user({ userName: 'root' })], "userName: 'root' is the name that the reconciler uses"],
+    ['that is root', [user({ userName: 'root' })], 'spec.userName: must not be root or <cluster>-backup'],
     [
       'with a Secret that nobody fills',
       [cluster({ tls: others }), user({ certificateSecret: 'a' })],
@@ -399,12 +395,12 @@ describe('a user', () => {
     [
       'with a certificate and a password',
       [managed, user({ certificateSecret: 'a', passwordSecret: 'b' })],
-      'spec.passwordSecret: cannot be combined with certificateSecret; remove one of them',
+      'spec.passwordSecret: cannot be combined with certificateSecret: remove one of them',
     ],
     [
       'with a password in the words of TypeScript',
       [managed, user({ password: true })],
-      'spec.password: is not a field; write passwordSecret',
+      'spec.password: is not a field: write passwordSecret',
     ],
     ['without TLS', [cluster(), user()], "cluster: 'orders' cannot have users: users need certificates, but"],
   ])('%s', (_, documents, message) => {
@@ -706,53 +702,56 @@ describe('errors', () => {
     [
       'authorities from nowhere',
       backup({ store: { s3: { ...store.s3, ca: {} } } }),
-      'spec.store.s3.ca: needs exactly one of secretName and configMapName; give one of them',
+      'spec.store.s3.ca: give exactly one of secretName and configMapName',
     ],
     [
       'no credentials',
       backup({ store: { oss: { bucket: 'backups' } } }),
-      'spec.store.oss.credentials: is missing; add it',
+      'spec.store.oss.credentials: is missing: give it',
     ],
     [
       'keys of an executable',
-      backup({ store: { command: { path: '/opt', credentials: { secretName: 'a', items: [] } } }, image: 'own:1' }),
+      backup({
+        store: { command: { path: '/opt', credentials: { secretName: 'a', items: [{ key: 'b', path: 'b' }] } } },
+        image: 'own:1',
+      }),
       'spec.store.command.credentials.items: the executables read every key under its own name; remove it',
     ],
-    ['no source', restore({}), 'spec.source: is missing; add it'],
+    ['no source', restore({}), 'spec.source: is missing: give it'],
     [
       'two sources',
       restore({ source: { backupName: 'a', store } }),
-      'spec.source: needs exactly one of backupName and store; give one of them',
+      'spec.source: give exactly one of backupName and store',
     ],
     [
       'no snapshot',
       restore({ source: { store } }),
-      'spec.source: store needs exactly one of snapshotId, key and latestVerifiedBefore; give one of them',
+      'spec.source: store needs exactly one of snapshotId, key, latestVerifiedBefore, and backupName none of them',
     ],
     [
       'a snapshot beside a backup',
       restore({ source: { backupName: 'a', key: 'b' } }),
-      'spec.source: backupName cannot be combined with snapshotId, key or latestVerifiedBefore; remove them',
+      'spec.source: store needs exactly one of snapshotId, key, latestVerifiedBefore, and backupName none of them',
     ],
     [
       'a name beside a key',
       restore({ source: { store, key: 'a', clusterName: 'b' } }),
-      'spec.source.clusterName: has no effect with key; remove it',
+      'spec.source.clusterName: has an effect only with snapshotId or latestVerifiedBefore: remove it',
     ],
     [
       'a namespace beside a key',
       restore({ source: { store, key: 'a', clusterNamespace: 'b' } }),
-      'spec.source.clusterNamespace: has no effect with key; remove it',
+      'spec.source.clusterNamespace: has an effect only with snapshotId or latestVerifiedBefore: remove it',
     ],
     [
       'a cluster that cannot be',
       restore({ clusterName: 'Or ders', source: { backupName: 'a' } }),
-      "clusterName: 'Or ders' is not a valid Kubernetes name",
+      "spec.clusterName: 'Or ders' is not a valid name of an EtcdCluster",
     ],
     [
       'TLS without files',
       resource('EtcdBackup', { endpoints: ['a:2379'], tls: {}, store }),
-      'spec.tls.files: is missing; give a Secret',
+      'spec.tls.files: is missing: give it',
     ],
   ])('%s', (_, object, text) => {
     const lines = errorsOf([object]);
@@ -858,7 +857,10 @@ describe('errors', () => {
   test('all errors are reported at once, by document', () => {
     expect(
       errorsOf([cluster({ sise: 1, tls: 'yes' }), backup({ stroe: {} })]).map((line) => line.split(': ')[1]),
-    ).toEqual(['EtcdCluster orders (document 1)', 'EtcdCluster orders (document 1)', 'EtcdBackup orders (document 2)']);
+    ).toEqual([
+      ...Array(2).fill('EtcdCluster orders (document 1)'),
+      ...Array(2).fill('EtcdBackup orders (document 2)'),
+    ]);
   });
 
   test('no value is repeated that could be a secret', () => {

@@ -1,3 +1,4 @@
+import { withoutField } from '../resource/prop-problems';
 import { namespaceProblem } from '../validation/names';
 import { nearest } from '../validation/nearest';
 import { Build, type BuildOptions } from './build';
@@ -53,6 +54,9 @@ function plan(document: Document): Planned | undefined {
   if (api === own && document.hasStatus) report.error('status', fromServer);
   const problem = target === undefined ? undefined : namespaceProblem('metadata.namespace', target);
   if (problem) report.error('', problem);
+  const found = name === '' ? [] : (api.problems?.(document) ?? []);
+  for (const { path, message } of found) report.error(path, withoutField(path, message));
+  if (found.length > 0) return undefined;
   const planned = read(document);
   for (const { path, remedy } of document.top.unread()) api.unknownField(report, path, remedy);
   return planned;

@@ -9,11 +9,14 @@ export type PropNames = Readonly<Record<string, string>>;
 export function propProblems(problems: readonly ResourceProblem[], names: PropNames = {}): string[] {
   return problems.map(({ path, message }) => {
     const prop = propOf(path, names);
-    const field = path.slice(path.lastIndexOf('.') + 1);
-    // Of a rule about several fields.
-    const text = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
-    return withPropNames(prop === '' ? message : `${prop}: ${text}`, names);
+    return withPropNames(prop === '' ? message : `${prop}: ${withoutField(path, message)}`, names);
   });
+}
+
+/** A message that follows the path of its field need not begin with its name, as that of a rule about several fields does. */
+export function withoutField(path: string, message: string): string {
+  const field = path.slice(path.lastIndexOf('.') + 1);
+  return message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
 }
 
 /** A message that names other fields names their properties instead. */

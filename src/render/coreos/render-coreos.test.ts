@@ -574,15 +574,11 @@ describe('errors', () => {
       'spec.s3.path: is not the path of an object in a bucket; write it like BUCKET/etcd/orders.db',
     ],
     ['no Secret', backup({ s3: { path: s3.path } }), 'spec.s3.awsSecret: is missing; add it'],
-    [
-      'no endpoints',
-      backup({ etcdEndpoints: undefined }),
-      'endpoints: is empty; give at least one, such as https://etcd-0.etcd:2379',
-    ],
+    ['no endpoints', backup({ etcdEndpoints: undefined }), 'endpoints: is empty: give at least 1 item'],
     [
       'http with TLS',
       backup({ clientTLSSecret: 'client' }),
-      "endpoints: 'http://orders-client:2379' is plain http, but tls is given; write https://, or remove tls",
+      'endpoints: an endpoint is plain http, but tls is given: write https://, or remove tls',
     ],
     ['no cluster', restore({ etcdCluster: undefined }), 'spec.etcdCluster: is missing; give its name'],
   ])('%s', (_, object, text) => {

@@ -45,11 +45,7 @@ function authOf(fields: Fields): EtcdAuth {
 function tls(fields: Fields | undefined): EtcdClientTls | undefined {
   const clientCertificate = fields?.boolean('clientCertificate') ?? true;
   const files = fields?.object('files');
-  if (!fields) return undefined;
-  if (!files) {
-    fields.report.error(fields.at('files'), 'is missing; give a Secret');
-    return undefined;
-  }
+  if (!fields || !files) return undefined;
   if (!clientCertificate) {
     const ca = caBundle(files);
     return ca && EtcdClientTls.fromCa(ca);
