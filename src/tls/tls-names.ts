@@ -14,9 +14,6 @@ const named = (cluster: string, end: string): Required<TlsSecrets> => ({
   backup: `${cluster}-backup-${end}`,
 });
 
-/** Common name of the certificate of all clients. */
-export const clientUser = (cluster: string): string => `${cluster}-client`;
-
 /** User of etcd as which a cluster's backups are taken. The port for backups accepts no other. */
 export const backupUser = (cluster: string): string => `${cluster}-backup`;
 
