@@ -22,18 +22,10 @@ export function resourceProblems(kind: Kind, spec: unknown, metadata: unknown = 
   return visit(schema, { apiVersion: apiVersion?.const, kind, metadata, spec }, '').problems;
 }
 
-/**
- * Problems with the value of one field of a kind, such as `spec.source`. The paths begin there: `store.s3.bucket`.
- */
+/** Problems with the value of one field of a kind, such as `spec.source`. Their paths begin there: `store.s3.bucket`. */
 export function fieldProblems(kind: Kind, field: string, value: unknown): ResourceProblem[] {
-  const below = (schema: Schema, name: string): Schema =>
-    name === '[]' ? schema.items! : (schema.properties?.[name] ?? missing(kind, field));
-  const schema = field.replaceAll('[]', '.[]').split('.').reduce(below, schemaOf(kind));
+  const schema = field.split('.').reduce((each, name) => each.properties![name]!, schemaOf(kind));
   return visit(schema, value, '').problems;
-}
-
-function missing(kind: Kind, field: string): never {
-  throw new Error(`${kind} has no ${field}`);
 }
 
 interface Visited {

@@ -88,6 +88,22 @@ describe('completeness', () => {
     for (const { rule } of rules) expect(() => checkOf(rule)).not.toThrow();
   });
 
+  test('every rule means the same in JavaScript', () => {
+    const all = rules.map(({ rule }) => rule);
+    const patterns = all.flatMap((rule) =>
+      [...rule.matchAll(/matches\((?:r?'([^']*)')\)/g)].map(([, pattern]) => pattern!),
+    );
+    expect(new Set(patterns).size).toBeGreaterThan(20);
+    // Groups with flags, classes by name, and what stands for the ends of the text.
+    expect(patterns.filter((pattern) => /\(\?|\\[pPzAQECbB]|\[\[:/.test(pattern))).toEqual([]);
+    // The order of texts is that of their bytes.
+    const ordered = all.flatMap((rule) => [...rule.replace(/r?'[^']*'/g, "''").matchAll(/(\S+) [<>]=? (\S+)/g)]);
+    expect(ordered.length).toBeGreaterThan(10);
+    expect(
+      ordered.filter(([, left, right]) => !/^\d/.test(right!) && !left!.startsWith('bytes(')).map(([it]) => it),
+    ).toEqual([]);
+  });
+
   test('every other text is free by intention', () => {
     const free = texts.filter(
       ([
