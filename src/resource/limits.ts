@@ -36,7 +36,7 @@ export function wrongType(schema: Schema, value: unknown): string {
 /** How a value is shown in a message. */
 export function shown(value: unknown): string {
   if (typeof value !== 'string') return String(value);
-  if (/:\/\/[^/]*@/.test(value)) return 'a URL with a password';
+  if (/(:|\/\/)[^/]*@/.test(value)) return 'a value with a password';
   return value.length > 80 ? `'${value.slice(0, 40)}…'` : `'${value}'`;
 }
 

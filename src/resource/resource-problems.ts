@@ -14,12 +14,12 @@ type Values = Readonly<Record<string, unknown>>;
 
 /**
  * Problems with a resource that the API server would find when it is created: types, limits and unknown fields of the schema, and
- * its rules. Fields that are missing have their defaults.
+ * its rules. Fields that are missing have their defaults. Without `metadata`, rules about the name are left out.
  */
-export function resourceProblems(kind: Kind, spec: unknown, metadata: unknown = {}): ResourceProblem[] {
+export function resourceProblems(kind: Kind, spec: unknown, metadata?: unknown): ResourceProblem[] {
   const schema = schemaOf(kind);
-  const { apiVersion } = schema.properties as Readonly<Record<string, { readonly const?: string }>>;
-  return visit(schema, { apiVersion: apiVersion?.const, kind, metadata, spec }, '').problems;
+  if (metadata === undefined) return visit(schema.properties!.spec!, spec, 'spec').problems;
+  return visit(schema, { apiVersion: schema.properties!.apiVersion!.const, kind, metadata, spec }, '').problems;
 }
 
 /** Problems with the value of one field of a kind, such as `spec.source`. Their paths begin there: `store.s3.bucket`. */
@@ -82,18 +82,9 @@ function listOf({ items = {}, ...schema }: Schema, values: readonly unknown[], p
       ? wrong(`${path}[${index}]`, 'is empty: give a value, or remove it')
       : visit(items, each, `${path}[${index}]`),
   );
-  const twice = isSound(all)
-    ? duplicates(
-        schema,
-        all.map(({ value }) => value),
-        path,
-      )
-    : [];
-  return {
-    problems: [...all.flatMap(({ problems }) => problems), ...twice],
-    value: all.map(({ value }) => value),
-    isSound: isSound(all),
-  };
+  const value = all.map((each) => each.value);
+  const twice = isSound(all) ? duplicates(schema, value, path) : [];
+  return { problems: [...all.flatMap(({ problems }) => problems), ...twice], value, isSound: isSound(all) };
 }
 
 const isSound = (all: readonly Visited[]) => all.every((each) => each.isSound);
@@ -103,24 +94,16 @@ function duplicates(schema: Schema, values: readonly unknown[], path: string): R
   const kind = schema['x-kubernetes-list-type'];
   if (kind !== 'set' && kind !== 'map') return [];
   const names = schema['x-kubernetes-list-map-keys'] ?? [];
-  const keys = values.map((each) =>
-    kind === 'set' ? text(each) : names.map((name) => text((each as Values)[name])).join(', '),
-  );
-  const what = kind === 'set' ? '' : `${names.join(' and ')} `;
+  const keys = values.map((each) => keyOf(kind === 'set' ? [each] : names.map((name) => (each as Values)[name])));
   return keys.flatMap((key, index) => {
     const first = keys.indexOf(key);
-    return first === index
-      ? []
-      : [
-          {
-            path: `${path}[${index}]`,
-            message: `has the same ${what || 'value '}as [${first}]: change one, or remove it`,
-          },
-        ];
+    const message = `has the same ${names.join(' and ') || 'value'} as [${first}]: change one, or remove it`;
+    return first === index ? [] : [{ path: `${path}[${index}]`, message }];
   });
 }
 
-const text = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : shown(value));
+const keyOf = (parts: readonly unknown[]) =>
+  JSON.stringify(parts, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
 
 function objectOf(schema: Schema, values: Values, path: string): Visited {
   const { properties, additionalProperties, required = [] } = schema;
@@ -129,12 +112,8 @@ function objectOf(schema: Schema, values: Values, path: string): Visited {
   const unknown: ResourceProblem[] = [];
   for (const [name, field] of Object.entries(properties ?? {})) {
     const found = visit(field, values[name], at(name));
-    fields.set(
-      name,
-      found.value === undefined && found.isSound && required.includes(name)
-        ? wrong(at(name), 'is missing: give it')
-        : found,
-    );
+    const isMissing = found.value === undefined && found.isSound && required.includes(name);
+    fields.set(name, isMissing ? wrong(at(name), 'is missing: give it') : found);
   }
   for (const [name, value] of Object.entries(values)) {
     if (fields.has(name) || value === undefined) continue;
@@ -154,14 +133,9 @@ function objectOf(schema: Schema, values: Values, path: string): Visited {
 /** The rules that are broken. A rule about a change has no meaning here. */
 function brokenRules(schema: Schema, value: unknown, path: string): ResourceProblem[] {
   const rules = schema['x-kubernetes-validations'] ?? [];
-  return rules.flatMap(({ rule, message, fieldPath = '' }) =>
-    /\boldSelf\b/.test(rule) || holds(rule, value)
-      ? []
-      : [
-          {
-            path: `${path}${fieldPath}`.replace(/^\./, ''),
-            message: typeof value === 'object' ? message : `${shown(value)} ${message}`,
-          },
-        ],
-  );
+  const broken = rules.filter(({ rule }) => !/\boldSelf\b/.test(rule) && !holds(rule, value));
+  return broken.map(({ message, fieldPath = '' }) => ({
+    path: `${path}${fieldPath}`.replace(/^\./, ''),
+    message: typeof value === 'object' ? message : `${shown(value)} ${message}`,
+  }));
 }

@@ -14,6 +14,7 @@ export interface Rule {
 /** The part of JSON Schema that describes the custom resources. */
 export interface Schema {
   readonly type?: string | readonly string[];
+  readonly const?: string;
   readonly default?: unknown;
   readonly enum?: readonly string[];
   readonly format?: string;
