@@ -3,7 +3,7 @@ import type { Manifest } from '../synth';
 import { badTexts } from './bad-texts';
 import { good } from './good';
 import { type BadValue, badValues } from './limits';
-import { changed, crds, fieldOf, type Place, placesOf, schemaOf } from './schema';
+import { changed, crds, fieldIn, fieldOf, type Place, placesOf, schemaOf } from './schema';
 
 export const crdOf = (kind: string): Manifest => crds.find((crd) => crd.spec.names.kind === kind);
 export const rulesOf = (schema: Manifest): Manifest[] => schema['x-kubernetes-validations'] ?? [];
@@ -16,7 +16,7 @@ export const fields = new Map<string, { manifest: Manifest; place: Place }>();
 for (const manifest of Object.values(good)) {
   const { spec } = schemaOf(crdOf(manifest.kind)).properties;
   for (const place of placesOf(spec, manifest.spec, ['spec'])) {
-    const key = `${manifest.kind} ${fieldOf(place.path).replace(/\[\d+\]/g, '[]')}`;
+    const key = `${manifest.kind} ${fieldIn(schemaOf(crdOf(manifest.kind)), fieldOf(place.path))}`;
     if (valueAt(manifest, place) !== undefined && !fields.has(key)) fields.set(key, { manifest, place });
   }
 }

@@ -19,7 +19,11 @@ afterAll(async () => {
 
 const pathOf = (kind: string) =>
   `/apis/cdk8s-etcd.dev/v1alpha1/namespaces/${namespace.name}/${crdOf(kind).spec.names.plural}`;
-const refusalsOf = async (manifest: Manifest) => (await api.tryCreate(pathOf(manifest.kind), manifest)).refusals;
+/** With the key of a map after a dot, as it is only where no rule is broken. */
+const refusalsOf = async (manifest: Manifest) => {
+  const { refusals } = await api.tryCreate(pathOf(manifest.kind), manifest);
+  return refusals.map((refusal) => refusal.replace(/^([^:]*?)\[([^\]\d][^\]]*)\]/, '$1.$2'));
+};
 
 test.each(Object.entries(good))('accepts %s', async (_, manifest) => {
   expect(await refusalsOf(manifest)).toEqual([]);
