@@ -1,6 +1,7 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
-import { backupRevision, compression, encryption } from './etcd-cluster.mjs';
+import { backupRevision } from './etcd-cluster.mjs';
+import { compression, encryption } from './schedule.mjs';
 import {
   clusterName,
   duration,

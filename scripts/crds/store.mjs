@@ -279,6 +279,18 @@ const requestWithinLimit = (name) => [
   `the request of ${name} is above its limit, so no pod can start: raise the limit or lower the request`,
 ];
 
+/** The requests and limits of a container. */
+export function resources(description) {
+  return named(
+    'ResourcesSpec',
+    object(
+      description,
+      { requests: amounts('What the node reserves.'), limits: amounts('What the pod may use.') },
+      rules(...['cpu', 'memory'].map(requestWithinLimit)),
+    ),
+  );
+}
+
 /** The identity, image and resources of a Job that accesses a store. */
 export const jobIdentity = {
   serviceAccountName: objectName(
@@ -288,12 +300,7 @@ export const jobIdentity = {
   image: text(
     "The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image.",
   ),
-  resources: named(
-    'JobResources',
-    object(
-      'The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.',
-      { requests: amounts('What the node reserves.'), limits: amounts('What the pod may use.') },
-      rules(...['cpu', 'memory'].map(requestWithinLimit)),
-    ),
+  resources: resources(
+    'The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.',
   ),
 };

@@ -48,12 +48,13 @@ function unnamed(schema) {
     case 'integer':
       return 'number';
     case 'boolean':
-      return 'boolean';
+      return schema.enum?.length === 1 ? String(schema.enum[0]) : 'boolean';
     case 'array': {
       const item = typeOf(schema.items);
       return `readonly ${/[|]/.test(item) && !item.startsWith('{') ? `(${item})` : item}[]`;
     }
     case 'object':
+      if (schema['x-kubernetes-preserve-unknown-fields']) return 'Readonly<Record<string, unknown>>';
       return schema.additionalProperties
         ? `Readonly<Record<string, ${typeOf(schema.additionalProperties)}>>`
         : members(schema);

@@ -5,6 +5,7 @@ import { namesakeProblems, takeName } from '../lib/name-registry';
 import { enumText } from '../resource/enum-text';
 import { emittedProblems, withFound } from '../resource/prop-problems';
 import type { EtcdBackupSpec } from '../resource/types';
+import { placeOf } from '../stores/store-place';
 import { requireFreeId } from '../validation/construct-id';
 import { endpointUrl } from '../validation/endpoints';
 import { backupTypes } from '../validation/property-types';
@@ -77,7 +78,7 @@ function backupFolder(backupName: string, props: EtcdBackupProps): BackupFolder 
   if (!store || key !== undefined || prefix !== undefined) return undefined;
   return {
     property: 'store',
-    place: store._definition().place,
+    place: placeOf(store._definition().pod),
     cluster: cluster && !isExistingEtcd(cluster) ? cluster.clusterName : backupName,
     endpoints: endpoints ?? cluster?.clientEndpoints ?? [],
   };

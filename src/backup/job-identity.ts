@@ -18,7 +18,7 @@ export interface JobIdentity {
 export function jobIdentityProblems({ image }: JobIdentity, store?: StoreDefinition): string[] {
   return problemsOf(
     agentImageProblem(image),
-    store?.needsOwnImage && image === agentImage
+    store?.pod.command && image === agentImage
       ? "image: store runs executables that the agent's own image does not contain; give your own image with these and the agent"
       : undefined,
   );

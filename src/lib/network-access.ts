@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { NetworkAccessSpec } from '../resource/types';
 import { nameProblem } from '../validation/names';
 import { peersTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
@@ -62,14 +63,27 @@ export class NetworkAccess {
    * @internal
    */
   _peers(): 'any' | object[] {
-    return this.allowed === 'any' ? 'any' : this.allowed.map(policyPeer);
+    return accessPeers(this._spec());
+  }
+
+  /** @internal */
+  _spec(): NetworkAccessSpec {
+    return this.allowed === 'any' ? { anywhere: true } : { peers: this.allowed };
   }
 
   /** @internal */
   _problems(what: string): string[] {
-    return this.allowed === 'any' ? [] : this.allowed.flatMap(peerProblems).map((problem) => `${what}: ${problem}`);
+    return accessProblems(what, this._spec());
   }
 }
+
+/** Returns NetworkPolicyPeers. */
+export const accessPeers = ({ anywhere, peers = [] }: NetworkAccessSpec): 'any' | object[] =>
+  anywhere ? 'any' : peers.map(policyPeer);
+
+/** Problems with the peers, each with its remedy. */
+export const accessProblems = (what: string, { peers = [] }: NetworkAccessSpec = {}): string[] =>
+  peers.flatMap(peerProblems).map((problem) => `${what}: ${problem}`);
 
 /** Returns the NetworkPolicyPeer. */
 export function policyPeer({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeer): object {

@@ -1,3 +1,4 @@
+import type { NetworkDestinationSpec, NetworkEgressSpec } from '../resource/types';
 import { type NetworkPeer, peerProblems, policyPeer, policyPorts } from './network-access';
 
 /** Selects pods or IP addresses to which pods may connect. */
@@ -32,22 +33,22 @@ export interface NetworkEgress {
   readonly stores?: NetworkDestination[];
 }
 
-const clusterDns: NetworkDestination = { namespace: 'kube-system', podLabels: { 'k8s-app': 'kube-dns' } };
+const clusterDns: NetworkDestinationSpec = { namespace: 'kube-system', podLabels: { 'k8s-app': 'kube-dns' } };
 
 /** Returns the egress rules for DNS. */
-export function dnsRules({ dns = [clusterDns] }: NetworkEgress): object[] {
+export function dnsRules({ dns = [clusterDns] }: NetworkEgressSpec): object[] {
   return dns.map(({ ports = [53], ...peer }) =>
     destination(peer, [...policyPorts(ports, 'UDP'), ...policyPorts(ports)]),
   );
 }
 
 /** Returns the egress rules for these destinations. */
-export function destinationRules(destinations: readonly NetworkDestination[] = []): object[] {
+export function destinationRules(destinations: readonly NetworkDestinationSpec[] = []): object[] {
   return destinations.map(({ ports, ...peer }) => destination(peer, ports && policyPorts(ports)));
 }
 
 /** Problems with the destinations, each with its remedy. */
-export function egressProblems({ apiServer, dns, stores }: NetworkEgress): string[] {
+export function egressProblems({ apiServer, dns, stores }: NetworkEgressSpec): string[] {
   const lists = { apiServer, dns, stores };
   return [
     ...(apiServer.length > 0 ? [] : ['egress: apiServer is empty; give the addresses of the Kubernetes API']),
@@ -58,7 +59,7 @@ export function egressProblems({ apiServer, dns, stores }: NetworkEgress): strin
   ];
 }
 
-function destinationProblems({ ports, ...peer }: NetworkDestination): string[] {
+function destinationProblems({ ports, ...peer }: NetworkDestinationSpec): string[] {
   const wrong = (ports ?? []).filter((port) => !Number.isInteger(port) || port < 1 || port > 65_535);
   return [
     ...peerProblems(peer),

@@ -17,8 +17,6 @@ export interface Document {
   readonly top: Fields;
   readonly metadata: Fields;
   readonly spec: Fields;
-  /** Read from an API server, not written by hand. */
-  readonly hasStatus: boolean;
   readonly report: DocumentReport;
 }
 
@@ -124,7 +122,6 @@ function documentOf(value: unknown, where: string, index: number, report: Report
     top,
     metadata: top.object('metadata') ?? new Fields({}, 'metadata', top.report),
     spec: top.object('spec') ?? new Fields({}, 'spec', top.report),
-    hasStatus: isObject(value.status) && Object.keys(value.status).length > 0,
     report: top.report,
   };
 }

@@ -29,7 +29,6 @@ export interface CommandStoreProps {
 }
 
 export function commandStore({ path, env, credentialsSecretName, idleTimeout }: CommandStoreProps): StoreDefinition {
-  const settings = Object.entries(env ?? {}).map(([name, value]) => `${name}=${value}`);
   const pod = {
     command: {
       path,
@@ -40,8 +39,6 @@ export function commandStore({ path, env, credentialsSecretName, idleTimeout }: 
   };
   return {
     pod,
-    place: [`exec://${path}`, ...settings.sort()].join(' '),
     problems: storeProblems(pod, []),
-    needsOwnImage: true,
   };
 }

@@ -42,7 +42,6 @@ export interface FilesystemStoreProps {
 }
 
 export function filesystemStore({ claimName, nfs, hostPath, directory }: FilesystemStoreProps): StoreDefinition {
-  const volume = nfs ? `nfs://${nfs.server}${nfs.path}` : (hostPath ?? `claim ${claimName}`);
   const volumes = [claimName, nfs, hostPath].filter((each) => each !== undefined);
   const own = volumes.length === 1 ? [] : ['give exactly one of claimName, nfs and hostPath'];
   const pod = {
@@ -55,7 +54,6 @@ export function filesystemStore({ claimName, nfs, hostPath, directory }: Filesys
   };
   return {
     pod,
-    place: [volume, directory].filter(Boolean).join('/'),
     problems: hostPath === undefined ? storeProblems(pod, own) : [...own, ...hostPathProblems(hostPath, directory)],
   };
 }

@@ -40,7 +40,6 @@ export function ossStore(props: OssStoreProps): StoreDefinition {
   const pod = { oss: { bucket, prefix, region, endpoint, ca: ca?._files(), credentials: credentials._files() } };
   return {
     pod,
-    place: ['oss:/', bucket, prefix].filter(Boolean).join('/'),
     problems: storeProblems(pod, [
       ...problemsOf(
         region === undefined || /^[a-z0-9-]+$/.test(region)

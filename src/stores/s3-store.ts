@@ -57,7 +57,6 @@ export function s3Store(props: S3StoreProps): StoreDefinition {
   const { bucket, region, pathStyle, serverSideEncryption, kmsKeyId, sseCustomerKey, credentials, ca } = props;
   const endpoint = props.endpoint || undefined;
   const prefix = trimSlashes(props.prefix);
-  const host = endpoint === undefined ? undefined : hostOf(endpoint);
   const pod = {
     s3: {
       bucket,
@@ -75,7 +74,6 @@ export function s3Store(props: S3StoreProps): StoreDefinition {
   };
   return {
     pod,
-    place: `s3://${[isAws(host) ? undefined : host, bucket, prefix].filter(Boolean).join('/')}`,
     problems: storeProblems(pod, [
       ...problemsOf(regionProblem(props)),
       ...credentials._problems(),
@@ -89,15 +87,6 @@ export function s3Store(props: S3StoreProps): StoreDefinition {
 function trimSlashes(prefix: string | undefined): string | undefined {
   return prefix?.replace(/^\/+|\/+$/g, '') || undefined;
 }
-
-/** The host and port of an endpoint, without the port that its scheme has anyway; undefined: it is not valid. */
-function hostOf(endpoint: string): string | undefined {
-  const url = /^https?:\/\//.test(endpoint) ? endpoint : `https://${endpoint}`;
-  return URL.canParse(url) ? new URL(url).host : undefined;
-}
-
-/** On AWS the name of a bucket is globally unique, so the endpoint does not matter for the place. */
-const isAws = (host = ''): boolean => /(^|\.)amazonaws\.com(\.cn)?(:|$)/.test(host);
 
 function regionProblem({ region, endpoint, credentials }: S3StoreProps): string | undefined {
   if (region !== undefined && !/^[\w-]+$/.test(region))

@@ -46,12 +46,6 @@ export function sftpStore(props: SftpStoreProps): StoreDefinition {
   const pod = { sftp: { host, port, username, path, hostKey, legacyAlgorithms, credentials: credentials._files() } };
   return {
     pod,
-    place: placeOf(props),
     problems: storeProblems(pod, credentials._problems({ username, hostKey })),
   };
-}
-
-function placeOf({ host, port = 22, path = '' }: SftpStoreProps): string {
-  const directory = path.replace(/\/+$/, '');
-  return `sftp://${String(host).toLowerCase()}:${port}${path.startsWith('/') ? directory : `/~/${directory}`}`;
 }

@@ -15,10 +15,12 @@ const shownOf = (manifest: Manifest) => problemsOf(manifest).map(({ path, messag
 const freeTexts = [
   '*',
   'again',
+  'agentImage',
   'cron',
   'cronJobName',
   'endpoint',
   'image',
+  'fileName',
   'from',
   'key',
   'kmsKeyId',
@@ -28,6 +30,7 @@ const freeTexts = [
   'schedule',
   'to',
   'username',
+  'value',
 ];
 
 const kinds = crds.map((crd): [string, Manifest] => [crd.spec.names.kind, schemaOf(crd)]);

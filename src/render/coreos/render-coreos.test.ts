@@ -419,7 +419,7 @@ describe('a backup every so often', () => {
     expect(container.args.join(' ')).toContain('http://orders-0-client:2379');
     expect(only(rendered, 'EtcdCluster').spec.backup).toEqual({
       schedule: id,
-      schedules: [{ name: id, cron: '0 * * * *', serviceAccountName: cronJob, stores: [storeOf({ prefix: 'etcd' })] }],
+      schedules: [{ name: id, cron: '0 * * * *', stores: [storeOf({ prefix: 'etcd' })] }],
     });
     expect(about(rendered, 'spec.etcdEndpoints')).toEqual([
       "note: belong to the old 'orders', but the schedule backs up the new cluster; keep the old schedule until the new cluster serves",

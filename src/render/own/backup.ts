@@ -6,8 +6,8 @@ import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
 import type { PlannedBackup } from '../plan';
 import { durationField, quantitiesOf } from '../units';
+import { ownEncryption } from './encryption';
 import { caBundle, secretFiles } from './files';
-import { ownEncryption } from './schedule';
 import { ownStore } from './store';
 
 export function ownBackup(document: Document): PlannedBackup {
