@@ -10,8 +10,8 @@ const agent = [
   ['commands', 'plugin'],
 ];
 const library = [
-  'resource',
   'validation',
+  'resource',
   'lib',
   'etcd',
   'tls',

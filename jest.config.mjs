@@ -5,12 +5,16 @@ const swc = (module) => ({
   '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: module } }],
 });
 
+// An ES module, which the package has in a bundle.
+const evaluator = { 'cel-js/lib/.+\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }] };
+
 export const library = {
   displayName: 'library',
   rootDir: import.meta.dirname,
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  transform: swc('commonjs'),
+  transform: { ...swc('commonjs'), ...evaluator },
+  transformIgnorePatterns: ['/node_modules/(?!@marcbachmann/cel-js/)'],
   setupFiles: ['<rootDir>/test/quiet.ts'],
 };
 

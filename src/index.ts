@@ -78,7 +78,7 @@ export {
   type TlsSwitchOptions,
 } from './tls/etcd-tls';
 export { IssuerKind } from './tls/issuer-kind';
-export type { TlsSecrets } from './tls/tls-binding';
+export type { TlsSecrets } from './tls/tls-secrets';
 export { EtcdPermission } from './users/etcd-permission';
 export { EtcdUser } from './users/etcd-user';
 export type { EtcdUserOptions, EtcdUserProps } from './users/etcd-user-props';

@@ -1,12 +1,14 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
-import { backupRevision, compression, encryption } from './etcd-cluster.mjs';
+import { backupRevision } from './etcd-cluster.mjs';
+import { compression, encryption } from './schedule.mjs';
 import {
   clusterName,
   duration,
   flag,
   folder,
   integer,
+  isPath,
   list,
   matching,
   object,
@@ -21,7 +23,7 @@ import { files, jobIdentity, secretFiles, store } from './store.mjs';
 const endpoint = matching(
   'A client URL, such as https://etcd-0.etcd:2379. Without a scheme, https is used with tls, else http.',
   512,
-  /^(https?:\/\/)?([a-zA-Z0-9]([a-zA-Z0-9._-]*[a-zA-Z0-9])?\.?|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}\/?$/,
+  /^(https?:\/\/)?([a-zA-Z0-9]([a-zA-Z0-9._-]*[a-zA-Z0-9])?\.?|\[[0-9a-fA-F:.]+\]):([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])\/?$/,
   'is not a valid etcd endpoint: write https://HOST:2379, with the port and without a path',
 );
 
@@ -58,10 +60,7 @@ const spec = object(
           "self.matches(r'^([^{}]|[{][{] *[.](Namespace|Name|UID|CreationTimestamp) *[}][}])*$')",
           'has an unknown field: use {{ .Namespace }}, {{ .Name }}, {{ .UID }} and {{ .CreationTimestamp }}',
         ],
-        [
-          "!self.matches(r'(^|/)[.]{0,2}(/|$)')",
-          "is not a valid key of an object: write it like etcd/orders.db, without '/' at the ends, '.' or '..'",
-        ],
+        [isPath, "is not a valid key of an object: write it like etcd/orders.db, without '/' at the ends, '.' or '..'"],
       ),
     ),
     prefix: folder(
@@ -103,7 +102,7 @@ const spec = object(
     ],
     [
       "has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(each, each.startsWith('https://'))",
-      'an https endpoint needs tls: give the Secret with its ca.crt in tls.files',
+      'an https endpoint needs tls: give the Secret with its ca.crt',
       { fieldPath: '.tls', reason: 'FieldValueRequired' },
     ],
     [

@@ -1,9 +1,11 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
+import { egress, networkAccess } from './network.mjs';
+import { annotations, image, images, labels, placement } from './pods.mjs';
+import { schedule } from './schedule.mjs';
 import {
   choice,
   duration,
-  durationOrZero,
   flag,
   integer,
   list,
@@ -11,34 +13,20 @@ import {
   matching,
   named,
   object,
+  objectName,
   rules,
   secretName,
   text,
   time,
-  timeZone,
 } from './schema.mjs';
 import { restoreFields, restoreRules } from './source.mjs';
-import { jobIdentity, scheduledStore } from './store.mjs';
+import { resources } from './store.mjs';
+import { tls } from './tls.mjs';
 
 export const backupRevision = integer(
   'The revision at the start of the backup. Writes continue meanwhile, so the snapshot has at least this revision.',
   0,
 );
-
-export const encryption = named(
-  'EncryptionSpec',
-  object('Encrypts the snapshot before it is stored.', {
-    'age!': object(
-      'Encrypts with age. Only the secret key of a recipient can decrypt the snapshot.',
-      { 'recipients!': list('The public keys, age1….', text('A public key.', 2100), 1, 16) },
-      rules([
-        "self.recipients.all(recipient, recipient.startsWith('age1'))",
-        'recipients must be public keys, age1…, as `age-keygen -y` prints them: never write a secret key here',
-      ]),
-    ),
-  }),
-);
-export const compression = choice('The compression of the snapshot. Default: zstd.', ['none', 'gzip', 'zstd']);
 
 const ordinal = (description) => integer(description, 0, 6);
 const memberId = (description) =>
@@ -49,44 +37,6 @@ const memberId = (description) =>
     'is not a valid member id: write it in hexadecimal, as status.members and `etcdctl member list` show it',
   );
 const deletion = (description) => choice(description, ['Retain', 'Delete'], { default: 'Retain' });
-
-const schedule = named(
-  'BackupScheduleSpec',
-  object(
-    'The settings of a backup schedule. `cluster.addBackupSchedule` renders its CronJob.',
-    {
-      'name!': matching(
-        'The name of the schedule.',
-        63,
-        /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/,
-        "is not a valid name of a schedule: use letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
-      ),
-      cronJobName: text('The name of its CronJob. Default: <cluster>-<name>.', 52),
-      'cron!': text('The schedule in the format of a CronJob: minute, hour, day of month, month, day of week.', 128, {
-        minLength: 1,
-      }),
-      timeZone: timeZone('The time zone of cron. Default: the time zone of the controller manager, usually UTC.'),
-      'stores!': list('The stores for the backups. Each store has its own retention.', scheduledStore, 1, 8),
-      compression,
-      encryption,
-      verify: choice('How thoroughly a backup is verified before it counts as good. Default: read.', [
-        'stream',
-        'read',
-        'open',
-      ]),
-      dialTimeout: duration('How long to wait for a connection to a member. Default: 5s.'),
-      timeout: duration(
-        'The time after which the agent aborts an attempt. Default: depends on the size of the database.',
-      ),
-      ...jobIdentity,
-    },
-    rules([
-      '!self.stores.exists(store, has(store.command)) || has(self.image)',
-      'a command store needs image: give an image with its executables and the agent',
-      { fieldPath: '.image', reason: 'FieldValueRequired' },
-    ]),
-  ),
-);
 
 const backup = object(
   'The backups of this cluster. `cluster.addBackupSchedule` writes it. Secrets appear only by name.',
@@ -135,10 +85,41 @@ const storage = object('The volume of each member.', {
       'must be a quantity of at least 2Gi, such as 8Gi: etcd preallocates its log and needs room for a second copy of its database',
     ]),
   ),
+  storageClassName: objectName('The StorageClass. Default: that of the Kubernetes cluster.', 'StorageClass'),
+  accessModes: list(
+    'The access mode of the claims: one. Default: ReadWriteOnce.',
+    choice('An access mode.', ['ReadWriteOnce', 'ReadWriteOncePod']),
+    1,
+    1,
+  ),
   ephemeral: flag('Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data.', {
     default: false,
   }),
 });
+
+const tuning = object('The timeouts, snapshots and compaction of etcd.', {
+  heartbeatInterval: duration('The interval between heartbeats of the leader. Default: 100ms.'),
+  electionTimeout: duration('The time without heartbeats after which members elect a leader. Default: 1s.'),
+  snapshotCount: integer('The number of writes after which a member takes a snapshot of its log. Default: 10000.', 1),
+  autoCompaction: object('How much history etcd keeps. Default: that of one hour.', {
+    'mode!': choice('What retention counts.', ['periodic', 'revision']),
+    'retention!': matching(
+      'A duration for periodic, such as 1h, a number of revisions for revision, or 0 to keep all.',
+      32,
+      /^(0|[1-9][0-9]*|([0-9]+([.][0-9]+)?(ms|s|m|h))+)$/,
+      'is not a valid retention: write 1h, or a number of revisions such as 1000, or 0 for no compaction',
+    ),
+  }),
+});
+
+const whenUnsatisfiable = (description) => choice(description, ['DoNotSchedule', 'ScheduleAnyway']);
+const spread = object(
+  'How the members are spread. Default: nodes DoNotSchedule, zones ScheduleAnyway. {} means no constraints.',
+  {
+    zones: whenUnsatisfiable('What happens to a pod that would be in the zone of another member without need.'),
+    nodes: whenUnsatisfiable('What happens to a pod that would be on the node of another member without need.'),
+  },
+);
 
 const replace = object('The rules for replacing members.', {
   policy: choice(
@@ -163,119 +144,6 @@ const replace = object('The rules for replacing members.', {
   ),
 });
 
-const leafFields = {
-  'clientSecret!': secretName(
-    'The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too.',
-  ),
-  rootSecret: secretName(
-    'The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it.',
-  ),
-  backupSecret: secretName('The Secret with a client certificate whose common name is <cluster>-backup, for backups.'),
-};
-
-const rootAndBackup = [
-  'has(self.rootSecret) == has(self.backupSecret)',
-  'give both rootSecret and backupSecret, or neither',
-  { fieldPath: '.rootSecret' },
-];
-
-const managedFields = {
-  'peerAuthority!': secretName('The Secret with the authority of the connections between members.'),
-  'clientAuthority!': secretName('The Secret with the authority of servers and clients.'),
-  'peerSecret!': secretName('The Secret with the certificate that members use for each other.'),
-  'serverSecret!': secretName('The Secret with the certificate that members present to clients.'),
-  'clusterDomain!': matching(
-    'The DNS domain of the Kubernetes cluster, such as cluster.local.',
-    253,
-    /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
-    "is not a valid DNS domain: use lower-case letters, digits, '-' and '.', such as cluster.local",
-  ),
-  serverNames: list(
-    'Further DNS names and IP addresses in the certificate that members present to clients.',
-    matching(
-      'A DNS name, which may begin with *., or an IP address.',
-      253,
-      /^((\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*|[0-9a-fA-F]*:[0-9a-fA-F:.]*)$/,
-      "is not a valid DNS name or IP address: use lower-case letters, digits, '-' and '.', such as etcd.example.com",
-    ),
-    0,
-    64,
-  ),
-  intermediateRotation: matching(
-    'Any text. If it changes, the reconciler creates new intermediate authorities and issues all certificates anew.',
-    63,
-    /^[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?$/,
-    "is not a valid rotation: use letters, digits, '-', '_', '.' and ':', such as 2026-11",
-  ),
-  intermediateRevocation: matching(
-    'Any text. If it changes, the reconciler issues all certificates anew and revokes the earlier intermediates, so that nobody with an earlier certificate can connect. No member restarts.',
-    63,
-    /^[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?$/,
-    "is not a valid revocation: use letters, digits, '-', '_', '.' and ':', such as 2026-11",
-  ),
-  rootRotation: matching(
-    'Any text. If it changes, the reconciler replaces the roots of both authorities. Each member must restart once.',
-    63,
-    /^[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?$/,
-    "is not a valid rotation: use letters, digits, '-', '_', '.' and ':', such as 2026-11",
-  ),
-};
-
-/** The Secrets of both sources. */
-const sources = (what) =>
-  list(
-    `The Secrets with the certificate ${what}: first that of the members, then that of the other source.`,
-    secretName('A Secret.'),
-    2,
-    2,
-  );
-
-const tls = object(
-  'TLS for clients and between members. Without it, both use plain http. It can be added later. To remove it, first set disabling.',
-  {
-    ...leafFields,
-    disabling: flag(
-      'Switches TLS off. The members keep their certificates until all of them speak http; then remove tls.',
-    ),
-    acceptPlaintextFor: durationOrZero(
-      'While TLS is switched on: for how long clients may use http beside https, from the first step on. Default: 24h.',
-    ),
-    managed: object(
-      'Lets the reconciler issue the certificates. Without it, something else writes the Secrets. The Secrets must exist: the reconciler only fills them.',
-      managedFields,
-    ),
-    alsoTrust: object(
-      'Another source of certificates, whose authorities the members trust too, while the cluster changes from one source to the other.',
-      {
-        'trustSecret!': secretName(
-          'The Secret with the authorities of both sources. It must exist: the reconciler fills it.',
-        ),
-        'peerSecrets!': sources('that members use for each other'),
-        'serverSecrets!': sources('that members present to clients'),
-        'clientSecrets!': sources('of clients'),
-        managed: object(
-          'Lets the reconciler issue the certificates of the other source.',
-          { ...leafFields, ...managedFields },
-          rules(rootAndBackup),
-        ),
-      },
-    ),
-  },
-  rules(
-    [
-      'has(self.managed) == has(oldSelf.managed) || (has(self.alsoTrust) && has(oldSelf.alsoTrust))',
-      'managed cannot be added or removed in one step: the members would not trust each other. First give the other source in alsoTrust',
-      { fieldPath: '.managed', reason: 'FieldValueForbidden' },
-    ],
-    [
-      '!has(self.managed) || !has(self.alsoTrust) || !has(self.alsoTrust.managed)',
-      'managed is given twice: only one of the two sources can be the reconciler. Remove alsoTrust.managed',
-      { fieldPath: '.alsoTrust' },
-    ],
-    rootAndBackup,
-  ),
-);
-
 const requestTime = time(
   'The time of the request, from which it may begin. Only a request that is newer than the last one is carried out, and only once. If it cannot begin within an hour, it fails.',
 );
@@ -286,13 +154,31 @@ const spec = object(
     size: integer('The number of voting members.', 1, 7, { default: 3 }),
     allowEvenSize: flag('Allows an even size.', { default: false }),
     'version!': matching(
-      'The version of etcd. It must be the version of the image in the StatefulSet.',
+      'The version of etcd. If image is given, it must be the version in it.',
       16,
       /^3\.([56]\.(1[1-9]|[2-9][0-9]|[1-9][0-9]{2})|7\.(0|[1-9][0-9]{0,2}))$/,
       'is not a supported version of etcd: write 3.5.11, 3.6.11, 3.7.0 or a later patch of these, such as 3.6.16',
     ),
+    image: image('The image of etcd. Default: the image of the etcd project with the tag of version.'),
+    registry: matching(
+      'A registry that mirrors the default images. It replaces gcr.io and ghcr.io.',
+      253,
+      /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?(\/[a-z0-9._-]+)*$/,
+      'is not a valid registry: write it like registry.example.com/mirror, without https:// and without a / at the end',
+    ),
+    agentImage: image('The image of the agent in the pods of members. Default: the images of the release.'),
+    ...images,
     paused: flag('Pauses the reconciler: it only observes and reports.', { default: false }),
+    reconciler: object('The reconciler of this cluster, whose ServiceAccount gets the rights for it.', {
+      serviceAccountName: objectName('Its ServiceAccount. Default: etcd-reconciler.', 'ServiceAccount'),
+    }),
     tls,
+    clusterDomain: matching(
+      'The DNS domain of the Kubernetes cluster. Default: cluster.local.',
+      253,
+      /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+      "is not a valid DNS domain: use lower-case letters, digits, '-' and '.', such as cluster.local",
+    ),
     auth: flag(
       "Switches etcd's authentication on or off. Missing: it is switched on with the first EtcdUser, and then stays on.",
     ),
@@ -304,6 +190,36 @@ const spec = object(
     ),
     recovery,
     storage,
+    quota: text(
+      'The largest size of the database. Above it, etcd refuses writes. The volume must hold twice the quota and 1Gi. Default: half of the volume above 1Gi, at most 8Gi.',
+      32,
+      rules([
+        "isQuantity(self) && quantity(self).compareTo(quantity('1Mi')) >= 0",
+        'must be a quantity of at least 1Mi, such as 4Gi',
+      ]),
+    ),
+    resources: resources(
+      'The CPU and memory of etcd. A request stands for a missing limit of memory, and a limit for a missing request. Default: requests of 250m and 1Gi, and a limit of 2Gi.',
+    ),
+    tuning,
+    settings: {
+      type: 'object',
+      description:
+        'Further settings of etcd, by the keys of the configuration file of this version, such as max-request-bytes: 10485760.',
+      'x-kubernetes-preserve-unknown-fields': true,
+    },
+    spread,
+    networkAccess: networkAccess(
+      'The clients that may connect to the members. The backups and the reconciler always may. Default: every pod of the namespace.',
+    ),
+    metricsAccess: networkAccess('The clients that may read the metrics of etcd and of the agent. Default: nobody.'),
+    egress,
+    ...placement,
+    labels: labels('Further labels of every object and pod of the cluster.'),
+    podAnnotations: annotations('Further annotations of the pods of members.'),
+    protect: flag(
+      'Keeps every object of the cluster when it leaves the repository that Argo CD or Flux applies. Default: true, or false with storage.ephemeral.',
+    ),
     pvcPolicy: object('The policies for PersistentVolumeClaims that are no longer needed.', {
       onShrink: deletion('The policy for the claim of a member that is removed because size is lowered.'),
       onDelete: deletion('The policy for all claims when this EtcdCluster is deleted.'),

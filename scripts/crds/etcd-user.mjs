@@ -23,7 +23,11 @@ const permission = named(
   object(
     'A permission.',
     {
-      prefix: key('The keys that begin with this text.'),
+      prefix: text(
+        'The keys that begin with this text.',
+        1024,
+        rules(["self != ''", 'must not be empty: for every key give all instead']),
+      ),
       key: key('This key alone.'),
       range: object(
         'The keys of a range, in the order of their bytes.',
@@ -31,7 +35,10 @@ const permission = named(
           'from!': key('The first key.'),
           'to!': key('The end of the range, which does not belong to it.'),
         },
-        rules(['self.from < self.to', 'from must be less than to, in the order of their bytes: exchange them']),
+        rules([
+          'bytes(self.from) < bytes(self.to)',
+          'from must be less than to, in the order of their bytes: exchange them',
+        ]),
       ),
       all: flag('Every key. It can only be true.'),
       'access!': choice('What the user may do with these keys. Watching a key is reading it.', [
@@ -52,7 +59,7 @@ const sameKeys =
   'has(a.prefix) ? has(b.prefix) && a.prefix == b.prefix : ' +
   'has(a.key) ? has(b.key) && a.key == b.key : ' +
   'has(a.range) ? has(b.range) && a.range.from == b.range.from && a.range.to == b.range.to : ' +
-  'has(b.all)';
+  '!has(a.all) || has(b.all)';
 
 const spec = object(
   'The user and its permissions.',
@@ -146,7 +153,8 @@ export const etcdUser = crd({
   rules: rules(
     [
       "!has(self.spec.passwordSecret) || (has(self.spec.userName) ? self.spec.userName : self.metadata.name) != self.spec.clusterName + '-client'",
-      'a user with spec.passwordSecret must not be called <cluster>-client, which is the name in the certificate of all clients, so nobody would need the password: give another spec.userName',
+      'a user with a password must not be called <cluster>-client, which is the name in the certificate of all clients, so nobody would need the password: give another userName',
+      { fieldPath: '.spec.userName' },
     ],
     [
       "has(self.spec.userName) || (self.metadata.name.size() <= 64 && self.metadata.name != 'root' && self.metadata.name != self.spec.clusterName + '-backup')",

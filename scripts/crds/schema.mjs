@@ -86,13 +86,19 @@ export const duration = (description) =>
 export const sha256 = (description) =>
   matching(description, 64, /^[0-9a-f]{64}$/, 'is not a valid SHA-256: write its 64 hexadecimal digits in lower case');
 
+const odd = String.raw`(^|/)[.]{1,2}(/|$)|[\x00-\x1f\x7f-\x9f]`;
+/** CEL expression: a path without '.', '..' and control characters. */
+export const isPlain = `!self.matches(r'${odd}')`;
+/** CEL expression: the same, and no segment is empty. */
+export const isPath = `!self.matches(r'(^|/)(/|$)|${odd}')`;
+
 /** A folder within a store. */
 export const folder = (description) =>
   text(
     description,
     512,
     rules([
-      "!self.matches(r'(^|/)[.]{0,2}(/|$)')",
+      isPath,
       "is not a valid folder within the store: write it like etcd/eu, without '/' at the ends, '.' or '..'",
     ]),
   );
@@ -103,7 +109,7 @@ export const objectKey = (description) =>
     description,
     512,
     rules([
-      "!self.matches(r'(^|/)[.]{0,2}(/|$)')",
+      isPath,
       "is not a valid key of an object: write it like etcd/orders.db, without '/' at the ends, '.' or '..'",
     ]),
   );

@@ -52,10 +52,12 @@ const source = named(
       [
         '!has(self.clusterName) || has(self.snapshotId) || has(self.latestVerifiedBefore)',
         'clusterName has an effect only with snapshotId or latestVerifiedBefore: remove it',
+        { fieldPath: '.clusterName' },
       ],
       [
         '!has(self.clusterNamespace) || has(self.snapshotId) || has(self.latestVerifiedBefore)',
         'clusterNamespace has an effect only with snapshotId or latestVerifiedBefore: remove it',
+        { fieldPath: '.clusterNamespace' },
       ],
     ),
   ),

@@ -5,6 +5,7 @@ import {
   flag,
   folder,
   integer,
+  isPlain,
   list,
   mapBy,
   matching,
@@ -64,11 +65,13 @@ const ca = files(
 const s3 = object(
   'A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist.',
   {
-    'bucket!': matching(
+    'bucket!': text(
       'The name of the bucket.',
       63,
-      /^[a-z0-9][a-z0-9.-]+[a-z0-9]$/,
-      "is not a valid bucket name: use 3 to 63 lower-case letters, digits, '-' and '.', and put a path into prefix",
+      rules([
+        "self.matches(r'^[a-z0-9][a-z0-9.-]+[a-z0-9]$') && !self.matches(r'[.][.]|^[0-9.]+$')",
+        "is not a valid bucket name: use 3 to 63 lower-case letters, digits, '-' and '.', and put a path into prefix",
+      ]),
     ),
     prefix: folder('The folder within the bucket, such as etcd/eu. Default: the root.'),
     region: text('The region of the bucket.', 64),
@@ -95,24 +98,29 @@ const s3 = object(
   },
   rules(
     [
-      "!has(self.endpoint) || self.endpoint.matches(r'^((https?://)?[^\\s/@?#]+/?)?$')",
+      "!has(self.endpoint) || self.endpoint.matches(r'^((https?://)?([^\\s/@?#:\\[\\]]+|\\[[0-9a-fA-F:.]+\\])(:[0-9]{1,5})?/?)?$')",
       'endpoint is not a valid S3 server: write https://HOST:PORT, without user, password or path',
+      { fieldPath: '.endpoint' },
     ],
     [
       "!has(self.kmsKeyId) || (has(self.serverSideEncryption) && self.serverSideEncryption == 'aws:kms')",
       "kmsKeyId needs serverSideEncryption 'aws:kms': set it, or remove kmsKeyId",
+      { fieldPath: '.kmsKeyId' },
     ],
     [
       '!has(self.sseCustomerKey) || !has(self.serverSideEncryption)',
       'sseCustomerKey cannot be combined with serverSideEncryption: remove one of them',
+      { fieldPath: '.sseCustomerKey' },
     ],
     [
       "!has(self.sseCustomerKey) || !has(self.endpoint) || !self.endpoint.startsWith('http://')",
       'sseCustomerKey would cross the network in plain text: write https:// in endpoint',
+      { fieldPath: '.sseCustomerKey' },
     ],
     [
       "!has(self.ca) || !has(self.endpoint) || !self.endpoint.startsWith('http://')",
       'ca has no effect with http://: write https:// in endpoint, or remove ca',
+      { fieldPath: '.ca' },
     ],
   ),
 );
@@ -132,7 +140,7 @@ const oss = object('A bucket in Alibaba Cloud OSS, used through its S3-compatibl
   endpoint: matching(
     'The host of OSS, such as oss-eu-central-1-internal.aliyuncs.com. Default: the public endpoint of the region.',
     1024,
-    /^((https?:\/\/)?[a-zA-Z0-9.-]+(:[0-9]{1,5})?\/?)?$/,
+    /^((https?:\/\/)?[a-z0-9.-]*[a-z][a-z0-9-]*\.?(:[0-9]{1,5})?\/?)?$/,
     'is not a valid OSS host: write it like oss-eu-central-1.aliyuncs.com, without user, password or path',
   ),
   ca,
@@ -148,11 +156,13 @@ const sftp = object('A directory on an SFTP server.', {
   ),
   port: integer('The port of the server. Default: 22.', 1, 65535),
   username: text('The user to log in as. Default: `username` from the credentials.', 256, { minLength: 1 }),
-  path: matching(
+  path: text(
     'The directory, which is created if it does not exist. A path without a leading slash is relative to the login directory.',
     1024,
-    /^\/?([^/]+\/)*[^/]*$/,
-    'is not a valid directory: write it like /backup/etcd, without double slashes',
+    rules([
+      `!self.contains('//') && ${isPlain}`,
+      "is not a valid directory: write it like /backup/etcd, without '.', '..' or double slashes",
+    ]),
   ),
   hostKey: matching(
     'The host key of the server: its fingerprint or its public key. Default: `knownHosts` from the credentials.',
@@ -187,11 +197,10 @@ const filesystem = object(
 );
 
 const command = object('Your own executables, one per operation, in your own image (docs/backups/command-store.md).', {
-  'path!': matching(
+  'path!': text(
     'The directory in the image with the executables.',
     1024,
-    /^(\/[^/]+)+$/,
-    'is not an absolute path: write it like /opt/store',
+    rules([`self.matches(r'^(/[^/]+)+$') && ${isPlain}`, 'is not an absolute path: write it like /opt/store']),
   ),
   env: {
     type: 'object',
@@ -270,6 +279,18 @@ const requestWithinLimit = (name) => [
   `the request of ${name} is above its limit, so no pod can start: raise the limit or lower the request`,
 ];
 
+/** The requests and limits of a container. */
+export function resources(description) {
+  return named(
+    'ResourcesSpec',
+    object(
+      description,
+      { requests: amounts('What the node reserves.'), limits: amounts('What the pod may use.') },
+      rules(...['cpu', 'memory'].map(requestWithinLimit)),
+    ),
+  );
+}
+
 /** The identity, image and resources of a Job that accesses a store. */
 export const jobIdentity = {
   serviceAccountName: objectName(
@@ -279,12 +300,7 @@ export const jobIdentity = {
   image: text(
     "The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image.",
   ),
-  resources: named(
-    'JobResources',
-    object(
-      'The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.',
-      { requests: amounts('What the node reserves.'), limits: amounts('What the pod may use.') },
-      rules(...['cpu', 'memory'].map(requestWithinLimit)),
-    ),
+  resources: resources(
+    'The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md.',
   ),
 };

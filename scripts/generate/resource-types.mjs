@@ -1,11 +1,8 @@
 // Writes src/resource/types.ts, the types of the custom resources, from scripts/crds/. With --check it writes nothing, and fails
 // if the file is out of date.
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { resources } from '../crds/files.mjs';
 import { nameOf } from '../crds/schema.mjs';
-import { generated } from '../lib/generated.mjs';
-import { root } from '../lib/steps.mjs';
+import { formatted, generated } from '../lib/generated.mjs';
 
 const file = 'src/resource/types.ts';
 /** Text of each named type. */
@@ -20,6 +17,7 @@ for (const { spec: definition } of resources) {
 
 generated(file, () =>
   formatted(
+    file,
     [
       '// Written by `npm run generate` from scripts/crds/. A field with a default of the schema may be missing in what is written,',
       '// and never is in what the API server returns.',
@@ -50,12 +48,13 @@ function unnamed(schema) {
     case 'integer':
       return 'number';
     case 'boolean':
-      return 'boolean';
+      return schema.enum?.length === 1 ? String(schema.enum[0]) : 'boolean';
     case 'array': {
       const item = typeOf(schema.items);
       return `readonly ${/[|]/.test(item) && !item.startsWith('{') ? `(${item})` : item}[]`;
     }
     case 'object':
+      if (schema['x-kubernetes-preserve-unknown-fields']) return 'Readonly<Record<string, unknown>>';
       return schema.additionalProperties
         ? `Readonly<Record<string, ${typeOf(schema.additionalProperties)}>>`
         : members(schema);
@@ -74,14 +73,4 @@ function members({ properties, required = [] }) {
 function comment({ description, default: value }) {
   const fallback = value === undefined || typeof value === 'object' ? '' : ` @default ${value}`;
   return description ? `/** ${description.replaceAll('*/', '*\\/')}${fallback} */\n` : '';
-}
-
-function formatted(text) {
-  const { status, stdout, stderr } = spawnSync('biome', ['format', `--stdin-file-path=${join(root, file)}`], {
-    cwd: root,
-    input: text,
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`biome format: ${stderr}`);
-  return stdout;
 }

@@ -41,6 +41,7 @@ const jsiiOptions = [
 export function compile(directory) {
   stage(directory);
   run(directory, require.resolve('jsii/bin/jsii'), ...jsiiOptions);
+  run(directory, join(root, 'scripts/lib/resource-bundle.mjs'), join(directory, 'lib'));
   return JSON.parse(readFileSync(join(directory, '.jsii'), 'utf8'));
 }
 
@@ -91,7 +92,7 @@ function run(directory, program, ...args) {
 
 /** Copies the sources, because jsii writes into the directory that it compiles. What Git ignores is not of the commit. */
 export function stage(directory) {
-  const names = ['src', 'imports', 'crds', 'LICENSE'];
+  const names = ['src', 'imports', 'crds', 'schemas', 'LICENSE'];
   const list = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--', ...names];
   const { stdout } = spawnSync('git', list, { cwd: root, encoding: 'utf8' });
   const ignored = new Set(stdout?.split('\0').map((path) => join(root, path)));
@@ -107,7 +108,7 @@ export function stage(directory) {
   }
   // The commands are not compiled, and the scripts would build the npm package.
   const { bin, scripts, workspaces, ...manifest } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const files = ['lib/**/*.js', 'crds/*.yaml', '.jsii'];
+  const files = ['lib/**/*.js', 'crds/*.yaml', 'schemas/*.json', '.jsii'];
   writeFileSync(join(directory, 'package.json'), JSON.stringify({ ...manifest, files }));
   writeFileSync(
     join(directory, 'README.md'),

@@ -30,6 +30,7 @@ export function build(directory = join(root, 'lib'), check = must) {
   // A module whose source is gone would still resolve here, and nowhere else.
   rmSync(join(directory, 'src'), { recursive: true, force: true });
   check(status('tsc', ['-p', 'tsconfig.build.json', '--outDir', directory]));
+  check(node('scripts/lib/resource-bundle.mjs', [directory]));
 }
 
 /** Bundles the agent into agent/lib/, or another directory. */

@@ -12,7 +12,9 @@ export function shippedPackages({ packages }) {
       if (place) add(place);
     }
   };
-  for (const path of ['', ...packages[''].workspaces]) add(path);
+  // The library has it in a bundle.
+  const bundled = 'node_modules/@marcbachmann/cel-js';
+  for (const path of ['', ...packages[''].workspaces, bundled]) add(path);
   return new Set(found.values());
 }
 

@@ -96,7 +96,7 @@ async function install() {
   const archive = await packPackage(directory, env);
   const files = run('tar', ['-tzf', archive]).trimEnd().split('\n');
   const belongs =
-    /^(lib\/(src|imports)\/.*\.(js|d\.ts)|lib\/(kubectl-etcd|THIRD_PARTY_LICENSES)|crds\/\w+\.yaml|docs\/.+\.(md|svg)|examples\/.+|package\.json|\.jsii|(README|API|CHANGELOG)\.md|LICENSE)$/;
+    /^(lib\/(src|imports)\/.*\.(js|d\.ts)|lib\/(kubectl-etcd|THIRD_PARTY_LICENSES)|crds\/\w+\.yaml|schemas\/\w+\.json|gitops\/.+|docs\/.+\.(md|svg)|examples\/.+|package\.json|\.jsii|(README|API|CHANGELOG)\.md|LICENSE)$/;
   const odd = files.map((name) => name.replace('package/', '')).filter((name) => !belongs.test(name));
   ok(odd.length === 0, `these do not belong into the package: ${odd.join(', ')}`);
   // The npm package of Node gets its program by a script.

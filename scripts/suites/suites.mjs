@@ -100,6 +100,18 @@ export const all = {
     subject: ['src', 'crds', 'scripts/crds', 'test/apply'],
     run: script('scripts/suites/apply.mjs'),
   },
+  'same-bytes': {
+    about: 'random clusters: their resource alone gives the objects of the construct, also through a real API server',
+    minutes: 3,
+    subject: ['src', 'scripts/crds', 'test/same-bytes'],
+    run: ({ smoke, args }) => {
+      if (smoke) process.env.SMOKE = '1';
+      // Without a Kubernetes, everything but its part.
+      return process.env.KUBECONFIG
+        ? node('scripts/suites/apply.mjs', args.length > 0 ? args : ['test/same-bytes'])
+        : suites(args.length > 0 ? args : ['test/same-bytes/same-bytes'], { smoke });
+    },
+  },
   plugin: {
     about: 'kubectl etcd against a real API server, and its kubeconfig compared with kubectl',
     minutes: 2,

@@ -1,5 +1,5 @@
 import type { Size } from 'cdk8s';
-import type { JobResources, ResourceAmounts } from '../resource/types';
+import type { ResourceAmounts, ResourcesSpec } from '../resource/types';
 
 /**
  * Sets the CPU and memory of the pod of a backup or restore. What opens the database, that is VerificationLevel.OPEN and a
@@ -30,7 +30,7 @@ export interface BackupResources {
 }
 
 /** Returns the resources as a pod and the custom resources have them; undefined: none is given. */
-export function givenResources(resources: BackupResources | undefined): JobResources | undefined {
+export function givenResources(resources: BackupResources | undefined): ResourcesSpec | undefined {
   const { cpuRequest, cpuLimit, memoryRequest, memoryLimit } = resources ?? {};
   const requests = given(cpuRequest, memoryRequest);
   const limits = given(cpuLimit, memoryLimit);

@@ -1,10 +1,12 @@
-import type { Duration } from 'cdk8s';
+import { Duration } from 'cdk8s';
 import { agentImage } from '../lib/agent-image';
-import { durationProblem, durationText, milliseconds, secondsProblem } from '../lib/duration';
+import type { BackupPodStore } from '../lib/backup-pod';
+import { durationProblem, durationText, milliseconds, parseDuration, secondsProblem } from '../lib/duration';
 import { labelProblems } from '../lib/labels';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
 import { quantitiesProblems } from '../lib/quantities';
 import type { StoreDefinition } from '../stores/store-definition';
+import { placeOf } from '../stores/store-place';
 import { cronProblem } from '../validation/cron';
 import { endpointsProblems } from '../validation/endpoints';
 import { nameOf } from '../validation/named';
@@ -12,7 +14,8 @@ import { clusterNameProblem, manifestNameProblem, nameProblem } from '../validat
 import { choiceProblem, problemsOf } from '../validation/problems';
 import { timeZoneProblem } from '../validation/times';
 import { Compression } from './compression';
-import { defaultActiveDeadline, type EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
+import type { EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
+import { defaultActiveDeadline, type ScheduleSpec } from './schedule-manifests';
 import { fileNameProblem } from './snapshot-file-name';
 import { VerificationLevel } from './verification-level';
 
@@ -21,20 +24,15 @@ import { VerificationLevel } from './verification-level';
  * left out, because the cluster reports its name.
  */
 export function scheduleProblems(
-  cronJobName: string,
   props: EtcdBackupScheduleProps,
   stores: readonly StoreDefinition[],
   misnamed: boolean,
 ): string[] {
   return [
-    ...problemsOf(misnamed && props.name === undefined ? undefined : cronJobNameProblem(cronJobName)),
     ...(misnamed ? [] : etcdProblems(props)),
     ...(props.auth?._problems() ?? []),
-    ...timeProblems(props),
-    ...problemsOf(fileNameProblem(props)),
     ...storesProblems(stores),
     ...problemsOf(ownImageProblem(props, stores)),
-    ...problemsOf(unverifiedRetentionProblem(props, stores), unreadableProblem(props)),
     ...(props.encryption?._problems() ?? []),
     ...jobProblems(props),
     ...podProblems(props),
@@ -42,6 +40,18 @@ export function scheduleProblems(
     ...quantitiesProblems(props.resources ?? {}),
     ...serviceAccountProblems(props, stores),
   ];
+}
+
+/** Problems with a schedule that its schema does not report, whoever wrote it. The name of the CronJob is undefined if another name is to blame. */
+export function specProblems(cronJobName: string | undefined, spec: ScheduleSpec): string[] {
+  return problemsOf(
+    cronJobName === undefined ? undefined : cronJobNameProblem(cronJobName),
+    ...timeProblems(spec),
+    fileNameProblem(spec),
+    ...samePlaceProblems(spec.stores),
+    unverifiedRetentionProblem(spec),
+    unreadableProblem(spec),
+  );
 }
 
 function etcdProblems({ cluster, endpoints, tls, _clientEndpoints }: EtcdBackupScheduleProps): string[] {
@@ -63,22 +73,28 @@ function cronJobNameProblem(name: string): string | undefined {
   return `name: '${name}', the name of the CronJob, has ${name.length} characters; use at most ${longestCronJobName}: shorten the name of the schedule or of the cluster`;
 }
 
-function timeProblems(props: EtcdBackupScheduleProps): string[] {
-  const { timeZone, fileNameTimeZone, startingDeadline, activeDeadline, timeout, dialTimeout } = props;
-  const cron = cronProblem(props.schedule.expressionString);
+function timeProblems(spec: ScheduleSpec): string[] {
+  const { timeZone, fileNameTimeZone, startingDeadline, activeDeadline = defaultActiveDeadline } = spec;
+  const [dialTimeout, timeout] = [spec.dialTimeout, spec.timeout].map(durationOf);
+  const deadline = durationOf(activeDeadline)!;
+  const cron = cronProblem(spec.cron);
   return problemsOf(
     cron && `schedule: ${cron}`,
     timeZone === undefined ? undefined : timeZoneProblem('timeZone', timeZone),
     fileNameTimeZone === undefined ? undefined : timeZoneProblem('fileNameTimeZone', fileNameTimeZone),
-    startingDeadlineProblem(startingDeadline),
-    secondsProblem('activeDeadline', activeDeadline),
+    startingDeadlineProblem(durationOf(startingDeadline)),
+    secondsProblem('activeDeadline', deadline),
     durationProblem('timeout', timeout),
     durationProblem('dialTimeout', dialTimeout),
-    activeDeadlineProblem(activeDeadline ?? defaultActiveDeadline, timeout),
+    activeDeadlineProblem(deadline, timeout),
   );
 }
 
-function startingDeadlineProblem(deadline: EtcdBackupScheduleProps['startingDeadline']): string | undefined {
+/** A text that is not a duration is none: the schema reports it. */
+const durationOf = (text: string | undefined): Duration | undefined =>
+  text === undefined ? undefined : (parseDuration(text) ?? Duration.millis(0));
+
+function startingDeadlineProblem(deadline: Duration | undefined): string | undefined {
   if (!deadline || milliseconds(deadline) > 10_000) return secondsProblem('startingDeadline', deadline);
   return `startingDeadline: ${durationText(deadline)} skips runs, because the CronJob controller checks only every 10 seconds; give more, such as Duration.hours(1)`;
 }
@@ -88,34 +104,39 @@ function activeDeadlineProblem(deadline: Duration, timeout: Duration | undefined
   return `timeout: ${durationText(timeout)} is not below activeDeadline (${durationText(deadline)}), which ends the run without an error message; raise activeDeadline or lower timeout`;
 }
 
-function storesProblems(stores: readonly StoreDefinition[]): string[] {
-  return stores.flatMap(({ place, problems }, index) => {
-    const name = storeName(index);
-    const first = stores.findIndex((store) => store.place === place);
-    if (first === index) return problems.map((problem) => `${name}: ${problem}`);
-    return [`${name}: is the same place as store ${first + 1}, ${place}; remove one, or give it a folder of its own`];
+function samePlaceProblems(stores: readonly BackupPodStore[]): string[] {
+  const places = stores.map(placeOf);
+  return places.flatMap((place, index) => {
+    const first = places.indexOf(place);
+    if (first === index) return [];
+    return [
+      `${storeName(index)}: is the same place as store ${first + 1}, ${place}; remove one, or give it a folder of its own`,
+    ];
   });
 }
+
+const storesProblems = (stores: readonly StoreDefinition[]): string[] =>
+  stores.flatMap(({ pod, problems }, index) => {
+    const isFirst = stores.findIndex((store) => placeOf(store.pod) === placeOf(pod)) === index;
+    return isFirst ? problems.map((problem) => `${storeName(index)}: ${problem}`) : [];
+  });
 
 /** Returns the name of a store in problems. */
 export const storeName = (index: number): string => (index === 0 ? 'store' : `store ${index + 1}`);
 
 function ownImageProblem({ image }: EtcdBackupScheduleProps, stores: readonly StoreDefinition[]): string | undefined {
-  const index = stores.findIndex(({ needsOwnImage }) => needsOwnImage);
+  const index = stores.findIndex(({ pod }) => pod.command);
   if (index === -1 || (image !== undefined && image !== agentImage)) return undefined;
   return `image: ${storeName(index)} runs executables that the agent's own image does not contain; give your own image with these and the agent`;
 }
 
-function unverifiedRetentionProblem(
-  { verify }: EtcdBackupScheduleProps,
-  stores: readonly StoreDefinition[],
-): string | undefined {
-  if (verify !== VerificationLevel.STREAM || !stores.some(({ pod }) => pod.retention)) return undefined;
+function unverifiedRetentionProblem({ verify, stores }: ScheduleSpec): string | undefined {
+  if (verify !== 'stream' || !stores.some(({ retention }) => retention)) return undefined;
   return 'verify: at VerificationLevel.STREAM no backup counts as verified, so retention never deletes any; use READ, or remove retention';
 }
 
-function unreadableProblem({ verify, encryption }: EtcdBackupScheduleProps): string | undefined {
-  if (verify !== VerificationLevel.OPEN || !encryption) return undefined;
+function unreadableProblem({ verify, encryption }: ScheduleSpec): string | undefined {
+  if (verify !== 'open' || !encryption) return undefined;
   return 'verify: VerificationLevel.OPEN must decrypt the backup, but the pod has no key; use READ, and run `etcd-agent verify --level=open` where the key is';
 }
 

@@ -1,9 +1,9 @@
+import { propProblems, withFound } from '../resource/prop-problems';
+import { fieldProblems } from '../resource/resource-problems';
 import type { EtcdClusterSpec } from '../resource/types';
 import { type INamed, nameOf } from '../validation/named';
-import { manifestNameProblem } from '../validation/names';
-import { problemsOf } from '../validation/problems';
 import { type BackupResources, givenResources } from './backup-resources';
-import { jobIdentityProblems } from './job-identity';
+import { jobIdentityProblems, jobPropNames } from './job-identity';
 import type { RestoreSource } from './restore-source';
 
 /** Selects the backup whose data a new cluster starts with. */
@@ -71,18 +71,6 @@ export function originProblems(origin: ClusterOrigin): string[] {
 
 /** Problems with the snapshot of a restore. */
 export function restoreProblems(origin: ClusterOrigin): string[] {
-  const { source, identitySecret, sha256, expectedRevision } = origin;
-  return [
-    ...source._problems(),
-    ...problemsOf(
-      identitySecret === undefined ? undefined : manifestNameProblem('identitySecret', nameOf(identitySecret)),
-      sha256 === undefined || /^[0-9a-f]{64}$/.test(sha256)
-        ? undefined
-        : `sha256: '${sha256}' is not a valid SHA-256; give 64 lower-case hex digits, as sha256sum prints them`,
-      expectedRevision === undefined || (Number.isSafeInteger(expectedRevision) && expectedRevision >= 1)
-        ? undefined
-        : `expectedRevision: ${expectedRevision} is not a valid revision; give a whole number of at least 1`,
-    ),
-    ...jobIdentityProblems(origin, source._store()),
-  ];
+  const own = [...origin.source._problems(), ...jobIdentityProblems(origin, origin.source._store())];
+  return withFound(own, propProblems(fieldProblems('EtcdCluster', 'spec.origin', originSpec(origin)), jobPropNames));
 }

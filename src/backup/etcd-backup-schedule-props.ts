@@ -1,4 +1,4 @@
-import { type Cron, Duration } from 'cdk8s';
+import type { Cron, Duration } from 'cdk8s';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { BackupPodHost } from '../lib/backup-pod';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
@@ -10,6 +10,7 @@ import type { BackupResources } from './backup-resources';
 import type { Compression } from './compression';
 import type { Encryption } from './encryption';
 import type { Retention } from './retention';
+import type { ScheduleSpec } from './schedule-manifests';
 import type { VerificationLevel } from './verification-level';
 
 /** Configures a backup schedule: when backups are taken, how, and where they are stored. */
@@ -153,6 +154,8 @@ export interface BackupScheduleOptions {
   readonly labels?: { readonly [name: string]: string };
 }
 
+type Labels = { readonly [name: string]: string };
+
 /** Configures an `EtcdBackupSchedule`. */
 export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
   /**
@@ -190,6 +193,16 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
    * @internal
    */
   readonly _record?: string;
+  /**
+   * Labels that the cluster gives to all its objects, and labels that nobody may change.
+   * @internal
+   */
+  readonly _clusterLabels?: { readonly own: Labels; readonly fixed: Labels };
+  /**
+   * The schedule as the resource has it, in the place of the options.
+   * @internal
+   */
+  readonly _written?: ScheduleSpec;
 }
 
 /** Configures a store that `EtcdBackupSchedule.addStore` adds. */
@@ -200,6 +213,3 @@ export interface AddStoreOptions {
    */
   readonly retention?: Retention;
 }
-
-/** Longer than the largest sensible database needs with the smallest CPU limit, including all retries. */
-export const defaultActiveDeadline = Duration.hours(6);

@@ -349,7 +349,6 @@ describe('the entry of a schedule in its EtcdCluster', () => {
           name: 'nightly',
           cron: '0 0 * * *',
           stores: [{ s3: { bucket: 'backups', credentials: { secretName: 's3' } } }],
-          serviceAccountName: 'orders-nightly',
         },
       ],
     });

@@ -1,16 +1,16 @@
-import { ApiObject, Duration, Lazy } from 'cdk8s';
+import { ApiObject, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
-import { type BackupJobSpec, backupJob, completeResources, defaultResources } from '../lib/backup-pod';
-import { durationText, milliseconds } from '../lib/duration';
+import type { BackupPodStore } from '../lib/backup-pod';
+import { durationText } from '../lib/duration';
 import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
 import { enumText } from '../resource/enum-text';
-import type { BackupScheduleSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
+import { placeOf } from '../stores/store-place';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
 import { endpointUrl } from '../validation/endpoints';
@@ -22,17 +22,18 @@ import { requireTypes } from '../validation/type-checks';
 import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
 import type { BackupMonitoringOptions } from './backup-monitoring-options';
 import { givenResources } from './backup-resources';
-import { scheduleProblems, storeName } from './backup-schedule-problems';
+import { scheduleProblems, specProblems, storeName } from './backup-schedule-problems';
 import { EtcdBackupMonitoring } from './etcd-backup-monitoring';
-import {
-  type AddStoreOptions,
-  defaultActiveDeadline,
-  type EtcdBackupScheduleProps,
-} from './etcd-backup-schedule-props';
+import type { AddStoreOptions, EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
 import { isEtcdCluster, isMisnamed } from './etcd-cluster-checks';
-import type { Retention } from './retention';
-import { fileNameWithoutEnding } from './snapshot-file-name';
-import { VerificationLevel } from './verification-level';
+import {
+  type ScheduleSpec,
+  type ScheduleTarget,
+  scheduleAccount,
+  scheduleCronJob,
+  scheduleJob,
+  scheduleLabels,
+} from './schedule-manifests';
 
 /**
  * Backs up an etcd cluster on a schedule, with a CronJob and a ServiceAccount without permissions. It works with any
@@ -48,6 +49,11 @@ export class EtcdBackupSchedule extends Construct {
   /** The pods run as this ServiceAccount. It is undefined if `serviceAccountName` names an existing one. */
   readonly serviceAccount?: ApiObject;
   private readonly props: EtcdBackupScheduleProps;
+  /**
+   * The name in the resource of the cluster.
+   * @internal
+   */
+  readonly _name: string;
   /** @internal */
   readonly _labels: Record<string, string>;
   /** @internal */
@@ -65,23 +71,20 @@ export class EtcdBackupSchedule extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdBackupScheduleProps) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, props, scheduleTypes);
+    if (!props._written) requireTypes(this, props, scheduleTypes);
     this.props = props;
+    this._name = props._written?.name ?? derivedName(id);
     this.cronJobName = props.name ?? derivedName(`${props.cluster}-${id}`);
-    this._labels = {
-      'app.kubernetes.io/name': 'etcd-backup',
-      'app.kubernetes.io/instance': this.cronJobName,
-      'app.kubernetes.io/component': 'backup',
-      'app.kubernetes.io/part-of': props.cluster,
-      'app.kubernetes.io/managed-by': 'cdk8s',
-      ...props.labels,
-    };
-    this.serviceAccount = props.serviceAccountName === undefined ? this.createServiceAccount() : undefined;
+    const { own, fixed } = props._clusterLabels ?? {};
+    const labels = (props._written ?? props).labels;
+    this._labels = { ...scheduleLabels(props.cluster, this.cronJobName), ...own, ...labels, ...fixed };
+    this.serviceAccount = this.createServiceAccount();
     this.cronJob = this.createCronJob();
     this.node.defaultChild = this.cronJob;
-    this.addStore(props.store, { retention: props.retention });
+    if (props._written) for (const store of props._written.stores) this.addFolder(store);
+    else this.addStore(props.store, { retention: props.retention });
     takeName(this, 'CronJob', this.cronJobName);
-    tellIfUnreleased(this, props.image ?? agentImage);
+    tellIfUnreleased(this, (props._written ?? props).image ?? agentImage);
     this.node.addValidation({ validate: () => this.problems() });
   }
 
@@ -105,7 +108,7 @@ export class EtcdBackupSchedule extends Construct {
       pod: { ...definition.pod, retention: retention?._policy() },
       problems: [...definition.problems, ...problems],
     });
-    this.addFolder(definition, retention);
+    this.addFolder({ ...definition.pod, retention: retention?._policy() });
     for (const [name, value] of Object.entries(definition.serviceAccountAnnotations ?? {})) {
       this.serviceAccount?.metadata.addAnnotation(name, value);
     }
@@ -132,7 +135,7 @@ export class EtcdBackupSchedule extends Construct {
     const { cluster, schedule } = this.props;
     const monitored = {
       ...{ cluster, cronJobName: this.cronJobName, schedule: schedule.expressionString },
-      pod: () => this.jobSpec(),
+      pod: () => scheduleJob(this._spec(), this.target()),
     };
     this.exporter = EtcdBackupMonitoring._of(this, monitored, this._labels, options);
     return this.exporter;
@@ -143,9 +146,11 @@ export class EtcdBackupSchedule extends Construct {
    * stores have been added.
    * @internal
    */
-  _spec(): BackupScheduleSpec {
+  _spec(): ScheduleSpec {
     const { props, cronJobName } = this;
-    const name = derivedName(this.node.id);
+    if (props._written) return props._written;
+    const name = this._name;
+    const annotations = Object.assign({}, ...this._stores.map((store) => store.serviceAccountAnnotations));
     return {
       name,
       cronJobName: cronJobName === `${props.cluster}-${name}` ? undefined : cronJobName,
@@ -157,109 +162,83 @@ export class EtcdBackupSchedule extends Construct {
       verify: enumText(props.verify),
       dialTimeout: props.dialTimeout && durationText(props.dialTimeout),
       timeout: props.timeout && durationText(props.timeout),
-      serviceAccountName: this.serviceAccountName(),
+      ...{ fileName: props.fileName, fileNameTimeZone: props.fileNameTimeZone, suspend: props.suspend },
+      startingDeadline: props.startingDeadline && durationText(props.startingDeadline),
+      activeDeadline: props.activeDeadline && durationText(props.activeDeadline),
+      retries: props.retries,
+      successfulJobsHistoryLimit: props.successfulJobsHistoryLimit,
+      failedJobsHistoryLimit: props.failedJobsHistoryLimit,
+      serviceAccountName: nameOf(props.serviceAccountName),
+      serviceAccountAnnotations: Object.keys(annotations).length > 0 ? annotations : undefined,
       image: props.image,
       resources: givenResources(props.resources),
+      imagePullPolicy: enumText(props.imagePullPolicy),
+      imagePullSecrets: props.imagePullSecrets?.map((secret) => ({ name: nameOf(secret) })),
+      nodeSelector: props.nodeSelector,
+      tolerations: props.tolerations as ScheduleSpec['tolerations'],
+      priorityClassName: props.priorityClassName,
+      labels: props.labels,
     };
   }
 
-  private addFolder({ place }: StoreDefinition, retention: Retention | undefined): void {
+  private target(): ScheduleTarget {
+    const { props } = this;
+    return {
+      cronJobName: this.cronJobName,
+      labels: this._labels,
+      cluster: props.cluster,
+      endpoints: props.endpoints.map((endpoint) => endpointUrl(endpoint, props.tls !== undefined)),
+      tls: props.tls?._pod(),
+      auth: props.auth?._files(),
+      record: props._record,
+      host: props._host,
+      near: this._stores.some(({ pod }) => pod.filesystem?.persistentVolumeClaim)
+        ? this.exporter?._selector
+        : undefined,
+    };
+  }
+
+  private addFolder(store: BackupPodStore): void {
     const folder: BackupFolder = {
-      property: storeName(this._stores.length - 1),
-      place,
+      property: storeName(this.folders.length),
+      place: placeOf(store),
       cluster: this.props.cluster,
       endpoints: this.props._clientEndpoints ?? this.props.endpoints,
-      retention: JSON.stringify(retention?._policy() ?? 'all'),
+      retention: JSON.stringify(store.retention ?? 'all'),
     };
     this.folders.push(folder);
     addBackupFolder(this, folder);
   }
 
-  private serviceAccountName(): string {
-    return nameOf(this.props.serviceAccountName) ?? this.cronJobName;
-  }
-
-  private createServiceAccount(): ApiObject {
+  private createServiceAccount(): ApiObject | undefined {
+    const account = scheduleAccount(this._spec(), this.target());
+    if (!account) return undefined;
     takeName(this, 'ServiceAccount', this.cronJobName);
-    return new ApiObject(this, 'ServiceAccount', {
-      apiVersion: 'v1',
-      kind: 'ServiceAccount',
-      metadata: { name: this.cronJobName, labels: this._labels },
-      automountServiceAccountToken: false,
-    });
+    return new ApiObject(this, 'ServiceAccount', account);
   }
 
   private createCronJob(): ApiObject {
-    const { props } = this;
-    return new ApiObject(this, 'CronJob', {
-      apiVersion: 'batch/v1',
-      kind: 'CronJob',
-      metadata: { name: this.cronJobName, labels: this._labels },
-      spec: {
-        schedule: props.schedule.expressionString,
-        timeZone: props.timeZone,
-        suspend: props.suspend,
-        // The run of a failed control-plane node never ends for Kubernetes, so the next run must replace it.
-        concurrencyPolicy: props._host ? 'Replace' : 'Forbid',
-        startingDeadlineSeconds: seconds(props.startingDeadline ?? Duration.hours(1)),
-        successfulJobsHistoryLimit: props.successfulJobsHistoryLimit ?? 3,
-        failedJobsHistoryLimit: props.failedJobsHistoryLimit ?? 3,
-        jobTemplate: {
-          metadata: { labels: this._labels },
-          // Lazy: stores may be added until synthesis.
-          spec: Lazy.any({ produce: () => backupJob(this.jobSpec()) }),
-        },
-      },
-    });
-  }
-
-  private jobSpec(): BackupJobSpec {
-    const { props } = this;
-    return {
-      cluster: props.cluster,
-      endpoints: props.endpoints.map((endpoint) => endpointUrl(endpoint, props.tls !== undefined)),
-      tls: props.tls?._pod(),
-      auth: props.auth?._files(),
-      stores: this._stores.map(({ pod }) => pod),
-      record: props._record,
-      host: props._host,
-      trigger: 'schedule',
-      compression: props.compression,
-      ageRecipients: props.encryption?._recipients(),
-      verify: props.verify,
-      fileName: fileNameWithoutEnding(props.fileName),
-      fileNameTimeZone: props.fileNameTimeZone,
-      dialTimeout: props.dialTimeout && durationText(props.dialTimeout),
-      timeout: props.timeout && durationText(props.timeout),
-      image: props.image ?? agentImage,
-      imagePullPolicy: props.imagePullPolicy,
-      imagePullSecrets: props.imagePullSecrets?.map((secret) => ({ name: nameOf(secret) })),
-      serviceAccountName: this.serviceAccountName(),
-      resources: completeResources(
-        givenResources(props.resources) ?? {},
-        defaultResources({ opens: props.verify === VerificationLevel.OPEN }),
-      ),
-      labels: this._labels,
-      nodeSelector: props.nodeSelector,
-      tolerations: props.tolerations,
-      priorityClassName: props.priorityClassName,
-      near: this._stores.some(({ pod }) => pod.filesystem?.persistentVolumeClaim)
-        ? this.exporter?._selector
-        : undefined,
-      backoffLimit: props.retries ?? 3,
-      activeDeadlineSeconds: seconds(props.activeDeadline ?? defaultActiveDeadline),
-    };
+    const { apiVersion, kind, metadata } = scheduleCronJob(this._spec(), this.target());
+    // Lazy: stores may be added until synthesis.
+    const spec = Lazy.any({ produce: () => scheduleCronJob(this._spec(), this.target()).spec });
+    return new ApiObject(this, 'CronJob', { apiVersion, kind, metadata, spec });
   }
 
   private problems(): string[] {
     return [
-      ...this.propertyProblems.get(this._stores.length, () => [
-        ...scheduleProblems(this.cronJobName, this.props, this._stores, isMisnamed(this.node.scope)),
-        ...this.entryProblems(),
-      ]),
+      ...this.propertyProblems.get(this._stores.length, () => this.ownProblems()),
       ...this.nameProblems(),
       ...this.folders.flatMap((folder) => sharedFolderProblems(this, folder)),
     ];
+  }
+
+  private ownProblems(): string[] {
+    const { props, cronJobName } = this;
+    const misnamed = isMisnamed(this.node.scope);
+    const found = specProblems(misnamed && props.name === undefined ? undefined : cronJobName, this._spec());
+    // What its schema reports of a resource.
+    if (props._written) return found;
+    return [...found, ...scheduleProblems(props, this._stores, misnamed), ...this.entryProblems()];
   }
 
   /** Problems that the EtcdCluster CRD would report for this schedule. */
@@ -284,8 +263,4 @@ export class EtcdBackupSchedule extends Construct {
     if (namesakes.length > 0 || !this.serviceAccount) return namesakes;
     return namesakeProblems(this, 'ServiceAccount', 'ServiceAccount', this.cronJobName);
   }
-}
-
-function seconds(duration: Duration): number {
-  return milliseconds(duration) / 1_000;
 }

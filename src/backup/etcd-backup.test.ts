@@ -157,52 +157,52 @@ const endpoints = ['etcd:2379'];
 const command = BackupStore.command({ path: '/opt/store' });
 
 test.each<[EtcdBackupProps, string]>([
-  [{ store: s3 }, 'cluster: is missing; give cluster or endpoints'],
-  [{ endpoints }, 'store: is missing; give store or schedule'],
+  [{ store: s3 }, 'give exactly one of cluster (an EtcdCluster of this namespace) and endpoints'],
+  [{ endpoints }, 'give exactly one of schedule (of the cluster) and store'],
   [{ endpoints, name: 'Now', store: s3 }, "name: 'Now' is not a valid Kubernetes name"],
   [{ endpoints, name: 'n'.repeat(53), store: s3 }, 'has 53 characters; use at most 52'],
-  [{ endpoints: [], store: s3 }, 'endpoints: is empty; give at least one'],
-  [{ endpoints: ['https://etcd:2379'], store: s3 }, 'is https, but tls is missing'],
+  [{ endpoints: [], store: s3 }, 'endpoints: is empty: give at least 1 item'],
+  [
+    { endpoints: ['https://etcd:2379'], store: s3 },
+    'tls: an https endpoint needs tls: give the Secret with its ca.crt',
+  ],
   [{ endpoints, tls: EtcdClientTls.fromSecret('S'), store: s3 }, "tls: Secret: 'S' is not a valid Kubernetes name"],
   [{ endpoints, auth: EtcdAuth.fromSecret(''), store: s3 }, "auth: Secret: '' is not a valid Kubernetes name"],
   [
     { endpoints, schedule: 'nightly' },
-    "schedule: 'nightly' needs an EtcdCluster, which has schedules; give store instead",
+    'schedule: needs cluster, because only an EtcdCluster has schedules: with endpoints give store instead',
   ],
   [{ endpoints, store: BackupStore.filesystem({}) }, 'store: give exactly one of claimName, nfs and hostPath'],
-  [{ endpoints, store: s3, key: 'a/../b' }, "key: 'a/../b' is not a valid key within the store"],
-  [{ endpoints, store: s3, key: '/{{ .Name }}' }, "key: '/{{ .Name }}' is not a valid key within the store"],
-  [{ endpoints, store: s3, key: '{{ .Cluster }}.db' }, "key: '{{ .Cluster }}.db' has an unknown field; use {{ .N"],
+  [{ endpoints, store: s3, key: 'a/../b' }, "key: 'a/../b' is not a valid key of an object"],
+  [{ endpoints, store: s3, key: '/{{ .Name }}' }, "key: '/{{ .Name }}' is not a valid key of an object"],
+  [{ endpoints, store: s3, key: '{{ .Cluster }}.db' }, "key: '{{ .Cluster }}.db' has an unknown field: use {{ .N"],
   [{ endpoints, store: s3, key: '{{ .Name }.db' }, 'has an unknown field'],
   [
     { endpoints, store: s3, key: 'a', prefix: 'b' },
-    "prefix: cannot be combined with key, which is the snapshot's complete name",
+    'prefix: cannot be combined with key, which is the complete name of the object: remove',
   ],
   [{ endpoints, store: s3, prefix: '/a' }, "prefix: '/a' is not a valid folder within the store"],
   [{ endpoints, store: s3, encryption: Encryption.age({ recipients: [] }) }, 'encryption: recipients: is empty'],
-  [{ endpoints, store: s3, dialTimeout: Duration.seconds(0) }, 'dialTimeout: a duration of zero'],
-  [{ endpoints, store: s3, timeout: Duration.seconds(0) }, 'timeout: a duration of zero'],
-  [{ endpoints, store: command }, "image: store runs executables that the agent's own image does not contain"],
+  [{ endpoints, store: s3, dialTimeout: Duration.seconds(0) }, "dialTimeout: '0s' is not a valid duration above zero"],
+  [{ endpoints, store: s3, timeout: Duration.seconds(0) }, "timeout: '0s' is not a valid duration above zero"],
+  [{ endpoints, store: command }, 'image: a command store needs image'],
   [{ endpoints, store: s3, image: '' }, "image: '' is not a valid image"],
-  [{ endpoints, store: s3, serviceAccountName: 'A' }, "serviceAccountName: 'A' is not a valid Kubernetes name"],
+  [
+    { endpoints, store: s3, serviceAccountName: 'A' },
+    "serviceAccountName: 'A' is not a valid name of a ServiceAccount",
+  ],
 ])('%j: %s', (props, message) => {
   expect(backup(props).node.validate()).toEqual([expect.stringContaining(message)]);
 });
 
 test.each<[EtcdBackupProps, string]>([
-  [
-    { schedule: 'nightly', endpoints },
-    'endpoints: cannot be combined with cluster, which has its own endpoints; remove one of them',
-  ],
-  [
-    { schedule: 'nightly', store: s3 },
-    'store: cannot be combined with schedule, which has its own stores; remove one of them',
-  ],
-  [{ schedule: 'nightly', tls }, 'tls: is only for endpoints; remove it, because the cluster has its own'],
-  [{ schedule: 'nightly', auth: EtcdAuth.fromSecret('a') }, 'auth: is only for endpoints; remove it'],
+  [{ schedule: 'nightly', endpoints }, 'give exactly one of cluster (an EtcdCluster of this namespace) and endpoints'],
+  [{ schedule: 'nightly', store: s3 }, 'give exactly one of schedule (of the cluster) and store'],
+  [{ schedule: 'nightly', tls }, 'tls: is only for endpoints: remove it, because an EtcdCluster has its own'],
+  [{ schedule: 'nightly', auth: EtcdAuth.fromSecret('a') }, 'auth: is only for endpoints: remove it'],
   [
     { schedule: 'nightly', encryption: Encryption.age({ recipients: [recipient] }) },
-    "encryption: is set by schedule 'nightly'; remove it",
+    'encryption: is set by the schedule: remove it',
   ],
   [
     { schedule: 'hourly' },
@@ -223,7 +223,7 @@ test('a schedule of a cluster without any', () => {
 
 test('a mistake is one line with the path of the construct', () => {
   expect(() => manifestOf(backup({ endpoints }))).toThrow(
-    /^Validation failed with the following errors:\n {2}\[shop\/now\] store: is missing/,
+    /^Validation failed with the following errors:\n {2}\[shop\/now\] give exactly one of schedule/,
   );
 });
 

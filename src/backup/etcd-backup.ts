@@ -3,7 +3,9 @@ import { Construct } from 'constructs';
 import { durationText } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { enumText } from '../resource/enum-text';
+import { emittedProblems, withFound } from '../resource/prop-problems';
 import type { EtcdBackupSpec } from '../resource/types';
+import { placeOf } from '../stores/store-place';
 import { requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
 import { endpointUrl } from '../validation/endpoints';
@@ -12,9 +14,9 @@ import { backupTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
 import { givenResources } from './backup-resources';
-import { backupProblems } from './etcd-backup-problems';
+import { backupProblems, backupPropNames } from './etcd-backup-problems';
 import type { EtcdBackupProps } from './etcd-backup-props';
-import { isExistingEtcd } from './etcd-cluster-checks';
+import { isExistingEtcd, isMisnamed } from './etcd-cluster-checks';
 import { jobAccount } from './job-identity';
 
 /**
@@ -61,11 +63,14 @@ export class EtcdBackup extends Construct {
     const folder = backupFolder(this.backupName, props);
     if (folder) addBackupFolder(this, folder);
     this.node.addValidation({
-      validate: () => [
-        ...backupProblems(this, this.backupName, props),
-        ...namesakeProblems(this, 'EtcdBackup', 'backup', this.backupName),
-        ...(folder ? sharedFolderProblems(this, folder) : []),
-      ],
+      validate: () => {
+        const own = [
+          ...backupProblems(this, this.backupName, props),
+          ...namesakeProblems(this, 'EtcdBackup', 'backup', this.backupName),
+          ...(folder ? sharedFolderProblems(this, folder) : []),
+        ];
+        return withFound(own, emittedProblems(this.customResource, backupPropNames, isMisnamed(cluster)));
+      },
     });
   }
 }
@@ -76,7 +81,7 @@ function backupFolder(backupName: string, props: EtcdBackupProps): BackupFolder 
   if (!store || key !== undefined || prefix !== undefined) return undefined;
   return {
     property: 'store',
-    place: store._definition().place,
+    place: placeOf(store._definition().pod),
     cluster: cluster && !isExistingEtcd(cluster) ? cluster.clusterName : backupName,
     endpoints: endpoints ?? cluster?.clientEndpoints ?? [],
   };
@@ -103,18 +108,22 @@ function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefin
 }
 
 function sourceSpec({ cluster, endpoints, tls, auth }: EtcdBackupProps): EtcdBackupSpec {
-  if (!cluster) return endpointsSpec(endpoints ?? [], tls, auth);
-  if (!isExistingEtcd(cluster)) return { clusterName: cluster.clusterName };
-  return endpointsSpec(cluster.clientEndpoints, cluster.clientTls, cluster._existing().auth);
+  if (!cluster || !isExistingEtcd(cluster))
+    return { clusterName: cluster?.clusterName, ...endpointsSpec(endpoints, tls, auth) };
+  return endpointsSpec(
+    endpoints ?? cluster.clientEndpoints,
+    tls ?? cluster.clientTls,
+    auth ?? cluster._existing().auth,
+  );
 }
 
 function endpointsSpec(
-  endpoints: readonly string[],
+  endpoints: readonly string[] | undefined,
   tls: EtcdBackupProps['tls'],
   auth: EtcdBackupProps['auth'],
 ): EtcdBackupSpec {
   return {
-    endpoints: endpoints.map((endpoint) => endpointUrl(endpoint, tls !== undefined)),
+    endpoints: endpoints?.map((endpoint) => endpointUrl(endpoint, tls !== undefined)),
     tls: tls?._pod(),
     auth: auth?._files(),
   };

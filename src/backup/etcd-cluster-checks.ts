@@ -34,8 +34,10 @@ export function isMisnamed(construct: unknown): boolean {
   return isEtcdCluster(construct) && ownNameProblem(construct.clusterName) !== undefined;
 }
 
-/** Returns the ids of a cluster's backup schedules, or undefined if the cluster belongs to another app. */
+/** Returns the names of a cluster's backup schedules, or undefined if the cluster belongs to another app. */
 export function scheduleIds(cluster: IEtcdCluster): string[] | undefined {
   if (!isEtcdCluster(cluster)) return undefined;
-  return cluster.node.children.filter((child) => 'cronJobName' in child).map(({ node }) => node.id);
+  return cluster.node.children.flatMap((child) =>
+    '_name' in child && 'cronJobName' in child ? [String(child._name)] : [],
+  );
 }

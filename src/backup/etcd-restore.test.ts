@@ -116,7 +116,7 @@ const times: [string, boolean][] = [
 ];
 
 test.each(times)('the time %j is one: %j', (time, valid) => {
-  const problem = `source: latestVerifiedBefore: '${time}' is not a valid time; write it like 2026-11-21T02:30:00Z`;
+  const problem = `source: latestVerifiedBefore: '${time}' is not a valid time: write it like 2026-11-21T02:30:00Z`;
   expect(RestoreSource.latestVerifiedBefore(s3, time)._problems()).toEqual(valid ? [] : [problem]);
 });
 
@@ -126,22 +126,22 @@ const wrong = {
 };
 
 const mistakes: [Partial<EtcdRestoreProps>, string][] = [
-  [{ source: RestoreSource.backup('A') }, "source: backup: 'A' is not a valid Kubernetes name"],
-  [{ source: RestoreSource.snapshot(s3, `${id}.db.zst`) }, 'is not a valid snapshot id; write it like etcd-snapshot-2'],
+  [{ source: RestoreSource.backup('A') }, "source: backup: 'A' is not a valid name of an EtcdBackup"],
+  [{ source: RestoreSource.snapshot(s3, `${id}.db.zst`) }, 'is not a valid snapshot id: write it like etcd-snapshot-2'],
   [{ source: RestoreSource.snapshot(s3, `orders/${id}`) }, 'without folder and file extension'],
-  [{ source: RestoreSource.key(s3, '/a.db') }, "source: key: '/a.db' is not a valid key within the store"],
+  [{ source: RestoreSource.key(s3, '/a.db') }, "source: key: '/a.db' is not a valid key of an object"],
   [
     { source: RestoreSource.snapshot(s3, id, { cluster: 'a/b' }) },
-    "source: cluster: 'a/b' is not a valid cluster name",
+    "source: cluster: 'a/b' is not a valid name of a cluster",
   ],
   [{ source: RestoreSource.snapshot(wrong.store, id) }, "source: store: bucket: 'X' is not a valid bucket name"],
-  [{ source: RestoreSource.snapshot(wrong.command, id) }, 'image: store runs executables that the agent'],
-  [{ identitySecret: 'A' }, "identitySecret: 'A' is not a valid Kubernetes name"],
-  [{ sha256: sha256.toUpperCase() }, 'is not a valid SHA-256; give 64 lower-case hex digits'],
+  [{ source: RestoreSource.snapshot(wrong.command, id) }, 'image: a command store needs image'],
+  [{ identitySecret: 'A' }, "identitySecret: 'A' is not a valid name of a Secret"],
+  [{ sha256: sha256.toUpperCase() }, 'is not a valid SHA-256: write its 64 hexadecimal digits'],
   [{ sha256: `sha256:${sha256}` }, 'is not a valid SHA-256'],
-  [{ expectedRevision: 0 }, 'expectedRevision: 0 is not a valid revision'],
-  [{ expectedRevision: 1.5 }, 'expectedRevision: 1.5 is not a valid revision'],
-  [{ serviceAccountName: '' }, "serviceAccountName: '' is not a valid Kubernetes name"],
+  [{ expectedRevision: 0 }, 'expectedRevision: 0 is too small: give at least 1'],
+  [{ expectedRevision: 1.5 }, 'expectedRevision: 1.5 is not a whole number: round it'],
+  [{ serviceAccountName: '' }, "serviceAccountName: '' is not a valid name of a ServiceAccount"],
   [{ image: 'a b' }, "image: 'a b' is not a valid image"],
 ];
 

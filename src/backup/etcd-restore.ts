@@ -2,6 +2,7 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { labelProblems } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
+import { below, emittedProblems, withFound } from '../resource/prop-problems';
 import type { EtcdRestoreSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
@@ -13,7 +14,7 @@ import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { jobAccount } from './job-identity';
+import { jobAccount, jobPropNames } from './job-identity';
 
 /** Configures an `EtcdRestore`. */
 export interface EtcdRestoreProps extends ClusterOrigin {
@@ -96,12 +97,13 @@ export class EtcdRestore extends Construct {
   }
 
   private problems(props: EtcdRestoreProps): string[] {
-    return [
+    const own = [
       ...problemsOf(this.nameProblem(props), this.clusterProblem(props), this.safetyBackupProblem(props)),
       ...restoreProblems(props),
       ...labelProblems('labels', props.labels),
       ...namesakeProblems(this, 'EtcdRestore', 'restore', this.restoreName),
     ];
+    return withFound(own, emittedProblems(this.customResource, propNames, isMisnamed(props.cluster)));
   }
 
   private nameProblem({ name, cluster }: EtcdRestoreProps): string | undefined {
@@ -119,6 +121,8 @@ export class EtcdRestore extends Construct {
     return `cluster: '${cluster.clusterName}' is an existing etcd cluster, not an EtcdCluster; restore it with \`etcd-agent restore\`, as docs/backups/restore.md describes`;
   }
 }
+
+const propNames = { 'spec.clusterName': 'cluster', ...below('spec', jobPropNames) };
 
 function restoreSpec(props: EtcdRestoreProps, serviceAccountName: string | undefined): EtcdRestoreSpec {
   const { cluster, safetyBackup, ignoreUnreachablePods, again } = props;

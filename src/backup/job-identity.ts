@@ -3,10 +3,8 @@ import type { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
 import { takeName } from '../lib/name-registry';
 import { agentImageProblem } from '../lib/pod-problems';
-import { quantitiesProblems } from '../lib/quantities';
 import type { StoreDefinition } from '../stores/store-definition';
-import { type INamed, nameOf } from '../validation/named';
-import { manifestNameProblem } from '../validation/names';
+import type { INamed } from '../validation/named';
 import { problemsOf } from '../validation/problems';
 import type { BackupResources } from './backup-resources';
 
@@ -17,23 +15,23 @@ export interface JobIdentity {
   readonly resources?: BackupResources;
 }
 
-export function jobIdentityProblems(
-  { serviceAccountName, image, resources }: JobIdentity,
-  store?: StoreDefinition,
-): string[] {
-  return [
-    ...problemsOf(
-      serviceAccountName === undefined
-        ? undefined
-        : manifestNameProblem('serviceAccountName', nameOf(serviceAccountName)),
-      agentImageProblem(image),
-      store?.needsOwnImage && (image === undefined || image === agentImage)
-        ? "image: store runs executables that the agent's own image does not contain; give your own image with these and the agent"
-        : undefined,
-    ),
-    ...quantitiesProblems(resources ?? {}),
-  ];
+/** Problems that the schema does not know. */
+export function jobIdentityProblems({ image }: JobIdentity, store?: StoreDefinition): string[] {
+  return problemsOf(
+    agentImageProblem(image),
+    store?.pod.command && image === agentImage
+      ? "image: store runs executables that the agent's own image does not contain; give your own image with these and the agent"
+      : undefined,
+  );
 }
+
+/** Properties of the fields of a Job. */
+export const jobPropNames = {
+  'resources.requests.cpu': 'resources.cpuRequest',
+  'resources.requests.memory': 'resources.memoryRequest',
+  'resources.limits.cpu': 'resources.cpuLimit',
+  'resources.limits.memory': 'resources.memoryLimit',
+};
 
 /** Creates the Job's ServiceAccount if the store's workload identity has annotations and no ServiceAccount is given. */
 export function jobAccount(

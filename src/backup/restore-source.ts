@@ -1,14 +1,12 @@
+import { propProblems, withFound } from '../resource/prop-problems';
+import { fieldProblems } from '../resource/resource-problems';
 import type { RestoreSourceSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
 import { type INamed, nameOf } from '../validation/named';
-import { clusterNameProblem, nameProblem, namespaceProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { sourceTypes } from '../validation/property-types';
-import { objectKeyProblem } from '../validation/store-paths';
-import { timestampProblem } from '../validation/times';
-import { isToken } from '../validation/tokens';
 import { buildIfValid } from '../validation/type-checks';
 
 /** Selects the snapshot that a restore uses. */
@@ -19,7 +17,7 @@ export class RestoreSource {
    * @param backupName The name of the `EtcdBackup`.
    */
   static backup(backupName: string): RestoreSource {
-    return new RestoreSource({ backupName }, problemsOf(nameProblem('backup', backupName)));
+    return new RestoreSource({ backupName });
   }
 
   /**
@@ -30,7 +28,7 @@ export class RestoreSource {
    * @param options The cluster that was backed up, if it is another one.
    */
   static snapshot(store: BackupStore, snapshotId: string, options: RestoreSourceOptions = {}): RestoreSource {
-    return RestoreSource.stored(store, { snapshotId }, options, snapshotProblem(snapshotId));
+    return RestoreSource.stored(store, { snapshotId }, options);
   }
 
   /**
@@ -40,7 +38,7 @@ export class RestoreSource {
    * @param key The key, without the folder of the store.
    */
   static key(store: BackupStore, key: string): RestoreSource {
-    return RestoreSource.stored(store, { key }, {}, objectKeyProblem('key', key));
+    return RestoreSource.stored(store, { key }, {});
   }
 
   /**
@@ -52,46 +50,23 @@ export class RestoreSource {
    * @param options The cluster that was backed up, if it is another one.
    */
   static latestVerifiedBefore(store: BackupStore, time: string, options: RestoreSourceOptions = {}): RestoreSource {
-    const problem = timestampProblem('latestVerifiedBefore', time);
-    return RestoreSource.stored(store, { latestVerifiedBefore: time }, options, problem);
+    return RestoreSource.stored(store, { latestVerifiedBefore: time }, options);
   }
 
   private static stored(
     store: BackupStore,
     which: Partial<RestoreSourceSpec>,
     options: RestoreSourceOptions,
-    problem: string | undefined,
   ): RestoreSource {
-    const given = { ...options, store };
-    return buildIfValid(RestoreSource.prototype, given, sourceTypes, () =>
-      RestoreSource.ofStore(store, which, options, problem),
-    );
-  }
-
-  private static ofStore(
-    store: BackupStore,
-    which: Partial<RestoreSourceSpec>,
-    { cluster, ...options }: RestoreSourceOptions,
-    problem: string | undefined,
-  ): RestoreSource {
-    const definition = store._definition();
-    const namespace = nameOf(options.namespace);
-    const problems = [
-      ...definition.problems.map((text) => `store: ${text}`),
-      ...problemsOf(offHostProblem(definition)).map((text) => `store: ${text}`),
-      ...problemsOf(
-        problem,
-        cluster === undefined ? undefined : clusterNameProblem('cluster', cluster),
-        namespace === undefined || isToken(namespace) ? undefined : namespaceProblem('namespace', namespace),
-      ),
-    ];
-    const spec = { store: definition.pod, ...which, clusterName: cluster, clusterNamespace: namespace };
-    return new RestoreSource(spec, problems, definition);
+    return buildIfValid(RestoreSource.prototype, { ...options, store }, sourceTypes, () => {
+      const definition = store._definition();
+      const names = { clusterName: options.cluster, clusterNamespace: nameOf(options.namespace) };
+      return new RestoreSource({ store: definition.pod, ...which, ...names }, definition);
+    });
   }
 
   private constructor(
     private readonly spec: RestoreSourceSpec,
-    private readonly problems: readonly string[],
     private readonly store?: StoreDefinition,
   ) {}
 
@@ -107,9 +82,22 @@ export class RestoreSource {
 
   /** @internal */
   _problems(): string[] {
-    return this.problems.map((problem) => `source: ${problem}`);
+    const { store, spec } = this;
+    const ofStore = [...(store?.problems ?? []), ...problemsOf(store && offHostProblem(store))];
+    const found = propProblems(fieldProblems('EtcdRestore', 'spec.source', spec), propNames);
+    return withFound(
+      ofStore.map((problem) => `store: ${problem}`),
+      found,
+    ).map((problem) => `source: ${problem}`);
   }
 }
+
+const propNames = {
+  backupName: 'backup',
+  snapshotId: 'snapshot',
+  clusterName: 'cluster',
+  clusterNamespace: 'namespace',
+};
 
 /** Locates backups that were stored under the name of another cluster or namespace. */
 export interface RestoreSourceOptions {
@@ -123,9 +111,4 @@ export interface RestoreSourceOptions {
    * @default - the namespace of the cluster that is restored
    */
   readonly namespace?: string | INamed;
-}
-
-function snapshotProblem(id: string): string | undefined {
-  if (typeof id === 'string' && /^[A-Za-z0-9][A-Za-z0-9_+-]{0,199}$/.test(id)) return undefined;
-  return `snapshot: '${id}' is not a valid snapshot id; write it like etcd-snapshot-20261121-023807-3f9c2a, without folder and file extension`;
 }

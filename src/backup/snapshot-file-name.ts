@@ -1,11 +1,6 @@
-import { Compression } from './compression';
-import type { Encryption } from './encryption';
+import type { BackupScheduleSpec } from '../resource/types';
 
-interface Stored {
-  readonly fileName?: string;
-  readonly compression?: Compression;
-  readonly encryption?: Encryption;
-}
+type Stored = Pick<BackupScheduleSpec, 'fileName' | 'compression' | 'encryption'>;
 
 const ending = /\.db$/;
 
@@ -17,6 +12,6 @@ export function fileNameProblem({ fileName, compression, encryption }: Stored): 
   if (!/^(?:[A-Za-z0-9]|%[YmdHMS])(?:[A-Za-z0-9_+-]|%[YmdHMS])*$/.test(fileName.replace(ending, ''))) {
     return `fileName: '${fileName}' is not a valid file name; use letters, digits, '-', '_', '+' and %Y %m %d %H %M %S, without a file extension`;
   }
-  if (!ending.test(fileName) || (compression === Compression.NONE && !encryption)) return undefined;
+  if (!ending.test(fileName) || (compression === 'none' && !encryption)) return undefined;
   return `fileName: '${fileName}' would not end in .db; give compression: Compression.NONE and no encryption, or leave .db out`;
 }

@@ -82,22 +82,21 @@ export class ReplacePolicy {
     }));
     return { policy: this.policy, force: force.length > 0 ? force : undefined };
   }
-
-  /** @internal */
-  _problems(): string[] {
-    return this.force.flatMap(({ ordinal, memberId }, index) =>
-      problemsOf(
-        ordinalProblem('replace: ordinal', ordinal),
-        memberIdProblem(memberId),
-        this.force.findIndex((other) => other.ordinal === ordinal) < index
-          ? `replace: ordinal ${ordinal} is requested twice; remove one of the requests`
-          : undefined,
-      ),
-    );
-  }
 }
 
 type ReplaceSpec = NonNullable<EtcdClusterSpec['replace']>;
+
+/** Problems with the requested replacements, each with its remedy. */
+export const replaceProblems = ({ force = [] }: ReplaceSpec = {}): string[] =>
+  force.flatMap(({ ordinal, memberId }, index) =>
+    problemsOf(
+      ordinalProblem('replace: ordinal', ordinal),
+      memberIdProblem(memberId),
+      force.findIndex((other) => other.ordinal === ordinal) < index
+        ? `replace: ordinal ${ordinal} is requested twice; remove one of the requests`
+        : undefined,
+    ),
+  );
 
 function memberIdProblem(memberId: string): string | undefined {
   if (/^[0-9a-f]{1,16}$/.test(memberId)) return undefined;

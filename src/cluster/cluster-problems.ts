@@ -1,44 +1,41 @@
-import { originProblems } from '../backup/cluster-origin';
 import { authorizationProblem } from '../etcd/advisories';
 import { ownNameProblem } from '../etcd/cluster-names';
 import { maxSize } from '../etcd/ordinals';
 import { annotationProblems, labelProblems } from '../lib/labels';
+import { accessProblems } from '../lib/network-access';
 import { egressProblems } from '../lib/network-egress';
 import { podProblems } from '../lib/pod-problems';
 import { rootProblem } from '../users/user-problems';
 import { derivedName } from '../validation/derived-name';
 import { nameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
-import { DeletionPolicy, NoSpacePolicy } from './cluster-policies';
+import { DeletionPolicy, NoSpacePolicy, replaceProblems } from './cluster-policies';
 import { volumeProblems } from './etcd-volume';
 import { recoveryProblems } from './quorum-recovery';
-import type { ResolvedCluster } from './resolve-cluster';
+import type { ResolvedCluster } from './resolved-cluster';
+import { tuningProblems } from './settings/etcd-tuning';
 
 /**
- * Problems with a cluster's properties, each with its remedy.
+ * Problems with a cluster, each with its remedy.
  *
- * @param schedules the ids of the cluster's backup schedules
+ * @param schedules the names of the cluster's backup schedules
  */
 export function clusterProblems(cluster: ResolvedCluster, schedules: readonly string[]): string[] {
-  const { name, images, settings, clusterDomain, tls, origin, recovery } = cluster;
+  const { name, images, settings, clusterDomain, recovery } = cluster;
   return [
     ...problemsOf(ownNameProblem(name), sizeProblem(cluster)),
-    ...images.problems,
     ...volumeProblems(cluster.volume),
-    ...cluster.resources._problems(),
-    ...cluster.tuning._problems(),
+    ...tuningProblems(cluster.tuning),
     // The settings can only be checked against a supported version.
     ...(images.version._problems().length > 0 ? [] : settings.problems),
     ...problemsOf(nameProblem('clusterDomain', clusterDomain)),
-    ...tls.problems,
     ...authProblems(cluster),
-    ...cluster.networkAccess._problems('networkAccess'),
-    ...cluster.metricsAccess._problems('metricsAccess'),
+    ...accessProblems('networkAccess', cluster.networkAccess),
+    ...accessProblems('metricsAccess', cluster.metricsAccess),
     ...(cluster.egress ? egressProblems(cluster.egress) : []),
-    ...podProblems(cluster),
+    ...podProblems({ ...cluster, imagePullSecrets: cluster.imagePullSecrets?.map((secret) => secret.name) }),
     ...metadataProblems(cluster),
-    ...(cluster.replace?._problems() ?? []),
-    ...(origin ? originProblems(origin).map((problem) => `origin: ${problem}`) : []),
+    ...replaceProblems(cluster.replace),
     ...(recovery ? recoveryProblems(recovery) : []),
     ...policyProblems(cluster),
     ...volumePolicyProblems(cluster),
@@ -79,7 +76,9 @@ function authProblems({ auth, tls, images }: ResolvedCluster): string[] {
   return [`auth: ${problem}${tls.disabling ? '' : ', or remove auth'}`];
 }
 
-function policyProblems({ onShrink, onDelete, onNoSpace }: ResolvedCluster): string[] {
+function policyProblems({ pvcPolicy, maintenance }: ResolvedCluster): string[] {
+  const { onShrink, onDelete } = pvcPolicy ?? {};
+  const { onNoSpace } = maintenance ?? {};
   return problemsOf(
     choiceProblem('onShrink', onShrink, DeletionPolicy),
     choiceProblem('onDelete', onDelete, DeletionPolicy),
@@ -87,7 +86,7 @@ function policyProblems({ onShrink, onDelete, onNoSpace }: ResolvedCluster): str
   );
 }
 
-function volumePolicyProblems({ onDelete, onShrink, volume }: ResolvedCluster): string[] {
+function volumePolicyProblems({ pvcPolicy: { onDelete, onShrink } = {}, volume }: ResolvedCluster): string[] {
   if (!volume.ephemeral) return [];
   return Object.entries({ onDelete, onShrink }).flatMap(([what, policy]) =>
     policy === undefined
@@ -97,13 +96,15 @@ function volumePolicyProblems({ onDelete, onShrink, volume }: ResolvedCluster): 
 }
 
 function backupProblems(
-  { finalBackup, recovery, backupSchedule }: ResolvedCluster,
+  { finalBackup, recovery, backup, pvcPolicy }: ResolvedCluster,
   schedules: readonly string[],
 ): string[] {
+  const backupSchedule = backup?.schedule;
+  const isRequired = finalBackup?.required ?? pvcPolicy?.onDelete === 'Delete';
   const none = schedules.length === 0;
   const names = schedules.map(derivedName);
   return problemsOf(
-    finalBackup && none
+    isRequired && none
       ? 'finalBackup: the cluster has no backup schedule, so there is no store for the backup; call addBackupSchedule, or set finalBackup: false'
       : undefined,
     recovery && none

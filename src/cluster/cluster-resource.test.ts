@@ -17,6 +17,10 @@ import {
   S3Credentials,
 } from '..';
 
+const namesOfUser = {
+  ...{ peerSecret: 'orders-peer', serverSecret: 'orders-server', clientSecret: 'orders-client' },
+  ...{ rootSecret: 'orders-root', backupSecret: 'orders-backup' },
+};
 const nightly = { schedule: Cron.daily(), store: s3 };
 
 describe('the custom resource', () => {
@@ -32,9 +36,6 @@ describe('the custom resource', () => {
     const names = {
       peerAuthority: 'orders-peer-ca',
       clientAuthority: 'orders-client-ca',
-      peerSecret: 'orders-peer-tls',
-      serverSecret: 'orders-server-tls',
-      clusterDomain: 'cluster.local',
     };
     const props = {
       serverNames: ['etcd.example.com'],
@@ -43,20 +44,20 @@ describe('the custom resource', () => {
       intermediateRevocation: 'c',
     };
     expect(specOf(cluster()).tls).toEqual({
+      peerSecret: 'orders-peer-tls',
+      serverSecret: 'orders-server-tls',
       clientSecret: 'orders-client-tls',
       rootSecret: 'orders-root-tls',
       backupSecret: 'orders-backup-tls',
       managed: names,
     });
-    expect(specOf(cluster({ tls: EtcdTls.managed(props), clusterDomain: 'k8s.example' })).tls.managed).toEqual({
-      ...names,
-      ...props,
-      clusterDomain: 'k8s.example',
-    });
+    const other = specOf(cluster({ tls: EtcdTls.managed(props), clusterDomain: 'k8s.example' }));
+    expect(other.tls.managed).toEqual({ ...names, ...props });
+    expect(other.clusterDomain).toBe('k8s.example');
   });
 
   test('says that TLS is switched off, and for how long clients may use http when it is switched on', () => {
-    const tls = { clientSecret: 'orders-client', rootSecret: 'orders-root', backupSecret: 'orders-backup' };
+    const tls = namesOfUser;
     const previous = EtcdTls.fromSecrets({ ...userSecrets, acceptPlaintextFor: Duration.hours(0) });
     expect(specOf(cluster({ tls: previous })).tls).toEqual({ ...tls, acceptPlaintextFor: '0s' });
     expect(specOf(cluster({ tls: EtcdTls.none({ previous }) })).tls).toEqual({
@@ -95,12 +96,12 @@ describe('the custom resource', () => {
       allowEvenSize: true,
       version: '3.7.3',
       paused: true,
-      tls: { clientSecret: 'orders-client', rootSecret: 'orders-root', backupSecret: 'orders-backup' },
+      tls: namesOfUser,
       auth: true,
       storage: { size: '20Gi' },
       replace: { policy: 'Manual', force: [{ ordinal: 2, memberId: '8e9e05c52164694d', discardVolume: true }] },
       origin: { source: { backupName: 'before-the-move' }, identitySecret: 'age' },
-      recovery: { id: 'first', action: 'RestoreFromSurvivor', acceptDataLoss: true, survivor: 1 },
+      recovery: { id: 'first', acceptDataLoss: true, survivor: 1 },
       pvcPolicy: { onShrink: 'Delete', onDelete: 'Delete' },
       backup: {
         schedule: 'nightly',

@@ -14,6 +14,7 @@ import type { EtcdSpread } from './etcd-spread';
 import type { EtcdVolume } from './etcd-volume';
 import type { QuorumRecovery } from './quorum-recovery';
 import type { EtcdTuning } from './settings/etcd-tuning';
+import type { WrittenCluster } from './written-cluster';
 
 /** Configures an `EtcdCluster`. */
 export interface EtcdClusterProps {
@@ -227,4 +228,9 @@ export interface EtcdClusterProps {
    * @default NoSpacePolicy.COMPACT_DEFRAG_DISARM
    */
   readonly onNoSpace?: NoSpacePolicy;
+  /**
+   * The spec of the resource, in the place of the other properties.
+   * @internal
+   */
+  readonly _written?: WrittenCluster;
 }

@@ -1,4 +1,4 @@
-import { ApiObject, Lazy } from 'cdk8s';
+import { ApiObject, Chart, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
 import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
@@ -10,18 +10,23 @@ import { adviceOn, advisoriesAsOf, advisoriesForCluster } from '../etcd/advisori
 import { clusterNames } from '../etcd/cluster-names';
 import { ports } from '../etcd/cluster-ports';
 import type { EtcdVersion } from '../etcd/etcd-version';
+import { cronJobOf } from '../etcd/schedule-names';
 import { folderIn, isAttached } from '../lib/construct-tree';
-import { protection } from '../lib/gitops';
+import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import { Memo } from '../lib/memo';
 import { namesakeProblems, reserveName, takeName } from '../lib/name-registry';
+import { admitsNamespace } from '../lib/network-access';
+import type { NetworkEgress } from '../lib/network-egress';
 import { tellIfUnreleased, tellOnce } from '../lib/notices';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
+import type { EtcdReconcilerProps } from '../reconciler/etcd-reconciler-props';
 import type { BackupScheduleSpec } from '../resource/types';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { EtcdUser } from '../users/etcd-user';
 import type { EtcdUserOptions } from '../users/etcd-user-props';
 import type { UserAccess } from '../users/user-access';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
+import { derivedName } from '../validation/derived-name';
 import {
   clientOptionsTypes,
   clusterTypes,
@@ -33,7 +38,7 @@ import {
 import { requireTypes } from '../validation/type-checks';
 import { clusterProblems } from './cluster-problems';
 import { ClusterReconciler } from './cluster-reconciler';
-import { clusterResource, ownBackupSchedule, scheduleCountProblems } from './cluster-resource';
+import { completeSpec, ownBackupSchedule, scheduleCountProblems, writeCluster } from './cluster-spec';
 import type { EtcdClusterProps } from './etcd-cluster-props';
 import {
   type EtcdClusterAttributes,
@@ -42,19 +47,24 @@ import {
   ImportedEtcdCluster,
 } from './external-etcd-cluster';
 import { clusterLabels, jobSelector, memberSelector, monitored } from './manifests/cluster-labels';
-import { type ClusterManifest, clusterManifests, memberServices, tlsSecrets } from './manifests/cluster-manifests';
+import { manifestsOf } from './manifests/cluster-manifests';
+import { withPull } from './manifests/cluster-schedules';
+import type { Manifest } from './manifests/manifest';
 import { membersAsPeer, openOnlyForClients } from './members-as-peer';
 import { EtcdMonitoring } from './monitoring/etcd-monitoring';
 import type { MonitoredCluster } from './monitoring/monitored-cluster';
 import { requireProtectedNamespace } from './namespace-protection';
 import { recoveryIdentityProblems } from './quorum-recovery';
 import {
+  agentPull,
   backupEndpoints,
   clientEndpoints,
   clientSecret,
   type ResolvedCluster,
   resolveCluster,
-} from './resolve-cluster';
+  schedulePull,
+} from './resolved-cluster';
+import type { WrittenCluster } from './written-cluster';
 
 /**
  * Renders an etcd cluster with all objects that its members need, except for the CRDs (`EtcdCrds`).
@@ -170,6 +180,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   readonly customResource: ApiObject;
 
   private readonly cluster: ResolvedCluster;
+  private readonly written: WrittenCluster;
   private readonly ownReconciler: ClusterReconciler;
   private readonly schedules: EtcdBackupSchedule[] = [];
   private readonly names = new ClusterObjectNames(this);
@@ -185,12 +196,16 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   constructor(scope: Construct, id: string, props: EtcdClusterProps = {}) {
     super(scope, requireFreeId(scope, id));
     requireTypes(this, props, clusterTypes);
-    const cluster = resolveCluster(this, props);
-    const { name, tls } = cluster;
+    const name = props.name ?? derivedName(id);
+    const { namespace } = Chart.of(this);
+    this.written = props._written ?? writeCluster(props, name, namespace);
+    const { spec } = this.written;
+    const cluster = resolveCluster({ metadata: { name, namespace }, spec });
+    const { tls } = cluster;
     this.cluster = cluster;
     this.clusterName = name;
     this.size = cluster.size;
-    this.version = cluster.images.version;
+    this.version = props.version ?? cluster.images.version;
     this.clientEndpoints = clientEndpoints(cluster);
     const client = clientSecret(cluster);
     this.clientTlsSecretName = client;
@@ -201,45 +216,40 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.backupTls = backup?._trusting(tls.trust);
     this.serviceAccountName = name;
 
-    const manifests = clusterManifests(cluster, {
-      // Lazy: another chart may create the reconciler later, and schedules may be added until synthesis.
-      reconcilerAccount: Lazy.any({ produce: () => this.ownReconciler.get().serviceAccountName }),
-      resourceSpec: Lazy.any({ produce: () => clusterResource(cluster, this.scheduleSpecs()) }),
+    // Lazy: another chart may create the reconciler later, and schedules may be added until synthesis.
+    const serviceAccountName = Lazy.any({ produce: () => this.reconcilerAccount() }) as string;
+    const manifests = manifestsOf({
+      metadata: { name, namespace },
+      spec: { ...spec, backup: undefined, reconciler: { serviceAccountName } },
     });
-    const labels = clusterLabels(cluster);
-    const annotations = cluster.protect ? protection : undefined;
-    const object = (id: string, { apiVersion, kind, name, content }: ClusterManifest) => {
-      this.names.take(kind, name);
-      return new ApiObject(this, id, { apiVersion, kind, metadata: { name, labels, annotations }, ...content });
-    };
-    this.serviceAccount = object('ServiceAccount', manifests.ServiceAccount);
-    this.role = object('Role', manifests.Role);
-    this.roleBinding = object('RoleBinding', manifests.RoleBinding);
-    this.reconcilerRole = object('ReconcilerRole', manifests.ReconcilerRole);
-    this.reconcilerRoleBinding = object('ReconcilerRoleBinding', manifests.ReconcilerRoleBinding);
-    this.settings = object('Settings', manifests.Settings);
-    this.peerService = object('PeerService', manifests.PeerService);
-    this.clientService = object('ClientService', manifests.ClientService);
-    this.memberServices = memberServices(cluster).map((service, ordinal) => object(`MemberService${ordinal}`, service));
-    this.networkPolicy = object('NetworkPolicy', manifests.NetworkPolicy);
-    this.jobNetworkPolicy = object('JobNetworkPolicy', manifests.JobNetworkPolicy);
-    this.podDisruptionBudget = object('PodDisruptionBudget', manifests.PodDisruptionBudget);
-    const requested = [...tls.certificates, ...(tls.trust?.other.certificates ?? [])];
-    this.certificates = requested.map(({ apiVersion, kind, metadata, spec }, index) =>
-      object(`${certificates[index]}Certificate`, { apiVersion, kind, name: metadata.name, content: { spec } }),
-    );
-    this.tlsSecrets = tlsSecrets(cluster).map(([id, secret]) => object(`${id}Secret`, secret));
-    this.statefulSet = object('StatefulSet', manifests.StatefulSet);
-    this.customResource = object('EtcdCluster', manifests.EtcdCluster);
+    const objects = new Map([...manifests].map(([id, manifest]) => [id, this.object(id, manifest)]));
+    const all = (ending: string) => [...objects].flatMap(([id, object]) => (id.endsWith(ending) ? [object] : []));
+    this.serviceAccount = objects.get('ServiceAccount')!;
+    this.role = objects.get('Role')!;
+    this.roleBinding = objects.get('RoleBinding')!;
+    this.reconcilerRole = objects.get('ReconcilerRole')!;
+    this.reconcilerRoleBinding = objects.get('ReconcilerRoleBinding')!;
+    this.settings = objects.get('Settings')!;
+    this.peerService = objects.get('PeerService')!;
+    this.clientService = objects.get('ClientService')!;
+    this.memberServices = cluster.names.pods.map((_, ordinal) => objects.get(`MemberService${ordinal}`)!);
+    this.networkPolicy = objects.get('NetworkPolicy')!;
+    this.jobNetworkPolicy = objects.get('JobNetworkPolicy')!;
+    this.podDisruptionBudget = objects.get('PodDisruptionBudget')!;
+    this.certificates = all('Certificate');
+    this.tlsSecrets = all('Secret');
+    this.statefulSet = objects.get('StatefulSet')!;
+    this.customResource = objects.get('EtcdCluster')!;
     this.node.defaultChild = this.customResource;
     // The reconciler creates the record at run time.
     this.names.take('ConfigMap', cluster.names.record);
     reserveName(this, 'ConfigMap', cluster.names.record, 'the reconciler');
     for (const job of cluster.names.jobs) reserveName(this, 'Job', job, 'the reconciler');
     for (const { name } of this.certificates) reserveName(this, 'Secret', name, 'cert-manager');
-    this.ownReconciler = new ClusterReconciler(this, name, cluster.reconciler, {
-      ...cluster.agentPull,
-      egress: cluster.egress,
+    this.ownReconciler = new ClusterReconciler(this, name, props.reconciler, {
+      ...(agentPull(cluster) as Pick<EtcdReconcilerProps, 'image' | 'imagePullPolicy'>),
+      imagePullSecrets: cluster.imagePullSecrets?.map((secret) => secret.name),
+      egress: cluster.egress as NetworkEgress | undefined,
     });
     openOnlyForClients(this);
     tellIfUnreleased(this, cluster.images.gate);
@@ -260,21 +270,35 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    */
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
     requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);
-    const { agentPull, hasOwnAgentImage, labels } = this.cluster;
-    // A mirror has only the agent's own image. If that is not enough for the store, the schedule requires another
-    // image.
-    const isEnough = hasOwnAgentImage || !options.store._definition().needsOwnImage;
+    const pull = schedulePull(this.cluster, options.store._definition().pod.command !== undefined);
+    return this.schedule(id, {
+      ...options,
+      image: options.image ?? pull.image,
+      imagePullPolicy: options.imagePullPolicy ?? (pull.imagePullPolicy as ImagePullPolicy | undefined),
+      imagePullSecrets: options.imagePullSecrets ?? pull.imagePullSecrets?.map(({ name }) => name),
+    });
+  }
+
+  /**
+   * Adds a schedule as the resource has it.
+   * @internal
+   */
+  _addSchedule(schedule: BackupScheduleSpec): EtcdBackupSchedule {
+    const _written = withPull(this.cluster, schedule);
+    // Another id than those of the objects of the cluster.
+    const name = cronJobOf(this.clusterName, schedule);
+    return this.schedule(`Schedule ${schedule.name}`, { _written, name } as unknown as BackupScheduleOptions);
+  }
+
+  private schedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
     const schedule = new EtcdBackupSchedule(this, id, {
       ...options,
-      image: options.image ?? (isEnough ? agentPull.image : undefined),
-      imagePullPolicy: options.imagePullPolicy ?? agentPull.imagePullPolicy,
-      imagePullSecrets: options.imagePullSecrets ?? agentPull.imagePullSecrets,
       cluster: this.clusterName,
       endpoints: this.backupEndpoints,
       _clientEndpoints: this.clientEndpoints,
       _record: clusterNames(this.clusterName).record,
       tls: this.backupTls,
-      labels: { ...labels, ...options.labels, ...jobSelector(this.clusterName) },
+      _clusterLabels: { own: this.cluster.labels, fixed: jobSelector(this.clusterName) },
     });
     this.schedules.push(schedule);
     return schedule;
@@ -354,7 +378,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   /** @internal */
   _clientAccess(): ClientAccess {
     const { name, networkAccess } = this.cluster;
-    return { memberSelector: memberSelector(name), admitsNamespace: networkAccess._admitsNamespace() };
+    return { memberSelector: memberSelector(name), admitsNamespace: admitsNamespace(networkAccess) };
   }
 
   /** @internal */
@@ -365,18 +389,34 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       tls,
       auth,
       version,
-      reconcilerAccount: Lazy.any({ produce: () => this.ownReconciler.get().serviceAccountName }),
+      reconcilerAccount: Lazy.any({ produce: () => this.reconcilerAccount() }),
     };
   }
 
+  private object(id: string, { metadata, ...manifest }: Manifest): ApiObject {
+    this.names.take(manifest.kind, metadata.name);
+    // Schedules may be added until synthesis.
+    const spec = Lazy.any({
+      produce: () => completeSpec(this.written.spec, this.scheduleSpecs(), this.reconcilerAccount()),
+    });
+    return new ApiObject(this, id, { ...manifest, metadata, ...(manifest.kind === 'EtcdCluster' && { spec }) });
+  }
+
+  private reconcilerAccount(): string {
+    return this.ownReconciler.get().serviceAccountName;
+  }
+
   private scheduleSpecs(): BackupScheduleSpec[] {
-    return this.schedules.filter(isAttached).map((schedule) => schedule._spec());
+    return this.schedules.filter(isAttached).map((schedule) => schedule._spec() as BackupScheduleSpec);
   }
 
   private problems(): string[] {
-    const schedules = this.schedules.filter(isAttached).map(({ node }) => node.id);
+    const schedules = this.scheduleSpecs().map(({ name }) => name);
     return [
-      ...this.propertyProblems.get(schedules.join(), () => clusterProblems(this.cluster, schedules)),
+      ...this.propertyProblems.get(schedules.join(), () => [
+        ...this.written.problems,
+        ...clusterProblems(this.cluster, schedules),
+      ]),
       ...this.recoveryProblems(),
       ...scheduleCountProblems(schedules.length),
       ...this.ownReconciler.problems(clusterLabels(this.cluster)),
@@ -387,7 +427,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   private recoveryProblems(): string[] {
     const { recovery } = this.cluster;
     if (!recovery) return [];
-    return recoveryIdentityProblems(recovery, ownBackupSchedule(this.cluster, this.scheduleSpecs()));
+    return recoveryIdentityProblems(recovery, ownBackupSchedule(this.written.spec, this.scheduleSpecs()));
   }
 }
 
@@ -396,8 +436,6 @@ function tellOfAdvisories(cluster: Construct, version: string): void {
   const found = advisoriesForCluster(version);
   if (found.length > 0) tellOnce(cluster, () => `${adviceOn(found, version)} (known on ${advisoriesAsOf})`);
 }
-
-const certificates = ['Peer', 'Server', 'Client', 'Root', 'Backup'];
 
 interface ObjectName {
   readonly kind: string;

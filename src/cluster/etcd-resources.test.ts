@@ -1,8 +1,9 @@
 import { Size } from 'cdk8s';
 import { EtcdResources } from '..';
+import { memberResources } from './etcd-resources';
 
 test('no preset limits the CPU, all limit the memory', () => {
-  expect(EtcdResources.DEFAULT._requirements()).toEqual({
+  expect(memberResources(EtcdResources.DEFAULT._spec())).toEqual({
     requests: { cpu: '250m', memory: '1Gi' },
     limits: { memory: '2Gi' },
   });
@@ -14,12 +15,12 @@ test.each([
   ['LARGE', EtcdResources.LARGE, '8', '32Gi'],
   ['XLARGE', EtcdResources.XLARGE, '16', '64Gi'],
 ])('%s is a machine of the hardware guide', (_, preset, cpu, memory) => {
-  expect(preset._requirements()).toEqual({ requests: { cpu, memory }, limits: { memory } });
+  expect(memberResources(preset._spec())).toEqual({ requests: { cpu, memory }, limits: { memory } });
   expect(preset._problems()).toEqual([]);
 });
 
 test('one amount of a pair is both', () => {
-  expect(EtcdResources.of({ cpuLimit: '1', memoryRequest: Size.gibibytes(3) })._requirements()).toEqual({
+  expect(memberResources(EtcdResources.of({ cpuLimit: '1', memoryRequest: Size.gibibytes(3) })._spec())).toEqual({
     requests: { cpu: '1', memory: '3Gi' },
     limits: { cpu: '1', memory: '3Gi' },
   });

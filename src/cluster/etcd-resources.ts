@@ -1,5 +1,7 @@
 import { Size } from 'cdk8s';
+import { givenResources } from '../backup/backup-resources';
 import { type Quantities, quantitiesProblems } from '../lib/quantities';
+import type { ResourcesSpec } from '../resource/types';
 import { resourcesTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
@@ -59,17 +61,23 @@ export class EtcdResources {
   private constructor(private readonly amounts: Quantities) {}
 
   /** @internal */
-  _requirements(): { requests: { cpu: string; memory: string }; limits: { cpu?: string; memory: string } } {
-    const { cpuRequest, cpuLimit, memoryRequest, memoryLimit } = this.amounts;
-    const memory = { request: memoryRequest?.asString(), limit: memoryLimit?.asString() };
-    return {
-      requests: { cpu: cpuRequest ?? cpuLimit ?? '250m', memory: memory.request ?? memory.limit ?? '1Gi' },
-      limits: { cpu: cpuLimit, memory: memory.limit ?? memory.request ?? '2Gi' },
-    };
+  _spec(): ResourcesSpec | undefined {
+    return givenResources(this.amounts);
   }
 
   /** @internal */
   _problems(): string[] {
     return quantitiesProblems(this.amounts);
   }
+}
+
+/** Requests and limits of etcd, with the defaults. */
+export function memberResources({ requests, limits }: ResourcesSpec = {}) {
+  return {
+    requests: {
+      cpu: requests?.cpu ?? limits?.cpu ?? '250m',
+      memory: requests?.memory ?? limits?.memory ?? '1Gi',
+    },
+    limits: { cpu: limits?.cpu, memory: limits?.memory ?? requests?.memory ?? '2Gi' },
+  };
 }

@@ -1,4 +1,5 @@
 import { EtcdSpread } from '..';
+import { spreadConstraints } from './etcd-spread';
 
 const labels = { app: 'etcd' };
 const zone = 'topology.kubernetes.io/zone';
@@ -10,7 +11,7 @@ test.each([
   ['PREFERRED', EtcdSpread.PREFERRED, { [zone]: 'ScheduleAnyway', [node]: 'ScheduleAnyway' }],
   ['NONE', EtcdSpread.NONE, {}],
 ])('%s', (_, spread, expected) => {
-  expect(spread._constraints(labels)).toEqual(
+  expect(spreadConstraints(spread._spec(), labels)).toEqual(
     Object.entries(expected).map(([topologyKey, whenUnsatisfiable]) => ({
       maxSkew: 1,
       topologyKey,

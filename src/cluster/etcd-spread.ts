@@ -1,4 +1,7 @@
-type WhenUnsatisfiable = 'DoNotSchedule' | 'ScheduleAnyway';
+import type { EtcdClusterSpec } from '../resource/types';
+
+type SpreadSpec = NonNullable<EtcdClusterSpec['spread']>;
+type WhenUnsatisfiable = SpreadSpec['zones'];
 
 /**
  * Decides how the members are spread over zones and nodes.
@@ -24,13 +27,20 @@ export class EtcdSpread {
     private readonly nodes?: WhenUnsatisfiable,
   ) {}
 
-  /**
-   * Returns the TopologySpreadConstraints of pods with these labels.
-   * @internal
-   */
-  _constraints(labels: { readonly [name: string]: string }): object[] {
-    const over = (topologyKey: string, whenUnsatisfiable?: WhenUnsatisfiable) =>
-      whenUnsatisfiable ? [{ maxSkew: 1, topologyKey, whenUnsatisfiable, labelSelector: { matchLabels: labels } }] : [];
-    return [...over('topology.kubernetes.io/zone', this.zones), ...over('kubernetes.io/hostname', this.nodes)];
+  /** @internal */
+  _spec(): SpreadSpec {
+    return { zones: this.zones, nodes: this.nodes };
   }
+}
+
+const defaultSpread: SpreadSpec = { zones: 'ScheduleAnyway', nodes: 'DoNotSchedule' };
+
+/** Returns the TopologySpreadConstraints of pods with these labels. */
+export function spreadConstraints(
+  { zones, nodes }: SpreadSpec = defaultSpread,
+  labels: { readonly [name: string]: string },
+): object[] {
+  const over = (topologyKey: string, whenUnsatisfiable?: WhenUnsatisfiable) =>
+    whenUnsatisfiable ? [{ maxSkew: 1, topologyKey, whenUnsatisfiable, labelSelector: { matchLabels: labels } }] : [];
+  return [...over('topology.kubernetes.io/zone', zones), ...over('kubernetes.io/hostname', nodes)];
 }

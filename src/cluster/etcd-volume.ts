@@ -1,5 +1,7 @@
-import { Size, SizeRoundingBehavior } from 'cdk8s';
-import { defaultVolumeGibibytes } from '../lib/defaults';
+import type { Size } from 'cdk8s';
+import { bytesIn } from '../etcd/bytes';
+import { defaultVolume } from '../lib/defaults';
+import type { EtcdClusterSpec } from '../resource/types';
 import { manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 
@@ -33,29 +35,44 @@ export interface EtcdVolume {
   readonly readWriteOncePod?: boolean;
 }
 
+type StorageSpec = NonNullable<EtcdClusterSpec['storage']>;
+
+export function storageSpec({ size, storageClass, ephemeral, readWriteOncePod }: EtcdVolume = {}): StorageSpec {
+  return {
+    size: size?.asString() ?? defaultVolume,
+    storageClassName: storageClass,
+    accessModes: readWriteOncePod ? ['ReadWriteOncePod'] : undefined,
+    ephemeral: ephemeral || undefined,
+  };
+}
+
 /** A member's volume and quota with all defaults applied. */
 export interface ResolvedVolume {
-  readonly size: Size;
+  readonly size: string;
   readonly storageClass?: string;
   readonly ephemeral: boolean;
-  readonly readWriteOncePod: boolean;
+  readonly accessMode: string;
   /** The quota that was given; undefined if it follows from the size. */
-  readonly quota?: Size;
+  readonly quota?: string;
   readonly quotaBytes: number;
 }
 
 const gibibyte = 1024 ** 3;
 const largestDefaultQuota = 8 * gibibyte;
 /** Bytes. */
-export const smallestVolume = 2 * gibibyte;
+const smallestVolume = 2 * gibibyte;
 const smallestQuota = 1024 ** 2;
 
 /** The default quota is half of the volume above 1 GiB, and at most the 8 GiB that etcd recommends. */
-export function resolveVolume(volume: EtcdVolume = {}, quota?: Size): ResolvedVolume {
-  const { storageClass, ephemeral = false, readWriteOncePod = false } = volume;
-  const size = volume.size ?? Size.gibibytes(defaultVolumeGibibytes);
-  const quotaBytes = quota ? bytes(quota) : Math.min(largestDefaultQuota, Math.floor((bytes(size) - gibibyte) / 2));
-  return { size, storageClass, ephemeral, readWriteOncePod, quota, quotaBytes };
+export function resolveVolume(storage: Partial<StorageSpec> = {}, quota?: string): ResolvedVolume {
+  const { size = defaultVolume, storageClassName, accessModes, ephemeral = false } = storage;
+  return {
+    ...{ size, ephemeral, quota },
+    storageClass: storageClassName,
+    accessMode: accessModes?.[0] ?? 'ReadWriteOnce',
+    quotaBytes:
+      quota === undefined ? Math.min(largestDefaultQuota, Math.floor((bytes(size) - gibibyte) / 2)) : bytes(quota),
+  };
 }
 
 export function volumeProblems(volume: ResolvedVolume): string[] {
@@ -68,25 +85,24 @@ export function volumeProblems(volume: ResolvedVolume): string[] {
 }
 
 function sizeProblem({ size, quota }: ResolvedVolume): string | undefined {
-  if (bytes(size) < smallestVolume) return `volume: size ${size.asString()} is too small for etcd; use 2Gi or more`;
-  if (!quota) return undefined;
+  if (bytes(size) < smallestVolume) return `volume: size ${size} is too small for etcd; use 2Gi or more`;
+  if (quota === undefined) return undefined;
   if (bytes(quota) < smallestQuota) {
-    return `quota: ${quota.asString()} leaves no room for data; give 1Mi or more, or leave it out for the default`;
+    return `quota: ${quota} leaves no room for data; give 1Mi or more, or leave it out for the default`;
   }
   const needed = 2 * bytes(quota) + gibibyte;
   if (bytes(size) >= needed) return undefined;
   const mebibytes = Math.ceil(needed / 1024 ** 2);
-  return `quota: ${quota.asString()} needs a volume of ${mebibytes}Mi (twice the quota and 1Gi), but the volume has ${size.asString()}; make volume.size larger or quota smaller`;
+  return `quota: ${quota} needs a volume of ${mebibytes}Mi (twice the quota and 1Gi), but the volume has ${size}; make volume.size larger or quota smaller`;
 }
 
-function ephemeralProblem({ ephemeral, storageClass, readWriteOncePod }: ResolvedVolume): string | undefined {
+function ephemeralProblem({ ephemeral, storageClass, accessMode }: ResolvedVolume): string | undefined {
   if (!ephemeral) return undefined;
-  const useless = storageClass === undefined ? readWriteOncePod && 'readWriteOncePod' : 'storageClass';
+  const useless = storageClass === undefined ? accessMode !== 'ReadWriteOnce' && 'readWriteOncePod' : 'storageClass';
   return useless
     ? `volume: ${useless} has no effect with ephemeral, which has no volume claim; remove one of them`
     : undefined;
 }
 
-function bytes(size: Size): number {
-  return Math.floor(size.toKibibytes({ rounding: SizeRoundingBehavior.NONE }) * 1024);
-}
+/** What is not a quantity has no bytes. */
+const bytes = (quantity: string): number => Math.floor(bytesIn(quantity) ?? 0);

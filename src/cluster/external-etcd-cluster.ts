@@ -12,6 +12,7 @@ import { EtcdReconciler } from '../reconciler/etcd-reconciler';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import { EtcdTls } from '../tls/etcd-tls';
+import { readTls } from '../tls/tls-binding';
 import type { ClusterWithUsers, UserAccess } from '../users/user-access';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { endpointsProblems, endpointUrl } from '../validation/endpoints';
@@ -147,7 +148,7 @@ export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWith
       _record: clusterNames(cluster).record,
       tls: attributes.backupTls ?? this.clientTls,
       // The cluster's NetworkPolicy selects the pods by these labels.
-      labels: { ...options.labels, ...jobSelector(cluster) },
+      _clusterLabels: { own: {}, fixed: jobSelector(cluster) },
     });
   }
 
@@ -171,8 +172,9 @@ export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWith
   _userAccess(): UserAccess {
     const { clusterName: name, clientTls, attributes } = this;
     const tls = attributes.tls ?? (clientTls ? EtcdTls.managed() : EtcdTls.none());
+    const named = { name, namespace: Chart.of(this).namespace };
     return {
-      tls: tls._bind({ name, namespace: Chart.of(this).namespace, clusterDomain: defaultClusterDomain }),
+      tls: readTls(tls._spec(named).spec, { ...named, clusterDomain: defaultClusterDomain }),
       reconcilerAccount: (attributes.reconciler ?? EtcdReconciler.external()).serviceAccountName,
     };
   }

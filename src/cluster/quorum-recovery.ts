@@ -1,4 +1,5 @@
 import { ordinalProblem } from '../etcd/ordinals';
+import type { EtcdClusterSpec } from '../resource/types';
 import { type INamed, nameOf } from '../validation/named';
 import { manifestNameProblem, nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
@@ -27,7 +28,13 @@ export interface QuorumRecovery {
   readonly identitySecret?: string | INamed;
 }
 
-export function recoveryProblems({ id, acceptDataLoss, survivor, identitySecret }: QuorumRecovery): string[] {
+export function recoverySpec({ id, acceptDataLoss, survivor, identitySecret }: QuorumRecovery): RecoverySpec {
+  return { id, action: 'RestoreFromSurvivor', acceptDataLoss, survivor, identitySecret: nameOf(identitySecret) };
+}
+
+type RecoverySpec = NonNullable<EtcdClusterSpec['recovery']>;
+
+export function recoveryProblems({ id, acceptDataLoss, survivor, identitySecret }: RecoverySpec): string[] {
   return problemsOf(
     nameProblem('recovery: id', id, 63),
     acceptDataLoss
@@ -40,7 +47,7 @@ export function recoveryProblems({ id, acceptDataLoss, survivor, identitySecret 
 
 /** Problem if the backup that a recovery takes first could not be decrypted again. */
 export function recoveryIdentityProblems(
-  recovery: QuorumRecovery,
+  recovery: RecoverySpec,
   schedule: { readonly name: string; readonly encryption?: object } | undefined,
 ): string[] {
   if (recovery.identitySecret !== undefined || !schedule?.encryption) return [];

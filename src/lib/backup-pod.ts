@@ -1,10 +1,11 @@
 // Builds the pod of a backup as plain data, from plain data. This file imports only types: the constructs use it at synthesis and
 // the reconciler uses it at run time.
 import type {
+  BackupRetentionSpec,
   FilesOfObject,
   FilesystemStoreSpec,
-  JobResources,
   ResourceAmounts,
+  ResourcesSpec,
   ScheduledStoreSpec,
 } from '../resource/types.js';
 
@@ -138,7 +139,7 @@ export function defaultResources({
 }
 
 export function completeResources(
-  { requests, limits }: JobResources,
+  { requests, limits }: ResourcesSpec,
   defaults: BackupPodSpec['resources'],
 ): BackupPodSpec['resources'] {
   const pick = (name: keyof ResourceAmounts) => ({
@@ -336,9 +337,10 @@ function hostArguments({ etcdManifest, etcdProcess, extraPaths, extraAgeRecipien
   ];
 }
 
-/** Returns the value of `--store`. */
+/** Returns the value of `--store`. Its order does not depend on that of the fields, which an API server changes. */
 export function storeArgument(store: BackupPodStore, places: StorePlaces): string {
-  const { s3, oss, sftp, filesystem, command, retention } = store;
+  const { s3, oss, sftp, filesystem, command } = store;
+  const retention = store.retention && retentionArgument(store.retention);
   const credentialsDirectory = places.credentials;
   if (filesystem) {
     const path = [places.directory, filesystem.directory].filter(Boolean).join('/');
@@ -347,14 +349,21 @@ export function storeArgument(store: BackupPodStore, places: StorePlaces): strin
   if (command) {
     const { path, env, idleTimeout } = command;
     const directory = command.credentials && credentialsDirectory;
-    return JSON.stringify({ command: { path, env, credentialsDirectory: directory, idleTimeout }, retention });
+    const sorted = env && Object.fromEntries(Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1)));
+    return JSON.stringify({ command: { path, env: sorted, credentialsDirectory: directory, idleTimeout }, retention });
   }
   if (sftp) {
-    const { credentials: _, ...server } = sftp;
+    const { host, port, username, path, hostKey, legacyAlgorithms } = sftp;
+    const server = { host, port, username, path, hostKey, legacyAlgorithms };
     return JSON.stringify({ sftp: { ...server, credentialsDirectory }, retention });
   }
   if (oss) return JSON.stringify({ oss: ossArgument(oss, places), retention });
   return JSON.stringify({ s3: s3 && s3Argument(s3, places), retention });
+}
+
+function retentionArgument(policy: BackupRetentionSpec): BackupRetentionSpec {
+  const { last, within, hourly, daily, weekly, monthly, yearly, minKeep, timeZone } = policy;
+  return { last, within, hourly, daily, weekly, monthly, yearly, minKeep, timeZone };
 }
 
 function s3Argument(s3: NonNullable<BackupPodStore['s3']>, places: StorePlaces): object {

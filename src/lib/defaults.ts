@@ -8,7 +8,7 @@ export const oldestPatches: { readonly [minor: string]: string } = { '3.5': '3.5
 export const defaultMinor = '3.6';
 
 export const defaultSize = 3;
-export const defaultVolumeGibibytes = 8;
+export const defaultVolume = '8Gi';
 export const defaultClusterDomain = 'cluster.local';
 
 /** Registry and repository in which the etcd project publishes its images. */

@@ -1,4 +1,4 @@
-import type { Duration } from 'cdk8s';
+import { Duration } from 'cdk8s';
 
 const goUnits = { h: 3_600_000, m: 60_000, s: 1_000 } as const;
 const agentUnits = { d: 86_400_000, ...goUnits } as const;
@@ -11,6 +11,15 @@ export function durationText(duration: Duration): string {
 /** Returns a duration as Go reads it. Go has no unit for days: `48h`, `90m`, `1500ms`. */
 export function goDuration(duration: Duration): string {
   return inUnits(duration, goUnits);
+}
+
+const millisecondsOf: { readonly [unit: string]: number } = { ms: 1, ...agentUnits, w: 7 * agentUnits.d };
+
+/** Parses a duration in the agent's format: `30d`, `1h30m`, `1500ms`. Returns undefined if it is invalid. */
+export function parseDuration(text: string): Duration | undefined {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined;
+  return Duration.millis(parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * millisecondsOf[unit!]!, 0));
 }
 
 function inUnits(duration: Duration, units: Readonly<Record<string, number>>): string {

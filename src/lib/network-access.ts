@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { type INamed, nameOf } from '../validation/named';
+import type { NetworkAccessSpec, NetworkPeerSpec } from '../resource/types';
+import { type INamed, withNames } from '../validation/named';
 import { manifestNameProblem } from '../validation/names';
 import { peersTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
@@ -53,42 +54,54 @@ export class NetworkAccess {
    * @param peers The pods or addresses that may connect.
    */
   static peers(...peers: NetworkPeer[]): NetworkAccess {
-    return buildIfValid(NetworkAccess.prototype, { peers }, peersTypes, () => new NetworkAccess(peers));
+    return buildIfValid(NetworkAccess.prototype, { peers }, peersTypes, () => new NetworkAccess(peers.map(peerSpec)));
   }
 
-  private constructor(private readonly allowed: 'any' | readonly NetworkPeer[]) {}
+  private constructor(private readonly allowed: 'any' | readonly NetworkPeerSpec[]) {}
 
   /**
    * Returns NetworkPolicyPeers.
    * @internal
    */
   _peers(): 'any' | object[] {
-    return this.allowed === 'any' ? 'any' : this.allowed.map(policyPeer);
+    return accessPeers(this._spec());
   }
 
-  /**
-   * True if every pod of the cluster's namespace may connect.
-   * @internal
-   */
-  _admitsNamespace(): boolean {
-    return this.allowed === 'any' || this.allowed.some(selectsNamespace);
+  /** @internal */
+  _spec(): NetworkAccessSpec {
+    return this.allowed === 'any' ? { anywhere: true } : { peers: this.allowed };
   }
 
   /** @internal */
   _problems(what: string): string[] {
-    return this.allowed === 'any' ? [] : this.allowed.flatMap(peerProblems).map((problem) => `${what}: ${problem}`);
+    return accessProblems(what, this._spec());
   }
 }
 
-function selectsNamespace({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeer): boolean {
+/** Returns NetworkPolicyPeers. */
+export const accessPeers = ({ anywhere, peers = [] }: NetworkAccessSpec): 'any' | object[] =>
+  anywhere ? 'any' : peers.map(policyPeer);
+
+/** Problems with the peers, each with its remedy. */
+export const accessProblems = (what: string, { peers = [] }: NetworkAccessSpec = {}): string[] =>
+  peers.flatMap(peerProblems).map((problem) => `${what}: ${problem}`);
+
+/** True if every pod of the cluster's namespace may connect. */
+export const admitsNamespace = ({ anywhere, peers = [] }: NetworkAccessSpec): boolean =>
+  anywhere === true || peers.some(selectsNamespace);
+
+function selectsNamespace({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeerSpec): boolean {
   const selectsAll = (labels = {}) => Object.keys(labels).length === 0;
   return cidr === undefined && namespace === undefined && selectsAll(podLabels) && selectsAll(namespaceLabels);
 }
 
+/** The peer as the resource has it. */
+export const peerSpec = <Peer extends NetworkPeer>(peer: Peer) => withNames(peer, 'namespace');
+
 /** Returns the NetworkPolicyPeer. */
-export function policyPeer({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeer): object {
+export function policyPeer({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeerSpec): object {
   if (cidr !== undefined) return { ipBlock: { cidr } };
-  const labels = namespace === undefined ? namespaceLabels : { 'kubernetes.io/metadata.name': nameOf(namespace) };
+  const labels = namespace === undefined ? namespaceLabels : { 'kubernetes.io/metadata.name': namespace };
   return {
     ...(labels && { namespaceSelector: selector(labels) }),
     ...(podLabels && { podSelector: selector(podLabels) }),
@@ -103,13 +116,13 @@ export const policyPorts = (ports: readonly number[], protocol = 'TCP'): object[
   ports.map((port) => ({ port, protocol }));
 
 /** Problems with a peer, each with its remedy. */
-export function peerProblems(peer: NetworkPeer): string[] {
+export function peerProblems(peer: NetworkPeerSpec): string[] {
   const problem = peerProblem(peer);
   if (problem) return [problem];
   return [...labelProblems('podLabels', peer.podLabels), ...labelProblems('namespaceLabels', peer.namespaceLabels)];
 }
 
-function peerProblem({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeer): string | undefined {
+function peerProblem({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeerSpec): string | undefined {
   const pods = podLabels ?? namespace ?? namespaceLabels;
   if (cidr === undefined && pods === undefined) {
     return 'a peer selects nobody; give podLabels, namespace, namespaceLabels or cidr';
@@ -118,11 +131,11 @@ function peerProblem({ podLabels, namespace, namespaceLabels, cidr }: NetworkPee
     return `cidr '${cidr}' cannot be combined with pods or namespaces; use two peers`;
   }
   if (namespace !== undefined && namespaceLabels) {
-    return `namespace '${nameOf(namespace)}' cannot be combined with namespaceLabels; remove one`;
+    return `namespace '${namespace}' cannot be combined with namespaceLabels; remove one`;
   }
   if (cidr !== undefined && !isRange(cidr))
     return `cidr '${cidr}' is not a valid range of addresses; write it like 10.0.0.0/8`;
-  return namespace === undefined ? undefined : manifestNameProblem('namespace', nameOf(namespace), 63);
+  return namespace === undefined ? undefined : manifestNameProblem('namespace', namespace, 63);
 }
 
 function isRange(cidr: string): boolean {

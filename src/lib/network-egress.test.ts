@@ -1,4 +1,4 @@
-import { destinationRules, dnsRules, egressProblems, type NetworkEgress } from './network-egress';
+import { destinationRules, dnsRules, egressProblems, egressSpec, type NetworkEgress } from './network-egress';
 
 const apiServer = [{ cidr: '10.0.0.1/32', ports: [6443] }];
 
@@ -35,5 +35,5 @@ test.each<[NetworkEgress, string]>([
   ],
   [{ apiServer, dns: [{ podLabels: {}, ports: [0] }] }, 'egress: dns: port 0 is not a valid TCP port; use 1 to 65535'],
 ])('%j: %s', (egress, message) => {
-  expect(egressProblems(egress)).toEqual([expect.stringContaining(message)]);
+  expect(egressProblems(egressSpec(egress))).toEqual([expect.stringContaining(message)]);
 });

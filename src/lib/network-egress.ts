@@ -1,4 +1,5 @@
-import { type NetworkPeer, peerProblems, policyPeer, policyPorts } from './network-access';
+import type { NetworkDestinationSpec, NetworkEgressSpec, NetworkPeerSpec } from '../resource/types';
+import { type NetworkPeer, peerProblems, peerSpec, policyPeer, policyPorts } from './network-access';
 
 /** Selects pods or IP addresses to which pods may connect. */
 export interface NetworkDestination extends NetworkPeer {
@@ -32,22 +33,27 @@ export interface NetworkEgress {
   readonly stores?: NetworkDestination[];
 }
 
-const clusterDns: NetworkDestination = { namespace: 'kube-system', podLabels: { 'k8s-app': 'kube-dns' } };
+/** The destinations as the resource has them. */
+export function egressSpec({ apiServer, dns, stores }: NetworkEgress): NetworkEgressSpec {
+  return { apiServer: apiServer.map(peerSpec), dns: dns?.map(peerSpec), stores: stores?.map(peerSpec) };
+}
+
+const clusterDns: NetworkDestinationSpec = { namespace: 'kube-system', podLabels: { 'k8s-app': 'kube-dns' } };
 
 /** Returns the egress rules for DNS. */
-export function dnsRules({ dns = [clusterDns] }: NetworkEgress): object[] {
+export function dnsRules({ dns = [clusterDns] }: NetworkEgressSpec): object[] {
   return dns.map(({ ports = [53], ...peer }) =>
     destination(peer, [...policyPorts(ports, 'UDP'), ...policyPorts(ports)]),
   );
 }
 
 /** Returns the egress rules for these destinations. */
-export function destinationRules(destinations: readonly NetworkDestination[] = []): object[] {
+export function destinationRules(destinations: readonly NetworkDestinationSpec[] = []): object[] {
   return destinations.map(({ ports, ...peer }) => destination(peer, ports && policyPorts(ports)));
 }
 
 /** Problems with the destinations, each with its remedy. */
-export function egressProblems({ apiServer, dns, stores }: NetworkEgress): string[] {
+export function egressProblems({ apiServer, dns, stores }: NetworkEgressSpec): string[] {
   const lists = { apiServer, dns, stores };
   return [
     ...(apiServer.length > 0 ? [] : ['egress: apiServer is empty; give the addresses of the Kubernetes API']),
@@ -58,7 +64,7 @@ export function egressProblems({ apiServer, dns, stores }: NetworkEgress): strin
   ];
 }
 
-function destinationProblems({ ports, ...peer }: NetworkDestination): string[] {
+function destinationProblems({ ports, ...peer }: NetworkDestinationSpec): string[] {
   const wrong = (ports ?? []).filter((port) => !Number.isInteger(port) || port < 1 || port > 65_535);
   return [
     ...peerProblems(peer),
@@ -68,6 +74,6 @@ function destinationProblems({ ports, ...peer }: NetworkDestination): string[] {
   ];
 }
 
-function destination(peer: NetworkPeer, ports: object[] | undefined): object {
+function destination(peer: NetworkPeerSpec, ports: object[] | undefined): object {
   return { to: [policyPeer(peer)], ports };
 }

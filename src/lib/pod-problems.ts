@@ -8,7 +8,7 @@ import type { Toleration } from './toleration';
 
 /** Properties that every pod has: how its images are pulled, and where it runs. */
 export interface PodProps {
-  readonly imagePullPolicy?: ImagePullPolicy;
+  readonly imagePullPolicy?: `${ImagePullPolicy}`;
   readonly imagePullSecrets?: readonly (string | INamed)[];
   readonly priorityClassName?: string;
   readonly nodeSelector?: { readonly [name: string]: string };

@@ -1,6 +1,6 @@
 import { registryProblems } from '../etcd/etcd-image';
 import { labelProblems } from '../lib/labels';
-import { egressProblems } from '../lib/network-egress';
+import { egressProblems, egressSpec } from '../lib/network-egress';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
 import { quantitiesProblems } from '../lib/quantities';
 import { problemsOf } from '../validation/problems';
@@ -40,7 +40,7 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
     ...registryProblems(props.registry),
     ...quantitiesProblems(props.resources ?? {}),
     ...(props.metricsAccess?._problems('metricsAccess') ?? []),
-    ...(props.egress ? egressProblems(props.egress) : []),
+    ...(props.egress ? egressProblems(egressSpec(props.egress)) : []),
     ...neighborProblems(reconciler),
   ];
 }

@@ -11,7 +11,10 @@ import { agentImage } from '../lib/agent-image';
 import { defaultClusterDomain } from '../lib/defaults';
 import { onNotice } from '../lib/notices';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
+import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
+import type { EtcdClusterSpec } from '../resource/types';
 import { EtcdTls } from '../tls/etcd-tls';
+import { readTls } from '../tls/tls-binding';
 import { EtcdUser } from '../users/etcd-user';
 import type { ClusterWithUsers, UserAccess } from '../users/user-access';
 import { nameProblem } from '../validation/names';
@@ -75,14 +78,17 @@ export class Build {
     return this.app.synthYaml();
   }
 
-  private cluster({ document, props, schedules }: PlannedCluster): void {
+  private cluster({ document, spec, props, schedules }: PlannedCluster): void {
+    const { registry = spec?.registry, agentImage = spec?.agentImage } = this.options;
     const cluster = new EtcdCluster(this.chart(document), idOf('EtcdCluster', document), {
-      ...props,
+      ...(spec
+        ? { _written: { spec: { ...spec, registry, agentImage }, problems: [] } }
+        : { ...props, registry, agentImage }),
       name: document.name,
-      registry: this.options.registry,
-      agentImage: this.options.agentImage,
-      reconciler: this.options.reconciler === false ? EtcdReconciler.external() : undefined,
+      reconciler: this.reconcilerOf(spec),
     });
+    for (const [index, schedule] of (spec?.backup?.schedules ?? []).entries())
+      this.paths.set(cluster._addSchedule(schedule), `spec.backup.schedules[${index}]`);
     this.documents.set(cluster, document);
     this.clusters.set(this.key(document, document.name), cluster);
     for (const { id, path, options, stores, document: own } of schedules) {
@@ -91,6 +97,13 @@ export class Build {
       if (own) this.documents.set(schedule, own);
       if (path !== undefined) this.paths.set(schedule, path);
     }
+  }
+
+  /** The reconciler that the resource names, which something else adds. */
+  private reconcilerOf(spec: EtcdClusterSpec | undefined): IEtcdReconciler | undefined {
+    const { serviceAccountName } = spec?.reconciler ?? {};
+    if (serviceAccountName !== undefined) return EtcdReconciler.external({ serviceAccountName });
+    return this.options.reconciler === false ? EtcdReconciler.external() : undefined;
   }
 
   private schedule({ document, endpoints, tls, options }: PlannedSchedule): void {
@@ -213,9 +226,9 @@ class NamedCluster extends Construct implements ClusterWithUsers {
 
   /** Unknown too: taken to be the default. */
   _userAccess(): UserAccess {
-    const cluster = { name: this.clusterName, clusterDomain: defaultClusterDomain };
+    const { spec } = EtcdTls.managed()._spec({ name: this.clusterName });
     return {
-      tls: EtcdTls.managed()._bind(cluster),
+      tls: readTls(spec, { name: this.clusterName, clusterDomain: defaultClusterDomain }),
       reconcilerAccount: EtcdReconciler.external().serviceAccountName,
     };
   }

@@ -12,11 +12,11 @@ export interface Document {
   readonly namespace?: string;
   /** Namespace of its manifests. */
   readonly target?: string;
+  /** As it is in the input. */
+  readonly resource: Readonly<Record<string, unknown>>;
   readonly top: Fields;
   readonly metadata: Fields;
   readonly spec: Fields;
-  /** Read from an API server, not written by hand. */
-  readonly hasStatus: boolean;
   readonly report: DocumentReport;
 }
 
@@ -118,10 +118,10 @@ function documentOf(value: unknown, where: string, index: number, report: Report
     kind,
     name,
     namespace: textOf(metadata.namespace) || undefined,
+    resource: value,
     top,
     metadata: top.object('metadata') ?? new Fields({}, 'metadata', top.report),
     spec: top.object('spec') ?? new Fields({}, 'spec', top.report),
-    hasStatus: isObject(value.status) && Object.keys(value.status).length > 0,
     report: top.report,
   };
 }

@@ -94,6 +94,12 @@ export class Fields {
     );
   }
 
+  /** Returns everything, for a reader that knows all fields by a schema. */
+  whole(): Readonly<Record<string, unknown>> {
+    this.ignore(...Object.keys(this.data));
+    return this.data;
+  }
+
   /** Names of the fields that have a value. */
   get keys(): string[] {
     return Object.keys(this.data).filter((key) => isGiven(this.data[key]));

@@ -4,6 +4,8 @@ import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props
 import type { EtcdRestoreProps } from '../backup/etcd-restore';
 import type { Retention } from '../backup/retention';
 import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
+import type { ResourceProblem } from '../resource/resource-problems';
+import type { EtcdClusterSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { EtcdUserOptions } from '../users/etcd-user-props';
@@ -16,7 +18,9 @@ export type Planned = PlannedCluster | PlannedSchedule | PlannedBackup | Planned
 export interface PlannedCluster {
   readonly becomes: 'cluster';
   readonly document: Document;
-  readonly props: EtcdClusterProps;
+  /** Of an EtcdCluster of ours. */
+  readonly spec?: EtcdClusterSpec;
+  readonly props?: EtcdClusterProps;
   readonly schedules: readonly ScheduleOfCluster[];
   /** The cluster of another operator that this one replaces; undefined for our own resources. */
   readonly old?: OldCluster;
@@ -77,6 +81,8 @@ export interface PlannedUser extends Omit<EtcdUserOptions, 'name'> {
 export interface Api {
   readonly apiVersion: string;
   readonly kinds: { readonly [kind: string]: (document: Document) => Planned | undefined };
+  /** Problems that the API server would find. */
+  problems?(document: Document): readonly ResourceProblem[];
   /** Reports a field that no mapping reads. */
   unknownField(report: DocumentReport, path: string, remedy: string): void;
 }

@@ -103,7 +103,7 @@ test('with a mistake in the input nothing is written', () => {
   expect(run(['render', '-', '-o', output], broken)).toEqual({
     status: 2,
     stdout: '',
-    stderr: ['error: EtcdCluster orders (document 1): spec.sise: is not a field; write size, or remove it'],
+    stderr: ['error: EtcdCluster orders (document 1): spec.sise: is not a field: write size, or remove it'],
   });
   expect(readFileSync(output, 'utf8')).toBe('before');
   expect(readFileSync(input, 'utf8')).toBe(yaml);

@@ -1,3 +1,4 @@
+import { withoutField } from '../resource/prop-problems';
 import { namespaceProblem } from '../validation/names';
 import { nearest } from '../validation/nearest';
 import { Build, type BuildOptions } from './build';
@@ -50,16 +51,15 @@ function plan(document: Document): Planned | undefined {
   const read = api && readerOf(api, kind);
   if (!api || !read) return undefined;
   if (name === '') report.error('metadata.name', 'is missing; add it');
-  if (api === own && document.hasStatus) report.error('status', fromServer);
   const problem = target === undefined ? undefined : namespaceProblem('metadata.namespace', target);
   if (problem) report.error('', problem);
+  const found = name === '' ? [] : (api.problems?.(document) ?? []);
+  for (const { path, message } of found) report.error(path, withoutField(path, message));
+  if (found.length > 0) return undefined;
   const planned = read(document);
   for (const { path, remedy } of document.top.unread()) api.unknownField(report, path, remedy);
   return planned;
 }
-
-const fromServer =
-  'is only in a resource that was read from an API server, which lacks what the other objects contain; render the file that you applied, or remove status to give everything else its default';
 
 /** Not for `constructor` and the like, which every object has. */
 const readerOf = ({ kinds: known }: Api, kind: string) => (Object.hasOwn(known, kind) ? known[kind] : undefined);

@@ -1,5 +1,6 @@
-import { Duration, Size } from 'cdk8s';
+import { type Duration, Size } from 'cdk8s';
 import { bytesIn } from '../etcd/bytes';
+import { parseDuration } from '../lib/duration';
 import type { Quantities } from '../lib/quantities';
 import type { Fields } from './fields';
 
@@ -17,15 +18,6 @@ export function sizeOf(bytes: number): Size {
   const kibibytes = Math.ceil(bytes / 1024);
   if (kibibytes % 2 ** 20 === 0) return Size.gibibytes(kibibytes / 2 ** 20);
   return kibibytes % 2 ** 10 === 0 ? Size.mebibytes(kibibytes / 2 ** 10) : Size.kibibytes(kibibytes);
-}
-
-const millisecondsOf: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Parses a duration in the agent's format: `30d`, `1h30m`, `1500ms`. Returns undefined if it is invalid. */
-export function parseDuration(text: string): Duration | undefined {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g)];
-  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined;
-  return Duration.millis(parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * millisecondsOf[unit!]!, 0));
 }
 
 export function durationField(fields: Fields | undefined, key: string): Duration | undefined {

@@ -2,6 +2,83 @@
 
 // and never is in what the API server returns.
 
+export interface LocalObjectReference {
+  /** Its name. */
+  readonly name: string;
+}
+
+export interface ManagedTlsSpec {
+  /** The Secret with the authority of the connections between members. */
+  readonly peerAuthority: string;
+  /** The Secret with the authority of servers and clients. */
+  readonly clientAuthority: string;
+  /** Further DNS names and IP addresses in the certificate that members present to clients. */
+  readonly serverNames?: readonly string[];
+  /** Any text. If it changes, the reconciler creates new intermediate authorities and issues all certificates anew. */
+  readonly intermediateRotation?: string;
+  /** Any text. If it changes, the reconciler issues all certificates anew and revokes the earlier intermediates, so that nobody with an earlier certificate can connect. No member restarts. */
+  readonly intermediateRevocation?: string;
+  /** Any text. If it changes, the reconciler replaces the roots of both authorities. Each member must restart once. */
+  readonly rootRotation?: string;
+}
+
+export interface CertManagerTlsSpec {
+  /** The Issuer or ClusterIssuer of all certificates, or with peerIssuer of those of servers and clients. */
+  readonly issuer: string;
+  /** The kind of issuer. Default: Issuer. */
+  readonly issuerKind?: 'Issuer' | 'ClusterIssuer';
+  /** Another issuer for the certificates that members use for each other. */
+  readonly peerIssuer?: string;
+  /** The kind of peerIssuer. Default: issuerKind. */
+  readonly peerIssuerKind?: 'Issuer' | 'ClusterIssuer';
+  /** How long a certificate is valid, at least 1h. Default: 90 days, which is the default of cert-manager. */
+  readonly duration?: string;
+  /** How long before it expires a certificate is renewed, at least 5m. Default: a third of duration. */
+  readonly renewBefore?: string;
+}
+
+export interface AlsoTrustSpec {
+  /** The Secret with the authorities of both sources. It must exist: the reconciler fills it. */
+  readonly trustSecret: string;
+  /** The Secret with the certificate that members use for each other. */
+  readonly peerSecret: string;
+  /** The Secret with the certificate that members present to clients. */
+  readonly serverSecret: string;
+  /** The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. */
+  readonly clientSecret: string;
+  /** The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. */
+  readonly rootSecret?: string;
+  /** The Secret with a client certificate whose common name is <cluster>-backup, for backups. */
+  readonly backupSecret?: string;
+  /** Lets the reconciler issue the certificates. The Secrets must exist: the reconciler only fills them. */
+  readonly managed?: ManagedTlsSpec;
+  /** Lets cert-manager issue the certificates: its Certificates are objects of the cluster, and write the Secrets. */
+  readonly certManager?: CertManagerTlsSpec;
+}
+
+export interface TlsSpec {
+  /** The Secret with the certificate that members use for each other. */
+  readonly peerSecret: string;
+  /** The Secret with the certificate that members present to clients. */
+  readonly serverSecret: string;
+  /** The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. */
+  readonly clientSecret: string;
+  /** The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. */
+  readonly rootSecret?: string;
+  /** The Secret with a client certificate whose common name is <cluster>-backup, for backups. */
+  readonly backupSecret?: string;
+  /** Lets the reconciler issue the certificates. The Secrets must exist: the reconciler only fills them. */
+  readonly managed?: ManagedTlsSpec;
+  /** Lets cert-manager issue the certificates: its Certificates are objects of the cluster, and write the Secrets. */
+  readonly certManager?: CertManagerTlsSpec;
+  /** Switches TLS off. The members keep their certificates until all of them speak http; then remove tls. */
+  readonly disabling?: boolean;
+  /** While TLS is switched on: for how long clients may use http beside https, from the first step on. Default: 24h. */
+  readonly acceptPlaintextFor?: string;
+  /** Another source of certificates, whose authorities the members trust too, while the cluster changes from one source to the other. */
+  readonly alsoTrust?: AlsoTrustSpec;
+}
+
 export interface FilesOfSecret {
   /** The name of a Secret in this object's namespace. */
   readonly secretName: string;
@@ -150,11 +227,64 @@ export interface ResourceAmounts {
   readonly memory?: string;
 }
 
-export interface JobResources {
+export interface ResourcesSpec {
   /** What the node reserves. */
   readonly requests?: ResourceAmounts;
   /** What the pod may use. */
   readonly limits?: ResourceAmounts;
+}
+
+export interface NetworkPeerSpec {
+  /** The labels of the pods. {} means every pod. */
+  readonly podLabels?: Readonly<Record<string, string>>;
+  /** The namespace of the pods. Default: that of the cluster, unless namespaceLabels is given. */
+  readonly namespace?: string;
+  /** The labels of the namespaces of the pods. {} means every namespace. */
+  readonly namespaceLabels?: Readonly<Record<string, string>>;
+  /** A range of addresses, such as 10.0.0.0/8, for what is not a pod. */
+  readonly cidr?: string;
+}
+
+export interface NetworkAccessSpec {
+  /** Every client that can reach the pods. It can only be true. */
+  readonly anywhere?: true;
+  /** The clients that may connect. An empty list means nobody. */
+  readonly peers?: readonly NetworkPeerSpec[];
+}
+
+export interface NetworkDestinationSpec {
+  /** The labels of the pods. {} means every pod. */
+  readonly podLabels?: Readonly<Record<string, string>>;
+  /** The namespace of the pods. Default: that of the cluster, unless namespaceLabels is given. */
+  readonly namespace?: string;
+  /** The labels of the namespaces of the pods. {} means every namespace. */
+  readonly namespaceLabels?: Readonly<Record<string, string>>;
+  /** A range of addresses, such as 10.0.0.0/8, for what is not a pod. */
+  readonly cidr?: string;
+  /** The TCP ports. Default: every port of every protocol. */
+  readonly ports?: readonly number[];
+}
+
+export interface NetworkEgressSpec {
+  /** The API servers: the addresses and ports in `kubectl get endpoints kubernetes`. */
+  readonly apiServer: readonly NetworkDestinationSpec[];
+  /** The DNS servers. Default: the pods k8s-app: kube-dns in the namespace kube-system, port 53. */
+  readonly dns?: readonly NetworkDestinationSpec[];
+  /** The backup stores, and what they need, such as a proxy. Default: none. */
+  readonly stores?: readonly NetworkDestinationSpec[];
+}
+
+export interface TolerationSpec {
+  /** The key of the taint. Without it, operator must be Exists. */
+  readonly key?: string;
+  /** How the value of the taint is compared. Default: Equal. */
+  readonly operator?: 'Exists' | 'Equal';
+  /** The value of the taint, for Equal. */
+  readonly value?: string;
+  /** The effect of the taint. Default: every effect. */
+  readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+  /** The number of seconds that the pod stays on the node, for NoExecute. Default: without limit. */
+  readonly tolerationSeconds?: number;
 }
 
 export interface BackupRetentionSpec {
@@ -222,12 +352,42 @@ export interface BackupScheduleSpec {
   readonly dialTimeout?: string;
   /** The time after which the agent aborts an attempt. Default: depends on the size of the database. */
   readonly timeout?: string;
-  /** The ServiceAccount of the Job, for a store with workload identity. Default: a ServiceAccount without permissions. */
+  /** The pattern of the names of snapshots, such as orders-%Y%m%d-%H%M%S. Default: etcd-snapshot-%Y%m%d-%H%M%S- in UTC, and six random hex digits. */
+  readonly fileName?: string;
+  /** The time zone of fileName. Default: UTC. */
+  readonly fileNameTimeZone?: string;
+  /** Suspends the schedule. A run can still be started by hand. */
+  readonly suspend?: boolean;
+  /** How late a run may start, more than 10s, before it is skipped. Default: 1h. */
+  readonly startingDeadline?: string;
+  /** The time after which Kubernetes ends a run, with its retries. Default: 6h. */
+  readonly activeDeadline?: string;
+  /** How often a failed run is retried. Default: 3. */
+  readonly retries?: number;
+  /** How many finished Jobs are kept. Default: 3. */
+  readonly successfulJobsHistoryLimit?: number;
+  /** How many failed Jobs are kept. Default: 3. */
+  readonly failedJobsHistoryLimit?: number;
+  /** An existing ServiceAccount, also for the other Jobs that use this schedule. Default: a ServiceAccount without permissions that is created with the CronJob, and has its name. */
   readonly serviceAccountName?: string;
   /** The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image. */
   readonly image?: string;
   /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
-  readonly resources?: JobResources;
+  readonly resources?: ResourcesSpec;
+  /** The annotations of the ServiceAccount that is created, for a workload identity. */
+  readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
+  /** When a node pulls the images. Default: IfNotPresent. */
+  readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
+  /** The Secrets with registry credentials. */
+  readonly imagePullSecrets?: readonly LocalObjectReference[];
+  /** The labels that a node must have. Default: any node. */
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  /** The taints that the pods tolerate. */
+  readonly tolerations?: readonly TolerationSpec[];
+  /** The PriorityClass of the pods. */
+  readonly priorityClassName?: string;
+  /** Further labels of the objects and pods of the schedule. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 export interface EtcdClusterSpec {
@@ -235,82 +395,29 @@ export interface EtcdClusterSpec {
   readonly size?: number;
   /** Allows an even size. @default false */
   readonly allowEvenSize?: boolean;
-  /** The version of etcd. It must be the version of the image in the StatefulSet. */
+  /** The version of etcd. If image is given, it must be the version in it. */
   readonly version: string;
+  /** The image of etcd. Default: the image of the etcd project with the tag of version. */
+  readonly image?: string;
+  /** A registry that mirrors the default images. It replaces gcr.io and ghcr.io. */
+  readonly registry?: string;
+  /** The image of the agent in the pods of members. Default: the images of the release. */
+  readonly agentImage?: string;
+  /** When a node pulls the images. Default: IfNotPresent. */
+  readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
+  /** The Secrets with registry credentials. */
+  readonly imagePullSecrets?: readonly LocalObjectReference[];
   /** Pauses the reconciler: it only observes and reports. @default false */
   readonly paused?: boolean;
-  /** TLS for clients and between members. Without it, both use plain http. It can be added later. To remove it, first set disabling. */
-  readonly tls?: {
-    /** The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. */
-    readonly clientSecret: string;
-    /** The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. */
-    readonly rootSecret?: string;
-    /** The Secret with a client certificate whose common name is <cluster>-backup, for backups. */
-    readonly backupSecret?: string;
-    /** Switches TLS off. The members keep their certificates until all of them speak http; then remove tls. */
-    readonly disabling?: boolean;
-    /** While TLS is switched on: for how long clients may use http beside https, from the first step on. Default: 24h. */
-    readonly acceptPlaintextFor?: string;
-    /** Lets the reconciler issue the certificates. Without it, something else writes the Secrets. The Secrets must exist: the reconciler only fills them. */
-    readonly managed?: {
-      /** The Secret with the authority of the connections between members. */
-      readonly peerAuthority: string;
-      /** The Secret with the authority of servers and clients. */
-      readonly clientAuthority: string;
-      /** The Secret with the certificate that members use for each other. */
-      readonly peerSecret: string;
-      /** The Secret with the certificate that members present to clients. */
-      readonly serverSecret: string;
-      /** The DNS domain of the Kubernetes cluster, such as cluster.local. */
-      readonly clusterDomain: string;
-      /** Further DNS names and IP addresses in the certificate that members present to clients. */
-      readonly serverNames?: readonly string[];
-      /** Any text. If it changes, the reconciler creates new intermediate authorities and issues all certificates anew. */
-      readonly intermediateRotation?: string;
-      /** Any text. If it changes, the reconciler issues all certificates anew and revokes the earlier intermediates, so that nobody with an earlier certificate can connect. No member restarts. */
-      readonly intermediateRevocation?: string;
-      /** Any text. If it changes, the reconciler replaces the roots of both authorities. Each member must restart once. */
-      readonly rootRotation?: string;
-    };
-    /** Another source of certificates, whose authorities the members trust too, while the cluster changes from one source to the other. */
-    readonly alsoTrust?: {
-      /** The Secret with the authorities of both sources. It must exist: the reconciler fills it. */
-      readonly trustSecret: string;
-      /** The Secrets with the certificate that members use for each other: first that of the members, then that of the other source. */
-      readonly peerSecrets: readonly string[];
-      /** The Secrets with the certificate that members present to clients: first that of the members, then that of the other source. */
-      readonly serverSecrets: readonly string[];
-      /** The Secrets with the certificate of clients: first that of the members, then that of the other source. */
-      readonly clientSecrets: readonly string[];
-      /** Lets the reconciler issue the certificates of the other source. */
-      readonly managed?: {
-        /** The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. */
-        readonly clientSecret: string;
-        /** The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. */
-        readonly rootSecret?: string;
-        /** The Secret with a client certificate whose common name is <cluster>-backup, for backups. */
-        readonly backupSecret?: string;
-        /** The Secret with the authority of the connections between members. */
-        readonly peerAuthority: string;
-        /** The Secret with the authority of servers and clients. */
-        readonly clientAuthority: string;
-        /** The Secret with the certificate that members use for each other. */
-        readonly peerSecret: string;
-        /** The Secret with the certificate that members present to clients. */
-        readonly serverSecret: string;
-        /** The DNS domain of the Kubernetes cluster, such as cluster.local. */
-        readonly clusterDomain: string;
-        /** Further DNS names and IP addresses in the certificate that members present to clients. */
-        readonly serverNames?: readonly string[];
-        /** Any text. If it changes, the reconciler creates new intermediate authorities and issues all certificates anew. */
-        readonly intermediateRotation?: string;
-        /** Any text. If it changes, the reconciler issues all certificates anew and revokes the earlier intermediates, so that nobody with an earlier certificate can connect. No member restarts. */
-        readonly intermediateRevocation?: string;
-        /** Any text. If it changes, the reconciler replaces the roots of both authorities. Each member must restart once. */
-        readonly rootRotation?: string;
-      };
-    };
+  /** The reconciler of this cluster, whose ServiceAccount gets the rights for it. */
+  readonly reconciler?: {
+    /** Its ServiceAccount. Default: etcd-reconciler. */
+    readonly serviceAccountName?: string;
   };
+  /** TLS for clients and between members. Without it, both use plain http. It can be added later. To remove it, first set disabling. Without managed and certManager, something else writes the Secrets. */
+  readonly tls?: TlsSpec;
+  /** The DNS domain of the Kubernetes cluster. Default: cluster.local. */
+  readonly clusterDomain?: string;
   /** Switches etcd's authentication on or off. Missing: it is switched on with the first EtcdUser, and then stays on. */
   readonly auth?: boolean;
   /** The rules for replacing members. */
@@ -342,7 +449,7 @@ export interface EtcdClusterSpec {
     /** The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image. */
     readonly image?: string;
     /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
-    readonly resources?: JobResources;
+    readonly resources?: ResourcesSpec;
   };
   /** Continues from a surviving member after most members have been lost permanently. It happens once per id. */
   readonly recovery?: {
@@ -361,9 +468,60 @@ export interface EtcdClusterSpec {
   readonly storage?: {
     /** The size of the volume, at least 2Gi. It cannot become smaller. If it becomes larger, expand the claims of the members yourself. */
     readonly size: string;
+    /** The StorageClass. Default: that of the Kubernetes cluster. */
+    readonly storageClassName?: string;
+    /** The access mode of the claims: one. Default: ReadWriteOnce. */
+    readonly accessModes?: readonly ('ReadWriteOnce' | 'ReadWriteOncePod')[];
     /** Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data. @default false */
     readonly ephemeral?: boolean;
   };
+  /** The largest size of the database. Above it, etcd refuses writes. The volume must hold twice the quota and 1Gi. Default: half of the volume above 1Gi, at most 8Gi. */
+  readonly quota?: string;
+  /** The CPU and memory of etcd. A request stands for a missing limit of memory, and a limit for a missing request. Default: requests of 250m and 1Gi, and a limit of 2Gi. */
+  readonly resources?: ResourcesSpec;
+  /** The timeouts, snapshots and compaction of etcd. */
+  readonly tuning?: {
+    /** The interval between heartbeats of the leader. Default: 100ms. */
+    readonly heartbeatInterval?: string;
+    /** The time without heartbeats after which members elect a leader. Default: 1s. */
+    readonly electionTimeout?: string;
+    /** The number of writes after which a member takes a snapshot of its log. Default: 10000. */
+    readonly snapshotCount?: number;
+    /** How much history etcd keeps. Default: that of one hour. */
+    readonly autoCompaction?: {
+      /** What retention counts. */
+      readonly mode: 'periodic' | 'revision';
+      /** A duration for periodic, such as 1h, a number of revisions for revision, or 0 to keep all. */
+      readonly retention: string;
+    };
+  };
+  /** Further settings of etcd, by the keys of the configuration file of this version, such as max-request-bytes: 10485760. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** How the members are spread. Default: nodes DoNotSchedule, zones ScheduleAnyway. {} means no constraints. */
+  readonly spread?: {
+    /** What happens to a pod that would be in the zone of another member without need. */
+    readonly zones?: 'DoNotSchedule' | 'ScheduleAnyway';
+    /** What happens to a pod that would be on the node of another member without need. */
+    readonly nodes?: 'DoNotSchedule' | 'ScheduleAnyway';
+  };
+  /** The clients that may connect to the members. The backups and the reconciler always may. Default: every pod of the namespace. */
+  readonly networkAccess?: NetworkAccessSpec;
+  /** The clients that may read the metrics of etcd and of the agent. Default: nobody. */
+  readonly metricsAccess?: NetworkAccessSpec;
+  /** The connections that the members and the Jobs of the cluster may open, besides those to each other. Default: all. */
+  readonly egress?: NetworkEgressSpec;
+  /** The labels that a node must have. Default: any node. */
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  /** The taints that the pods tolerate. */
+  readonly tolerations?: readonly TolerationSpec[];
+  /** The PriorityClass of the pods. */
+  readonly priorityClassName?: string;
+  /** Further labels of every object and pod of the cluster. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Further annotations of the pods of members. */
+  readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** Keeps every object of the cluster when it leaves the repository that Argo CD or Flux applies. Default: true, or false with storage.ephemeral. */
+  readonly protect?: boolean;
   /** The policies for PersistentVolumeClaims that are no longer needed. */
   readonly pvcPolicy?: {
     /** The policy for the claim of a member that is removed because size is lowered. @default Retain */
@@ -642,7 +800,7 @@ export interface EtcdBackupSpec {
   /** The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image. */
   readonly image?: string;
   /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
-  readonly resources?: JobResources;
+  readonly resources?: ResourcesSpec;
 }
 
 export interface EtcdBackupStatus {
@@ -700,7 +858,7 @@ export interface EtcdRestoreSpec {
   /** The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image. */
   readonly image?: string;
   /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
-  readonly resources?: JobResources;
+  readonly resources?: ResourcesSpec;
   /** Takes a backup first, with the settings of the backup schedule of the cluster. What clients write after it was begun is in no backup. @default true */
   readonly safetyBackup?: boolean;
   /** Continues even if it cannot be confirmed that a pod on an unreachable node has stopped. If that node is still running, clients that reach only its pod keep writing to the old data. @default false */

@@ -1,9 +1,7 @@
 import type { Duration } from 'cdk8s';
-import { durationProblem, durationText } from '../lib/duration';
+import { durationText } from '../lib/duration';
 import { type INamed, nameOf } from '../validation/named';
-import { manifestNameProblem } from '../validation/names';
-import { problemsOf } from '../validation/problems';
-import type { StoreDefinition } from './store-definition';
+import { type StoreDefinition, storeProblems } from './store-definition';
 
 /** Configures `BackupStore.command`. */
 export interface CommandStoreProps {
@@ -33,32 +31,16 @@ export interface CommandStoreProps {
 
 export function commandStore({ path, env, idleTimeout, ...props }: CommandStoreProps): StoreDefinition {
   const credentialsSecretName = nameOf(props.credentialsSecretName);
-  const settings = Object.entries(env ?? {}).map(([name, value]) => `${name}=${value}`);
-  return {
-    pod: {
-      command: {
-        path,
-        env,
-        idleTimeout: idleTimeout && durationText(idleTimeout),
-        credentials: credentialsSecretName === undefined ? undefined : { secretName: credentialsSecretName },
-      },
+  const pod = {
+    command: {
+      path,
+      env,
+      idleTimeout: idleTimeout && durationText(idleTimeout),
+      credentials: credentialsSecretName === undefined ? undefined : { secretName: credentialsSecretName },
     },
-    place: [`exec://${path}`, ...settings.sort()].join(' '),
-    problems: problemsOf(
-      /^(\/(?!\.{1,2}(\/|$))[^/\p{Cc}]+)+$/u.test(path)
-        ? undefined
-        : `path: '${path}' is not an absolute path; write it like /opt/store`,
-      ...Object.keys(env ?? {}).map(variableProblem),
-      credentialsSecretName === undefined
-        ? undefined
-        : manifestNameProblem('credentialsSecretName', credentialsSecretName),
-      durationProblem('idleTimeout', idleTimeout),
-    ),
-    needsOwnImage: true,
   };
-}
-
-function variableProblem(name: string): string | undefined {
-  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return undefined;
-  return `env: '${name}' is not a valid name of a variable; use letters, digits and '_'`;
+  return {
+    pod,
+    problems: storeProblems(pod, []),
+  };
 }

@@ -1,9 +1,8 @@
+import { fieldProblems } from '../resource/resource-problems';
 import { type INamed, nameOf } from '../validation/named';
-import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
-import { pathProblem } from '../validation/store-paths';
 import { hostPathProblem } from './host-path';
-import type { StoreDefinition } from './store-definition';
+import { type StoreDefinition, storeProblems } from './store-definition';
 
 /**
  * Describes an NFS export that the pod's node mounts. The agent's user 65532 must be allowed to write to it. Namespaces
@@ -45,29 +44,24 @@ export interface FilesystemStoreProps {
 
 export function filesystemStore({ nfs, hostPath, directory, ...props }: FilesystemStoreProps): StoreDefinition {
   const claimName = nameOf(props.claimName);
-  const volume = nfs ? `nfs://${nfs.server}${nfs.path}` : (hostPath ?? `claim ${claimName}`);
   const volumes = [claimName, nfs, hostPath].filter((each) => each !== undefined);
-  return {
-    pod: {
-      filesystem: {
-        persistentVolumeClaim: claimName === undefined ? undefined : { claimName },
-        nfs: nfs && { server: nfs.server, path: nfs.path },
-        hostPath,
-        directory,
-      },
+  const own = volumes.length === 1 ? [] : ['give exactly one of claimName, nfs and hostPath'];
+  const pod = {
+    filesystem: {
+      persistentVolumeClaim: claimName === undefined ? undefined : { claimName },
+      nfs: nfs && { server: nfs.server, path: nfs.path },
+      hostPath,
+      directory,
     },
-    place: [volume, directory].filter(Boolean).join('/'),
-    problems: problemsOf(
-      volumes.length === 1 ? undefined : 'give exactly one of claimName, nfs and hostPath',
-      claimName === undefined ? undefined : nameProblem('claimName', claimName),
-      nfs && !/^[^\s/]+$/.test(nfs.server ?? '')
-        ? `nfs: '${nfs.server}' is not a valid server; give a host name or an address`
-        : undefined,
-      nfs && !nfs.path?.startsWith('/')
-        ? `nfs: path '${nfs.path}' is not absolute; write it like /srv/backup`
-        : undefined,
-      hostPath === undefined ? undefined : hostPathProblem('hostPath', hostPath),
-      directory === undefined ? undefined : pathProblem('directory', directory),
-    ),
   };
+  return {
+    pod,
+    problems: hostPath === undefined ? storeProblems(pod, own) : [...own, ...hostPathProblems(hostPath, directory)],
+  };
+}
+
+/** The custom resources have no such store. */
+function hostPathProblems(hostPath: string, directory: string | undefined): string[] {
+  const found = fieldProblems('EtcdBackup', 'spec.store.filesystem.directory', directory);
+  return [...problemsOf(hostPathProblem('hostPath', hostPath)), ...found.map(({ message }) => `directory: ${message}`)];
 }

@@ -1,8 +1,7 @@
 import type { CaBundle } from '../tls/ca-bundle';
 import { problemsOf } from '../validation/problems';
-import { pathProblem } from '../validation/store-paths';
 import type { OssCredentials } from './oss-credentials';
-import type { StoreDefinition } from './store-definition';
+import { type StoreDefinition, storeProblems } from './store-definition';
 
 /** Configures `BackupStore.oss`. */
 export interface OssStoreProps {
@@ -38,13 +37,11 @@ export function ossStore(props: OssStoreProps): StoreDefinition {
   const region = props.region || undefined;
   const endpoint = props.endpoint || undefined;
   const prefix = props.prefix?.replace(/^\/+|\/+$/g, '') || undefined;
+  const pod = { oss: { bucket, prefix, region, endpoint, ca: ca?._files(), credentials: credentials._files() } };
   return {
-    pod: { oss: { bucket, prefix, region, endpoint, ca: ca?._files(), credentials: credentials._files() } },
-    place: ['oss:/', bucket, prefix].filter(Boolean).join('/'),
-    problems: [
+    pod,
+    problems: storeProblems(pod, [
       ...problemsOf(
-        bucketProblem(bucket),
-        prefix === undefined ? undefined : pathProblem('prefix', prefix),
         region === undefined || /^[a-z0-9-]+$/.test(region)
           ? undefined
           : `region: '${region}' is not a valid region; write it like eu-central-1`,
@@ -52,21 +49,12 @@ export function ossStore(props: OssStoreProps): StoreDefinition {
       ),
       ...credentials._problems(),
       ...(ca?._problems('ca') ?? []),
-    ],
+    ]),
   };
 }
 
-function bucketProblem(bucket: string): string | undefined {
-  if (/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/.test(bucket)) return undefined;
-  return `bucket: '${bucket}' is not a valid bucket name; use 3 to 63 lower-case letters, digits and '-', and put a path into prefix`;
-}
-
 function endpointProblem(endpoint: string, region: string | undefined): string | undefined {
-  const match = /^(https?:\/\/)?([a-z0-9.-]*[a-z][a-z0-9-]*)\.?(:\d{1,5})?\/?$/.exec(endpoint);
-  if (!match) {
-    return 'endpoint: is not a valid OSS host; write it like oss-eu-central-1.aliyuncs.com, without user, password or path';
-  }
-  const host = match[2] ?? '';
+  const host = endpoint.replace(/^https?:\/\//, '').replace(/\.?(:\d+)?\/?$/, '');
   const own = /^(?:s3\.)?oss-(.+?)(?:-internal)?\.aliyuncs\.com$/.exec(host)?.[1];
   if (!own && /\.oss-.+\.aliyuncs\.com$/.test(host))
     return `endpoint: '${host}' contains the name of a bucket; remove it`;

@@ -69,7 +69,7 @@ test('all keys of a Secret are mounted, or those that are named', () => {
 
 test('a mistake is one line with the path of the construct', () => {
   expect(() => manifestsOf(scheduleTo({ port: 0 }))).toThrow(
-    /\[shop\/nightly\] store: port: 0 is not a valid port; give one/,
+    /\[shop\/nightly\] store: port: 0 is too small: give at least 1/,
   );
 });
 
@@ -81,12 +81,12 @@ test.each<[Partial<SftpStoreProps>, string]>([
   [{ host: 'sftp://host' }, "host: 'sftp://host' is not a valid host name or address"],
   [{ host: 'user@host' }, "host: 'user@host' is not a valid host name"],
   [{ host: '' }, "host: '' is not a valid host name"],
-  [{ port: 70_000 }, 'port: 70000 is not a valid port'],
-  [{ port: 22.5 }, 'port: 22.5 is not a valid port'],
-  [{ username: '' }, "username: '' is not a valid user"],
+  [{ port: 70_000 }, 'port: 70000 is too large: give at most 65535'],
+  [{ port: 22.5 }, 'port: 22.5 is not a whole number: round it'],
+  [{ username: '' }, 'username: is empty: give at least 1 character'],
   [{ path: '/a//b' }, "path: '/a//b' is not a valid directory"],
   [{ path: '../x' }, "path: '../x' is not a valid directory"],
-  [{ hostKey: 'MD5:aa:bb' }, "hostKey: 'MD5:aa:bb' is not a valid host key; write SHA256:"],
+  [{ hostKey: 'MD5:aa:bb' }, "hostKey: 'MD5:aa:bb' is not a valid host key: write SHA256:"],
   [{ credentials: SftpCredentials.fromSecret('') }, "credentials: Secret: '' is not a valid Kubernetes name"],
   [
     keyed({ usernameKey: 'u', passwordKey: 'a/b', knownHostsKey: 'k' }),

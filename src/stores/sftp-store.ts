@@ -1,6 +1,5 @@
-import { problemsOf } from '../validation/problems';
 import type { SftpCredentials } from './sftp-credentials';
-import type { StoreDefinition } from './store-definition';
+import { type StoreDefinition, storeProblems } from './store-definition';
 
 /** Configures `BackupStore.sftp`. */
 export interface SftpStoreProps {
@@ -44,41 +43,9 @@ export interface SftpStoreProps {
 
 export function sftpStore(props: SftpStoreProps): StoreDefinition {
   const { host, port, username, path, hostKey, legacyAlgorithms, credentials } = props;
+  const pod = { sftp: { host, port, username, path, hostKey, legacyAlgorithms, credentials: credentials._files() } };
   return {
-    pod: { sftp: { host, port, username, path, hostKey, legacyAlgorithms, credentials: credentials._files() } },
-    place: placeOf(props),
-    problems: [
-      ...problemsOf(
-        typeof host === 'string' && /^[^\s/@?#[\]]+$/.test(host)
-          ? undefined
-          : `host: '${host}' is not a valid host name or address; give only that`,
-        port === undefined || (Number.isInteger(port) && port >= 1 && port <= 65_535)
-          ? undefined
-          : `port: ${port} is not a valid port; give one from 1 to 65535`,
-        username === '' ? "username: '' is not a valid user; give a name, or leave it out" : undefined,
-        path === undefined || isPath(path)
-          ? undefined
-          : `path: '${path}' is not a valid directory; write it like /backup/etcd, without '.', '..' or double slashes`,
-        hostKey === undefined || isHostKey(hostKey)
-          ? undefined
-          : `hostKey: '${hostKey}' is not a valid host key; write SHA256:… or ssh-ed25519 AAAA…, as ssh-keyscan and ssh-keygen -lf print it`,
-      ),
-      ...credentials._problems({ username, hostKey }),
-    ],
+    pod,
+    problems: storeProblems(pod, credentials._problems({ username, hostKey })),
   };
-}
-
-function placeOf({ host, port = 22, path = '' }: SftpStoreProps): string {
-  const directory = path.replace(/\/+$/, '');
-  return `sftp://${String(host).toLowerCase()}:${port}${path.startsWith('/') ? directory : `/~/${directory}`}`;
-}
-
-function isPath(path: string): boolean {
-  const segments = path.replace(/^\//, '').replace(/\/$/, '').split('/');
-  if (path === '/') return true;
-  return segments.every((segment) => !['', '.', '..'].includes(segment)) && !/\p{Cc}/u.test(path);
-}
-
-function isHostKey(hostKey: string): boolean {
-  return /^(SHA256:[A-Za-z0-9+/]{43}=?|(ssh|ecdsa)-\S+ +[A-Za-z0-9+/]{40,}=*( .*)?)$/.test(hostKey);
 }

@@ -1,6 +1,4 @@
-import type { Duration } from 'cdk8s';
 import { clusterNames } from '../etcd/cluster-names';
-import { goDuration } from '../lib/duration';
 
 /** The cluster that the certificates are for. */
 export interface TlsCluster {
@@ -26,8 +24,8 @@ export interface CertificateOptions {
   readonly commonName?: string;
   readonly dnsNames?: readonly string[];
   readonly ipAddresses?: readonly string[];
-  readonly duration?: Duration;
-  readonly renewBefore?: Duration;
+  readonly duration?: string;
+  readonly renewBefore?: string;
 }
 
 export function certificate(options: CertificateOptions): CertificateManifest {
@@ -42,8 +40,8 @@ export function certificate(options: CertificateOptions): CertificateManifest {
       dnsNames,
       ipAddresses,
       usages: ['digital signature', 'key encipherment', ...usages],
-      duration: duration && goDuration(duration),
-      renewBefore: renewBefore && goDuration(renewBefore),
+      duration,
+      renewBefore,
       privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' },
       issuerRef: { name: issuer.name, kind: issuer.kind, group: 'cert-manager.io' },
     },

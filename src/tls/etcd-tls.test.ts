@@ -1,11 +1,22 @@
 import { Duration } from 'cdk8s';
 import { type CertManagerTlsProps, EtcdTls, IssuerKind, type NoTlsProps } from '..';
+import { readTls } from './tls-binding';
 
 const orders = { name: 'orders', namespace: 'shop', clusterDomain: 'cluster.local' };
 
+/** What a cluster gets of a source, by way of `spec.tls`. */
+function bound(
+  tls: EtcdTls,
+  cluster: { readonly name: string; readonly namespace?: string; readonly clusterDomain: string },
+) {
+  const { spec, problems } = tls._spec(cluster);
+  const { spec: _, ...binding } = readTls(spec, cluster);
+  return { ...binding, problems };
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: the schema of cert-manager is checked elsewhere
 function certificatesOf(props: CertManagerTlsProps, cluster = orders): any[] {
-  const { certificates, problems } = EtcdTls.certManager(props)._bind(cluster);
+  const { certificates, problems } = bound(EtcdTls.certManager(props), cluster);
   expect(problems).toEqual([]);
   return [...certificates];
 }
@@ -14,7 +25,7 @@ const [peer, server, client, root, backup] = certificatesOf({ issuer: 'ca' });
 
 test('without TLS there is nothing', () => {
   expect(EtcdTls.none().enabled).toBe(false);
-  expect(EtcdTls.none()._bind(orders)).toEqual({ certificates: [], problems: [] });
+  expect(bound(EtcdTls.none(), orders)).toEqual({ certificates: [], problems: [] });
 });
 
 describe('TLS is switched off', () => {
@@ -27,8 +38,8 @@ describe('TLS is switched off', () => {
   test.each(sources)('and what %s made stays', (_, previous) => {
     const tls = EtcdTls.none({ previous });
     expect(tls.enabled).toBe(false);
-    const { userCertificate: _before, ...before } = previous._bind(orders);
-    const { userCertificate: _after, ...after } = tls._bind(orders);
+    const { userCertificate: _before, ...before } = bound(previous, orders);
+    const { userCertificate: _after, ...after } = bound(tls, orders);
     expect(after).toEqual({ ...before, disabling: true });
   });
 
@@ -49,11 +60,11 @@ describe('TLS is switched off', () => {
       'tls: EtcdTls.none takes properties; write EtcdTls.none({ previous: … })',
     ],
   ])('%s: one line', (_, tls, message) => {
-    expect(tls._bind(orders).problems).toEqual([expect.stringContaining(message)]);
+    expect(bound(tls, orders).problems).toEqual([expect.stringContaining(message)]);
   });
 
   test('what is not given changes nothing', () => {
-    expect(EtcdTls.none({ previous: undefined })._bind(orders)).toEqual(EtcdTls.none()._bind(orders));
+    expect(bound(EtcdTls.none({ previous: undefined }), orders)).toEqual(bound(EtcdTls.none(), orders));
   });
 });
 
@@ -63,7 +74,7 @@ describe('the time in which clients may still use http', () => {
       EtcdTls.managed({ acceptPlaintextFor }),
       EtcdTls.certManager({ issuer: 'ca', acceptPlaintextFor }),
       EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c', acceptPlaintextFor }),
-    ].map((tls) => tls._bind(orders));
+    ].map((tls) => tls._spec(orders));
 
   test.each([
     [Duration.days(2), '2d'],
@@ -71,13 +82,14 @@ describe('the time in which clients may still use http', () => {
     [Duration.millis(1500), '1500ms'],
     [Duration.hours(0), '0s'],
   ])('%s', (duration, text) => {
-    for (const { acceptPlaintextFor, problems } of accepted(duration)) {
-      expect([acceptPlaintextFor, problems]).toEqual([text, []]);
+    for (const { spec, problems } of accepted(duration)) {
+      expect([spec?.acceptPlaintextFor, problems]).toEqual([text, []]);
     }
   });
 
   test('is not among the Secrets', () => {
-    for (const { secrets } of accepted(Duration.days(2))) expect(secrets).not.toHaveProperty('acceptPlaintextFor');
+    for (const { spec } of accepted(Duration.days(2)))
+      expect(readTls(spec, orders).secrets).not.toHaveProperty('acceptPlaintextFor');
   });
 
   test.each([
@@ -110,7 +122,7 @@ describe('the time in which clients may still use http', () => {
 test('Secrets of others are taken by their names', () => {
   const tls = EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c' });
   expect(tls.enabled).toBe(true);
-  expect(tls._bind({ ...orders, namespace: undefined })).toEqual({
+  expect(bound(tls, { ...orders, namespace: undefined })).toEqual({
     secrets: { peer: 'p', server: 's', client: 'c' },
     certificates: [],
     mayRevoke: true,
@@ -124,7 +136,7 @@ test.each([
   [{ root: 'R', backup: 'b' }, "tls: root: 'R' is not a valid Kubernetes name"],
   [{ root: 'r', backup: 'B' }, "tls: backup: 'B' is not a valid Kubernetes name"],
 ])('Secrets for users: %j', (more, message) => {
-  const { problems } = EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c', ...more })._bind(orders);
+  const { problems } = bound(EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c', ...more }), orders);
   expect(problems).toEqual([expect.stringContaining(message)]);
 });
 
@@ -138,7 +150,7 @@ const names = {
 
 describe('managed', () => {
   test('the reconciler writes Secrets with fixed names, and needs no namespace in the chart', () => {
-    expect(EtcdTls.managed()._bind({ ...orders, namespace: undefined })).toEqual({
+    expect(bound(EtcdTls.managed(), { ...orders, namespace: undefined })).toEqual({
       secrets: names,
       certificates: [],
       managed: { peerAuthority: 'orders-peer-ca', clientAuthority: 'orders-client-ca' },
@@ -148,7 +160,10 @@ describe('managed', () => {
 
   test('further names of the servers, and a rotation, are part of it', () => {
     const props = { serverNames: ['etcd.example.com', '*.example.com', '192.0.2.7', '2001:db8::7'] };
-    const { managed, problems } = EtcdTls.managed({ ...props, intermediateRotation: '2026-11-25T10:00' })._bind(orders);
+    const { managed, problems } = bound(
+      EtcdTls.managed({ ...props, intermediateRotation: '2026-11-25T10:00' }),
+      orders,
+    );
     expect(problems).toEqual([]);
     expect(managed).toMatchObject({ ...props, intermediateRotation: '2026-11-25T10:00' });
   });
@@ -164,12 +179,12 @@ describe('managed', () => {
     [{ intermediateRevocation: 'today!' }, "tls: intermediateRevocation: 'today!' is not valid"],
     [{ intermediateRotation: '' }, "tls: intermediateRotation: '' is not valid"],
   ])('mistake %#', (props, message) => {
-    expect(EtcdTls.managed(props)._bind(orders).problems).toEqual([expect.stringContaining(message)]);
+    expect(bound(EtcdTls.managed(props), orders).problems).toEqual([expect.stringContaining(message)]);
   });
 });
 
 test('each certificate fills the Secret of its own name', () => {
-  const { secrets } = EtcdTls.certManager({ issuer: 'ca' })._bind(orders);
+  const { secrets } = bound(EtcdTls.certManager({ issuer: 'ca' }), orders);
   expect(secrets).toEqual({
     peer: 'orders-peer-cert',
     server: 'orders-server-cert',
@@ -225,7 +240,7 @@ test('members are servers and clients at once, clients are clients', () => {
 
 test('the common name is the user of etcd', () => {
   expect([client, root, backup].map(({ spec }) => spec.commonName)).toEqual(['orders-client', 'root', 'orders-backup']);
-  const { userCertificate } = EtcdTls.certManager({ issuer: 'ca', duration: Duration.days(30) })._bind(orders);
+  const { userCertificate } = bound(EtcdTls.certManager({ issuer: 'ca', duration: Duration.days(30) }), orders);
   expect(userCertificate!('orders-user-api', 'api')).toMatchObject({
     metadata: { name: 'orders-user-api', namespace: 'shop' },
     spec: { secretName: 'orders-user-api', commonName: 'api', duration: '720h', issuerRef: { name: 'ca' } },
@@ -262,7 +277,7 @@ test('durations are those of Go, which knows no days', () => {
 });
 
 test('certificates need the name of the namespace', () => {
-  expect(EtcdTls.certManager({ issuer: 'ca' })._bind({ ...orders, namespace: undefined }).problems).toEqual([
+  expect(bound(EtcdTls.certManager({ issuer: 'ca' }), { ...orders, namespace: undefined }).problems).toEqual([
     expect.stringMatching(/^tls: .* chart has none; create it with new Chart\(app, id, \{ namespace \}\)$/),
   ]);
 });
@@ -283,5 +298,5 @@ test.each<[EtcdTls, string]>([
   [EtcdTls.certManager({ issuer: 'a', renewBefore: Duration.days(90) }), 'tls: renewBefore: 90d is not less than'],
   [EtcdTls.fromSecrets({ peer: 'P', server: 's', client: 'c' }), "tls: peer: 'P' is not a valid Kubernetes name"],
 ])('mistake %#', (tls, message) => {
-  expect(tls._bind(orders).problems).toEqual([expect.stringContaining(message)]);
+  expect(bound(tls, orders).problems).toEqual([expect.stringContaining(message)]);
 });

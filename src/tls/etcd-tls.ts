@@ -6,11 +6,13 @@ import { hostNameProblem, manifestNameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
 import { certManagerTypes, managedTlsTypes, noTlsTypes, tlsSecretsTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
-import { type CertificateOptions, certificate, peerNames, serverNames, type TlsCluster } from './certificates';
+import type { TlsCluster } from './certificates';
 import { IssuerKind } from './issuer-kind';
-import type { SecretNames, TlsBinding, TlsSecrets } from './tls-binding';
-import { backupUser, managedSecretNames, otherSecretNames, tlsSecretNames } from './tls-names';
-import { withTrust } from './tls-trust';
+import { authorityNames, otherSecretNames, secretFields, tlsSecretNames } from './tls-names';
+import type { SecretNames, TlsSecrets } from './tls-secrets';
+import { type WrittenSource, type WrittenTls, withTrust } from './tls-trust';
+
+type NamedCluster = Omit<TlsCluster, 'clusterDomain'>;
 
 /** Decides how a running cluster without TLS is switched to TLS. It has no effect on other clusters. */
 export interface TlsSwitchOptions {
@@ -148,7 +150,7 @@ export class EtcdTls {
       EtcdTls.prototype,
       props,
       managedTlsTypes,
-      () => new EtcdTls(true, (cluster) => switchedOn(managedBinding(props, cluster), props, cluster)),
+      () => new EtcdTls(true, (cluster) => switchedOn(managedSource(props, cluster), props, cluster)),
     );
   }
 
@@ -161,7 +163,7 @@ export class EtcdTls {
       EtcdTls.prototype,
       props,
       certManagerTypes,
-      () => new EtcdTls(true, (cluster) => switchedOn(certManagerBinding(props, cluster), props, cluster)),
+      () => new EtcdTls(true, (cluster) => switchedOn(certManagerSource(props, cluster), props, cluster)),
     );
   }
 
@@ -171,7 +173,7 @@ export class EtcdTls {
       EtcdTls.prototype,
       secrets,
       tlsSecretsTypes,
-      () => new EtcdTls(true, (cluster) => switchedOn(secretsBinding(secrets), secrets, cluster)),
+      () => new EtcdTls(true, (cluster) => switchedOn(secretsSource(secrets), secrets, cluster)),
     );
   }
 
@@ -185,32 +187,38 @@ export class EtcdTls {
       EtcdTls.prototype,
       props,
       noTlsTypes,
-      () => new EtcdTls(false, (cluster) => noTlsBinding(props, cluster)),
+      () => new EtcdTls(false, (cluster) => noTls(props, cluster)),
     );
   }
 
   private constructor(
     /** Is false only for `none`. */
     readonly enabled: boolean,
-    private readonly bind: (cluster: TlsCluster) => TlsBinding,
+    private readonly write: (cluster: NamedCluster) => WrittenTls,
   ) {}
 
-  /** @internal */
-  _bind(cluster: TlsCluster): TlsBinding {
-    return this.bind(cluster);
+  /**
+   * Returns `spec.tls` of this cluster.
+   * @internal
+   */
+  _spec(cluster: NamedCluster): WrittenTls {
+    return this.write(cluster);
   }
 }
 
-function noTlsBinding(props: NoTlsProps, cluster: TlsCluster): TlsBinding {
-  const without = (...problems: string[]) => ({ certificates: [], problems });
+function noTls(props: NoTlsProps, cluster: NamedCluster): WrittenTls {
   // Only JavaScript can pass an EtcdTls as its own properties.
-  if ('_bind' in props) return without('tls: EtcdTls.none takes properties; write EtcdTls.none({ previous: … })');
-  const previous = props.previous?._bind(cluster);
-  if (!previous) return without();
-  if (previous.secrets && !previous.disabling) return { ...previous, disabling: true };
-  return without(
-    'tls: previous: EtcdTls.none has no certificates; give the EtcdTls that the cluster had before, such as EtcdTls.managed()',
-  );
+  if ('_spec' in props)
+    return { problems: ['tls: EtcdTls.none takes properties; write EtcdTls.none({ previous: … })'] };
+  const previous = props.previous?._spec(cluster);
+  if (!previous) return { problems: [] };
+  if (previous.spec && !previous.spec.disabling)
+    return { spec: { ...previous.spec, disabling: true }, problems: previous.problems };
+  return {
+    problems: [
+      'tls: previous: EtcdTls.none has no certificates; give the EtcdTls that the cluster had before, such as EtcdTls.managed()',
+    ],
+  };
 }
 
 const longestPlaintext = Duration.days(365);
@@ -225,24 +233,22 @@ function plaintextProblem(accept: Duration): string | undefined {
 }
 
 function switchedOn(
-  source: TlsBinding,
-  options: TlsSwitchOptions & Pick<ManagedTlsProps, 'alsoTrust'>,
-  cluster: TlsCluster,
-): TlsBinding {
-  const { acceptPlaintextFor: accept, alsoTrust } = options;
-  const binding = withTrust(source, alsoTrust?._bind(cluster), cluster.name);
-  if (!accept) return binding;
+  source: WrittenSource,
+  { acceptPlaintextFor: accept, alsoTrust }: TlsSwitchOptions & Pick<ManagedTlsProps, 'alsoTrust'>,
+  cluster: NamedCluster,
+): WrittenTls {
+  const { spec, problems } = withTrust(source, alsoTrust?._spec(cluster), cluster.name);
+  if (!accept) return { spec, problems };
   return {
-    ...binding,
-    acceptPlaintextFor: durationText(accept),
-    problems: problemsOf(...binding.problems, plaintextProblem(accept)),
+    spec: { ...spec, acceptPlaintextFor: durationText(accept) },
+    problems: problemsOf(...problems, plaintextProblem(accept)),
   };
 }
 
-function secretsBinding({ peer, server, client, root, backup }: TlsSecrets): TlsBinding {
+function secretsSource({ peer, server, client, root, backup }: TlsSecrets): WrittenSource {
   const given: TlsSecrets = { peer, server, client, root, backup };
   const secrets = withNames(given, 'peer', 'server', 'client', 'root', 'backup');
-  return { secrets, certificates: [], mayRevoke: true, problems: secretsProblems(secrets) };
+  return { spec: secretFields(secrets), problems: secretsProblems(secrets) };
 }
 
 function secretsProblems({ peer, server, client, root, backup }: SecretNames): string[] {
@@ -259,19 +265,18 @@ function secretsProblems({ peer, server, client, root, backup }: SecretNames): s
   );
 }
 
-function managedBinding(props: ManagedTlsProps, { name }: TlsCluster): TlsBinding {
+function managedSource(props: ManagedTlsProps, { name }: NamedCluster): WrittenSource {
   const { serverNames, intermediateRotation, rootRotation, intermediateRevocation } = props;
-  const { peerAuthority, clientAuthority } = managedSecretNames(name);
   return {
-    secrets: tlsSecretNames(name),
-    certificates: [],
-    managed: {
-      peerAuthority,
-      clientAuthority,
-      serverNames: serverNames?.length ? serverNames : undefined,
-      intermediateRotation,
-      rootRotation,
-      intermediateRevocation,
+    spec: {
+      ...secretFields(tlsSecretNames(name)),
+      managed: {
+        ...authorityNames(name),
+        serverNames: serverNames?.length ? serverNames : undefined,
+        intermediateRotation,
+        rootRotation,
+        intermediateRevocation,
+      },
     },
     problems: [
       ...serverNamesProblems(serverNames ?? []),
@@ -302,30 +307,17 @@ function rotationProblems(property: string, rotation: string | undefined): strin
   ];
 }
 
-function certManagerBinding(props: CertManagerTlsProps, cluster: TlsCluster): TlsBinding {
-  const { name, namespace } = cluster;
-  const names = otherSecretNames(name);
-  const { duration, renewBefore } = props;
-  const kind = props.issuerKind ?? IssuerKind.ISSUER;
-  const issuer = { name: props.issuer, kind };
-  const peerIssuer =
-    props.peerIssuer === undefined ? issuer : { name: props.peerIssuer, kind: props.peerIssuerKind ?? kind };
-  const make = (
-    options: Pick<CertificateOptions, 'name' | 'issuer' | 'usages' | 'dnsNames' | 'ipAddresses' | 'commonName'>,
-  ) => certificate({ ...options, namespace, duration, renewBefore });
-  const both = ['server auth', 'client auth'];
-  const client = (secretName: string, commonName: string) =>
-    make({ name: secretName, issuer, usages: ['client auth'], commonName });
+function certManagerSource(props: CertManagerTlsProps, { name, namespace }: NamedCluster): WrittenSource {
+  const { issuer, issuerKind, peerIssuer, peerIssuerKind, duration, renewBefore } = props;
   return {
-    secrets: names,
-    userCertificate: client,
-    certificates: [
-      make({ name: names.peer, issuer: peerIssuer, usages: both, dnsNames: peerNames(cluster) }),
-      make({ name: names.server, issuer, usages: both, dnsNames: serverNames(cluster), ipAddresses: ['127.0.0.1'] }),
-      client(names.client, `${name}-client`),
-      client(names.root, 'root'),
-      client(names.backup, backupUser(name)),
-    ],
+    spec: {
+      ...secretFields(otherSecretNames(name)),
+      certManager: {
+        ...{ issuer, issuerKind, peerIssuer, peerIssuerKind },
+        duration: duration && durationText(duration),
+        renewBefore: renewBefore && durationText(renewBefore),
+      },
+    },
     problems: [...issuerProblems(props), ...timeProblems(props), ...namespaceProblems(namespace)],
   };
 }

@@ -1,43 +1,14 @@
-import type { INamed, WithNames } from '../validation/named';
-import type { CertificateManifest } from './certificates';
+import { goDuration, parseDuration } from '../lib/duration';
+import type { AlsoTrustSpec, CertManagerTlsSpec, ManagedTlsSpec, TlsSpec } from '../resource/types';
+import { type CertificateManifest, certificate, peerNames, serverNames, type TlsCluster } from './certificates';
+import { IssuerKind } from './issuer-kind';
+import { backupUser, clientUser } from './tls-names';
+import type { SecretNames } from './tls-secrets';
 
-/** Names Secrets in the cluster's namespace. Each Secret must have the keys `ca.crt`, `tls.crt` and `tls.key`. */
-export interface TlsSecrets {
-  /**
-   * Names the Secret with the certificate that members use for each other. It needs the usages serverAuth and
-   * clientAuth, and the DNS names `<cluster>-<i>.<cluster>-peers.<namespace>.svc.<clusterDomain>` for i from 0 to 6. It
-   * must not contain IP addresses, because etcd would check these too.
-   */
-  readonly peer: string | INamed;
-  /**
-   * Names the Secret with the certificate that members present to clients. It needs the usages serverAuth and
-   * clientAuth, all names that clients use, `localhost` and `127.0.0.1`. etcd accepts client certificates that are
-   * signed by its `ca.crt`.
-   */
-  readonly server: string | INamed;
-  /**
-   * Names the Secret with a client certificate (usage clientAuth) for clients, and without `root` and `backup` for the
-   * reconciler and for backups too.
-   */
-  readonly client: string | INamed;
-  /**
-   * Names the Secret with a client certificate (usage clientAuth) whose common name is `root`, for the reconciler and
-   * the members. Users of etcd require it, together with `backup`.
-   * @default - none: the cluster has no users of etcd
-   */
-  readonly root?: string | INamed;
-  /**
-   * Names the Secret with a client certificate (usage clientAuth) whose common name is `<cluster>-backup`, for backups.
-   * @default - none: backups use the certificate of `client`
-   */
-  readonly backup?: string | INamed;
-}
-
-/** The names of these Secrets. */
-export type SecretNames = WithNames<TlsSecrets>;
-
-/** The Secrets and Certificates of one cluster, and the problems with its TLS properties. */
+/** The Secrets and Certificates of one cluster, as its `spec.tls` describes them. */
 export interface TlsBinding {
+  /** `spec.tls`. Undefined without TLS. */
+  readonly spec?: TlsSpec;
   /** Undefined without TLS. */
   readonly secrets?: SecretNames;
   /** The certificates of the peers, the server, the client, root and the backups, in this order. */
@@ -45,28 +16,13 @@ export interface TlsBinding {
   /** Returns the certificate of a user of etcd. Undefined if cert-manager does not issue it. */
   readonly userCertificate?: (secretName: string, userName: string) => CertificateManifest;
   /** Set if the reconciler writes the Secrets. */
-  readonly managed?: ManagedTls;
+  readonly managed?: ManagedTlsSpec;
   /** True if the Secrets of peer and server may have a revocation list. */
   readonly mayRevoke?: boolean;
   /** Set while the source of the certificates is changed. */
   readonly trust?: TlsTrust;
   /** True while TLS is switched off: clients are to use http, but the members and backups still need certificates. */
   readonly disabling?: boolean;
-  /** For how long clients may use http while TLS is switched on, as the agent reads it. */
-  readonly acceptPlaintextFor?: string;
-  readonly problems: readonly string[];
-}
-
-/** What the reconciler needs to know to issue the certificates of a cluster. */
-export interface ManagedTls {
-  /** Secret with the authority of the peers. */
-  readonly peerAuthority: string;
-  /** Secret with the authority of servers and clients. */
-  readonly clientAuthority: string;
-  readonly serverNames?: readonly string[];
-  readonly intermediateRotation?: string;
-  readonly rootRotation?: string;
-  readonly intermediateRevocation?: string;
 }
 
 /** Another source of certificates, whose authorities the members trust too. */
@@ -74,4 +30,72 @@ export interface TlsTrust {
   /** Secret with the authorities of both sources, which the reconciler writes. */
   readonly secret: string;
   readonly other: TlsBinding & { readonly secrets: SecretNames };
+}
+
+/** Reads `spec.tls`. */
+export function readTls(spec: TlsSpec | undefined, cluster: TlsCluster): TlsBinding {
+  if (!spec) return { certificates: [] };
+  const { disabling, alsoTrust } = spec;
+  return {
+    spec,
+    ...readSource(spec, cluster),
+    disabling: disabling || undefined,
+    trust: alsoTrust && { secret: alsoTrust.trustSecret, other: readSource(alsoTrust, cluster) },
+  };
+}
+
+function readSource(source: TlsSpec | AlsoTrustSpec, cluster: TlsCluster): TlsTrust['other'] {
+  const { managed, certManager } = source;
+  const secrets = {
+    ...{ peer: source.peerSecret, server: source.serverSecret, client: source.clientSecret },
+    ...{ root: source.rootSecret, backup: source.backupSecret },
+  };
+  if (managed) return { secrets, certificates: [], managed };
+  if (!certManager) return { secrets, certificates: [], mayRevoke: true };
+  return { secrets, ...issuedByCertManager(certManager, secrets, cluster) };
+}
+
+function issuedByCertManager(
+  {
+    issuer: name,
+    issuerKind = IssuerKind.ISSUER,
+    peerIssuer,
+    peerIssuerKind,
+    duration,
+    renewBefore,
+  }: CertManagerTlsSpec,
+  secrets: SecretNames,
+  cluster: TlsCluster,
+): Pick<TlsBinding, 'certificates' | 'userCertificate'> {
+  const { namespace } = cluster;
+  const times = { duration: goText(duration), renewBefore: goText(renewBefore) };
+  const issuer = { name, kind: issuerKind };
+  const ofPeers = peerIssuer === undefined ? issuer : { name: peerIssuer, kind: peerIssuerKind ?? issuerKind };
+  const both = ['server auth', 'client auth'];
+  const client = (secret: string, commonName: string) =>
+    certificate({ name: secret, namespace, issuer, usages: ['client auth'], commonName, ...times });
+  const server = { dnsNames: serverNames(cluster), ipAddresses: ['127.0.0.1'] };
+  return {
+    userCertificate: client,
+    certificates: [
+      certificate({
+        name: secrets.peer,
+        namespace,
+        issuer: ofPeers,
+        usages: both,
+        dnsNames: peerNames(cluster),
+        ...times,
+      }),
+      certificate({ name: secrets.server, namespace, issuer, usages: both, ...server, ...times }),
+      client(secrets.client, clientUser(cluster.name)),
+      ...(secrets.root === undefined ? [] : [client(secrets.root, 'root')]),
+      ...(secrets.backup === undefined ? [] : [client(secrets.backup, backupUser(cluster.name))]),
+    ],
+  };
+}
+
+/** cert-manager reads durations as Go does. */
+function goText(text: string | undefined): string | undefined {
+  const duration = parseDuration(text ?? '');
+  return duration && goDuration(duration);
 }

@@ -1,4 +1,5 @@
-import type { ManagedTls, SecretNames } from './tls-binding';
+import type { ManagedTlsSpec } from '../resource/types';
+import type { SecretNames } from './tls-secrets';
 
 /** Names of the Secrets of a cluster whose certificates the reconciler issues. */
 export const tlsSecretNames = (cluster: string): Required<SecretNames> => named(cluster, 'tls');
@@ -23,27 +24,23 @@ export const backupUser = (cluster: string): string => `${cluster}-backup`;
 /** Names of the Secrets that the reconciler writes. */
 export const managedSecrets = (
   { peer, server, client, root, backup }: SecretNames,
-  { peerAuthority, clientAuthority }: ManagedTls,
+  { peerAuthority, clientAuthority }: Pick<ManagedTlsSpec, 'peerAuthority' | 'clientAuthority'>,
 ) => [peerAuthority, clientAuthority, peer, server, client, ...[root, backup].filter((name) => name !== undefined)];
 
-/** Fields of `spec.tls` itself; the others are in `spec.tls.managed`. */
-export type LeafSecret = 'clientSecret' | 'rootSecret' | 'backupSecret';
+/** Names of the Secrets with the two authorities that the reconciler makes. */
+export const authorityNames = (cluster: string) => ({
+  peerAuthority: `${cluster}-peer-ca`,
+  clientAuthority: `${cluster}-client-ca`,
+});
 
-/** Names that follow from the name of the cluster, by the fields of `spec.tls`. */
-export function managedSecretNames(
-  cluster: string,
-): Record<LeafSecret | 'peerAuthority' | 'clientAuthority' | 'peerSecret' | 'serverSecret', string> {
-  const { peer, server, client, root, backup } = tlsSecretNames(cluster);
-  return {
-    clientSecret: client,
-    rootSecret: root,
-    backupSecret: backup,
-    peerAuthority: `${cluster}-peer-ca`,
-    clientAuthority: `${cluster}-client-ca`,
-    peerSecret: peer,
-    serverSecret: server,
-  };
-}
+/** The Secrets of a source, by the fields of `spec.tls`. */
+export const secretFields = ({ peer, server, client, root, backup }: SecretNames) => ({
+  peerSecret: peer,
+  serverSecret: server,
+  clientSecret: client,
+  rootSecret: root,
+  backupSecret: backup,
+});
 
 /** Name of the Secret with the authorities of both sources of certificates. */
 export const trustSecretName = (cluster: string): string => `${cluster}-tls-trust`;

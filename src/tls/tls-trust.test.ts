@@ -12,8 +12,7 @@ function create(props: Partial<EtcdClusterProps>): { cluster: EtcdCluster; objec
   const cluster = new EtcdCluster(chart, 'orders', props);
   return { cluster, objects: () => Testing.synth(chart) };
 }
-const problemsOf = (tls: EtcdTls) =>
-  tls._bind({ name: 'orders', namespace: 'shop', clusterDomain: 'cluster.local' }).problems;
+const problemsOf = (tls: EtcdTls) => tls._spec({ name: 'orders', namespace: 'shop' }).problems;
 
 test('the Secret with both authorities is empty, and so are those of the reconciler, on either side', () => {
   for (const tls of [toSecrets, toManaged, toCertManager]) {
@@ -64,7 +63,7 @@ test('the reconciler may read the authorities of both, and write no Secret of ot
   expect(rights(EtcdTls.fromSecrets(own))).toEqual([['get', ['c', 'r']]]);
 });
 
-test('the resource names the Secrets of both, those of the members first', () => {
+test('the resource names the Secrets of both sources', () => {
   const spec = (tls: EtcdTls) =>
     create({ tls })
       .objects()
@@ -74,16 +73,14 @@ test('the resource names the Secrets of both, those of the members first', () =>
     rootSecret: 'r',
     alsoTrust: {
       trustSecret: 'orders-tls-trust',
-      peerSecrets: ['p', 'orders-peer-tls'],
-      serverSecrets: ['s', 'orders-server-tls'],
-      clientSecrets: ['c', 'orders-client-tls'],
-      managed: { clientSecret: 'orders-client-tls', rootSecret: 'orders-root-tls', peerSecret: 'orders-peer-tls' },
+      ...{ peerSecret: 'orders-peer-tls', serverSecret: 'orders-server-tls', clientSecret: 'orders-client-tls' },
+      ...{ rootSecret: 'orders-root-tls', managed: { peerAuthority: 'orders-peer-ca' } },
     },
   });
   expect(spec(toManaged).managed).toBeUndefined();
   expect(spec(toSecrets)).toMatchObject({
-    managed: { peerSecret: 'orders-peer-tls' },
-    alsoTrust: { peerSecrets: ['orders-peer-tls', 'p'] },
+    ...{ peerSecret: 'orders-peer-tls', managed: { peerAuthority: 'orders-peer-ca' } },
+    alsoTrust: { peerSecret: 'p' },
   });
   expect(spec(toSecrets).alsoTrust.managed).toBeUndefined();
 });

@@ -1,46 +1,53 @@
+import type { AlsoTrustSpec, TlsSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
 import type { TlsBinding } from './tls-binding';
-import { managedSecrets, trustSecretName } from './tls-names';
+import { trustSecretName } from './tls-names';
 
 // The source of certificates is changed in three steps: trust both, use the other, trust it alone. The pods take `ca.crt` from a
 // Secret with the authorities of both, because a volume cannot join two files.
 
-/** Adds `alsoTrust` to the binding of a cluster. */
-export function withTrust(binding: TlsBinding, other: TlsBinding | undefined, cluster: string): TlsBinding {
-  if (!binding.secrets || !other) return binding;
-  const { secrets } = other;
-  if (!secrets)
-    return withProblem(
-      binding,
-      'EtcdTls.none has no authorities; to switch TLS off, give EtcdTls.none({ previous: … })',
-    );
-  if (other.disabling || other.trust)
-    return withProblem(binding, 'takes a source alone; give it without previous and without an alsoTrust of its own');
+/** `spec.tls` of a cluster, and the problems with the properties from which it was written. */
+export interface WrittenTls {
+  /** Undefined without TLS. */
+  readonly spec?: TlsSpec;
+  readonly problems: readonly string[];
+}
+
+export type WrittenSource = Required<WrittenTls>;
+
+/** Adds `alsoTrust` to the source of a cluster. */
+export function withTrust(own: WrittenSource, other: WrittenTls | undefined, cluster: string): WrittenSource {
+  if (!other) return own;
+  const { spec } = other;
+  if (!spec)
+    return withProblem(own, 'EtcdTls.none has no authorities; to switch TLS off, give EtcdTls.none({ previous: … })');
+  if (spec.disabling || spec.alsoTrust)
+    return withProblem(own, 'takes a source alone; give it without previous and without an alsoTrust of its own');
   const trusted = trustSecretName(cluster);
-  const names = [trusted, ...namesOf(binding)];
-  const both =
-    namesOf({ ...other, secrets }).find((name) => names.includes(name)) ??
-    namesOf(binding).find((name) => name === trusted);
+  const names = [trusted, ...namesOf(own.spec)];
+  const both = namesOf(spec).find((name) => names.includes(name)) ?? namesOf(own.spec).find((name) => name === trusted);
   if (both !== undefined)
     return withProblem(
-      binding,
+      own,
       `the Secret ${both} has more than one purpose, so not all of its contents could be kept; change by way of a source with other Secrets`,
     );
-  const problems = problemsOf(...binding.problems, ...other.problems);
-  return { ...binding, problems, trust: { secret: trusted, other: { ...other, secrets } } };
+  const { acceptPlaintextFor: _, ...source } = spec;
+  return {
+    spec: { ...own.spec, alsoTrust: { trustSecret: trusted, ...source } },
+    problems: problemsOf(...own.problems, ...other.problems),
+  };
 }
 
 /** Names of all Secrets of a source. */
-const namesOf = ({ secrets, managed }: TlsBinding): string[] =>
-  secrets
-    ? managed
-      ? managedSecrets(secrets, managed)
-      : Object.values(secrets).filter((name) => name !== undefined)
-    : [];
+const namesOf = ({ managed, ...source }: TlsSpec | AlsoTrustSpec): string[] =>
+  [
+    ...[managed?.peerAuthority, managed?.clientAuthority, source.peerSecret, source.serverSecret],
+    ...[source.clientSecret, source.rootSecret, source.backupSecret],
+  ].filter((name) => name !== undefined);
 
-const withProblem = (binding: TlsBinding, problem: string): TlsBinding => ({
-  ...binding,
-  problems: [...binding.problems, `tls: alsoTrust: ${problem}`],
+const withProblem = ({ spec, problems }: WrittenSource, problem: string): WrittenSource => ({
+  spec,
+  problems: [...problems, `tls: alsoTrust: ${problem}`],
 });
 
 /** The source whose Secrets the reconciler writes: that of the members, or the one that they trust too. */

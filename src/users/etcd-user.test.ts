@@ -160,7 +160,7 @@ describe('a user with a password', () => {
 
   test('is not called like the certificate of all clients', () => {
     expect(problemsOf(withPassword({}, { userName: 'orders-client' }).user)).toEqual([
-      "userName: 'orders-client' is the name in the certificate of all clients, so nobody would need the password; give another name",
+      'userName: a user with a password must not be called <cluster>-client, which is the name in the certificate of all clients, so nobody would need the password: give another userName',
     ]);
     expect(problemsOf(withUser({}, { userName: 'orders-client' }).user)).toEqual([]);
   });
@@ -223,32 +223,47 @@ test('a user may have no permissions', () => {
 });
 
 test.each<[Partial<EtcdUserOptions>, string]>([
-  [{ userName: 'root' }, "userName: 'root' is the name that the reconciler uses; give another name"],
-  [{ userName: 'orders-backup' }, "userName: 'orders-backup' is the name that a backup uses"],
+  [
+    { userName: 'root' },
+    'userName: must not be root or <cluster>-backup, which the reconciler and the backups use: give another name',
+  ],
+  [
+    { userName: 'orders-backup' },
+    'userName: must not be root or <cluster>-backup, which the reconciler and the backups use: give another name',
+  ],
   [{ userName: '' }, "userName: '' is not a valid name of a user"],
-  [{ userName: 'a b' }, "userName: 'a b' is not a valid name of a user; use up to 64 letters"],
-  [{ userName: 'u'.repeat(65) }, 'is not a valid name of a user'],
+  [{ userName: 'a b' }, "userName: 'a b' is not a valid name of a user: use letters"],
+  [{ userName: 'u'.repeat(65) }, 'userName: has 65 characters: give at most 64'],
   [{ name: 'Api' }, "name: 'Api' is not a valid Kubernetes name"],
   [{ secretName: 'Api' }, "secretName: 'Api' is not a valid Kubernetes name"],
   [{ labels: { 'a b': 'c' } }, "labels: 'a b' is not a valid name of a label"],
-  [{ can: [...can, EtcdPermission.read('')] }, 'can[1]: prefix: is empty; for every key use readAll'],
-  [{ can: [EtcdPermission.readKey('')] }, 'can[0]: key: is empty; give the name of a key'],
-  [{ can: [EtcdPermission.readRange('b', 'a')] }, "can[0]: range: 'a' does not come after 'b'"],
-  [{ can: [EtcdPermission.readRange('a', 'a')] }, "can[0]: range: 'a' does not come after 'a'"],
+  [{ can: [...can, EtcdPermission.read('')] }, "can[1].prefix: '' must not be empty: for every key give all instead"],
+  [{ can: [EtcdPermission.readKey('')] }, 'can[0].key: is empty: give at least 1 character'],
+  [
+    { can: [EtcdPermission.readRange('b', 'a')] },
+    'can[0].range: from must be less than to, in the order of their bytes: exchange them',
+  ],
+  [
+    { can: [EtcdPermission.readRange('a', 'a')] },
+    'can[0].range: from must be less than to, in the order of their bytes',
+  ],
   // In UTF-16 it is the other way round.
-  [{ can: [EtcdPermission.readRange('😀', '￿')] }, "can[0]: range: '￿' does not come after '😀'"],
-  [{ can: [EtcdPermission.readRange('', 'a')] }, 'can[0]: range: its first key is empty; give one'],
-  [{ can: [EtcdPermission.write('k'.repeat(1025))] }, 'can[0]: prefix: has 1025 characters; use at most 1024'],
-  [{ can: [EtcdPermission.writeKey('k'.repeat(1025))] }, 'can[0]: key: has 1025 characters; use at most 1024'],
-  [{ can: [EtcdPermission.writeRange('k', 'k'.repeat(1025))] }, 'can[0]: range: its end has 1025 characters'],
+  [
+    { can: [EtcdPermission.readRange('😀', '￿')] },
+    'can[0].range: from must be less than to, in the order of their bytes',
+  ],
+  [{ can: [EtcdPermission.readRange('', 'a')] }, 'can[0].range.from: is empty: give at least 1 character'],
+  [{ can: [EtcdPermission.write('k'.repeat(1025))] }, 'can[0].prefix: has 1025 characters: give at most 1024'],
+  [{ can: [EtcdPermission.writeKey('k'.repeat(1025))] }, 'can[0].key: has 1025 characters: give at most 1024'],
+  [
+    { can: [EtcdPermission.writeRange('k', 'k'.repeat(1025))] },
+    'can[0].range.to: has 1025 characters: give at most 1024',
+  ],
   [
     { can: [EtcdPermission.read('/a'), ...can, EtcdPermission.write('/a')] },
-    'can[2]: is for the same keys as can[0]; give one permission for both',
+    'can: two permissions are for the same keys: give one of them, with access: ReadWrite for both',
   ],
-  [
-    { can: Array.from({ length: 65 }, (_, n) => EtcdPermission.read(`/${n}`)) },
-    'can: there are 65 permissions, but at most 64 are allowed; use prefixes',
-  ],
+  [{ can: Array.from({ length: 65 }, (_, n) => EtcdPermission.read(`/${n}`)) }, 'can: has 65 items: give at most 64'],
 ])('mistake %#', (options, message) => {
   expect(problemsOf(withUser({}, options).user)).toEqual([expect.stringContaining(message)]);
 });

@@ -1,8 +1,10 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
+import { isMisnamed } from '../backup/etcd-cluster-checks';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import { labelOf } from '../lib/labels';
 import { namesakeProblems, ObjectNames, reserveName, takeName } from '../lib/name-registry';
+import { emittedProblems, withFound } from '../resource/prop-problems';
 import type { EtcdUserSpec } from '../resource/types';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { tlsSecretNames } from '../tls/tls-names';
@@ -92,7 +94,10 @@ export class EtcdUser extends Construct {
     takeName(this, userOf(clusterName), this.userName);
     addUserOf(this, clusterName);
     this.node.addValidation({
-      validate: () => [...userProblems(this, props, access), ...this.nameProblems(clusterName)],
+      validate: () => {
+        const own = [...userProblems(this, props, access), ...this.nameProblems(clusterName)];
+        return withFound(own, emittedProblems(this.customResource, propNames, isMisnamed(props.cluster)));
+      },
     });
   }
 
@@ -132,6 +137,14 @@ export class EtcdUser extends Construct {
   }
 }
 
+/** Properties with other names than the fields. */
+const propNames = {
+  'spec.clusterName': 'cluster',
+  'spec.permissions': 'can',
+  'spec.certificateSecret': 'secretName',
+  'spec.passwordSecret': 'secretName',
+};
+
 const userOf = (cluster: string) => `user of ${cluster}`;
 
 /** TLS settings for all clients of a cluster. A cluster that is known only by its name has the default ones. */
@@ -155,7 +168,7 @@ function userSpec(
   return {
     clusterName: cluster.clusterName,
     userName,
-    permissions: can.map((permission) => permission._spec()),
+    permissions: can.map((permission) => permission._permission()),
     ...(password ? { passwordSecret: filledSecret } : { certificateSecret: filledSecret }),
   };
 }

@@ -4,29 +4,25 @@ import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import { authorizationProblem } from '../etcd/advisories';
 import { labelProblems } from '../lib/labels';
 import type { TlsBinding } from '../tls/tls-binding';
-import { backupUser, clientUser } from '../tls/tls-names';
 import type { INamed } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
-import type { EtcdPermission } from './etcd-permission';
 import type { EtcdUserProps } from './etcd-user-props';
 import type { UserAccess } from './user-access';
 
-/** Problems with a user's properties, each with its remedy. */
+/** Problems with a user's properties that its resource does not show, each with its remedy. */
 export function userProblems(user: Named, props: EtcdUserProps, access: UserAccess | undefined): string[] {
-  const { cluster, can, labels } = props;
+  const { cluster, labels } = props;
   // A cluster that reports its name has given it to these.
   const derived = (given: string | INamed | undefined) => given === undefined && isMisnamed(cluster);
   return [
     ...problemsOf(
       derived(props.name) ? undefined : nameProblem('name', user.resourceName),
       derived(props.secretName) ? undefined : nameProblem('secretName', user.secretName, 253 - roleEnding.length),
-      userNameProblem(user.userName, cluster.clusterName, props.password),
       access ? otherNamespaceProblem(user, cluster) : notOursProblem(cluster),
       access && accessProblem(access, cluster.clusterName),
       props.password && access ? passwordSecretProblem(user.secretName, access.tls) : undefined,
     ),
-    ...permissionsProblems(can),
     ...labelProblems('labels', labels),
   ];
 }
@@ -34,17 +30,7 @@ export function userProblems(user: Named, props: EtcdUserProps, access: UserAcce
 /** Ends the name of the Role for the Secret of a user. A cluster's name has no dot, so no Role of a cluster has this name. */
 export const roleEnding = '.reconciler';
 
-type Named = Construct & Readonly<Record<'resourceName' | 'secretName' | 'userName', string>>;
-
-function userNameProblem(name: string, cluster: string, hasPassword = false): string | undefined {
-  if (!/^[A-Za-z0-9]([-A-Za-z0-9_.:@/]{0,62}[A-Za-z0-9])?$/.test(name)) {
-    return `userName: '${name}' is not a valid name of a user; use up to 64 letters, digits, '-', '_', '.', ':', '@' and '/', beginning and ending with a letter or digit`;
-  }
-  if (hasPassword && name === clientUser(cluster))
-    return `userName: '${name}' is the name in the certificate of all clients, so nobody would need the password; give another name`;
-  if (name !== 'root' && name !== backupUser(cluster)) return undefined;
-  return `userName: '${name}' is the name that ${name === 'root' ? 'the reconciler' : 'a backup'} uses; give another name`;
-}
+type Named = Construct & Readonly<Record<'resourceName' | 'secretName', string>>;
 
 function notOursProblem(cluster: IEtcdCluster): string {
   const what = isExistingEtcd(cluster) ? 'is an existing etcd cluster, not' : 'is not';
@@ -74,21 +60,4 @@ export function rootProblem({ secrets, disabling, trust }: TlsBinding): string |
   if (!secrets) return 'users need certificates, but the cluster has no TLS; switch it on';
   if (secrets.root !== undefined) return undefined;
   return 'there is no certificate for root; give root and backup to EtcdTls.fromSecrets, in YAML tls.rootSecret and tls.backupSecret';
-}
-
-const maxPermissions = 64;
-
-function permissionsProblems(can: readonly EtcdPermission[]): string[] {
-  const keys = can.map((permission) => permission._keys());
-  return [
-    ...can.flatMap((permission, index) => [
-      ...permission._problems().map((problem) => `can[${index}]: ${problem}`),
-      ...(keys.indexOf(keys[index]!) < index
-        ? [`can[${index}]: is for the same keys as can[${keys.indexOf(keys[index]!)}]; give one permission for both`]
-        : []),
-    ]),
-    ...(can.length > maxPermissions
-      ? [`can: there are ${can.length} permissions, but at most ${maxPermissions} are allowed; use prefixes`]
-      : []),
-  ];
 }

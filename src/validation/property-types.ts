@@ -36,7 +36,7 @@ const caBundle = instance('a CaBundle', '_files', "for example CaBundle.fromSecr
 const clientTls = instance('an EtcdClientTls', '_pod', "for example EtcdClientTls.fromSecret('NAME')");
 const etcdTls = instance(
   'an EtcdTls',
-  '_bind',
+  '_spec',
   "for example EtcdTls.managed() or EtcdTls.certManager({ issuer: 'NAME' })",
 );
 const reconciler = instance('an IEtcdReconciler', 'reconcilerName', 'the construct, or EtcdReconciler.external()');
@@ -106,14 +106,14 @@ export const clusterTypes: PropertyTypes = {
   registry: text,
   agentImage: text,
   volume: shape({ size, storageClass: manifestText, ephemeral: boolean, readWriteOncePod: boolean }),
-  resources: instance('an EtcdResources', '_requirements', 'EtcdResources.SMALL or EtcdResources.of({ … })'),
+  resources: instance('an EtcdResources', '_spec', 'EtcdResources.SMALL or EtcdResources.of({ … })'),
   quota: size,
-  tuning: instance('an EtcdTuning', '_settings', 'EtcdTuning.WAN or EtcdTuning.of({ … })'),
+  tuning: instance('an EtcdTuning', '_spec', 'EtcdTuning.WAN or EtcdTuning.of({ … })'),
   settings: object,
   tls: etcdTls,
   auth: boolean,
   clusterDomain: text,
-  spread: instance('an EtcdSpread', '_constraints', 'for example EtcdSpread.REQUIRED_ZONES'),
+  spread: instance('an EtcdSpread', '_spec', 'for example EtcdSpread.REQUIRED_ZONES'),
   networkAccess,
   metricsAccess: networkAccess,
   egress,
@@ -135,6 +135,7 @@ export const clusterTypes: PropertyTypes = {
   backupSchedule: text,
   requireBackupForUpgrade: boolean,
   onNoSpace: anything,
+  _written: anything,
 };
 
 export const crdsTypes: PropertyTypes = { protect: boolean };
@@ -188,6 +189,8 @@ export const scheduleTypes: PropertyTypes = {
   _host: anything,
   _clientEndpoints: anything,
   _record: anything,
+  _clusterLabels: anything,
+  _written: anything,
 };
 
 export const addStoreTypes: PropertyTypes = { store: required(store), retention };
@@ -216,7 +219,7 @@ export const backupTypes: PropertyTypes = {
   store,
   key: text,
   prefix: text,
-  compression: anything,
+  compression: text,
   encryption,
   dialTimeout: duration,
   timeout: duration,
@@ -236,7 +239,7 @@ export const restoreTypes: PropertyTypes = {
   labels: object,
 };
 
-const permission = instance('an EtcdPermission', '_keys', "for example EtcdPermission.readWrite('/api/')");
+const permission = instance('an EtcdPermission', '_permission', "for example EtcdPermission.readWrite('/api/')");
 export const userOptionsTypes: PropertyTypes = {
   can: required(list(permission)),
   userName: text,
@@ -288,7 +291,7 @@ export const s3StoreTypes: PropertyTypes = {
   endpoint: text,
   pathStyle: boolean,
   ca: caBundle,
-  serverSideEncryption: anything,
+  serverSideEncryption: text,
   kmsKeyId: text,
   sseCustomerKey: instance('an SseCustomerKey', '_files', "SseCustomerKey.fromSecret('NAME')"),
 };
@@ -363,7 +366,7 @@ export const tuningTypes: PropertyTypes = {
   heartbeatInterval: duration,
   electionTimeout: duration,
   snapshotCount: number,
-  autoCompaction: instance('an AutoCompaction', '_settings', 'for example AutoCompaction.periodic(Duration.hours(1))'),
+  autoCompaction: instance('an AutoCompaction', '_spec', 'for example AutoCompaction.periodic(Duration.hours(1))'),
 };
 export const periodicTypes: PropertyTypes = { retention: required(duration) };
 

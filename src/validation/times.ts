@@ -21,11 +21,10 @@ function canonicalTimeZone(timeZone: string): string | undefined {
 const rfc3339 =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Problem with a time in RFC 3339, or undefined. */
-export function timestampProblem(what: string, text: string): string | undefined {
+/** Returns true for a time in RFC 3339. */
+export function isTimestamp(text: string): boolean {
   const [, year, month, day] = rfc3339.exec(text) ?? [];
-  if (year && dayExists(Number(year), Number(month), Number(day))) return undefined;
-  return `${what}: '${text}' is not a valid time; write it like 2026-11-21T02:30:00Z`;
+  return year !== undefined && dayExists(Number(year), Number(month), Number(day));
 }
 
 /** Returns false for a day such as 30 February, which JavaScript would read as 2 March. */

@@ -15,6 +15,7 @@ const storeCases: readonly (readonly [what: string, store: Manifest, says: strin
   ['two stores', { ...bucket, oss: { bucket: 'backups', credentials: secret } }, oneStore],
   ['a CA from nowhere', s3({ ca: { items: [{ key: 'a', path: 'ca.crt' }] } }), oneFiles],
   ['a CA from two places', s3({ ca: { ...secret, configMapName: 'ca' } }), oneFiles],
+  ['a CA of OSS from nowhere', { oss: { bucket: 'backups', credentials: secret, ca: {} } }, oneFiles],
   [
     'credentials in the endpoint',
     s3({ endpoint: 'https://me:pass@minio' }),
@@ -50,21 +51,17 @@ const inStores: readonly Case[] = Object.entries(around).flatMap(([place, { mani
   storeCases.map(([what, store, says]): Case => [`${place}: ${what}`, manifest(store), says]),
 );
 
-const managed = {
-  peerAuthority: 'peer-ca',
-  clientAuthority: 'client-ca',
-  peerSecret: 'peer',
-  serverSecret: 'server',
-  clusterDomain: 'cluster.local',
-};
-const otherSource = {
-  trustSecret: 'trust',
-  peerSecrets: ['a', 'peer'],
-  serverSecrets: ['b', 'server'],
-  clientSecrets: ['c', 'd'],
-  managed: { clientSecret: 'd', ...managed },
-};
-const bothManaged = { clientSecret: 'c', managed, alsoTrust: otherSource };
+const members = { peerSecret: 'own-peer', serverSecret: 'own-server', clientSecret: 'own-client' };
+const made = { peerSecret: 'peer', serverSecret: 'server', clientSecret: 'client' };
+const managed = { peerAuthority: 'peer-ca', clientAuthority: 'client-ca' };
+const certManager = { issuer: 'ca' };
+const otherSource = { trustSecret: 'trust', ...made, managed };
+const bothManaged = { ...members, managed: { peerAuthority: 'a', clientAuthority: 'b' }, alsoTrust: otherSource };
+const trusting = (other: Manifest) => cluster({ tls: { ...members, alsoTrust: { ...otherSource, ...other } } });
+
+const bad = { team: 'a b' };
+const badPeers = [{ podLabels: bad }, { namespaceLabels: bad }, { cidr: '10.0.0.0' }, { namespace: 'A' }];
+const twoNamespaces = { namespace: 'a', namespaceLabels: {} };
 
 const needsImage = 'a command store needs image: give an image with its executables and the agent';
 const command = { command: { path: '/opt/store' } };
@@ -114,34 +111,97 @@ const clusters: readonly Case[] = [
   ['TLS without a client certificate', cluster({ tls: {} }), 'spec.tls.clientSecret: Required value'],
   [
     'users while the source of the certificates changes',
-    cluster({
-      auth: true,
-      tls: { ...bothManaged, rootSecret: 'r', backupSecret: 'e', alsoTrust: { ...otherSource, managed: undefined } },
-    }),
+    cluster({ auth: true, tls: { ...members, rootSecret: 'r', backupSecret: 'e', alsoTrust: otherSource } }),
     'auth: true cannot be combined with tls.alsoTrust',
   ],
   ['both sources of certificates managed', cluster({ tls: bothManaged }), 'managed is given twice'],
+  ...[cluster({ tls: { ...members, managed, certManager } }), trusting({ certManager })].map(
+    (manifest, index): Case => [
+      `two who issue the certificates of source ${index}`,
+      manifest,
+      'the certificates come from managed or from certManager: remove one of them',
+    ],
+  ),
+  ...[
+    cluster({ tls: { ...members, certManager: { ...certManager, peerIssuerKind: 'Issuer' } } }),
+    trusting({ managed: undefined, certManager: { ...certManager, peerIssuerKind: 'Issuer' } }),
+  ].map(
+    (manifest, index): Case => [
+      `a kind of no issuer of source ${index}`,
+      manifest,
+      'peerIssuerKind has no effect without peerIssuer',
+    ],
+  ),
+  ...[cluster({ tls: { ...members, peerSecret: 'own-client', managed } }), trusting({ clientSecret: 'client-ca' })].map(
+    (manifest, index): Case => [
+      `one Secret for two certificates of source ${index}`,
+      manifest,
+      'two certificates have the same Secret',
+    ],
+  ),
+  ...['own-peer', 'trust'].map(
+    (serverSecret): Case => [
+      `one Secret of two sources: ${serverSecret}`,
+      trusting({ serverSecret }),
+      'a Secret has more than one purpose',
+    ],
+  ),
+  ...[{}, { cidr: '10.0.0.0/8', podLabels: {} }].flatMap((peer): Case[] => [
+    [
+      `access of ${JSON.stringify(peer)}`,
+      cluster({ networkAccess: { peers: [peer] }, metricsAccess: { peers: [peer] } }),
+      'a peer is either pods (podLabels, namespace, namespaceLabels) or addresses (cidr)',
+    ],
+    [
+      `egress to ${JSON.stringify(peer)}`,
+      cluster({ egress: { apiServer: [peer], dns: [peer], stores: [peer] } }),
+      'a peer is either pods (podLabels, namespace, namespaceLabels) or addresses (cidr)',
+    ],
+  ]),
+  ...[
+    { networkAccess: { peers: [twoNamespaces] }, metricsAccess: { peers: [twoNamespaces] } },
+    { egress: { apiServer: [twoNamespaces], dns: [twoNamespaces], stores: [twoNamespaces] } },
+  ].map(
+    (spec, index): Case => [
+      `two ways to name a namespace, ${index}`,
+      cluster(spec),
+      'namespace cannot be combined with namespaceLabels',
+    ],
+  ),
   [
-    'one Secret of two sources',
-    cluster({ tls: { ...bothManaged, managed: undefined, alsoTrust: { ...otherSource, peerSecrets: ['a'] } } }),
-    'spec.tls.alsoTrust.peerSecrets',
+    'labels that are not labels',
+    cluster({
+      ...{ labels: bad, nodeSelector: bad, networkAccess: { peers: badPeers }, metricsAccess: { peers: badPeers } },
+      egress: { apiServer: badPeers, dns: badPeers, stores: badPeers },
+      backup: { schedules: [{ name: 'a', cron: '@daily', stores: [bucket], labels: bad, nodeSelector: bad }] },
+    }),
+    'is not a valid value of a label',
   ],
+  ...[{}, { anywhere: true, peers: [] }].map(
+    (access): Case => [
+      `the access ${JSON.stringify(access)}`,
+      cluster({ networkAccess: access, metricsAccess: access }),
+      'give either peers or anywhere: true',
+    ],
+  ),
   [
     'a claim policy without claims',
     cluster({ storage: { size: '8Gi', ephemeral: true }, pvcPolicy: { onShrink: 'Delete' } }),
     'pvcPolicy has no effect with storage.ephemeral',
   ],
+  ...['rootSecret', 'backupSecret'].map(
+    (name): Case => [
+      `${name} alone`,
+      cluster({ tls: { ...members, [name]: 'b' } }),
+      'give both rootSecret and backupSecret, or neither',
+    ],
+  ),
   [
-    'a certificate of root alone',
-    cluster({ tls: { clientSecret: 'a', rootSecret: 'b' } }),
+    'rootSecret alone in the other source',
+    trusting({ rootSecret: 'b' }),
     'give both rootSecret and backupSecret, or neither',
   ],
-  [
-    'a certificate for backups alone',
-    cluster({ tls: { clientSecret: 'a', backupSecret: 'b' } }),
-    'give both rootSecret and backupSecret, or neither',
-  ],
-  ...[undefined, { clientSecret: 'a' }].map(
+  ...[undefined, members].map(
     (tls): Case => [
       `users ${tls ? 'without a certificate of root' : 'without TLS'}`,
       cluster({ auth: true, tls }),
@@ -150,7 +210,7 @@ const clusters: readonly Case[] = [
   ),
   [
     'users while TLS is switched off',
-    cluster({ auth: true, tls: { clientSecret: 'a', rootSecret: 'b', backupSecret: 'c', disabling: true } }),
+    cluster({ auth: true, tls: { ...members, rootSecret: 'b', backupSecret: 'c', disabling: true } }),
     'auth: true needs TLS, which tls.disabling switches off: set auth: false',
   ],
   ['Delete without a schedule', cluster({ pvcPolicy: { onDelete: 'Delete' } }), noSchedule],

@@ -1,6 +1,14 @@
 /** Invalid texts, by the message of the refusal. */
 export const badTexts: Readonly<Record<string, readonly string[]>> = {
   'is not a valid name of a Secret: use lower-case': ['Upper', 'a_b', '-a', 'a.', ''],
+  'is not a valid name of an Issuer: use lower-case': ['Upper', ''],
+  'is not a valid name of a StorageClass: use lower-case': ['Upper', ''],
+  'is not a valid name of a PriorityClass: use lower-case': ['Upper', ''],
+  'is not a valid value of a label: use up to 63 letters': ['-a', 'a/b', 'a b'],
+  'is not a valid registry: write it like registry.example.com/mirror': ['https://registry.example.com', 'a/', ''],
+  'is not a valid range of addresses: write it like 10.0.0.0/8': ['10.0.0.1', '10.0.0.0/33', 'a', ''],
+  'is not a valid retention: write 1h, or a number of revisions': ['1d', '-1', 'all', ''],
+  'must be a quantity of at least 1Mi, such as 4Gi': ['1', '-1Gi', 'much', ''],
   'is not a valid name of a ConfigMap: use lower-case': ['Upper', 'a_b'],
   'is not a valid name of a PersistentVolumeClaim: use lower-case': ['Upper', ''],
   'is not a valid name of a ServiceAccount: use lower-case': ['Upper', ''],
@@ -64,5 +72,6 @@ export const badTexts: Readonly<Record<string, readonly string[]>> = {
     'ftp://etcd:2379',
     '',
   ],
+  'must not be empty: for every key give all instead': [''],
   'has an unknown field: use {{ .Namespace }}': ['{{ .Cluster }}.db', 'a{b', '{{ .Name }', '{{ Name }}'],
 };

@@ -6,21 +6,20 @@ import { TestNamespace } from './namespace';
 
 let api: Api;
 let namespace: TestNamespace;
-const managed = {
-  peerAuthority: 'managed-peer-ca',
-  clientAuthority: 'managed-client-ca',
-  peerSecret: 'managed-peer-tls',
-  serverSecret: 'managed-server-tls',
-  clusterDomain: 'cluster.local',
-};
-
+const managed = { peerAuthority: 'managed-peer-ca', clientAuthority: 'managed-client-ca' };
+const members = { peerSecret: 'managed-peer-tls', serverSecret: 'managed-server-tls' };
 const alsoTrust = {
-  trustSecret: 'managed-tls-trust',
-  peerSecrets: ['managed-peer-tls', 'own-peer'],
-  serverSecrets: ['managed-server-tls', 'own-server'],
-  clientSecrets: ['managed-client', 'own-client'],
+  ...{ trustSecret: 'managed-tls-trust', peerSecret: 'own-peer', serverSecret: 'own-server' },
+  clientSecret: 'own-client',
 };
-const bothSources = { clientSecret: 'managed-client', rootSecret: 'b', backupSecret: 'c', managed, alsoTrust };
+const bothSources = {
+  ...members,
+  clientSecret: 'managed-client',
+  rootSecret: 'b',
+  backupSecret: 'c',
+  managed,
+  alsoTrust,
+};
 
 beforeAll(async () => {
   namespace = await TestNamespace.create('changes');
@@ -30,11 +29,11 @@ beforeAll(async () => {
   const named = (name: string, spec: Manifest) => cluster(spec, name);
   const resources = [
     named('plain', {}),
-    named('secure', { tls: { clientSecret: 'secure-client' } }),
-    named('managed', { tls: { clientSecret: 'managed-client', managed } }),
+    named('secure', { tls: { ...members, clientSecret: 'secure-client' } }),
+    named('managed', { tls: { ...members, clientSecret: 'managed-client', managed } }),
     named('changing', { tls: bothSources }),
     named('trusting', { tls: bothSources }),
-    named('disabling', { tls: { clientSecret: 'a', rootSecret: 'b', backupSecret: 'c', disabling: true } }),
+    named('disabling', { tls: { ...members, clientSecret: 'a', rootSecret: 'b', backupSecret: 'c', disabling: true } }),
     named('restored', { origin: { source: { store: bucket, key: 'a' } } }),
     named('volatile', { storage: { size: '4Gi', ephemeral: true } }),
     named('durable', { storage: { size: '4Gi' }, backup: { schedules } }),
@@ -108,7 +107,7 @@ test.each<[string, string, Manifest]>([
   ['storage not named', 'durable', { storage: null }],
   ['a recovery', 'durable', { recovery: { id: 'a', acceptDataLoss: true } }],
   ['a deletion with its volumes', 'durable', { pvcPolicy: { onDelete: 'Delete' } }],
-  ['TLS on', 'plain', { tls: { clientSecret: 'a', acceptPlaintextFor: '0s' } }],
+  ['TLS on', 'plain', { tls: { ...members, clientSecret: 'a', acceptPlaintextFor: '0s' } }],
   ['TLS on no more, before any member has it', 'secure', { tls: null }],
   ['TLS off', 'secure', { tls: { disabling: true } }],
   ['TLS off no more', 'disabling', { tls: { disabling: null } }],
@@ -118,11 +117,7 @@ test.each<[string, string, Manifest]>([
   ['users of managed certificates', 'managed', { auth: true, tls: { rootSecret: 'b', backupSecret: 'c' } }],
   ['another name of the servers', 'managed', { tls: { managed: { serverNames: ['etcd.example.com', '192.0.2.7'] } } }],
   ['earlier intermediates revoked', 'managed', { tls: { managed: { intermediateRevocation: '2026-11' } } }],
-  [
-    'the other source',
-    'trusting',
-    { tls: { managed: null, alsoTrust: { managed: { clientSecret: 'd', ...managed } } } },
-  ],
+  ['the other source', 'trusting', { tls: { managed: null, alsoTrust: { managed } } }],
   ['the other source alone', 'trusting', { tls: { alsoTrust: null } }],
   ['new intermediates', 'managed', { tls: { managed: { intermediateRotation: '2026-11' } } }],
   ['no schedule any more', 'durable', { backup: null }],
@@ -134,7 +129,9 @@ describe('TLS on no more', () => {
   const drop = { tls: null };
   const create = async (name: string, reason: string, tls: Manifest = {}) => {
     const path = pathOf('etcdclusters');
-    expect((await api.create(path, cluster({ tls: { clientSecret: 'a', ...tls } }, name))).refusals).toEqual([]);
+    expect(
+      (await api.create(path, cluster({ tls: { ...members, clientSecret: 'a', ...tls } }, name))).refusals,
+    ).toEqual([]);
     const condition = { type: 'TransportReady', status: 'True', reason, message: '', lastTransitionTime: then };
     const conditions = [{ ...condition, type: 'Ready', reason: 'Ready' }, condition];
     const body = JSON.stringify({ status: { conditions } });

@@ -153,6 +153,45 @@ const resource = (kind: string, name: string, spec: Manifest): Manifest => ({
 const schedule = { name: 'hourly', cron: '17 * * * *', stores: [{ s3: { bucket: 'backups' } }] };
 const tlsFiles = { secretName: 'etcd-client', items: [{ key: 'ca.pem', path: 'ca.crt' }] };
 
+const ownSecrets = {
+  ...{ peerSecret: 'orders-peer', serverSecret: 'orders-server', clientSecret: 'orders-client' },
+  ...{ rootSecret: 'orders-root', backupSecret: 'orders-backup' },
+};
+const madeSecrets = {
+  ...{ peerSecret: 'orders-peer-tls', serverSecret: 'orders-server-tls', clientSecret: 'orders-client-tls' },
+  ...{ rootSecret: 'orders-root-tls', backupSecret: 'orders-backup-tls' },
+};
+const managed = {
+  peerAuthority: 'orders-peer-ca',
+  clientAuthority: 'orders-client-ca',
+  serverNames: ['etcd.example.com', '192.0.2.7'],
+  intermediateRotation: '2026-11',
+  rootRotation: '2026-11',
+  intermediateRevocation: '2026-11',
+};
+const certManager = {
+  ...{ issuer: 'ca', issuerKind: 'ClusterIssuer', peerIssuer: 'peer-ca', peerIssuerKind: 'Issuer' },
+  ...{ duration: '30d', renewBefore: '10d' },
+};
+
+const pods = {
+  imagePullPolicy: 'Always',
+  imagePullSecrets: [{ name: 'registry' }],
+  nodeSelector: { 'kubernetes.io/arch': 'amd64' },
+  tolerations: [
+    { key: 'dedicated', operator: 'Equal', value: 'etcd', effect: 'NoExecute', tolerationSeconds: 60 },
+    { operator: 'Exists' },
+  ],
+  priorityClassName: 'important',
+  labels: { 'example.com/team': 'storage' },
+};
+const peers = [
+  { podLabels: { app: 'shop' }, namespaceLabels: { team: 'shop' } },
+  { namespace: 'shop' },
+  { cidr: '10.0.0.0/8' },
+];
+const destinations = peers.map((peer) => ({ ...peer, ports: [443] }));
+
 /** Everything else, by name. */
 const others: Readonly<Record<string, Manifest>> = {
   'the smallest cluster': cluster(),
@@ -160,61 +199,66 @@ const others: Readonly<Record<string, Manifest>> = {
   'a cluster of seven': cluster({ size: 7 }),
   'an even size, said explicitly': cluster({ size: 4, allowEvenSize: true }),
   'the longest name': cluster({}, 'o'.repeat(50)),
-  'a cluster with TLS': cluster({ size: 5, paused: true, tls: { clientSecret: 'orders-client' } }),
-  'a cluster whose certificates the reconciler issues': cluster({
-    tls: {
-      clientSecret: 'orders-client-tls',
-      managed: {
-        peerAuthority: 'orders-peer-ca',
-        clientAuthority: 'orders-client-ca',
-        peerSecret: 'orders-peer-tls',
-        serverSecret: 'orders-server-tls',
-        clusterDomain: 'cluster.local',
-        serverNames: ['etcd.example.com', '192.0.2.7'],
-        intermediateRotation: '2026-11',
-        rootRotation: '2026-11',
-        intermediateRevocation: '2026-11',
-      },
-    },
-  }),
+  'a cluster with TLS': cluster({ size: 5, paused: true, tls: ownSecrets }),
+  'a cluster whose certificates the reconciler issues': cluster({ tls: { ...madeSecrets, managed } }),
+  'a cluster whose certificates cert-manager issues': cluster({ tls: { ...madeSecrets, certManager } }),
   'a cluster whose certificates are to come from Secrets instead': cluster({
-    tls: {
-      clientSecret: 'orders-client-cert',
-      rootSecret: 'orders-root-cert',
-      backupSecret: 'orders-backup-cert',
-      alsoTrust: {
-        trustSecret: 'orders-tls-trust',
-        peerSecrets: ['orders-peer-cert', 'orders-peer-tls'],
-        serverSecrets: ['orders-server-cert', 'orders-server-tls'],
-        clientSecrets: ['orders-client-cert', 'orders-client-tls'],
-        managed: {
-          clientSecret: 'orders-client-tls',
-          rootSecret: 'orders-root-tls',
-          backupSecret: 'orders-backup-tls',
-          peerAuthority: 'orders-peer-ca',
-          clientAuthority: 'orders-client-ca',
-          peerSecret: 'orders-peer-tls',
-          serverSecret: 'orders-server-tls',
-          clusterDomain: 'cluster.local',
-          serverNames: ['etcd.example.com'],
-          intermediateRotation: '2026-11',
-          rootRotation: '2026-11',
-          intermediateRevocation: '2026-11',
-        },
-      },
-    },
+    tls: { ...ownSecrets, alsoTrust: { trustSecret: 'orders-tls-trust', ...madeSecrets, managed } },
+  }),
+  'a cluster whose certificates are to come from cert-manager instead': cluster({
+    tls: { ...ownSecrets, alsoTrust: { trustSecret: 'orders-tls-trust', ...madeSecrets, certManager } },
   }),
   'a cluster that is switched to TLS, and clients must follow at once': cluster({
-    tls: { clientSecret: 'orders-client', acceptPlaintextFor: '0s' },
+    tls: { ...ownSecrets, acceptPlaintextFor: '0s' },
   }),
   'a cluster that TLS is switched off in': cluster({
     auth: false,
-    tls: { clientSecret: 'orders-client', disabling: true, acceptPlaintextFor: '1h30m' },
+    tls: { ...ownSecrets, disabling: true, acceptPlaintextFor: '1h30m' },
   }),
-  'a cluster with users': cluster({
-    auth: true,
-    tls: { clientSecret: 'orders-client', rootSecret: 'orders-root', backupSecret: 'orders-backup' },
+  'a cluster with users': cluster({ auth: true, tls: ownSecrets }),
+  'a cluster with everything that a pod may have': cluster({
+    image: 'registry.example.com/etcd:v3.6.16',
+    registry: 'registry.example.com:5000/mirror',
+    agentImage: 'registry.example.com/agent:1',
+    ...pods,
+    reconciler: { serviceAccountName: 'reconciler' },
+    clusterDomain: 'corp.example',
+    storage: { size: '20Gi', storageClassName: 'fast', accessModes: ['ReadWriteOncePod'] },
+    quota: '4Gi',
+    resources: { requests: { cpu: '500m', memory: '1Gi' }, limits: { cpu: '2', memory: '4Gi' } },
+    tuning: {
+      heartbeatInterval: '200ms',
+      electionTimeout: '2s',
+      snapshotCount: 5000,
+      autoCompaction: { mode: 'revision', retention: '1000' },
+    },
+    settings: { 'max-request-bytes': 10_485_760 },
+    spread: { zones: 'DoNotSchedule', nodes: 'ScheduleAnyway' },
+    networkAccess: { peers },
+    metricsAccess: { anywhere: true },
+    egress: { apiServer: destinations, dns: destinations, stores: destinations },
+    podAnnotations: { 'example.com/team': 'storage' },
+    protect: false,
+    backup: {
+      schedules: [
+        {
+          ...schedule,
+          ...pods,
+          fileName: 'orders-%Y%m%d-%H%M%S',
+          fileNameTimeZone: 'Europe/Berlin',
+          suspend: true,
+          startingDeadline: '30m',
+          activeDeadline: '2h',
+          retries: 0,
+          successfulJobsHistoryLimit: 1,
+          failedJobsHistoryLimit: 5,
+          serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
+        },
+      ],
+    },
   }),
+  'a cluster that nobody may connect to': cluster({ networkAccess: { peers: [] }, spread: {} }),
+  'a cluster that everybody may connect to': cluster({ networkAccess: { anywhere: true }, metricsAccess: { peers } }),
   'a cluster without authentication': cluster({ auth: false }),
   'the smallest user': user(),
   'the longest name of a user': user({}, 'u'.repeat(64)),

@@ -16,7 +16,7 @@ export interface Place {
   readonly schema: Manifest;
 }
 
-/** Yields every value of an object with its schema, and every field that the object lacks. */
+/** Yields every value of an object with its schema, those of maps included, and every field that the object lacks. */
 export function* placesOf(schema: Manifest, value: Manifest, path: Path = []): Generator<Place> {
   yield { path, schema };
   if (value === undefined) return;
@@ -26,9 +26,24 @@ export function* placesOf(schema: Manifest, value: Manifest, path: Path = []): G
   for (const [name, field] of Object.entries<Manifest>(schema.properties ?? {})) {
     yield* placesOf(field, value[name], [...path, name]);
   }
+  for (const name of schema.additionalProperties ? Object.keys(value) : []) {
+    yield* placesOf(schema.additionalProperties, value[name], [...path, name]);
+  }
 }
 
 export const schemaOf = (crd: Manifest): Manifest => crd.spec.versions[0].schema.openAPIV3Schema;
+
+/** The field of the schema at a path in the notation of the API server: `spec.backup.schedules[].stores[].command.env.*`. */
+export const fieldIn = (schema: Manifest, path: string): string => fieldBelow(schema, path).slice(1);
+
+function fieldBelow(schema: Manifest, path: string): string {
+  if (path === '') return '';
+  if (schema.additionalProperties) return '.*';
+  const [, index, name, rest = ''] = /^(?:\[(\d+)\]|[.]?([^.[]+))(.*)$/.exec(path)!;
+  if (index !== undefined) return `[]${fieldBelow(schema.items, rest)}`;
+  const field = schema.properties?.[name!];
+  return `.${name}${field ? fieldBelow(field, rest) : rest}`;
+}
 
 /** In the notation of the API server: `spec.backup.schedules[0].name`. */
 export const fieldOf = (path: Path): string =>

@@ -44,20 +44,20 @@ test('render refuses a field that it does not read', () => {
   ]);
 });
 
-/** What reads specs in the reconciler, what it shares with the library, and the settings that a pod of a backup gets. */
-const reconciler = ['agent/src/controllers', 'agent/src/store', 'src/lib']
+/** What reads specs in the reconciler, and what makes objects of them. */
+const readers = ['agent/src/controllers', 'agent/src/store', 'src/lib', 'src/cluster', 'src/backup', 'src/tls']
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => /(?<!\.test|\.fixture)\.ts$/.test(file))
       .map((file) => readFileSync(join(root, folder, file), 'utf8')),
   )
   .join('\n');
-const withoutComments = reconciler.replaceAll(/\/\*.*?\*\/|^ *\/\/[^\n]*$/gms, '');
+const withoutComments = readers.replaceAll(/\/\*.*?\*\/|^ *\/\/[^\n]*$/gms, '');
 
 /** Fields of objects that are passed on as they are. */
 const passedOn = ['claimName'];
 
-test.each(specs)('the reconciler names every field of $kind', ({ schema }) => {
+test.each(specs)('the reconciler, or what makes the objects, names every field of $kind', ({ schema }) => {
   const unknown = [...fieldsOf(schema, 'spec')].filter((field) => {
     const name = field.match(/\w+(?=(\[\])*$)/)![0];
     return !passedOn.includes(name) && !new RegExp(`\\b${name}\\b`).test(withoutComments);

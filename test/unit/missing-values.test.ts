@@ -19,7 +19,7 @@ const credentials = S3Credentials.fromSecret('s3');
 const s3 = { bucket: 'backups', region: 'eu-west-1', credentials };
 
 test.each<[string, () => BackupStore, string]>([
-  ['bucket', () => BackupStore.s3({ ...s3, bucket: missing }), "bucket: 'undefined' is not a valid bucket name"],
+  ['bucket', () => BackupStore.s3({ ...s3, bucket: missing }), 'bucket: is missing: give it'],
   ['Secret', () => BackupStore.s3({ ...s3, credentials: S3Credentials.fromSecret(missing) }), "Secret: '' is no"],
   ['CA', () => BackupStore.s3({ ...s3, ca: CaBundle.fromSecret(missing) }), "ca: Secret: 'undefined' is no"],
   [
@@ -30,14 +30,14 @@ test.each<[string, () => BackupStore, string]>([
   [
     'host',
     () => BackupStore.sftp({ host: missing, credentials: SftpCredentials.fromSecret('sftp') }),
-    "host: 'undefined' is not a valid host name",
+    'host: is missing: give it',
   ],
   [
     'server',
     () => BackupStore.filesystem({ nfs: { server: missing, path: '/srv' } }),
-    "nfs: 'undefined' is not a valid server",
+    'nfs.server: is missing: give it',
   ],
-  ['path', () => BackupStore.filesystem({ nfs: { server: 'nas', path: missing } }), "nfs: path 'undefined' is not"],
+  ['path', () => BackupStore.filesystem({ nfs: { server: 'nas', path: missing } }), 'nfs.path: is missing: give it'],
 ])('a store without its %s', (_, make, message) => {
   expect(schedule({ store: make() }).node.validate()).toEqual([expect.stringContaining(message)]);
 });
@@ -67,10 +67,10 @@ test('other values of a cluster', () => {
   expect(cluster({ tls }, 'shop').node.validate()).toEqual([expect.stringContaining("tls: issuer: 'undefined' is no")]);
   const origin = { source: RestoreSource.snapshot(BackupStore.s3(s3), missing) };
   expect(cluster({ origin }).node.validate()).toEqual([
-    expect.stringContaining("origin: source: snapshot: 'undefined' is not a valid snapshot id"),
+    expect.stringContaining('origin: source: store needs exactly one of snapshot, key, latestVerifiedBefore'),
   ]);
   const keyed = { source: RestoreSource.key(BackupStore.s3(s3), missing) };
   expect(cluster({ origin: keyed }).node.validate()).toEqual([
-    expect.stringContaining("origin: source: key: 'undefined' is not a valid key"),
+    expect.stringContaining('origin: source: store needs exactly one of snapshot, key, latestVerifiedBefore'),
   ]);
 });

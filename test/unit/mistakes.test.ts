@@ -122,7 +122,7 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
 
   [
     to({ bucket: 'My_Bucket' }),
-    "store: bucket: 'My_Bucket' is not a valid bucket name; use 3 to 63 lower-case letters",
+    "store: bucket: 'My_Bucket' is not a valid bucket name: use 3 to 63 lower-case letters",
   ],
   [to({ bucket: 's3://backups/etcd' }), 'and put a path into prefix'],
   [to({ bucket: '10.0.0.1' }), 'is not a valid bucket name'],
@@ -135,18 +135,15 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
     }),
     "store: region: is missing; give the bucket's region",
   ],
-  [to({ endpoint: 'ftp://host' }), 'store: endpoint: is not a valid S3 server; write https://HOST:PORT'],
+  [to({ endpoint: 'ftp://host' }), 'store: endpoint: is not a valid S3 server: write https://HOST:PORT'],
   [to({ endpoint: 'https://' }), 'store: endpoint: is not a valid S3 server'],
   [to({ endpoint: 'https://host/path' }), 'store: endpoint: is not a valid S3 server'],
   [
     to({ endpoint: 'http://minio:9000', ca: CaBundle.fromSecret('ca') }),
-    'store: ca: has no effect with an http:// endpoint',
+    'store: ca: has no effect with http://: write https://',
   ],
   [to({ ca: CaBundle.fromSecret('ca', '') }), "store: ca: key: '' is not a valid key of a Secret"],
-  [
-    to({ kmsKeyId: 'k' }),
-    'store: kmsKeyId: needs serverSideEncryption: ServerSideEncryption.KMS; set it, or remove kmsKeyId',
-  ],
+  [to({ kmsKeyId: 'k' }), "store: kmsKeyId: needs serverSideEncryption 'aws:kms': set it, or remove kmsKeyId"],
   [to({ kmsKeyId: 'k', serverSideEncryption: ServerSideEncryption.AES256 }), 'store: kmsKeyId: needs'],
   [
     to({ sseCustomerKey: SseCustomerKey.fromSecret('k'), serverSideEncryption: ServerSideEncryption.AES256 }),
@@ -154,7 +151,7 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
   ],
   [
     to({ sseCustomerKey: SseCustomerKey.fromSecret('k'), endpoint: 'http://minio:9000' }),
-    'store: sseCustomerKey: would cross the network in plain text; write https://',
+    'store: sseCustomerKey: would cross the network in plain text: write https://',
   ],
   [
     to({ sseCustomerKey: SseCustomerKey.fromSecret('') }),
@@ -180,11 +177,11 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
     "serviceAccountName: 'mine' is an existing ServiceAccount",
   ],
 
-  [toOss({ bucket: 'My.Bucket' }), "store: bucket: 'My.Bucket' is not a valid bucket name; use 3 to 63"],
+  [toOss({ bucket: 'My.Bucket' }), "store: bucket: 'My.Bucket' is not a valid bucket name: use 3 to 63"],
   [toOss({ prefix: 'a//b' }), "store: prefix: 'a//b' is not a valid folder within the store"],
   [toOss({ region: 'eu central' }), "store: region: 'eu central' is not a valid region; write it like eu-central-1"],
-  [toOss({ endpoint: '127.0.0.1:9000' }), 'store: endpoint: is not a valid OSS host; write it like oss-eu-central-1'],
-  [toOss({ endpoint: 'https://oss-eu-central-1.aliyuncs.com/backups' }), 'store: endpoint: is not a valid OSS host'],
+  [toOss({ endpoint: '127.0.0.1:9000' }), 'is not a valid OSS host: write it like oss-eu-central-1'],
+  [toOss({ endpoint: 'https://oss-eu-central-1.aliyuncs.com/backups' }), 'is not a valid OSS host'],
   [toOss({ endpoint: 'backups.oss-eu-central-1.aliyuncs.com' }), 'contains the name of a bucket; remove it'],
   [
     toOss({ endpoint: 'oss-eu-central-1.aliyuncs.com', region: 'cn-hangzhou' }),
@@ -202,20 +199,26 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
 
   [{ store: BackupStore.command({ path: '/opt/store' }) }, "image: store runs executables that the agent's own image"],
   [{ ...toCommand({}), image: agentImage }, 'give your own image with these and the agent'],
-  [toCommand({ path: 'scripts' }), "store: path: 'scripts' is not an absolute path; write it like /opt/store"],
+  [toCommand({ path: 'scripts' }), "store: path: 'scripts' is not an absolute path: write it like /opt/store"],
   [toCommand({ path: '/opt/../store' }), 'is not an absolute path'],
-  [toCommand({ env: { 'A-B': 'x' } }), "store: env: 'A-B' is not a valid name of a variable"],
-  [toCommand({ credentialsSecretName: 'S' }), "store: credentialsSecretName: 'S' is not a valid Kubernetes name"],
-  [toCommand({ idleTimeout: Duration.seconds(0) }), 'store: idleTimeout: a duration of zero'],
+  [toCommand({ env: { 'A-B': 'x' } }), 'store: env: has an invalid name of a variable: use letters'],
+  [toCommand({ credentialsSecretName: 'S' }), "store: credentialsSecretName: 'S' is not a valid name of a Secret"],
+  [toCommand({ idleTimeout: Duration.seconds(0) }), "store: idleTimeout: '0s' is not a valid duration above zero"],
 
   [{ store: BackupStore.filesystem({}) }, 'store: give exactly one of claimName, nfs and hostPath'],
   [
     { store: BackupStore.filesystem({ claimName: 'c', nfs: { server: 's', path: '/' } }) },
     'store: give exactly one of claimName, nfs and hostPath',
   ],
-  [{ store: BackupStore.filesystem({ claimName: 'C' }) }, "store: claimName: 'C' is not a valid Kubernetes name"],
-  [{ store: BackupStore.filesystem({ nfs: { server: '', path: '/' } }) }, "store: nfs: '' is not a valid server"],
-  [{ store: BackupStore.filesystem({ nfs: { server: 's', path: 'x' } }) }, "store: nfs: path 'x' is not absolute"],
+  [
+    { store: BackupStore.filesystem({ claimName: 'C' }) },
+    "store: claimName: 'C' is not a valid name of a PersistentVolumeClaim",
+  ],
+  [
+    { store: BackupStore.filesystem({ nfs: { server: '', path: '/' } }) },
+    "store: nfs.server: '' is not a valid host name",
+  ],
+  [{ store: BackupStore.filesystem({ nfs: { server: 's', path: 'x' } }) }, "store: nfs.path: 'x' is not absolute"],
   [
     { store: BackupStore.filesystem({ claimName: 'c', directory: '/etcd' }) },
     "store: directory: '/etcd' is not a valid folder",

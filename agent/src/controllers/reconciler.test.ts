@@ -97,7 +97,8 @@ test('without CRDs it reports them, is not ready, and continues when they exist'
 
 test('Secrets that were all emptied before it started get no new authority', async () => {
   const managed = tls();
-  const { peerAuthority, clientAuthority, peerSecret, serverSecret } = managed.managed!;
+  const { peerAuthority, clientAuthority } = managed.managed!;
+  const { peerSecret, serverSecret } = managed;
   for (const secret of [peerAuthority, clientAuthority, peerSecret, serverSecret, managed.clientSecret])
     api.put(paths.of('secrets', secret), { apiVersion: 'v1', kind: 'Secret', metadata: { name: secret } });
   const certificates = [peerAuthority, clientAuthority].map((secret) => ({ secret, notAfter: '', root: 'abcd' }));
@@ -171,16 +172,8 @@ describe('a cluster that another reconciler follows', () => {
   };
   const spec = {
     tls: {
-      clientSecret: 'client-tls',
-      managed: {
-        ...{
-          peerAuthority: 'peer-ca',
-          clientAuthority: 'client-ca',
-          peerSecret: 'peer-tls',
-          serverSecret: 'server-tls',
-        },
-        clusterDomain: 'cluster.local',
-      },
+      ...{ peerSecret: 'peer-tls', serverSecret: 'server-tls', clientSecret: 'client-tls' },
+      managed: { peerAuthority: 'peer-ca', clientAuthority: 'client-ca' },
     },
     backup: { schedules: [{ name: 'nightly', stores: [{ s3: { bucket: 'b' } }] }] },
   };
@@ -293,11 +286,8 @@ test('a cluster whose objects cannot be read delays no other', async () => {
 });
 
 describe('certificates of a cluster', () => {
-  const managed = {
-    ...{ peerAuthority: 'peer-ca', clientAuthority: 'client-ca', peerSecret: 'peer-tls', serverSecret: 'server-tls' },
-    clusterDomain: 'cluster.local',
-  };
-  const tls = { clientSecret: 'client-tls', managed };
+  const managed = { peerAuthority: 'peer-ca', clientAuthority: 'client-ca' };
+  const tls = { peerSecret: 'peer-tls', serverSecret: 'server-tls', clientSecret: 'client-tls', managed };
   const secrets = ['peer-ca', 'client-ca', 'peer-tls', 'server-tls', 'client-tls'];
   const told = () =>
     api.object<{ status?: ClusterStatus }>(paths.of('etcdclusters', 'orders'))?.status as ClusterStatus | undefined;

@@ -78,11 +78,11 @@ describe('users and certs', () => {
 });
 
 describe('certs of a cluster whose certificates the reconciler issues', () => {
-  const managed = { clientAuthority: 'orders-client-ca', serverSecret: 'orders-server-tls' };
+  const managed = { clientAuthority: 'orders-client-ca' };
 
   test('a Secret that is missing is called that, and a certificate of a lost authority has no renewal', async () => {
     const certificates = [{ secret: 'orders-client-ca', notAfter: '2036-01-02T00:00:00Z' }];
-    plugin.putCluster('orders', { certificates }, { tls: { managed } });
+    plugin.putCluster('orders', { certificates }, { tls: { serverSecret: 'orders-server-tls', managed } });
     plugin.api.put(paths.of('etcdusers', 'api'), {
       spec: { clusterName: 'orders', userName: 'api', certificateSecret: 'orders-user-api' },
       status: { certificate: { notAfter: '2036-01-02T00:00:00Z', renewAt: '2035-12-02T00:00:00Z' } },

@@ -58,7 +58,7 @@ export const reasons = {
   Corrupt: 'alarm CORRUPT is raised; writes are refused',
   // Stalled: a person must act
   ManifestsMissing:
-    "there is no StatefulSet of this name: an EtcdCluster is only the desired state. If there was one, apply what you applied before. If you wrote only the EtcdCluster, npx cdk8s-etcd render <file> -n <namespace> | kubectl apply --server-side -f - creates the other manifests; or use new EtcdCluster(chart, '<name>') and cdk8s synth",
+    'there is no StatefulSet of this name: an EtcdCluster is only the desired state. Apply its manifests again. If you have none, make them from this resource: kubectl get etcdcluster <name> -n <namespace> -o yaml | npx cdk8s-etcd render - --no-reconciler | kubectl apply --server-side -f -',
   RecordLost: 'the record is gone and cannot be rebuilt from the members that answer; see the runbook',
   RecordUnreadable: 'the record exists but cannot be read; nothing is changed until it is repaired; see the runbook',
   ForeignMember:

@@ -3,7 +3,8 @@ import { ports } from '../../etcd/cluster-ports';
 import { apiTokenDirectory } from '../../lib/api-token';
 import { fieldVariable, restrictedContainer } from '../../lib/pod-parts';
 import { backupUser } from '../../tls/tls-names';
-import type { ResolvedCluster } from '../resolve-cluster';
+import { memberResources } from '../etcd-resources';
+import type { ResolvedCluster } from '../resolved-cluster';
 import { settingsFile } from './cluster-settings';
 
 interface ContainerResources {
@@ -43,7 +44,7 @@ export function gateContainer(cluster: ResolvedCluster): object {
     ...agentBase(cluster, 'gate', [`--scratch-dir=${directories.scratch}`]),
     image: cluster.images.gate,
     // A restore runs etcdutl, which needs as much memory as etcd itself.
-    resources: agentResources(cluster.resources._requirements().limits.memory),
+    resources: agentResources(memberResources(cluster.resources).limits.memory),
     volumeMounts: [...agentMounts(cluster), mount('scratch')],
   };
 }
@@ -83,7 +84,7 @@ export function etcdContainer(cluster: ResolvedCluster): object {
     imagePullPolicy: cluster.imagePullPolicy,
     command: ['etcd', `--config-file=${directories.data}/etcd.yaml`],
     ports: [port('client'), port('peer'), port('metrics')],
-    resources: cluster.resources._requirements(),
+    resources: memberResources(cluster.resources),
     // etcd may need up to half an hour to replay its log.
     startupProbe: { httpGet: livez, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 900 },
     livenessProbe: {

@@ -1,6 +1,6 @@
 import { clusterNames } from '../../etcd/cluster-names';
 import type { MonitoredCluster } from '../monitoring/monitored-cluster';
-import type { ResolvedCluster } from '../resolve-cluster';
+import type { ResolvedCluster } from '../resolved-cluster';
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,8 +1,9 @@
 import { ports } from '../../etcd/cluster-ports';
-import { policyPorts } from '../../lib/network-access';
-import { destinationRules, dnsRules, type NetworkEgress } from '../../lib/network-egress';
+import { accessPeers, policyPorts } from '../../lib/network-access';
+import { destinationRules, dnsRules } from '../../lib/network-egress';
+import type { NetworkEgressSpec } from '../../resource/types';
 import type { TlsBinding } from '../../tls/tls-binding';
-import type { ResolvedCluster } from '../resolve-cluster';
+import type { ResolvedCluster } from '../resolved-cluster';
 import { jobSelector, memberSelector, reconcilerSelector } from './cluster-labels';
 
 /**
@@ -60,8 +61,8 @@ export function memberPolicy({ name, networkAccess, metricsAccess, egress, tls }
     // Jobs read the database. After a lost quorum, they fetch a survivor's data from its agent.
     allow([jobs, podsWith(reconcilerSelector)], 'client', 'agent'),
     allow(backupPorts(tls).length > 0 ? [jobs] : [], ...backupPorts(tls)),
-    allow(networkAccess._peers(), 'client'),
-    allow(metricsAccess._peers(), 'metrics', 'agent'),
+    allow(accessPeers(networkAccess), 'client'),
+    allow(accessPeers(metricsAccess), 'metrics', 'agent'),
   ];
   return policy(memberSelector(name), ingress, egress, ({ apiServer }) => [
     to([members], 'peer', 'client', 'agent'),
@@ -83,8 +84,8 @@ export function jobPolicy({ name, egress, tls }: ResolvedCluster): object {
 function policy(
   matchLabels: object,
   ingress: readonly (object | undefined)[],
-  egress: NetworkEgress | undefined,
-  rules: (egress: NetworkEgress) => object[],
+  egress: NetworkEgressSpec | undefined,
+  rules: (egress: NetworkEgressSpec) => object[],
 ): object {
   return {
     podSelector: { matchLabels },

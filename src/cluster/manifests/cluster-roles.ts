@@ -2,8 +2,7 @@ import type { ClusterNames } from '../../etcd/cluster-names';
 import type { TlsBinding } from '../../tls/tls-binding';
 import { managedSecrets } from '../../tls/tls-names';
 import { issuedSource } from '../../tls/tls-trust';
-import { DeletionPolicy } from '../cluster-policies';
-import type { ResolvedCluster } from '../resolve-cluster';
+import type { ResolvedCluster } from '../resolved-cluster';
 
 /** Returns the rules of a member's Role. */
 export function memberRules({ record }: ClusterNames): object[] {
@@ -11,10 +10,10 @@ export function memberRules({ record }: ClusterNames): object[] {
 }
 
 /** Returns the rules of the reconciler's Role for this cluster. Its own Role has the rules for the namespace. */
-export function reconcilerRules({ names, volume, onDelete, tls }: ResolvedCluster): object[] {
+export function reconcilerRules({ names, volume, pvcPolicy, tls }: ResolvedCluster): object[] {
   const { cluster, record, pods, claims, jobs } = names;
   // If the volumes are deleted with the cluster, so is the record.
-  const deletesRecord = onDelete === DeletionPolicy.DELETE;
+  const deletesRecord = pvcPolicy?.onDelete === 'Delete';
   return [
     rule('', ['configmaps'], [record], ['get', 'update', ...(deletesRecord ? ['delete'] : [])]),
     rule('apps', ['statefulsets', 'statefulsets/scale'], [cluster], ['get', 'patch']),
@@ -53,12 +52,8 @@ function rule(apiGroup: string, resources: string[], resourceNames: readonly str
   return { apiGroups: [apiGroup], resources, resourceNames, verbs };
 }
 
-/**
- * Binds a Role to a ServiceAccount of the same namespace.
- *
- * @param serviceAccount the name of the ServiceAccount, or a token for it
- */
-export function binding(role: string, serviceAccount: unknown): object {
+/** Binds a Role to a ServiceAccount of the same namespace. */
+export function binding(role: string, serviceAccount: string): object {
   return {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: role },
     subjects: [{ kind: 'ServiceAccount', name: serviceAccount }],

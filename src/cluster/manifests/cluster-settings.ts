@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ResolvedCluster } from '../resolve-cluster';
+import type { ResolvedCluster } from '../resolved-cluster';
 
 export const settingsFile = 'settings.json';
 

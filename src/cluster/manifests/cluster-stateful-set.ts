@@ -1,7 +1,8 @@
 import { dataVolume } from '../../etcd/cluster-names';
 import { apiTokenVolume } from '../../lib/api-token';
 import { restrictedPod } from '../../lib/pod-parts';
-import type { ResolvedCluster } from '../resolve-cluster';
+import { spreadConstraints } from '../etcd-spread';
+import type { ResolvedCluster } from '../resolved-cluster';
 import { agentContainer, epochAnnotation, etcdContainer, gateContainer, volumes } from './cluster-containers';
 import { memberLabels, memberSelector } from './cluster-labels';
 import { settingsHash } from './cluster-settings';
@@ -34,10 +35,10 @@ function claimTemplate({ volume }: ResolvedCluster): object {
     kind: 'PersistentVolumeClaim',
     metadata: { name: dataVolume },
     spec: {
-      accessModes: [volume.readWriteOncePod ? 'ReadWriteOncePod' : 'ReadWriteOnce'],
+      accessModes: [volume.accessMode],
       storageClassName: volume.storageClass,
       volumeMode: 'Filesystem',
-      resources: { requests: { storage: volume.size.asString() } },
+      resources: { requests: { storage: volume.size } },
     },
     status: { phase: 'Pending' },
   };
@@ -46,7 +47,7 @@ function claimTemplate({ volume }: ResolvedCluster): object {
 /** Returns the PodTemplateSpec of a member. It meets the restricted Pod Security Standard. */
 export function clusterPod(cluster: ResolvedCluster): object {
   const { name, imagePullSecrets } = cluster;
-  const spread = cluster.spread._constraints(memberSelector(name));
+  const spread = spreadConstraints(cluster.spread, memberSelector(name));
   return {
     metadata: { labels: memberLabels(cluster), annotations: annotations(cluster) },
     spec: {
@@ -55,7 +56,7 @@ export function clusterPod(cluster: ResolvedCluster): object {
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       terminationGracePeriodSeconds: 60,
-      imagePullSecrets: imagePullSecrets?.map((secret) => ({ name: secret })),
+      imagePullSecrets,
       priorityClassName: cluster.priorityClassName,
       nodeSelector: cluster.nodeSelector,
       tolerations: cluster.tolerations,
@@ -89,7 +90,7 @@ function trusts({ tls: { secrets, trust } }: ResolvedCluster): object {
 
 function podVolumes({ names, tls, volume }: ResolvedCluster): object[] {
   return [
-    ...(volume.ephemeral ? [{ name: volumes.data, emptyDir: { sizeLimit: volume.size.asString() } }] : []),
+    ...(volume.ephemeral ? [{ name: volumes.data, emptyDir: { sizeLimit: volume.size } }] : []),
     { name: volumes.scratch, emptyDir: {} },
     { name: volumes.settings, configMap: { name: names.settings } },
     apiTokenVolume(volumes.apiToken),

@@ -1,5 +1,6 @@
 import { trustKeys } from '../../etcd/trust-keys';
-import type { SecretNames, TlsBinding } from '../../tls/tls-binding';
+import type { TlsBinding } from '../../tls/tls-binding';
+import type { SecretNames } from '../../tls/tls-secrets';
 import { issuedSource } from '../../tls/tls-trust';
 import { volumes } from './cluster-containers';
 

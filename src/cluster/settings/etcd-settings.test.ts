@@ -1,13 +1,21 @@
-import { Chart, Size, Testing } from 'cdk8s';
+import { Size } from 'cdk8s';
 import { EtcdTuning, EtcdVersion } from '../..';
 import { problemsOfSettings, translate } from '../../etcd/etcd-config-keys';
-import { resolveCluster } from '../resolve-cluster';
+import { writeCluster } from '../cluster-spec';
+import type { EtcdClusterProps } from '../etcd-cluster-props';
+import { resolveCluster } from '../resolved-cluster';
 import { etcdSettings } from './etcd-settings';
+import { tuningSettings } from './etcd-tuning';
+
+function settingsOfCluster(props: EtcdClusterProps) {
+  const { spec } = writeCluster(props, 'orders', undefined);
+  return resolveCluster({ metadata: { name: 'orders' }, spec }).settings;
+}
 
 const versions = [EtcdVersion.V3_5, EtcdVersion.V3_6, EtcdVersion.V3_7];
 
 function settingsOf(settings: Record<string, unknown> = {}, version = EtcdVersion.V3_6) {
-  return etcdSettings({ version, quotaBytes: 1024 ** 3, tuning: EtcdTuning.LAN, settings });
+  return etcdSettings({ version, quotaBytes: 1024 ** 3, tuning: undefined, settings });
 }
 
 test.each(versions)('by default there are a quota, a tuning and the checks for corruption: %j', (version) => {
@@ -16,7 +24,7 @@ test.each(versions)('by default there are a quota, a tuning and the checks for c
   expect(problemsOfSettings(settings, version.minor)).toEqual([]);
   expect(settings).toEqual({
     'quota-backend-bytes': 1024 ** 3,
-    ...EtcdTuning.LAN._settings(),
+    ...tuningSettings(),
     'corrupt-check-time': '12h',
     CompactHashCheck: true,
     InitialCorruptCheck: true,
@@ -25,16 +33,16 @@ test.each(versions)('by default there are a quota, a tuning and the checks for c
 });
 
 test('a quota is written in bytes', () => {
-  const { settings } = resolveCluster(new Chart(Testing.app(), 'orders'), {
+  const { settings } = settingsOfCluster({
     volume: { size: Size.gibibytes(20) },
     quota: Size.mebibytes(512),
     tuning: EtcdTuning.WAN,
-  }).settings;
+  });
   expect(settings).toMatchObject({ 'quota-backend-bytes': 536_870_912, 'heartbeat-interval': 500 });
 });
 
 test('the default quota follows from the default volume', () => {
-  const { settings } = resolveCluster(new Chart(Testing.app(), 'orders'), {}).settings;
+  const { settings } = settingsOfCluster({});
   expect(settings).toMatchObject({ 'quota-backend-bytes': 3.5 * 1024 ** 3 });
 });
 

@@ -9,12 +9,13 @@ import {
 } from '../../etcd/etcd-config-keys';
 import type { EtcdVersion } from '../../etcd/etcd-version';
 import { corruptCheckTime, warningApplyDuration } from '../../lib/defaults';
-import type { EtcdTuning } from './etcd-tuning';
+import type { EtcdClusterSpec } from '../../resource/types';
+import { tuningSettings } from './etcd-tuning';
 
 export interface EtcdSettingsProps {
   readonly version: EtcdVersion;
   readonly quotaBytes: number;
-  readonly tuning: EtcdTuning;
+  readonly tuning: EtcdClusterSpec['tuning'];
   /** Settings of the user, in the spelling of the version. */
   readonly settings: Settings;
 }
@@ -42,7 +43,7 @@ export function etcdSettings({ version, quotaBytes, tuning, settings }: EtcdSett
   return {
     settings: {
       'quota-backend-bytes': quotaBytes,
-      ...tuning._settings(),
+      ...tuningSettings(tuning),
       ...corruptionChecks,
       'warning-apply-duration': warningApplyDuration,
       ...given.settings,

@@ -1,8 +1,9 @@
 import { Duration } from 'cdk8s';
 import { AutoCompaction, EtcdTuning, type EtcdTuningProps } from '../..';
+import { tuningProblems, tuningSettings } from './etcd-tuning';
 
 test('LAN has the defaults of etcd, and forgets what is older than an hour', () => {
-  expect(EtcdTuning.LAN._settings()).toEqual({
+  expect(tuningSettings(EtcdTuning.LAN._spec())).toEqual({
     'heartbeat-interval': 100,
     'election-timeout': 1000,
     'snapshot-count': 10000,
@@ -12,7 +13,7 @@ test('LAN has the defaults of etcd, and forgets what is older than an hour', () 
 });
 
 test('WAN waits longer', () => {
-  expect(EtcdTuning.WAN._settings()).toMatchObject({ 'heartbeat-interval': 500, 'election-timeout': 5000 });
+  expect(tuningSettings(EtcdTuning.WAN._spec())).toMatchObject({ 'heartbeat-interval': 500, 'election-timeout': 5000 });
 });
 
 test.each([
@@ -22,8 +23,8 @@ test.each([
   [AutoCompaction.disabled(), 'periodic', '0'],
 ])('auto-compaction %#', (autoCompaction, mode, retention) => {
   const tuning = EtcdTuning.of({ autoCompaction });
-  expect(tuning._problems()).toEqual([]);
-  expect(tuning._settings()).toMatchObject({
+  expect(tuningProblems(tuning._spec())).toEqual([]);
+  expect(tuningSettings(tuning._spec())).toMatchObject({
     'heartbeat-interval': 100,
     'auto-compaction-mode': mode,
     'auto-compaction-retention': retention,
@@ -47,5 +48,5 @@ const mistakes: [EtcdTuningProps, string][] = [
 ];
 
 test.each(mistakes.map(([props, message]) => ({ props, message })))('$message', ({ props, message }) => {
-  expect(EtcdTuning.of(props)._problems()).toEqual([expect.stringContaining(message)]);
+  expect(tuningProblems(EtcdTuning.of(props)._spec())).toEqual([expect.stringContaining(message)]);
 });

@@ -1,8 +1,12 @@
 import { Duration } from 'cdk8s';
-import { durationProblem, durationText, goDuration, milliseconds } from '../../lib/duration';
+import { durationProblem, durationText, goDuration, milliseconds, parseDuration } from '../../lib/duration';
+import type { EtcdClusterSpec } from '../../resource/types';
 import { problemsOf } from '../../validation/problems';
 import { periodicTypes, tuningTypes } from '../../validation/property-types';
 import { buildIfValid } from '../../validation/type-checks';
+
+type TuningSpec = NonNullable<EtcdClusterSpec['tuning']>;
+type Compaction = NonNullable<TuningSpec['autoCompaction']>;
 
 /**
  * Sets how much history etcd keeps. etcd keeps every revision of every key until it is compacted, so without compaction
@@ -19,7 +23,7 @@ export class AutoCompaction {
       AutoCompaction.prototype,
       { retention },
       periodicTypes,
-      () => new AutoCompaction('periodic', goDuration(retention), durationProblem('autoCompaction', retention)),
+      () => new AutoCompaction('periodic', goDuration(retention)),
     );
   }
 
@@ -29,14 +33,7 @@ export class AutoCompaction {
    * @param count How many revisions are kept, 1 or more.
    */
   static revisions(count: number): AutoCompaction {
-    const valid = Number.isSafeInteger(count) && count > 0;
-    return new AutoCompaction(
-      'revision',
-      String(count),
-      valid
-        ? undefined
-        : `autoCompaction: ${count} is not a valid number of revisions; give a whole number of at least 1`,
-    );
+    return new AutoCompaction('revision', String(count));
   }
 
   /** Keeps every revision. Use it only if your application compacts by itself. */
@@ -45,19 +42,13 @@ export class AutoCompaction {
   }
 
   private constructor(
-    private readonly mode: string,
+    private readonly mode: Compaction['mode'],
     private readonly retention: string,
-    private readonly problem?: string,
   ) {}
 
   /** @internal */
-  _settings(): { [key: string]: string } {
-    return { 'auto-compaction-mode': this.mode, 'auto-compaction-retention': this.retention };
-  }
-
-  /** @internal */
-  _problems(): string[] {
-    return this.problem === undefined ? [] : [this.problem];
+  _spec(): Compaction {
+    return { mode: this.mode, retention: this.retention };
   }
 }
 
@@ -111,56 +102,73 @@ export class EtcdTuning {
     return buildIfValid(EtcdTuning.prototype, props, tuningTypes, () => new EtcdTuning(props));
   }
 
-  private readonly heartbeat: Duration;
-  private readonly election: Duration;
-  private readonly snapshotCount: number;
-  private readonly autoCompaction: AutoCompaction;
-
-  private constructor(props: EtcdTuningProps) {
-    this.heartbeat = props.heartbeatInterval ?? Duration.millis(100);
-    this.election = props.electionTimeout ?? Duration.millis(1_000);
-    this.snapshotCount = props.snapshotCount ?? 10_000;
-    this.autoCompaction = props.autoCompaction ?? AutoCompaction.periodic(Duration.hours(1));
-  }
+  private constructor(private readonly props: EtcdTuningProps) {}
 
   /** @internal */
-  _settings(): { [key: string]: number | string } {
+  _spec(): TuningSpec {
+    const { heartbeatInterval, electionTimeout, snapshotCount, autoCompaction } = this.props;
     return {
-      'heartbeat-interval': milliseconds(this.heartbeat),
-      'election-timeout': milliseconds(this.election),
-      'snapshot-count': this.snapshotCount,
-      ...this.autoCompaction._settings(),
+      heartbeatInterval: heartbeatInterval && durationText(heartbeatInterval),
+      electionTimeout: electionTimeout && durationText(electionTimeout),
+      snapshotCount,
+      autoCompaction: autoCompaction?._spec(),
     };
-  }
-
-  /** @internal */
-  _problems(): string[] {
-    const { heartbeat, election, snapshotCount } = this;
-    const found = [
-      ...problemsOf(
-        wholeMilliseconds('heartbeatInterval', heartbeat),
-        wholeMilliseconds('electionTimeout', election),
-        snapshotCount >= 1 && Number.isSafeInteger(snapshotCount)
-          ? undefined
-          : `snapshotCount: ${snapshotCount} is not a valid count; give a whole number of at least 1, such as 10000`,
-      ),
-      ...this.autoCompaction._problems(),
-    ];
-    if (found.length === 0) found.push(...problemsOf(electionProblem(heartbeat, election)));
-    return found.map((problem) => `tuning: ${problem}`);
   }
 }
 
-function wholeMilliseconds(what: string, duration: Duration): string | undefined {
-  const amount = milliseconds(duration);
+/** Returns the settings of etcd, with the defaults. */
+export function tuningSettings(tuning: TuningSpec = {}): { [key: string]: number | string } {
+  const { heartbeat, election, snapshotCount, autoCompaction } = withDefaults(tuning);
+  return {
+    'heartbeat-interval': heartbeat,
+    'election-timeout': election,
+    'snapshot-count': snapshotCount,
+    'auto-compaction-mode': autoCompaction.mode,
+    'auto-compaction-retention': autoCompaction.retention,
+  };
+}
+
+/** Problems with the tuning, each with its remedy. */
+export function tuningProblems(tuning: TuningSpec = {}): string[] {
+  const { heartbeat, election, snapshotCount, autoCompaction } = withDefaults(tuning);
+  const found = problemsOf(
+    wholeMilliseconds('heartbeatInterval', heartbeat),
+    wholeMilliseconds('electionTimeout', election),
+    snapshotCount >= 1 && Number.isSafeInteger(snapshotCount)
+      ? undefined
+      : `snapshotCount: ${snapshotCount} is not a valid count; give a whole number of at least 1, such as 10000`,
+    compactionProblem(autoCompaction),
+  );
+  if (found.length === 0) found.push(...problemsOf(electionProblem(heartbeat, election)));
+  return found.map((problem) => `tuning: ${problem}`);
+}
+
+/** Times are in milliseconds. */
+function withDefaults(tuning: TuningSpec) {
+  const { heartbeatInterval = '100ms', electionTimeout = '1s', snapshotCount = 10_000 } = tuning;
+  const { autoCompaction = { mode: 'periodic', retention: '1h' } } = tuning;
+  const of = (text: string) => milliseconds(parseDuration(text) ?? Duration.millis(0));
+  return { heartbeat: of(heartbeatInterval), election: of(electionTimeout), snapshotCount, autoCompaction };
+}
+
+function compactionProblem({ mode, retention }: Compaction): string | undefined {
+  if (retention === '0' && mode === 'periodic') return undefined;
+  if (mode === 'periodic') return durationProblem('autoCompaction', parseDuration(retention) ?? Duration.millis(0));
+  return /^[1-9]\d*$/.test(retention) && Number.isSafeInteger(Number(retention))
+    ? undefined
+    : `autoCompaction: ${retention} is not a valid number of revisions; give a whole number of at least 1`;
+}
+
+function wholeMilliseconds(what: string, amount: number): string | undefined {
   if (Number.isSafeInteger(amount) && amount >= 1) return undefined;
   return `${what}: ${amount}ms is not a whole number of milliseconds above zero; give one, such as Duration.millis(100)`;
 }
 
-function electionProblem(heartbeat: Duration, election: Duration): string | undefined {
-  if (milliseconds(election) < 5 * milliseconds(heartbeat)) {
-    return `electionTimeout: ${durationText(election)} is less than five heartbeats of ${durationText(heartbeat)}, which etcd refuses; use ten heartbeats, Duration.millis(${10 * milliseconds(heartbeat)})`;
+function electionProblem(heartbeat: number, election: number): string | undefined {
+  const [ofHeartbeat, ofElection] = [heartbeat, election].map((amount) => durationText(Duration.millis(amount)));
+  if (election < 5 * heartbeat) {
+    return `electionTimeout: ${ofElection} is less than five heartbeats of ${ofHeartbeat}, which etcd refuses; use ten heartbeats, Duration.millis(${10 * heartbeat})`;
   }
-  if (milliseconds(election) <= 50_000) return undefined;
-  return `electionTimeout: ${durationText(election)} is more than the 50s that etcd allows; lower it`;
+  if (election <= 50_000) return undefined;
+  return `electionTimeout: ${ofElection} is more than the 50s that etcd allows; lower it`;
 }

@@ -3,8 +3,9 @@ import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
 import { AutoCompaction, EtcdTuning } from '../../cluster/settings/etcd-tuning';
 import { agentKeys, type ConfigKey, configKeys, neverWritten } from '../../etcd/etcd-config-keys';
 import type { EtcdVersion } from '../../etcd/etcd-version';
+import { parseDuration } from '../../lib/duration';
 import type { Fields } from '../fields';
-import { parseDuration, sizeOf } from '../units';
+import { sizeOf } from '../units';
 
 type EnvProps = Pick<EtcdClusterProps, 'settings' | 'tuning'> & { readonly quota?: Size };
 

@@ -419,7 +419,7 @@ describe('a backup every so often', () => {
     expect(container.args.join(' ')).toContain('http://orders-0-client:2379');
     expect(only(rendered, 'EtcdCluster').spec.backup).toEqual({
       schedule: id,
-      schedules: [{ name: id, cron: '0 * * * *', serviceAccountName: cronJob, stores: [storeOf({ prefix: 'etcd' })] }],
+      schedules: [{ name: id, cron: '0 * * * *', stores: [storeOf({ prefix: 'etcd' })] }],
     });
     expect(about(rendered, 'spec.etcdEndpoints')).toEqual([
       "note: belong to the old 'orders', but the schedule backs up the new cluster; keep the old schedule until the new cluster serves",
@@ -574,15 +574,11 @@ describe('errors', () => {
       'spec.s3.path: is not the path of an object in a bucket; write it like BUCKET/etcd/orders.db',
     ],
     ['no Secret', backup({ s3: { path: s3.path } }), 'spec.s3.awsSecret: is missing; add it'],
-    [
-      'no endpoints',
-      backup({ etcdEndpoints: undefined }),
-      'endpoints: is empty; give at least one, such as https://etcd-0.etcd:2379',
-    ],
+    ['no endpoints', backup({ etcdEndpoints: undefined }), 'endpoints: is empty: give at least 1 item'],
     [
       'http with TLS',
       backup({ clientTLSSecret: 'client' }),
-      "endpoints: 'http://orders-client:2379' is plain http, but tls is given; write https://, or remove tls",
+      'endpoints: an endpoint is plain http, but tls is given: write https://, or remove tls',
     ],
     ['no cluster', restore({ etcdCluster: undefined }), 'spec.etcdCluster: is missing; give its name'],
   ])('%s', (_, object, text) => {

@@ -1,7 +1,7 @@
 import type { Size } from 'cdk8s';
 import { SizeRoundingBehavior } from 'cdk8s';
 import type { EtcdVolume } from '../../cluster/etcd-volume';
-import { defaultVolumeGibibytes } from '../../lib/defaults';
+import { defaultVolume } from '../../lib/defaults';
 import type { Fields } from '../fields';
 import type { DocumentReport } from '../report';
 import { parseBytes, sizeOf } from '../units';
@@ -16,13 +16,13 @@ export function coreosVolume(
 ): EtcdVolume | undefined {
   const smallest = Math.max(2 * gibibyte, 2 * bytesOf(quota) + gibibyte);
   if (!claim) {
-    const bytes = Math.max(defaultVolumeGibibytes * gibibyte, smallest);
+    const bytes = Math.max(parseBytes(defaultVolume)!, smallest);
     const size = sizeOf(bytes);
     report.note(
       'spec.pod.persistentVolumeClaimSpec',
       `is missing, so a pod's data was lost with the pod; each member now has a volume of ${size.asString()} with the default storage class`,
     );
-    return bytes === defaultVolumeGibibytes * gibibyte ? undefined : { size };
+    return bytes === parseBytes(defaultVolume)! ? undefined : { size };
   }
   const modes = claim.strings('accessModes') ?? [];
   if (modes.some((mode) => !mode.startsWith('ReadWriteOnce'))) {
@@ -50,7 +50,7 @@ function size(claim: Fields, smallest: number): Size | undefined {
   resources?.lose('limits', 'a limit has no effect on a volume; remove it');
   const requests = resources?.object('requests');
   const quantity = requests?.quantity('storage');
-  if (!requests || quantity === undefined) return sizeOf(Math.max(defaultVolumeGibibytes * gibibyte, smallest));
+  if (!requests || quantity === undefined) return sizeOf(Math.max(parseBytes(defaultVolume)!, smallest));
   const bytes = parseBytes(quantity);
   if (bytes === undefined) {
     claim.report.error(requests.at('storage'), `'${quantity}' is not a valid size of a volume; write it like 8Gi`);

@@ -6,8 +6,8 @@ import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
 import type { PlannedBackup } from '../plan';
 import { durationField, quantitiesOf } from '../units';
+import { ownEncryption } from './encryption';
 import { caBundle, secretFiles } from './files';
-import { ownEncryption } from './schedule';
 import { ownStore } from './store';
 
 export function ownBackup(document: Document): PlannedBackup {
@@ -45,11 +45,7 @@ function authOf(fields: Fields): EtcdAuth {
 function tls(fields: Fields | undefined): EtcdClientTls | undefined {
   const clientCertificate = fields?.boolean('clientCertificate') ?? true;
   const files = fields?.object('files');
-  if (!fields) return undefined;
-  if (!files) {
-    fields.report.error(fields.at('files'), 'is missing; give a Secret');
-    return undefined;
-  }
+  if (!fields || !files) return undefined;
   if (!clientCertificate) {
     const ca = caBundle(files);
     return ca && EtcdClientTls.fromCa(ca);

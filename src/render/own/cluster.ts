@@ -1,96 +1,60 @@
-import { DeletionPolicy, NoSpacePolicy, ReplacePolicy, type ReplaceRequest } from '../../cluster/cluster-policies';
-import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
-import { type EtcdVolume, smallestVolume } from '../../cluster/etcd-volume';
-import type { QuorumRecovery } from '../../cluster/quorum-recovery';
+import { etcdImages } from '../../etcd/etcd-image';
 import { EtcdVersion } from '../../etcd/etcd-version';
+import { resourceProblems } from '../../resource/resource-problems';
+import type { EtcdClusterSpec } from '../../resource/types';
+import { type ShortTls, withDefaultNames } from '../../tls/default-names';
 import type { Document } from '../documents';
-import type { Fields } from '../fields';
+import { isObject } from '../fields';
 import { metadataLabels } from '../metadata';
 import type { PlannedCluster } from '../plan';
-import { parseBytes, sizeOf } from '../units';
-import { ownOrigin } from './origin';
-import { ownSchedules } from './schedule';
-import { ownTls } from './tls';
 
-/** Reads an EtcdCluster: each of its fields becomes a prop. */
-export function ownCluster(document: Document): PlannedCluster {
-  const { spec, report } = document;
-  const version = spec.required('version', EtcdVersion._insteadOf);
-  const policy = spec.object('pvcPolicy');
-  const backup = spec.object('backup');
-  const origin = spec.object('origin');
-  const maintenance = spec.object('maintenance');
+/** Reads an EtcdCluster, of which the names of its Secrets may be missing. */
+export function ownCluster(document: Document): PlannedCluster | undefined {
+  const { name, report } = document;
+  const labels = metadataLabels(document);
+  const spec = specOf(document);
+  notes(document, spec);
+  // A name that is missing is reported already.
+  const problems = resourceProblems('EtcdCluster', spec, { name: name || 'name' });
+  for (const { path, message } of problems) report.error(path, message);
+  if (problems.length > 0) return undefined;
+  for (const problem of etcdImages({ ...spec, version: EtcdVersion.of(spec.version) }).problems)
+    report.error('', problem);
+  const lost = Object.keys(labels ?? {}).filter((label) => spec.labels?.[label] === undefined);
+  if (lost.length > 0)
+    report.lost('metadata.labels', `${lost.join(', ')}: write them into spec.labels, which all objects get`);
+  return { becomes: 'cluster', document, spec, schedules: [] };
+}
+
+function specOf({ name, spec: fields }: Document): EtcdClusterSpec {
+  const { tls, maintenance, ...spec } = withoutNull(fields.whole()) as unknown as EtcdClusterSpec;
   // They are requests of a moment, not part of what the cluster is.
-  maintenance?.ignore('defragment', 'moveLeader');
-  report.note(
-    'spec',
-    'does not specify resources, tuning, spread, network access and the like, so these have their defaults; choose other values in TypeScript',
-  );
+  const { defragment, moveLeader, ...maintains } = isObject(maintenance) ? maintenance : {};
   return {
-    becomes: 'cluster',
-    document,
-    props: {
-      size: spec.integer('size'),
-      allowEvenSize: spec.boolean('allowEvenSize'),
-      version: version === '' ? undefined : EtcdVersion.of(version),
-      paused: spec.boolean('paused'),
-      ...ownTls(document),
-      auth: spec.boolean('auth'),
-      replace: replace(spec.object('replace')),
-      origin: origin && ownOrigin(origin),
-      recovery: recovery(spec.object('recovery')),
-      volume: volume(spec.object('storage')),
-      onShrink: policy?.oneOf('onShrink', Object.values(DeletionPolicy)),
-      onDelete: policy?.oneOf('onDelete', Object.values(DeletionPolicy)),
-      backupSchedule: backup?.text('schedule'),
-      requireBackupForUpgrade: backup?.boolean('requiredForUpgrade'),
-      finalBackup: spec.object('finalBackup')?.boolean('required'),
-      onNoSpace: maintenance?.oneOf('onNoSpace', Object.values(NoSpacePolicy)),
-      labels: metadataLabels(document),
-    } satisfies EtcdClusterProps,
-    schedules: backup ? ownSchedules(backup, document.name) : [],
+    ...spec,
+    ...(tls !== undefined && { tls: isObject(tls) ? withDefaultNames(name, tls as ShortTls) : tls }),
+    ...(maintenance !== undefined && { maintenance: isObject(maintenance) ? maintains : maintenance }),
   };
 }
 
-function replace(fields: Fields | undefined): ReplacePolicy | undefined {
-  if (!fields) return undefined;
-  const policy = fields.oneOf('policy', ['OnVolumeLoss', 'Manual']);
-  const force = fields.objects('force').flatMap((request): ReplaceRequest[] => {
-    const ordinal = request.integer('ordinal');
-    const memberId = request.required('memberId');
-    const discardVolume = request.boolean('discardVolume');
-    if (ordinal === undefined) request.report.error(request.at('ordinal'), 'is missing; add it');
-    return ordinal === undefined || memberId === '' ? [] : [{ ordinal, memberId, discardVolume }];
-  });
-  return policy === 'Manual' ? ReplacePolicy.manual(...force) : ReplacePolicy.onVolumeLoss(...force);
+/** Go programs write null for what is not there. */
+function withoutNull(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNull);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).filter(([, each]) => each !== null);
+  return Object.fromEntries(entries.map(([key, each]) => [key, withoutNull(each)]));
 }
 
-function recovery(fields: Fields | undefined): QuorumRecovery | undefined {
-  if (!fields) return undefined;
-  fields.oneOf('action', ['RestoreFromSurvivor']);
-  return {
-    id: fields.required('id'),
-    acceptDataLoss: fields.boolean('acceptDataLoss') ?? false,
-    survivor: fields.integer('survivor'),
-    identitySecret: fields.text('identitySecret'),
-  };
-}
-
-function volume(storage: Fields | undefined): EtcdVolume | undefined {
-  if (!storage) return undefined;
-  const quantity = storage.quantity('size');
-  const ephemeral = storage.boolean('ephemeral');
-  if (quantity === undefined) return { ephemeral };
-  const bytes = parseBytes(quantity);
-  if (bytes === undefined) {
-    storage.report.error(storage.at('size'), `'${quantity}' is not a valid size; write it like 8Gi`);
-  } else if (bytes < smallestVolume) {
-    // Other messages would name the size in KiB.
-    const unit = /\d$/.test(quantity)
-      ? `, because a number without a unit means bytes; write ${quantity}Gi, if you mean that, or`
-      : '; write';
-    storage.report.error(storage.at('size'), `${quantity} is too small for etcd${unit} 2Gi or more`);
-    return { ephemeral };
+function notes({ report }: Document, { tls }: EtcdClusterSpec): void {
+  if (tls === undefined) {
+    report.note(
+      'spec.tls',
+      'is missing, so clients and members use plain http; add tls: { managed: {} } for certificates that the reconciler issues',
+    );
+  } else if (isObject(tls) && !tls.managed && !tls.certManager) {
+    report.note(
+      'spec.tls',
+      `the members read their certificates from the Secrets ${tls.peerSecret} and ${tls.serverSecret}, which you must create`,
+    );
   }
-  return { size: bytes === undefined ? undefined : sizeOf(bytes), ephemeral };
 }

@@ -1,3 +1,5 @@
+import { resourceProblems } from '../../resource/resource-problems';
+import type { Kind } from '../../resource/schema';
 import type { Document } from '../documents';
 import { metadataLabels } from '../metadata';
 import type { Api, PlannedRestore } from '../plan';
@@ -16,6 +18,9 @@ const instead: { readonly [path: string]: string } = {
 export const own: Api = {
   apiVersion: 'cdk8s-etcd.dev/v1alpha1',
   kinds: { EtcdCluster: ownCluster, EtcdBackup: ownBackup, EtcdRestore: ownRestore, EtcdUser: ownUser },
+  // Here an EtcdCluster may lack the names of Secrets, which the API server requires.
+  problems: ({ kind, resource: { spec = {}, metadata } }) =>
+    kind === 'EtcdCluster' ? [] : resourceProblems(kind as Kind, spec, metadata),
   unknownField: (report, path, remedy) => report.error(path, `is not a field; ${instead[path] ?? remedy}`),
 };
 

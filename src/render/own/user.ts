@@ -5,19 +5,14 @@ import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
 import type { PlannedUser } from '../plan';
 
-export function ownUser(document: Document): PlannedUser | undefined {
+export function ownUser(document: Document): PlannedUser {
   const { spec, name } = document;
   const labels = metadataLabels(document);
   const clusterName = spec.required('clusterName');
-  if (!spec.has('permissions')) spec.report.error(spec.at('permissions'), 'is missing; give [] for none');
-  const can = spec.objects('permissions').flatMap((fields) => permission(fields) ?? []);
+  const can = spec.objects('permissions').map(permission);
   const userName = spec.text('userName') ?? name;
   const certificateSecret = spec.text('certificateSecret');
   const passwordSecret = spec.text('passwordSecret');
-  if (certificateSecret !== undefined && passwordSecret !== undefined) {
-    spec.report.error(spec.at('passwordSecret'), 'cannot be combined with certificateSecret; remove one of them');
-  }
-  if (clusterName === '') return undefined;
   // The library names the resource <cluster>-<id>.
   const id = name.startsWith(`${clusterName}-`) ? name.slice(clusterName.length + 1) : name;
   return {
@@ -56,21 +51,13 @@ const kinds: Readonly<Record<string, Make>> = {
     return access === 'Write' ? EtcdPermission.writeRange(from, to) : EtcdPermission.readWriteRange(from, to);
   },
   all: (fields, access) => {
-    if (fields.boolean('all') === false) {
-      fields.report.error(fields.at('all'), 'can only be true; remove it, and give prefix, key or range');
-    }
+    fields.boolean('all');
     if (access === 'Read') return EtcdPermission.readAll();
     return access === 'Write' ? EtcdPermission.writeAll() : EtcdPermission.readWriteAll();
   },
 };
 
-function permission(fields: Fields): EtcdPermission | undefined {
-  const given = Object.keys(kinds).filter((kind) => fields.has(kind));
-  // Also those that are not read after a mistake.
-  fields.ignore(...given);
-  if (!fields.has('access')) fields.report.error(fields.at('access'), 'is missing; add it');
-  const access = fields.oneOf('access', ['Read', 'Write', 'ReadWrite'] as const);
-  if (given.length === 1) return access && kinds[given[0]!]!(fields, access);
-  fields.report.error(fields.path, 'needs exactly one of prefix, key, range and all; give one of them');
-  return undefined;
+function permission(fields: Fields): EtcdPermission {
+  const kind = Object.keys(kinds).find((each) => fields.has(each))!;
+  return kinds[kind]!(fields, fields.oneOf('access', ['Read', 'Write', 'ReadWrite'] as const)!);
 }

@@ -144,7 +144,7 @@ test.each<[string, Manifest, string]>([
     'spec.s3.path: has a template in its bucket; write it like BUCKET/etcd/orders.db',
   ],
   ['an unknown template', backup({ s3: { path: 'backups/{{ .Spec.EtcdUrl }}', secret: 'a' } }), 'key: '],
-  ['no endpoint', backup({ etcdUrl: 'demo' }), "endpoints: 'demo' is not a valid etcd endpoint"],
+  ['no endpoint', backup({ etcdUrl: 'demo' }), "endpoints[0]: 'demo' is not a valid etcd endpoint"],
   [
     'a restore',
     resource('EtcdRestore', {}),

@@ -1,3 +1,4 @@
+import { cronJobOf } from '../../../../src/etcd/schedule-names.ts';
 import { longestGap } from '../../../../src/validation/cron.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import type { ClusterBackups } from '../cluster/observed.ts';
@@ -74,7 +75,7 @@ function dueOf(
       .at(-1);
     if (every === undefined || (last === undefined && !isNone)) return [];
     const at = (last === undefined ? Math.max(...newestOf) : Date.parse(last)) + 2 * every;
-    const cronJob = cronJobName ?? `${metadata.name}-${name}`;
+    const cronJob = cronJobOf(metadata.name, { name, ...(cronJobName !== undefined && { cronJobName }) });
     return [{ schedule: name, cronJob, at, ...(last !== undefined && { last }) }];
   });
   return all.sort((a, b) => a.at - b.at)[0];

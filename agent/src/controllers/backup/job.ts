@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
 import { recordName } from '../../../../src/etcd/record-name.ts';
+import { serviceAccountOf } from '../../../../src/etcd/schedule-names.ts';
 import { type BackupJobSpec, backupJob } from '../../../../src/lib/backup-pod.ts';
 import type { BackupScheduleSpec } from '../../../../src/resource/types.ts';
 import type { Container, PodTemplate } from '../../kube/objects.ts';
@@ -63,6 +64,9 @@ export const scheduleOf = (
   cluster: EtcdClusterObject | undefined,
 ): BackupScheduleSpec | undefined => cluster?.spec.backup?.schedules?.find(({ name }) => name === spec.schedule);
 
+const accountOf = (cluster: EtcdClusterObject | undefined, schedule: BackupScheduleSpec | undefined) =>
+  cluster && schedule && serviceAccountOf(cluster.metadata.name, schedule);
+
 function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
   const { spec, metadata } = backup;
   const { cluster, template, container } = inputs;
@@ -90,7 +94,7 @@ function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
     image: spec.image ?? schedule?.image ?? container.image,
     ...(container.imagePullPolicy && { imagePullPolicy: container.imagePullPolicy }),
     ...(imagePullSecrets && { imagePullSecrets }),
-    serviceAccountName: spec.serviceAccountName ?? schedule?.serviceAccountName ?? 'default',
+    serviceAccountName: spec.serviceAccountName ?? accountOf(cluster, schedule) ?? 'default',
     resources: backupResources(spec.resources ?? schedule?.resources, schedule?.verify),
     labels: backupJobLabels(backup),
     ...(nodeSelector && { nodeSelector }),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { cronJobOf } from '../../../../src/etcd/schedule-names.ts';
 import type { JobObject, KubeObject } from '../../kube/objects.ts';
 import { group, groupVersion } from '../../kube/paths.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
@@ -15,9 +16,7 @@ export function mirrorOf(job: JobObject, clusters: readonly EtcdClusterObject[])
   const cronJob = job.metadata.ownerReferences?.find(({ kind }) => kind === 'CronJob')?.name;
   const cluster = clusters.find(({ metadata }) => metadata.name === labels?.['app.kubernetes.io/part-of']);
   if (cronJob === undefined || !cluster || job.metadata.deletionTimestamp !== undefined) return undefined;
-  const schedule = cluster.spec.backup?.schedules?.find(
-    (each) => (each.cronJobName ?? `${cluster.metadata.name}-${each.name}`) === cronJob,
-  );
+  const schedule = cluster.spec.backup?.schedules?.find((each) => cronJobOf(cluster.metadata.name, each) === cronJob);
   if (!schedule) return undefined;
   return {
     apiVersion: groupVersion,

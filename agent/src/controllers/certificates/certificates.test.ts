@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TlsSpec } from '../../../../src/resource/types.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import type { EventOf } from '../../kube/events.ts';
 import type { Secret } from '../../kube/objects.ts';
@@ -11,7 +12,6 @@ import { defaultSettings } from '../cluster/settings.ts';
 import { Certificates } from './certificates.ts';
 import { textOf } from './read.ts';
 import { tls } from './secrets.fixture.ts';
-import type { TlsSpec } from './wanted.ts';
 
 const paths = new Paths('shop');
 const names = ['orders-peer-ca', 'orders-client-ca', 'orders-peer-tls', 'orders-server-tls', 'orders-client-tls'];
@@ -557,7 +557,7 @@ test('ends when it is stopped, even if nothing answers', async () => {
 });
 
 test('without spec.tls.managed there is nothing to do or to report', async () => {
-  const certificates = start({}, { clientSecret: 'x' });
+  const certificates = start({}, { peerSecret: 'p', serverSecret: 's', clientSecret: 'x' });
   await sleep(100);
   expect(certificates.report()).toBeUndefined();
   expect(gets()).toBe(0);

@@ -1,6 +1,7 @@
 import { known, unknown } from '../../protocol/known.ts';
 import { issueIntermediate, issueLeaf, issueRoot } from './issue.ts';
-import { begin, day, type SecretName, TestSecrets } from './secrets.fixture.ts';
+import { begin, day, type SecretName, TestSecrets, tls } from './secrets.fixture.ts';
+import { wantedOf } from './wanted.ts';
 
 const authorities = ['peers', 'clients'] as const;
 const leaves = ['peer', 'server', 'client'] as const;
@@ -136,7 +137,12 @@ describe('a leaf is issued again', () => {
     const secrets = await TestSecrets.filled();
     secrets.spec = new TestSecrets({ serverNames: ['etcd.example.com'] }).spec;
     expect(await settled(secrets)).toEqual(['leaf server']);
-    secrets.spec = new TestSecrets({ clusterDomain: 'corp.example' }).spec;
+    secrets.spec = wantedOf(
+      'orders',
+      'shop',
+      { tls: tls({ serverNames: ['etcd.example.com'] }), clusterDomain: 'corp.example' },
+      undefined,
+    )!;
     expect(await settled(secrets)).toEqual(['leaf peer', 'leaf server']);
   });
 
@@ -592,7 +598,7 @@ describe('a clock that was ahead, and was corrected', () => {
 
 describe('a spec that cannot be followed', () => {
   test('one Secret for two certificates: nothing is written', () => {
-    const secrets = new TestSecrets({ peerSecret: 'x', serverSecret: 'x' });
+    const secrets = new TestSecrets({ peerAuthority: 'x', clientAuthority: 'x' });
     expect(secrets.decide()).toMatchObject({
       problems: [{ reason: 'TlsRefused', message: expect.stringContaining('names Secret x twice') }],
     });

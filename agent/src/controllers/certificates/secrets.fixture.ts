@@ -1,33 +1,33 @@
+import type { ManagedTlsSpec, TlsSpec } from '../../../../src/resource/types.ts';
 import type { Secret } from '../../kube/objects.ts';
 import { type Known, known, unknown } from '../../protocol/known.ts';
 import { contentOf } from './content.ts';
 import { type Circumstances, type Decision, decide } from './decide.ts';
 import { factsOf, type KnownAuthorities, type Secrets, textOf } from './read.ts';
 import type { MemberReports } from './rotation.ts';
-import { type AuthorityName, type LeafName, type TlsSpec, type UserWish, type Wanted, wantedOf } from './wanted.ts';
+import { type AuthorityName, type LeafName, type UserWish, type Wanted, wantedOf } from './wanted.ts';
 
 export const day = 86_400_000;
 export const begin = Date.parse('2026-01-01T00:00:00Z');
 
-type Managed = NonNullable<TlsSpec['managed']>;
 export type SecretName = AuthorityName | LeafName;
 
-export const tls = (change: Partial<Managed> = {}): TlsSpec => ({
+export const tls = (change: Partial<ManagedTlsSpec> = {}, more: Partial<TlsSpec> = {}): TlsSpec => ({
+  peerSecret: 'orders-peer-tls',
+  serverSecret: 'orders-server-tls',
   clientSecret: 'orders-client-tls',
   managed: {
     peerAuthority: 'orders-peer-ca',
     clientAuthority: 'orders-client-ca',
-    peerSecret: 'orders-peer-tls',
-    serverSecret: 'orders-server-tls',
-    clusterDomain: 'cluster.local',
     ...change,
   },
+  ...more,
 });
 
 const more = { rootSecret: 'orders-root-tls', backupSecret: 'orders-backup-tls' };
 
 /** With users, also the leaves of root and of backups. */
-export const wanted = (change: Partial<Managed> = {}, users?: readonly UserWish[]): Wanted =>
+export const wanted = (change: Partial<ManagedTlsSpec> = {}, users?: readonly UserWish[]): Wanted =>
   wantedOf('orders', 'shop', { tls: { ...tls(change), ...(users && more) } }, { wishes: users ?? [], since: 0 })!;
 
 const secret = (name: string): Secret => ({
@@ -46,7 +46,7 @@ export class TestSecrets {
   /** Report of the members. */
   members: MemberReports = unknown('nobody asked');
 
-  constructor(change: Partial<Managed> = {}, users?: readonly UserWish[]) {
+  constructor(change: Partial<ManagedTlsSpec> = {}, users?: readonly UserWish[]) {
     this.spec = wanted(change, users);
     const { authorities, leaves } = this.spec;
     const names = Object.entries({ ...authorities, ...leaves });
@@ -54,7 +54,7 @@ export class TestSecrets {
   }
 
   /** With every certificate. */
-  static async filled(change: Partial<Managed> = {}): Promise<TestSecrets> {
+  static async filled(change: Partial<ManagedTlsSpec> = {}): Promise<TestSecrets> {
     const secrets = new TestSecrets(change);
     await secrets.settle();
     return secrets;

@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TlsSpec } from '../../../../src/resource/types.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { Paths } from '../../kube/paths.ts';
 import { certificatesIn } from '../../lib/certificates.ts';
@@ -8,21 +9,17 @@ import { FakeApi, failure } from '../cluster/kubernetes/fake-api.fixture.ts';
 import type { TrustReport } from '../cluster/observed.ts';
 import { defaultSettings } from '../cluster/settings.ts';
 import { issueRoot } from './issue.ts';
-import { tls } from './secrets.fixture.ts';
 import { TrustBundle } from './trust-bundle.ts';
-import type { TlsSpec } from './wanted.ts';
 
 // The API server is a fake one, which refuses nothing by itself; `operations/source` shows the Secret on Kubernetes.
 
 const paths = new Paths('shop');
 const pathOf = (name: string) => paths.of('secrets', name);
 const settings = { ...defaultSettings, backoffMin: 20, certificatesRetry: 50, certificatesGlance: 100 };
-const alsoTrust: NonNullable<TlsSpec['alsoTrust']> = {
-  trustSecret: 'trust',
-  peerSecrets: ['a-peer', 'b-peer'],
-  serverSecrets: ['a-server', 'b-server'],
-  clientSecrets: ['a-client', 'b-client'],
-};
+const secretsOf = (name: string) => ({
+  ...{ peerSecret: `${name}-peer`, serverSecret: `${name}-server`, clientSecret: `${name}-client` },
+});
+const both: TlsSpec = { ...secretsOf('a'), alsoTrust: { trustSecret: 'trust', ...secretsOf('b') } };
 
 let api: FakeApi;
 let client: ApiClient;
@@ -72,7 +69,7 @@ function start(change: { paused?: boolean } = {}, at?: (point: string) => Promis
       await at?.(point);
     },
   });
-  bundle.follow({ tls: { ...tls(), alsoTrust }, ...change });
+  bundle.follow({ tls: both, ...change });
   running.push(bundle.run(stop.signal));
   return bundle;
 }
@@ -98,8 +95,8 @@ test('the authorities of both', async () => {
   source('a');
   source('b');
   const bundle = start();
-  expect(bundle.report(alsoTrust)).toEqual({ isComplete: false });
-  await until(() => isDone(bundle.report(alsoTrust)));
+  expect(bundle.report(both)).toEqual({ isComplete: false });
+  await until(() => isDone(bundle.report(both)));
   expect(written()).toEqual(of('a', 'b'));
   expect(points).toEqual(['before WriteTrust', 'after WriteTrust']);
 });
@@ -108,7 +105,7 @@ test('an authority that is in both appears once', async () => {
   source('a');
   for (const name of ['peer', 'server', 'client']) secret(`b-${name}`, `${roots.b}${roots.a}`);
   const bundle = start();
-  await until(() => isDone(bundle.report(alsoTrust)));
+  await until(() => isDone(bundle.report(both)));
   expect(written()).toEqual(of('a', 'b'));
 });
 
@@ -132,13 +129,13 @@ test.each([
   source('a');
   given();
   const bundle = start();
-  await until(() => why.test(bundle.report(alsoTrust).why ?? ''));
-  expect(bundle.report(alsoTrust).isComplete).toBe(false);
+  await until(() => why.test(bundle.report(both).why ?? ''));
+  expect(bundle.report(both).isComplete).toBe(false);
   // Clients, backups and metrics need not wait.
   await until(() => 'client-ca.crt' in written());
   expect(written()).toEqual({ 'client-ca.crt': ['CN=a'] });
   source('b');
-  await until(() => isDone(bundle.report(alsoTrust)));
+  await until(() => isDone(bundle.report(both)));
   expect(written()).toEqual(of('a', 'b'));
 });
 
@@ -146,10 +143,10 @@ test('it never has fewer: a source that loses its authority later is reported, a
   source('a');
   source('b');
   const bundle = start();
-  await until(() => isDone(bundle.report(alsoTrust)));
+  await until(() => isDone(bundle.report(both)));
   api.put(pathOf('b-peer'), { data: {} });
-  await until(() => bundle.report(alsoTrust).why !== undefined);
-  expect(bundle.report(alsoTrust)).toEqual({ isComplete: true, why: 'Secret b-peer has no ca.crt yet' });
+  await until(() => bundle.report(both).why !== undefined);
+  expect(bundle.report(both)).toEqual({ isComplete: true, why: 'Secret b-peer has no ca.crt yet' });
   expect(written()).toEqual(of('a', 'b'));
 });
 
@@ -163,7 +160,7 @@ test('a conflict, a lost answer or a server error is tried again', async () => {
     return true;
   };
   const bundle = start();
-  await until(() => isDone(bundle.report(alsoTrust)));
+  await until(() => isDone(bundle.report(both)));
   expect(written()).toEqual(of('a', 'b'));
 });
 
@@ -171,9 +168,9 @@ test('without the Lease, or while the cluster is paused, it writes nothing and s
   source('a');
   source('b');
   const without = start({}, () => Promise.reject(new Error('another reconciler may hold the Lease')));
-  await until(() => without.report(alsoTrust).why === 'another reconciler may hold the Lease');
+  await until(() => without.report(both).why === 'another reconciler may hold the Lease');
   const paused = start({ paused: true });
-  await until(() => /paused/.test(paused.report(alsoTrust).why ?? ''));
+  await until(() => /paused/.test(paused.report(both).why ?? ''));
   expect(written()).toEqual({});
 });
 
@@ -181,10 +178,10 @@ test('another source: what the former pass found no longer counts', async () => 
   source('a');
   source('b');
   const bundle = start();
-  await until(() => isDone(bundle.report(alsoTrust)));
-  const other = { ...alsoTrust, peerSecrets: ['a-peer', 'c-peer'] };
-  bundle.follow({ tls: { ...tls(), alsoTrust: other } });
-  expect(bundle.report(alsoTrust).isComplete).toBe(false);
+  await until(() => isDone(bundle.report(both)));
+  const other = { ...both, alsoTrust: { ...both.alsoTrust!, peerSecret: 'c-peer' } };
+  bundle.follow({ tls: other });
+  expect(bundle.report(both).isComplete).toBe(false);
   expect(bundle.report(other)).toEqual({ isComplete: false });
   await until(() => /c-peer/.test(bundle.report(other).why ?? ''));
   expect(bundle.report(other).isComplete).toBe(false);
@@ -197,26 +194,19 @@ test('the other source loses its certificates: the step before can be taken agai
   source('a');
   source('b');
   const bundle = start();
-  await until(() => isDone(bundle.report(alsoTrust)));
-  const swapped = {
-    ...alsoTrust,
-    ...{
-      peerSecrets: ['b-peer', 'a-peer'],
-      serverSecrets: ['b-server', 'a-server'],
-      clientSecrets: ['b-client', 'a-client'],
-    },
-  };
+  await until(() => isDone(bundle.report(both)));
+  const swapped = { ...secretsOf('b'), alsoTrust: { trustSecret: 'trust', ...secretsOf('a') } };
   const before = api.object<{ data: object }>(pathOf('trust'))!.data;
-  bundle.follow({ tls: { ...tls(), alsoTrust: swapped } });
+  bundle.follow({ tls: swapped });
   await until(() => isDone(bundle.report(swapped)));
   // Members compare what they have loaded with what they see.
   expect(api.object<{ data: object }>(pathOf('trust'))!.data).toEqual(before);
   api.put(pathOf('b-peer'), { data: {} });
   await until(() => bundle.report(swapped).why !== undefined);
   expect(bundle.report(swapped)).toEqual({ isComplete: false, why: 'Secret b-peer has no ca.crt yet' });
-  bundle.follow({ tls: { ...tls(), alsoTrust } });
-  await until(() => /b-peer/.test(bundle.report(alsoTrust).why ?? ''));
-  expect(bundle.report(alsoTrust).isComplete).toBe(true);
+  bundle.follow({ tls: both });
+  await until(() => /b-peer/.test(bundle.report(both).why ?? ''));
+  expect(bundle.report(both).isComplete).toBe(true);
   expect(written()['peer-ca.crt']).toHaveLength(2);
 });
 
@@ -224,18 +214,18 @@ test('a Secret of an earlier change is not taken for this one if an authority is
   source('a');
   source('b');
   const first = start();
-  await until(() => isDone(first.report(alsoTrust)));
+  await until(() => isDone(first.report(both)));
   for (const name of ['peer', 'server', 'client']) {
     secret(`a-${name}`, roots.c!);
     api.put(pathOf(`b-${name}`), {});
   }
   const later = start();
-  await until(() => later.report(alsoTrust).why !== undefined);
-  expect(later.report(alsoTrust).isComplete).toBe(false);
+  await until(() => later.report(both).why !== undefined);
+  expect(later.report(both).isComplete).toBe(false);
   // Clients trust the members at once.
   await until(() => written()['client-ca.crt']!.length === 3);
   expect(written()['client-ca.crt']).toEqual(['CN=a', 'CN=b', 'CN=c']);
   source('b');
-  await until(() => isDone(later.report(alsoTrust)));
+  await until(() => isDone(later.report(both)));
   expect(written()).toEqual(of('b', 'c'));
 });

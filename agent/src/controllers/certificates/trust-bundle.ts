@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { trustKeys } from '../../../../src/etcd/trust-keys.ts';
+import type { TlsSpec } from '../../../../src/resource/types.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isStatus } from '../../kube/api-error.ts';
 import type { Secret } from '../../kube/objects.ts';
@@ -16,7 +17,7 @@ import type { TrustReport } from '../cluster/observed.ts';
 import type { AtPoint } from '../cluster/reconcile.ts';
 import type { Settings } from '../cluster/settings.ts';
 import { textOf } from './read.ts';
-import type { CertificatesSpec, TlsSpec } from './wanted.ts';
+import type { CertificatesSpec } from './wanted.ts';
 
 export interface TrustBundleOptions {
   readonly client: Pick<ApiClient, 'get' | 'replace'>;
@@ -29,7 +30,24 @@ export interface TrustBundleOptions {
   readonly log: Log;
 }
 
-type AlsoTrust = NonNullable<TlsSpec['alsoTrust']>;
+/** The Secrets of both sources, that of the members first. */
+interface Sources {
+  readonly trustSecret: string;
+  readonly peerSecrets: readonly string[];
+  readonly serverSecrets: readonly string[];
+  readonly clientSecrets: readonly string[];
+}
+
+function sourcesOf(tls: TlsSpec | undefined): Sources | undefined {
+  const other = tls?.alsoTrust;
+  if (!other) return undefined;
+  return {
+    trustSecret: other.trustSecret,
+    peerSecrets: [tls.peerSecret, other.peerSecret],
+    serverSecrets: [tls.serverSecret, other.serverSecret],
+    clientSecrets: [tls.clientSecret, other.clientSecret],
+  };
+}
 
 const hour = 3_600_000;
 
@@ -44,7 +62,7 @@ export class TrustBundle {
   readonly #options: TrustBundleOptions;
   readonly #wake = new Trigger();
   readonly #problem: LogOnce;
-  #wanted: AlsoTrust | undefined;
+  #wanted: Sources | undefined;
   #isPaused = false;
   /** Of the last pass over what is wanted now. */
   #report: TrustReport | undefined;
@@ -56,7 +74,7 @@ export class TrustBundle {
 
   /** Follows a new spec, at once. */
   follow({ tls, paused = false }: CertificatesSpec): void {
-    const wanted = tls?.alsoTrust;
+    const wanted = sourcesOf(tls);
     if (isDeepStrictEqual([wanted, paused], [this.#wanted, this.#isPaused])) return;
     this.#wanted = wanted;
     this.#isPaused = paused;
@@ -65,8 +83,8 @@ export class TrustBundle {
   }
 
   /** About a spec that may be newer than the one that is followed. */
-  report(alsoTrust: AlsoTrust): TrustReport {
-    const found = isDeepStrictEqual(alsoTrust, this.#wanted) ? this.#report : undefined;
+  report(tls: TlsSpec): TrustReport {
+    const found = isDeepStrictEqual(sourcesOf(tls), this.#wanted) ? this.#report : undefined;
     return found ?? { isComplete: false };
   }
 
@@ -83,7 +101,7 @@ export class TrustBundle {
     }
   }
 
-  async #attempt(wanted: AlsoTrust): Promise<void> {
+  async #attempt(wanted: Sources): Promise<void> {
     const report = await this.#pass(wanted).catch((error: unknown) => ({
       isComplete: this.#report?.isComplete ?? false,
       why: messageOf(error),
@@ -95,7 +113,7 @@ export class TrustBundle {
     if (isNews) this.#options.onChange();
   }
 
-  async #pass(wanted: AlsoTrust): Promise<TrustReport> {
+  async #pass(wanted: Sources): Promise<TrustReport> {
     const { client, paths } = this.#options;
     const bundle = await client.get<Secret>(paths.of('secrets', wanted.trustSecret));
     const [peer, server, ofClient] = await Promise.all(

@@ -289,18 +289,14 @@ describe('a certificate that is not renewed', () => {
 });
 
 test('while two certificates of the cluster have one Secret, every user says so', () => {
-  const spec = { tls: { ...tls({ serverSecret: 'orders-peer-tls' }), rootSecret: 'orders-root-tls' } };
+  const spec = { tls: tls({}, { serverSecret: 'orders-peer-tls', rootSecret: 'orders-root-tls' }) };
   const { refusedUsers } = wantedOf('orders', 'shop', spec, { wishes: [api], since: 0 })!;
   expect(refusedUsers[api.secret]).toMatch(/names Secret orders-peer-tls twice/);
 });
 
 test('a Secret of the cluster is refused', () => {
-  const spec = {
-    tls: {
-      clientSecret: 'c',
-      managed: { peerAuthority: 'p', clientAuthority: 'a', peerSecret: 'q', serverSecret: 's', clusterDomain: 'd' },
-    },
-  };
+  const managed = { peerAuthority: 'p', clientAuthority: 'a' };
+  const spec = { tls: { peerSecret: 'q', serverSecret: 's', clientSecret: 'c', managed } };
   const wishes = [
     { ...api, secret: 'a' },
     { ...web, secret: 'y' },

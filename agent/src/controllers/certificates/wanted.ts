@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
-import type { EtcdClusterSpec } from '../../../../src/resource/types.ts';
+import { defaultClusterDomain } from '../../../../src/lib/defaults.ts';
+import type { EtcdClusterSpec, TlsSpec } from '../../../../src/resource/types.ts';
 import { ordinals } from '../cluster/names.ts';
 
 export const authorityNames = ['peers', 'clients'] as const;
@@ -56,19 +57,11 @@ export interface Leaf {
   readonly isServer: boolean;
 }
 
-/** `spec.tls` of an EtcdCluster. */
-export type TlsSpec = NonNullable<EtcdClusterSpec['tls']>;
-
 /** The certificates of one source. Without `managed`, another program writes the Secrets. */
-export type IssuedTls = Pick<TlsSpec, 'clientSecret' | 'rootSecret' | 'backupSecret' | 'managed'>;
+export type TlsSource = Omit<TlsSpec, 'alsoTrust' | 'disabling' | 'acceptPlaintextFor'>;
 
 /** The relevant part of an EtcdCluster's spec. */
-export interface CertificatesSpec {
-  readonly tls?: TlsSpec | undefined;
-  readonly paused?: boolean;
-}
-
-type ManagedSource = NonNullable<NonNullable<TlsSpec['alsoTrust']>['managed']>;
+export type CertificatesSpec = Partial<Pick<EtcdClusterSpec, 'tls' | 'paused' | 'clusterDomain'>>;
 
 /** The certificates that a cluster should have. */
 export interface Wanted {
@@ -100,41 +93,34 @@ export interface Wanted {
 /** The Secrets that an EtcdCluster names for its own certificates. */
 export function secretsOf(tls: TlsSpec): string[] {
   const { alsoTrust } = tls;
-  const other = alsoTrust
-    ? [alsoTrust.trustSecret, ...alsoTrust.peerSecrets, ...alsoTrust.serverSecrets, ...alsoTrust.clientSecrets]
-    : [];
-  return unique([...ofSource(tls), ...(alsoTrust?.managed ? ofSource(issuedBy(alsoTrust.managed)) : []), ...other]);
+  return unique([...ofSource(tls), ...(alsoTrust ? [...ofSource(alsoTrust), alsoTrust.trustSecret] : [])]);
 }
 
-function ofSource({ managed, clientSecret, rootSecret, backupSecret }: IssuedTls): string[] {
-  const { peerAuthority, clientAuthority, peerSecret, serverSecret } = managed ?? {};
+function ofSource({ managed, ...source }: TlsSource): string[] {
+  const { peerSecret, serverSecret, clientSecret, rootSecret, backupSecret } = source;
+  const { peerAuthority, clientAuthority } = managed ?? {};
   const all = [peerAuthority, clientAuthority, peerSecret, serverSecret, clientSecret, rootSecret, backupSecret];
   return all.filter((secret) => secret !== undefined);
 }
 
 /** The source whose certificates the reconciler issues: that of the members, or the one that they trust too. */
-function issuedSource({ alsoTrust, ...tls }: TlsSpec): IssuedTls | undefined {
-  if (tls.managed) return tls;
-  return alsoTrust?.managed && issuedBy(alsoTrust.managed);
-}
-
-const issuedBy = (managed: ManagedSource): IssuedTls => ({ ...managed, managed });
+const issuedSource = (tls: TlsSpec): TlsSource | undefined => [tls, tls.alsoTrust].find((source) => source?.managed);
 
 /** Undefined if the reconciler does not manage the certificates. `known`: undefined while the EtcdUsers are not known. */
 export function wantedOf(
   name: string,
   namespace: string,
-  { tls: spec, paused = false }: CertificatesSpec,
+  { tls: spec, paused = false, clusterDomain = defaultClusterDomain }: CertificatesSpec,
   known: KnownUsers | undefined,
 ): Wanted | undefined {
   const tls = spec && issuedSource(spec);
   if (!tls?.managed) return undefined;
   const users = known?.wishes ?? [];
-  const { managed, clientSecret, rootSecret, backupSecret } = tls;
-  const { clusterDomain, serverNames = [], intermediateRotation, rootRotation, intermediateRevocation } = managed;
+  const { managed, peerSecret, serverSecret, clientSecret, rootSecret, backupSecret } = tls;
+  const { serverNames = [], intermediateRotation, rootRotation, intermediateRevocation } = managed;
   const authorities = { peers: managed.peerAuthority, clients: managed.clientAuthority };
   const leaves = {
-    ...{ peer: managed.peerSecret, server: managed.serverSecret, client: clientSecret },
+    ...{ peer: peerSecret, server: serverSecret, client: clientSecret },
     ...(rootSecret !== undefined && { root: rootSecret }),
     ...(backupSecret !== undefined && { backup: backupSecret }),
   };

@@ -77,7 +77,7 @@ export class ClusterRunner {
     this.#port = new KubernetesPort({
       ...options,
       certificates: () => this.#certificates.report(),
-      trust: (alsoTrust) => this.#trust.report(alsoTrust),
+      trust: (tls) => this.#trust.report(tls),
       authentication: () => this.#users.report(),
       followedBy: async (cluster) => {
         this.#another = await given.followedBy(cluster);

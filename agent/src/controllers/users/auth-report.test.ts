@@ -103,7 +103,7 @@ async function until(wanted: (report: AuthReport | undefined) => unknown): Promi
 }
 
 test('nothing is reported without a certificate of root, unless it is needed', async () => {
-  start({ tls: { clientSecret: 'c' } });
+  start({ tls: { peerSecret: 'p', serverSecret: 's', clientSecret: 'c' } });
   await sleep(100);
   expect(users.report()).toBeUndefined();
 });
@@ -112,7 +112,7 @@ test.each<[string, Partial<EtcdClusterSpec>, string[]]>([
   ['auth: true', { auth: true }, []],
   ['a user', {}, ['api']],
 ])('%s without a certificate of root', async (_, spec, names) => {
-  start({ tls: { clientSecret: 'c' }, ...spec }, names);
+  start({ tls: { peerSecret: 'p', serverSecret: 's', clientSecret: 'c' }, ...spec }, names);
   await until((report) => report?.refusal?.reason === 'AuthRefused');
 });
 

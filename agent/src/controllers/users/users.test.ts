@@ -58,17 +58,17 @@ afterEach(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-const tls = { clientSecret: 'orders-client-tls', rootSecret: 'orders-root-tls', backupSecret: 'orders-backup-tls' };
+const tls = {
+  ...{ peerSecret: 'orders-peer-tls', serverSecret: 'orders-server-tls', clientSecret: 'orders-client-tls' },
+  ...{ rootSecret: 'orders-root-tls', backupSecret: 'orders-backup-tls' },
+};
 
 function putCluster(change: Partial<EtcdClusterSpec> = {}): EtcdClusterObject {
   const spec = { size: 3, version: '3.6.16', tls, ...change };
   return api.put(paths.of('etcdclusters', 'orders'), { spec }) as unknown as EtcdClusterObject;
 }
 
-const managed = {
-  ...{ peerAuthority: 'orders-peer-ca', clientAuthority: 'orders-client-ca', peerSecret: 'orders-peer-tls' },
-  ...{ serverSecret: 'orders-server-tls', clusterDomain: 'cluster.local' },
-};
+const managed = { peerAuthority: 'orders-peer-ca', clientAuthority: 'orders-client-ca' };
 
 function putRecord(change: Partial<RecordDoc> = {}): void {
   api.put(paths.of('configmaps', 'orders-record'), { data: { 'record.json': JSON.stringify(recordOf(change)) } });
@@ -242,7 +242,12 @@ describe('changes nothing, and says so', () => {
     ['during a restore', { op: restoreOp('Restore') }, {}, 'ClusterNotServing'],
     ['during a recovery', { op: restoreOp('Recover') }, {}, 'ClusterNotServing'],
     ['before the cluster serves', { seeded: false }, {}, 'ClusterNotServing'],
-    ['without the certificate of root', {}, { tls: { clientSecret: 'c' } }, 'RootCertificateMissing'],
+    [
+      'without the certificate of root',
+      {},
+      { tls: { peerSecret: 'p', serverSecret: 's', clientSecret: 'c' } },
+      'RootCertificateMissing',
+    ],
     ['without TLS', {}, { tls: undefined }, 'RootCertificateMissing'],
   ])('%s', async (_, record, spec, wanted) => {
     putRecord(record);
@@ -591,7 +596,7 @@ describe('a Secret that somebody else has', () => {
   });
 
   test.each(['orders-peer-ca', 'orders-root-tls', 'other-server-tls'])('%s is that of a cluster', async (name) => {
-    const spec = { tls: { clientSecret: 'other', managed: { ...managed, serverSecret: 'other-server-tls' } } };
+    const spec = { tls: { clientSecret: 'other', serverSecret: 'other-server-tls', managed } };
     api.put(paths.of('etcdclusters', 'other'), { spec });
     putUser('api', [], { certificateSecret: name });
     start(putCluster({ tls: { ...tls, managed } }));

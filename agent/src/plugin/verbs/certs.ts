@@ -110,13 +110,12 @@ async function certificates(session: Session, { metadata, spec, status = {} }: C
   }));
 }
 
-/** Names of Secrets with certificates in `spec.tls`: every field whose name ends in Secret, Secrets or Authority. */
+/** Names of Secrets with certificates in `spec.tls`: every field whose name ends in Secret or Authority. */
 export const secretsOf = (tls: object): string[] => [
   ...new Set(
     Object.entries(tls).flatMap(([field, value]) => {
       // It has authorities alone, of both sources.
       if (field === 'trustSecret') return [];
-      if (Array.isArray(value)) return field.endsWith('Secrets') ? value : [];
       if (typeof value === 'object' && value !== null) return secretsOf(value);
       return typeof value === 'string' && /(Secret|Authority)$/.test(field) ? [value] : [];
     }),

@@ -1,3 +1,4 @@
+import { cronJobOf } from '../../../../src/etcd/schedule-names.ts';
 import type { JobObject } from '../../kube/objects.ts';
 import { create } from '../change.ts';
 import { Exit, PluginError } from '../exit.ts';
@@ -29,7 +30,7 @@ export const verify: Verb = {
     const session = await connect();
     const cluster = await session.cluster(args[0]);
     const schedule = scheduleOf(cluster, flags.schedule as string | undefined);
-    const cronJob = await cronJobOf(session, cluster, schedule);
+    const cronJob = await cronJobObject(session, cluster, schedule);
     const id = (flags.snapshot as string | undefined) ?? (await newestOf(session, cluster, schedule));
     const job = jobOf(cronJob, session, { ...(flags as unknown as Wanted), id });
     const { name } = job.metadata;
@@ -50,13 +51,13 @@ export const verify: Verb = {
   },
 };
 
-async function cronJobOf(
+async function cronJobObject(
   session: Session,
   { metadata, spec }: ClusterObject,
   schedule: string,
 ): Promise<CronJobObject> {
   const settings = spec.backup?.schedules?.find(({ name }) => name === schedule);
-  const name = settings?.cronJobName ?? `${metadata.name}-${schedule}`;
+  const name = cronJobOf(metadata.name, settings ?? { name: schedule });
   return session.client.get<CronJobObject>(session.paths.of('cronjobs', name));
 }
 

@@ -1,7 +1,7 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
 import { trustKeys } from '../../../../../src/etcd/trust-keys.ts';
 import type { BackupPodTls } from '../../../../../src/lib/backup-pod.ts';
-import type { TlsSpec } from '../../certificates/wanted.ts';
+import type { TlsSpec } from '../../../../../src/resource/types.ts';
 
 /** The name in the pods of the port of the members' agents that passes on to etcd what a backup needs, and nothing else. */
 export const backupPortName: keyof typeof ports = 'backup';

@@ -12,7 +12,7 @@ const cluster = {
   spec: {
     size: 3,
     version: '3.6.16',
-    tls: { clientSecret: 'orders-client-tls' },
+    tls: { peerSecret: 'orders-peer', serverSecret: 'orders-server', clientSecret: 'orders-client-tls' },
     backup: {
       schedules: [
         {
@@ -61,8 +61,9 @@ async function parsed(args: string[]): Promise<{ invocation: Invocation; setting
 }
 
 test('while the source of the certificates changes, a Job trusts the authorities of both', () => {
-  const alsoTrust = { trustSecret: 'trust', peerSecrets: [], serverSecrets: [], clientSecrets: [] };
-  const tls = { clientSecret: 'c', rootSecret: 'r', backupSecret: 'b', alsoTrust };
+  const others = { peerSecret: 'p', serverSecret: 's', clientSecret: 'c' };
+  const alsoTrust = { trustSecret: 'trust', ...others };
+  const tls = { ...others, rootSecret: 'r', backupSecret: 'b', alsoTrust };
   const sources = [
     { secret: { name: 'orders-peer', items: [{ key: 'tls.crt', path: 'tls.crt' }] } },
     { secret: { name: 'trust', items: [{ key: 'peer-ca.crt', path: 'ca.crt' }] } },
@@ -91,7 +92,7 @@ test('while the source of the certificates changes, a Job trusts the authorities
 });
 
 test('with a certificate of backups it is that of every Job; with that of root a snapshot with authentication is served', async () => {
-  const tls = { clientSecret: 'c', rootSecret: 'r', backupSecret: 'b' };
+  const tls = { peerSecret: 'p', serverSecret: 's', clientSecret: 'c', rootSecret: 'r', backupSecret: 'b' };
   const secured = { cluster: { ...cluster, spec: { ...cluster.spec, tls } } };
   // biome-ignore lint/suspicious/noExplicitAny: a manifest
   const secretsOf = ({ spec }: any) => spec.template.spec.volumes.map(({ secret }: any) => secret?.secretName);

@@ -1,4 +1,5 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
+import { serviceAccountOf } from '../../../../../src/etcd/schedule-names.ts';
 import {
   type BackupJobSpec,
   type BackupPodStore,
@@ -132,7 +133,9 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
   const { cluster, template } = inputs;
   const sidecar = sidecarOf(template);
   const schedule = scheduleOf(request, cluster);
-  const { serviceAccountName, image } = request.restore ? jobSettings.of(request.restore.source) : (schedule ?? {});
+  const own = request.restore ? jobSettings.of(request.restore.source) : undefined;
+  const { image } = own ?? schedule ?? {};
+  const account = own ? own.serviceAccountName : schedule && serviceAccountOf(cluster.metadata.name, schedule);
   const { imagePullSecrets, nodeSelector, tolerations, priorityClassName } = template.spec;
   const tls = isSafe(inputs) ? backupTls(cluster.spec.tls) : undefined;
   return {
@@ -144,7 +147,7 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
     image: image ?? sidecar?.image ?? '',
     ...(sidecar?.imagePullPolicy && { imagePullPolicy: sidecar.imagePullPolicy }),
     ...(imagePullSecrets && { imagePullSecrets }),
-    serviceAccountName: serviceAccountName ?? 'default',
+    serviceAccountName: account ?? 'default',
     resources: resourcesOf(request, cluster, schedule),
     labels: jobLabels(cluster.metadata.name),
     ...(nodeSelector && { nodeSelector }),

@@ -2,12 +2,7 @@ import type { ClientTls } from '../../client-tls.ts';
 import { ClusterContext, type ContextOptions } from './cluster-context.ts';
 
 const buffer = (text: string) => Buffer.from(text);
-const alsoTrust = {
-  trustSecret: 'trust',
-  peerSecrets: ['a', 'b'],
-  serverSecrets: ['c', 'd'],
-  clientSecrets: ['e', 'f'],
-};
+const alsoTrust = { trustSecret: 'trust', peerSecret: 'b', serverSecret: 'd', clientSecret: 'f' };
 const trusting = (...trusted: string[]) => ({ peers: { own: trusted[0]!, trusted } });
 
 describe('the authorities by which members are verified', () => {

@@ -125,7 +125,8 @@ export class ClusterContext {
   }
 
   async #material(secret: string): Promise<ClientMaterial> {
-    const list = this.#cluster?.spec.tls?.managed?.serverSecret;
+    const { managed, serverSecret } = this.#cluster?.spec.tls ?? {};
+    const list = managed && serverSecret;
     const own = await this.#options.clientTls.material(secret, `${this.name}.${this.namespace}.svc`, list);
     const both = await this.#authorities();
     return both ? { ...own, ca: Buffer.concat([own.ca!, Buffer.from('\n'), both]) } : own;

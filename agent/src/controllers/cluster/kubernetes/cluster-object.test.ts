@@ -22,7 +22,7 @@ test('missing fields of the custom resource get the documented defaults', () => 
 });
 
 test('TLS is on with the Secret of a client certificate', () => {
-  expect(specOf({ tls: { clientSecret: 'orders-client-tls' } }).tls).toBe(true);
+  expect(specOf({ tls: { peerSecret: 'p', serverSecret: 's', clientSecret: 'orders-client-tls' } }).tls).toBe(true);
 });
 
 test('a final backup is required if volumes are deleted, unless it is disabled', () => {

@@ -50,9 +50,9 @@ function specOf(spec: EtcdClusterObject['spec']): ClusterSpec {
     ...(spec.tls?.rootSecret !== undefined && { rootTls: true }),
     ...(spec.auth !== undefined && { auth: spec.auth }),
     ...(spec.tls?.managed && {
-      tlsSecrets: { peer: spec.tls.managed.peerSecret, server: spec.tls.managed.serverSecret },
+      tlsSecrets: { peer: spec.tls.peerSecret, server: spec.tls.serverSecret },
     }),
-    ...(spec.tls?.alsoTrust && { alsoTrusts: spec.tls.alsoTrust.peerSecrets }),
+    ...(spec.tls?.alsoTrust && { alsoTrusts: [spec.tls.peerSecret, spec.tls.alsoTrust.peerSecret] }),
     ephemeral: storage?.ephemeral ?? false,
     ...(storage?.size !== undefined && { volumeSize: storage.size }),
     replace: { policy: spec.replace?.policy ?? 'OnVolumeLoss', force: (spec.replace?.force ?? []).map(replaceOf) },

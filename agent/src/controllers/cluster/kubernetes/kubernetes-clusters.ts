@@ -1,9 +1,9 @@
 import { recordName } from '../../../../../src/etcd/record-name.ts';
+import type { TlsSpec } from '../../../../../src/resource/types.ts';
 import { isStatus, unlessMissing } from '../../../kube/api-error.ts';
 import { mergePatch } from '../../../kube/merge-patch.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import { outcomeConditions } from '../../../protocol/outcome-conditions.ts';
-import type { TlsSpec } from '../../certificates/wanted.ts';
 import type { Shutdown } from '../../shutdown.ts';
 import type {
   AuthReport,
@@ -29,7 +29,7 @@ export interface ClustersOptions {
   /** Returns what is known of the certificates, if the reconciler issues them. */
   readonly certificates?: () => CertificateReport | undefined;
   /** Returns whether both sources of certificates are trusted, while one follows the other. */
-  readonly trust?: (alsoTrust: NonNullable<TlsSpec['alsoTrust']>) => TrustReport;
+  readonly trust?: (tls: TlsSpec) => TrustReport;
   /** Returns what is known of etcd's authentication. */
   readonly authentication?: () => AuthReport | undefined;
   readonly progress: RestoreProgress;
@@ -61,8 +61,8 @@ export class KubernetesClusters implements Clusters {
     if (!found) return undefined;
     const backups = this.#options.backups?.(found);
     const certificates = this.#options.certificates?.();
-    const { alsoTrust } = found.spec.tls ?? {};
-    const trust = alsoTrust && this.#options.trust?.(alsoTrust);
+    const { tls } = found.spec;
+    const trust = tls?.alsoTrust && this.#options.trust?.(tls);
     const authentication = this.#options.authentication?.();
     const other = await this.#options.followedBy?.(found);
     this.#isOurs = other === undefined;

@@ -389,7 +389,7 @@ test('without a StatefulSet nothing happens, and the missing object is reported'
   expect(world.plan()).toMatchObject({ hold: 'ManifestsMissing' });
   // What is read from the API server lacks what the other objects contain.
   for (const type of ['Stalled', 'Ready']) {
-    expect(world.message(type)).toContain('apply what you applied before');
+    expect(world.message(type)).toContain('npx cdk8s-etcd render -');
     expect(world.message(type)).toContain('npx cdk8s-etcd render <file> -n n | kubectl apply');
     expect(world.message(type)).not.toContain('kubectl get');
   }

@@ -64,5 +64,5 @@ export function trustMismatch(v: View): string | undefined {
   if (peers.trusted.length > 1 ? has === named : named === '') return undefined;
   return named === ''
     ? `trusts the certificates in the Secrets ${has}, but spec.tls.alsoTrust is missing`
-    : `trusts the certificates in the Secrets ${has}, but spec.tls.alsoTrust.peerSecrets names ${named}`;
+    : `trusts the certificates in the Secrets ${has}, but spec.tls names ${named}`;
 }

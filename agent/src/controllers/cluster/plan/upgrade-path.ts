@@ -58,7 +58,7 @@ function certificatesMismatch(v: View): string | undefined {
   if (missing.length === 1) return `mounts no ${missing[0]} certificate, but spec.tls is set`;
   if (!tlsSecrets || (mounted.peer === tlsSecrets.peer && mounted.server === tlsSecrets.server)) return undefined;
   const { peer, server } = tlsSecrets;
-  return `mounts the Secrets ${mounted.peer} and ${mounted.server}, but spec.tls.managed names ${peer} and ${server}`;
+  return `mounts the Secrets ${mounted.peer} and ${mounted.server}, but spec.tls names ${peer} and ${server}`;
 }
 
 /** The pods would have no certificates, and could reach no member. */

@@ -1,0 +1,169 @@
+// The schema of `spec.tls` of an EtcdCluster.
+import {
+  choice,
+  duration,
+  durationOrZero,
+  flag,
+  list,
+  matching,
+  named,
+  object,
+  objectName,
+  rules,
+  secretName,
+} from './schema.mjs';
+
+const changes = (description, what) =>
+  matching(
+    `Any text. If it changes, ${description}`,
+    63,
+    /^[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?$/,
+    `is not a valid ${what}: use letters, digits, '-', '_', '.' and ':', such as 2026-11`,
+  );
+
+const managed = named(
+  'ManagedTlsSpec',
+  object('Lets the reconciler issue the certificates. The Secrets must exist: the reconciler only fills them.', {
+    'peerAuthority!': secretName('The Secret with the authority of the connections between members.'),
+    'clientAuthority!': secretName('The Secret with the authority of servers and clients.'),
+    serverNames: list(
+      'Further DNS names and IP addresses in the certificate that members present to clients.',
+      matching(
+        'A DNS name, which may begin with *., or an IP address.',
+        253,
+        /^((\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*|[0-9a-fA-F]*:[0-9a-fA-F:.]*)$/,
+        "is not a valid DNS name or IP address: use lower-case letters, digits, '-' and '.', such as etcd.example.com",
+      ),
+      0,
+      64,
+    ),
+    intermediateRotation: changes(
+      'the reconciler creates new intermediate authorities and issues all certificates anew.',
+      'rotation',
+    ),
+    intermediateRevocation: changes(
+      'the reconciler issues all certificates anew and revokes the earlier intermediates, so that nobody with an earlier certificate can connect. No member restarts.',
+      'revocation',
+    ),
+    rootRotation: changes(
+      'the reconciler replaces the roots of both authorities. Each member must restart once.',
+      'rotation',
+    ),
+  }),
+);
+
+const issuerKind = (description) => choice(description, ['Issuer', 'ClusterIssuer']);
+
+const certManager = named(
+  'CertManagerTlsSpec',
+  object(
+    'Lets cert-manager issue the certificates: its Certificates are objects of the cluster, and write the Secrets.',
+    {
+      'issuer!': objectName(
+        'The Issuer or ClusterIssuer of all certificates, or with peerIssuer of those of servers and clients.',
+        'Issuer',
+      ),
+      issuerKind: issuerKind('The kind of issuer. Default: Issuer.'),
+      peerIssuer: objectName('Another issuer for the certificates that members use for each other.', 'Issuer'),
+      peerIssuerKind: issuerKind('The kind of peerIssuer. Default: issuerKind.'),
+      duration: duration(
+        'How long a certificate is valid, at least 1h. Default: 90 days, which is the default of cert-manager.',
+      ),
+      renewBefore: duration(
+        'How long before it expires a certificate is renewed, at least 5m. Default: a third of duration.',
+      ),
+    },
+    rules([
+      '!has(self.peerIssuerKind) || has(self.peerIssuer)',
+      'peerIssuerKind has no effect without peerIssuer: give both, or remove it',
+    ]),
+  ),
+);
+
+/** The fields of one source of certificates: its Secrets, and who writes them. */
+const source = {
+  'peerSecret!': secretName('The Secret with the certificate that members use for each other.'),
+  'serverSecret!': secretName('The Secret with the certificate that members present to clients.'),
+  'clientSecret!': secretName(
+    'The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too.',
+  ),
+  rootSecret: secretName(
+    'The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it.',
+  ),
+  backupSecret: secretName('The Secret with a client certificate whose common name is <cluster>-backup, for backups.'),
+  managed,
+  certManager,
+};
+
+/** CEL: the names of the Secrets of a source. */
+const namesOf = (source) =>
+  [
+    `[${source}.peerSecret, ${source}.serverSecret, ${source}.clientSecret]`,
+    `(has(${source}.rootSecret) ? [${source}.rootSecret] : [])`,
+    `(has(${source}.backupSecret) ? [${source}.backupSecret] : [])`,
+    `(has(${source}.managed) ? [${source}.managed.peerAuthority, ${source}.managed.clientAuthority] : [])`,
+  ].join(' + ');
+
+const sourceRules = [
+  [
+    `!(has(self.managed) || has(self.certManager)) || [${namesOf('self')}].all(names, names.all(one, names.exists_one(each, each == one)))`,
+    'two certificates have the same Secret: give each a Secret of its own',
+  ],
+  [
+    'has(self.rootSecret) == has(self.backupSecret)',
+    'give both rootSecret and backupSecret, or neither',
+    { fieldPath: '.rootSecret' },
+  ],
+  [
+    '!has(self.managed) || !has(self.certManager)',
+    'the certificates come from managed or from certManager: remove one of them',
+    { fieldPath: '.certManager' },
+  ],
+];
+
+export const tls = named(
+  'TlsSpec',
+  object(
+    'TLS for clients and between members. Without it, both use plain http. It can be added later. To remove it, first set disabling. Without managed and certManager, something else writes the Secrets.',
+    {
+      ...source,
+      disabling: flag(
+        'Switches TLS off. The members keep their certificates until all of them speak http; then remove tls.',
+      ),
+      acceptPlaintextFor: durationOrZero(
+        'While TLS is switched on: for how long clients may use http beside https, from the first step on. Default: 24h.',
+      ),
+      alsoTrust: named(
+        'AlsoTrustSpec',
+        object(
+          'Another source of certificates, whose authorities the members trust too, while the cluster changes from one source to the other.',
+          {
+            'trustSecret!': secretName(
+              'The Secret with the authorities of both sources. It must exist: the reconciler fills it.',
+            ),
+            ...source,
+          },
+          rules(...sourceRules),
+        ),
+      ),
+    },
+    rules(
+      [
+        'has(self.managed) == has(oldSelf.managed) || (has(self.alsoTrust) && has(oldSelf.alsoTrust))',
+        'managed cannot be added or removed in one step: the members would not trust each other. First give the other source in alsoTrust',
+        { fieldPath: '.managed', reason: 'FieldValueForbidden' },
+      ],
+      [
+        '!has(self.managed) || !has(self.alsoTrust) || !has(self.alsoTrust.managed)',
+        'managed is given twice: only one of the two sources can be the reconciler. Remove alsoTrust.managed',
+        { fieldPath: '.alsoTrust' },
+      ],
+      [
+        `!has(self.alsoTrust) || [${namesOf('self.alsoTrust')} + [self.alsoTrust.trustSecret]].all(others, !(${namesOf('self')}).exists(one, one in others) && !(${namesOf('self.alsoTrust')}).exists(one, one == self.alsoTrust.trustSecret))`,
+        'a Secret has more than one purpose, so not all of its contents could be kept: change by way of a source with other Secrets',
+        { fieldPath: '.alsoTrust' },
+      ],
+      ...sourceRules,
+    ),
+  ),
+);

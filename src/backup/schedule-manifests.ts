@@ -1,0 +1,98 @@
+import { serviceAccountOf } from '../etcd/schedule-names';
+import { agentImage } from '../lib/agent-image';
+import {
+  type BackupJobSpec,
+  type BackupPodStore,
+  backupJob,
+  completeResources,
+  defaultResources,
+} from '../lib/backup-pod';
+import { milliseconds, parseDuration } from '../lib/duration';
+import type { BackupScheduleSpec } from '../resource/types';
+import { fileNameWithoutEnding } from './snapshot-file-name';
+
+/** A schedule as its resource has it. On etcd's own node, stores may be directories of the node. */
+export interface ScheduleSpec extends Omit<BackupScheduleSpec, 'stores'> {
+  readonly stores: readonly BackupPodStore[];
+}
+
+/** What a schedule backs up, and the name and labels of its objects. */
+export interface ScheduleTarget
+  extends Pick<BackupJobSpec, 'cluster' | 'endpoints' | 'tls' | 'auth' | 'record' | 'host' | 'near'> {
+  readonly cronJobName: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Returns the labels of the objects and pods of a schedule. */
+export const scheduleLabels = (cluster: string, cronJobName: string) => ({
+  'app.kubernetes.io/name': 'etcd-backup',
+  'app.kubernetes.io/instance': cronJobName,
+  'app.kubernetes.io/component': 'backup',
+  'app.kubernetes.io/part-of': cluster,
+  'app.kubernetes.io/managed-by': 'cdk8s',
+});
+
+/** Returns the ServiceAccount of a schedule. Undefined: it has an existing one. */
+export function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels }: ScheduleTarget) {
+  if (spec.serviceAccountName !== undefined) return undefined;
+  const { serviceAccountAnnotations: annotations = {} } = spec;
+  const isAnnotated = Object.keys(annotations).length > 0;
+  return {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: cronJobName, labels, ...(isAnnotated && { annotations }) },
+    automountServiceAccountToken: false,
+  };
+}
+
+/** Returns the CronJob of a schedule. */
+export function scheduleCronJob(spec: ScheduleSpec, target: ScheduleTarget) {
+  const { cronJobName, labels, host } = target;
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: { name: cronJobName, labels },
+    spec: {
+      schedule: spec.cron,
+      timeZone: spec.timeZone,
+      suspend: spec.suspend,
+      // The run of a failed control-plane node never ends for Kubernetes, so the next run must replace it.
+      concurrencyPolicy: host ? 'Replace' : 'Forbid',
+      startingDeadlineSeconds: seconds(spec.startingDeadline ?? '1h'),
+      successfulJobsHistoryLimit: spec.successfulJobsHistoryLimit ?? 3,
+      failedJobsHistoryLimit: spec.failedJobsHistoryLimit ?? 3,
+      jobTemplate: { metadata: { labels }, spec: backupJob(scheduleJob(spec, target)) },
+    },
+  };
+}
+
+export function scheduleJob(spec: ScheduleSpec, { cronJobName, ...target }: ScheduleTarget): BackupJobSpec {
+  const { compression, verify, timeout, dialTimeout, fileNameTimeZone } = spec;
+  return {
+    ...target,
+    stores: spec.stores,
+    trigger: 'schedule',
+    ...{ compression, verify, timeout, dialTimeout, fileNameTimeZone },
+    ageRecipients: spec.encryption?.age.recipients,
+    fileName: fileNameWithoutEnding(spec.fileName),
+    image: spec.image ?? agentImage,
+    imagePullPolicy: spec.imagePullPolicy,
+    imagePullSecrets: spec.imagePullSecrets,
+    serviceAccountName: serviceAccountOf(target.cluster, { ...spec, cronJobName }),
+    resources: completeResources(spec.resources ?? {}, defaultResources({ opens: verify === 'open' })),
+    nodeSelector: spec.nodeSelector,
+    tolerations: spec.tolerations,
+    priorityClassName: spec.priorityClassName,
+    backoffLimit: spec.retries ?? 3,
+    activeDeadlineSeconds: seconds(spec.activeDeadline ?? defaultActiveDeadline),
+  };
+}
+
+/** Longer than the largest sensible database needs with the smallest CPU limit, including all retries. */
+export const defaultActiveDeadline = '6h';
+
+/** A text that is not a duration is reported elsewhere. */
+function seconds(text: string): number {
+  const duration = parseDuration(text);
+  return duration ? milliseconds(duration) / 1_000 : 0;
+}

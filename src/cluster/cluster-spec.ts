@@ -1,0 +1,107 @@
+import { originProblems, originSpec } from '../backup/cluster-origin';
+import { etcdImages } from '../etcd/etcd-image';
+import { defaultSize } from '../lib/defaults';
+import { egressSpec } from '../lib/network-egress';
+import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
+import { enumText } from '../resource/enum-text';
+import { normalSpec } from '../resource/normal-spec';
+import type { BackupScheduleSpec, EtcdClusterSpec } from '../resource/types';
+import { EtcdTls } from '../tls/etcd-tls';
+import { derivedName } from '../validation/derived-name';
+import { nameOf } from '../validation/named';
+import { DeletionPolicy } from './cluster-policies';
+import type { EtcdClusterProps } from './etcd-cluster-props';
+import { storageSpec } from './etcd-volume';
+import { recoverySpec } from './quorum-recovery';
+import type { WrittenCluster } from './written-cluster';
+
+/** Writes the properties of a cluster as the spec of its resource. Of what is not set, the spec has the default. */
+export function writeCluster(props: EtcdClusterProps, name: string, namespace: string | undefined): WrittenCluster {
+  const { clusterDomain, origin, recovery, replace, resources, onDelete } = props;
+  const finalBackup = props.finalBackup ?? (onDelete === DeletionPolicy.DELETE ? true : undefined);
+  const images = etcdImages(props);
+  const tls = (props.tls ?? EtcdTls.managed())._spec({ name, namespace });
+  return {
+    spec: {
+      size: props.size ?? defaultSize,
+      allowEvenSize: props.allowEvenSize || undefined,
+      version: images.version.version,
+      ...{ image: props.image, registry: props.registry, agentImage: props.agentImage },
+      imagePullPolicy: enumText(props.imagePullPolicy),
+      imagePullSecrets: props.imagePullSecrets?.map((secret) => ({ name: nameOf(secret) })),
+      paused: props.paused || undefined,
+      tls: tls.spec,
+      clusterDomain,
+      auth: props.auth,
+      storage: storageSpec(props.volume),
+      quota: props.quota?.asString(),
+      resources: resources?._spec(),
+      tuning: props.tuning?._spec(),
+      settings: props.settings,
+      spread: props.spread?._spec(),
+      networkAccess: props.networkAccess?._spec(),
+      metricsAccess: props.metricsAccess?._spec(),
+      egress: props.egress && egressSpec(props.egress),
+      ...{ priorityClassName: props.priorityClassName, nodeSelector: props.nodeSelector },
+      tolerations: props.tolerations as EtcdClusterSpec['tolerations'],
+      ...{ labels: props.labels, podAnnotations: props.podAnnotations, protect: props.protect },
+      pvcPolicy: unlessEmpty({ onShrink: enumText(props.onShrink), onDelete: enumText(onDelete) }),
+      replace: replace?._spec(),
+      origin: origin && originSpec(origin),
+      recovery: recovery && recoverySpec(recovery),
+      backup: unlessEmpty({
+        schedule: props.backupSchedule && derivedName(props.backupSchedule),
+        requiredForUpgrade: props.requireBackupForUpgrade || undefined,
+      }),
+      finalBackup: finalBackup === undefined ? undefined : { required: finalBackup },
+      maintenance: unlessEmpty({ onNoSpace: enumText(props.onNoSpace) }),
+    },
+    problems: [
+      ...images.problems,
+      ...(resources?._problems() ?? []),
+      ...tls.problems,
+      ...(origin ? originProblems(origin).map((problem) => `origin: ${problem}`) : []),
+    ],
+  };
+}
+
+/** Adds what is known only when the app is complete. */
+export function completeSpec(
+  spec: EtcdClusterSpec,
+  schedules: readonly BackupScheduleSpec[],
+  reconcilerAccount: string,
+): EtcdClusterSpec {
+  const complete = {
+    ...spec,
+    reconciler: reconcilerAccount === defaultReconcilerName ? undefined : { serviceAccountName: reconcilerAccount },
+    backup: unlessEmpty({
+      ...spec.backup,
+      schedule: ownBackupSchedule(spec, schedules)?.name,
+      schedules: schedules.length > 0 ? schedules : undefined,
+    }),
+  };
+  return normalSpec('EtcdCluster', complete, ['size']);
+}
+
+/** Returns the schedule whose settings the reconciler's own backups use: the one that is named, else the first one. */
+export function ownBackupSchedule(
+  { backup }: EtcdClusterSpec,
+  schedules: readonly BackupScheduleSpec[],
+): BackupScheduleSpec | undefined {
+  if (backup?.schedule === undefined) return schedules[0];
+  return schedules.find(({ name }) => name === backup.schedule);
+}
+
+/** Problem that the CRD would report for the number of backup schedules. */
+export function scheduleCountProblems(count: number): string[] {
+  if (count <= maxSchedules) return [];
+  return [
+    `backup schedules: there are ${count}, but at most ${maxSchedules} are allowed; one schedule can have several stores`,
+  ];
+}
+
+const maxSchedules = 16;
+
+function unlessEmpty<T extends object>(fields: T): T | undefined {
+  return Object.values(fields).some((value) => value !== undefined) ? fields : undefined;
+}

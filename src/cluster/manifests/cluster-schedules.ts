@@ -1,0 +1,51 @@
+import {
+  type ScheduleSpec,
+  type ScheduleTarget,
+  scheduleAccount,
+  scheduleCronJob,
+  scheduleLabels,
+} from '../../backup/schedule-manifests';
+import { cronJobOf } from '../../etcd/schedule-names';
+import type { BackupScheduleSpec } from '../../resource/types';
+import { EtcdClientTls } from '../../tls/etcd-client-tls';
+import { backupEndpoints, type ResolvedCluster, schedulePull } from '../resolved-cluster';
+import { jobSelector } from './cluster-labels';
+import type { Manifest } from './manifest';
+
+/** Returns the objects of the backup schedules of a cluster, with the ids of their constructs. */
+export function scheduleManifests(cluster: ResolvedCluster): [id: string, Manifest][] {
+  return (cluster.backup?.schedules ?? []).flatMap((schedule) => {
+    const spec = withPull(cluster, schedule);
+    const target = targetOf(cluster, schedule);
+    const account = scheduleAccount(spec, target);
+    return [
+      ...(account ? [[`${schedule.name}/ServiceAccount`, account] as [string, Manifest]] : []),
+      [`${schedule.name}/CronJob`, scheduleCronJob(spec, target)],
+    ];
+  });
+}
+
+/** A schedule gets its image as the agents of the members do. */
+export function withPull(cluster: ResolvedCluster, schedule: BackupScheduleSpec): ScheduleSpec {
+  const pull = schedulePull(
+    cluster,
+    schedule.stores.some(({ command }) => command !== undefined),
+  );
+  return {
+    ...schedule,
+    image: schedule.image ?? pull.image,
+    imagePullPolicy: schedule.imagePullPolicy ?? pull.imagePullPolicy,
+    imagePullSecrets: schedule.imagePullSecrets ?? pull.imagePullSecrets,
+  };
+}
+
+function targetOf(cluster: ResolvedCluster, schedule: BackupScheduleSpec): ScheduleTarget {
+  const { name, names, labels, tls } = cluster;
+  const cronJobName = cronJobOf(name, schedule);
+  const secret = tls.secrets && (tls.secrets.backup ?? tls.secrets.client);
+  return {
+    ...{ cronJobName, cluster: name, endpoints: backupEndpoints(cluster), record: names.record },
+    labels: { ...scheduleLabels(name, cronJobName), ...labels, ...schedule.labels, ...jobSelector(name) },
+    tls: secret === undefined ? undefined : EtcdClientTls.fromSecret(secret)._trusting(tls.trust)._pod(),
+  };
+}

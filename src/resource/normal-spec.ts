@@ -1,0 +1,33 @@
+import { type Kind, type Schema, schemaOf } from './schema';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns a spec without the defaults that the API server fills in, so that a resource is the same before and after it was applied.
+ * Items of lists keep theirs, because Argo CD compares lists as a whole, and so does what `keep` names.
+ */
+export function normalSpec<Spec extends object>(kind: Kind, spec: Spec, keep: readonly (keyof Spec)[] = []): Spec {
+  const { properties = {} } = schemaOf(kind);
+  const normal = withoutDefaults(properties.spec!, spec as Values) as Spec;
+  const kept = keep.filter((name) => spec[name] !== undefined).map((name) => [name, spec[name]]);
+  return { ...normal, ...Object.fromEntries(kept) };
+}
+
+function withoutDefaults({ properties = {} }: Schema, values: Values): Values {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => {
+      const schema = properties[name];
+      if (value === undefined || (schema?.default !== undefined && value === schema.default)) return [];
+      if (!schema?.properties || !isObject(value)) return [[name, value]];
+      const rest = withoutDefaults(schema, value);
+      // An object that had something else than defaults, or nothing at all, has a meaning.
+      const isGone = Object.keys(rest).length === 0 && given(value) > 0;
+      return isGone ? [] : [[name, rest]];
+    }),
+  );
+}
+
+const given = (value: Values): number => Object.values(value).filter((each) => each !== undefined).length;
+
+const isObject = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,69 @@
+import type { ApiObject } from 'cdk8s';
+import { type ResourceProblem, resourceProblems } from './resource-problems';
+import type { Kind } from './schema';
+
+/** Properties by the fields with another name. What is below a field is below its property; `''`: the field has none. */
+export type PropNames = Readonly<Record<string, string>>;
+
+/** Problems with fields, each with the property that is wrong. */
+export function propProblems(problems: readonly ResourceProblem[], names: PropNames = {}): string[] {
+  return problems.map(({ path, message }) => {
+    const prop = propOf(path, names);
+    return withPropNames(prop === '' ? message : `${prop}: ${withoutField(path, message)}`, names);
+  });
+}
+
+/** A message that follows the path of its field need not begin with its name, as that of a rule about several fields does. */
+export function withoutField(path: string, message: string): string {
+  const field = path.slice(path.lastIndexOf('.') + 1);
+  return message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
+}
+
+/** A message that names other fields names their properties instead. */
+function withPropNames(text: string, names: PropNames): string {
+  return Object.entries(names).reduce((before, [path, name]) => {
+    const field = path.slice(path.lastIndexOf('.') + 1);
+    // Not the words of English.
+    return /[A-Z]/.test(field) ? before.replace(new RegExp(`\\b${field}\\b`, 'g'), name) : before;
+  }, text);
+}
+
+function propOf(path: string, names: PropNames): string {
+  const parts = path.split(/(?=[.[])/);
+  for (let length = parts.length; length > 0; length--) {
+    const name = names[parts.slice(0, length).join('')];
+    if (name !== undefined) return `${name}${parts.slice(length).join('')}`.replace(/^\./, '');
+  }
+  return path;
+}
+
+/**
+ * Adds the problems that the API server would find to those of a construct: only those of other properties, because a construct
+ * knows more, such as what else is in the app.
+ */
+export function withFound(own: readonly string[], found: readonly string[]): string[] {
+  const known = new Set(own.map(propOfText));
+  return [...own, ...new Set(found.filter((problem) => !known.has(propOfText(problem))))];
+}
+
+/** The first word: the property of `resources.cpu: …` is `resources`. */
+const propOfText = (problem: string) => /^\w*/.exec(problem)![0];
+
+/** The names of properties below a field. */
+export const below = (field: string, names: PropNames): PropNames =>
+  Object.fromEntries(Object.entries(names).map(([path, name]) => [`${field}.${path}`, name]));
+
+/**
+ * Problems of the resource that a construct emits, patches included.
+ *
+ * @param isMisnamed the cluster reports its own name, from which those of the resource and its Secret follow
+ */
+export function emittedProblems(resource: ApiObject, names: PropNames, isMisnamed: boolean): string[] {
+  const { kind, spec, metadata } = resource.toJson() as {
+    readonly kind: Kind;
+    readonly spec: unknown;
+    readonly metadata: unknown;
+  };
+  const found = propProblems(resourceProblems(kind, spec, metadata), { spec: '', 'metadata.name': 'name', ...names });
+  return isMisnamed ? found.filter((problem) => !/^(name|cluster|secretName):/.test(problem)) : found;
+}

@@ -1,0 +1,40 @@
+import { fieldProblems, resourceProblems } from './resource-problems';
+
+const backup = (more: object) => resourceProblems('EtcdBackup', { store: { s3: { bucket: 'backups' } }, ...more });
+const host = (name: string) => `https://${'h'.repeat(90)}${name}:2379`;
+const tls = { files: { secretName: 'client' } };
+
+test('long values that begin alike are not the same', () => {
+  expect(backup({ endpoints: [host('a'), host('b')], tls })).toEqual([]);
+  expect(backup({ endpoints: [host('a'), host('b'), host('a')], tls })).toEqual([
+    { path: 'spec.endpoints[2]', message: 'has the same value as [0]: change one, or remove it' },
+  ]);
+});
+
+test('a password is not repeated', () => {
+  for (const value of ['https://me:hunter2@etcd:2379', 'me:hunter2@etcd:2379', 'https://hunter2@etcd:2379'])
+    expect(backup({ endpoints: [value] })).toContainEqual({
+      path: 'spec.endpoints[0]',
+      message:
+        'a value with a password is not a valid etcd endpoint: write https://HOST:2379, with the port and without a path',
+    });
+});
+
+test('missing fields have their defaults, also below those that are given', () => {
+  expect(resourceProblems('EtcdCluster', { version: '3.6.16', storage: { size: '8Gi' } })).toEqual([]);
+  expect(resourceProblems('EtcdCluster', { version: '3.6.16', size: null })).toEqual([]);
+});
+
+test('rules about what has the wrong type are not evaluated, and others are', () => {
+  const restore = { clusterName: 'A', source: { store: { s3: 'backups' } } };
+  expect(resourceProblems('EtcdRestore', restore)).toEqual([
+    expect.objectContaining({ path: 'spec.clusterName' }),
+    { path: 'spec.source.store.s3', message: 'is text, not an object: write its fields' },
+  ]);
+});
+
+test('the fields of one are checked alone', () => {
+  expect(fieldProblems('EtcdCluster', 'spec.origin.source', { backupName: 'A' })).toEqual([
+    expect.objectContaining({ path: 'backupName' }),
+  ]);
+});

@@ -1,0 +1,272 @@
+// Properties of clusters at random. What the constructs refuse is drawn again.
+import { Cron, Duration, Size } from 'cdk8s';
+import fc from 'fast-check';
+import {
+  AutoCompaction,
+  type BackupScheduleOptions,
+  BackupStore,
+  Compression,
+  DeletionPolicy,
+  Encryption,
+  type EtcdClusterProps,
+  EtcdReconciler,
+  EtcdResources,
+  EtcdSpread,
+  EtcdTls,
+  EtcdTuning,
+  EtcdVersion,
+  ImagePullPolicy,
+  IssuerKind,
+  NetworkAccess,
+  NoSpacePolicy,
+  OssCredentials,
+  ReplacePolicy,
+  RestoreSource,
+  Retention,
+  S3Credentials,
+  SftpCredentials,
+  VerificationLevel,
+} from '../../src';
+
+export interface DrawnCluster {
+  readonly props: EtcdClusterProps;
+  readonly schedules: readonly { readonly id: string; readonly options: BackupScheduleOptions }[];
+}
+
+/** Objects like those that people write. */
+const record: typeof fc.record = (model: object, constraints: object = {}) =>
+  fc.record(model as never, { ...constraints, noNullPrototype: true }) as never;
+
+/** Undefined in every third draw. */
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { freq: 2, nil: undefined });
+const oneOf = <T>(...values: readonly T[]) => fc.constantFrom(...values);
+const name = fc.stringMatching(/^[a-z][a-z0-9]{1,8}$/);
+const label = fc.stringMatching(/^[A-Za-z0-9]{1,6}$/);
+const labels = fc.dictionary(fc.stringMatching(/^[a-z]{1,6}\.example\/[a-z]{1,5}$/), label, {
+  maxKeys: 3,
+  noNullPrototype: true,
+});
+const duration = (least: number, most: number) =>
+  fc.integer({ min: least, max: most }).map((seconds) => Duration.seconds(seconds));
+
+const quantities = record(
+  {
+    cpuRequest: oneOf('100m', '0.5', '1'),
+    cpuLimit: oneOf('2', '4000m'),
+    memoryRequest: oneOf(Size.mebibytes(200), Size.gibibytes(1)),
+    memoryLimit: oneOf(Size.gibibytes(2), Size.gibibytes(3)),
+  },
+  { requiredKeys: [] },
+);
+
+const toleration = oneOf(
+  { operator: 'Exists' },
+  { key: 'dedicated', value: 'etcd', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 },
+);
+
+const placement = {
+  nodeSelector: maybe(labels),
+  tolerations: maybe(fc.array(toleration, { maxLength: 2 })),
+  priorityClassName: maybe(name),
+  imagePullPolicy: maybe(oneOf(...Object.values(ImagePullPolicy))),
+  imagePullSecrets: maybe(fc.array(name, { maxLength: 2 })),
+  labels: maybe(labels),
+};
+
+const pods = record({ podLabels: labels, namespace: name }, { requiredKeys: ['podLabels'] });
+const peers = fc.array(fc.oneof(pods, record({ cidr: oneOf('10.0.0.0/8', '2001:db8::/32') })), { maxLength: 2 });
+const access = fc.oneof(
+  oneOf(NetworkAccess.sameNamespace(), NetworkAccess.anywhere(), NetworkAccess.nobody()),
+  peers.map((all) => NetworkAccess.peers(...all)),
+);
+const destinations = fc.array(
+  fc.tuple(pods, maybe(fc.constant<number[]>([443, 6443]))).map(([peer, ports]) => ({ ...peer, ports })),
+  { minLength: 1, maxLength: 2 },
+);
+const egress = record(
+  { apiServer: destinations, dns: destinations, stores: destinations },
+  { requiredKeys: ['apiServer'] },
+);
+
+const rotations = {
+  intermediateRotation: maybe(label),
+  rootRotation: maybe(label),
+  intermediateRevocation: maybe(label),
+};
+const managed = record({
+  ...rotations,
+  serverNames: maybe(fc.constant<string[]>(['etcd.example.com', '192.0.2.1'])),
+});
+const certManager = record({
+  issuer: name,
+  issuerKind: maybe(oneOf(...Object.values(IssuerKind))),
+  peerIssuer: maybe(name),
+  duration: maybe(duration(7_200, 864_000)),
+  renewBefore: maybe(duration(300, 3_600)),
+});
+const ownSecrets = oneOf(
+  { peer: 'own-peer', server: 'own-server', client: 'own-client' },
+  { peer: 'p', server: 's', client: 'c', root: 'r', backup: 'b' },
+);
+const source = fc.oneof(
+  managed.map((props) => EtcdTls.managed(props)),
+  certManager.map((props) => EtcdTls.certManager(props)),
+  ownSecrets.map((props) => EtcdTls.fromSecrets(props)),
+);
+const switching = { acceptPlaintextFor: maybe(duration(0, 1_000_000)), alsoTrust: maybe(source) };
+const tls = fc.oneof(
+  fc.tuple(managed, record(switching)).map(([a, b]) => EtcdTls.managed({ ...a, ...b })),
+  fc.tuple(certManager, record(switching)).map(([a, b]) => EtcdTls.certManager({ ...a, ...b })),
+  fc.tuple(ownSecrets, record(switching)).map(([a, b]) => EtcdTls.fromSecrets({ ...a, ...b })),
+  source.map((previous) => EtcdTls.none({ previous })),
+  fc.constant(EtcdTls.none()),
+);
+
+const folder = maybe(oneOf('etcd', 'etcd/eu'));
+const store = fc.oneof(
+  record({ bucket: oneOf('backups', 'more-backups'), prefix: folder, pathStyle: maybe(fc.boolean()) }).map((props) =>
+    BackupStore.s3({ ...props, region: 'eu-west-1', credentials: S3Credentials.fromSecret('s3') }),
+  ),
+  fc.constant(
+    BackupStore.s3({
+      bucket: 'with-identity',
+      region: 'eu-west-1',
+      credentials: S3Credentials.workloadIdentity({
+        serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
+      }),
+    }),
+  ),
+  folder.map((prefix) =>
+    BackupStore.oss({ bucket: 'oss-backups', prefix, credentials: OssCredentials.fromSecret('oss') }),
+  ),
+  maybe(oneOf('backup', '/backup/etcd')).map((path) =>
+    BackupStore.sftp({ host: 'sftp.example.com', path, credentials: SftpCredentials.fromSecret('sftp') }),
+  ),
+  folder.map((directory) => BackupStore.filesystem({ claimName: 'backups', directory })),
+  fc.constant(BackupStore.command({ path: '/opt/store', env: { A: '$(B)' }, idleTimeout: Duration.minutes(2) })),
+);
+
+const options: fc.Arbitrary<BackupScheduleOptions> = record({
+  ...placement,
+  store,
+  schedule: oneOf(Cron.hourly(), Cron.daily(), Cron.schedule({ minute: '*/15', weekDay: '1-5' })),
+  retention: maybe(
+    fc.oneof(
+      fc.integer({ min: 1, max: 30 }).map((last) => Retention.last(last)),
+      fc.constant(Retention.tiers({ daily: 7, weekly: 4, within: Duration.days(2), timeZone: 'Europe/Berlin' })),
+    ),
+  ),
+  timeZone: maybe(oneOf('Europe/Berlin', 'Etc/UTC')),
+  compression: maybe(oneOf(...Object.values(Compression))),
+  encryption: maybe(
+    fc.constant(Encryption.age({ recipients: ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudfhzqmsz0rrsr'] })),
+  ),
+  fileName: maybe(oneOf('orders-%Y%m%d-%H%M%S', '%H%M%S')),
+  fileNameTimeZone: maybe(fc.constant('Asia/Tokyo')),
+  verify: maybe(oneOf(...Object.values(VerificationLevel))),
+  suspend: maybe(fc.boolean()),
+  startingDeadline: maybe(duration(11, 7_200)),
+  activeDeadline: maybe(duration(7_200, 86_400)),
+  timeout: maybe(duration(60, 3_600)),
+  dialTimeout: maybe(duration(1, 60)),
+  retries: maybe(fc.nat(9)),
+  successfulJobsHistoryLimit: maybe(fc.integer({ min: 1, max: 9 })),
+  failedJobsHistoryLimit: maybe(fc.integer({ min: 1, max: 9 })),
+  resources: maybe(quantities),
+  image: maybe(fc.constant('registry.example.com/agent:1')),
+  serviceAccountName: maybe(name),
+});
+
+const volume = fc.oneof(
+  record({
+    size: maybe(fc.integer({ min: 8, max: 64 }).map((amount) => Size.gibibytes(amount))),
+    storageClass: maybe(name),
+    readWriteOncePod: maybe(fc.boolean()),
+  }),
+  record({ ephemeral: fc.boolean() }),
+);
+
+const tuning = fc.oneof(
+  oneOf(EtcdTuning.LAN, EtcdTuning.WAN),
+  record({
+    heartbeatInterval: maybe(fc.integer({ min: 50, max: 150 }).map((amount) => Duration.millis(amount))),
+    electionTimeout: maybe(duration(1, 50)),
+    snapshotCount: maybe(fc.integer({ min: 1, max: 50_000 })),
+    autoCompaction: maybe(
+      oneOf(AutoCompaction.disabled(), AutoCompaction.revisions(1_000), AutoCompaction.periodic(Duration.days(2))),
+    ),
+  }).map((props) => EtcdTuning.of(props)),
+);
+
+const request = { ordinal: 2, memberId: '8e9e05c52164694d' };
+const origin = record({
+  source: oneOf(
+    RestoreSource.backup('before'),
+    RestoreSource.snapshot(
+      BackupStore.s3({ bucket: 'backups', region: 'eu-west-1', credentials: S3Credentials.fromSecret('s3') }),
+      'etcd-snapshot-20261121-023807-3f9c2a',
+    ),
+  ),
+  identitySecret: maybe(name),
+  sha256: maybe(fc.constant('a'.repeat(64))),
+  expectedRevision: maybe(fc.integer({ min: 1, max: 1_000 })),
+  resources: maybe(quantities),
+});
+
+const props: fc.Arbitrary<EtcdClusterProps> = record({
+  ...placement,
+  name,
+  size: maybe(oneOf(1, 3, 5, 7)),
+  allowEvenSize: maybe(fc.boolean()),
+  version: maybe(oneOf(EtcdVersion.V3_5, EtcdVersion.V3_6, EtcdVersion.V3_7, EtcdVersion.of('3.6.14'))),
+  image: fc.option(oneOf('registry.example.com/etcd:v3.6.16', 'registry.example.com/etcd:v3.7.3'), {
+    freq: 8,
+    nil: undefined,
+  }),
+  registry: maybe(fc.constant('mirror.example.com:5000/all')),
+  agentImage: maybe(fc.constant('registry.example.com/agent:1.0.0')),
+  volume: maybe(volume),
+  quota: maybe(fc.integer({ min: 1, max: 3_000 }).map((amount) => Size.mebibytes(amount))),
+  resources: maybe(
+    fc.oneof(
+      oneOf(EtcdResources.DEFAULT, EtcdResources.SMALL),
+      quantities.map((amounts) => EtcdResources.of(amounts)),
+    ),
+  ),
+  tuning: maybe(tuning),
+  settings: maybe(oneOf<Record<string, unknown>>({}, { 'max-request-bytes': 10_485_760 }, { 'log-level': 'warn' })),
+  tls: maybe(tls),
+  auth: fc.option(fc.boolean(), { freq: 6, nil: undefined }),
+  clusterDomain: maybe(oneOf('cluster.local', 'corp.example')),
+  spread: maybe(oneOf(EtcdSpread.DEFAULT, EtcdSpread.NONE, EtcdSpread.PREFERRED, EtcdSpread.REQUIRED_ZONES)),
+  networkAccess: maybe(access),
+  metricsAccess: maybe(access),
+  egress: maybe(egress),
+  podAnnotations: maybe(labels),
+  reconciler: fc
+    .option(oneOf('etcd-reconciler', 'other'), { freq: 1, nil: 'etcd-reconciler' })
+    .map((account) => EtcdReconciler.external({ serviceAccountName: account })),
+  paused: maybe(fc.boolean()),
+  replace: maybe(oneOf(ReplacePolicy.onVolumeLoss(), ReplacePolicy.manual(), ReplacePolicy.manual(request))),
+  origin: maybe(origin),
+  recovery: fc.option(fc.constant({ id: 'r1', acceptDataLoss: true, survivor: 1, identitySecret: 'age' }), {
+    freq: 8,
+    nil: undefined,
+  }),
+  onShrink: fc.option(oneOf(...Object.values(DeletionPolicy)), { freq: 4, nil: undefined }),
+  onDelete: fc.option(oneOf(...Object.values(DeletionPolicy)), { freq: 4, nil: undefined }),
+  finalBackup: maybe(fc.boolean()),
+  protect: maybe(fc.boolean()),
+  requireBackupForUpgrade: maybe(fc.boolean()),
+  onNoSpace: maybe(oneOf(...Object.values(NoSpacePolicy))),
+});
+
+const schedule = record({ id: oneOf('hourly', 'nightly', 'off-site'), options });
+
+export const drawnCluster: fc.Arbitrary<DrawnCluster> = fc
+  .tuple(props, fc.uniqueArray(schedule, { selector: ({ id }) => id, maxLength: 2 }), fc.boolean())
+  .map(([drawn, schedules, named]) => ({
+    props: { ...drawn, backupSchedule: named ? schedules.at(-1)?.id : undefined },
+    schedules,
+  }));
