@@ -2,8 +2,7 @@
 // --crashing, also bundles the entries of test suites. Only the test image contains those. A path replaces agent/lib.
 import { rmSync } from 'node:fs';
 import { chmod, cp, readFile, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { normalizeModes } from '../scripts/lib/modes.mjs';
@@ -58,9 +57,6 @@ if (values.crashing) {
 }
 // The image has this file on its PATH.
 await chmod(join(out, 'bin/etcd-agent.mjs'), 0o755);
-// At run time etcd3 reads ../proto/*.proto relative to its own code.
-const etcd3 = dirname(createRequire(import.meta.url).resolve('etcd3/package.json'));
-await cp(join(etcd3, 'proto'), join(out, 'proto'), { recursive: true });
 await writeFile(join(out, 'THIRD_PARTY_LICENSES'), thirdPartyLicenses(metafile));
 // The image has it as the license of the agent and of etcd.
 await cp(join(here, '../LICENSE'), join(out, 'LICENSE'));

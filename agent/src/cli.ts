@@ -16,7 +16,7 @@ import { PhaseTimes } from './lib/terminal/phase-times.ts';
 import { printable } from './lib/terminal/printable.ts';
 import { createProgress } from './lib/terminal/progress.ts';
 
-// Hide deprecation warnings: grpc-js causes one with an IP address, and a reader of the log can do nothing about it.
+// Hide deprecation warnings of packages: a reader of the log can do nothing about them.
 process.noDeprecation = true;
 
 // Ignore a closed pipe (as with `head`): the run continues without an error message.

@@ -31,6 +31,7 @@ interface YamlParser extends YamlTokens {
 interface Tag {
   readonly tag: string;
   readonly format?: string;
+  readonly test?: RegExp;
 }
 
 interface ParsedDocument {
@@ -83,12 +84,14 @@ function parseAll(text: string, file: string): ParsedDocument[] {
   if (isTooDeep(text, parser))
     throw new InputError([`error: ${file}: is nested too deep: more than ${mostYamlLevels} levels; write it flatter`]);
   // YAML 1.1 is the version that cdk8s writes and Kubernetes reads.
-  return parser.parseAllDocuments(text, { version: '1.1', customTags: withoutTimes });
+  return parser.parseAllDocuments(text, { version: '1.1', customTags: likeKubernetes });
 }
 
-/** Removes the tags for times: in Kubernetes times are strings, and `10:20` is not a number of seconds. */
-function withoutTimes(tags: readonly Tag[]): Tag[] {
-  return tags.filter(({ tag, format }) => !tag.endsWith(':timestamp') && format !== 'TIME');
+/** In Kubernetes times are strings, `10:20` is not a number of seconds, and `e830` is not a number. */
+function likeKubernetes(tags: readonly Tag[]): Tag[] {
+  return tags
+    .filter(({ tag, format }) => !tag.endsWith(':timestamp') && format !== 'TIME')
+    .map((tag) => (tag.format === 'EXP' ? { ...tag, test: /^[-+]?(\.\d+|\d[\d_]*(\.[\d_]*)?)[eE][-+]?\d+$/ } : tag));
 }
 
 interface Found {

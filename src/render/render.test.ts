@@ -27,6 +27,7 @@ import {
   SseCustomerKey,
   VerificationLevel,
 } from '..';
+import { render } from './run';
 
 const resource = (kind: string, spec: Manifest, metadata: Manifest = {}) => ({
   apiVersion: 'cdk8s-etcd.dev/v1alpha1',
@@ -500,6 +501,12 @@ test('a resource from an API server is the one that was applied', () => {
   });
   const status = { phase: 'Ready', observedGeneration: 2 };
   expect(rendering([listOf({ ...object, status })]).manifests).toEqual(rendering([cluster()]).manifests);
+});
+
+test('a name that begins like an exponent is a name, as for kubectl', () => {
+  const text =
+    'apiVersion: cdk8s-etcd.dev/v1alpha1\nkind: EtcdCluster\nmetadata: { name: e830 }\nspec: { version: 3.6.16 }';
+  expect(render(text, { file: 'input.yaml' }).yaml).toContain('name: e830-peers');
 });
 
 test('requests of a moment are left out', () => {

@@ -51,7 +51,7 @@ function listLimits({ minItems, maxItems, maxProperties }: Manifest, value: Mani
   const pairs = Array.from({ length: (maxProperties ?? 0) + 1 }, (_, index) => [`A${index}`, 'b']);
   return given(
     minItems && ['empty', [], new RegExp(`should have at least ${minItems} items`)],
-    maxItems && ['too many', Array(maxItems + 1).fill(value[0]), new RegExp(`must have at most ${maxItems} items`)],
+    maxItems && ['too many', Array(maxItems + 1).fill(value[0]), new RegExp(`must have at most ${maxItems} items?`)],
     maxProperties && [
       'too many',
       Object.fromEntries(pairs),

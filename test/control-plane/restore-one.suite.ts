@@ -4,7 +4,7 @@ import { controlPlaneNodes } from '../e2e/support/node-driver';
 import { slowTest } from '../e2e/support/settings';
 import { Backups, tidy } from './backups';
 import { Informer } from './informer';
-import { killed, loseDisk, untilDead } from './lost-disk';
+import { killed, loseDisk, overLostDisk, untilDead } from './lost-disk';
 import { onNode } from './nodes';
 import { type Procedure, type Round, succeeds } from './plan';
 import { copyStaticPod, printPlan, removeStaticPod } from './restore';
@@ -49,7 +49,9 @@ onPlanes(1)('a control plane of one node', () => {
     await untilDead();
 
     procedure = await withStoreOnly([node], server, async () => {
-      const plan = await timed('the plan of one node', () => printPlan(node, backups.restorePod));
+      const plan = await timed('the plan of one node', () =>
+        printPlan(node, backups.restorePod, ...overLostDisk.flags),
+      );
       expect(plan.rounds).toHaveLength(3);
       await timed('one node restored', () => plan.follow(plan.rounds[0]!));
       return plan;

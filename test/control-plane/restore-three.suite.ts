@@ -4,7 +4,7 @@ import { controlPlaneNodes } from '../e2e/support/node-driver';
 import { slowTest } from '../e2e/support/settings';
 import { Backups, tidy } from './backups';
 import { hashes, revision, voters } from './etcdctl';
-import { isServed, loseDisk, untilDead } from './lost-disk';
+import { isServed, loseDisk, overLostDisk, untilDead } from './lost-disk';
 import { onNode } from './nodes';
 import { type Procedure, type Round, succeeds } from './plan';
 import { copyStaticPod, printPlan, removeStaticPod } from './restore';
@@ -61,7 +61,9 @@ onPlanes(3)('a control plane of three nodes', () => {
     await goOnAndLoseTwo();
 
     procedure = await withStoreOnly(nodes, server, async () => {
-      const plan = await timed('the plan of three nodes', () => printPlan(nodes[0]!, backups.restorePod));
+      const plan = await timed('the plan of three nodes', () =>
+        printPlan(nodes[0]!, backups.restorePod, ...overLostDisk.flags),
+      );
       const [stop, restore] = plan.rounds as [Round, Round];
       expect([stop, restore].map((round) => round.map(({ node }) => node))).toEqual([nodes, nodes]);
       await timed('three nodes stopped', () => plan.follow(stop));
@@ -98,7 +100,7 @@ onPlanes(3)('a control plane of three nodes', () => {
     id = await backups.run('second');
     await goOnAndLoseTwo();
     await timed('three nodes restored by the static Pod', () =>
-      withStoreOnly(nodes, server, () => onAll((node) => copyStaticPod(node, id))),
+      withStoreOnly(nodes, server, () => onAll((node) => copyStaticPod(node, id, ...overLostDisk.lines))),
     );
     await onAll(removeStaticPod);
     await expectOneCluster();

@@ -26,10 +26,12 @@ const pod = '/etc/kubernetes/manifests/etcd-restore.yaml';
 const logs = '/var/log/pods/kube-system_etcd-restore-*/restore/*.log';
 
 /** Lets the kubelet of a node run etcd-restore.yaml, as the guide says, until that has restored. */
-export async function copyStaticPod(node: string, id: string): Promise<void> {
+export async function copyStaticPod(node: string, id: string, ...more: readonly string[]): Promise<void> {
   await onNode(
     node,
-    `echo 'snapshot: ${id}' > /etc/etcd-restore/restore.yaml`,
+    ...[`snapshot: ${id}`, ...more].map(
+      (line, at) => `echo '${line}' ${at === 0 ? '>' : '>>'} /etc/etcd-restore/restore.yaml`,
+    ),
     `cp /etc/etcd-restore/etcd-restore.yaml ${pod}`,
     `until grep -qs '"id":"${id}".*"state":"done"' ${logs}; do`,
     `  sleep 0.3; [ $SECONDS -lt 240 ] || { tail -n 30 ${logs} >&2; exit 1; }`,

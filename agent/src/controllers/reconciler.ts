@@ -240,6 +240,7 @@ export class Reconciler {
       clientTls: new ClientTls(client, paths),
       troubles: this.#troubles,
       backups: (now) => clusterBackups(now, this.#backups.all),
+      snapshotOf: (backup) => this.#backups.all.find(({ metadata }) => metadata.name === backup)?.status?.snapshotId,
       log: own,
       onStatus: (status) => metrics.passed(status),
       onFacts: (facts) => metrics.observed(facts),

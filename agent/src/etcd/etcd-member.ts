@@ -1,8 +1,8 @@
-import { Etcd3 } from 'etcd3';
 import { AgentError, messageOf } from '../lib/errors.ts';
-import { GrpcChannel } from './grpc.ts';
-import { statusError } from './grpc-errors.ts';
+import { GrpcChannel, GrpcStatus } from './grpc.ts';
 import * as maintenance from './maintenance.ts';
+import { type ListedMember, memberList } from './member-list.ts';
+import { encodeBytes, encodeInt, fieldsOf, text } from './protobuf.ts';
 import { openSnapshot, type SnapshotStream } from './snapshot-stream.ts';
 import type { TlsMaterial } from './tls.ts';
 
@@ -16,53 +16,63 @@ export interface EtcdAccess {
   readonly dialTimeout: number;
 }
 
-export interface Member {
-  readonly id: string;
-  readonly name: string;
-  readonly peerUrls: readonly string[];
-  readonly clientUrls: readonly string[];
-  readonly isLearner: boolean;
-}
+export type Member = Readonly<ListedMember>;
 
 /**
- * A connection to one member of an etcd cluster. Status, HashKV and Snapshot are implemented here, because etcd3 lacks newer
- * fields and the auth token in these calls. All other calls go through etcd3, with one client per member, because a client
- * with several hosts picks one at random.
+ * A connection to one member of an etcd cluster. Every call takes this one: the server at its end has been judged before it is sent
+ * a password.
  */
 export class EtcdMember {
   readonly endpoint: string;
   readonly #channel: GrpcChannel;
-  readonly #etcd3: Etcd3;
-  readonly #timeout: number;
+  readonly #access: EtcdAccess;
 
-  private constructor(endpoint: string, channel: GrpcChannel, etcd3: Etcd3, timeout: number) {
+  private constructor(endpoint: string, channel: GrpcChannel, access: EtcdAccess) {
     this.endpoint = endpoint;
     this.#channel = channel;
-    this.#etcd3 = etcd3;
-    this.#timeout = timeout;
+    this.#access = access;
   }
 
   static async connect(endpoint: string, access: EtcdAccess, signal?: AbortSignal): Promise<EtcdMember> {
     const channel = await GrpcChannel.connect(endpoint, { ...access, signal });
+    const member = new EtcdMember(endpoint, channel, access);
     try {
-      let etcd3 = etcd3Client(endpoint, access);
-      if (access.user) {
-        const token = await authenticate(etcd3, endpoint, access);
-        if (token) {
-          channel.token = token;
-          etcd3.close();
-          etcd3 = etcd3Client(endpoint, access, { username: access.user, password: access.password ?? '' });
-        }
-      }
-      return new EtcdMember(endpoint, channel, etcd3, access.dialTimeout);
+      await member.#authenticate();
+      return member;
     } catch (error) {
       channel.close();
       throw error;
     }
   }
 
+  get #limit(): { readonly deadline: number } {
+    return { deadline: this.#access.dialTimeout };
+  }
+
+  /** Gets an auth token, unless authentication is disabled. */
+  async #authenticate(): Promise<void> {
+    const { user, password = '' } = this.#access;
+    if (!user) return;
+    const channel = this.#channel;
+    const method = 'Auth/Authenticate';
+    channel.token = undefined;
+    try {
+      const answer = await channel.unary(
+        method,
+        Buffer.concat([encodeBytes(1, user), encodeBytes(2, password)]),
+        this.#limit,
+      );
+      maintenance.readAnswer(channel, method, () => {
+        for (const [field, value] of fieldsOf(answer)) if (field === 2) channel.token = text(value);
+      });
+    } catch (error) {
+      // It goes through the log, so it fails for a moment as other calls do.
+      if (!saidBy(error, /authentication is not enabled/)) throw error;
+    }
+  }
+
   status(signal?: AbortSignal): Promise<maintenance.MemberStatus> {
-    return maintenance.status(this.#channel, { signal, deadline: this.#timeout });
+    return maintenance.status(this.#channel, { signal, ...this.#limit });
   }
 
   hashKV(revision: number, deadline: number, signal?: AbortSignal): Promise<maintenance.HashKVAnswer> {
@@ -74,23 +84,16 @@ export class EtcdMember {
   }
 
   async members(): Promise<Member[]> {
-    const { members } = await this.#call(() => this.#etcd3.cluster.memberList({}));
-    return members.map((member) => ({
-      id: BigInt(member.ID).toString(16),
-      name: member.name,
-      peerUrls: member.peerURLs,
-      clientUrls: member.clientURLs,
-      isLearner: member.isLearner,
-    }));
+    return (await this.#withToken(() => memberList(this.#channel, false, this.#limit))).members;
   }
 
   /** Performs a linearizable read, which succeeds only if a quorum answers. */
   async confirmQuorum(): Promise<void> {
     try {
-      await this.#etcd3.kv.range({ key: Buffer.from('health'), count_only: true });
+      await this.#count();
     } catch (error) {
       // With a CORRUPT alarm, etcd rejects the read, but only after it has confirmed the quorum.
-      if (!/corrupt cluster/.test(messageOf(error))) throw callError(this.endpoint, error);
+      if (!saidBy(error, /corrupt cluster/)) throw error;
     }
   }
 
@@ -98,63 +101,39 @@ export class EtcdMember {
   async isCompacted(revision: number): Promise<boolean> {
     // For etcd, revision 0 means the newest one. The first revision is 1.
     if (revision < 1) return false;
+    const serializable = encodeInt(7, 1);
     try {
-      await this.#etcd3.kv.range({
-        key: Buffer.from('health'),
-        revision: String(revision),
-        serializable: true,
-        count_only: true,
-      });
+      await this.#count(encodeInt(4, revision), serializable);
       return false;
     } catch (error) {
-      if (/has been compacted/.test(messageOf(error))) return true;
-      throw callError(this.endpoint, error);
+      if (saidBy(error, /has been compacted/)) return true;
+      throw error;
     }
   }
 
-  async #call<T>(work: () => Promise<T>): Promise<T> {
+  /** Reads no key, only whether it is there. */
+  async #count(...more: readonly Uint8Array[]): Promise<void> {
+    const countOnly = encodeInt(9, 1);
+    const request = Buffer.concat([encodeBytes(1, 'health'), ...more, countOnly]);
+    await this.#withToken(() => this.#channel.unary('KV/Range', request, this.#limit));
+  }
+
+  /** etcd forgets a token that was not used for some minutes, as during a long comparison. */
+  async #withToken<T>(call: () => Promise<T>): Promise<T> {
     try {
-      return await work();
+      return await call();
     } catch (error) {
-      throw callError(this.endpoint, error);
+      if (!saidBy(error, /invalid auth token/)) throw error;
+      await this.#authenticate();
+      return call();
     }
   }
 
   close(): void {
-    this.#etcd3.close();
     this.#channel.close();
   }
 }
 
-function callError(endpoint: string, error: unknown): AgentError {
-  return error instanceof AgentError ? error : statusError(endpoint, 2, messageOf(error));
-}
-
-function etcd3Client(endpoint: string, access: EtcdAccess, auth?: { username: string; password: string }): Etcd3 {
-  const { tls, dialTimeout } = access;
-  const deadline = () => ({ deadline: Date.now() + dialTimeout });
-  return new Etcd3({
-    hosts: endpoint,
-    // etcd3's types require a CA, but without one grpc-js trusts the CAs of the system.
-    ...(endpoint.startsWith('https:') &&
-      tls && {
-        credentials: { rootCertificate: tls.ca as Buffer, certChain: tls.cert, privateKey: tls.key },
-      }),
-    ...(auth && { auth: { ...auth, callOptions: deadline } }),
-    defaultCallOptions: deadline,
-    // A proxy variable of the pod is meant for connections outside the cluster, not for etcd.
-    grpcOptions: { 'grpc.enable_http_proxy': 0 },
-  });
-}
-
-/** Returns an auth token, or undefined if authentication is disabled. */
-async function authenticate(etcd3: Etcd3, endpoint: string, access: EtcdAccess): Promise<string | undefined> {
-  try {
-    const { token } = await etcd3.auth.authenticate({ name: access.user, password: access.password ?? '' });
-    return token;
-  } catch (error) {
-    if (/authentication is not enabled/.test(messageOf(error))) return undefined;
-    // It goes through the log, so it fails for a moment as other calls do.
-    throw callError(endpoint, error);
-  }
-}
+/** Whether etcd has answered with these words. */
+const saidBy = (error: unknown, words: RegExp): boolean =>
+  error instanceof AgentError && error.cause instanceof GrpcStatus && words.test(messageOf(error.cause));

@@ -22,11 +22,11 @@ export function keptSnapshots(doc: RecordDoc, existing: readonly Naming[] | unde
 /** Backups refuse a list with anything else. */
 const isId = /^[A-Za-z0-9][A-Za-z0-9_+-]*$/;
 
-/** The record of an older release has no ids: the status of the same EtcdRestore has. */
+/** A record that an older release wrote, or that was rebuilt, has no ids: the EtcdRestore has. One that failed needs none any more. */
 function namedBy({ restores }: RecordDoc, { name, uid, phase, snapshots = [] }: Naming): readonly string[] {
   const own = restores.find(({ id }) => id === name);
-  if (own) return [...(own.snapshots ?? []), ...(own.uid === uid ? snapshots : [])];
-  return phase === 'Completed' || phase === 'Failed' ? [] : snapshots;
+  const isOver = phase === 'Failed' && own?.uid !== uid;
+  return [...(own?.snapshots ?? []), ...(isOver ? [] : snapshots)];
 }
 
 function inFlight(op: Op | undefined): string[] {

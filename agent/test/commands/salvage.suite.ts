@@ -19,6 +19,8 @@ const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('h
 
 let directory: string;
 let snapshot: Buffer;
+/** Its database has a CORRUPT alarm. */
+let alarmed: Buffer;
 let certificates: Certificates;
 
 beforeAll(async () => {
@@ -27,6 +29,9 @@ beforeAll(async () => {
   await using etcd = await EtcdCluster.start({ size: 1 });
   await etcd.put(20);
   ({ snapshot } = await saveSnapshot(etcd));
+  const body = JSON.stringify({ action: 'ACTIVATE', memberID: '1', alarm: 'CORRUPT' });
+  await fetch(`${etcd.endpoints[0]}/v3/maintenance/alarm`, { method: 'POST', body });
+  alarmed = (await saveSnapshot(etcd)).snapshot;
 });
 afterAll(() => rm(directory, { recursive: true }));
 
@@ -90,6 +95,18 @@ test('stores what the gate serves as a verified backup, in every store', async (
     expect((await runHere('restore', 'fetch', ...read, `--to=${file}`)).exitCode).toBe(0);
     expect(hash(await readFile(file))).toBe(hash(snapshot));
   }
+});
+
+test('of a database with a CORRUPT alarm is stored, and never counts as verified', async () => {
+  await serve(bytes(alarmed));
+  source({ SHA256: hash(alarmed) });
+  const { exitCode, data } = await runHere(...args());
+  expect([exitCode, data.suspect]).toEqual([ExitCode.sourceSuspect, ['Corrupt']]);
+  const { data: shown } = await runHere(
+    ...['show', '--cluster=orders', `--store=file://${join(place, 'one')}`, data.snapshot.id],
+  );
+  expect(shown.manifest).not.toHaveProperty('verified');
+  expect(shown.manifest.source).toMatchObject({ alarms: ['CORRUPT'], suspect: ['Corrupt'] });
 });
 
 test("belongs to the survivor's etcd: the cluster restored from it counts the earlier backups as its history", async () => {

@@ -30,6 +30,10 @@ export class FakeKubelet {
   readonly #ending = new Set<ChildProcess>();
   /** Does not stop processes whose manifest disappears, as a kubelet that has not heard from an API server since its start. */
   deaf = false;
+  /** Manifests that it does not start, as if their image could not be pulled. */
+  readonly unstartable = new Set<string>();
+  /** Manifests whose processes did not end in time, so that it killed them. */
+  readonly killed: string[] = [];
 
   constructor(manifests: string, log: string, etcd: string) {
     this.#manifests = manifests;
@@ -59,7 +63,7 @@ export class FakeKubelet {
   }
 
   async #begin(name: string): Promise<void> {
-    if (Date.now() < (this.#notBefore.get(name) ?? 0)) return;
+    if (this.unstartable.has(name) || Date.now() < (this.#notBefore.get(name) ?? 0)) return;
     const text = await readFile(join(this.#manifests, name), 'utf8').catch(() => '');
     const pod = parse(text);
     const [program, ...args] = pod?.spec?.containers[0].command ?? [];
@@ -94,7 +98,10 @@ export class FakeKubelet {
     this.#ending.add(child);
     const exited = once(child, 'exit');
     child.kill(signal);
-    const kill = setTimeout(() => child.kill('SIGKILL'), GRACE);
+    const kill = setTimeout(() => {
+      this.killed.push(name);
+      child.kill('SIGKILL');
+    }, GRACE);
     await exited;
     clearTimeout(kill);
   }

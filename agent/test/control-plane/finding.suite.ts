@@ -69,11 +69,13 @@ describe('three nodes', () => {
     await writeFile(join(first.dataDir, 'member', 'wal', '0000000000000000-0000000000000000.wal'), 'torn');
     process.kill(first.kubelet.pid('etcd.yaml')!, 'SIGKILL');
     await sleep(700);
-    // Its log does not say of which cluster it is.
+    // Its log does not say of which cluster it is, nor which revision clients have seen.
     expect(await findingOn(first, id, '--force-foreign')).toMatch(
       /^FINDING: No restore is needed to serve again: other members have a quorum without this node \(cp2, cp3, revision \d+\)\. Remove its member .*The steps below discard everything since the snapshot of \S+ \(revision \d+\), on all nodes/,
     );
-    const { result } = await run(restoreArgs(first, place, id, '--wait=12s', '--force-foreign'));
+    const { result } = await run(
+      restoreArgs(first, place, id, '--wait=12s', '--force-foreign', '--bump-revision=1000000000'),
+    );
     expect(result).toMatchObject({
       exitCode: 50,
       error: expect.stringMatching(

@@ -137,6 +137,26 @@ test('an effect that fails is not repeated at once, and the loop goes on', async
   expect(loop.points.length).toBeLessThan(14);
 });
 
+test('no status is written over that of another reconciler, whatever a pass throws on', async () => {
+  const loop = new Loop();
+  await loop.run(() => loop.phase === 'Ready');
+  const other = new Loop();
+  other.port.world = loop.port.world;
+  const { cluster } = other.port.clusters;
+  other.port.clusters.cluster = async () => {
+    const seen = await cluster();
+    return seen && { ...seen, followedBy: 'theirs' };
+  };
+  const read = other.port.records.read.bind(other.port.records);
+  other.port.records.read = async () => {
+    const { doc, rv } = (await read())!;
+    return { doc: { ...doc, versions: undefined as never }, rv };
+  };
+  await other.run(() => other.passes > 2);
+  expect(other.said.join()).toContain('PassFailed');
+  expect(other.reported).toEqual([]);
+});
+
 test('a status that cannot be written stops nothing', async () => {
   const loop = new Loop();
   loop.port.clusters.reportStatus = () => Promise.reject(new Error('no API'));

@@ -26,7 +26,7 @@ import {
 import { isRefused, isSame, withdraw } from '../catalog/claim.ts';
 import { mayBeDeletedUntil } from '../catalog/deleting.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
-import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
+import { MANIFEST_SCHEMA, type Manifest, suspectBy } from '../catalog/manifest.ts';
 import {
   hasNoEnding,
   isId,
@@ -442,14 +442,15 @@ async function describeAdoptable(found: Found, context: AdoptContext): Promise<A
   const inspected = await inspectSnapshot(context.store, object, context);
   const { content, stored, encoding, revision, storageVersion, members } = inspected;
   const alarms = alarmsIn(inspected);
-  const isSuspect = alarms.includes('CORRUPT');
+  const suspect = suspectBy(alarms);
+  const isSuspect = suspect.length > 0;
   const finishedAt = new Date();
   const manifest: Manifest = {
     schema: MANIFEST_SCHEMA,
     id,
     createdAt: createdAt.toISOString(),
     cluster: { name: context.cluster, namespace: context.namespace },
-    source: { clusterId: 'unknown', storageVersion, alarms, ...(isSuspect && { suspect: ['Corrupt'] }) },
+    source: { clusterId: 'unknown', storageVersion, alarms, ...(isSuspect && { suspect }) },
     members: [...members],
     content: { ...content, revision },
     object: { key, ...stored, ...encoding, modified: object.modified.toISOString() },

@@ -162,6 +162,9 @@ export interface WithRevision {
 export const revisionOf = ({ content }: WithRevision): number | undefined =>
   content.hashKV?.revision ?? content.revision;
 
+/** Why the data of an etcd with these alarms are doubtful, whichever member raised them. Empty: they are not. */
+export const suspectBy = (alarms: readonly string[]): string[] => (alarms.includes('CORRUPT') ? ['Corrupt'] : []);
+
 export type Host = NonNullable<Manifest['host']>;
 export type Extra = NonNullable<Manifest['extra']>;
 

@@ -49,6 +49,18 @@ test('a snapshot that is named while others are read is kept', async () => {
   expect(pruned.deleted).toEqual(['b']);
 });
 
+test('nothing is deleted in favor of one that was not read, if the list of what is kept gets shorter meanwhile', async () => {
+  const store = new FilesystemStore({ path: root });
+  const lists = [new Set(['a', 'b']), new Set<string>()];
+  const entries = await readCatalog(store, 'orders');
+  const pruned = await prune(store, 'orders', entries, { last: 1 }, context, {
+    keep: async () => lists.shift()!,
+    prove: async () => 'it is damaged',
+  });
+  expect(pruned.deleted).toEqual([]);
+  expect(await files()).toEqual(ALL);
+});
+
 test('a snapshot whose payload alone is locked stays unchanged and is reported as retained', async () => {
   const held = new FilesystemStore({ path: root });
   const remove = held.delete.bind(held);

@@ -85,7 +85,7 @@ export async function prune(
   given: RetentionContext,
   options: PruneOptions,
 ): Promise<PruneResult> {
-  const asked = { ...given, keep: await options.keep?.() };
+  const asked = { ...given, keep: new Set(await options.keep?.()) };
   if (entries.length > MANY) freeBuffers();
   const silent = silentText(silentAmong(entries));
   if (silent) options.warn?.(`${silent}; it is kept, and so is every snapshot but later ones of the current etcd`);
@@ -94,7 +94,8 @@ export async function prune(
   if (doubts.size === 0 && deletions(first) > 0)
     for (const [id, why] of await doubtsOf(store, folder, found, asked, options, proved)) doubts.set(id, why);
   const [doubt] = doubts.values();
-  const keep = await options.keep?.();
+  // What is named no longer goes in the next run: what it would go in favor of was not read in this one.
+  const keep = new Set([...asked.keep, ...((await options.keep?.()) ?? [])]);
   const context = { ...asked, keep, ...(doubt !== undefined && { doubt }) };
   const candidates =
     doubt === undefined ? found : found.map((each) => (doubts.has(each.id) ? { ...each, verified: false } : each));

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
+import { suspectBy } from '../../backup/catalog/manifest.ts';
 import { type RestoredSnapshot, tryRestore } from '../../backup/payload/inspect.ts';
 import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
 import { fetchSource, type Source } from '../../backup/restore/fetch-source.ts';
@@ -100,8 +101,13 @@ const tlsOf = async (settings: Settings): Promise<TlsMaterial | undefined> =>
   mergeTls(await loadPeerTls(settings.text('peerTlsDir')), await loadTls({ cacert: settings.text('cacert') }));
 
 function originOf({ url, clusterId }: Salvaged, status: RestoredSnapshot, sums: SnapshotSums, file: string): Origin {
+  const alarms = alarmsIn(status);
+  const suspect = suspectBy(alarms);
   return {
-    source: { clusterId, endpoint: new URL(url).origin, role: 'survivor', alarms: alarmsIn(status) },
+    source: {
+      ...{ clusterId, endpoint: new URL(url).origin, role: 'survivor', alarms },
+      ...(suspect.length > 0 && { suspect }),
+    },
     comparison: 'a survivor is not compared with other members',
     revision: status.revision,
     open: async () => streamOf(file, sums, status.storageVersion),

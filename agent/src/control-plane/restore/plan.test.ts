@@ -54,6 +54,14 @@ test('one node', () => {
   expect(planText(plan(1))).toMatch(/^2\. On cp1 \(10\.0\.0\.1\): fetch and verify/m);
 });
 
+test('the static Pod is asked for what the commands ask for', () => {
+  const { flags } = plan(3);
+  expect(planText(plan(3))).toContain('write the lines `snapshot: "snap-1"` and `bumpRevision: 1000000000` into');
+  expect(planText(plan(3, { flags: [...flags, '--force-failed', '--force-foreign'] }))).toContain(
+    '`bumpRevision: 1000000000` and `forceFailed: true` and `forceForeign: true` into',
+  );
+});
+
 test('the plan starts with the finding', () => {
   expect(planText(plan(1)).split('\n')[0]).toBe('FINDING: no member answers.');
 });

@@ -122,8 +122,14 @@ export function planText(plan: PlanRequest): string {
 
 const visible = (line: string): string => line.replaceAll(CONTROL, '?');
 
-const staticPodWay = ({ id, bump, manifestsDir }: PlanRequest): string =>
-  `Instead of \`etcd-agent restore control-plane …\` you can use the static Pod, on all nodes at the same time: write the lines \`snapshot: ${JSON.stringify(id)}\` and \`bumpRevision: ${bump}\` into /etc/etcd-restore/restore.yaml, copy etcd-restore.yaml into ${manifestsDir}, and remove it from there when its log says that it is done.`;
+function staticPodWay({ id, bump, flags, manifestsDir }: PlanRequest): string {
+  const forced = Object.entries(REQUESTED).flatMap(([flag, name]) => (flags.includes(flag) ? [`${name}: true`] : []));
+  const lines = [`snapshot: ${JSON.stringify(id)}`, `bumpRevision: ${bump}`, ...forced].map((line) => `\`${line}\``);
+  return `Instead of \`etcd-agent restore control-plane …\` you can use the static Pod, on all nodes at the same time: write the lines ${lines.join(' and ')} into /etc/etcd-restore/restore.yaml, copy etcd-restore.yaml into ${manifestsDir}, and remove it from there when its log says that it is done.`;
+}
+
+/** Flags without a value, and what they are called in restore.yaml. */
+const REQUESTED = { '--adopt': 'adopt', '--force-failed': 'forceFailed', '--force-foreign': 'forceForeign' };
 
 /** Flags that name paths on this node. */
 const localFlags = ({ flags }: PlanRequest): string[] =>

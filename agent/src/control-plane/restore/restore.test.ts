@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -170,10 +170,18 @@ describe('an etcd that was started on the restored data', () => {
 
   test.each(['starting', 'served'])('is refused at once if it lists itself alone: %s', async (state) => {
     etcd = { clusterId: 'new', peerURLs: [url] };
-    await expect(started(`cp1=${url},cp2=http://10.0.0.2:2380`, { state, limit: 60_000 })).rejects.toMatchObject({
-      exitCode: ExitCode.refused,
-      message: expect.stringMatching(/does not list cp2 \(10\.0\.0\.2\).*on purpose, move the manifests/),
-    });
+    const error = await started(`cp1=${url},cp2=http://10.0.0.2:2380`, { state, limit: 60_000 }).catch(
+      (found) => found,
+    );
+    expect(error).toMatchObject({ exitCode: ExitCode.refused });
+    const advice =
+      /does not list cp2 \(10\.0\.0\.2\).* manifests in (\S+) to (\S+) and (\S+) elsewhere, then restore again/;
+    const [, manifests, manifestsDir, folder] = advice.exec(error.message)!;
+    expect([manifests, manifestsDir]).toEqual([join(folder!, 'manifests'), join(root, 'manifests')]);
+    // Until then, its journal has not ended, and every other restore is refused.
+    expect(await Journal.newest(root)).toMatchObject({ folder, content: { state } });
+    await rename(folder!, join(root, 'elsewhere'));
+    expect(await Journal.newest(root)).toBeUndefined();
   });
 
   test('serves while it may list others than were restored: a dead member is removed or replaced with etcdctl', async () => {

@@ -116,13 +116,13 @@ function waitUntilServing(journal: Journal, context: RestoreContext): Promise<st
   }, context);
 }
 
-/** Nothing that is waited for brings a removed member back. */
-async function refuseAlone({ content, manifests }: Journal): Promise<void> {
+/** Nothing that is waited for brings a removed member back. With its journal, this restore could neither go on nor be followed by another. */
+async function refuseAlone({ content, folder, manifests }: Journal): Promise<void> {
   const { node, initialCluster, manifestsDir } = content;
   const removed = await removedMembers(node.member, parseInitialCluster(initialCluster));
   if (removed.length === 0) return;
   throw refused(
-    `etcd does not list ${removed.map(titleOf).join(', ')}, restored with it: something such as --force-new-cluster has removed what else was restored; remove that flag, then restore again on all nodes, with the same larger --bump-revision. If the members were removed on purpose, move the manifests in ${manifests} to ${manifestsDir}`,
+    `etcd does not list ${removed.map(titleOf).join(', ')}, restored with it: something such as --force-new-cluster has removed what else was restored; remove that flag, move the manifests in ${manifests} to ${manifestsDir} and ${folder} elsewhere, then restore again on all nodes, with the same larger --bump-revision. If the members were removed on purpose, move only the manifests and ${folder}`,
   );
 }
 

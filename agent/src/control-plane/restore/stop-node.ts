@@ -9,9 +9,12 @@ import { apiServerStillRunning, etcdStillRunning, stillRunning } from '../state/
 import type { Journal, JournalContent } from './journal.ts';
 import { type RestoreContext, waitUntilClear } from './wait.ts';
 
-/** How long after its manifest is gone a process is ended, and then killed, in ms. The guide names both. */
+/** How long after its manifest is gone a process is ended, in ms. The guide names these times. */
 const END_AFTER = 5_000;
-const KILL_AFTER = 10_000;
+/** A leader that ends tries for 7 s to hand over, in vain if the others end too. */
+const END_ETCD_AFTER = 10_000;
+/** How long after that it is killed. */
+const KILL_AFTER = 5_000;
 /** The kubelet reads its folder every 20 s, also if it has missed the change. Until then it starts again what has ended. */
 const NOTICED = 25_000;
 
@@ -59,9 +62,9 @@ function ending(
   const sent = new Map<number, NodeJS.Signals>();
   return async () => {
     const ran = performance.now() - since;
-    if (ran < END_AFTER) return false;
-    const signal = ran < KILL_AFTER ? 'SIGTERM' : 'SIGKILL';
     for (const name of names) {
+      const signal = signalDue(name, ran);
+      if (!signal) continue;
       for (const { pid } of await startedBy(join(manifests, name), content)) {
         if (sent.get(pid) === signal) continue;
         sent.set(pid, signal);
@@ -73,6 +76,13 @@ function ending(
     }
     return sent.size > 0;
   };
+}
+
+/** What ends the process of a manifest that is gone for so long, in ms. */
+export function signalDue(manifest: string, gone: number): NodeJS.Signals | undefined {
+  const late = gone - (manifest === ETCD_MANIFEST ? END_ETCD_AFTER : END_AFTER);
+  if (late < 0) return undefined;
+  return late < KILL_AFTER ? 'SIGTERM' : 'SIGKILL';
 }
 
 async function startedBy(manifest: string, { node }: Pick<JournalContent, 'node'>): Promise<Process[]> {

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { availableMinors } from '../../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { beganAfter, dataRevision, hasJoined } from './data-revision.ts';
@@ -39,6 +40,20 @@ test('the data of a killed etcd never report less than it served, in every versi
     expect(stopped!.clusterId).toMatch(/^[0-9a-f]+$/);
   });
   await Promise.all(found);
+});
+
+test('data that a running etcd has half written are read again', async () => {
+  await using etcd = await EtcdCluster.start({});
+  const member = etcd.member(0);
+  await etcd.put(20);
+  await member.kill();
+  const file = join(member.dataDir, 'member/snap/db');
+  const whole = await readFile(file);
+  await truncate(file, whole.length / 2);
+  const reading = dataRevision(member);
+  await sleep(70);
+  await writeFile(file, whole);
+  expect(await reading).not.toHaveProperty('unread');
 });
 
 test('a file in the place of a directory counts as data that cannot be read', async () => {

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backendState } from '../../etcd/offline/backend-state.ts';
+import { readSettled } from '../../etcd/offline/data-dir.ts';
 import { walDirectory, walFiles, walIdentity } from '../../etcd/offline/wal.ts';
 import { walState } from '../../etcd/offline/wal-state.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -32,9 +33,9 @@ export async function dataRevision({
   };
   const file = join(dataDir, 'member', 'snap', 'db');
   const [database, log, identity] = await Promise.all([
-    unlessMissing(backendState(file)).catch(orUnread),
-    walState(dataDir, walDir).catch(orUnread),
-    walIdentity(dataDir, walDir).catch(orUnread),
+    readSettled(() => unlessMissing(backendState(file))).catch(orUnread),
+    readSettled(() => walState(dataDir, walDir)).catch(orUnread),
+    readSettled(() => walIdentity(dataDir, walDir)).catch(orUnread),
   ]);
   if (!database && !log && unread.length === 0) return undefined;
   if (!database && unread.length === 0) unread.push(`${file} is gone`);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { backendValues } from '../../etcd/offline/backend-state.ts';
+import { readSettled } from '../../etcd/offline/data-dir.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { unlessMissing } from '../../lib/files/directories.ts';
@@ -133,7 +134,7 @@ async function oldMembers({ dataDir, walDir }: LeftOutRequest['member']): Promis
   const identity = await walIdentity(dataDir, walDir).catch(() => undefined);
   const own = identity ? { clusterId: identity.clusterId } : {};
   try {
-    const values = await unlessMissing(backendValues(file, 'members'));
+    const values = await readSettled(() => unlessMissing(backendValues(file, 'members')));
     if (!values) return { ...own, members: [], ...(identity && { unread: `${file} is gone` }) };
     return { ...own, members: values.map((value) => memberOf(JSON.parse(value.toString()))) };
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { JobObject, ObjectCondition } from '../../kube/objects.ts';
 import { ExitCode } from '../../lib/errors.ts';
-import { type JobResult, lastPhase, timedOut } from '../cluster/jobs/job-result.ts';
+import { type JobResult, lastPhase, lineOf, timedOut } from '../cluster/jobs/job-result.ts';
 import type { BackupStatus, Why } from './object.ts';
 import { isStuck } from './pod-state.ts';
 
@@ -49,18 +49,6 @@ const reasons: Readonly<Record<number, string>> = {
   [ExitCode.refused]: 'Refused',
   [ExitCode.timedOut]: 'TimedOut',
 };
-
-/** Summarizes the agent's result in one line. */
-function lineOf({ error, stores = [], suspect }: JobResult): string | undefined {
-  if (error !== undefined) return error;
-  if (suspect) return `stored, but not counted as verified: ${suspect.join(', ')}`;
-  const lines = stores.flatMap(({ store, error, keyError, retentionError }) => {
-    const why = error ?? keyError ?? (retentionError && `retention: ${retentionError}`);
-    return why ? [`${store}: ${why}`] : [];
-  });
-  if (lines.length === 0) return undefined;
-  return `stored, but ${lines.join('; ')}`;
-}
 
 /** A snapshot is restored from the first store. */
 export const deletedBy = ({ stores }: JobResult): readonly string[] => stores?.[0]?.deleted ?? [];

@@ -436,9 +436,31 @@ test('a Job that a webhook refuses in other words each time is tried again in th
 test('a Job that was created meanwhile is found by the next pass, and nothing is reported', async () => {
   cluster();
   ask('before');
-  refuseJobs(409, 'AlreadyExists', 'jobs.batch "before" already exists');
-  expect(await pass('before')).toEqual({ done: false, acted: true });
+  let isLate = true;
+  api.fault = (request, response, path) => {
+    if (!isLate || request.method !== 'GET' || !path.includes('/jobs')) return false;
+    response.end(JSON.stringify({ metadata: {}, items: [] }));
+    return true;
+  };
+  await pass('before');
+  expect(jobs()).toHaveLength(1);
+  const listed = () => {
+    isLate = false;
+  };
+  expect(await pass('before', { at: listed })).toEqual({ done: false, acted: true });
   expect([statusOf('before').reason, reasons()]).toEqual([undefined, []]);
+});
+
+test('a Job of the same name that is not found as its own is reported, and not asked for without end', async () => {
+  cluster();
+  ask('before');
+  await pass('before');
+  const [job] = jobs();
+  const { labels: _, ...metadata } = job!.metadata;
+  api.put(paths.of('jobs', metadata.name), { ...job, metadata } as never);
+  await settle('before');
+  expect(statusOf('before')).toMatchObject({ phase: 'Pending', reason: 'JobNotCreated' });
+  expect(statusOf('before').message).toContain('already exists');
 });
 
 test('a failing API server is retried, and nothing is reported', async () => {

@@ -69,8 +69,9 @@ export async function backupPass(name: string, uid: string, options: BackupPassO
     await at('after CreateBackupJob');
     return { done: false, acted: true };
   } catch (error) {
-    // Created since the Jobs were listed: the next pass finds it.
-    if (error instanceof ApiError && error.reason === 'AlreadyExists') return { done: false, acted: true };
+    // Created since the Jobs were listed. One whose labels or owner somebody has changed is never found.
+    const exists = error instanceof ApiError && error.reason === 'AlreadyExists';
+    if (exists && (await jobsOf(backup, options)).length > 0) return { done: false, acted: true };
     const refused = refusal(error);
     if (!refused) throw error;
     // Only in the usual time: a webhook may refuse in other words each time.

@@ -109,12 +109,12 @@ async function report(run: ClusterRun, done: Done, waiting: Waiting): Promise<vo
   // The monotonic clock stands still while a machine is suspended.
   const at = observed.date ?? now;
   try {
-    const before = observed.cluster.known ? observed.cluster.v?.status : undefined;
+    const { status: before, followedBy } = (observed.cluster.known && observed.cluster.v) || {};
     const found = statusOf(run, done, waiting);
     if (found) onStatus?.(found);
     const status = found && statusToWrite(before, withoutUndefined({ ...found, reconciler }), at, settings);
-    // Two that overwrite each other's status would wake each other without end.
-    if (status && done.plan.hold !== 'OtherReconciler') await port.clusters.reportStatus(status);
+    // Two that overwrite each other's status would wake each other without end, and each would take the cluster from the other.
+    if (status && followedBy === undefined) await port.clusters.reportStatus(status);
   } catch (error) {
     // Whatever is wrong with a report, the cluster is still looked after.
     log.warn({ err: error }, `the status cannot be written: ${messageOf(error)}`);

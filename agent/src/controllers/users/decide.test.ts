@@ -62,6 +62,10 @@ describe('a version of etcd that does not enforce permissions', () => {
     etcd.facts = { ...etcd.facts, isEnabled: false };
     expect(etcd.settle({ users: [api], unsafe, wasOn: true })).toEqual(['AuthEnable']);
     expect(etcd.settle({ auth: false, users: [api], unsafe })).toEqual(['AuthDisable']);
+    // No other version of etcd would switch it on.
+    expect(etcd.decide({ auth: false, users: [api], unsafe }).verdicts.get('uid-api')).toMatchObject({
+      reason: 'AuthOff',
+    });
   });
 
   test('what was never on stays off, also where somebody has made root', () => {

@@ -200,8 +200,10 @@ const leftAlone: ReadonlySet<UserReason> = new Set([
  * Why authentication is not switched on: it would promise what this version of etcd does not keep. Where it was on before, it is
  * better than none.
  */
-export const withheldSwitch = ({ isEnabled }: AuthFacts, { unsafe, wasOn }: WantedAuth): string | undefined =>
-  unsafe === undefined || isEnabled || wasOn ? undefined : `authentication is not switched on: ${unsafe}`;
+export const withheldSwitch = ({ isEnabled }: AuthFacts, { auth, unsafe, wasOn }: WantedAuth): string | undefined =>
+  auth === false || unsafe === undefined || isEnabled || wasOn
+    ? undefined
+    : `authentication is not switched on: ${unsafe}`;
 
 const hasPassword = ({ spec }: EtcdUserObject): boolean => spec.passwordSecret !== undefined;
 

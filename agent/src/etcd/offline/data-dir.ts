@@ -1,5 +1,6 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { unlessGone } from '../../lib/files/directories.ts';
 import { cannotRead } from '../../lib/files/file-faults.ts';
 import { walDirectory } from './wal.ts';
@@ -53,6 +54,22 @@ function deviceOf(file: string, mounts: string): string | undefined {
   });
   // Of several mounts at one point the last one counts.
   return found.sort((a, b) => a.length - b.length).at(-1)?.device;
+}
+
+/** Milliseconds, and how often: etcd writes its database every 100 ms. */
+const [PAUSE, TRIES] = [50, 10];
+
+/** Reads files that a running etcd may be writing: what looks damaged may be half written, and is read again. */
+export async function readSettled<T>(read: () => Promise<T>): Promise<T> {
+  for (let tries = 1; tries < TRIES; tries++) {
+    const found = await read().then(
+      (value) => ({ value }),
+      () => undefined,
+    );
+    if (found) return found.value;
+    await sleep(PAUSE);
+  }
+  return read();
 }
 
 /**

@@ -60,3 +60,9 @@ test.each([['pa"ss\\word-9'], ['p\u00e4ss/w\u00f6rd+9'], ['pass word%9'], ["it's
     for (const text of forms) expect(masked({ password: value }, text)).toContain('(left out)');
   },
 );
+
+test('what stands beside a certificate is left out, and the certificate is not', () => {
+  const certificate = '-----BEGIN CERTIFICATE-----\nthe public part\n-----END CERTIFICATE-----';
+  const found = masked({ bundle: `${certificate}\nsecret-of-the-proxy\n` }, 'the public part secret-of-the-proxy');
+  expect(found).toBe('the public part (left out)');
+});

@@ -19,10 +19,13 @@ const plainWords: ReadonlySet<unknown> = new Set([...ourContainers, 'true', 'fal
  */
 export function valuesOf(secrets: readonly Secret[], names: readonly string[]): Known {
   const entries = secrets.flatMap(({ data }) => Object.entries(data ?? {}));
-  const decoded = entries.map(([key, value]) => ({ key, value, text: Buffer.from(value, 'base64').toString() }));
-  const plain = decoded.filter(({ text }) => !isPublic(text));
+  const plain = entries.map(([key, value]) => {
+    const all = Buffer.from(value, 'base64').toString();
+    const text = withoutCertificates(all);
+    return { key, text, whole: text === all ? [value] : [] };
+  });
   const texts = plain.flatMap(({ text }) => [text, ...linesOf(text)]);
-  const forms = [...plain.map(({ value }) => value), ...texts.flatMap(formsOf)];
+  const forms = [...plain.flatMap(({ whole }) => whole), ...texts.flatMap(formsOf)];
   const words = plain
     .filter(({ key }) => !publicKey.test(key))
     .map(({ text }) => text.trim())
@@ -54,8 +57,9 @@ function formsOf(text: string): string[] {
   ];
 }
 
-/** Certificates alone, such as those of many authorities. */
-const isPublic = (text: string): boolean => text.includes('-----BEGIN CERTIFICATE') && !text.includes('PRIVATE KEY');
+/** They are public, and there may be those of many authorities. */
+const withoutCertificates = (text: string): string =>
+  text.replaceAll(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g, '');
 
 const linesOf = (text: string): string[] => [text.trim(), ...text.split('\n').map((line) => line.trim())];
 

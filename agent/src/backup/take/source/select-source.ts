@@ -1,7 +1,7 @@
 import type { EtcdAccess } from '../../../etcd/etcd-member.ts';
 import { alarmsIn, type MemberAlarm } from '../../../etcd/maintenance.ts';
 import { AgentError, ExitCode, messageOf } from '../../../lib/errors.ts';
-import type { HashKV } from '../../catalog/manifest.ts';
+import { type HashKV, suspectBy } from '../../catalog/manifest.ts';
 import type { RunContext } from '../request.ts';
 import { compareMembers } from './compare-members.ts';
 import { type ObservedCluster, type ReachedMember, reachMember } from './observe-cluster.ts';
@@ -63,7 +63,7 @@ export async function selectSource(observed: ObservedCluster, context: RunContex
 /** Whichever member has the alarm CORRUPT: the data of another may be the wrong ones. */
 function judged(alarms: readonly MemberAlarm[]): Pick<Source, 'alarms' | 'suspect'> {
   const types = [...new Set(alarms.map(({ type }) => type))];
-  return { alarms: types, suspect: types.includes('CORRUPT') ? ['Corrupt'] : [] };
+  return { alarms: types, suspect: suspectBy(types) };
 }
 
 /** Uses one member as it is, without quorum and without a comparison. */

@@ -1,5 +1,5 @@
-import type { PodObject } from '../../../kube/objects.ts';
-import { jobResult } from './job-result.ts';
+import type { JobObject, PodObject } from '../../../kube/objects.ts';
+import { jobFailure, jobResult } from './job-result.ts';
 
 const pod = (message: string): PodObject[] => [
   {
@@ -21,4 +21,14 @@ test('fields of other types count as missing: the image is the choice of the use
 test('the end of a log', () => {
   expect(jobResult(pod('killed\n'))).toEqual({ exitCode: 7, error: 'killed' });
   expect(jobResult(pod(''))).toBeUndefined();
+});
+
+test('why a Job failed: what the agent found, not how Kubernetes counts its exit code', () => {
+  const failed = { type: 'Failed', status: 'True', message: 'Container backup failed with exit code 11' };
+  const job = { status: { conditions: [failed] } } as unknown as JobObject;
+  expect(jobFailure(job, { exitCode: 11, suspect: ['Corrupt'] })).toBe('stored, but not counted as verified: Corrupt');
+  expect(jobFailure(job, { exitCode: 3, stores: [{ store: 's3://b', error: 'full' }] })).toBe(
+    'stored, but s3://b: full',
+  );
+  expect(jobFailure(job, undefined)).toBe(failed.message);
 });

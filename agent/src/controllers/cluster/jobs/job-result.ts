@@ -75,11 +75,24 @@ export function jobResult(pods: readonly PodObject[]): JobResult | undefined {
   return line ? { exitCode, error: line } : undefined;
 }
 
+/** Summarizes in one line what is wrong with the agent's result. */
+export function lineOf({ error, stores = [], suspect }: JobResult): string | undefined {
+  if (error !== undefined) return error;
+  if (suspect) return `stored, but not counted as verified: ${suspect.join(', ')}`;
+  const lines = stores.flatMap(({ store, error, keyError, retentionError }) => {
+    const why = error ?? keyError ?? (retentionError && `retention: ${retentionError}`);
+    return why ? [`${store}: ${why}`] : [];
+  });
+  if (lines.length === 0) return undefined;
+  return `stored, but ${lines.join('; ')}`;
+}
+
 /** Explains in one line why a Job failed. */
 export function jobFailure(job: JobObject, result: JobResult | undefined): string | undefined {
   const failed = jobCondition(job, 'Failed');
-  if (failed?.reason !== 'DeadlineExceeded') return result?.error ?? failed?.message ?? failed?.reason;
-  return `${timedOut(job, failed)}; ${result?.error ?? 'the pod left no message'}`;
+  const line = result && lineOf(result);
+  if (failed?.reason !== 'DeadlineExceeded') return line ?? failed?.message ?? failed?.reason;
+  return `${timedOut(job, failed)}; ${line ?? 'the pod left no message'}`;
 }
 
 /** Describes the time-out of a Job: its deadline, otherwise how long it ran. */

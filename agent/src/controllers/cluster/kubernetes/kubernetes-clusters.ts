@@ -3,6 +3,7 @@ import type { TlsSpec } from '../../../../../src/resource/types.ts';
 import { isStatus, unlessMissing } from '../../../kube/api-error.ts';
 import { mergePatch } from '../../../kube/merge-patch.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
+import type { Naming } from '../../../protocol/kept-snapshots.ts';
 import { outcomeConditions } from '../../../protocol/outcome-conditions.ts';
 import type { Shutdown } from '../../shutdown.ts';
 import type {
@@ -35,6 +36,8 @@ export interface ClustersOptions {
   readonly progress: RestoreProgress;
   /** Returns the Lease of the other reconciler that follows the cluster, if there is one. */
   readonly followedBy?: (cluster: EtcdClusterObject) => Promise<string | undefined>;
+  /** Returns the id of the snapshot that an EtcdBackup has stored. */
+  readonly snapshotOf?: ((backup: string) => string | undefined) | undefined;
 }
 
 /** The EtcdCluster and its EtcdRestores. Writes status and finalizer, but never a spec. */
@@ -86,9 +89,14 @@ export class KubernetesClusters implements Clusters {
     return ours.map(restoreOf);
   }
 
-  /** The EtcdRestores as last listed; undefined: not yet. */
-  get listed(): RestoreRequest[] | undefined {
-    return this.#listed?.map(restoreOf);
+  /** What the EtcdRestores name, as last listed; undefined: not yet. */
+  get naming(): Naming[] | undefined {
+    return this.#listed?.map((each) => {
+      const { backupName = '' } = each.spec.source;
+      const ofBackup = this.#options.snapshotOf?.(backupName);
+      const { snapshots = [], ...request } = restoreOf(each);
+      return { ...request, snapshots: ofBackup === undefined ? snapshots : [...snapshots, ofBackup] };
+    });
   }
 
   setFinalizer(basedOn: string): Promise<void> {

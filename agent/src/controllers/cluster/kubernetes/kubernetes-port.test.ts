@@ -4,6 +4,7 @@ import { groupVersion, Paths } from '../../../kube/paths.ts';
 import { ClientTls } from '../../client-tls.ts';
 import { Shutdown } from '../../shutdown.ts';
 import { emptyMemory, read } from '../observe.ts';
+import { World } from '../observed.fixture.ts';
 import { defaultSettings } from '../settings.ts';
 import { FakeApi } from './fake-api.fixture.ts';
 import { KubernetesPort } from './kubernetes-port.ts';
@@ -41,6 +42,7 @@ beforeEach(async () => {
       troubles: new Troubles({ client, paths, log }),
       clientTls: new ClientTls(client, paths),
       isWatched: () => true,
+      snapshotOf: (backup) => (backup === 'nightly' ? 'stored' : undefined),
     },
   });
 });
@@ -113,4 +115,13 @@ test('a restore that ends is reported as of its generation, so that an apply kno
   expect(status?.conditions).toContainEqual(
     expect.objectContaining({ type: 'Stalled', status: 'True', observedGeneration: 3 }),
   );
+});
+
+test('retention keeps the snapshot of the EtcdBackup that an EtcdRestore waits to restore', async () => {
+  const source = { backupName: 'nightly' };
+  api.put(paths.of('etcdrestores', 'monday'), { spec: { clusterName: 'orders', source } } as never);
+  await look();
+  await port.records.write(new World().record);
+  const record = api.object<{ data: Record<string, string> }>(paths.of('configmaps', 'orders-record'));
+  expect(record?.data['kept-snapshots']).toBe('stored\n');
 });

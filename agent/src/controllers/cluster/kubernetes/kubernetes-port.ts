@@ -34,12 +34,12 @@ export class KubernetesPort implements Port {
 
   constructor(options: PortOptions) {
     const { client, paths, name: cluster, settings, shutdown, backups, certificates, trust, authentication } = options;
-    const { followedBy } = options;
+    const { followedBy, snapshotOf } = options;
     this.#cache = new ResponseCache(options.isWatched);
     const context = new ClusterContext({ ...options, cache: this.#cache });
     this.#context = context;
     const owner = () => ownerOf(context);
-    this.records = new RecordConfigMap({ client, paths, cluster, owner, restores: () => this.clusters.listed });
+    this.records = new RecordConfigMap({ client, paths, cluster, owner, restores: () => this.clusters.naming });
     const progress = new RestoreProgress(context, () => ({
       doc: this.records.last,
       served: this.jobs.served,
@@ -48,7 +48,7 @@ export class KubernetesPort implements Port {
       lacks: lackOf(context.cluster?.status),
     }));
     this.clusters = new KubernetesClusters({
-      ...{ context, shutdown, progress },
+      ...{ context, shutdown, progress, snapshotOf },
       ...(backups && { backups }),
       ...(certificates && { certificates }),
       ...(trust && { trust }),

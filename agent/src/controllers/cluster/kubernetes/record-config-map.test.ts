@@ -102,6 +102,19 @@ describe('the list of what retention keeps, for the pods of backups', () => {
     expect(list()).toBe('old\n');
   });
 
+  test('has what the EtcdRestores themselves name, also where the record has been rebuilt', async () => {
+    restores = [
+      { name: 'monday', uid: 'u', phase: 'Completed', snapshots: ['source', 'before'] },
+      { name: 'never', uid: 'w', phase: 'Failed', snapshots: ['other'] },
+    ];
+    await records.write(doc);
+    expect(list()).toBe('source\nbefore\n');
+    const { rv } = (await records.read())!;
+    restores = [{ name: 'tuesday', uid: 'created again', snapshots: ['old'] }];
+    await records.write({ ...doc, restores: [tuesday] }, rv);
+    expect(list()).toBe('old\n');
+  });
+
   test('has only ids', async () => {
     restores = [{ name: 'x', uid: 'x', snapshots: ['a b', 'a\nb', '', 'good'] }];
     await records.write(doc);

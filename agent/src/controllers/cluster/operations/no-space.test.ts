@@ -72,6 +72,18 @@ test('no room for a copy: not defragmented', () => {
   expect(world.written?.failure?.message).toContain('id-1');
 });
 
+test('no room for a copy: a larger volume ends it, however much is in use', () => {
+  const world = alarmed().op({ ...clearing, step: 'defrag', revision: 1, deep: true });
+  const [volume] = [agent(1).volume];
+  for (const i of [0, 1, 2])
+    world.o.status[idOf(i)] = known(status({ dbSize: full, dbInUse: 0.88 * full, quota: full }));
+  world.agent(1, agent(1, { volume: { ...volume, freeBytes: 1 } })).commit();
+  world.o.since.failure = now;
+  expect([world.record.failure?.message, world.effect]).toEqual([expect.stringContaining('larger'), undefined]);
+  world.agent(1, agent(1));
+  expect(world.written?.op).toMatchObject({ kind: 'ClearNoSpace', step: 'compact' });
+});
+
 test('a member that does not answer gets the slot first', () => {
   expect(alarmed().commit().down(2).rule).toBe('ClearNoSpace.drop');
 });

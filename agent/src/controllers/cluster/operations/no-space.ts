@@ -67,8 +67,8 @@ const toDefrag = (v: View): MemberView[] =>
 
 const newestRevision = (v: View): number => Math.max(0, ...voters(v).map(({ status }) => status?.revision ?? 0));
 
-const failed = (v: View, message: string) =>
-  write(v, { op: undefined, failure: { of: 'ClearNoSpace', reason: 'NoSpace', message, revision: newestRevision(v) } });
+const failed = (v: View, message: string, reason: 'NoSpace' | 'DiskFull' = 'NoSpace') =>
+  write(v, { op: undefined, failure: { of: 'ClearNoSpace', reason, message, revision: newestRevision(v) } });
 
 /** Undefined: the use or the quota is unknown. */
 const useOf = (member: MemberView | undefined): string | undefined => {
@@ -110,9 +110,16 @@ const cleared = (v: View): RecordDoc['spaceCleared'] => {
 const hasFailed = (v: View): boolean => v.record.failure?.of === 'ClearNoSpace';
 
 /** Nothing but a larger quota or a larger volume, or fewer keys, ends a failure. A deletion is possible under the alarm. */
-const hasChanged = (v: View): boolean =>
-  voters(v).every((m) => hasRoom(m) || (canGetRoom(m) && canCopy(m))) ||
-  (v.record.failure?.revision !== newestRevision(v) && lasts(v, v.o.since.failure, v.s.noSpaceBackoff));
+function hasChanged(v: View): boolean {
+  const { reason, revision } = v.record.failure!;
+  // What a defragmentation gives is known only after one was tried.
+  const mayGetRoom = (m: MemberView) =>
+    reason === 'DiskFull' ? below(roomy, m.status?.dbInUse, quotaOf(m)) : canGetRoom(m);
+  return (
+    voters(v).every((m) => hasRoom(m) || (mayGetRoom(m) && canCopy(m))) ||
+    (revision !== newestRevision(v) && lasts(v, v.o.since.failure, v.s.noSpaceBackoff))
+  );
+}
 
 const backsOff = (v: View): boolean => hasFailed(v) && !hasChanged(v);
 
@@ -219,6 +226,7 @@ export const clearNoSpaceSteps = [
         failed(
           v,
           `the volume of member ${m.id} has no room for a copy of its database, which a defragmentation needs; make the volume larger, and writes go on`,
+          'DiskFull',
         ),
     }),
     rule({

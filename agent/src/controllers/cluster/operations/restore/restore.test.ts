@@ -384,7 +384,7 @@ describe('in place', () => {
     const older = { ...new World(3).record, restores };
     const named = request({ phase: 'Completed', snapshots: ['source', 's'] });
     expect(keptSnapshots(older, [named])).toBe('source\ns\n');
-    expect(keptSnapshots(older, [{ ...named, uid: 'created again' }])).toBe('');
+    expect(keptSnapshots(older, [{ ...named, uid: 'created again' }])).toBe('source\ns\n');
   });
 
   test('retention keeps what is to be verified', () => {
