@@ -345,7 +345,7 @@ describe('a template whose TLS is not that of the spec, as after an apply of whi
       'other Secrets',
       { tls: true, tlsSecrets: mounted },
       { ...mounted, peer: 'mine' },
-      'mounts the Secrets mine and orders-server-tls, but spec.tls.managed names orders-peer-tls and orders-server-tls',
+      'mounts the Secrets mine and orders-server-tls, but spec.tls names orders-peer-tls and orders-server-tls',
     ],
   ])('%s: creates no pod, which is reported', (_, spec, tlsSecrets, message) => {
     const wrong = () => rolling().spec(spec).sts({ tlsSecrets });
