@@ -187,7 +187,7 @@ export const all = {
   },
   retention: {
     about: '100,000 random histories against the rules of retention',
-    minutes: 1,
+    minutes: 2,
     subject: ['agent/src/backup/retention', 'agent/src/backup/catalog'],
     run: ({ smoke, args }) => suites(args.length > 0 ? args : ['agent/test/retention/retention.suite'], { smoke }),
   },
