@@ -39,7 +39,7 @@ const memberId = (description) =>
 const deletion = (description) => choice(description, ['Retain', 'Delete'], { default: 'Retain' });
 
 const backup = object(
-  'The backups of this cluster. `cluster.addBackupSchedule` writes it. Secrets appear only by name.',
+  'The backups of this cluster. Secrets appear only by name.',
   {
     schedules: list('The backup schedules of this cluster.', schedule, 0, 16, mapBy('name')),
     schedule: text(
@@ -114,7 +114,7 @@ const tuning = object('The timeouts, snapshots and compaction of etcd.', {
 
 const whenUnsatisfiable = (description) => choice(description, ['DoNotSchedule', 'ScheduleAnyway']);
 const spread = object(
-  'How the members are spread. Default: nodes DoNotSchedule, zones ScheduleAnyway. {} means no constraints.',
+  'How the members are spread. A field that is missing means no constraint, and {} none at all. Default without spread: nodes DoNotSchedule and zones ScheduleAnyway.',
   {
     zones: whenUnsatisfiable('What happens to a pod that would be in the zone of another member without need.'),
     nodes: whenUnsatisfiable('What happens to a pod that would be on the node of another member without need.'),
@@ -445,7 +445,7 @@ export const etcdCluster = crd({
   plural: 'etcdclusters',
   shortName: 'etcd',
   description:
-    'An etcd cluster. This object alone does not start anything: `new EtcdCluster(chart, NAME)` of cdk8s-etcd renders it together with its StatefulSet and all other objects.',
+    'An etcd cluster. This object alone does not start anything: `npx cdk8s-etcd render` makes its StatefulSet and all other objects of it, and `new EtcdCluster(chart, NAME)` in TypeScript makes all of them.',
   nameLength: 50,
   spec,
   status,

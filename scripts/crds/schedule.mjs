@@ -83,10 +83,17 @@ export const schedule = named(
       ...placement,
       labels: labels('Further labels of the objects and pods of the schedule.'),
     },
-    rules([
-      '!self.stores.exists(store, has(store.command)) || has(self.image)',
-      'a command store needs image: give an image with its executables and the agent',
-      { fieldPath: '.image', reason: 'FieldValueRequired' },
-    ]),
+    rules(
+      [
+        '!has(self.serviceAccountName) || !has(self.serviceAccountAnnotations)',
+        'serviceAccountAnnotations are for the ServiceAccount that is created: put them on the existing one, and remove them here',
+        { fieldPath: '.serviceAccountAnnotations' },
+      ],
+      [
+        '!self.stores.exists(store, has(store.command)) || has(self.image)',
+        'a command store needs image: give an image with its executables and the agent',
+        { fieldPath: '.image', reason: 'FieldValueRequired' },
+      ],
+    ),
   ),
 );

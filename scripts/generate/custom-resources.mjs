@@ -37,7 +37,7 @@ const content = `# Custom resources
 <!-- Written by \`npm run generate\` from scripts/crds/. -->
 
 Every field of the custom resources \`cdk8s-etcd.dev/v1alpha1\`. \`[]\` after a name means a list. \`kubectl explain
-etcdcluster.spec\` shows the same. The API server also checks rules that span several fields, and so do the constructs and
+etcdcluster.spec\` shows the same. [Render manifests from YAML](../clusters/render-from-yaml.md) has an example. The API server also checks rules that span several fields, and so do the constructs and
 \`render\`, with the same messages. The npm package and the repository have a JSON Schema of each kind in \`schemas/\`, for editors: write
 \`# yaml-language-server: $schema=node_modules/cdk8s-etcd/schemas/etcdcluster.json\` into the first line of a file.
 

@@ -199,6 +199,11 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
    */
   readonly _clusterLabels?: { readonly own: Labels; readonly fixed: Labels };
   /**
+   * Adds what the cluster decides to what the resource says of the schedule, which follows the cluster when that changes.
+   * @internal
+   */
+  readonly _complete?: (spec: ScheduleSpec) => ScheduleSpec;
+  /**
    * The schedule as the resource has it, in the place of the options.
    * @internal
    */

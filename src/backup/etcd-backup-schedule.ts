@@ -84,7 +84,7 @@ export class EtcdBackupSchedule extends Construct {
     if (props._written) for (const store of props._written.stores) this.addFolder(store);
     else this.addStore(props.store, { retention: props.retention });
     takeName(this, 'CronJob', this.cronJobName);
-    tellIfUnreleased(this, (props._written ?? props).image ?? agentImage);
+    tellIfUnreleased(this, this.complete().image ?? agentImage);
     this.node.addValidation({ validate: () => this.problems() });
   }
 
@@ -135,7 +135,7 @@ export class EtcdBackupSchedule extends Construct {
     const { cluster, schedule } = this.props;
     const monitored = {
       ...{ cluster, cronJobName: this.cronJobName, schedule: schedule.expressionString },
-      pod: () => scheduleJob(this._spec(), this.target()),
+      pod: () => scheduleJob(this.complete(), this.target()),
     };
     this.exporter = EtcdBackupMonitoring._of(this, monitored, this._labels, options);
     return this.exporter;
@@ -151,7 +151,7 @@ export class EtcdBackupSchedule extends Construct {
     if (props._written) return props._written;
     const name = this._name;
     const annotations = Object.assign({}, ...this._stores.map((store) => store.serviceAccountAnnotations));
-    return {
+    const spec: ScheduleSpec = {
       name,
       cronJobName: cronJobName === `${props.cluster}-${name}` ? undefined : cronJobName,
       cron: props.schedule.expressionString,
@@ -179,6 +179,15 @@ export class EtcdBackupSchedule extends Construct {
       priorityClassName: props.priorityClassName,
       labels: props.labels,
     };
+    // The resource must name an image for executables of the user.
+    const needsImage = props.image === undefined && spec.stores.some(({ command }) => command);
+    return needsImage ? { ...spec, image: props._complete?.(spec).image } : spec;
+  }
+
+  /** What the objects are made of. */
+  private complete(): ScheduleSpec {
+    const spec = this._spec();
+    return this.props._complete?.(spec) ?? spec;
   }
 
   private target(): ScheduleTarget {
@@ -211,16 +220,16 @@ export class EtcdBackupSchedule extends Construct {
   }
 
   private createServiceAccount(): ApiObject | undefined {
-    const account = scheduleAccount(this._spec(), this.target());
+    const account = scheduleAccount(this.complete(), this.target());
     if (!account) return undefined;
     takeName(this, 'ServiceAccount', this.cronJobName);
     return new ApiObject(this, 'ServiceAccount', account);
   }
 
   private createCronJob(): ApiObject {
-    const { apiVersion, kind, metadata } = scheduleCronJob(this._spec(), this.target());
+    const { apiVersion, kind, metadata } = scheduleCronJob(this.complete(), this.target());
     // Lazy: stores may be added until synthesis.
-    const spec = Lazy.any({ produce: () => scheduleCronJob(this._spec(), this.target()).spec });
+    const spec = Lazy.any({ produce: () => scheduleCronJob(this.complete(), this.target()).spec });
     return new ApiObject(this, 'CronJob', { apiVersion, kind, metadata, spec });
   }
 
@@ -238,7 +247,11 @@ export class EtcdBackupSchedule extends Construct {
     const found = specProblems(misnamed && props.name === undefined ? undefined : cronJobName, this._spec());
     // What its schema reports of a resource.
     if (props._written) return found;
-    return [...found, ...scheduleProblems(props, this._stores, misnamed), ...this.entryProblems()];
+    return [
+      ...found,
+      ...scheduleProblems({ ...props, image: this.complete().image }, this._stores, misnamed),
+      ...this.entryProblems(),
+    ];
   }
 
   /** Problems that the EtcdCluster CRD would report for this schedule. */

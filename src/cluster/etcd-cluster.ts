@@ -12,7 +12,6 @@ import { ports } from '../etcd/cluster-ports';
 import type { EtcdVersion } from '../etcd/etcd-version';
 import { cronJobOf } from '../etcd/schedule-names';
 import { folderIn, isAttached } from '../lib/construct-tree';
-import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import { Memo } from '../lib/memo';
 import { namesakeProblems, reserveName, takeName } from '../lib/name-registry';
 import { admitsNamespace } from '../lib/network-access';
@@ -62,7 +61,6 @@ import {
   clientSecret,
   type ResolvedCluster,
   resolveCluster,
-  schedulePull,
 } from './resolved-cluster';
 import type { WrittenCluster } from './written-cluster';
 
@@ -270,13 +268,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    */
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
     requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);
-    const pull = schedulePull(this.cluster, options.store._definition().pod.command !== undefined);
-    return this.schedule(id, {
-      ...options,
-      image: options.image ?? pull.image,
-      imagePullPolicy: options.imagePullPolicy ?? (pull.imagePullPolicy as ImagePullPolicy | undefined),
-      imagePullSecrets: options.imagePullSecrets ?? pull.imagePullSecrets?.map(({ name }) => name),
-    });
+    return this.schedule(id, options);
   }
 
   /**
@@ -284,10 +276,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    * @internal
    */
   _addSchedule(schedule: BackupScheduleSpec): EtcdBackupSchedule {
-    const _written = withPull(this.cluster, schedule);
     // Another id than those of the objects of the cluster.
     const name = cronJobOf(this.clusterName, schedule);
-    return this.schedule(`Schedule ${schedule.name}`, { _written, name } as unknown as BackupScheduleOptions);
+    return this.schedule(`Schedule ${schedule.name}`, { _written: schedule, name } as unknown as BackupScheduleOptions);
   }
 
   private schedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
@@ -299,6 +290,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       _record: clusterNames(this.clusterName).record,
       tls: this.backupTls,
       _clusterLabels: { own: this.cluster.labels, fixed: jobSelector(this.clusterName) },
+      _complete: (spec) => withPull(this.cluster, spec),
     });
     this.schedules.push(schedule);
     return schedule;

@@ -509,6 +509,21 @@ test('a name that begins like an exponent is a name, as for kubectl', () => {
   expect(render(text, { file: 'input.yaml' }).yaml).toContain('name: e830-peers');
 });
 
+test('the agent of a schedule follows that of its cluster, also after the resource was read back', () => {
+  const schedules = [{ name: 'hourly', cron: '@hourly', stores: [{ s3: { ...store.s3, region: 'eu' } }] }];
+  const first = only(rendering([cluster({ backup: { schedules } })], { agentImage: 'a:1' }), 'EtcdCluster');
+  expect(first.spec.agentImage).toBe('a:1');
+  const again = rendering([first], { agentImage: 'a:2' });
+  const [container] = only(again, 'CronJob').spec.jobTemplate.spec.template.spec.containers;
+  expect(container.image).toBe('a:2');
+});
+
+test('certificates of cert-manager need a namespace', () => {
+  const object = cluster({ tls: { certManager: { issuer: 'ca' } } });
+  expect(errorsOf([object])).toEqual([expect.stringContaining('metadata.namespace: is missing')]);
+  rendering([object], { namespace: 'shop' });
+});
+
 test('requests of a moment are left out', () => {
   const maintenance = {
     onNoSpace: 'Report',

@@ -497,7 +497,7 @@ export interface EtcdClusterSpec {
   };
   /** Further settings of etcd, by the keys of the configuration file of this version, such as max-request-bytes: 10485760. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** How the members are spread. Default: nodes DoNotSchedule, zones ScheduleAnyway. {} means no constraints. */
+  /** How the members are spread. A field that is missing means no constraint, and {} none at all. Default without spread: nodes DoNotSchedule and zones ScheduleAnyway. */
   readonly spread?: {
     /** What happens to a pod that would be in the zone of another member without need. */
     readonly zones?: 'DoNotSchedule' | 'ScheduleAnyway';
@@ -529,7 +529,7 @@ export interface EtcdClusterSpec {
     /** The policy for all claims when this EtcdCluster is deleted. @default Retain */
     readonly onDelete?: 'Retain' | 'Delete';
   };
-  /** The backups of this cluster. `cluster.addBackupSchedule` writes it. Secrets appear only by name. */
+  /** The backups of this cluster. Secrets appear only by name. */
   readonly backup?: {
     /** The backup schedules of this cluster. */
     readonly schedules?: readonly BackupScheduleSpec[];

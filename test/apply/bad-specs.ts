@@ -169,6 +169,11 @@ const clusters: readonly Case[] = [
     ],
   ),
   [
+    'annotations of a ServiceAccount that exists',
+    scheduled({ stores: [bucket], serviceAccountName: 'own', serviceAccountAnnotations: {} }),
+    'serviceAccountAnnotations are for the ServiceAccount that is created',
+  ],
+  [
     'labels that are not labels',
     cluster({
       ...{ labels: bad, nodeSelector: bad, networkAccess: { peers: badPeers }, metricsAccess: { peers: badPeers } },

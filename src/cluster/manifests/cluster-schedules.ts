@@ -26,7 +26,7 @@ export function scheduleManifests(cluster: ResolvedCluster): [id: string, Manife
 }
 
 /** A schedule gets its image as the agents of the members do. */
-export function withPull(cluster: ResolvedCluster, schedule: BackupScheduleSpec): ScheduleSpec {
+export function withPull(cluster: ResolvedCluster, schedule: ScheduleSpec): ScheduleSpec {
   const pull = schedulePull(
     cluster,
     schedule.stores.some(({ command }) => command !== undefined),

@@ -20,6 +20,12 @@ export function ownCluster(document: Document): PlannedCluster | undefined {
   if (problems.length > 0) return undefined;
   for (const problem of etcdImages({ ...spec, version: EtcdVersion.of(spec.version) }).problems)
     report.error('', problem);
+  if (!document.target && [spec.tls, spec.tls?.alsoTrust].some((source) => source?.certManager)) {
+    report.error(
+      'metadata.namespace',
+      'is missing, but is part of the certificates of cert-manager; add it, or give the option --namespace',
+    );
+  }
   const lost = Object.keys(labels ?? {}).filter((label) => spec.labels?.[label] === undefined);
   if (lost.length > 0)
     report.lost('metadata.labels', `${lost.join(', ')}: write them into spec.labels, which all objects get`);
