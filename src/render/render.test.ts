@@ -563,6 +563,16 @@ describe('errors', () => {
 
   test.each<[string, Manifest, string]>([
     ['a misspelt field', cluster({ sise: 3 }), 'spec.sise: is not a field: write size, or remove it'],
+    [
+      'a flag for the managed certificates',
+      cluster({ tls: { managed: true } }),
+      'spec.tls.managed: is true or false, not an object: write its fields',
+    ],
+    [
+      'text for the other source of certificates',
+      cluster({ tls: { managed: {}, alsoTrust: 'cert-manager' } }),
+      'spec.tls.alsoTrust: is text, not an object: write its fields',
+    ],
     ['a field in the wrong case', cluster({ Size: 3 }), 'spec.Size: is not a field: write size, or remove it'],
     [
       'the name of the volume in TypeScript',
