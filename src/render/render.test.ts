@@ -564,6 +564,11 @@ describe('errors', () => {
   test.each<[string, Manifest, string]>([
     ['a misspelt field', cluster({ sise: 3 }), 'spec.sise: is not a field: write size, or remove it'],
     [
+      'certificates of cert-manager without a namespace',
+      cluster({ tls: { certManager: { issuer: 'ca' } } }),
+      'metadata.namespace: is missing, but the certificates contain its name: add it, or give --namespace',
+    ],
+    [
       'a flag for the managed certificates',
       cluster({ tls: { managed: true } }),
       'spec.tls.managed: is true or false, not an object: write its fields',

@@ -10,7 +10,7 @@ import type { PlannedCluster } from '../plan';
 
 /** Reads an EtcdCluster, of which the names of its Secrets may be missing. */
 export function ownCluster(document: Document): PlannedCluster | undefined {
-  const { name, report } = document;
+  const { name, target, report } = document;
   const labels = metadataLabels(document);
   const spec = specOf(document);
   notes(document, spec);
@@ -20,6 +20,11 @@ export function ownCluster(document: Document): PlannedCluster | undefined {
   if (problems.length > 0) return undefined;
   for (const problem of etcdImages({ ...spec, version: EtcdVersion.of(spec.version) }).problems)
     report.error('', problem);
+  if (target === undefined && (spec.tls?.certManager ?? spec.tls?.alsoTrust?.certManager))
+    report.error(
+      'metadata.namespace',
+      'is missing, but the certificates contain its name: add it, or give --namespace',
+    );
   const lost = Object.keys(labels ?? {}).filter((label) => spec.labels?.[label] === undefined);
   if (lost.length > 0)
     report.lost('metadata.labels', `${lost.join(', ')}: write them into spec.labels, which all objects get`);
