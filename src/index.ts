@@ -1,10 +1,8 @@
-export type { BackupMonitoringOptions } from './backup/backup-monitoring-options';
 export type { BackupResources } from './backup/backup-resources';
 export type { ClusterOrigin } from './backup/cluster-origin';
 export { Compression } from './backup/compression';
 export { type AgeEncryptionProps, Encryption } from './backup/encryption';
 export { EtcdBackup } from './backup/etcd-backup';
-export { EtcdBackupMonitoring } from './backup/etcd-backup-monitoring';
 export type { EtcdBackupProps } from './backup/etcd-backup-props';
 export { EtcdBackupSchedule } from './backup/etcd-backup-schedule';
 export type {
@@ -15,6 +13,8 @@ export type {
 export type { EtcdRestoreProps } from './backup/etcd-restore';
 export { EtcdRestore } from './backup/etcd-restore';
 export type { IEtcdCluster } from './backup/i-etcd-cluster';
+export type { BackupMonitoringOptions } from './backup/monitoring/backup-monitoring-options';
+export { EtcdBackupMonitoring } from './backup/monitoring/etcd-backup-monitoring';
 export { RestoreSource, type RestoreSourceOptions } from './backup/restore-source';
 export { Retention, type RetentionTiers } from './backup/retention';
 export { VerificationLevel } from './backup/verification-level';

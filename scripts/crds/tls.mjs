@@ -104,9 +104,15 @@ const namesOf = (source) =>
     `(has(${source}.managed) ? [${source}.managed.peerAuthority, ${source}.managed.clientAuthority] : [])`,
   ].join(' + ');
 
+/**
+ * CEL: a source has its required Secrets. A resource of an earlier release may lack them: a rule that cannot be evaluated would also
+ * refuse its status and its finalizers, while Kubernetes lets a field that is missing already stay missing.
+ */
+const isWhole = (source) => `has(${source}.peerSecret) && has(${source}.serverSecret) && has(${source}.clientSecret)`;
+
 const sourceRules = [
   [
-    `!(has(self.managed) || has(self.certManager)) || [${namesOf('self')}].all(names, names.all(one, names.exists_one(each, each == one)))`,
+    `!(has(self.managed) || has(self.certManager)) || !(${isWhole('self')}) || [${namesOf('self')}].all(names, names.all(one, names.exists_one(each, each == one)))`,
     'two certificates have the same Secret: give each a Secret of its own',
   ],
   [
@@ -159,7 +165,7 @@ export const tls = named(
         { fieldPath: '.alsoTrust' },
       ],
       [
-        `!has(self.alsoTrust) || [${namesOf('self.alsoTrust')} + [self.alsoTrust.trustSecret]].all(others, !(${namesOf('self')}).exists(one, one in others) && !(${namesOf('self.alsoTrust')}).exists(one, one == self.alsoTrust.trustSecret))`,
+        `!has(self.alsoTrust) || !(${isWhole('self')} && ${isWhole('self.alsoTrust')}) || [${namesOf('self.alsoTrust')} + [self.alsoTrust.trustSecret]].all(others, !(${namesOf('self')}).exists(one, one in others) && !(${namesOf('self.alsoTrust')}).exists(one, one == self.alsoTrust.trustSecret))`,
         'a Secret has more than one purpose, so not all of its contents could be kept: change by way of a source with other Secrets',
         { fieldPath: '.alsoTrust' },
       ],

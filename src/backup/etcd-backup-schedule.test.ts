@@ -404,6 +404,13 @@ describe('the entry of a schedule in its EtcdCluster', () => {
       'successfulJobsHistoryLimit: 0 deletes Jobs before the reconciler',
     ],
     [{ failedJobsHistoryLimit: 0 }, 'nightly', 0, 'failedJobsHistoryLimit: 0 deletes Jobs before the reconciler'],
+    [{ retries: 101 }, 'nightly', 0, 'retries: 101 is too large: give at most 100'],
+    [
+      { schedule: Cron.schedule({ minute: [...Array(60).keys()].join() }) },
+      'nightly',
+      0,
+      'schedule: has 177 characters: give at most 128',
+    ],
     [{}, 'nightly', 8, 'store 9: a schedule of an EtcdCluster can have at most 8 stores; add another schedule'],
   ])('cannot hold %j', (props, id, more, message) => {
     const cluster = new EtcdCluster(new Chart(Testing.app(), 'shop'), 'orders');

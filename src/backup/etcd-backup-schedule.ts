@@ -7,6 +7,8 @@ import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
 import { enumText } from '../resource/enum-text';
+import { below, type PropNames, propProblems } from '../resource/prop-problems';
+import { fieldProblems } from '../resource/resource-problems';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
@@ -20,12 +22,13 @@ import { problemsOf } from '../validation/problems';
 import { addStoreTypes, backupMonitoringTypes, scheduleTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
-import type { BackupMonitoringOptions } from './backup-monitoring-options';
 import { givenResources } from './backup-resources';
 import { scheduleProblems, specProblems, storeName } from './backup-schedule-problems';
-import { EtcdBackupMonitoring } from './etcd-backup-monitoring';
 import type { AddStoreOptions, EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
 import { isEtcdCluster, isMisnamed } from './etcd-cluster-checks';
+import { jobPropNames } from './job-identity';
+import type { BackupMonitoringOptions } from './monitoring/backup-monitoring-options';
+import { EtcdBackupMonitoring } from './monitoring/etcd-backup-monitoring';
 import {
   type ScheduleSpec,
   type ScheduleTarget,
@@ -247,11 +250,12 @@ export class EtcdBackupSchedule extends Construct {
     const found = specProblems(misnamed && props.name === undefined ? undefined : cronJobName, this._spec());
     // What its schema reports of a resource.
     if (props._written) return found;
-    return [
+    const own = [
       ...found,
       ...scheduleProblems({ ...props, image: this.complete().image }, this._stores, misnamed),
       ...this.entryProblems(),
     ];
+    return own.length === 0 && isEtcdCluster(this.node.scope) ? entrySpecProblems(this._spec()) : own;
   }
 
   /** Problems that the EtcdCluster CRD would report for this schedule. */
@@ -277,3 +281,16 @@ export class EtcdBackupSchedule extends Construct {
     return namesakeProblems(this, 'ServiceAccount', 'ServiceAccount', this.cronJobName);
   }
 }
+
+/** What the API server would report of the schedule in the resource of its cluster. */
+const entrySpecProblems = (spec: ScheduleSpec): string[] =>
+  propProblems(fieldProblems('EtcdCluster', 'spec.backup.schedules', [spec]), entryPropNames);
+
+const entryPropNames: PropNames = {
+  '[0]': '',
+  '[0].name': 'id',
+  '[0].cronJobName': 'name',
+  '[0].cron': 'schedule',
+  '[0].stores': 'store',
+  ...below('[0]', jobPropNames),
+};

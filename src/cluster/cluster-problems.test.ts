@@ -99,6 +99,23 @@ const mistakes: [EtcdClusterProps, string][] = [
     "version: 'undefined' is not a released version of etcd",
   ],
   [{ quota: Size.kibibytes(1023) }, 'quota: 1023Ki leaves no room for data; give 1Mi or more'],
+  // What only the schema knows.
+  [
+    { podAnnotations: { 'example.com/a': 'x'.repeat(20_000) } },
+    'podAnnotations.example.com/a: has 20000 characters: give at most 16384',
+  ],
+  [
+    { tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: -1 }] },
+    'tolerations[0].tolerationSeconds: -1 is too small: give at least 0',
+  ],
+  [
+    { networkAccess: NetworkAccess.peers({ cidr: '::ffff:10.0.0.0/104' }) },
+    "networkAccess.peers[0].cidr: '::ffff:10.0.0.0/104' is not a valid range of addresses",
+  ],
+  [
+    { egress: { apiServer: [{ cidr: '10.0.0.0/8', ports: Array(33).fill(443) }] } },
+    'egress.apiServer[0].ports: has 33 items: give at most 32',
+  ],
   [{ volume: { ephemeral: true }, onShrink: DeletionPolicy.DELETE }, 'onShrink: has no effect with an ephemeral'],
 ];
 

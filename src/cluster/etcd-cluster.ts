@@ -19,6 +19,7 @@ import type { NetworkEgress } from '../lib/network-egress';
 import { tellIfUnreleased, tellOnce } from '../lib/notices';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import type { EtcdReconcilerProps } from '../reconciler/etcd-reconciler-props';
+import { emittedProblems, type PropNames } from '../resource/prop-problems';
 import type { BackupScheduleSpec } from '../resource/types';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
 import { EtcdUser } from '../users/etcd-user';
@@ -404,7 +405,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
 
   private problems(): string[] {
     const schedules = this.scheduleSpecs().map(({ name }) => name);
-    return [
+    const own = [
       ...this.propertyProblems.get(schedules.join(), () => [
         ...this.written.problems,
         ...clusterProblems(this.cluster, schedules),
@@ -414,6 +415,10 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...this.ownReconciler.problems(clusterLabels(this.cluster)),
       ...this.names.problems(),
     ];
+    if (own.length > 0) return own;
+    // What only the schema knows. Each schedule reports its own.
+    const found = emittedProblems(this.customResource, clusterPropNames, false);
+    return found.filter((problem) => !problem.startsWith('backup.schedules'));
   }
 
   private recoveryProblems(): string[] {
@@ -422,6 +427,18 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     return recoveryIdentityProblems(recovery, ownBackupSchedule(this.written.spec, this.scheduleSpecs()));
   }
 }
+
+/** Properties of the fields of the resource that have another name. */
+const clusterPropNames: PropNames = {
+  'spec.storage': 'volume',
+  'spec.storage.storageClassName': 'volume.storageClass',
+  'spec.pvcPolicy': '',
+  'spec.finalBackup.required': 'finalBackup',
+  'spec.maintenance': '',
+  'spec.backup.schedule': 'backupSchedule',
+  'spec.backup.requiredForUpgrade': 'requireBackupForUpgrade',
+  'spec.reconciler.serviceAccountName': 'reconciler',
+};
 
 /** Users and `auth: true` refuse a version that does not enforce permissions. */
 function tellOfAdvisories(cluster: Construct, version: string): void {

@@ -1,9 +1,9 @@
 import { ApiObject, Chart, JsonPatch, Yaml } from 'cdk8s';
 import type { Construct } from 'constructs';
-import type { BackupMonitoringOptions } from '../backup/backup-monitoring-options';
-import type { EtcdBackupMonitoring } from '../backup/etcd-backup-monitoring';
 import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { EtcdBackupScheduleProps } from '../backup/etcd-backup-schedule-props';
+import type { BackupMonitoringOptions } from '../backup/monitoring/backup-monitoring-options';
+import type { EtcdBackupMonitoring } from '../backup/monitoring/etcd-backup-monitoring';
 import { agentImage } from '../lib/agent-image';
 import { type BackupPodStore, nodeAffinity } from '../lib/backup-pod';
 import { namesakeProblems, takeName } from '../lib/name-registry';

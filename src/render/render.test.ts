@@ -524,6 +524,17 @@ test('certificates of cert-manager need a namespace', () => {
   rendering([object], { namespace: 'shop' });
 });
 
+test('a resource that an earlier release wrote is not taken for a complete one', () => {
+  const old = resource(
+    'EtcdCluster',
+    { version: '3.6.16', tls: { clientSecret: 'orders-client-tls' } },
+    { uid: 'f3b1' },
+  );
+  expect(errorsOf([old])).toEqual([
+    expect.stringContaining('spec.tls: is of a resource that an earlier release wrote'),
+  ]);
+});
+
 test('requests of a moment are left out', () => {
   const maintenance = {
     onNoSpace: 'Report',
@@ -578,6 +589,21 @@ describe('errors', () => {
 
   test.each<[string, Manifest, string]>([
     ['a misspelt field', cluster({ sise: 3 }), 'spec.sise: is not a field: write size, or remove it'],
+    [
+      'certificates of cert-manager without a namespace',
+      cluster({ tls: { certManager: { issuer: 'ca' } } }),
+      'metadata.namespace: is missing, but the certificates contain its name: add it, or give --namespace',
+    ],
+    [
+      'a flag for the managed certificates',
+      cluster({ tls: { managed: true } }),
+      'spec.tls.managed: is true or false, not an object: write its fields',
+    ],
+    [
+      'text for the other source of certificates',
+      cluster({ tls: { managed: {}, alsoTrust: 'cert-manager' } }),
+      'spec.tls.alsoTrust: is text, not an object: write its fields',
+    ],
     ['a field in the wrong case', cluster({ Size: 3 }), 'spec.Size: is not a field: write size, or remove it'],
     [
       'the name of the volume in TypeScript',

@@ -18,6 +18,8 @@ test.each([
     "isCIDR('10.0.0.0') || isCIDR('10.0.0.0/33') || isCIDR('10.0.0.0/08') || isCIDR('fe80::1%eth0/64')",
     false,
   ],
+  ['IPv4 in the form of IPv6', "isCIDR('::ffff:10.0.0.0/104') || isCIDR('0:0::FFFF:a00:0/104')", false],
+  ['an address of IPv6 that ends like one of IPv4', "isCIDR('64:ff9b::10.0.0.0/96')", true],
   ['the order of bytes', "bytes('\u{ffff}') < bytes('\u{1f600}')", true],
 ])('%s', (_, rule, is) => {
   expect(holds(rule, {})).toBe(is);

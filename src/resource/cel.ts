@@ -50,5 +50,9 @@ function kubernetes() {
 function isCidr(text: string): boolean {
   const [, address = '', bits] = /^(.+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
   const version = isIP(address);
-  return version !== 0 && !address.includes('%') && Number(bits) <= (version === 4 ? 32 : 128);
+  if (version === 0 || address.includes('%') || (version === 6 && isMapped(address))) return false;
+  return Number(bits) <= (version === 4 ? 32 : 128);
 }
+
+/** Kubernetes refuses an address of IPv4 in the form of IPv6. */
+const isMapped = (address: string): boolean => new URL(`http://[${address}]`).hostname.startsWith('[::ffff:');

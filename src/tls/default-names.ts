@@ -9,10 +9,12 @@ export function withDefaultNames(cluster: string, tls: ShortTls): TlsSpec {
   const { alsoTrust } = tls;
   return {
     ...sourceWithNames(cluster, tls),
-    alsoTrust: alsoTrust && {
-      ...sourceWithNames(cluster, alsoTrust),
-      trustSecret: alsoTrust.trustSecret ?? trustSecretName(cluster),
-    },
+    alsoTrust: isObject(alsoTrust)
+      ? {
+          ...sourceWithNames(cluster, alsoTrust),
+          trustSecret: alsoTrust.trustSecret ?? trustSecretName(cluster),
+        }
+      : alsoTrust,
   };
 }
 
@@ -26,6 +28,10 @@ function sourceWithNames<Source extends ShortTls | AlsoTrustSpec>(cluster: strin
     // A source that names its Secrets has these two or not.
     ...((managed ?? certManager) && source.clientSecret === undefined && { rootSecret, backupSecret }),
     ...source,
-    managed: managed && { ...authorityNames(cluster), ...managed },
+    managed: isObject(managed) ? { ...authorityNames(cluster), ...managed } : managed,
   };
 }
+
+/** What somebody writes may be of another type, which is reported elsewhere. */
+const isObject = <T>(value: T): value is T & object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

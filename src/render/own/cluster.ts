@@ -10,8 +10,15 @@ import type { PlannedCluster } from '../plan';
 
 /** Reads an EtcdCluster, of which the names of its Secrets may be missing. */
 export function ownCluster(document: Document): PlannedCluster | undefined {
-  const { name, report } = document;
+  const { name, target, report } = document;
   const labels = metadataLabels(document);
+  const { tls } = document.spec.whole();
+  if (document.metadata.has('uid') && isObject(tls) && tls.peerSecret === undefined) {
+    report.error(
+      'spec.tls',
+      'is of a resource that an earlier release wrote, which lacks what the other objects contain: apply the manifests of this release first',
+    );
+  }
   const spec = specOf(document);
   notes(document, spec);
   // A name that is missing is reported already.
@@ -20,12 +27,11 @@ export function ownCluster(document: Document): PlannedCluster | undefined {
   if (problems.length > 0) return undefined;
   for (const problem of etcdImages({ ...spec, version: EtcdVersion.of(spec.version) }).problems)
     report.error('', problem);
-  if (!document.target && [spec.tls, spec.tls?.alsoTrust].some((source) => source?.certManager)) {
+  if (target === undefined && (spec.tls?.certManager ?? spec.tls?.alsoTrust?.certManager))
     report.error(
       'metadata.namespace',
-      'is missing, but is part of the certificates of cert-manager; add it, or give the option --namespace',
+      'is missing, but the certificates contain its name: add it, or give --namespace',
     );
-  }
   const lost = Object.keys(labels ?? {}).filter((label) => spec.labels?.[label] === undefined);
   if (lost.length > 0)
     report.lost('metadata.labels', `${lost.join(', ')}: write them into spec.labels, which all objects get`);

@@ -8,12 +8,6 @@ import { ownCluster } from './cluster';
 import { ownOrigin } from './origin';
 import { ownUser } from './user';
 
-/** Properties of EtcdCluster in TypeScript that are options here. */
-const instead: { readonly [path: string]: string } = {
-  'spec.agentImage': 'give the option --agent-image',
-  'spec.registry': 'give the option --registry',
-};
-
 /** The custom resources of this project. */
 export const own: Api = {
   apiVersion: 'cdk8s-etcd.dev/v1alpha1',
@@ -21,7 +15,7 @@ export const own: Api = {
   // Here an EtcdCluster may lack the names of Secrets, which the API server requires.
   problems: ({ kind, resource: { spec = {}, metadata } }) =>
     kind === 'EtcdCluster' ? [] : resourceProblems(kind as Kind, spec, metadata),
-  unknownField: (report, path, remedy) => report.error(path, `is not a field; ${instead[path] ?? remedy}`),
+  unknownField: (report, path, remedy) => report.error(path, `is not a field; ${remedy}`),
 };
 
 export function ownRestore(document: Document): PlannedRestore | undefined {

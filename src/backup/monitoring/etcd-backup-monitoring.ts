@@ -1,16 +1,16 @@
 import { type ApiObject, Chart, Duration, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
-import { ports } from '../etcd/cluster-ports';
-import { completeResources } from '../lib/backup-pod';
-import { durationText, milliseconds, secondsProblem } from '../lib/duration';
-import { quantitiesProblems } from '../lib/quantities';
-import { alertsOnBackups } from '../monitoring/alerts/backup-alerts';
-import { MonitoringObjects } from '../monitoring/monitoring-objects';
-import { requireFreeId } from '../validation/construct-id';
-import { longestGap } from '../validation/cron';
-import { problemsOf } from '../validation/problems';
+import { ports } from '../../etcd/cluster-ports';
+import { completeResources } from '../../lib/backup-pod';
+import { durationText, milliseconds, secondsProblem } from '../../lib/duration';
+import { quantitiesProblems } from '../../lib/quantities';
+import { alertsOnBackups } from '../../monitoring/alerts/backup-alerts';
+import { MonitoringObjects } from '../../monitoring/monitoring-objects';
+import { requireFreeId } from '../../validation/construct-id';
+import { longestGap } from '../../validation/cron';
+import { problemsOf } from '../../validation/problems';
+import { type BackupResources, givenResources } from '../backup-resources';
 import type { BackupMonitoringOptions } from './backup-monitoring-options';
-import { type BackupResources, givenResources } from './backup-resources';
 import { type ExporterPodSpec, exportedStores, exporterPod } from './exporter-pod';
 
 /** What is monitored of a schedule. */

@@ -1,4 +1,4 @@
-import { ports } from '../etcd/cluster-ports';
+import { ports } from '../../etcd/cluster-ports';
 import {
   type BackupPodSpec,
   type BackupPodStore,
@@ -8,8 +8,8 @@ import {
   nodeAffinity,
   storeFlags,
   storeMounts,
-} from '../lib/backup-pod';
-import { fieldVariable, restrictedContainer, restrictedPod } from '../lib/pod-parts';
+} from '../../lib/backup-pod';
+import { fieldVariable, restrictedContainer, restrictedPod } from '../../lib/pod-parts';
 
 /** The pod of a schedule, of which the exporter uses what leads to the stores. */
 export type ExporterPodSpec = Pick<

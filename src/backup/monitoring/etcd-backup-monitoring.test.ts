@@ -1,6 +1,6 @@
 import { Chart, Cron, Duration, Size, Testing } from 'cdk8s';
-import { mayConnect, mayOpen } from '../../test/network-policies';
-import { type Manifest, manifestsOf, s3, schedule, valid } from '../../test/synth';
+import { mayConnect, mayOpen } from '../../../test/network-policies';
+import { type Manifest, manifestsOf, s3, schedule, valid } from '../../../test/synth';
 import {
   type BackupMonitoringOptions,
   BackupStore,
@@ -16,7 +16,7 @@ import {
   NetworkAccess,
   Retention,
   S3Credentials,
-} from '../index';
+} from '../../index';
 
 const claim = BackupStore.filesystem({ claimName: 'backup' });
 const nodeDirectory = BackupStore.filesystem({ hostPath: '/var/backup' });

@@ -1,6 +1,6 @@
 import type { Duration } from 'cdk8s';
-import type { MonitoringOptions } from '../monitoring/monitoring-options';
-import type { BackupResources } from './backup-resources';
+import type { MonitoringOptions } from '../../monitoring/monitoring-options';
+import type { BackupResources } from '../backup-resources';
 
 /** Configures `addMonitoring` of a backup schedule. */
 export interface BackupMonitoringOptions extends MonitoringOptions {
