@@ -634,12 +634,12 @@ describe('errors', () => {
     [
       'a number for a version',
       resource('EtcdCluster', { version: 3.5 }),
-      'spec.version: is a number, not text: write it in quotes',
+      'spec.version: 3.5 is a number, not text: write it in quotes',
     ],
     [
       'a number for a version that does not exist',
       resource('EtcdCluster', { version: 9 }),
-      'spec.version: is a number, not text: write it in quotes',
+      'spec.version: 9 is a number, not text: write it in quotes',
     ],
     ['no version', resource('EtcdCluster', {}), 'spec.version: is missing: give it'],
     [
@@ -811,7 +811,7 @@ describe('errors', () => {
     [
       'a size without a unit',
       [cluster({ storage: { size: 20 } })],
-      ['error: EtcdCluster orders (document 1): spec.storage.size: is a number, not text: write it in quotes'],
+      [expect.stringContaining('spec.storage.size: 20 is a number, not text: write it in quotes')],
     ],
     [
       'a misspelt kind',

@@ -28,6 +28,9 @@ export function isWrong(schema: Schema, value: unknown): boolean {
 export function wrongType(schema: Schema, value: unknown): string {
   if (typeof value === 'number' && typesOf(schema).includes('integer'))
     return `${value} is not a whole number: round it`;
+  // A number is not a secret.
+  if (typeof value === 'number' && typesOf(schema).includes('string'))
+    return `${value} is a number, not text: write it in quotes`;
   const wanted = typesOf(schema).filter((type) => type !== 'null');
   const [is] = Object.entries(types).find(([type, [, , accepts]]) => type !== 'integer' && accepts(value)) ?? [''];
   return `is ${types[is]?.[0] ?? is}, not ${wanted.map((type) => types[type]![0]).join(' or ')}: ${types[wanted[0]!]![1]}`;
