@@ -1,15 +1,10 @@
 // Who may connect to pods, and to what they may connect.
 import { labels } from './pods.mjs';
-import { flag, integer, list, matching, named, object, rules, text } from './schema.mjs';
+import { flag, integer, list, named, namespaceName, object, rules, text } from './schema.mjs';
 
 const peerFields = {
   podLabels: labels('The labels of the pods. {} means every pod.'),
-  namespace: matching(
-    'The namespace of the pods. Default: that of the cluster, unless namespaceLabels is given.',
-    63,
-    /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
-    "is not a valid namespace: use lower-case letters, digits and '-', beginning and ending with a letter or digit",
-  ),
+  namespace: namespaceName('The namespace of the pods. Default: that of the cluster, unless namespaceLabels is given.'),
   namespaceLabels: labels('The labels of the namespaces of the pods. {} means every namespace.'),
   cidr: text(
     'A range of addresses, such as 10.0.0.0/8, for what is not a pod.',

@@ -62,6 +62,14 @@ export const objectName = (description, kind) =>
     `is not a valid name of ${article(kind)} ${kind}: use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit`,
   );
 
+export const namespaceName = (description) =>
+  matching(
+    description,
+    63,
+    /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
+    "is not a valid namespace: use lower-case letters, digits and '-', beginning and ending with a letter or digit",
+  );
+
 export const clusterName = (description) =>
   matching(
     description,

@@ -3,6 +3,7 @@ import {
   integer,
   matching,
   named,
+  namespaceName,
   object,
   objectKey,
   objectName,
@@ -28,11 +29,8 @@ const source = named(
         /^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$/,
         "is not a valid name of a cluster: use letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
       ),
-      clusterNamespace: matching(
+      clusterNamespace: namespaceName(
         'The namespace in which the backups were taken. Default: the namespace of the cluster that is restored.',
-        63,
-        /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
-        "is not a valid namespace: use lower-case letters, digits and '-', beginning and ending with a letter or digit",
       ),
       snapshotId: matching(
         'The id of the snapshot, as `etcd-agent list` prints it.',

@@ -12,7 +12,6 @@ import { ports } from '../etcd/cluster-ports';
 import type { EtcdVersion } from '../etcd/etcd-version';
 import { cronJobOf } from '../etcd/schedule-names';
 import { folderIn, isAttached } from '../lib/construct-tree';
-import { Memo } from '../lib/memo';
 import { namesakeProblems, reserveName, takeName } from '../lib/name-registry';
 import { admitsNamespace } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
@@ -27,6 +26,7 @@ import type { EtcdUserOptions } from '../users/etcd-user-props';
 import type { UserAccess } from '../users/user-access';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
+import { Memo } from '../validation/memo';
 import {
   clientOptionsTypes,
   clusterTypes,
@@ -199,7 +199,13 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     const { namespace } = Chart.of(this);
     this.written = props._written ?? writeCluster(props, name, namespace);
     const { spec } = this.written;
-    const cluster = resolveCluster({ metadata: { name, namespace }, spec });
+    // Lazy: another chart may create the reconciler later, and schedules may be added until synthesis.
+    const serviceAccountName = Lazy.any({ produce: () => this.reconcilerAccount() }) as string;
+    const resource = {
+      metadata: { name, namespace },
+      spec: { ...spec, backup: spec.backup && { ...spec.backup, schedules: undefined }, reconciler: { serviceAccountName } },
+    };
+    const cluster = resolveCluster(resource);
     const { tls } = cluster;
     this.cluster = cluster;
     this.clusterName = name;
@@ -215,13 +221,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.backupTls = backup?._trusting(tls.trust);
     this.serviceAccountName = name;
 
-    // Lazy: another chart may create the reconciler later, and schedules may be added until synthesis.
-    const serviceAccountName = Lazy.any({ produce: () => this.reconcilerAccount() }) as string;
-    const manifests = manifestsOf({
-      metadata: { name, namespace },
-      spec: { ...spec, backup: undefined, reconciler: { serviceAccountName } },
-    });
-    const objects = new Map([...manifests].map(([id, manifest]) => [id, this.object(id, manifest)]));
+    const objects = new Map([...manifestsOf(resource, cluster)].map(([id, manifest]) => [id, this.object(id, manifest)]));
     const all = (ending: string) => [...objects].flatMap(([id, object]) => (id.endsWith(ending) ? [object] : []));
     this.serviceAccount = objects.get('ServiceAccount')!;
     this.role = objects.get('Role')!;

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { isTooDeep, mostYamlLevels, type YamlTokens } from '../lib/yaml-levels';
-import { Fields, isObject } from './fields';
+import { isObject } from '../validation/plain-object';
+import { Fields } from './fields';
 import { type DocumentReport, InputError, type Report } from './report';
 
 /** One object of the input. Its fields have not been read yet. */

@@ -1,4 +1,5 @@
 import { insteadOf } from '../validation/other-names';
+import { isObject } from '../validation/plain-object';
 import type { DocumentReport } from './report';
 
 /** Reads an object of a document field by field, and so knows which of its fields have not been read. */
@@ -152,10 +153,6 @@ export class Fields {
     this.report.error(this.at(key), `is ${typeName(value)}, not ${wanted}; ${remedy}`);
     return undefined;
   }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isGiven(value: unknown): boolean {

@@ -1,3 +1,4 @@
+import { isObject } from '../validation/plain-object';
 import { type Kind, type Schema, schemaOf } from './schema';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -28,6 +29,3 @@ function withoutDefaults({ properties = {} }: Schema, values: Values): Values {
 }
 
 const given = (value: Values): number => Object.values(value).filter((each) => each !== undefined).length;
-
-const isObject = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

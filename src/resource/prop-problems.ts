@@ -1,4 +1,5 @@
 import type { ApiObject } from 'cdk8s';
+import { Memo } from '../validation/memo';
 import { type ResourceProblem, resourceProblems } from './resource-problems';
 import type { Kind } from './schema';
 
@@ -59,11 +60,20 @@ export const below = (field: string, names: PropNames): PropNames =>
  * @param isMisnamed the cluster reports its own name, from which those of the resource and its Secret follow
  */
 export function emittedProblems(resource: ApiObject, names: PropNames, isMisnamed: boolean): string[] {
+  const found = propProblems(problemsOf(resource), { spec: '', 'metadata.name': 'name', ...names });
+  return isMisnamed ? found.filter((problem) => !/^(name|cluster|secretName):/.test(problem)) : found;
+}
+
+/** cdk8s validates the whole app once for each chart. A patch may come between two validations, so the content is the key. */
+const known = new WeakMap<ApiObject, Memo<ResourceProblem[]>>();
+
+function problemsOf(resource: ApiObject): ResourceProblem[] {
   const { kind, spec, metadata } = resource.toJson() as {
     readonly kind: Kind;
     readonly spec: unknown;
     readonly metadata: unknown;
   };
-  const found = propProblems(resourceProblems(kind, spec, metadata), { spec: '', 'metadata.name': 'name', ...names });
-  return isMisnamed ? found.filter((problem) => !/^(name|cluster|secretName):/.test(problem)) : found;
+  const memo = known.get(resource) ?? new Memo<ResourceProblem[]>();
+  known.set(resource, memo);
+  return memo.get(JSON.stringify([spec, metadata]), () => resourceProblems(kind, spec, metadata));
 }

@@ -1,10 +1,11 @@
 import type { AlsoTrustSpec, TlsSpec } from '../resource/types';
+import { isObject } from '../validation/plain-object';
 import { authorityNames, otherSecretNames, secretFields, tlsSecretNames, trustSecretName } from './tls-names';
 
 /** `spec.tls` as somebody writes it who leaves out the names of Secrets. */
 export type ShortTls = Partial<TlsSpec>;
 
-/** Adds the names of Secrets that are missing: those that the constructs give them. */
+/** Adds the names of Secrets that are missing: those that the constructs give them. What is of another type is reported elsewhere. */
 export function withDefaultNames(cluster: string, tls: ShortTls): TlsSpec {
   const { alsoTrust } = tls;
   return {
@@ -31,7 +32,3 @@ function sourceWithNames<Source extends ShortTls | AlsoTrustSpec>(cluster: strin
     managed: isObject(managed) ? { ...authorityNames(cluster), ...managed } : managed,
   };
 }
-
-/** What somebody writes may be of another type, which is reported elsewhere. */
-const isObject = <T>(value: T): value is T & object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

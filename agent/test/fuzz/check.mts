@@ -18,7 +18,8 @@ const names = args.filter((each) => !each.startsWith('--'));
 // CI draws the same inputs on every machine, however slow: a problem with other inputs is a task, not a reason to
 // refuse a change. So a count ends its search, and the seconds only one that hardly moves.
 const seconds = Number(process.env.FUZZ_SECONDS || (smoke ? 120 : 60));
-const runs = smoke && !process.env.FUZZ_SECONDS ? 1_000 : 1_000_000_000;
+const isCounted = smoke && !process.env.FUZZ_SECONDS;
+const runs = isCounted ? 1_000 : 1_000_000_000;
 const seed = Number(process.env.FUZZ_SEED || (smoke ? 1 : seedOfCommit()));
 
 /** Seconds after which an input counts as hanging. A busy machine makes everything slow. */
@@ -93,7 +94,7 @@ if (unknown.length > 0) {
 }
 
 process.env.FUZZ_SCRATCH = scratch();
-console.log(`FUZZ_SEED=${seed}, ${runs < 1_000_000_000 ? `${runs} inputs` : `${seconds} s`} for each target`);
+console.log(`FUZZ_SEED=${seed}, ${isCounted ? `${runs} inputs` : `${seconds} s`} for each target`);
 let failures = 0;
 for (const { name } of targets.filter((target) => names.length === 0 || names.includes(target.name))) {
   const began = performance.now();

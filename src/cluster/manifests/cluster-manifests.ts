@@ -13,9 +13,10 @@ import type { Manifest } from './manifest';
 /**
  * Returns the objects of an EtcdCluster in the order in which they are applied: its own resource, then its schedules last. It is
  * the only way from the resource to the objects. The key of each is the id of its construct.
+ *
+ * @param cluster the resolved resource, for whoever needs it too
  */
-export function manifestsOf(resource: ClusterResource): Map<string, Manifest> {
-  const cluster = resolveCluster(resource);
+export function manifestsOf(resource: ClusterResource, cluster = resolveCluster(resource)): Map<string, Manifest> {
   const metadata = {
     labels: clusterLabels(cluster),
     ...(cluster.protect && { annotations: protection }),

@@ -3,8 +3,8 @@ import { EtcdVersion } from '../../etcd/etcd-version';
 import { resourceProblems } from '../../resource/resource-problems';
 import type { EtcdClusterSpec } from '../../resource/types';
 import { type ShortTls, withDefaultNames } from '../../tls/default-names';
+import { isObject } from '../../validation/plain-object';
 import type { Document } from '../documents';
-import { isObject } from '../fields';
 import { metadataLabels } from '../metadata';
 import type { PlannedCluster } from '../plan';
 
