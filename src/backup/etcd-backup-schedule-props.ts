@@ -10,7 +10,7 @@ import type { BackupResources } from './backup-resources';
 import type { Compression } from './compression';
 import type { Encryption } from './encryption';
 import type { Retention } from './retention';
-import type { ScheduleSpec } from './schedule-manifests';
+import type { ClusterLabels, ScheduleSpec } from './schedule-manifests';
 import type { VerificationLevel } from './verification-level';
 
 /** Configures a backup schedule: when backups are taken, how, and where they are stored. */
@@ -154,8 +154,6 @@ export interface BackupScheduleOptions {
   readonly labels?: { readonly [name: string]: string };
 }
 
-type Labels = { readonly [name: string]: string };
-
 /** Configures an `EtcdBackupSchedule`. */
 export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
   /**
@@ -194,10 +192,10 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
    */
   readonly _record?: string;
   /**
-   * Labels that the cluster gives to all its objects, and labels that nobody may change.
+   * Labels that the cluster decides.
    * @internal
    */
-  readonly _clusterLabels?: { readonly own: Labels; readonly fixed: Labels };
+  readonly _clusterLabels?: ClusterLabels;
   /**
    * Adds what the cluster decides to what the resource says of the schedule, which follows the cluster when that changes.
    * @internal

@@ -58,7 +58,7 @@ export class EtcdBackupSchedule extends Construct {
    */
   readonly _name: string;
   /** @internal */
-  readonly _labels: Record<string, string>;
+  readonly _labels: Readonly<Record<string, string>>;
   /** @internal */
   readonly _stores: StoreDefinition[] = [];
   private readonly folders: BackupFolder[] = [];
@@ -78,9 +78,8 @@ export class EtcdBackupSchedule extends Construct {
     this.props = props;
     this._name = props._written?.name ?? derivedName(id);
     this.cronJobName = props.name ?? derivedName(`${props.cluster}-${id}`);
-    const { own, fixed } = props._clusterLabels ?? {};
-    const labels = (props._written ?? props).labels;
-    this._labels = { ...scheduleLabels(props.cluster, this.cronJobName), ...own, ...labels, ...fixed };
+    const { labels } = props._written ?? props;
+    this._labels = scheduleLabels(props.cluster, this.cronJobName, labels, props._clusterLabels);
     this.serviceAccount = this.createServiceAccount();
     this.cronJob = this.createCronJob();
     this.node.defaultChild = this.cronJob;

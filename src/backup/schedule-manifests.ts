@@ -20,16 +20,27 @@ export interface ScheduleSpec extends Omit<BackupScheduleSpec, 'stores'> {
 export interface ScheduleTarget
   extends Pick<BackupJobSpec, 'cluster' | 'endpoints' | 'tls' | 'auth' | 'record' | 'host' | 'near'> {
   readonly cronJobName: string;
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: Labels;
 }
 
-/** Returns the labels of the objects and pods of a schedule. */
-export const scheduleLabels = (cluster: string, cronJobName: string) => ({
+type Labels = Readonly<Record<string, string>>;
+
+/** Labels that a cluster gives to all its objects, and labels that nobody may change. */
+export interface ClusterLabels {
+  readonly own: Labels;
+  readonly fixed: Labels;
+}
+
+/** Returns the labels of the objects and pods of a schedule: `labels` are its own. */
+export const scheduleLabels = (cluster: string, cronJobName: string, labels?: Labels, of?: ClusterLabels): Labels => ({
   'app.kubernetes.io/name': 'etcd-backup',
   'app.kubernetes.io/instance': cronJobName,
   'app.kubernetes.io/component': 'backup',
   'app.kubernetes.io/part-of': cluster,
   'app.kubernetes.io/managed-by': 'cdk8s',
+  ...of?.own,
+  ...labels,
+  ...of?.fixed,
 });
 
 /** Returns the ServiceAccount of a schedule. Undefined: it has an existing one. */

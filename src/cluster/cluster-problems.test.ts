@@ -1,4 +1,4 @@
-import { Cron, Duration, Size } from 'cdk8s';
+import { Cron, Duration, JsonPatch, Size } from 'cdk8s';
 import { cluster } from '../../test/clusters';
 import { s3 } from '../../test/synth';
 import {
@@ -210,4 +210,11 @@ test('a recovery must be able to read the backup that it takes', () => {
 
 test('several mistakes are several lines', () => {
   expect(cluster({ size: 9, registry: '', priorityClassName: '' }).node.validate()).toHaveLength(3);
+});
+
+test('a patch between two validations is seen', () => {
+  const subject = cluster();
+  expect(subject.node.validate()).toEqual([]);
+  subject.customResource.addJsonPatch(JsonPatch.add('/spec/quota', 'much'));
+  expect(subject.node.validate()).toEqual([expect.stringContaining('quota: ')]);
 });

@@ -7,7 +7,6 @@ import type { ClientAccess } from '../clients/client-access';
 import { EtcdClient } from '../clients/etcd-client';
 import type { EtcdClientOptions } from '../clients/etcd-client-props';
 import { adviceOn, advisoriesAsOf, advisoriesForCluster } from '../etcd/advisories';
-import { clusterNames } from '../etcd/cluster-names';
 import { ports } from '../etcd/cluster-ports';
 import type { EtcdVersion } from '../etcd/etcd-version';
 import { cronJobOf } from '../etcd/schedule-names';
@@ -46,9 +45,9 @@ import {
   ExistingEtcdCluster,
   ImportedEtcdCluster,
 } from './external-etcd-cluster';
-import { clusterLabels, jobSelector, memberSelector, monitored } from './manifests/cluster-labels';
+import { clusterLabels, memberSelector, monitored } from './manifests/cluster-labels';
 import { manifestsOf } from './manifests/cluster-manifests';
-import { withPull } from './manifests/cluster-schedules';
+import { backupTls, labelsOfCluster, withPull } from './manifests/cluster-schedules';
 import type { Manifest } from './manifests/manifest';
 import { membersAsPeer, openOnlyForClients } from './members-as-peer';
 import { EtcdMonitoring } from './monitoring/etcd-monitoring';
@@ -203,7 +202,11 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     const serviceAccountName = Lazy.any({ produce: () => this.reconcilerAccount() }) as string;
     const resource = {
       metadata: { name, namespace },
-      spec: { ...spec, backup: spec.backup && { ...spec.backup, schedules: undefined }, reconciler: { serviceAccountName } },
+      spec: {
+        ...spec,
+        backup: spec.backup && { ...spec.backup, schedules: undefined },
+        reconciler: { serviceAccountName },
+      },
     };
     const cluster = resolveCluster(resource);
     const { tls } = cluster;
@@ -217,11 +220,12 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.clientTrustSecretName = client === undefined ? undefined : tls.trust?.secret;
     this.clientTls = client === undefined ? undefined : EtcdClientTls.fromSecret(client)._trusting(tls.trust);
     this.backupEndpoints = backupEndpoints(cluster);
-    const backup = tls.secrets && EtcdClientTls.fromSecret(tls.secrets.backup ?? tls.secrets.client);
-    this.backupTls = backup?._trusting(tls.trust);
+    this.backupTls = backupTls(cluster);
     this.serviceAccountName = name;
 
-    const objects = new Map([...manifestsOf(resource, cluster)].map(([id, manifest]) => [id, this.object(id, manifest)]));
+    const objects = new Map(
+      [...manifestsOf(resource, cluster)].map(([id, manifest]) => [id, this.object(id, manifest)]),
+    );
     const all = (ending: string) => [...objects].flatMap(([id, object]) => (id.endsWith(ending) ? [object] : []));
     this.serviceAccount = objects.get('ServiceAccount')!;
     this.role = objects.get('Role')!;
@@ -288,9 +292,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       cluster: this.clusterName,
       endpoints: this.backupEndpoints,
       _clientEndpoints: this.clientEndpoints,
-      _record: clusterNames(this.clusterName).record,
+      _record: this.cluster.names.record,
       tls: this.backupTls,
-      _clusterLabels: { own: this.cluster.labels, fixed: jobSelector(this.clusterName) },
+      _clusterLabels: labelsOfCluster(this.cluster),
       _complete: (spec) => withPull(this.cluster, spec),
     });
     this.schedules.push(schedule);

@@ -1,4 +1,5 @@
 import {
+  type ClusterLabels,
   type ScheduleSpec,
   type ScheduleTarget,
   scheduleAccount,
@@ -39,13 +40,25 @@ export function withPull(cluster: ResolvedCluster, schedule: ScheduleSpec): Sche
   };
 }
 
+/** The NetworkPolicy of a cluster selects the pods of its Jobs by labels, which therefore come last. */
+export const labelsOfCluster = ({ name, labels }: ResolvedCluster): ClusterLabels => ({
+  own: labels,
+  fixed: jobSelector(name),
+});
+
+/** Returns the TLS settings of backups. */
+export function backupTls({ tls }: ResolvedCluster): EtcdClientTls | undefined {
+  const { backup, client } = tls.secrets ?? {};
+  const secret = backup ?? client;
+  return secret === undefined ? undefined : EtcdClientTls.fromSecret(secret)._trusting(tls.trust);
+}
+
 function targetOf(cluster: ResolvedCluster, schedule: BackupScheduleSpec): ScheduleTarget {
-  const { name, names, labels, tls } = cluster;
+  const { name, names } = cluster;
   const cronJobName = cronJobOf(name, schedule);
-  const secret = tls.secrets && (tls.secrets.backup ?? tls.secrets.client);
   return {
     ...{ cronJobName, cluster: name, endpoints: backupEndpoints(cluster), record: names.record },
-    labels: { ...scheduleLabels(name, cronJobName), ...labels, ...schedule.labels, ...jobSelector(name) },
-    tls: secret === undefined ? undefined : EtcdClientTls.fromSecret(secret)._trusting(tls.trust)._pod(),
+    labels: scheduleLabels(name, cronJobName, schedule.labels, labelsOfCluster(cluster)),
+    tls: backupTls(cluster)?._pod(),
   };
 }
