@@ -46,7 +46,7 @@ import {
   ImportedEtcdCluster,
 } from './external-etcd-cluster';
 import { clusterLabels, memberSelector, monitored } from './manifests/cluster-labels';
-import { manifestsOf } from './manifests/cluster-manifests';
+import { manifestsOf, overrideProblems } from './manifests/cluster-manifests';
 import { backupTls, labelsOfCluster, withPull } from './manifests/cluster-schedules';
 import type { Manifest } from './manifests/manifest';
 import { membersAsPeer, openOnlyForClients } from './members-as-peer';
@@ -413,6 +413,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...this.propertyProblems.get(schedules.join(), () => [
         ...this.written.problems,
         ...clusterProblems(this.cluster, schedules),
+        ...this.overrideProblems(),
       ]),
       ...this.recoveryProblems(),
       ...scheduleCountProblems(schedules.length),
@@ -423,6 +424,11 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     // What only the schema knows. Each schedule reports its own.
     const found = emittedProblems(this.customResource, clusterPropNames, false);
     return found.filter((problem) => !problem.startsWith('backup.schedules'));
+  }
+
+  private overrideProblems(): readonly string[] {
+    const backup = { ...this.cluster.backup, schedules: this.scheduleSpecs() };
+    return overrideProblems(this.written, { ...this.cluster, backup });
   }
 
   private recoveryProblems(): string[] {
