@@ -70,8 +70,7 @@ import type { WrittenCluster } from './written-cluster';
  * A change of the pods, for example of `version`, `resources`, `settings` or `labels`, replaces the pods one by one:
  * the reconciler continues when the replaced member is healthy again, and replaces the leader last.
  *
- * If no property sets what you need, patch the objects themselves, for example
- * `cluster.statefulSet.addJsonPatch(JsonPatch.add('/spec/template/spec/hostAliases', …))`.
+ * If no property sets what you need, use `overrides`. They are part of the resource, and reach the Jobs of the reconciler.
  */
 export class EtcdCluster extends Construct implements IEtcdCluster {
   /**
