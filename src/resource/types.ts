@@ -771,7 +771,7 @@ export interface EtcdBackupSpec {
   readonly tls?: {
     /** `ca.crt`, and `tls.crt` with `tls.key` for a client certificate. */
     readonly files: FilesOfObject;
-    /** True if the files contain a client certificate. Default: true. @default true */
+    /** True if the files contain a client certificate. @default true */
     readonly clientCertificate?: boolean;
   };
   /** `username` and `password` of an etcd user with the role root, for endpoints. */
