@@ -8,7 +8,7 @@ import {
   defaultResources,
 } from '../lib/backup-pod';
 import { milliseconds, parseDuration } from '../lib/duration';
-import { overridden, targetProblems } from '../lib/overrides';
+import { overridden, targetProblems } from '../overrides/overrides';
 import type { BackupOverrideSpec, BackupScheduleSpec, OverrideSpec } from '../resource/types';
 import { fileNameWithoutEnding } from './snapshot-file-name';
 

@@ -1,9 +1,9 @@
 import { registryProblems } from '../etcd/etcd-image';
 import { labelProblems } from '../lib/labels';
 import { egressProblems, egressSpec } from '../lib/network-egress';
-import { targetProblems } from '../lib/overrides';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
 import { quantitiesProblems } from '../lib/quantities';
+import { targetProblems } from '../overrides/overrides';
 import { problemsOf } from '../validation/problems';
 import { isToken } from '../validation/tokens';
 import type { EtcdReconcilerProps } from './etcd-reconciler-props';

@@ -151,7 +151,7 @@ test('the error says what to use instead', () => {
 });
 
 test.each<[object, string]>([
-  [{ containers: [{ name: 'etdc', env: [] }] }, 'spec.containers[etdc]: has no image; did you mean etcd?'],
+  [{ containers: [{ name: 'etcd2', env: [] }] }, 'spec.containers[etcd2]: has no image; did you mean etcd?'],
   [
     { containers: [{ name: 'proxy' }] },
     'spec.containers[proxy]: has no image; give one to add the container, or correct its name: the containers are gate, agent, etcd',
@@ -172,7 +172,7 @@ test.each<[object, string]>([
 test('an override without an effect is refused', () => {
   const problem = 'overrides[0].patch: changes nothing, because MemberPods already has all of it; correct or remove it';
   expect(ofMembers({})).toEqual([problem]);
-  expect(ofMembers({ containers: [{ name: 'etdc', $patch: 'delete' }] })).toEqual([problem]);
+  expect(ofMembers({ containers: [{ name: 'etcd2', $patch: 'delete' }] })).toEqual([problem]);
   expect(ofMembers({ enableServiceLinks: false })).toEqual([problem]);
 });
 
