@@ -82,7 +82,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     this.reconcilerName = props.name ?? defaultReconcilerName;
     this.serviceAccountName = this.reconcilerName;
     this.leaseName = leaseName(this.reconcilerName, props.selector);
-    const { manifests, problems } = overridden(this.manifests(), overrideSpecs(props.overrides));
+    const { manifests, problems } = overridden(this.manifests(), overrideSpecs(props.overrides), targets);
     const objects = new Map([...manifests].map(([kind, manifest]) => [kind, this.object(kind, manifest)]));
     this.serviceAccount = objects.get('ServiceAccount')!;
     this.role = objects.get('Role')!;
@@ -199,6 +199,9 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     };
   }
 }
+
+/** What overrides of a reconciler can change. */
+const targets = ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts'] as const;
 
 /** Two reconcilers with different selectors must not share a Lease. */
 function leaseName(name: string, selector: EtcdReconcilerProps['selector']): string {

@@ -3,7 +3,6 @@ import { labelProblems } from '../lib/labels';
 import { egressProblems, egressSpec } from '../lib/network-egress';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
 import { quantitiesProblems } from '../lib/quantities';
-import { targetProblems } from '../overrides/overrides';
 import { problemsOf } from '../validation/problems';
 import { isToken } from '../validation/tokens';
 import type { EtcdReconcilerProps } from './etcd-reconciler-props';
@@ -42,7 +41,6 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
     ...quantitiesProblems(props.resources ?? {}),
     ...(props.metricsAccess?._problems('metricsAccess') ?? []),
     ...(props.egress ? egressProblems(egressSpec(props.egress)) : []),
-    ...targetProblems(props.overrides, ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts']),
     ...neighborProblems(reconciler),
   ];
 }
