@@ -232,7 +232,11 @@ const clusters: readonly Case[] = [
     'acceptDataLoss must be true: writes that the survivor does not have are lost',
   ],
   ['a schedule that is not there', scheduled({}, { schedule: 'daily' }), 'schedule is not one of the backup schedules'],
-  ['a schedule without schedules', cluster({ backup: { schedule: 'daily' } }), 'schedule is not one of the backup schedules'],
+  [
+    'a schedule without schedules',
+    cluster({ backup: { schedule: 'daily' } }),
+    'schedule is not one of the backup schedules',
+  ],
   [
     'two schedules of one name',
     cluster({ backup: { schedules: ['a', 'a'].map((name) => ({ name, cron: '@daily', stores: [bucket] })) } }),
