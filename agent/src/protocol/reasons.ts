@@ -32,6 +32,7 @@ export const reasons = {
   // Degraded
   MemberDown: 'a member does not answer; quorum is kept',
   VolumeLost: 'a member lost its volume; quorum is kept',
+  VolumeSetBack: 'the volume of a member was set back to an earlier state; etcd does not start on it',
   LearnerStuck: 'a new member does not catch up',
   VersionRefused: 'a pod has a version that may not start on its data',
   ForeignData: 'a volume holds data of another cluster',
