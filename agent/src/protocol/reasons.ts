@@ -46,7 +46,7 @@ export const reasons = {
   SpaceShort: 'the alarm NOSPACE comes back within minutes, because too much of the quota is in use',
   VersionOutdated: 'etcd 3.4 below 3.4.29 is outdated; upgrade',
   StateUnknown: 'the state cannot be observed',
-  NoReadyPod: 'etcd answers the reconciler, but no pod of a voter is ready, so no Service leads to a member',
+  NoReadyPod: 'etcd answers the reconciler, but no voter that answers has a ready pod, so no Service leads to a member',
   // Quorum
   QuorumUnknown: 'quorum cannot be observed',
   QuorumLost: 'no quorum answers',

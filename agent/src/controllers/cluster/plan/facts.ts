@@ -86,6 +86,9 @@ export const allVotersHealthy = (v: View): boolean =>
 /** Only such a pod receives traffic from a Service. */
 const isServing = (pod: Pod | undefined): boolean => pod?.ready === true && !pod.deleting;
 export const hasReadyPod = (member: MemberView): boolean => isServing(member.pod);
+/** Clients reach them by Services. */
+export const readyVoters = (v: View): MemberView[] =>
+  voters(v).filter((member) => answers(v, member.id) && hasReadyPod(member));
 const healthyWithout = (v: View, memberId: string): number =>
   healthyVoters(v).filter(({ id }) => id !== memberId).length;
 
