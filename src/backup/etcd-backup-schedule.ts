@@ -7,7 +7,7 @@ import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
 import { overrideSpecs } from '../overrides/overrides';
 import { enumText } from '../resource/enum-text';
-import { below, type PropNames, propProblems } from '../resource/prop-problems';
+import { below, type PropNames, propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
@@ -259,26 +259,35 @@ export class EtcdBackupSchedule extends Construct {
     const own = [
       ...found,
       ...scheduleProblems({ ...props, image: this.complete().image }, this._stores, misnamed),
-      ...this.entryProblems(),
+      // Without `name`, the id is part of the CronJob's name, which is checked anyway.
+      ...problemsOf(
+        props.name === undefined || !isEtcdCluster(this.node.scope)
+          ? undefined
+          : nameProblem('id', derivedName(this.node.id), 52),
+      ),
     ];
-    return own.length === 0 && isEtcdCluster(this.node.scope) ? entrySpecProblems(this._spec()) : own;
+    return withFound(own, this.entryProblems());
   }
 
-  /** Problems that the EtcdCluster CRD would report for this schedule. */
+  /** What the schema of the resource of a cluster says of a schedule. Each store reports its own. */
   private entryProblems(): string[] {
-    if (!isEtcdCluster(this.node.scope)) return [];
-    return problemsOf(
-      // Without `name`, the id is part of the CronJob's name, which is checked anyway.
-      this.props.name === undefined ? undefined : nameProblem('id', derivedName(this.node.id), 52),
-      this._stores.length <= 8
-        ? undefined
-        : `store ${this._stores.length}: a schedule of an EtcdCluster can have at most 8 stores; add another schedule`,
-      ...(['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'] as const).map((limit) =>
-        this.props[limit] === 0
-          ? `${limit}: 0 deletes Jobs before the reconciler has read their result; give at least 1 for a schedule of an EtcdCluster`
-          : undefined,
-      ),
-    );
+    const found = fieldProblems('EtcdCluster', 'spec.backup.schedules', [this.entry()]);
+    const ofSchedule = found.filter(({ path }) => !/^\[0\][.]stores\[/.test(path));
+    return propProblems(ofSchedule, entryPropNames);
+  }
+
+  /** A schedule of a cluster has limits, because the reconciler reads its Jobs. */
+  private entry(): ScheduleSpec {
+    const spec = this._spec();
+    if (isEtcdCluster(this.node.scope)) return spec;
+    const { successfulJobsHistoryLimit: successful, failedJobsHistoryLimit: failed } = spec;
+    return {
+      ...spec,
+      name: 'name',
+      stores: [{ filesystem: { persistentVolumeClaim: { claimName: 'claim' } } }],
+      successfulJobsHistoryLimit: successful === 0 ? undefined : successful,
+      failedJobsHistoryLimit: failed === 0 ? undefined : failed,
+    };
   }
 
   private nameProblems(): string[] {
@@ -287,10 +296,6 @@ export class EtcdBackupSchedule extends Construct {
     return namesakeProblems(this, 'ServiceAccount', 'ServiceAccount', this.cronJobName);
   }
 }
-
-/** What the API server would report of the schedule in the resource of its cluster. */
-const entrySpecProblems = (spec: ScheduleSpec): string[] =>
-  propProblems(fieldProblems('EtcdCluster', 'spec.backup.schedules', [spec]), entryPropNames);
 
 const entryPropNames: PropNames = {
   '[0]': '',

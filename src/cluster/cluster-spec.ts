@@ -60,7 +60,6 @@ export function writeCluster(props: EtcdClusterProps, name: string, namespace: s
     },
     problems: [
       ...images.problems,
-      ...(resources?._problems() ?? []),
       ...tls.problems,
       ...(origin ? originProblems(origin).map((problem) => `origin: ${problem}`) : []),
     ],
@@ -78,7 +77,7 @@ export function completeSpec(
     reconciler: reconcilerAccount === defaultReconcilerName ? undefined : { serviceAccountName: reconcilerAccount },
     backup: unlessEmpty({
       ...spec.backup,
-      schedule: ownBackupSchedule(spec, schedules)?.name,
+      schedule: spec.backup?.schedule ?? schedules[0]?.name,
       schedules: schedules.length > 0 ? schedules : undefined,
     }),
   };
@@ -93,16 +92,6 @@ export function ownBackupSchedule(
   if (backup?.schedule === undefined) return schedules[0];
   return schedules.find(({ name }) => name === backup.schedule);
 }
-
-/** Problem that the CRD would report for the number of backup schedules. */
-export function scheduleCountProblems(count: number): string[] {
-  if (count <= maxSchedules) return [];
-  return [
-    `backup schedules: there are ${count}, but at most ${maxSchedules} are allowed; one schedule can have several stores`,
-  ];
-}
-
-const maxSchedules = 16;
 
 function unlessEmpty<T extends object>(fields: T): T | undefined {
   return Object.values(fields).some((value) => value !== undefined) ? fields : undefined;

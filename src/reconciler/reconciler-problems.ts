@@ -1,8 +1,8 @@
+import { resourcesProblems } from '../backup/backup-resources';
 import { registryProblems } from '../etcd/etcd-image';
 import { labelProblems } from '../lib/labels';
 import { egressProblems, egressSpec } from '../lib/network-egress';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
-import { quantitiesProblems } from '../lib/quantities';
 import { problemsOf } from '../validation/problems';
 import { isToken } from '../validation/tokens';
 import type { EtcdReconcilerProps } from './etcd-reconciler-props';
@@ -38,7 +38,7 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
       ),
     ...labelProblems('labels', labels),
     ...registryProblems(props.registry),
-    ...quantitiesProblems(props.resources ?? {}),
+    ...resourcesProblems(props.resources),
     ...(props.metricsAccess?._problems('metricsAccess') ?? []),
     ...(props.egress ? egressProblems(egressSpec(props.egress)) : []),
     ...neighborProblems(reconciler),

@@ -389,9 +389,9 @@ export interface BackupScheduleSpec {
   readonly activeDeadline?: string;
   /** How often a failed run is retried. Default: 3. */
   readonly retries?: number;
-  /** How many finished Jobs are kept. Default: 3. */
+  /** How many finished Jobs are kept, at least one, whose result the reconciler reads. Default: 3. */
   readonly successfulJobsHistoryLimit?: number;
-  /** How many failed Jobs are kept. Default: 3. */
+  /** How many failed Jobs are kept, at least one. Default: 3. */
   readonly failedJobsHistoryLimit?: number;
   /** An existing ServiceAccount, also for the other Jobs that use this schedule. Default: a ServiceAccount without permissions that is created with the CronJob, and has its name. */
   readonly serviceAccountName?: string;
