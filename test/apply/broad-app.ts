@@ -108,7 +108,7 @@ const pods = (main: string) => {
       ],
       initContainers: [{ ...container, name: 'first' }],
       volumes: [{ name: 'spool', emptyDir: {} }],
-      dnsConfig: { options: [{ name: 'ndots', value: '1' }] },
+      dnsConfig: { options: [{ name: 'timeout', value: '1' }] },
     },
   };
 };
