@@ -43,6 +43,15 @@ export { EtcdVersion } from './etcd/etcd-version';
 export { ImagePullPolicy } from './lib/image-pull-policy';
 export { NetworkAccess, type NetworkPeer } from './lib/network-access';
 export type { NetworkDestination, NetworkEgress } from './lib/network-egress';
+export type {
+  AgentContainerOptions,
+  ContainerOptions,
+  EtcdContainerOptions,
+  MemberContainers,
+  PodOptions,
+  ProbeTimes,
+  ReconcilerContainerOptions,
+} from './lib/pod-options';
 export { PruneProtection } from './lib/prune-protection';
 export type { Toleration } from './lib/toleration';
 export { EtcdAlerts, type EtcdAlertsOptions } from './monitoring/etcd-alerts';

@@ -99,6 +99,13 @@ export const drivers: Readonly<Record<string, Make>> = {
   NetworkEgress: (chart, egress) => cluster(chart, { egress: { apiServer: [{ cidr: '10.0.0.1/32' }], ...egress } }),
   NetworkDestination: (chart, destination) =>
     cluster(chart, { egress: { apiServer: [{ podLabels: {}, ...destination }] } }),
+  PodOptions: cluster,
+  MemberContainers: (chart, containers) => cluster(chart, { containers }),
+  ContainerOptions: (chart, container) => schedule(chart, { container }),
+  EtcdContainerOptions: (chart, etcd) => cluster(chart, { containers: { etcd } }),
+  AgentContainerOptions: (chart, agent) => cluster(chart, { containers: { agent } }),
+  ReconcilerContainerOptions: (chart, container) => new EtcdReconciler(chart, 'subject', { container }),
+  ProbeTimes: (chart, livenessProbe) => cluster(chart, { containers: { etcd: { livenessProbe } } }),
   Toleration: (chart, toleration) => cluster(chart, { tolerations: [{ operator: 'Exists', ...toleration }] }),
   BackupScheduleOptions: (chart, options) =>
     new EtcdCluster(chart, 'orders').addBackupSchedule('subject', { ...nightly, ...options }),

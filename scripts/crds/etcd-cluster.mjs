@@ -1,7 +1,18 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
 import { egress, networkAccess } from './network.mjs';
-import { annotations, image, images, labels, placement } from './pods.mjs';
+import {
+  annotations,
+  image,
+  images,
+  labels,
+  memberContainers,
+  metadata,
+  placement,
+  podAnnotations,
+  podFields,
+  sidecars,
+} from './pods.mjs';
 import { schedule } from './schedule.mjs';
 import {
   choice,
@@ -215,8 +226,18 @@ const spec = object(
     metricsAccess: networkAccess('The clients that may read the metrics of etcd and of the agent. Default: nobody.'),
     egress,
     ...placement,
+    ...podFields,
+    sidecars,
+    containers: memberContainers,
+    serviceAccountName: objectName(
+      'An existing ServiceAccount of the members, which gets the rights for it. Default: one that is created, with the name of the cluster.',
+      'ServiceAccount',
+    ),
+    serviceAccountAnnotations: annotations('The annotations of the ServiceAccount that is created.'),
     labels: labels('Further labels of every object and pod of the cluster.'),
-    podAnnotations: annotations('Further annotations of the pods of members.'),
+    ...metadata,
+    podAnnotations,
+    revisionHistoryLimit: integer('How many former revisions of the StatefulSet are kept. Default: 10.', 0, 100),
     protect: flag(
       'Keeps every object of the cluster when it leaves the repository that Argo CD or Flux applies. Default: true, or false with storage.ephemeral.',
     ),
@@ -245,6 +266,11 @@ const spec = object(
     }),
   },
   rules(
+    [
+      '!has(self.serviceAccountName) || !has(self.serviceAccountAnnotations)',
+      'serviceAccountAnnotations are for the ServiceAccount that is created: put them on the existing one, and remove them here',
+      { fieldPath: '.serviceAccountAnnotations' },
+    ],
     [
       'self.size % 2 == 1 || self.allowEvenSize',
       'an even size survives no more failures than the odd size below it: choose 1, 3, 5 or 7, or set allowEvenSize: true',

@@ -14,6 +14,9 @@ const typeName = Symbol('type');
 export const named = (name, schema) => ({ ...schema, [typeName]: name });
 export const nameOf = (schema) => schema[typeName];
 
+/** In the place of this schema, JSON Schemas have the whole one. */
+export const whole = Symbol('whole');
+
 // Every string has a maximum length: without it the API server cannot estimate the cost of a rule, and refuses the
 // rule.
 export const text = (description, maxLength = 1024, more = {}) => ({ type: 'string', description, maxLength, ...more });

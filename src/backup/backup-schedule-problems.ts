@@ -5,6 +5,7 @@ import { durationProblem, durationText, milliseconds, parseDuration, secondsProb
 import { labelProblems } from '../lib/labels';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
 import { quantitiesProblems } from '../lib/quantities';
+import { podFieldProblems } from '../resource/pod-field-problems';
 import type { StoreDefinition } from '../stores/store-definition';
 import { placeOf } from '../stores/store-place';
 import { cronProblem } from '../validation/cron';
@@ -36,6 +37,7 @@ export function scheduleProblems(
     ...(props.encryption?._problems() ?? []),
     ...jobProblems(props),
     ...podProblems(props),
+    ...podFieldProblems(props),
     ...labelProblems('labels', props.labels),
     ...quantitiesProblems(props.resources ?? {}),
     ...serviceAccountProblems(props, stores),
@@ -146,6 +148,7 @@ function jobProblems(props: EtcdBackupScheduleProps): string[] {
     countProblem('retries', props.retries),
     countProblem('successfulJobsHistoryLimit', props.successfulJobsHistoryLimit),
     countProblem('failedJobsHistoryLimit', props.failedJobsHistoryLimit),
+    ttlProblem(props.ttlAfterFinished),
     agentImageProblem(props.image),
     serviceAccountName === undefined
       ? undefined
@@ -155,6 +158,11 @@ function jobProblems(props: EtcdBackupScheduleProps): string[] {
   );
 }
 
+function ttlProblem(ttl: Duration | undefined): string | undefined {
+  if (!ttl || milliseconds(ttl) >= 600_000) return secondsProblem('ttlAfterFinished', ttl);
+  return `ttlAfterFinished: ${durationText(ttl)} may be over before the result of the Job was read; give at least 10m`;
+}
+
 function countProblem(what: string, count: number | undefined): string | undefined {
   if (count === undefined || (Number.isSafeInteger(count) && count >= 0)) return undefined;
   return `${what}: ${count} is not a valid count; give a whole number of at least 0`;
@@ -162,10 +170,15 @@ function countProblem(what: string, count: number | undefined): string | undefin
 
 /** A pod has only one identity, so all stores must use the same one. */
 function serviceAccountProblems(
-  { serviceAccountName }: EtcdBackupScheduleProps,
+  { serviceAccountName, serviceAccountAnnotations }: EtcdBackupScheduleProps,
   stores: readonly StoreDefinition[],
 ): string[] {
   const annotations = stores.flatMap((store) => Object.entries(store.serviceAccountAnnotations ?? {}));
+  if (serviceAccountName !== undefined && serviceAccountAnnotations) {
+    return [
+      `serviceAccountAnnotations: '${nameOf(serviceAccountName)}' is an existing ServiceAccount; put the annotations on it`,
+    ];
+  }
   if (serviceAccountName !== undefined && annotations.length > 0) {
     return [
       `serviceAccountName: '${nameOf(serviceAccountName)}' is an existing ServiceAccount; put the annotations of S3Credentials.workloadIdentity on it`,

@@ -2,9 +2,10 @@ import { ApiObject, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
 import type { BackupPodStore } from '../lib/backup-pod';
-import { durationText } from '../lib/duration';
+import { durationText, milliseconds } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
+import { podFieldsOf } from '../lib/pod-options';
 import { enumText } from '../resource/enum-text';
 import { below, type PropNames, propProblems } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
@@ -138,6 +139,7 @@ export class EtcdBackupSchedule extends Construct {
     const monitored = {
       ...{ cluster, cronJobName: this.cronJobName, schedule: schedule.expressionString },
       pod: () => scheduleJob(this.complete(), this.target()),
+      fields: () => this.complete(),
     };
     this.exporter = EtcdBackupMonitoring._of(this, monitored, this._labels, options);
     return this.exporter;
@@ -152,7 +154,11 @@ export class EtcdBackupSchedule extends Construct {
     const { props, cronJobName } = this;
     if (props._written) return props._written;
     const name = this._name;
-    const annotations = Object.assign({}, ...this._stores.map((store) => store.serviceAccountAnnotations));
+    const annotations = Object.assign(
+      {},
+      props.serviceAccountAnnotations,
+      ...this._stores.map((store) => store.serviceAccountAnnotations),
+    );
     const spec: ScheduleSpec = {
       name,
       cronJobName: cronJobName === `${props.cluster}-${name}` ? undefined : cronJobName,
@@ -176,10 +182,9 @@ export class EtcdBackupSchedule extends Construct {
       resources: givenResources(props.resources),
       imagePullPolicy: enumText(props.imagePullPolicy),
       imagePullSecrets: props.imagePullSecrets?.map((secret) => ({ name: nameOf(secret) })),
-      nodeSelector: props.nodeSelector,
-      tolerations: props.tolerations as ScheduleSpec['tolerations'],
-      priorityClassName: props.priorityClassName,
-      labels: props.labels,
+      ...podFieldsOf(props),
+      container: props.container,
+      ttlSecondsAfterFinished: props.ttlAfterFinished && milliseconds(props.ttlAfterFinished) / 1_000,
     };
     // The resource must name an image for executables of the user.
     const needsImage = props.image === undefined && spec.stores.some(({ command }) => command);

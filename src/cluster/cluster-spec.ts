@@ -2,6 +2,7 @@ import { originProblems, originSpec } from '../backup/cluster-origin';
 import { etcdImages } from '../etcd/etcd-image';
 import { defaultSize } from '../lib/defaults';
 import { egressSpec } from '../lib/network-egress';
+import { podFieldsOf } from '../lib/pod-options';
 import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
 import { enumText } from '../resource/enum-text';
 import { normalSpec } from '../resource/normal-spec';
@@ -42,9 +43,11 @@ export function writeCluster(props: EtcdClusterProps, name: string, namespace: s
       networkAccess: props.networkAccess?._spec(),
       metricsAccess: props.metricsAccess?._spec(),
       egress: props.egress && egressSpec(props.egress),
-      ...{ priorityClassName: props.priorityClassName, nodeSelector: props.nodeSelector },
-      tolerations: props.tolerations as EtcdClusterSpec['tolerations'],
-      ...{ labels: props.labels, podAnnotations: props.podAnnotations, protect: props.protect },
+      ...podFieldsOf(props),
+      ...{ containers: props.containers, sidecars: props.sidecars },
+      serviceAccountName: nameOf(props.serviceAccountName),
+      serviceAccountAnnotations: props.serviceAccountAnnotations,
+      ...{ revisionHistoryLimit: props.revisionHistoryLimit, protect: props.protect },
       pvcPolicy: unlessEmpty({ onShrink: enumText(props.onShrink), onDelete: enumText(onDelete) }),
       replace: replace?._spec(),
       origin: origin && originSpec(origin),

@@ -71,7 +71,7 @@ import type { WrittenCluster } from './written-cluster';
  * the reconciler continues when the replaced member is healthy again, and replaces the leader last.
  *
  * If no property sets what you need, patch the objects themselves, for example
- * `cluster.statefulSet.addJsonPatch(JsonPatch.add('/spec/template/spec/hostAliases', …))`.
+ * `cluster.statefulSet.addJsonPatch(JsonPatch.add('/spec/template/spec/shareProcessNamespace', true))`.
  */
 export class EtcdCluster extends Construct implements IEtcdCluster {
   /**
@@ -137,8 +137,8 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   /** Names the members' ServiceAccount. */
   readonly serviceAccountName: string;
 
-  /** The members run as this ServiceAccount. */
-  readonly serviceAccount: ApiObject;
+  /** The members run as this ServiceAccount. It is undefined if `serviceAccountName` names an existing one. */
+  readonly serviceAccount?: ApiObject;
   /** This Role holds the Kubernetes permissions of the members. */
   readonly role: ApiObject;
   /** This RoleBinding grants `role` to the members. */
@@ -221,13 +221,13 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.clientTls = client === undefined ? undefined : EtcdClientTls.fromSecret(client)._trusting(tls.trust);
     this.backupEndpoints = backupEndpoints(cluster);
     this.backupTls = backupTls(cluster);
-    this.serviceAccountName = name;
+    this.serviceAccountName = cluster.serviceAccountName;
 
     const objects = new Map(
       [...manifestsOf(resource, cluster)].map(([id, manifest]) => [id, this.object(id, manifest)]),
     );
     const all = (ending: string) => [...objects].flatMap(([id, object]) => (id.endsWith(ending) ? [object] : []));
-    this.serviceAccount = objects.get('ServiceAccount')!;
+    this.serviceAccount = objects.get('ServiceAccount');
     this.role = objects.get('Role')!;
     this.roleBinding = objects.get('RoleBinding')!;
     this.reconcilerRole = objects.get('ReconcilerRole')!;
@@ -253,6 +253,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...(agentPull(cluster) as Pick<EtcdReconcilerProps, 'image' | 'imagePullPolicy'>),
       imagePullSecrets: cluster.imagePullSecrets?.map((secret) => secret.name),
       egress: cluster.egress as NetworkEgress | undefined,
+      securityContext: cluster.securityContext,
     });
     openOnlyForClients(this);
     tellIfUnreleased(this, cluster.images.gate);

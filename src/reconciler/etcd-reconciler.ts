@@ -7,6 +7,8 @@ import { agentImage } from '../lib/agent-image';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { policyPorts } from '../lib/network-access';
 import { tellIfUnreleased } from '../lib/notices';
+import { withPodFields } from '../lib/pod-fields';
+import { podFieldsOf } from '../lib/pod-options';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { nameOf } from '../validation/named';
@@ -51,8 +53,8 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   readonly serviceAccountName: string;
   /** Names the Lease, which ensures that only one pod is active. The reconciler creates it. */
   readonly leaseName: string;
-  /** The reconciler runs as this ServiceAccount. */
-  readonly serviceAccount: ApiObject;
+  /** The reconciler runs as this ServiceAccount. It is undefined if `serviceAccountName` names an existing one. */
+  readonly serviceAccount?: ApiObject;
   /**
    * This Role holds the permissions for the namespace. Each cluster grants further permissions with a Role of its own.
    */
@@ -79,9 +81,9 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     requireTypes(this, props, reconcilerTypes);
     this.props = props;
     this.reconcilerName = props.name ?? defaultReconcilerName;
-    this.serviceAccountName = this.reconcilerName;
+    this.serviceAccountName = nameOf(props.serviceAccountName) ?? this.reconcilerName;
     this.leaseName = leaseName(this.reconcilerName, props.selector);
-    this.serviceAccount = this.object('v1', 'ServiceAccount', { automountServiceAccountToken: false });
+    this.serviceAccount = this.createServiceAccount();
     this.role = this.object('rbac.authorization.k8s.io/v1', 'Role', {
       rules: namespaceRules(this.reconcilerName, this.leaseName),
     });
@@ -123,10 +125,21 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     return this.props.selector;
   }
 
-  private object(apiVersion: string, kind: string, content: object): ApiObject {
+  private createServiceAccount(): ApiObject | undefined {
+    const { serviceAccountName, serviceAccountAnnotations } = this.props;
+    if (serviceAccountName !== undefined) return undefined;
+    return this.object('v1', 'ServiceAccount', { automountServiceAccountToken: false }, serviceAccountAnnotations);
+  }
+
+  private object(apiVersion: string, kind: string, content: object, own?: Readonly<Record<string, string>>): ApiObject {
     const name = this.reconcilerName;
     takeName(this, kind, name);
-    const metadata = { name, labels: reconcilerLabels(this.reconcilerName, this.props.labels) };
+    const annotations = { ...this.props.annotations, ...own };
+    const metadata = {
+      name,
+      labels: reconcilerLabels(this.reconcilerName, this.props.labels),
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+    };
     return new ApiObject(this, kind, { apiVersion, kind, metadata, ...content });
   }
 
@@ -136,7 +149,8 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
 
   private nameProblems(): string[] {
     const { deployment, serviceAccount, role, service, networkPolicy } = this;
-    const [reconciler, ...others] = [deployment, serviceAccount, role, service, networkPolicy].map(({ kind, name }) =>
+    const objects = [deployment, ...(serviceAccount ? [serviceAccount] : []), role, service, networkPolicy];
+    const [reconciler, ...others] = objects.map(({ kind, name }) =>
       namesakeProblems(this, kind, kind === 'Deployment' ? 'reconciler' : kind, name),
     );
     return reconciler!.length > 0 ? reconciler! : others.flat();
@@ -149,22 +163,33 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     return {
       replicas,
       selector: { matchLabels: selectorLabels },
-      template: reconcilerPod({
-        name: reconcilerName,
-        lease: this.leaseName,
-        selector: props.selector,
-        image: this.image(),
-        imagePullPolicy: props.imagePullPolicy,
-        imagePullSecrets: props.imagePullSecrets?.map((secret) => nameOf(secret)),
-        resources: reconcilerRequirements(props.resources ?? {}),
-        spread: replicas > 1,
-        labels: reconcilerLabels(reconcilerName, props.labels),
-        selectorLabels,
-        nodeSelector: props.nodeSelector,
-        tolerations: props.tolerations,
-        priorityClassName: props.priorityClassName,
-      }),
+      revisionHistoryLimit: props.revisionHistoryLimit,
+      template: withPodFields(
+        this.pod(),
+        { ...podFieldsOf(props), sidecars: props.sidecars },
+        { reconciler: props.container },
+      ),
     };
+  }
+
+  private pod(): object {
+    const { props, reconcilerName } = this;
+    return reconcilerPod({
+      name: reconcilerName,
+      serviceAccountName: this.serviceAccountName,
+      lease: this.leaseName,
+      selector: props.selector,
+      image: this.image(),
+      imagePullPolicy: props.imagePullPolicy,
+      imagePullSecrets: props.imagePullSecrets?.map((secret) => nameOf(secret)),
+      resources: reconcilerRequirements(props.resources ?? {}),
+      spread: (props.replicas ?? 1) > 1,
+      labels: reconcilerLabels(reconcilerName, props.labels),
+      selectorLabels: reconcilerSelectorLabels(reconcilerName),
+      nodeSelector: props.nodeSelector,
+      tolerations: props.tolerations,
+      priorityClassName: props.priorityClassName,
+    });
   }
 
   private networkPolicySpec(): object {

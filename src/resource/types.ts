@@ -287,6 +287,58 @@ export interface TolerationSpec {
   readonly tolerationSeconds?: number;
 }
 
+export interface ProbeTimesSpec {
+  /** How long the first probe waits. */
+  readonly initialDelaySeconds?: number;
+  /** The time between two probes. */
+  readonly periodSeconds?: number;
+  /** How long a probe may take. */
+  readonly timeoutSeconds?: number;
+  /** After how many failures in a row it counts. */
+  readonly failureThreshold?: number;
+}
+
+export interface EtcdContainerSpec {
+  /** Further variables. */
+  readonly env?: readonly Readonly<Record<string, unknown>>[];
+  /** ConfigMaps and Secrets whose keys become variables. */
+  readonly envFrom?: readonly Readonly<Record<string, unknown>>[];
+  /** Replaces the security context of the container, which has a read-only root file system and no capabilities. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** Further mounts. */
+  readonly volumeMounts?: readonly Readonly<Record<string, unknown>>[];
+  /** The times of its startup probe. What is missing has its default. */
+  readonly startupProbe?: ProbeTimesSpec;
+  /** The times of its liveness probe. What is missing has its default. */
+  readonly livenessProbe?: ProbeTimesSpec;
+}
+
+export interface AgentContainerSpec {
+  /** Further variables. */
+  readonly env?: readonly Readonly<Record<string, unknown>>[];
+  /** ConfigMaps and Secrets whose keys become variables. */
+  readonly envFrom?: readonly Readonly<Record<string, unknown>>[];
+  /** Replaces the security context of the container, which has a read-only root file system and no capabilities. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** Further mounts. */
+  readonly volumeMounts?: readonly Readonly<Record<string, unknown>>[];
+  /** The times of its liveness probe. What is missing has its default. */
+  readonly livenessProbe?: ProbeTimesSpec;
+  /** The times of its readiness probe. What is missing has its default. */
+  readonly readinessProbe?: ProbeTimesSpec;
+}
+
+export interface ContainerSpec {
+  /** Further variables. */
+  readonly env?: readonly Readonly<Record<string, unknown>>[];
+  /** ConfigMaps and Secrets whose keys become variables. */
+  readonly envFrom?: readonly Readonly<Record<string, unknown>>[];
+  /** Replaces the security context of the container, which has a read-only root file system and no capabilities. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** Further mounts. */
+  readonly volumeMounts?: readonly Readonly<Record<string, unknown>>[];
+}
+
 export interface BackupRetentionSpec {
   /** Keeps this number of newest backups. */
   readonly last?: number;
@@ -386,8 +438,40 @@ export interface BackupScheduleSpec {
   readonly tolerations?: readonly TolerationSpec[];
   /** The PriorityClass of the pods. */
   readonly priorityClassName?: string;
+  /** The affinity of the pods. */
+  readonly affinity?: Readonly<Record<string, unknown>>;
+  /** Further constraints for spreading the pods. */
+  readonly topologySpreadConstraints?: readonly Readonly<Record<string, unknown>>[];
+  /** The scheduler of the pods. Default: that of Kubernetes. */
+  readonly schedulerName?: string;
+  /** The RuntimeClass of the pods. */
+  readonly runtimeClassName?: string;
+  /** Further lines of /etc/hosts. */
+  readonly hostAliases?: readonly Readonly<Record<string, unknown>>[];
+  /** How the pods resolve names. Default: that of Kubernetes. */
+  readonly dnsPolicy?: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None';
+  /** Further settings of DNS. */
+  readonly dnsConfig?: Readonly<Record<string, unknown>>;
+  /** Replaces the security context of the pods, which is that of the restricted Pod Security Standard with the user, group and fsGroup 65532. For OpenShift, which chooses these: runAsNonRoot: true and seccompProfile. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** How many seconds a pod has to end. Default: 60. */
+  readonly terminationGracePeriodSeconds?: number;
+  /** Further volumes of the pods. */
+  readonly volumes?: readonly Readonly<Record<string, unknown>>[];
+  /** Further init containers, which run before all others. One with restartPolicy: Always runs beside them. */
+  readonly initContainers?: readonly Readonly<Record<string, unknown>>[];
+  /** The container of the agent. */
+  readonly container?: ContainerSpec;
   /** Further labels of the objects and pods of the schedule. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Further annotations of every object, but not of pods. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Further labels of the pods. */
+  readonly podLabels?: Readonly<Record<string, string>>;
+  /** Further annotations of the pods. */
+  readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** After how many seconds a Job that has ended is deleted. Default: the limits of the history, and a week for the other Jobs that use this schedule. */
+  readonly ttlSecondsAfterFinished?: number;
 }
 
 export interface EtcdClusterSpec {
@@ -516,10 +600,53 @@ export interface EtcdClusterSpec {
   readonly tolerations?: readonly TolerationSpec[];
   /** The PriorityClass of the pods. */
   readonly priorityClassName?: string;
+  /** The affinity of the pods. */
+  readonly affinity?: Readonly<Record<string, unknown>>;
+  /** Further constraints for spreading the pods. */
+  readonly topologySpreadConstraints?: readonly Readonly<Record<string, unknown>>[];
+  /** The scheduler of the pods. Default: that of Kubernetes. */
+  readonly schedulerName?: string;
+  /** The RuntimeClass of the pods. */
+  readonly runtimeClassName?: string;
+  /** Further lines of /etc/hosts. */
+  readonly hostAliases?: readonly Readonly<Record<string, unknown>>[];
+  /** How the pods resolve names. Default: that of Kubernetes. */
+  readonly dnsPolicy?: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None';
+  /** Further settings of DNS. */
+  readonly dnsConfig?: Readonly<Record<string, unknown>>;
+  /** Replaces the security context of the pods, which is that of the restricted Pod Security Standard with the user, group and fsGroup 65532. For OpenShift, which chooses these: runAsNonRoot: true and seccompProfile. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** How many seconds a pod has to end. Default: 60. */
+  readonly terminationGracePeriodSeconds?: number;
+  /** Further volumes of the pods. */
+  readonly volumes?: readonly Readonly<Record<string, unknown>>[];
+  /** Further init containers, which run before all others. One with restartPolicy: Always runs beside them. */
+  readonly initContainers?: readonly Readonly<Record<string, unknown>>[];
+  /** Further containers of the pods. */
+  readonly sidecars?: readonly Readonly<Record<string, unknown>>[];
+  /** The containers of the pods of members. */
+  readonly containers?: {
+    /** The container of etcd. */
+    readonly etcd?: EtcdContainerSpec;
+    /** The container of the agent. */
+    readonly agent?: AgentContainerSpec;
+    /** The container of the gate, which prepares the volume before etcd starts. */
+    readonly gate?: ContainerSpec;
+  };
+  /** An existing ServiceAccount of the members, which gets the rights for it. Default: one that is created, with the name of the cluster. */
+  readonly serviceAccountName?: string;
+  /** The annotations of the ServiceAccount that is created. */
+  readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
   /** Further labels of every object and pod of the cluster. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Further annotations of the pods of members. */
+  /** Further annotations of every object, but not of pods. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Further labels of the pods. */
+  readonly podLabels?: Readonly<Record<string, string>>;
+  /** Further annotations of the pods. */
   readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** How many former revisions of the StatefulSet are kept. Default: 10. */
+  readonly revisionHistoryLimit?: number;
   /** Keeps every object of the cluster when it leaves the repository that Argo CD or Flux applies. Default: true, or false with storage.ephemeral. */
   readonly protect?: boolean;
   /** The policies for PersistentVolumeClaims that are no longer needed. */

@@ -57,7 +57,39 @@ const pod: PropertyTypes = {
   priorityClassName: manifestText,
   nodeSelector: object,
   tolerations: list(shape(toleration)),
+  affinity: object,
+  topologySpreadConstraints: list(object),
+  schedulerName: manifestText,
+  runtimeClassName: manifestText,
+  hostAliases: list(object),
+  dnsPolicy: text,
+  dnsConfig: object,
+  securityContext: object,
+  terminationGracePeriodSeconds: number,
+  volumes: list(object),
+  initContainers: list(object),
   labels: object,
+  annotations: manifestMap,
+  podLabels: manifestMap,
+  podAnnotations: object,
+};
+const container: PropertyTypes = {
+  env: list(object),
+  envFrom: list(object),
+  securityContext: object,
+  volumeMounts: list(object),
+};
+const probe = shape({
+  initialDelaySeconds: number,
+  periodSeconds: number,
+  timeoutSeconds: number,
+  failureThreshold: number,
+});
+const workload: PropertyTypes = {
+  sidecars: list(object),
+  serviceAccountName: manifestName,
+  serviceAccountAnnotations: manifestMap,
+  revisionHistoryLimit: number,
 };
 const access: PropertyTypes = {
   endpoints: list(anything),
@@ -98,6 +130,12 @@ export const etcdMonitoringTypes: PropertyTypes = { ...monitoringTypes, cluster:
 
 export const clusterTypes: PropertyTypes = {
   ...pod,
+  ...workload,
+  containers: shape({
+    etcd: shape({ ...container, startupProbe: probe, livenessProbe: probe }),
+    agent: shape({ ...container, livenessProbe: probe, readinessProbe: probe }),
+    gate: shape(container),
+  }),
   name: text,
   size: number,
   allowEvenSize: boolean,
@@ -117,7 +155,6 @@ export const clusterTypes: PropertyTypes = {
   networkAccess,
   metricsAccess: networkAccess,
   egress,
-  podAnnotations: object,
   reconciler,
   paused: boolean,
   replace: instance('a ReplacePolicy', '_spec', 'for example ReplacePolicy.manual({ … })'),
@@ -142,6 +179,8 @@ export const crdsTypes: PropertyTypes = { protect: boolean };
 
 export const reconcilerTypes: PropertyTypes = {
   ...pod,
+  ...workload,
+  container: shape({ ...container, startupProbe: probe, livenessProbe: probe, readinessProbe: probe }),
   name: text,
   image: text,
   registry: text,
@@ -179,6 +218,9 @@ export const scheduleOptionsTypes: PropertyTypes = {
   resources: shape(quantities),
   image: text,
   serviceAccountName: manifestName,
+  serviceAccountAnnotations: manifestMap,
+  container: shape(container),
+  ttlAfterFinished: duration,
 };
 
 export const scheduleTypes: PropertyTypes = {

@@ -4,6 +4,8 @@ export const badTexts: Readonly<Record<string, readonly string[]>> = {
   'is not a valid name of an Issuer: use lower-case': ['Upper', ''],
   'is not a valid name of a StorageClass: use lower-case': ['Upper', ''],
   'is not a valid name of a PriorityClass: use lower-case': ['Upper', ''],
+  'is not a valid name of a scheduler: use lower-case': ['Upper', ''],
+  'is not a valid name of a RuntimeClass: use lower-case': ['Upper', ''],
   'is not a valid value of a label: use up to 63 letters': ['-a', 'a/b', 'a b'],
   'is not a valid registry: write it like registry.example.com/mirror': ['https://registry.example.com', 'a/', ''],
   'is not a valid range of addresses: write it like 10.0.0.0/8': ['10.0.0.1', '10.0.0.0/33', 'a', ''],

@@ -124,13 +124,39 @@ const source = {
 };
 const tlsSecrets = { peer: 'p2', server: 's2', client: 'c2', root: 'r2', backup: 'b2' };
 
-const pod = {
-  imagePullPolicy: ImagePullPolicy.ALWAYS,
-  imagePullSecrets: ['registry'],
+const podOptions = {
   nodeSelector: { 'kubernetes.io/os': 'linux' },
   tolerations,
   priorityClassName: 'etcd',
+  affinity: { podAntiAffinity: {} },
+  topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }],
+  schedulerName: 'own',
+  runtimeClassName: 'gvisor',
+  hostAliases: [{ ip: '10.0.0.9', hostnames: ['kms.example.com'] }],
+  dnsPolicy: 'ClusterFirst',
+  dnsConfig: { searches: ['example.com'] },
+  securityContext: { runAsNonRoot: true },
+  terminationGracePeriodSeconds: 90,
+  volumes: [{ name: 'own', emptyDir: {} }],
+  initContainers: [{ name: 'own', image: 'r/own:1' }],
   labels,
+  annotations: labels,
+  podLabels: labels,
+  podAnnotations: labels,
+};
+const pod = { ...podOptions, imagePullPolicy: ImagePullPolicy.ALWAYS, imagePullSecrets: ['registry'] };
+const container = {
+  env: [{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }],
+  envFrom: [{ secretRef: { name: 'own' } }],
+  securityContext: { readOnlyRootFilesystem: true },
+  volumeMounts: [{ name: 'own', mountPath: '/own' }],
+};
+const probe = { initialDelaySeconds: 7, periodSeconds: 7, timeoutSeconds: 7, failureThreshold: 7 };
+const workload = {
+  sidecars: [{ name: 'own', image: 'r/own:1' }],
+  serviceAccountName: 'own',
+  serviceAccountAnnotations: labels,
+  revisionHistoryLimit: 7,
 };
 const quantities = {
   cpuRequest: '123m',
@@ -170,6 +196,9 @@ const schedule = {
   resources: { memoryLimit: Size.mebibytes(300) },
   image: 'r/agent:1',
   serviceAccountName: 'backup',
+  serviceAccountAnnotations: labels,
+  container,
+  ttlAfterFinished: Duration.hours(7),
 };
 const peer = {
   podLabels: { app: 'client' },
@@ -198,8 +227,17 @@ const clientOptions = {
 };
 
 const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  PodOptions: podOptions,
+  ContainerOptions: container,
+  EtcdContainerOptions: { ...container, startupProbe: probe, livenessProbe: probe },
+  AgentContainerOptions: { ...container, livenessProbe: probe, readinessProbe: probe },
+  ReconcilerContainerOptions: { ...container, startupProbe: probe, livenessProbe: probe, readinessProbe: probe },
+  MemberContainers: { etcd: container, agent: container, gate: container },
+  ProbeTimes: probe,
   EtcdClusterProps: {
     ...pod,
+    ...workload,
+    containers: { etcd: container },
     name: 'other',
     size: 5,
     allowEvenSize: true,
@@ -219,7 +257,6 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     networkAccess: NetworkAccess.anywhere(),
     metricsAccess: NetworkAccess.anywhere(),
     egress,
-    podAnnotations: { 'example.com/scrape': 'true' },
     reconciler: EtcdReconciler.external({ name: 'other' }),
     paused: true,
     replace: ReplacePolicy.manual(),
@@ -416,6 +453,8 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   RestoreSourceOptions: { cluster: 'other', namespace: 'other' },
   EtcdReconcilerProps: {
     ...pod,
+    ...workload,
+    container,
     name: 'other',
     image: 'r/agent:1',
     registry: 'registry.example.com',

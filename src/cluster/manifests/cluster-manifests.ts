@@ -17,28 +17,47 @@ import type { Manifest } from './manifest';
  * @param cluster the resolved resource, for whoever needs it too
  */
 export function manifestsOf(resource: ClusterResource, cluster = resolveCluster(resource)): Map<string, Manifest> {
-  const metadata = {
-    labels: clusterLabels(cluster),
-    ...(cluster.protect && { annotations: protection }),
-  };
+  const labels = clusterLabels(cluster);
+  const common = { ...cluster.annotations, ...(cluster.protect && protection) };
   return new Map<string, Manifest>([
     ...objectsOf(cluster, resource).map(
-      ([id, apiVersion, kind, name, content]) =>
-        [id, { apiVersion, kind, metadata: { name, ...metadata }, ...content }] as const,
+      ([id, apiVersion, kind, name, content, own = {}]) =>
+        [
+          id,
+          {
+            ...{ apiVersion, kind },
+            metadata: {
+              name,
+              labels: { ...own.labels, ...labels },
+              annotations: unlessEmpty({ ...own.annotations, ...common }),
+            },
+            ...content,
+          },
+        ] as const,
     ),
     ...scheduleManifests(cluster),
   ]);
 }
 
-type Entry = readonly [id: string, apiVersion: string, kind: string, name: string, content: object];
+const unlessEmpty = <Values extends object>(values: Values): Values | undefined =>
+  Object.keys(values).length > 0 ? values : undefined;
+
+type Entry = readonly [
+  id: string,
+  apiVersion: string,
+  kind: string,
+  name: string,
+  content: object,
+  own?: Partial<Pick<Manifest['metadata'], 'labels' | 'annotations'>>,
+];
 
 function objectsOf(cluster: ResolvedCluster, { spec }: ClusterResource): Entry[] {
   const { name, names } = cluster;
   const { reconcilerRole } = names;
   return [
-    ['ServiceAccount', 'v1', 'ServiceAccount', name, { automountServiceAccountToken: false }],
+    ...serviceAccount(cluster),
     ['Role', rbac, 'Role', name, { rules: memberRules(names) }],
-    ['RoleBinding', rbac, 'RoleBinding', name, binding(name, name)],
+    ['RoleBinding', rbac, 'RoleBinding', name, binding(name, cluster.serviceAccountName)],
     ['ReconcilerRole', rbac, 'Role', reconcilerRole, { rules: reconcilerRules(cluster) }],
     [
       ...(['ReconcilerRoleBinding', rbac, 'RoleBinding', reconcilerRole] as const),
@@ -56,6 +75,16 @@ function objectsOf(cluster: ResolvedCluster, { spec }: ClusterResource): Entry[]
     ['StatefulSet', 'apps/v1', 'StatefulSet', name, { spec: clusterStatefulSet(cluster) }],
     ['EtcdCluster', 'cdk8s-etcd.dev/v1alpha1', 'EtcdCluster', name, { spec }],
   ];
+}
+
+/** An existing one belongs to whoever created it. */
+function serviceAccount({
+  name,
+  serviceAccountName,
+  serviceAccountAnnotations: annotations,
+}: ResolvedCluster): Entry[] {
+  if (serviceAccountName !== name) return [];
+  return [['ServiceAccount', 'v1', 'ServiceAccount', name, { automountServiceAccountToken: false }, { annotations }]];
 }
 
 const certificateIds = ['Peer', 'Server', 'Client', 'Root', 'Backup'];
