@@ -128,7 +128,7 @@ export interface ContainerOptions {
   // biome-ignore lint/suspicious/noExplicitAny: jsii has no `unknown`
   readonly securityContext?: { readonly [key: string]: any };
   /**
-   * Mounts further volumes: Kubernetes' `VolumeMount`.
+   * Adds mounts of volumes: Kubernetes' `VolumeMount`.
    * @default - only the library's own
    */
   // biome-ignore lint/suspicious/noExplicitAny: jsii has no `unknown`
