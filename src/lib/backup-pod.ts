@@ -2,6 +2,7 @@
 // the reconciler uses it at run time.
 import type {
   BackupRetentionSpec,
+  BackupScheduleSpec,
   FilesOfObject,
   FilesystemStoreSpec,
   ResourceAmounts,
@@ -46,7 +47,10 @@ export interface BackupPodHost {
   readonly extraAgeRecipients?: readonly string[];
 }
 
-export interface BackupPodSpec {
+/** Fields of a schedule that become flags of the agent. */
+type AgentFlags = 'compression' | 'verify' | 'fileName' | 'fileNameTimeZone' | 'dialTimeout' | 'timeout';
+
+export interface BackupPodSpec extends Pick<BackupScheduleSpec, AgentFlags> {
   readonly cluster: string;
   readonly endpoints: readonly string[];
   readonly tls?: BackupPodTls;
@@ -61,16 +65,8 @@ export interface BackupPodSpec {
   readonly request?: string;
   /** Exact key of the object in each store. Retention never deletes it. */
   readonly objectKey?: string;
-  readonly compression?: string;
   /** Undefined means that the backup is not encrypted. */
   readonly ageRecipients?: readonly string[];
-  readonly verify?: string;
-  /** A strftime pattern. */
-  readonly fileName?: string;
-  readonly fileNameTimeZone?: string;
-  /** Durations in the agent's format: `5s`, `10m`. */
-  readonly dialTimeout?: string;
-  readonly timeout?: string;
   readonly image: string;
   readonly imagePullPolicy?: string;
   readonly imagePullSecrets?: readonly { readonly name: string }[];
