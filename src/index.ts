@@ -31,6 +31,13 @@ export type { EtcdClusterAttributes, EtcdEndpointsOptions } from './cluster/exte
 export { EtcdMonitoring } from './cluster/monitoring/etcd-monitoring';
 export type { EtcdMonitoringProps } from './cluster/monitoring/etcd-monitoring-props';
 export type { QuorumRecovery } from './cluster/quorum-recovery';
+export type {
+  DisruptionBudgetOptions,
+  ExternalService,
+  ExternalServicesOptions,
+  ServiceFields,
+  ServiceOptions,
+} from './cluster/service-options';
 export { AutoCompaction, EtcdTuning, type EtcdTuningProps } from './cluster/settings/etcd-tuning';
 export { ControlPlaneEtcdBackup } from './control-plane/control-plane-etcd-backup';
 export type {

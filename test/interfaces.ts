@@ -99,6 +99,13 @@ export const drivers: Readonly<Record<string, Make>> = {
   NetworkEgress: (chart, egress) => cluster(chart, { egress: { apiServer: [{ cidr: '10.0.0.1/32' }], ...egress } }),
   NetworkDestination: (chart, destination) =>
     cluster(chart, { egress: { apiServer: [{ podLabels: {}, ...destination }] } }),
+  ServiceFields: (chart, service) => cluster(chart, { service: { type: 'LoadBalancer', ...service } }),
+  ServiceOptions: (chart, service) => cluster(chart, { service: { type: 'LoadBalancer', ...service } }),
+  ExternalServicesOptions: (chart, options) =>
+    cluster(chart, { externalServices: { type: 'LoadBalancer', ...options } }),
+  ExternalService: (chart, member) =>
+    cluster(chart, { externalServices: { type: 'NodePort', members: [{ ordinal: 0, ...member }] } }),
+  DisruptionBudgetOptions: (chart, podDisruptionBudget) => cluster(chart, { podDisruptionBudget }),
   PodOptions: cluster,
   MemberContainers: (chart, containers) => cluster(chart, { containers }),
   ContainerOptions: (chart, container) => schedule(chart, { container }),

@@ -1,5 +1,6 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
+import { kubernetes } from './kubernetes.mjs';
 import { egress, networkAccess } from './network.mjs';
 import {
   annotations,
@@ -30,6 +31,7 @@ import {
   text,
   time,
 } from './schema.mjs';
+import { externalServices, service } from './service.mjs';
 import { restoreFields, restoreRules } from './source.mjs';
 import { resources } from './store.mjs';
 import { hasRoot, tls, tlsNameRules } from './tls.mjs';
@@ -106,6 +108,11 @@ const storage = object('The volume of each member.', {
   ephemeral: flag('Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data.', {
     default: false,
   }),
+  labels: labels(
+    'Further labels of the claims. They, the annotations and selector have an effect when claims are created: Kubernetes refuses a change in an existing cluster.',
+  ),
+  annotations: annotations('Further annotations of the claims.'),
+  selector: kubernetes('LabelSelector', 'The labels of the volumes that a claim may use.'),
 });
 
 const tuning = object('The timeouts, snapshots and compaction of etcd.', {
@@ -238,6 +245,23 @@ const spec = object(
     ...metadata,
     podAnnotations,
     revisionHistoryLimit: integer('How many former revisions of the StatefulSet are kept. Default: 10.', 0, 100),
+    service,
+    externalServices,
+    podDisruptionBudget: object(
+      'The PodDisruptionBudget of the members, which lets a drain take one member at a time.',
+      {
+        enabled: flag('False: there is none, and a drain may take several members at a time. Default: true.'),
+        unhealthyPodEvictionPolicy: choice(
+          'When a pod that is not ready may be evicted. Default: that of Kubernetes, IfHealthyBudget.',
+          ['IfHealthyBudget', 'AlwaysAllow'],
+        ),
+      },
+      rules([
+        '!has(self.unhealthyPodEvictionPolicy) || !has(self.enabled) || self.enabled',
+        'unhealthyPodEvictionPolicy has no effect with enabled: false: remove one of them',
+        { fieldPath: '.unhealthyPodEvictionPolicy' },
+      ]),
+    ),
     protect: flag(
       'Keeps every object of the cluster when it leaves the repository that Argo CD or Flux applies. Default: true, or false with storage.ephemeral.',
     ),
@@ -497,8 +521,8 @@ export const etcdCluster = crd({
       'metadata.name must be a DNS label that begins with a letter, such as orders, because the names of Services and pods begin with it',
     ],
     [
-      "!self.metadata.name.matches('-(peers|jobs|etcd-reconciler|[0-9]+-client)$')",
-      'metadata.name must not end in -peers, -jobs, -etcd-reconciler or -<number>-client, because objects of other clusters may have such names',
+      "!self.metadata.name.matches('-(peers|jobs|etcd-reconciler|[0-9]+-(client|external))$')",
+      'metadata.name must not end in -peers, -jobs, -etcd-reconciler, -<number>-client or -<number>-external, because objects of other clusters may have such names',
     ],
     [
       // Without spec.tls the reconciler could not call members that use https.

@@ -13,6 +13,7 @@ import type { EtcdResources } from './etcd-resources';
 import type { EtcdSpread } from './etcd-spread';
 import type { EtcdVolume } from './etcd-volume';
 import type { QuorumRecovery } from './quorum-recovery';
+import type { DisruptionBudgetOptions, ExternalServicesOptions, ServiceOptions } from './service-options';
 import type { EtcdTuning } from './settings/etcd-tuning';
 import type { WrittenCluster } from './written-cluster';
 
@@ -20,8 +21,8 @@ import type { WrittenCluster } from './written-cluster';
 export interface EtcdClusterProps extends PodOptions {
   /**
    * Names the cluster: at most 50 lower-case letters, digits and `-`. The names of all its objects begin with this
-   * name. It must not end in `-peers`, `-jobs`, `-etcd-reconciler` or `-<number>-client`, which are suffixes of a
-   * cluster's objects. A different name is a different cluster with its own volumes.
+   * name. It must not end in `-peers`, `-jobs`, `-etcd-reconciler`, `-<number>-client` or `-<number>-external`, which are
+   * suffixes of a cluster's objects. A different name is a different cluster with its own volumes.
    * @default - the construct's id, of which `OrdersApi` becomes `orders-api`
    */
   readonly name?: string;
@@ -156,6 +157,23 @@ export interface EtcdClusterProps extends PodOptions {
    * @default - none
    */
   readonly serviceAccountAnnotations?: { readonly [name: string]: string };
+  /**
+   * Configures the Service that leads clients to all ready members.
+   * @default - a ClusterIP
+   */
+  readonly service?: ServiceOptions;
+  /**
+   * Adds Services for clients outside of Kubernetes, `<cluster>-<ordinal>-external`, one for each member. `networkAccess`
+   * must let these clients in, and the certificate of the members must contain the names that they use: `serverNames` of
+   * `EtcdTls.managed` and `EtcdTls.certManager`.
+   * @default - none
+   */
+  readonly externalServices?: ExternalServicesOptions;
+  /**
+   * Configures the PodDisruptionBudget.
+   * @default - one that lets a drain take one member at a time
+   */
+  readonly podDisruptionBudget?: DisruptionBudgetOptions;
   /**
    * Limits how many former revisions of the StatefulSet are kept.
    * @default 10

@@ -155,12 +155,16 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   readonly clientService: ApiObject;
   /** Lists the Services for clients, one for each possible member. */
   readonly memberServices: ApiObject[];
+  /** Lists the Services for clients outside of Kubernetes. The list is empty without `externalServices`. */
+  readonly externalServices: ApiObject[];
   /** This NetworkPolicy limits the connections of the members. */
   readonly networkPolicy: ApiObject;
   /** This NetworkPolicy limits the connections of the cluster's Jobs. */
   readonly jobNetworkPolicy: ApiObject;
-  /** This PodDisruptionBudget limits how many members a drain may evict at a time. */
-  readonly podDisruptionBudget: ApiObject;
+  /**
+   * This PodDisruptionBudget limits how many members a drain may evict at a time. It is undefined with `enabled: false`.
+   */
+  readonly podDisruptionBudget?: ApiObject;
   /**
    * Lists the cert-manager Certificates of the peers, the server, the client, root and the backups. The list is empty
    * with other TLS or without TLS.
@@ -236,9 +240,10 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.peerService = objects.get('PeerService')!;
     this.clientService = objects.get('ClientService')!;
     this.memberServices = cluster.names.pods.map((_, ordinal) => objects.get(`MemberService${ordinal}`)!);
+    this.externalServices = cluster.names.pods.flatMap((_, ordinal) => objects.get(`ExternalService${ordinal}`) ?? []);
     this.networkPolicy = objects.get('NetworkPolicy')!;
     this.jobNetworkPolicy = objects.get('JobNetworkPolicy')!;
-    this.podDisruptionBudget = objects.get('PodDisruptionBudget')!;
+    this.podDisruptionBudget = objects.get('PodDisruptionBudget');
     this.certificates = all('Certificate');
     this.tlsSecrets = all('Secret');
     this.statefulSet = objects.get('StatefulSet')!;

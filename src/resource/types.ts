@@ -31,6 +31,8 @@ export interface CertManagerTlsSpec {
   readonly peerIssuer?: string;
   /** The kind of peerIssuer. Default: issuerKind. */
   readonly peerIssuerKind?: 'Issuer' | 'ClusterIssuer';
+  /** Further DNS names and IP addresses in the certificate that members present to clients. */
+  readonly serverNames?: readonly string[];
   /** How long a certificate is valid, at least 1h. Default: 90 days, which is the default of cert-manager. */
   readonly duration?: string;
   /** How long before it expires a certificate is renewed, at least 5m. Default: a third of duration. */
@@ -339,6 +341,49 @@ export interface ContainerSpec {
   readonly volumeMounts?: readonly Readonly<Record<string, unknown>>[];
 }
 
+export interface ServiceSpec {
+  /** Its type. Default: ClusterIP. */
+  readonly type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer';
+  /** Further labels. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Further annotations, such as those of a cloud or of external-dns. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** The class of the load balancer. It cannot be changed later. */
+  readonly loadBalancerClass?: string;
+  /** The addresses of clients that the load balancer lets through. Default: all. */
+  readonly loadBalancerSourceRanges?: readonly string[];
+  /** Whether traffic from outside may reach the member by way of another node. Default: Cluster. */
+  readonly externalTrafficPolicy?: 'Cluster' | 'Local';
+  /** Whether traffic from a pod may reach a member on another node. Default: Cluster. */
+  readonly internalTrafficPolicy?: 'Cluster' | 'Local';
+  /** The port on each node, one of those that Kubernetes has for this. */
+  readonly nodePort?: number;
+}
+
+export interface ExternalServicesSpec {
+  /** Their type. */
+  readonly type: 'NodePort' | 'LoadBalancer';
+  /** Further labels. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Further annotations, such as those of a cloud or of external-dns. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** The class of the load balancer. It cannot be changed later. */
+  readonly loadBalancerClass?: string;
+  /** The addresses of clients that the load balancer lets through. Default: all. */
+  readonly loadBalancerSourceRanges?: readonly string[];
+  /** Whether traffic from outside may reach the member by way of another node. Default: Cluster. */
+  readonly externalTrafficPolicy?: 'Cluster' | 'Local';
+  /** What the Services of single members have besides. */
+  readonly members?: readonly {
+    /** The ordinal of its member. */
+    readonly ordinal: number;
+    /** Its annotations. */
+    readonly annotations?: Readonly<Record<string, string>>;
+    /** The port on each node, one of those that Kubernetes has for this. */
+    readonly nodePort?: number;
+  }[];
+}
+
 export interface BackupRetentionSpec {
   /** Keeps this number of newest backups. */
   readonly last?: number;
@@ -558,6 +603,12 @@ export interface EtcdClusterSpec {
     readonly accessModes?: readonly ('ReadWriteOnce' | 'ReadWriteOncePod')[];
     /** Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data. @default false */
     readonly ephemeral?: boolean;
+    /** Further labels of the claims. They, the annotations and selector have an effect when claims are created: Kubernetes refuses a change in an existing cluster. */
+    readonly labels?: Readonly<Record<string, string>>;
+    /** Further annotations of the claims. */
+    readonly annotations?: Readonly<Record<string, string>>;
+    /** The labels of the volumes that a claim may use. */
+    readonly selector?: Readonly<Record<string, unknown>>;
   };
   /** The largest size of the database. Above it, etcd refuses writes. The volume must hold twice the quota and 1Gi. Default: half of the volume above 1Gi, at most 8Gi. */
   readonly quota?: string;
@@ -647,6 +698,17 @@ export interface EtcdClusterSpec {
   readonly podAnnotations?: Readonly<Record<string, string>>;
   /** How many former revisions of the StatefulSet are kept. Default: 10. */
   readonly revisionHistoryLimit?: number;
+  /** The Service with the name of the cluster, which leads to all ready members. */
+  readonly service?: ServiceSpec;
+  /** A Service for clients outside of Kubernetes for each member: <cluster>-<ordinal>-external. The certificate of members must have their names: serverNames of tls.managed or tls.certManager. Default: none. */
+  readonly externalServices?: ExternalServicesSpec;
+  /** The PodDisruptionBudget of the members, which lets a drain take one member at a time. */
+  readonly podDisruptionBudget?: {
+    /** False: there is none, and a drain may take several members at a time. Default: true. */
+    readonly enabled?: boolean;
+    /** When a pod that is not ready may be evicted. Default: that of Kubernetes, IfHealthyBudget. */
+    readonly unhealthyPodEvictionPolicy?: 'IfHealthyBudget' | 'AlwaysAllow';
+  };
   /** Keeps every object of the cluster when it leaves the repository that Argo CD or Flux applies. Default: true, or false with storage.ephemeral. */
   readonly protect?: boolean;
   /** The policies for PersistentVolumeClaims that are no longer needed. */

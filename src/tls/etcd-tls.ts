@@ -106,6 +106,12 @@ export interface CertManagerTlsProps extends TlsSwitchOptions {
    */
   readonly peerIssuerKind?: IssuerKind;
   /**
+   * Adds DNS names and IP addresses to the certificate that members present to clients, for example those of a load
+   * balancer. The names of the cluster's Services are always included.
+   * @default - no further names
+   */
+  readonly serverNames?: string[];
+  /**
    * Sets how long a certificate is valid. It must be at least one hour.
    * @default - cert-manager's default, 90 days
    */
@@ -308,17 +314,23 @@ function rotationProblems(property: string, rotation: string | undefined): strin
 }
 
 function certManagerSource(props: CertManagerTlsProps, { name, namespace }: NamedCluster): WrittenSource {
-  const { issuer, issuerKind, peerIssuer, peerIssuerKind, duration, renewBefore } = props;
+  const { issuer, issuerKind, peerIssuer, peerIssuerKind, serverNames = [], duration, renewBefore } = props;
   return {
     spec: {
       ...secretFields(otherSecretNames(name)),
       certManager: {
         ...{ issuer, issuerKind, peerIssuer, peerIssuerKind },
+        serverNames: serverNames.length > 0 ? serverNames : undefined,
         duration: duration && durationText(duration),
         renewBefore: renewBefore && durationText(renewBefore),
       },
     },
-    problems: [...issuerProblems(props), ...timeProblems(props), ...namespaceProblems(namespace)],
+    problems: [
+      ...issuerProblems(props),
+      ...serverNamesProblems(serverNames),
+      ...timeProblems(props),
+      ...namespaceProblems(namespace),
+    ],
   };
 }
 

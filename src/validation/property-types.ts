@@ -128,9 +128,25 @@ export const backupMonitoringTypes: PropertyTypes = {
 
 export const etcdMonitoringTypes: PropertyTypes = { ...monitoringTypes, cluster: required(cluster) };
 
+const service: PropertyTypes = {
+  type: text,
+  labels: manifestMap,
+  annotations: manifestMap,
+  loadBalancerClass: manifestText,
+  loadBalancerSourceRanges: list(text),
+  externalTrafficPolicy: text,
+};
+
 export const clusterTypes: PropertyTypes = {
   ...pod,
   ...workload,
+  service: shape({ ...service, internalTrafficPolicy: text, nodePort: number }),
+  externalServices: shape({
+    ...service,
+    type: required(text),
+    members: list(shape({ ordinal: required(number), annotations: manifestMap, nodePort: number })),
+  }),
+  podDisruptionBudget: shape({ enabled: boolean, unhealthyPodEvictionPolicy: text }),
   containers: shape({
     etcd: shape({ ...container, startupProbe: probe, livenessProbe: probe }),
     agent: shape({ ...container, livenessProbe: probe, readinessProbe: probe }),
@@ -143,7 +159,15 @@ export const clusterTypes: PropertyTypes = {
   image: text,
   registry: text,
   agentImage: text,
-  volume: shape({ size, storageClass: manifestText, ephemeral: boolean, readWriteOncePod: boolean }),
+  volume: shape({
+    size,
+    storageClass: manifestText,
+    ephemeral: boolean,
+    readWriteOncePod: boolean,
+    labels: manifestMap,
+    annotations: manifestMap,
+    selector: object,
+  }),
   resources: instance('an EtcdResources', '_spec', 'EtcdResources.SMALL or EtcdResources.of({ … })'),
   quota: size,
   tuning: instance('an EtcdTuning', '_spec', 'EtcdTuning.WAN or EtcdTuning.of({ … })'),
@@ -421,6 +445,7 @@ export const certManagerTypes: PropertyTypes = {
   issuerKind: anything,
   peerIssuer: manifestText,
   peerIssuerKind: anything,
+  serverNames: list(text),
   duration,
   renewBefore: duration,
 };

@@ -256,7 +256,7 @@ const clusters: readonly Case[] = [
       'metadata.name must be a DNS label that begins with a letter',
     ],
   ),
-  ...['orders-peers', 'orders-jobs', 'orders-etcd-reconciler', 'orders-2-client'].map(
+  ...['orders-peers', 'orders-jobs', 'orders-etcd-reconciler', 'orders-2-client', 'orders-2-external'].map(
     (name): Case => [`the name ${name}`, cluster({}, name), 'metadata.name must not end in -peers, -jobs'],
   ),
 ];
@@ -440,6 +440,33 @@ const pods: readonly Case[] = [
     'annotations of an existing ServiceAccount of the members',
     cluster({ serviceAccountName: 'own', serviceAccountAnnotations: {} }),
     'serviceAccountAnnotations are for the ServiceAccount that is created',
+  ],
+  ...['loadBalancerClass', 'loadBalancerSourceRanges'].map((field): Case => {
+    const value = field === 'loadBalancerClass' ? 'a' : ['10.0.0.0/8'];
+    return [
+      `${field} without a load balancer`,
+      cluster({ service: { [field]: value }, externalServices: { type: 'NodePort', [field]: value } }),
+      `${field} has an effect only with type LoadBalancer`,
+    ];
+  }),
+  [
+    'nothing external about a ClusterIP',
+    cluster({ service: { type: 'ClusterIP', externalTrafficPolicy: 'Local', nodePort: 30_079 } }),
+    'has an effect only with type LoadBalancer or NodePort',
+  ],
+  [
+    'evictions that no budget decides on',
+    cluster({ podDisruptionBudget: { enabled: false, unhealthyPodEvictionPolicy: 'AlwaysAllow' } }),
+    'unhealthyPodEvictionPolicy has no effect with enabled: false',
+  ],
+  [
+    'labels of claims and Services',
+    cluster({
+      storage: { size: '8Gi', labels: bad },
+      service: { labels: bad },
+      externalServices: { type: 'NodePort', labels: bad },
+    }),
+    'is not a valid value of a label',
   ],
   ['a Job that is deleted at once', scheduled({ ttlSecondsAfterFinished: 1 }), 'greater than or equal to 600'],
 ];

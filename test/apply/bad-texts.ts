@@ -4,6 +4,7 @@ export const badTexts: Readonly<Record<string, readonly string[]>> = {
   'is not a valid name of an Issuer: use lower-case': ['Upper', ''],
   'is not a valid name of a StorageClass: use lower-case': ['Upper', ''],
   'is not a valid name of a PriorityClass: use lower-case': ['Upper', ''],
+  'is not a valid class of load balancers: write it like example.com/internal': ['a b', '-a', 'A.com/a', ''],
   'is not a valid name of a scheduler: use lower-case': ['Upper', ''],
   'is not a valid name of a RuntimeClass: use lower-case': ['Upper', ''],
   'is not a valid value of a label: use up to 63 letters': ['-a', 'a/b', 'a b'],

@@ -171,6 +171,7 @@ const managed = {
 };
 const certManager = {
   ...{ issuer: 'ca', issuerKind: 'ClusterIssuer', peerIssuer: 'peer-ca', peerIssuerKind: 'Issuer' },
+  serverNames: ['etcd.example.com', '192.0.2.7'],
   ...{ duration: '30d', renewBefore: '10d' },
 };
 
@@ -222,6 +223,13 @@ const container = {
   envFrom: [{ configMapRef: { name: 'settings' } }],
   securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
   volumeMounts: [{ name: 'ca', mountPath: '/etc/ssl/certs/own', readOnly: true }],
+};
+const balancer = {
+  labels: { 'example.com/team': 'storage' },
+  annotations: { 'example.com/team': 'storage' },
+  loadBalancerClass: 'example.com/internal',
+  loadBalancerSourceRanges: ['10.0.0.0/8'],
+  externalTrafficPolicy: 'Local',
 };
 const probe = { initialDelaySeconds: 5, periodSeconds: 20, timeoutSeconds: 10, failureThreshold: 30 };
 const peers = [
@@ -279,7 +287,19 @@ const others: Readonly<Record<string, Manifest>> = {
     revisionHistoryLimit: 2,
     reconciler: { serviceAccountName: 'reconciler' },
     clusterDomain: 'corp.example',
-    storage: { size: '20Gi', storageClassName: 'fast', accessModes: ['ReadWriteOncePod'] },
+    storage: {
+      ...{ size: '20Gi', storageClassName: 'fast', accessModes: ['ReadWriteOncePod'] },
+      labels: { 'example.com/team': 'storage' },
+      annotations: { 'example.com/team': 'storage' },
+      selector: { matchLabels: { disk: 'nvme' } },
+    },
+    service: { type: 'LoadBalancer', ...balancer, internalTrafficPolicy: 'Local', nodePort: 30_079 },
+    externalServices: {
+      type: 'LoadBalancer',
+      ...balancer,
+      members: [{ ordinal: 0, annotations: { 'external-dns/hostname': 'etcd-0.example.com' }, nodePort: 30_080 }],
+    },
+    podDisruptionBudget: { enabled: true, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
     quota: '4Gi',
     resources: { requests: { cpu: '500m', memory: '1Gi' }, limits: { cpu: '2', memory: '4Gi' } },
     tuning: {

@@ -15,6 +15,7 @@ import {
   EtcdTls,
   EtcdTuning,
   EtcdVersion,
+  type ExternalService,
   ImagePullPolicy,
   IssuerKind,
   NetworkAccess,
@@ -133,6 +134,7 @@ const certManager = record({
   issuer: name,
   issuerKind: maybe(oneOf(...Object.values(IssuerKind))),
   peerIssuer: maybe(name),
+  serverNames: maybe(fc.constant<string[]>(['etcd.example.com', '192.0.2.1'])),
   duration: maybe(duration(7_200, 864_000)),
   renewBefore: maybe(duration(300, 3_600)),
 });
@@ -217,6 +219,9 @@ const volume = fc.oneof(
     size: maybe(fc.integer({ min: 8, max: 64 }).map((amount) => Size.gibibytes(amount))),
     storageClass: maybe(name),
     readWriteOncePod: maybe(fc.boolean()),
+    labels: maybe(labels),
+    annotations: maybe(labels),
+    selector: maybe(fc.constant({ matchLabels: { disk: 'nvme' } })),
   }),
   record({ ephemeral: fc.boolean() }),
 );
@@ -284,6 +289,24 @@ const props: fc.Arbitrary<EtcdClusterProps> = record({
       gate: maybe(container),
     }),
   ),
+  service: maybe(
+    record({
+      type: oneOf('NodePort', 'LoadBalancer'),
+      labels: maybe(labels),
+      annotations: maybe(labels),
+      externalTrafficPolicy: maybe(oneOf('Local', 'Cluster')),
+      nodePort: maybe(fc.constant(30_079)),
+    }),
+  ),
+  externalServices: maybe(
+    record({
+      type: fc.constant('LoadBalancer'),
+      annotations: maybe(labels),
+      loadBalancerSourceRanges: maybe(fc.constant<string[]>(['10.0.0.0/8'])),
+      members: maybe(fc.constant<ExternalService[]>([{ ordinal: 1, nodePort: 30_080 }])),
+    }),
+  ),
+  podDisruptionBudget: maybe(oneOf({}, { enabled: false }, { unhealthyPodEvictionPolicy: 'AlwaysAllow' })),
   sidecars: maybe(fc.array(fc.constant({ ...further, name: 'sidecar' }), { maxLength: 1 })),
   serviceAccountName: maybe(name),
   serviceAccountAnnotations: fc.option(labels, { freq: 1, nil: undefined }),

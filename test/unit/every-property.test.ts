@@ -152,6 +152,13 @@ const container = {
   volumeMounts: [{ name: 'own', mountPath: '/own' }],
 };
 const probe = { initialDelaySeconds: 7, periodSeconds: 7, timeoutSeconds: 7, failureThreshold: 7 };
+const service = {
+  labels,
+  annotations: labels,
+  loadBalancerClass: 'example.com/internal',
+  loadBalancerSourceRanges: ['10.0.0.0/8'],
+  externalTrafficPolicy: 'Local',
+};
 const workload = {
   sidecars: [{ name: 'own', image: 'r/own:1' }],
   serviceAccountName: 'own',
@@ -227,6 +234,15 @@ const clientOptions = {
 };
 
 const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  ServiceFields: service,
+  ServiceOptions: { ...service, type: 'NodePort', internalTrafficPolicy: 'Local', nodePort: 30_079 },
+  ExternalServicesOptions: { ...service, type: 'NodePort', members: [{ ordinal: 1, annotations: labels }] },
+  ExternalService: {
+    ordinal: beside({ annotations: labels }, 1),
+    annotations: labels,
+    nodePort: 30_079,
+  },
+  DisruptionBudgetOptions: { enabled: false, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
   PodOptions: podOptions,
   ContainerOptions: container,
   EtcdContainerOptions: { ...container, startupProbe: probe, livenessProbe: probe },
@@ -238,6 +254,9 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     ...pod,
     ...workload,
     containers: { etcd: container },
+    service: { type: 'NodePort' },
+    externalServices: { type: 'NodePort' },
+    podDisruptionBudget: { enabled: false },
     name: 'other',
     size: 5,
     allowEvenSize: true,
@@ -271,7 +290,15 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     onNoSpace: NoSpacePolicy.REPORT,
   },
   EtcdCrdsProps: { protect: false },
-  EtcdVolume: { size: Size.gibibytes(20), storageClass: 'fast', ephemeral: true, readWriteOncePod: true },
+  EtcdVolume: {
+    size: Size.gibibytes(20),
+    storageClass: 'fast',
+    ephemeral: true,
+    readWriteOncePod: true,
+    labels,
+    annotations: labels,
+    selector: { matchLabels: labels },
+  },
   ClusterOrigin: origin,
   QuorumRecovery: {
     id: 'other',
@@ -301,6 +328,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     issuer: 'other',
     issuerKind: IssuerKind.CLUSTER_ISSUER,
     peerIssuer: 'other',
+    serverNames: ['etcd.example.com', '192.0.2.7'],
     peerIssuerKind: beside({ peerIssuer: 'other' }, IssuerKind.CLUSTER_ISSUER),
     duration: hundredDays,
     renewBefore: Duration.days(7),

@@ -3,7 +3,7 @@ import { managedSecrets } from '../../tls/tls-names';
 import { issuedSource } from '../../tls/tls-trust';
 import { type ClusterResource, type ResolvedCluster, resolveCluster } from '../resolved-cluster';
 import { clusterLabels, memberSelector } from './cluster-labels';
-import { clientService, jobPolicy, memberPolicy, memberService, peerService } from './cluster-network';
+import { clientService, externalService, jobPolicy, memberPolicy, memberService, peerService } from './cluster-network';
 import { binding, memberRules, reconcilerRules } from './cluster-roles';
 import { scheduleManifests } from './cluster-schedules';
 import { settingsData } from './cluster-settings';
@@ -65,11 +65,12 @@ function objectsOf(cluster: ResolvedCluster, { spec }: ClusterResource): Entry[]
     ],
     ['Settings', 'v1', 'ConfigMap', names.settings, { data: settingsData(cluster) }],
     ['PeerService', 'v1', 'Service', names.peerService, { spec: peerService(cluster) }],
-    ['ClientService', 'v1', 'Service', name, { spec: clientService(name) }],
+    ['ClientService', 'v1', 'Service', name, { spec: clientService(cluster) }, cluster.service],
     ...memberServices(cluster),
+    ...externalServices(cluster),
     ['NetworkPolicy', networking, 'NetworkPolicy', name, { spec: memberPolicy(cluster) }],
     ['JobNetworkPolicy', networking, 'NetworkPolicy', names.jobPolicy, { spec: jobPolicy(cluster) }],
-    ['PodDisruptionBudget', 'policy/v1', 'PodDisruptionBudget', name, { spec: disruptionBudget(name) }],
+    ...disruptionBudget(cluster),
     ...certificates(cluster),
     ...tlsSecrets(cluster),
     ['StatefulSet', 'apps/v1', 'StatefulSet', name, { spec: clusterStatefulSet(cluster) }],
@@ -126,9 +127,26 @@ function memberServices(cluster: ResolvedCluster): Entry[] {
   ]);
 }
 
-/** Returns the PodDisruptionBudgetSpec: one member at a time, whatever the size. */
-function disruptionBudget(cluster: string): object {
-  return { maxUnavailable: 1, selector: { matchLabels: memberSelector(cluster) } };
+/** Those of the members that there are: a load balancer costs money. */
+function externalServices(cluster: ResolvedCluster): Entry[] {
+  const { names, size, externalServices: given } = cluster;
+  if (!given) return [];
+  return names.externalServices.slice(0, size).map((service, ordinal) => {
+    const own = given.members?.find((member) => member.ordinal === ordinal);
+    return [
+      ...([`ExternalService${ordinal}`, 'v1', 'Service', service] as const),
+      { spec: externalService(cluster, names.pods[ordinal]!, own?.nodePort) },
+      { labels: given.labels, annotations: { ...given.annotations, ...own?.annotations } },
+    ];
+  });
+}
+
+/** One member at a time, whatever the size. */
+function disruptionBudget({ name, podDisruptionBudget: given }: ResolvedCluster): Entry[] {
+  if (given?.enabled === false) return [];
+  const { unhealthyPodEvictionPolicy } = given ?? {};
+  const spec = { maxUnavailable: 1, unhealthyPodEvictionPolicy, selector: { matchLabels: memberSelector(name) } };
+  return [['PodDisruptionBudget', 'policy/v1', 'PodDisruptionBudget', name, { spec }]];
 }
 
 const rbac = 'rbac.authorization.k8s.io/v1';

@@ -35,11 +35,12 @@ function claimTemplate({ volume }: ResolvedCluster): object {
     // owners.
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
-    metadata: { name: dataVolume },
+    metadata: { name: dataVolume, labels: volume.claim.labels, annotations: volume.claim.annotations },
     spec: {
       accessModes: [volume.accessMode],
       storageClassName: volume.storageClass,
       volumeMode: 'Filesystem',
+      selector: volume.claim.selector,
       resources: { requests: { storage: volume.size } },
     },
     status: { phase: 'Pending' },
