@@ -50,6 +50,7 @@ export { EtcdVersion } from './etcd/etcd-version';
 export { ImagePullPolicy } from './lib/image-pull-policy';
 export { NetworkAccess, type NetworkPeer } from './lib/network-access';
 export type { NetworkDestination, NetworkEgress } from './lib/network-egress';
+export { type Override, OverrideTarget } from './lib/overrides';
 export type {
   AgentContainerOptions,
   ContainerOptions,

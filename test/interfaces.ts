@@ -27,6 +27,7 @@ import {
   EtcdUser,
   NetworkAccess,
   OssCredentials,
+  OverrideTarget,
   ReplacePolicy,
   RestoreSource,
   Retention,
@@ -114,6 +115,12 @@ export const drivers: Readonly<Record<string, Make>> = {
   ReconcilerContainerOptions: (chart, container) => new EtcdReconciler(chart, 'subject', { container }),
   ProbeTimes: (chart, livenessProbe) => cluster(chart, { containers: { etcd: { livenessProbe } } }),
   Toleration: (chart, toleration) => cluster(chart, { tolerations: [{ operator: 'Exists', ...toleration }] }),
+  Override: (chart, override) =>
+    cluster(chart, {
+      overrides: [
+        { target: OverrideTarget.MEMBER_PODS, patch: { metadata: { annotations: { a: 'b' } } }, ...override },
+      ],
+    }),
   BackupScheduleOptions: (chart, options) =>
     new EtcdCluster(chart, 'orders').addBackupSchedule('subject', { ...nightly, ...options }),
   EtcdBackupScheduleProps: schedule,

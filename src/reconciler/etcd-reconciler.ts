@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ApiObject } from 'cdk8s';
+import { ApiObject, type ApiObjectProps } from 'cdk8s';
 import { Construct } from 'constructs';
 import { ports } from '../etcd/cluster-ports';
 import { mirrored } from '../etcd/etcd-image';
@@ -7,6 +7,7 @@ import { agentImage } from '../lib/agent-image';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { policyPorts } from '../lib/network-access';
 import { tellIfUnreleased } from '../lib/notices';
+import { overridden, overrideSpecs } from '../lib/overrides';
 import { withPodFields } from '../lib/pod-fields';
 import { podFieldsOf } from '../lib/pod-options';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
@@ -83,27 +84,19 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     this.reconcilerName = props.name ?? defaultReconcilerName;
     this.serviceAccountName = nameOf(props.serviceAccountName) ?? this.reconcilerName;
     this.leaseName = leaseName(this.reconcilerName, props.selector);
-    this.serviceAccount = this.createServiceAccount();
-    this.role = this.object('rbac.authorization.k8s.io/v1', 'Role', {
-      rules: namespaceRules(this.reconcilerName, this.leaseName),
-    });
-    this.roleBinding = this.object('rbac.authorization.k8s.io/v1', 'RoleBinding', {
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: this.reconcilerName },
-      subjects: [{ kind: 'ServiceAccount', name: this.serviceAccountName }],
-    });
-    this.deployment = this.object('apps/v1', 'Deployment', { spec: this.deploymentSpec() });
-    this.service = this.object('v1', 'Service', {
-      spec: {
-        selector: reconcilerSelectorLabels(this.reconcilerName),
-        ports: [{ name: 'metrics', port: ports.agent, targetPort: ports.agent, protocol: 'TCP' }],
-      },
-    });
-    this.networkPolicy = this.object('networking.k8s.io/v1', 'NetworkPolicy', { spec: this.networkPolicySpec() });
+    const { manifests, problems } = overridden(this.manifests(), overrideSpecs(props.overrides));
+    const objects = new Map([...manifests].map(([kind, manifest]) => [kind, this.object(kind, manifest)]));
+    this.serviceAccount = objects.get('ServiceAccount');
+    this.role = objects.get('Role')!;
+    this.roleBinding = objects.get('RoleBinding')!;
+    this.deployment = objects.get('Deployment')!;
+    this.service = objects.get('Service')!;
+    this.networkPolicy = objects.get('NetworkPolicy')!;
     this.node.defaultChild = this.deployment;
     addReconciler(this);
     tellIfUnreleased(this, this.image());
     this.node.addValidation({
-      validate: () => [...reconcilerProblems(this, props), ...this.nameProblems()],
+      validate: () => [...reconcilerProblems(this, props), ...problems, ...this.nameProblems()],
     });
   }
 
@@ -125,22 +118,39 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     return this.props.selector;
   }
 
-  private createServiceAccount(): ApiObject | undefined {
-    const { serviceAccountName, serviceAccountAnnotations } = this.props;
-    if (serviceAccountName !== undefined) return undefined;
-    return this.object('v1', 'ServiceAccount', { automountServiceAccountToken: false }, serviceAccountAnnotations);
+  /** The objects in the order in which they are applied, by their kinds, which are the ids of their constructs, too. */
+  private manifests(): Map<string, ApiObjectProps> {
+    const name = this.reconcilerName;
+    const { labels, annotations, serviceAccountName, serviceAccountAnnotations } = this.props;
+    const object = (apiVersion: string, kind: string, content: object, own?: Labels): [string, ApiObjectProps] => {
+      const all = { ...annotations, ...own };
+      const isAnnotated = Object.keys(all).length > 0;
+      const metadata = { name, labels: reconcilerLabels(name, labels), ...(isAnnotated && { annotations: all }) };
+      return [kind, { apiVersion, kind, metadata, ...content }];
+    };
+    const account = { automountServiceAccountToken: false };
+    const rbac = 'rbac.authorization.k8s.io';
+    return new Map([
+      ...(serviceAccountName === undefined ? [object('v1', 'ServiceAccount', account, serviceAccountAnnotations)] : []),
+      object(`${rbac}/v1`, 'Role', { rules: namespaceRules(name, this.leaseName) }),
+      object(`${rbac}/v1`, 'RoleBinding', {
+        roleRef: { apiGroup: rbac, kind: 'Role', name },
+        subjects: [{ kind: 'ServiceAccount', name: this.serviceAccountName }],
+      }),
+      object('apps/v1', 'Deployment', { spec: this.deploymentSpec() }),
+      object('v1', 'Service', {
+        spec: {
+          selector: reconcilerSelectorLabels(name),
+          ports: [{ name: 'metrics', port: ports.agent, targetPort: ports.agent, protocol: 'TCP' }],
+        },
+      }),
+      object('networking.k8s.io/v1', 'NetworkPolicy', { spec: this.networkPolicySpec() }),
+    ]);
   }
 
-  private object(apiVersion: string, kind: string, content: object, own?: Readonly<Record<string, string>>): ApiObject {
-    const name = this.reconcilerName;
-    takeName(this, kind, name);
-    const annotations = { ...this.props.annotations, ...own };
-    const metadata = {
-      name,
-      labels: reconcilerLabels(this.reconcilerName, this.props.labels),
-      ...(Object.keys(annotations).length > 0 && { annotations }),
-    };
-    return new ApiObject(this, kind, { apiVersion, kind, metadata, ...content });
+  private object(kind: string, manifest: ApiObjectProps): ApiObject {
+    takeName(this, kind, this.reconcilerName);
+    return new ApiObject(this, kind, manifest);
   }
 
   private image(): string {
@@ -206,6 +216,8 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     };
   }
 }
+
+type Labels = Readonly<Record<string, string>>;
 
 /** Two reconcilers with different selectors must not share a Lease. */
 function leaseName(name: string, selector: EtcdReconcilerProps['selector']): string {

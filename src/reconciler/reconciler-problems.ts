@@ -1,8 +1,9 @@
+import { resourcesProblems } from '../backup/backup-resources';
 import { registryProblems } from '../etcd/etcd-image';
 import { annotationProblems, labelProblems } from '../lib/labels';
 import { egressProblems, egressSpec } from '../lib/network-egress';
+import { targetProblems } from '../lib/overrides';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
-import { quantitiesProblems } from '../lib/quantities';
 import { podFieldProblems } from '../resource/pod-field-problems';
 import { nameOf } from '../validation/named';
 import { manifestNameProblem } from '../validation/names';
@@ -49,9 +50,10 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
       ),
     ...labelProblems('labels', labels),
     ...registryProblems(props.registry),
-    ...quantitiesProblems(props.resources ?? {}),
+    ...resourcesProblems(props.resources),
     ...(props.metricsAccess?._problems('metricsAccess') ?? []),
     ...(props.egress ? egressProblems(egressSpec(props.egress)) : []),
+    ...targetProblems(props.overrides, ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts']),
     ...neighborProblems(reconciler),
   ];
 }

@@ -384,6 +384,24 @@ export interface ExternalServicesSpec {
   }[];
 }
 
+export interface OverrideSpec {
+  /** The objects. */
+  readonly target:
+    | 'MemberPods'
+    | 'BackupPods'
+    | 'Claims'
+    | 'StatefulSet'
+    | 'Services'
+    | 'ClientService'
+    | 'MemberServices'
+    | 'PeerService'
+    | 'PodDisruptionBudget'
+    | 'ServiceAccounts'
+    | 'CronJobs';
+  /** The fields to change, as in a strategic merge patch of Kubernetes. Write $patch: delete for a field or an item to delete. */
+  readonly patch: Readonly<Record<string, unknown>>;
+}
+
 export interface BackupRetentionSpec {
   /** Keeps this number of newest backups. */
   readonly last?: number;
@@ -428,6 +446,13 @@ export interface EncryptionSpec {
   };
 }
 
+export interface BackupOverrideSpec {
+  /** The objects. */
+  readonly target: 'BackupPods' | 'CronJobs' | 'ServiceAccounts';
+  /** The fields to change, as in a strategic merge patch of Kubernetes. Write $patch: delete for a field or an item to delete. */
+  readonly patch: Readonly<Record<string, unknown>>;
+}
+
 export interface BackupScheduleSpec {
   /** The name of the schedule. */
   readonly name: string;
@@ -461,9 +486,9 @@ export interface BackupScheduleSpec {
   readonly activeDeadline?: string;
   /** How often a failed run is retried. Default: 3. */
   readonly retries?: number;
-  /** How many finished Jobs are kept. Default: 3. */
+  /** How many finished Jobs are kept, at least one, whose result the reconciler reads. Default: 3. */
   readonly successfulJobsHistoryLimit?: number;
-  /** How many failed Jobs are kept. Default: 3. */
+  /** How many failed Jobs are kept, at least one. Default: 3. */
   readonly failedJobsHistoryLimit?: number;
   /** An existing ServiceAccount, also for the other Jobs that use this schedule. Default: a ServiceAccount without permissions that is created with the CronJob, and has its name. */
   readonly serviceAccountName?: string;
@@ -517,6 +542,8 @@ export interface BackupScheduleSpec {
   readonly podAnnotations?: Readonly<Record<string, string>>;
   /** After how many seconds a Job that has ended is deleted. Default: the limits of the history, and a week for the other Jobs that use this schedule. */
   readonly ttlSecondsAfterFinished?: number;
+  /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
+  readonly overrides?: readonly BackupOverrideSpec[];
 }
 
 export interface EtcdClusterSpec {
@@ -709,6 +736,8 @@ export interface EtcdClusterSpec {
     /** When a pod that is not ready may be evicted. Default: that of Kubernetes, IfHealthyBudget. */
     readonly unhealthyPodEvictionPolicy?: 'IfHealthyBudget' | 'AlwaysAllow';
   };
+  /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
+  readonly overrides?: readonly OverrideSpec[];
   /** Keeps every object of the cluster when it leaves the repository that Argo CD or Flux applies. Default: true, or false with storage.ephemeral. */
   readonly protect?: boolean;
   /** The policies for PersistentVolumeClaims that are no longer needed. */

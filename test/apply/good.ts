@@ -313,6 +313,10 @@ const others: Readonly<Record<string, Manifest>> = {
     networkAccess: { peers },
     metricsAccess: { anywhere: true },
     egress: { apiServer: destinations, dns: destinations, stores: destinations },
+    overrides: [
+      { target: 'MemberPods', patch: { spec: { shareProcessNamespace: true } } },
+      { target: 'PodDisruptionBudget', patch: { spec: { unhealthyPodEvictionPolicy: 'IfHealthyBudget' } } },
+    ],
     protect: false,
     backup: {
       schedules: [
@@ -329,6 +333,9 @@ const others: Readonly<Record<string, Manifest>> = {
           retries: 0,
           successfulJobsHistoryLimit: 1,
           failedJobsHistoryLimit: 5,
+          overrides: [
+            { target: 'BackupPods', patch: { spec: { securityContext: { runAsUser: { $patch: 'delete' } } } } },
+          ],
           serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
         },
       ],

@@ -48,6 +48,15 @@ const known: Readonly<Record<string, Draw>> = {
   volumes: fc.constantFrom([], [{ name: 'own', emptyDir: {} }]),
   initContainers: fc.constantFrom([], [{ name: 'init', image: 'own:1' }]),
   sidecars: fc.constantFrom([], [{ name: 'sidecar', image: 'own:1' }]),
+  overrides: fc.constantFrom(
+    [],
+    [{ target: 'MemberPods', patch: { spec: { dnsPolicy: 'None', securityContext: { runAsUser: null } } } }],
+    [{ target: 'ClientService', patch: { metadata: { annotations: { b: '1', a: '2' } } } }],
+  ),
+  'schedule.overrides': fc.constantFrom(
+    [],
+    [{ target: 'BackupPods', patch: { spec: { fsGroup: 1, dnsPolicy: 'None' } } }],
+  ),
   'nfs.path': fc.constant('/srv/etcd'),
   'sftp.path': fc.constantFrom('backup', '/backup/etcd'),
   'command.path': fc.constant('/opt/store'),

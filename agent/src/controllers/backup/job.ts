@@ -20,6 +20,7 @@ import {
 } from '../cluster/jobs/job-pod.ts';
 import { backupResources } from '../cluster/jobs/job-resources.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
+import { withOverrides } from '../job-overrides.ts';
 import { type EtcdBackupObject, folderOf } from './object.ts';
 import { keyOf, storesOf } from './stores.ts';
 
@@ -66,7 +67,11 @@ export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inp
       ...(Object.keys(annotations).length > 0 && { annotations }),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdBackup', name, uid, controller: true }],
     },
-    spec: withFields(backupJob(podSpec(backup, inputs)), sources),
+    spec: withOverrides(
+      withFields(backupJob(podSpec(backup, inputs)), sources),
+      inputs.cluster,
+      scheduleOf(backup, inputs.cluster),
+    ),
   };
 }
 
