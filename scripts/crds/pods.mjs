@@ -136,9 +136,6 @@ const container = (name, description, more = {}) => named(name, object(descripti
 
 /** The only container of the pods. */
 export const backupContainer = container('ContainerSpec', 'The container of the agent.');
-export const reconcilerContainer = container('ReconcilerContainerSpec', 'The container of the reconciler.', {
-  ...probes('startup', 'liveness', 'readiness'),
-});
 export const memberContainers = object('The containers of the pods of members.', {
   etcd: container('EtcdContainerSpec', 'The container of etcd.', probes('startup', 'liveness')),
   agent: container('AgentContainerSpec', 'The container of the agent.', probes('liveness', 'readiness')),

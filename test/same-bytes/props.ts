@@ -91,7 +91,7 @@ const placement = {
   runtimeClassName: maybe(name),
   hostAliases: maybe(fc.constant<object[]>([{ ip: '10.0.0.9', hostnames: ['kms.example.com'] }])),
   dnsPolicy: maybe(oneOf('ClusterFirst', 'Default')),
-  dnsConfig: maybe(fc.constant({ options: [{ name: 'ndots', value: '1' }] })),
+  dnsConfig: maybe(fc.constant({ options: [{ name: 'timeout', value: '1' }] })),
   securityContext: maybe(oneOf({}, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })),
   terminationGracePeriodSeconds: maybe(fc.integer({ min: 30, max: 600 })),
   volumes: maybe(fc.constant<object[]>([{ name: 'own', configMap: { name: 'own' } }])),

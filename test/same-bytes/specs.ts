@@ -37,7 +37,7 @@ const known: Readonly<Record<string, Draw>> = {
     [{ maxSkew: 1, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }],
   ),
   hostAliases: fc.constantFrom([], [{ ip: '10.0.0.9', hostnames: ['kms.example.com'] }]),
-  dnsConfig: fc.constantFrom({}, { options: [{ name: 'ndots', value: '1' }] }),
+  dnsConfig: fc.constantFrom({}, { options: [{ name: 'timeout', value: '1' }] }),
   securityContext: fc.constantFrom({}, { runAsNonRoot: true }),
   env: fc.constantFrom([], [{ name: 'A', value: '$(B)' }]),
   envFrom: fc.constantFrom([], [{ secretRef: { name: 'own' } }]),

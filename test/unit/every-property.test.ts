@@ -132,7 +132,7 @@ const podOptions = {
   affinity: { podAntiAffinity: {} },
   topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }],
   schedulerName: 'own',
-  runtimeClassName: 'gvisor',
+  runtimeClassName: 'sandboxed',
   hostAliases: [{ ip: '10.0.0.9', hostnames: ['kms.example.com'] }],
   dnsPolicy: 'ClusterFirst',
   dnsConfig: { searches: ['example.com'] },

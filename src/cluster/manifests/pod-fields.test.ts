@@ -8,7 +8,7 @@ const options: PodOptions = {
   affinity: { nodeAffinity: {} },
   topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }],
   schedulerName: 'own',
-  runtimeClassName: 'gvisor',
+  runtimeClassName: 'sandboxed',
   hostAliases: [{ ip: '10.0.0.9', hostnames: ['kms.example.com'] }],
   dnsPolicy: 'None',
   dnsConfig: { nameservers: ['10.0.0.10'] },
@@ -125,7 +125,7 @@ test('the reconciler that a cluster adds has its security context', () => {
   expect(deployment.spec.template.spec.securityContext).toEqual({ runAsNonRoot: true });
 });
 
-const misspelled = { nodeAfinity: {} };
+const misspelled = { nodesAffinity: {} };
 test.each<[string, (chart: Chart) => { node: { validate(): string[] } }]>([
   ['a cluster', (chart) => new EtcdCluster(chart, 'x', { affinity: misspelled })],
   ['a reconciler', (chart) => new EtcdReconciler(chart, 'x', { affinity: misspelled })],
@@ -139,6 +139,6 @@ test.each<[string, (chart: Chart) => { node: { validate(): string[] } }]>([
 ])('a field that Kubernetes does not have is refused: %s', (_, make) => {
   const chart = new Chart(Testing.app(), 'chart', { namespace: 'shop' });
   expect(make(chart).node.validate()).toEqual([
-    'affinity.nodeAfinity: is not a field: write nodeAffinity, or remove it',
+    'affinity.nodesAffinity: is not a field: write nodeAffinity, or remove it',
   ]);
 });
