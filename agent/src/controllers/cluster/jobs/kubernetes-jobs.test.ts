@@ -17,6 +17,7 @@ import { KubernetesJobs } from './kubernetes-jobs.ts';
 
 const paths = new Paths('shop');
 const warned: string[] = [];
+
 const log = { info() {}, warn: (message: string) => warned.push(message), error() {}, debug() {} } as never;
 
 let api: FakeApi;
@@ -76,6 +77,38 @@ test('a successful backup reports its snapshot', async () => {
   expect(await jobs.jobs()).toMatchObject([
     { kind: 'pre-upgrade', state: 'Succeeded', backup: { id: 's1', revision: 7, sha256: 'abc' } },
   ]);
+});
+
+describe('a backup that not every store has', () => {
+  const bad = { store: 's3://a', error: 'no connection' };
+  const good = { store: 's3://b', key: 'k', verified: 'read' };
+  const partly = (kind: string, stores: object[], exitCode = 3): void => {
+    job(kind, 'Failed');
+    pod(kind, ended(JSON.stringify({ exitCode, snapshot, stores }), exitCode));
+  };
+
+  test.each(['pre-upgrade', 'final', 'safety'])('is a backup, and an event says what is missing: %s', async (kind) => {
+    const emitted: unknown[] = [];
+    context.emitEvent = (...event) => void emitted.push(event);
+    partly(kind, [bad, good]);
+    expect(await jobs.jobs()).toMatchObject([{ kind, state: 'Succeeded', backup: { id: 's1', revision: 7 } }]);
+    await jobs.jobs();
+    expect(emitted).toEqual([['Warning', 'BackupPartial', `Job orders-${kind}: stored, but s3://a: no connection`]]);
+  });
+
+  test('is none for a recovery, which restores from the first store', async () => {
+    partly('recovery', [bad, good]);
+    expect(await jobs.jobs()).toMatchObject([{ state: 'Failed' }]);
+    partly('recovery', [good, bad]);
+    expect(await jobs.jobs()).toMatchObject([{ state: 'Succeeded', backup: { id: 's1' } }]);
+  });
+
+  test('is none if the source is suspect, or nothing was verified', async () => {
+    partly('final', [bad, good], 11);
+    expect(await jobs.jobs()).toMatchObject([{ state: 'Failed' }]);
+    partly('final', [bad, { store: 's3://b', key: 'k' }]);
+    expect(await jobs.jobs()).toMatchObject([{ state: 'Failed' }]);
+  });
 });
 
 test('its pod was deleted: it succeeded, and the result is unknown', async () => {

@@ -20,7 +20,7 @@ import { peerVolumeOf } from '../kubernetes/stateful-set.ts';
 import type { Job, JobKind } from '../observed.ts';
 import type { Jobs } from '../port.ts';
 import { type JobInputs, jobManifest, opAnnotation, type StoredBackup } from './job-manifest.ts';
-import { jobCondition, jobFailure, jobResult } from './job-result.ts';
+import { type JobResult, jobCondition, jobFailure, jobResult, lineOf } from './job-result.ts';
 
 const kinds: readonly JobKind[] = ['pre-upgrade', 'final', 'safety', 'recovery', 'restore', 'salvage'];
 
@@ -48,6 +48,8 @@ export class KubernetesJobs implements Jobs {
   readonly #refused = new Map<JobKind, Job>();
   /** Uid of the Job whose missing proof has been logged. */
   #unproved: string | undefined;
+  /** Uid of the Job of which an event says that not every store has its backup. */
+  #partial: string | undefined;
   #served: ServedSnapshot | undefined;
   #states: ReadonlyMap<JobKind, JobState> | undefined;
 
@@ -125,7 +127,12 @@ export class KubernetesJobs implements Jobs {
     const pods = await this.#podsOf(job);
     if (state === 'Running') return { ...found, ...(await this.#progress(job, kind, pods, found.op, states)) };
     if (state === 'Succeeded') return { ...found, ...outcome(pods) };
-    const message = jobFailure(job, jobResult(pods));
+    const result = jobResult(pods);
+    if (result && isStored(kind, result)) {
+      this.#reportPartial(job, result);
+      return { ...found, state: 'Succeeded', ...outcome(pods) };
+    }
+    const message = jobFailure(job, result);
     return { ...found, ...(message && { message }) };
   }
 
@@ -146,6 +153,12 @@ export class KubernetesJobs implements Jobs {
     states.set(kind, { op, reason, message });
     if (reason === 'Retrying') return { message };
     return reason === 'Running' ? {} : { waits: message };
+  }
+
+  #reportPartial({ metadata }: JobObject, result: JobResult): void {
+    if (this.#partial !== metadata.uid)
+      this.#context.emitEvent('Warning', 'BackupPartial', `Job ${metadata.name}: ${lineOf(result)}`);
+    this.#partial = metadata.uid;
   }
 
   async #list(): Promise<{ job: JobObject; kind: JobKind }[]> {
@@ -264,6 +277,16 @@ export class KubernetesJobs implements Jobs {
     const [cluster] = items.filter(({ metadata }) => metadata.name === spec.clusterName);
     return cluster?.spec.backup?.schedules?.find(({ name }) => name === spec.schedule);
   }
+}
+
+/**
+ * Its snapshot is stored and verified, although another store or retention failed. Another try would store it once more. A
+ * recovery restores from the first store.
+ */
+function isStored(kind: JobKind, { exitCode, snapshot, stores = [] }: JobResult): boolean {
+  if (exitCode !== ExitCode.partial || !snapshot) return false;
+  const needed = kind === 'recovery' || kind === 'salvage' ? stores.slice(0, 1) : stores;
+  return needed.some(({ verified, error }) => verified !== undefined && error === undefined);
 }
 
 /** The Job serves as its pod was made, while `spec.tls` may have changed since. */
