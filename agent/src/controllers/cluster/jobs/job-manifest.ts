@@ -45,6 +45,8 @@ export interface JobInputs {
 }
 
 export const opAnnotation = `${group}/op`;
+/** Where the snapshot lies that the Job restores, if an EtcdBackup named it. */
+export const backupAnnotation = `${group}/backup`;
 const identityDirectory = '/etc/etcd-agent/identities';
 const peerTlsDirectory = '/etc/etcd/tls/peer';
 const tlsDirectory = '/etc/etcd-agent/tls';
@@ -68,7 +70,10 @@ export function jobManifest(request: JobRequest, inputs: JobInputs): object {
       name: `${name}-${request.kind}`,
       namespace,
       labels: jobLabels(name),
-      annotations: { [opAnnotation]: request.op },
+      annotations: {
+        [opAnnotation]: request.op,
+        ...(inputs.backup && { [backupAnnotation]: JSON.stringify(inputs.backup) }),
+      },
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdCluster', name, uid }],
     },
     spec: jobSpec(request, inputs),

@@ -5,6 +5,7 @@ import { ports } from '../../../../../src/etcd/cluster-ports.ts';
 import { hmacHeader, hmacOf } from '../../../backup/payload/response-hmac.ts';
 import { ApiClient } from '../../../kube/api-client.ts';
 import { Troubles } from '../../../kube/event-reader.ts';
+import type { JobObject } from '../../../kube/objects.ts';
 import { Paths } from '../../../kube/paths.ts';
 import { issueRoot } from '../../certificates/issue.ts';
 import { ClientTls } from '../../client-tls.ts';
@@ -308,6 +309,47 @@ describe('a Job whose pod does not start says why', () => {
     pod('restore', { phase: 'Running', containerStatuses: [{ name: 'job', state: { running: {} } }] });
     expect((await jobs.jobs())[0]).not.toHaveProperty('waits');
   });
+});
+
+describe('the Job that restores an EtcdBackup', () => {
+  const source = { backupName: 'monday' };
+  const restore = { source, minor: '3.6', token: '' };
+  const request = { kind: 'restore', op: 'o1', restore } as const;
+  const at = paths.of('jobs', 'orders-restore');
+
+  test('says where its snapshot lies, so that the next one does not need the EtcdBackup', async () => {
+    const spec = { containers: [{ name: 'etcd' }], initContainers: [{ name: 'agent', image: 'agent:1' }] };
+    context.setCluster({ metadata: { name: 'orders', namespace: 'shop', uid: 'c' }, spec: {} } as never);
+    context.setTemplate({ spec } as never);
+    api.put(paths.of('etcdbackups', 'monday'), {
+      spec: { clusterName: 'orders', store: { filesystem: { path: '/backups' } } },
+      status: { phase: 'Completed', snapshotId: 's1' },
+    } as never);
+    await jobs.create(request);
+    const { args } = podOf(at);
+    expect(args).toContain('s1');
+
+    const token = args.find((each) => each.startsWith('--token-sha256='))!.slice(15);
+    const { uid } = api.object(at)!.metadata;
+    await using _ = await served(hmacOf(answer, token));
+    pod('restore', running, uid);
+    const [found] = await jobs.jobs();
+    const backup = { store: { filesystem: { path: '/backups' } }, id: 's1', folder: 'orders' };
+    expect(found?.serving).toMatchObject({ backup });
+
+    api.delete(paths.of('etcdbackups', 'monday'));
+    api.delete(at);
+    await jobs.create(request);
+    expect(await jobs.jobs()).toMatchObject([{ state: 'Failed', message: 'EtcdBackup monday does not exist' }]);
+    await jobs.remove('restore', 'refused-o1');
+    await jobs.create({ ...request, restore: { ...restore, source: { ...source, backup } } });
+    expect(podOf(at).args.filter((each) => !each.startsWith('--token'))).toEqual(
+      args.filter((each) => !each.startsWith('--token')),
+    );
+  });
+
+  const podOf = (path: string): { args: string[] } =>
+    api.object<JobObject>(path)!.spec!.template!.spec.containers[0] as never;
 });
 
 describe('a Job that is built from the StatefulSet', () => {

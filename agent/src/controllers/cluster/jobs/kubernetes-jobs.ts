@@ -19,7 +19,7 @@ import { addressOf } from '../kubernetes/pod.ts';
 import { peerVolumeOf } from '../kubernetes/stateful-set.ts';
 import type { Job, JobKind } from '../observed.ts';
 import type { Jobs } from '../port.ts';
-import { type JobInputs, jobManifest, opAnnotation, type StoredBackup } from './job-manifest.ts';
+import { backupAnnotation, type JobInputs, jobManifest, opAnnotation, type StoredBackup } from './job-manifest.ts';
 import { type JobResult, jobCondition, jobFailure, jobResult, lineOf } from './job-result.ts';
 
 const kinds: readonly JobKind[] = ['pre-upgrade', 'final', 'safety', 'recovery', 'restore', 'salvage'];
@@ -208,7 +208,9 @@ export class KubernetesJobs implements Jobs {
       const unknown = revisionUnknown ? { revisionUnknown } : {};
       this.#served = { op, id, ...(passedOver && { passedOver }), ...unknown };
       const highest = isBelieved && highestRevision !== undefined ? { highestRevision } : {};
-      return { url: `${url}/snapshot`, id, sha256, sizeBytes, revision, ...highest, ...unknown };
+      const backup = storedBackupOf(job);
+      const stored = backup && { backup };
+      return { url: `${url}/snapshot`, id, sha256, sizeBytes, revision, ...highest, ...unknown, ...stored };
     } catch {
       return undefined;
     }
@@ -235,7 +237,10 @@ export class KubernetesJobs implements Jobs {
     }
     const there = askedBy(request, await this.#ports());
     const host = (ordinal: number) => `${name}-${ordinal}.${name}-peers.${namespace}.svc.${domain}`;
-    const backupName = request.restore?.source.backupName;
+    const { backupName, backup: recorded } = (request.restore?.source ?? {}) as {
+      backupName?: unknown;
+      backup?: StoredBackup;
+    };
     const hasRoot = request.restore !== undefined && cluster.spec.tls?.rootSecret !== undefined;
     return {
       cluster,
@@ -246,7 +251,7 @@ export class KubernetesJobs implements Jobs {
       peerName: host(0),
       proxy: proxyVariables(await readOwnDeployment({ client, paths, deployment })),
       ...(hasRoot && { rootCertificate: (await this.#context.rootTls()).cert! }),
-      ...(typeof backupName === 'string' && { backup: await this.#backup(backupName) }),
+      ...(typeof backupName === 'string' && { backup: recorded ?? (await this.#backup(backupName)) }),
     };
   }
 
@@ -287,6 +292,15 @@ function isStored(kind: JobKind, { exitCode, snapshot, stores = [] }: JobResult)
   if (exitCode !== ExitCode.partial || !snapshot) return false;
   const needed = kind === 'recovery' || kind === 'salvage' ? stores.slice(0, 1) : stores;
   return needed.some(({ verified, error }) => verified !== undefined && error === undefined);
+}
+
+function storedBackupOf({ metadata }: JobObject): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return JSON.parse(metadata.annotations?.[backupAnnotation] ?? '') as Readonly<Record<string, unknown>>;
+  } catch {
+    // A Job of an earlier release, or of another source.
+    return undefined;
+  }
 }
 
 /** The Job serves as its pod was made, while `spec.tls` may have changed since. */
