@@ -47,6 +47,8 @@ export interface JobInputs {
 }
 
 export const opAnnotation = `${group}/op`;
+/** Where the snapshot lies that the Job restores, if an EtcdBackup named it. */
+export const backupAnnotation = `${group}/backup`;
 const identityDirectory = '/etc/etcd-agent/identities';
 const peerTlsDirectory = '/etc/etcd/tls/peer';
 const tlsDirectory = '/etc/etcd-agent/tls';
@@ -69,7 +71,10 @@ export function jobManifest(request: JobRequest, inputs: JobInputs): object {
       name: `${name}-${request.kind}`,
       namespace,
       labels: jobLabelsOf(sourcesOf(request, inputs), jobLabels(name)),
-      annotations: jobAnnotationsOf(sourcesOf(request, inputs), { [opAnnotation]: request.op }),
+      annotations: jobAnnotationsOf(sourcesOf(request, inputs), {
+        [opAnnotation]: request.op,
+        ...(inputs.backup && { [backupAnnotation]: JSON.stringify(inputs.backup) }),
+      }),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdCluster', name, uid }],
     },
     spec: withOverrides(
