@@ -3,7 +3,7 @@ import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { BackupPodHost } from '../lib/backup-pod';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { Override } from '../lib/overrides';
-import type { ContainerOptions, PodOptions } from '../lib/pod-options';
+import type { ContainerOptions, PodOptions } from '../lib/pods/pod-options';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { INamed } from '../validation/named';

@@ -6,7 +6,7 @@ import { durationText, milliseconds } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
 import { overrideSpecs } from '../lib/overrides';
-import { podFieldsOf } from '../lib/pod-options';
+import { podFieldsOf } from '../lib/pods/pod-options';
 import { enumText } from '../resource/enum-text';
 import { below, type PropNames, propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';

@@ -9,7 +9,7 @@ import {
 } from '../lib/backup-pod';
 import { milliseconds, parseDuration } from '../lib/duration';
 import { overridden, targetProblems } from '../lib/overrides';
-import { withJobFields } from '../lib/pod-fields';
+import { withJobFields } from '../lib/pods/pod-fields';
 import type { BackupOverrideSpec, BackupScheduleSpec, OverrideSpec } from '../resource/types';
 import { fileNameWithoutEnding } from './snapshot-file-name';
 

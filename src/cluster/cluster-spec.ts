@@ -3,7 +3,7 @@ import { etcdImages } from '../etcd/etcd-image';
 import { defaultSize } from '../lib/defaults';
 import { egressSpec } from '../lib/network-egress';
 import { overrideSpecs } from '../lib/overrides';
-import { podFieldsOf } from '../lib/pod-options';
+import { podFieldsOf } from '../lib/pods/pod-options';
 import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
 import { enumText } from '../resource/enum-text';
 import { normalSpec } from '../resource/normal-spec';

@@ -5,7 +5,7 @@ import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
 import type { Override } from '../lib/overrides';
-import type { MemberContainers, PodOptions } from '../lib/pod-options';
+import type { MemberContainers, PodOptions } from '../lib/pods/pod-options';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import type { EtcdTls } from '../tls/etcd-tls';
 import type { INamed } from '../validation/named';

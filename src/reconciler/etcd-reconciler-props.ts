@@ -3,7 +3,7 @@ import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
 import type { Override } from '../lib/overrides';
-import type { PodOptions, ReconcilerContainerOptions } from '../lib/pod-options';
+import type { PodOptions, ReconcilerContainerOptions } from '../lib/pods/pod-options';
 import type { INamed } from '../validation/named';
 
 /** Configures an `EtcdReconciler`. */
