@@ -2,8 +2,8 @@ import type { Size } from 'cdk8s';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
-import type { Override } from '../lib/overrides';
 import type { PodOptions, ReconcilerContainerOptions } from '../lib/pods/pod-options';
+import type { Override } from '../overrides/overrides';
 import type { INamed } from '../validation/named';
 
 /** Configures an `EtcdReconciler`. */

@@ -7,10 +7,10 @@ import { agentImage } from '../lib/agent-image';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { policyPorts } from '../lib/network-access';
 import { tellIfUnreleased } from '../lib/notices';
-import { overridden, overrideSpecs } from '../lib/overrides';
 import { withPodFields } from '../lib/pods/pod-fields';
 import { podFieldsOf } from '../lib/pods/pod-options';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
+import { overridden, overrideSpecs } from '../overrides/overrides';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { nameOf } from '../validation/named';
 import { externalReconcilerTypes, monitoringTypes, reconcilerTypes } from '../validation/property-types';
@@ -84,7 +84,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     this.reconcilerName = props.name ?? defaultReconcilerName;
     this.serviceAccountName = nameOf(props.serviceAccountName) ?? this.reconcilerName;
     this.leaseName = leaseName(this.reconcilerName, props.selector);
-    const { manifests, problems } = overridden(this.manifests(), overrideSpecs(props.overrides));
+    const { manifests, problems } = overridden(this.manifests(), overrideSpecs(props.overrides), targets);
     const objects = new Map([...manifests].map(([kind, manifest]) => [kind, this.object(kind, manifest)]));
     this.serviceAccount = objects.get('ServiceAccount');
     this.role = objects.get('Role')!;
@@ -218,6 +218,8 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
 }
 
 type Labels = Readonly<Record<string, string>>;
+/** What overrides of a reconciler can change. */
+const targets = ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts'] as const;
 
 /** Two reconcilers with different selectors must not share a Lease. */
 function leaseName(name: string, selector: EtcdReconcilerProps['selector']): string {

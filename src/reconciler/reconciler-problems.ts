@@ -2,7 +2,6 @@ import { resourcesProblems } from '../backup/backup-resources';
 import { registryProblems } from '../etcd/etcd-image';
 import { annotationProblems, labelProblems } from '../lib/labels';
 import { egressProblems, egressSpec } from '../lib/network-egress';
-import { targetProblems } from '../lib/overrides';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
 import { podFieldProblems } from '../lib/pods/pod-field-problems';
 import { nameOf } from '../validation/named';
@@ -53,7 +52,6 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
     ...resourcesProblems(props.resources),
     ...(props.metricsAccess?._problems('metricsAccess') ?? []),
     ...(props.egress ? egressProblems(egressSpec(props.egress)) : []),
-    ...targetProblems(props.overrides, ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts']),
     ...neighborProblems(reconciler),
   ];
 }
