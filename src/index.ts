@@ -58,7 +58,7 @@ export type {
   PodOptions,
   ProbeTimes,
   ReconcilerContainerOptions,
-} from './lib/pod-options';
+} from './lib/pods/pod-options';
 export { PruneProtection } from './lib/prune-protection';
 export type { Toleration } from './lib/toleration';
 export { EtcdAlerts, type EtcdAlertsOptions } from './monitoring/etcd-alerts';

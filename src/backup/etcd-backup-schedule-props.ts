@@ -2,7 +2,7 @@ import type { Cron, Duration } from 'cdk8s';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { BackupPodHost } from '../lib/backup-pod';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
-import type { ContainerOptions, PodOptions } from '../lib/pod-options';
+import type { ContainerOptions, PodOptions } from '../lib/pods/pod-options';
 import type { Override } from '../overrides/overrides';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';

@@ -5,7 +5,7 @@ import type { BackupPodStore } from '../lib/backup-pod';
 import { durationText, milliseconds } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
-import { podFieldsOf } from '../lib/pod-options';
+import { podFieldsOf } from '../lib/pods/pod-options';
 import { overrideSpecs } from '../overrides/overrides';
 import { enumText } from '../resource/enum-text';
 import { below, type PropNames, propProblems, withFound } from '../resource/prop-problems';

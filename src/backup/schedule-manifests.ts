@@ -8,7 +8,7 @@ import {
   defaultResources,
 } from '../lib/backup-pod';
 import { milliseconds, parseDuration } from '../lib/duration';
-import { withJobFields } from '../lib/pod-fields';
+import { withJobFields } from '../lib/pods/pod-fields';
 import { overridden } from '../overrides/overrides';
 import type { BackupOverrideSpec, BackupScheduleSpec, OverrideSpec } from '../resource/types';
 import { fileNameWithoutEnding } from './snapshot-file-name';

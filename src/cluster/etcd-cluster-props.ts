@@ -4,7 +4,7 @@ import type { EtcdVersion } from '../etcd/etcd-version';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
-import type { MemberContainers, PodOptions } from '../lib/pod-options';
+import type { MemberContainers, PodOptions } from '../lib/pods/pod-options';
 import type { Override } from '../overrides/overrides';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import type { EtcdTls } from '../tls/etcd-tls';

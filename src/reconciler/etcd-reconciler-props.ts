@@ -2,7 +2,7 @@ import type { Size } from 'cdk8s';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
-import type { PodOptions, ReconcilerContainerOptions } from '../lib/pod-options';
+import type { PodOptions, ReconcilerContainerOptions } from '../lib/pods/pod-options';
 import type { Override } from '../overrides/overrides';
 import type { INamed } from '../validation/named';
 

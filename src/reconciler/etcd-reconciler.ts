@@ -7,8 +7,8 @@ import { agentImage } from '../lib/agent-image';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { policyPorts } from '../lib/network-access';
 import { tellIfUnreleased } from '../lib/notices';
-import { withPodFields } from '../lib/pod-fields';
-import { podFieldsOf } from '../lib/pod-options';
+import { withPodFields } from '../lib/pods/pod-fields';
+import { podFieldsOf } from '../lib/pods/pod-options';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import { overridden, overrideSpecs } from '../overrides/overrides';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
@@ -217,10 +217,9 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   }
 }
 
+type Labels = Readonly<Record<string, string>>;
 /** What overrides of a reconciler can change. */
 const targets = ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts'] as const;
-
-type Labels = Readonly<Record<string, string>>;
 
 /** Two reconcilers with different selectors must not share a Lease. */
 function leaseName(name: string, selector: EtcdReconcilerProps['selector']): string {

@@ -3,7 +3,7 @@ import { Construct } from 'constructs';
 import { ports } from '../../etcd/cluster-ports';
 import { completeResources } from '../../lib/backup-pod';
 import { durationText, milliseconds, secondsProblem } from '../../lib/duration';
-import { type JobFields, withPodFields } from '../../lib/pod-fields';
+import { type JobFields, withPodFields } from '../../lib/pods/pod-fields';
 import { alertsOnBackups } from '../../monitoring/alerts/backup-alerts';
 import { MonitoringObjects } from '../../monitoring/monitoring-objects';
 import { requireFreeId } from '../../validation/construct-id';

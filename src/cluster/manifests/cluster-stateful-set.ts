@@ -1,7 +1,7 @@
 import { dataVolume } from '../../etcd/cluster-names';
 import { apiTokenVolume } from '../../lib/api-token';
-import { withPodFields } from '../../lib/pod-fields';
 import { restrictedPod } from '../../lib/pod-parts';
+import { withPodFields } from '../../lib/pods/pod-fields';
 import { spreadConstraints } from '../etcd-spread';
 import type { ResolvedCluster } from '../resolved-cluster';
 import { agentContainer, etcdContainer, gateContainer, volumes } from './cluster-containers';

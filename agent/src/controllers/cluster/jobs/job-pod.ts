@@ -1,5 +1,5 @@
 import type { BackupPodSpec } from '../../../../../src/lib/backup-pod.ts';
-import { withJobFields } from '../../../../../src/lib/pod-fields.ts';
+import { withJobFields } from '../../../../../src/lib/pods/pod-fields.ts';
 import type { BackupScheduleSpec, EtcdClusterSpec } from '../../../../../src/resource/types.ts';
 import type { PodTemplate } from '../../../kube/objects.ts';
 

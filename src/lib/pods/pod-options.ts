@@ -1,5 +1,5 @@
-import type { EtcdClusterSpec } from '../resource/types';
-import type { Toleration } from './toleration';
+import type { EtcdClusterSpec } from '../../resource/types';
+import type { Toleration } from '../toleration';
 
 /**
  * Sets what Kubernetes lets a pod have. Each property has the name, the fields and the types that it has in Kubernetes,

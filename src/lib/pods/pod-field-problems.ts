@@ -1,5 +1,5 @@
-import { propProblems } from '../resource/prop-problems';
-import { fieldProblems } from '../resource/resource-problems';
+import { propProblems } from '../../resource/prop-problems';
+import { fieldProblems } from '../../resource/resource-problems';
 import type { PodOptions, ReconcilerContainerOptions } from './pod-options';
 
 /** The properties of pods that only their schema checks. */

@@ -1,6 +1,11 @@
 // What a resource says of its pods, in the pods. This file imports only types: the constructs use it at synthesis and the
 // reconciler uses it at run time.
-import type { AgentContainerSpec, BackupScheduleSpec, EtcdClusterSpec, EtcdContainerSpec } from '../resource/types.js';
+import type {
+  AgentContainerSpec,
+  BackupScheduleSpec,
+  EtcdClusterSpec,
+  EtcdContainerSpec,
+} from '../../resource/types.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
