@@ -1,5 +1,6 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
+import { limitRules } from './limits.mjs';
 import { egress, networkAccess } from './network.mjs';
 import { annotations, image, images, labels, placement } from './pods.mjs';
 import { schedule } from './schedule.mjs';
@@ -295,6 +296,7 @@ const spec = object(
       'a recovery backs up the survivor first and needs a backup schedule: add one to backup.schedules',
       { fieldPath: '.recovery' },
     ],
+    ...limitRules,
   ),
 );
 

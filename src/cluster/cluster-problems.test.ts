@@ -43,7 +43,7 @@ const mistakes: [EtcdClusterProps, string][] = [
   [{ volume: { size: Size.gibibytes(1) } }, 'volume: size 1Gi is too small for etcd'],
   [
     { quota: Size.gibibytes(4) },
-    'quota: 4Gi needs a volume of 9216Mi (twice the quota and 1Gi), but the volume has 8Gi',
+    'quota: needs a volume of twice its size and 1Gi: make volume.size larger, or quota smaller',
   ],
   [{ resources: EtcdResources.of({ cpuRequest: 'x' }) }, "resources: cpuRequest 'x' is not a valid amount of CPU"],
   [
@@ -98,7 +98,7 @@ const mistakes: [EtcdClusterProps, string][] = [
     { version: EtcdVersion.of(undefined as unknown as string) },
     "version: 'undefined' is not a released version of etcd",
   ],
-  [{ quota: Size.kibibytes(1023) }, 'quota: 1023Ki leaves no room for data; give 1Mi or more'],
+  [{ quota: Size.kibibytes(1023) }, "quota: '1023Ki' must be a quantity of at least 1Mi, such as 4Gi"],
   // What only the schema knows.
   [
     { podAnnotations: { 'example.com/a': 'x'.repeat(20_000) } },

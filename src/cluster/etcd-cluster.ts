@@ -439,6 +439,8 @@ const clusterPropNames: PropNames = {
   'spec.pvcPolicy': '',
   'spec.finalBackup.required': 'finalBackup',
   'spec.maintenance': '',
+  'spec.backup': 'backup schedules',
+  'spec.backup.schedules': 'backup.schedules',
   'spec.backup.schedule': 'backupSchedule',
   'spec.backup.requiredForUpgrade': 'requireBackupForUpgrade',
   'spec.reconciler.serviceAccountName': 'reconciler',

@@ -52,8 +52,6 @@ export interface ResolvedVolume {
   readonly storageClass?: string;
   readonly ephemeral: boolean;
   readonly accessMode: string;
-  /** The quota that was given; undefined if it follows from the size. */
-  readonly quota?: string;
   readonly quotaBytes: number;
 }
 
@@ -61,13 +59,12 @@ const gibibyte = 1024 ** 3;
 const largestDefaultQuota = 8 * gibibyte;
 /** Bytes. */
 const smallestVolume = 2 * gibibyte;
-const smallestQuota = 1024 ** 2;
 
 /** The default quota is half of the volume above 1 GiB, and at most the 8 GiB that etcd recommends. */
 export function resolveVolume(storage: Partial<StorageSpec> = {}, quota?: string): ResolvedVolume {
   const { size = defaultVolume, storageClassName, accessModes, ephemeral = false } = storage;
   return {
-    ...{ size, ephemeral, quota },
+    ...{ size, ephemeral },
     storageClass: storageClassName,
     accessMode: accessModes?.[0] ?? 'ReadWriteOnce',
     quotaBytes:
@@ -84,16 +81,8 @@ export function volumeProblems(volume: ResolvedVolume): string[] {
   );
 }
 
-function sizeProblem({ size, quota }: ResolvedVolume): string | undefined {
-  if (bytes(size) < smallestVolume) return `volume: size ${size} is too small for etcd; use 2Gi or more`;
-  if (quota === undefined) return undefined;
-  if (bytes(quota) < smallestQuota) {
-    return `quota: ${quota} leaves no room for data; give 1Mi or more, or leave it out for the default`;
-  }
-  const needed = 2 * bytes(quota) + gibibyte;
-  if (bytes(size) >= needed) return undefined;
-  const mebibytes = Math.ceil(needed / 1024 ** 2);
-  return `quota: ${quota} needs a volume of ${mebibytes}Mi (twice the quota and 1Gi), but the volume has ${size}; make volume.size larger or quota smaller`;
+function sizeProblem({ size }: ResolvedVolume): string | undefined {
+  return bytes(size) < smallestVolume ? `volume: size ${size} is too small for etcd; use 2Gi or more` : undefined;
 }
 
 function ephemeralProblem({ ephemeral, storageClass, accessMode }: ResolvedVolume): string | undefined {

@@ -39,7 +39,8 @@ function above(name: string, request: number | undefined, limit: number | undefi
   return `resources: ${name}Request is above ${name}Limit, so no pod can start; raise the limit or lower the request`;
 }
 
-function milliCpu(quantity: string | undefined): number | undefined {
+/** Undefined: it is not a valid amount. */
+export function milliCpu(quantity: string | undefined): number | undefined {
   const [, cores, thousandths] = /^(?:(\d+(?:\.\d{1,3})?)|(\d+)m)$/.exec(quantity ?? '') ?? [];
   if (thousandths !== undefined) return Number(thousandths);
   return cores === undefined ? undefined : Number(cores) * 1000;

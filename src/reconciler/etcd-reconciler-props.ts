@@ -2,6 +2,7 @@ import type { Size } from 'cdk8s';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
+import { milliCpu } from '../lib/quantities';
 import type { Toleration } from '../lib/toleration';
 import type { INamed } from '../validation/named';
 
@@ -122,6 +123,12 @@ export interface ReconcilerResources {
    */
   readonly memoryLimit?: Size;
 }
+
+/** The number of clusters for which a limit of CPU suffices: docs/operations/sizing.md has what one cluster takes. */
+export const mostClusters = ({ cpuLimit }: ReconcilerResources = {}): number =>
+  Math.floor((milliCpu(cpuLimit) ?? Number.POSITIVE_INFINITY) / milliCpuOfCluster);
+
+const milliCpuOfCluster = 1;
 
 export function reconcilerRequirements({
   cpuRequest,

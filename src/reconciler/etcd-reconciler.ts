@@ -17,6 +17,7 @@ import {
   defaultReconcilerName,
   type EtcdReconcilerProps,
   type ExternalReconcilerOptions,
+  mostClusters,
   reconcilerRequirements,
 } from './etcd-reconciler-props';
 import type { IEtcdReconciler } from './i-etcd-reconciler';
@@ -121,6 +122,11 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   /** @internal */
   _selector(): { readonly [name: string]: string } | undefined {
     return this.props.selector;
+  }
+
+  /** @internal */
+  _mostClusters(): number {
+    return mostClusters(this.props.resources);
   }
 
   private object(apiVersion: string, kind: string, content: object): ApiObject {

@@ -25,7 +25,8 @@ function withPropNames(text: string, names: PropNames): string {
   return Object.entries(names).reduce((before, [path, name]) => {
     const field = path.slice(path.lastIndexOf('.') + 1);
     // Not the words of English.
-    return /[A-Z]/.test(field) ? before.replace(new RegExp(`\\b${field}\\b`, 'g'), name) : before;
+    if (/[A-Z]/.test(field)) return before.replace(new RegExp(`\\b${field}\\b`, 'g'), name);
+    return !/^\w+$/.test(name) ? before : before.replace(new RegExp(`\\b${field}(?=\\.\\w)`, 'g'), name);
   }, text);
 }
 

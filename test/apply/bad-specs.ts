@@ -47,6 +47,49 @@ const storeCases: readonly (readonly [what: string, store: Manifest, says: strin
   ['a variable that no shell knows', { command: { path: '/a', env: { 'A-B': 'c' } } }, "use letters, digits and '_'"],
 ];
 
+const opening = (quota: string, resources?: Manifest) =>
+  cluster({
+    quota,
+    storage: { size: '100Gi' },
+    resources: { limits: { memory: '16Gi' } },
+    backup: { schedules: [{ name: 'a', cron: '@daily', verify: 'open', stores: [bucket], resources }] },
+  });
+
+/** Limits that contradict each other. */
+const contradictions: readonly Case[] = [
+  ...[{ quota: '4Gi' }, { quota: '3584.01Mi' }, { quota: '10Gi', storage: { size: '20Gi' } }].map(
+    (spec): Case => [
+      `a quota of ${spec.quota} for a smaller volume`,
+      cluster({ resources: { limits: { memory: '8Gi' } }, ...spec }),
+      'quota needs a volume of twice its size and 1Gi: make storage.size larger, or quota smaller',
+    ],
+  ),
+  ...[
+    { resources: { limits: { memory: '895Mi' } } },
+    { resources: { requests: { memory: '895Mi' } } },
+    { storage: { size: '17Gi' }, resources: { limits: { memory: '2047Mi' } } },
+    { storage: { size: '100Gi' }, quota: '8193Mi' },
+    { quota: '1Gi', resources: { limits: { memory: '255Mi' } } },
+  ].map(
+    (spec): Case => [
+      `less memory than the quota needs: ${JSON.stringify(spec)}`,
+      cluster(spec),
+      'the limit of memory is below a quarter of the quota',
+    ],
+  ),
+  ...[
+    opening('8193Mi'),
+    opening('8Gi', { limits: { memory: '1023Mi' } }),
+    opening('16Gi', { requests: { memory: '2047Mi' } }),
+  ].map(
+    (manifest, index): Case => [
+      `verify: open without the memory for it, ${index}`,
+      manifest,
+      'a schedule with verify: open needs a limit of memory of at least an eighth of the quota',
+    ],
+  ),
+];
+
 const inStores: readonly Case[] = Object.entries(around).flatMap(([place, { manifest }]) =>
   storeCases.map(([what, store, says]): Case => [`${place}: ${what}`, manifest(store), says]),
 );
@@ -361,6 +404,7 @@ const resources: readonly Case[] = ['cpu', 'memory'].flatMap((what, at): Case[] 
   const says = `the request of ${what} is above its limit, so no pod can start: raise the limit or lower the request`;
   const more = { resources: tooMuch[at] };
   return [
+    [`members that request more ${what} than their limit`, cluster(more), says],
     [`a schedule that requests more ${what} than its limit`, scheduled(more), says],
     [
       `an origin that requests more ${what} than its limit`,
@@ -379,6 +423,7 @@ const resources: readonly Case[] = ['cpu', 'memory'].flatMap((what, at): Case[] 
 export const badSpecs: readonly Case[] = [
   ...resources,
   ...names,
+  ...contradictions,
   ...inStores,
   ...withoutImage,
   ...inSources,

@@ -225,6 +225,23 @@ const others: Readonly<Record<string, Manifest>> = {
     tls: { ...ownSecrets, disabling: true, acceptPlaintextFor: '1h30m' },
   }),
   'a cluster with users': cluster({ auth: true, tls: ownSecrets }),
+  'the largest quota of a volume, and the least memory for it': cluster({
+    quota: '3584Mi',
+    resources: { limits: { memory: '896Mi' } },
+  }),
+  'the least memory for the quota that follows from the volume': cluster({
+    resources: { requests: { memory: '896Mi' } },
+  }),
+  'a quota above which the memory no longer suffices by default': cluster({
+    storage: { size: '1Ti' },
+    backup: { schedules: [{ ...schedule, verify: 'open' }] },
+  }),
+  'a large quota, and the memory for it': cluster({
+    quota: '16Gi',
+    storage: { size: '40Gi' },
+    resources: { limits: { memory: '4Gi' } },
+    backup: { schedules: [{ ...schedule, verify: 'open', resources: { limits: { memory: '2Gi' } } }] },
+  }),
   'a cluster with everything that a pod may have': cluster({
     image: 'registry.example.com/etcd:v3.6.16',
     registry: 'registry.example.com:5000/mirror',
