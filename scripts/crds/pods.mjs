@@ -4,7 +4,7 @@ import { choice, integer, list, matching, named, object, objectName, text } from
 const map = (description, value, more = {}) => ({
   type: 'object',
   description,
-  maxProperties: 64,
+  maxProperties: 128,
   additionalProperties: value,
   ...more,
 });
@@ -39,8 +39,7 @@ const toleration = named(
     value: text('The value of the taint, for Equal.', 63),
     effect: choice('The effect of the taint. Default: every effect.', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
     tolerationSeconds: integer(
-      'The number of seconds that the pod stays on the node, for NoExecute. Default: without limit.',
-      0,
+      'The number of seconds that the pod stays on the node, for NoExecute. Zero and less: none. Default: without limit.',
     ),
   }),
 );

@@ -11,6 +11,7 @@ import {
   objectName,
   rules,
   secretName,
+  set,
 } from './schema.mjs';
 
 const changes = (description, what) =>
@@ -38,6 +39,7 @@ const managed = named(
       ),
       0,
       64,
+      set,
     ),
     intermediateRotation: changes(
       'the reconciler creates new intermediate authorities and issues all certificates anew.',

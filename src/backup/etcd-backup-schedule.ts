@@ -222,7 +222,7 @@ export class EtcdBackupSchedule extends Construct {
   }
 
   private createServiceAccount(): ApiObject | undefined {
-    const account = scheduleAccount(this.complete(), this.target());
+    const account = scheduleAccount(this.complete(), this.target(), this.props._protect);
     if (!account) return undefined;
     takeName(this, 'ServiceAccount', this.cronJobName);
     return new ApiObject(this, 'ServiceAccount', account);

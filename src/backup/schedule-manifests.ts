@@ -8,6 +8,7 @@ import {
   defaultResources,
 } from '../lib/backup-pod';
 import { milliseconds, parseDuration } from '../lib/duration';
+import { protection } from '../lib/gitops';
 import type { BackupScheduleSpec } from '../resource/types';
 import { fileNameWithoutEnding } from './snapshot-file-name';
 
@@ -43,10 +44,14 @@ export const scheduleLabels = (cluster: string, cronJobName: string, labels?: La
   ...of?.fixed,
 });
 
-/** Returns the ServiceAccount of a schedule. Undefined: it has an existing one. */
-export function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels }: ScheduleTarget) {
+/**
+ * Returns the ServiceAccount of a schedule. Undefined: it has an existing one.
+ *
+ * @param protect true if it must outlive its manifests: a final backup uses it after they have gone
+ */
+export function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels }: ScheduleTarget, protect = false) {
   if (spec.serviceAccountName !== undefined) return undefined;
-  const { serviceAccountAnnotations: annotations = {} } = spec;
+  const annotations = { ...(protect && protection), ...spec.serviceAccountAnnotations };
   const isAnnotated = Object.keys(annotations).length > 0;
   return {
     apiVersion: 'v1',

@@ -295,6 +295,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       _record: this.cluster.names.record,
       tls: this.backupTls,
       _clusterLabels: labelsOfCluster(this.cluster),
+      _protect: this.cluster.protect,
       _complete: (spec) => withPull(this.cluster, spec),
     });
     this.schedules.push(schedule);
@@ -436,6 +437,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
 const clusterPropNames: PropNames = {
   'spec.storage': 'volume',
   'spec.storage.storageClassName': 'volume.storageClass',
+  'spec.storage.accessModes': 'volume.readWriteOncePod',
   'spec.pvcPolicy': '',
   'spec.finalBackup.required': 'finalBackup',
   'spec.maintenance': '',

@@ -77,20 +77,11 @@ export function volumeProblems(volume: ResolvedVolume): string[] {
   return problemsOf(
     sizeProblem(volume),
     storageClass === undefined ? undefined : manifestNameProblem('volume: storageClass', storageClass),
-    ephemeralProblem(volume),
   );
 }
 
 function sizeProblem({ size }: ResolvedVolume): string | undefined {
   return bytes(size) < smallestVolume ? `volume: size ${size} is too small for etcd; use 2Gi or more` : undefined;
-}
-
-function ephemeralProblem({ ephemeral, storageClass, accessMode }: ResolvedVolume): string | undefined {
-  if (!ephemeral) return undefined;
-  const useless = storageClass === undefined ? accessMode !== 'ReadWriteOnce' && 'readWriteOncePod' : 'storageClass';
-  return useless
-    ? `volume: ${useless} has no effect with ephemeral, which has no volume claim; remove one of them`
-    : undefined;
 }
 
 /** What is not a quantity has no bytes. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { Duration } from 'cdk8s';
-import { durationText, milliseconds } from '../lib/duration';
+import type { Duration } from 'cdk8s';
+import { durationText } from '../lib/duration';
 import { withNames } from '../validation/named';
 import { hostNameProblem, manifestNameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
@@ -10,6 +10,7 @@ import type { TlsCluster } from './certificates';
 import { authorityNames, otherSecretNames, secretFields, tlsSecretNames } from './default-names';
 import { IssuerKind } from './issuer-kind';
 import type { SecretNames, TlsSecrets } from './tls-secrets';
+import { certificateProblems, plaintextProblems } from './tls-times';
 import { type WrittenSource, type WrittenTls, withTrust } from './tls-trust';
 
 type NamedCluster = Omit<TlsCluster, 'clusterDomain'>;
@@ -221,17 +222,6 @@ function noTls(props: NoTlsProps, cluster: NamedCluster): WrittenTls {
   };
 }
 
-const longestPlaintext = Duration.days(365);
-
-function plaintextProblem(accept: Duration): string | undefined {
-  const what = `tls: acceptPlaintextFor: ${durationText(accept)} is`;
-  if (!Number.isSafeInteger(milliseconds(accept)))
-    return `${what} not a whole number of milliseconds; give another one, such as Duration.hours(24)`;
-  if (milliseconds(accept) > milliseconds(longestPlaintext))
-    return `${what} longer than a year; give at most Duration.days(365)`;
-  return undefined;
-}
-
 function switchedOn(
   source: WrittenSource,
   { acceptPlaintextFor: accept, alsoTrust }: TlsSwitchOptions & Pick<ManagedTlsProps, 'alsoTrust'>,
@@ -239,10 +229,8 @@ function switchedOn(
 ): WrittenTls {
   const { spec, problems } = withTrust(source, alsoTrust?._spec(cluster), cluster.name);
   if (!accept) return { spec, problems };
-  return {
-    spec: { ...spec, acceptPlaintextFor: durationText(accept) },
-    problems: problemsOf(...problems, plaintextProblem(accept)),
-  };
+  const acceptPlaintextFor = durationText(accept);
+  return { spec: { ...spec, acceptPlaintextFor }, problems: [...problems, ...plaintextProblems(acceptPlaintextFor)] };
 }
 
 function secretsSource({ peer, server, client, root, backup }: TlsSecrets): WrittenSource {
@@ -288,10 +276,8 @@ function managedSource(props: ManagedTlsProps, { name }: NamedCluster): WrittenS
 }
 
 function serverNamesProblems(names: readonly string[]): string[] {
-  const twice = names.filter((name, index) => names.indexOf(name) !== index);
   return problemsOf(
     ...names.map((name) => (isIP(name) ? undefined : hostNameProblem('tls: serverNames', name))),
-    ...twice.map((name) => `tls: serverNames: '${name}' is given twice; remove one`),
     names.length > maxServerNames
       ? `tls: serverNames: there are ${names.length}, but at most ${maxServerNames} are allowed`
       : undefined,
@@ -309,16 +295,14 @@ function rotationProblems(property: string, rotation: string | undefined): strin
 
 function certManagerSource(props: CertManagerTlsProps, { name, namespace }: NamedCluster): WrittenSource {
   const { issuer, issuerKind, peerIssuer, peerIssuerKind, duration, renewBefore } = props;
+  const certManager = {
+    ...{ issuer, issuerKind, peerIssuer, peerIssuerKind },
+    duration: duration && durationText(duration),
+    renewBefore: renewBefore && durationText(renewBefore),
+  };
   return {
-    spec: {
-      ...secretFields(otherSecretNames(name)),
-      certManager: {
-        ...{ issuer, issuerKind, peerIssuer, peerIssuerKind },
-        duration: duration && durationText(duration),
-        renewBefore: renewBefore && durationText(renewBefore),
-      },
-    },
-    problems: [...issuerProblems(props), ...timeProblems(props), ...namespaceProblems(namespace)],
+    spec: { ...secretFields(otherSecretNames(name)), certManager },
+    problems: [...issuerProblems(props), ...certificateProblems(certManager), ...namespaceProblems(namespace)],
   };
 }
 
@@ -332,24 +316,6 @@ function issuerProblems({ issuer, issuerKind, peerIssuer, peerIssuerKind }: Cert
       ? 'tls: peerIssuerKind has no effect without peerIssuer; give both, or remove it'
       : undefined,
   );
-}
-
-const hour = 3_600_000;
-const ninetyDays = 90 * 24 * hour;
-
-function timeProblems({ duration, renewBefore }: CertManagerTlsProps): string[] {
-  const valid = duration ? milliseconds(duration) : ninetyDays;
-  if (valid < hour) {
-    return [`tls: duration: ${durationText(duration!)} is less than the hour that cert-manager requires; give more`];
-  }
-  if (!renewBefore) return [];
-  if (milliseconds(renewBefore) < 300_000) {
-    return [`tls: renewBefore: ${durationText(renewBefore)} is less than the 5m that cert-manager requires; give more`];
-  }
-  if (milliseconds(renewBefore) < valid) return [];
-  return [
-    `tls: renewBefore: ${durationText(renewBefore)} is not less than duration, so the certificates would be renewed all the time; lower it`,
-  ];
 }
 
 function namespaceProblems(namespace: string | undefined): string[] {

@@ -38,6 +38,41 @@ const storeCases: readonly (readonly [what: string, store: Manifest, says: strin
     'would cross the network in plain text',
   ],
   ['a CA without TLS', s3({ ca: secret, endpoint: 'http://minio' }), 'ca has no effect with http://: write https://'],
+  [
+    'an unknown file of S3',
+    s3({ credentials: { ...secret, items: [{ key: 'a', path: 'password' }] } }),
+    'items has a file that is not used: write one of AWS_ACCESS_KEY_ID',
+  ],
+  [
+    'half of the access key of S3',
+    s3({ credentials: { ...secret, items: [{ key: 'a', path: 'AWS_ACCESS_KEY_ID' }] } }),
+    'items lacks a file: give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+  ],
+  ...['sseCustomerKey', 'ca'].map(
+    (field) =>
+      [
+        `an unknown file of ${field}`,
+        s3({ [field]: { ...secret, items: [{ key: 'a', path: 'b' }] } }),
+        'items',
+      ] as const,
+  ),
+  ...['lacks', 'has'].flatMap((what) =>
+    ['oss', 'sftp'].map(
+      (kind) =>
+        [
+          `${what}: items of ${kind}`,
+          {
+            [kind]: {
+              ...(kind === 'oss'
+                ? { bucket: 'backups', ca: { ...secret, items: [{ key: 'a', path: 'b' }] } }
+                : { host: 'h' }),
+              credentials: { ...secret, items: [{ key: 'a', path: 'none' }] },
+            },
+          },
+          kind === 'sftp' ? 'items has a file that is not used' : `items ${what}`,
+        ] as const,
+    ),
+  ),
   ['no volume', { filesystem: {} }, 'give exactly one of persistentVolumeClaim and nfs'],
   [
     'two volumes',
@@ -54,6 +89,8 @@ const opening = (quota: string, resources?: Manifest) =>
     resources: { limits: { memory: '16Gi' } },
     backup: { schedules: [{ name: 'a', cron: '@daily', verify: 'open', stores: [bucket], resources }] },
   });
+
+const filesOf = (files: Manifest) => ({ secretName: 'a', items: [{ key: 'a', path: 'b' }], ...files });
 
 /** Limits that contradict each other. */
 const contradictions: readonly Case[] = [
@@ -424,6 +461,15 @@ export const badSpecs: readonly Case[] = [
   ...resources,
   ...names,
   ...contradictions,
+  ['an unknown file of TLS', foreign({ tls: { files: filesOf({}) } }), 'items has a file that is not used'],
+  ['an unknown file of a login', foreign({ auth: filesOf({}) }), 'items has a file that is not used'],
+  ...[{ storageClassName: 'fast' }, { accessModes: ['ReadWriteOncePod'] }].map(
+    (more): Case => [
+      `an ephemeral volume with ${Object.keys(more)}`,
+      cluster({ storage: { size: '8Gi', ephemeral: true, ...more } }),
+      'ephemeral has no volume claim',
+    ],
+  ),
   ...inStores,
   ...withoutImage,
   ...inSources,

@@ -18,7 +18,7 @@ export function scheduleManifests(cluster: ResolvedCluster): [id: string, Manife
   return (cluster.backup?.schedules ?? []).flatMap((schedule) => {
     const spec = withPull(cluster, schedule);
     const target = targetOf(cluster, schedule);
-    const account = scheduleAccount(spec, target);
+    const account = scheduleAccount(spec, target, cluster.protect);
     return [
       ...(account ? [[`${schedule.name}/ServiceAccount`, account] as [string, Manifest]] : []),
       [`${schedule.name}/CronJob`, scheduleCronJob(spec, target)],
