@@ -1,4 +1,5 @@
 // The schema of a backup schedule.
+import { overrides } from './overrides.mjs';
 import { annotations, images, labels, placement } from './pods.mjs';
 import {
   choice,
@@ -69,8 +70,12 @@ export const schedule = named(
       startingDeadline: duration('How late a run may start, more than 10s, before it is skipped. Default: 1h.'),
       activeDeadline: duration('The time after which Kubernetes ends a run, with its retries. Default: 6h.'),
       retries: integer('How often a failed run is retried. Default: 3.', 0, 100),
-      successfulJobsHistoryLimit: integer('How many finished Jobs are kept. Default: 3.', 1, 100),
-      failedJobsHistoryLimit: integer('How many failed Jobs are kept. Default: 3.', 1, 100),
+      successfulJobsHistoryLimit: integer(
+        'How many finished Jobs are kept, at least one, whose result the reconciler reads. Default: 3.',
+        1,
+        100,
+      ),
+      failedJobsHistoryLimit: integer('How many failed Jobs are kept, at least one. Default: 3.', 1, 100),
       ...jobIdentity,
       serviceAccountName: objectName(
         'An existing ServiceAccount, also for the other Jobs that use this schedule. Default: a ServiceAccount without permissions that is created with the CronJob, and has its name.',
@@ -82,6 +87,7 @@ export const schedule = named(
       ...images,
       ...placement,
       labels: labels('Further labels of the objects and pods of the schedule.'),
+      overrides: overrides('BackupOverrideSpec', ['BackupPods', 'CronJobs', 'ServiceAccounts']),
     },
     rules(
       [

@@ -5,8 +5,9 @@ import type { BackupPodStore } from '../lib/backup-pod';
 import { durationText } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
+import { overrideSpecs } from '../lib/overrides';
 import { enumText } from '../resource/enum-text';
-import { below, type PropNames, propProblems } from '../resource/prop-problems';
+import { below, type PropNames, propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
@@ -32,10 +33,10 @@ import { EtcdBackupMonitoring } from './monitoring/etcd-backup-monitoring';
 import {
   type ScheduleSpec,
   type ScheduleTarget,
-  scheduleAccount,
-  scheduleCronJob,
   scheduleJob,
   scheduleLabels,
+  scheduleObjects,
+  scheduleOverrideProblems,
 } from './schedule-manifests';
 
 /**
@@ -180,6 +181,7 @@ export class EtcdBackupSchedule extends Construct {
       tolerations: props.tolerations as ScheduleSpec['tolerations'],
       priorityClassName: props.priorityClassName,
       labels: props.labels,
+      overrides: overrideSpecs(props.overrides),
     };
     // The resource must name an image for executables of the user.
     const needsImage = props.image === undefined && spec.stores.some(({ command }) => command);
@@ -202,6 +204,7 @@ export class EtcdBackupSchedule extends Construct {
       tls: props.tls?._pod(),
       auth: props.auth?._files(),
       record: props._record,
+      protect: props._protect,
       host: props._host,
       near: this._stores.some(({ pod }) => pod.filesystem?.persistentVolumeClaim)
         ? this.exporter?._selector
@@ -222,16 +225,17 @@ export class EtcdBackupSchedule extends Construct {
   }
 
   private createServiceAccount(): ApiObject | undefined {
-    const account = scheduleAccount(this.complete(), this.target(), this.props._protect);
+    const account = scheduleObjects(this.complete(), this.target()).get('ServiceAccount');
     if (!account) return undefined;
     takeName(this, 'ServiceAccount', this.cronJobName);
     return new ApiObject(this, 'ServiceAccount', account);
   }
 
   private createCronJob(): ApiObject {
-    const { apiVersion, kind, metadata } = scheduleCronJob(this.complete(), this.target());
+    const cronJob = () => scheduleObjects(this.complete(), this.target()).get('CronJob')!;
+    const { apiVersion, kind, metadata } = cronJob();
     // Lazy: stores may be added until synthesis.
-    const spec = Lazy.any({ produce: () => scheduleCronJob(this.complete(), this.target()).spec });
+    const spec = Lazy.any({ produce: () => cronJob().spec });
     return new ApiObject(this, 'CronJob', { apiVersion, kind, metadata, spec });
   }
 
@@ -246,32 +250,45 @@ export class EtcdBackupSchedule extends Construct {
   private ownProblems(): string[] {
     const { props, cronJobName } = this;
     const misnamed = isMisnamed(this.node.scope);
-    const found = specProblems(misnamed && props.name === undefined ? undefined : cronJobName, this._spec());
+    const spec = this._spec();
+    const found = [
+      ...specProblems(misnamed && props.name === undefined ? undefined : cronJobName, spec),
+      ...scheduleOverrideProblems(this.complete(), spec.overrides, this.target()),
+    ];
     // What its schema reports of a resource.
     if (props._written) return found;
     const own = [
       ...found,
       ...scheduleProblems({ ...props, image: this.complete().image }, this._stores, misnamed),
-      ...this.entryProblems(),
+      // Without `name`, the id is part of the CronJob's name, which is checked anyway.
+      ...problemsOf(
+        props.name === undefined || !isEtcdCluster(this.node.scope)
+          ? undefined
+          : nameProblem('id', derivedName(this.node.id), 52),
+      ),
     ];
-    return own.length === 0 && isEtcdCluster(this.node.scope) ? entrySpecProblems(this._spec()) : own;
+    return withFound(own, this.entryProblems());
   }
 
-  /** Problems that the EtcdCluster CRD would report for this schedule. */
+  /** What the schema of the resource of a cluster says of a schedule. Each store reports its own. */
   private entryProblems(): string[] {
-    if (!isEtcdCluster(this.node.scope)) return [];
-    return problemsOf(
-      // Without `name`, the id is part of the CronJob's name, which is checked anyway.
-      this.props.name === undefined ? undefined : nameProblem('id', derivedName(this.node.id), 52),
-      this._stores.length <= 8
-        ? undefined
-        : `store ${this._stores.length}: a schedule of an EtcdCluster can have at most 8 stores; add another schedule`,
-      ...(['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'] as const).map((limit) =>
-        this.props[limit] === 0
-          ? `${limit}: 0 deletes Jobs before the reconciler has read their result; give at least 1 for a schedule of an EtcdCluster`
-          : undefined,
-      ),
-    );
+    const found = fieldProblems('EtcdCluster', 'spec.backup.schedules', [this.entry()]);
+    const ofSchedule = found.filter(({ path }) => !/^\[0\][.]stores\[/.test(path));
+    return propProblems(ofSchedule, entryPropNames);
+  }
+
+  /** A schedule of a cluster has limits, because the reconciler reads its Jobs. */
+  private entry(): ScheduleSpec {
+    const spec = this._spec();
+    if (isEtcdCluster(this.node.scope)) return spec;
+    const { successfulJobsHistoryLimit: successful, failedJobsHistoryLimit: failed } = spec;
+    return {
+      ...spec,
+      name: 'name',
+      stores: [{ filesystem: { persistentVolumeClaim: { claimName: 'claim' } } }],
+      successfulJobsHistoryLimit: successful === 0 ? undefined : successful,
+      failedJobsHistoryLimit: failed === 0 ? undefined : failed,
+    };
   }
 
   private nameProblems(): string[] {
@@ -280,10 +297,6 @@ export class EtcdBackupSchedule extends Construct {
     return namesakeProblems(this, 'ServiceAccount', 'ServiceAccount', this.cronJobName);
   }
 }
-
-/** What the API server would report of the schedule in the resource of its cluster. */
-const entrySpecProblems = (spec: ScheduleSpec): string[] =>
-  propProblems(fieldProblems('EtcdCluster', 'spec.backup.schedules', [spec]), entryPropNames);
 
 const entryPropNames: PropNames = {
   '[0]': '',

@@ -2,8 +2,6 @@ import type { Size } from 'cdk8s';
 import { bytesIn } from '../etcd/bytes';
 import { defaultVolume } from '../lib/defaults';
 import type { EtcdClusterSpec } from '../resource/types';
-import { manifestNameProblem } from '../validation/names';
-import { problemsOf } from '../validation/problems';
 
 /** Describes the volume in which a member stores its data. */
 export interface EtcdVolume {
@@ -57,8 +55,6 @@ export interface ResolvedVolume {
 
 const gibibyte = 1024 ** 3;
 const largestDefaultQuota = 8 * gibibyte;
-/** Bytes. */
-const smallestVolume = 2 * gibibyte;
 
 /** The default quota is half of the volume above 1 GiB, and at most the 8 GiB that etcd recommends. */
 export function resolveVolume(storage: Partial<StorageSpec> = {}, quota?: string): ResolvedVolume {
@@ -70,18 +66,6 @@ export function resolveVolume(storage: Partial<StorageSpec> = {}, quota?: string
     quotaBytes:
       quota === undefined ? Math.min(largestDefaultQuota, Math.floor((bytes(size) - gibibyte) / 2)) : bytes(quota),
   };
-}
-
-export function volumeProblems(volume: ResolvedVolume): string[] {
-  const { storageClass } = volume;
-  return problemsOf(
-    sizeProblem(volume),
-    storageClass === undefined ? undefined : manifestNameProblem('volume: storageClass', storageClass),
-  );
-}
-
-function sizeProblem({ size }: ResolvedVolume): string | undefined {
-  return bytes(size) < smallestVolume ? `volume: size ${size} is too small for etcd; use 2Gi or more` : undefined;
 }
 
 /** What is not a quantity has no bytes. */

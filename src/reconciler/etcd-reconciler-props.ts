@@ -2,8 +2,9 @@ import type { Size } from 'cdk8s';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
-import { milliCpu } from '../lib/quantities';
+import type { Override } from '../lib/overrides';
 import type { Toleration } from '../lib/toleration';
+import { Quantity } from '../resource/quantity';
 import type { INamed } from '../validation/named';
 
 /** Configures an `EtcdReconciler`. */
@@ -82,6 +83,12 @@ export interface EtcdReconcilerProps {
    * @default - only the standard labels, `app.kubernetes.io/…`
    */
   readonly labels?: { readonly [name: string]: string };
+  /**
+   * Lists changes of objects and pods that no other property makes. They are made one after the other. Fields without which
+   * the reconciler would not work are refused.
+   * @default - none
+   */
+  readonly overrides?: Override[];
 }
 
 /** Configures `EtcdReconciler.external`. */
@@ -126,9 +133,11 @@ export interface ReconcilerResources {
 
 /** The number of clusters for which a limit of CPU suffices: docs/operations/sizing.md has what one cluster takes. */
 export const mostClusters = ({ cpuLimit }: ReconcilerResources = {}): number =>
-  Math.floor((milliCpu(cpuLimit) ?? Number.POSITIVE_INFINITY) / milliCpuOfCluster);
+  cpuLimit !== undefined && Quantity.isValid(cpuLimit)
+    ? Math.floor(Quantity.of(cpuLimit).asApproximateFloat() / coresOfCluster)
+    : Number.POSITIVE_INFINITY;
 
-const milliCpuOfCluster = 1;
+const coresOfCluster = 0.001;
 
 export function reconcilerRequirements({
   cpuRequest,

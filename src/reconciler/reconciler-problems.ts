@@ -1,8 +1,9 @@
+import { resourcesProblems } from '../backup/backup-resources';
 import { registryProblems } from '../etcd/etcd-image';
 import { labelProblems } from '../lib/labels';
 import { egressProblems, egressSpec } from '../lib/network-egress';
+import { targetProblems } from '../lib/overrides';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
-import { quantitiesProblems } from '../lib/quantities';
 import { problemsOf } from '../validation/problems';
 import { isToken } from '../validation/tokens';
 import type { EtcdReconcilerProps } from './etcd-reconciler-props';
@@ -38,9 +39,10 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
       ),
     ...labelProblems('labels', labels),
     ...registryProblems(props.registry),
-    ...quantitiesProblems(props.resources ?? {}),
+    ...resourcesProblems(props.resources),
     ...(props.metricsAccess?._problems('metricsAccess') ?? []),
     ...(props.egress ? egressProblems(egressSpec(props.egress)) : []),
+    ...targetProblems(props.overrides, ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts']),
     ...neighborProblems(reconciler),
   ];
 }

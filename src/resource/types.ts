@@ -287,6 +287,24 @@ export interface TolerationSpec {
   readonly tolerationSeconds?: number;
 }
 
+export interface OverrideSpec {
+  /** The objects. */
+  readonly target:
+    | 'MemberPods'
+    | 'BackupPods'
+    | 'Claims'
+    | 'StatefulSet'
+    | 'Services'
+    | 'ClientService'
+    | 'MemberServices'
+    | 'PeerService'
+    | 'PodDisruptionBudget'
+    | 'ServiceAccounts'
+    | 'CronJobs';
+  /** The fields to change, as in a strategic merge patch of Kubernetes. Write $patch: delete for a field or an item to delete. */
+  readonly patch: Readonly<Record<string, unknown>>;
+}
+
 export interface BackupRetentionSpec {
   /** Keeps this number of newest backups. */
   readonly last?: number;
@@ -331,6 +349,13 @@ export interface EncryptionSpec {
   };
 }
 
+export interface BackupOverrideSpec {
+  /** The objects. */
+  readonly target: 'BackupPods' | 'CronJobs' | 'ServiceAccounts';
+  /** The fields to change, as in a strategic merge patch of Kubernetes. Write $patch: delete for a field or an item to delete. */
+  readonly patch: Readonly<Record<string, unknown>>;
+}
+
 export interface BackupScheduleSpec {
   /** The name of the schedule. */
   readonly name: string;
@@ -364,9 +389,9 @@ export interface BackupScheduleSpec {
   readonly activeDeadline?: string;
   /** How often a failed run is retried. Default: 3. */
   readonly retries?: number;
-  /** How many finished Jobs are kept. Default: 3. */
+  /** How many finished Jobs are kept, at least one, whose result the reconciler reads. Default: 3. */
   readonly successfulJobsHistoryLimit?: number;
-  /** How many failed Jobs are kept. Default: 3. */
+  /** How many failed Jobs are kept, at least one. Default: 3. */
   readonly failedJobsHistoryLimit?: number;
   /** An existing ServiceAccount, also for the other Jobs that use this schedule. Default: a ServiceAccount without permissions that is created with the CronJob, and has its name. */
   readonly serviceAccountName?: string;
@@ -388,6 +413,8 @@ export interface BackupScheduleSpec {
   readonly priorityClassName?: string;
   /** Further labels of the objects and pods of the schedule. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
+  readonly overrides?: readonly BackupOverrideSpec[];
 }
 
 export interface EtcdClusterSpec {
@@ -520,6 +547,8 @@ export interface EtcdClusterSpec {
   readonly labels?: Readonly<Record<string, string>>;
   /** Further annotations of the pods of members. */
   readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
+  readonly overrides?: readonly OverrideSpec[];
   /** Keeps every object of the cluster when it leaves the repository that Argo CD or Flux applies. Default: true, or false with storage.ephemeral. */
   readonly protect?: boolean;
   /** The policies for PersistentVolumeClaims that are no longer needed. */
@@ -771,7 +800,7 @@ export interface EtcdBackupSpec {
   readonly tls?: {
     /** `ca.crt`, and `tls.crt` with `tls.key` for a client certificate. */
     readonly files: FilesOfObject;
-    /** True if the files contain a client certificate. Default: true. @default true */
+    /** True if the files contain a client certificate. @default true */
     readonly clientCertificate?: boolean;
   };
   /** `username` and `password` of an etcd user with the role root, for endpoints. */

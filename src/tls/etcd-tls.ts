@@ -1,15 +1,13 @@
-import { isIP } from 'node:net';
 import type { Duration } from 'cdk8s';
 import { durationText } from '../lib/duration';
+import { inside } from '../resource/prop-problems';
 import { withNames } from '../validation/named';
-import { hostNameProblem, manifestNameProblem } from '../validation/names';
-import { choiceProblem, problemsOf } from '../validation/problems';
 import { certManagerTypes, managedTlsTypes, noTlsTypes, tlsSecretsTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import type { TlsCluster } from './certificates';
 import { authorityNames, otherSecretNames, secretFields, tlsSecretNames } from './default-names';
-import { IssuerKind } from './issuer-kind';
-import type { SecretNames, TlsSecrets } from './tls-secrets';
+import type { IssuerKind } from './issuer-kind';
+import type { TlsSecrets } from './tls-secrets';
 import { certificateProblems, plaintextProblems } from './tls-times';
 import { type WrittenSource, type WrittenTls, withTrust } from './tls-trust';
 
@@ -236,21 +234,7 @@ function switchedOn(
 function secretsSource({ peer, server, client, root, backup }: TlsSecrets): WrittenSource {
   const given: TlsSecrets = { peer, server, client, root, backup };
   const secrets = withNames(given, 'peer', 'server', 'client', 'root', 'backup');
-  return { spec: secretFields(secrets), problems: secretsProblems(secrets) };
-}
-
-function secretsProblems({ peer, server, client, root, backup }: SecretNames): string[] {
-  const missing = root === undefined ? 'root' : 'backup';
-  return problemsOf(
-    manifestNameProblem('tls: peer', peer),
-    manifestNameProblem('tls: server', server),
-    manifestNameProblem('tls: client', client),
-    root === undefined ? undefined : manifestNameProblem('tls: root', root),
-    backup === undefined ? undefined : manifestNameProblem('tls: backup', backup),
-    (root === undefined) === (backup === undefined)
-      ? undefined
-      : `tls: ${missing}: is missing; give both root and backup, or neither`,
-  );
+  return { spec: secretFields(secrets), problems: [] };
 }
 
 function managedSource(props: ManagedTlsProps, { name }: NamedCluster): WrittenSource {
@@ -266,31 +250,8 @@ function managedSource(props: ManagedTlsProps, { name }: NamedCluster): WrittenS
         intermediateRevocation,
       },
     },
-    problems: [
-      ...serverNamesProblems(serverNames ?? []),
-      ...rotationProblems('intermediateRotation', intermediateRotation),
-      ...rotationProblems('rootRotation', rootRotation),
-      ...rotationProblems('intermediateRevocation', intermediateRevocation),
-    ],
+    problems: [],
   };
-}
-
-function serverNamesProblems(names: readonly string[]): string[] {
-  return problemsOf(
-    ...names.map((name) => (isIP(name) ? undefined : hostNameProblem('tls: serverNames', name))),
-    names.length > maxServerNames
-      ? `tls: serverNames: there are ${names.length}, but at most ${maxServerNames} are allowed`
-      : undefined,
-  );
-}
-
-const maxServerNames = 64;
-
-function rotationProblems(property: string, rotation: string | undefined): string[] {
-  if (rotation === undefined || /^[A-Za-z0-9]([-A-Za-z0-9_.:]{0,61}[A-Za-z0-9])?$/.test(rotation)) return [];
-  return [
-    `tls: ${property}: '${rotation}' is not valid; use up to 63 letters, digits, '-', '_', '.' and ':', such as 2026-11`,
-  ];
 }
 
 function certManagerSource(props: CertManagerTlsProps, { name, namespace }: NamedCluster): WrittenSource {
@@ -302,20 +263,8 @@ function certManagerSource(props: CertManagerTlsProps, { name, namespace }: Name
   };
   return {
     spec: { ...secretFields(otherSecretNames(name)), certManager },
-    problems: [...issuerProblems(props), ...certificateProblems(certManager), ...namespaceProblems(namespace)],
+    problems: [...certificateProblems(certManager), ...namespaceProblems(namespace)],
   };
-}
-
-function issuerProblems({ issuer, issuerKind, peerIssuer, peerIssuerKind }: CertManagerTlsProps): string[] {
-  return problemsOf(
-    manifestNameProblem('tls: issuer', issuer),
-    choiceProblem('tls: issuerKind', issuerKind, IssuerKind),
-    choiceProblem('tls: peerIssuerKind', peerIssuerKind, IssuerKind),
-    peerIssuer === undefined ? undefined : manifestNameProblem('tls: peerIssuer', peerIssuer),
-    peerIssuerKind !== undefined && peerIssuer === undefined
-      ? 'tls: peerIssuerKind has no effect without peerIssuer; give both, or remove it'
-      : undefined,
-  );
 }
 
 function namespaceProblems(namespace: string | undefined): string[] {
@@ -324,3 +273,11 @@ function namespaceProblems(namespace: string | undefined): string[] {
     'tls: the certificates contain the name of the namespace, but the chart has none; create it with new Chart(app, id, { namespace })',
   ];
 }
+
+const sourcePropNames = {
+  ...{ peerSecret: 'peer', serverSecret: 'server', clientSecret: 'client', rootSecret: 'root', backupSecret: 'backup' },
+  ...{ managed: '', certManager: '' },
+};
+
+/** Properties of the fields of `spec.tls`. */
+export const tlsPropNames = { ...inside('tls', sourcePropNames), ...inside('tls.alsoTrust', sourcePropNames) };

@@ -30,7 +30,6 @@ const freeTexts = [
   'schedule',
   'to',
   'username',
-  'value',
 ];
 
 const kinds = crds.map((crd): [string, Manifest] => [crd.spec.names.kind, schemaOf(crd)]);

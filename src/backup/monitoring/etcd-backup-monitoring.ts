@@ -3,13 +3,12 @@ import { Construct } from 'constructs';
 import { ports } from '../../etcd/cluster-ports';
 import { completeResources } from '../../lib/backup-pod';
 import { durationText, milliseconds, secondsProblem } from '../../lib/duration';
-import { quantitiesProblems } from '../../lib/quantities';
 import { alertsOnBackups } from '../../monitoring/alerts/backup-alerts';
 import { MonitoringObjects } from '../../monitoring/monitoring-objects';
 import { requireFreeId } from '../../validation/construct-id';
 import { longestGap } from '../../validation/cron';
 import { problemsOf } from '../../validation/problems';
-import { type BackupResources, givenResources } from '../backup-resources';
+import { type BackupResources, givenResources, resourcesProblems } from '../backup-resources';
 import type { BackupMonitoringOptions } from './backup-monitoring-options';
 import { type ExporterPodSpec, exportedStores, exporterPod } from './exporter-pod';
 
@@ -129,7 +128,7 @@ export class EtcdBackupMonitoring extends Construct {
   }
 
   private problems(): string[] {
-    const { maxAge, resources = {} } = this.options;
+    const { maxAge, resources } = this.options;
     return [
       ...problemsOf(
         ...[this.storesProblem(), secondsProblem('maxAge', maxAge), maxAgeProblem(maxAge), this.nameProblem()],
@@ -137,7 +136,7 @@ export class EtcdBackupMonitoring extends Construct {
           ? 'scrape: tls: the exporter has no certificate, and serves nothing secret; leave tls out'
           : undefined,
       ),
-      ...quantitiesProblems(resources),
+      ...resourcesProblems(resources),
       ...this.objects.problems(),
     ];
   }
