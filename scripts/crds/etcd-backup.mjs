@@ -18,7 +18,7 @@ import {
   text,
   time,
 } from './schema.mjs';
-import { files, jobIdentity, secretFiles, store } from './store.mjs';
+import { files, itemRules, jobIdentity, secretFiles, store } from './store.mjs';
 
 const endpoint = matching(
   'A client URL, such as https://etcd-0.etcd:2379. Without a scheme, https is used with tls, else http.',
@@ -33,10 +33,13 @@ const tls = object(
     'files!': files('`ca.crt`, and `tls.crt` with `tls.key` for a client certificate.'),
     clientCertificate: flag('True if the files contain a client certificate.', { default: true }),
   },
-  rules([
-    '!has(self.files.configMapName) || !self.clientCertificate',
-    'the key of a client certificate must not be in a ConfigMap: use a Secret, or set clientCertificate: false',
-  ]),
+  rules(
+    [
+      '!has(self.files.configMapName) || !self.clientCertificate',
+      'the key of a client certificate must not be in a ConfigMap: use a Secret, or set clientCertificate: false',
+    ],
+    ...itemRules('files', ['ca.crt', 'tls.crt', 'tls.key'], []),
+  ),
 );
 
 const spec = object(
@@ -125,6 +128,7 @@ const spec = object(
       'a command store needs image: give an image with its executables and the agent',
       { fieldPath: '.image', reason: 'FieldValueRequired' },
     ],
+    ...itemRules('auth', ['username', 'password'], []),
   ),
 );
 

@@ -1,6 +1,7 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
 import { kubernetes } from './kubernetes.mjs';
+import { limitRules } from './limits.mjs';
 import { egress, networkAccess } from './network.mjs';
 import { overrides } from './overrides.mjs';
 import {
@@ -90,31 +91,49 @@ const recovery = object(
   ]),
 );
 
-const storage = object('The volume of each member.', {
-  'size!': text(
-    'The size of the volume, at least 2Gi. It cannot become smaller. If it becomes larger, expand the claims of the members yourself.',
-    32,
-    rules([
-      "isQuantity(self) && quantity(self).compareTo(quantity('2Gi')) >= 0",
-      'must be a quantity of at least 2Gi, such as 8Gi: etcd preallocates its log and needs room for a second copy of its database',
-    ]),
-  ),
-  storageClassName: objectName('The StorageClass. Default: that of the Kubernetes cluster.', 'StorageClass'),
-  accessModes: list(
-    'The access mode of the claims: one. Default: ReadWriteOnce.',
-    choice('An access mode.', ['ReadWriteOnce', 'ReadWriteOncePod']),
-    1,
-    1,
-  ),
-  ephemeral: flag('Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data.', {
-    default: false,
-  }),
-  labels: labels(
-    'Further labels of the claims. They, the annotations and selector have an effect when claims are created: Kubernetes refuses a change in an existing cluster.',
-  ),
-  annotations: annotations('Further annotations of the claims.'),
-  selector: kubernetes('LabelSelector', 'The labels of the volumes that a claim may use.'),
-});
+/** CEL: the size of the volumes. */
+const sizeOf = (spec) => `(has(${spec}.storage) ? ${spec}.storage.size : '8Gi')`;
+const classOf = (spec) =>
+  `(has(${spec}.storage) && has(${spec}.storage.storageClassName) ? ${spec}.storage.storageClassName : '')`;
+const modeOf = (spec) =>
+  `(has(${spec}.storage) && has(${spec}.storage.accessModes) ? ${spec}.storage.accessModes[0] : 'ReadWriteOnce')`;
+
+const storage = object(
+  'The volume of each member.',
+  {
+    'size!': text(
+      'The size of the volume, at least 2Gi. It cannot be changed, unless the volume is ephemeral.',
+      32,
+      rules([
+        "isQuantity(self) && quantity(self).compareTo(quantity('2Gi')) >= 0",
+        'must be a quantity of at least 2Gi, such as 8Gi: etcd preallocates its log and needs room for a second copy of its database',
+      ]),
+    ),
+    storageClassName: objectName(
+      'The StorageClass. It cannot be changed. Default: that of the Kubernetes cluster.',
+      'StorageClass',
+    ),
+    accessModes: list(
+      'The access mode of the claims: one. It cannot be changed. Default: ReadWriteOnce.',
+      choice('An access mode.', ['ReadWriteOnce', 'ReadWriteOncePod']),
+      1,
+      1,
+    ),
+    ephemeral: flag('Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data.', {
+      default: false,
+    }),
+    labels: labels(
+      'Further labels of the claims. They, the annotations and selector have an effect when claims are created: Kubernetes refuses a change in an existing cluster.',
+    ),
+    annotations: annotations('Further annotations of the claims.'),
+    selector: kubernetes('LabelSelector', 'The labels of the volumes that a claim may use.'),
+  },
+  rules([
+    '!self.ephemeral || (!has(self.storageClassName) && !has(self.accessModes) && !has(self.labels) && !has(self.annotations) && !has(self.selector))',
+    'ephemeral has no volume claim, so storageClassName, accessModes, labels, annotations and selector have no effect: remove them, or ephemeral',
+    { fieldPath: '.ephemeral' },
+  ]),
+);
 
 const tuning = object('The timeouts, snapshots and compaction of etcd.', {
   heartbeatInterval: duration('The interval between heartbeats of the leader. Default: 100ms.'),
@@ -340,8 +359,13 @@ const spec = object(
       { fieldPath: '.storage', reason: 'FieldValueForbidden' },
     ],
     [
-      '!has(self.storage) || !has(oldSelf.storage) || self.storage.ephemeral || !isQuantity(self.storage.size) || !isQuantity(oldSelf.storage.size) || quantity(self.storage.size).compareTo(quantity(oldSelf.storage.size)) >= 0',
-      'storage.size cannot become smaller, because volumes cannot shrink: keep it, or create a new EtcdCluster, with spec.origin from a backup of this one',
+      `(has(self.storage) && self.storage.ephemeral) || (has(oldSelf.storage) && oldSelf.storage.ephemeral) || !isQuantity(${sizeOf('self')}) || !isQuantity(${sizeOf('oldSelf')}) || quantity(${sizeOf('self')}).compareTo(quantity(${sizeOf('oldSelf')})) == 0`,
+      'storage.size cannot be changed, because Kubernetes keeps the claims of a StatefulSet as they are: keep it, or create a new EtcdCluster, with spec.origin from a backup of this one',
+      { fieldPath: '.storage', reason: 'FieldValueForbidden' },
+    ],
+    [
+      `${classOf('self')} == ${classOf('oldSelf')} && ${modeOf('self')} == ${modeOf('oldSelf')}`,
+      'storage.storageClassName and storage.accessModes cannot be changed, because Kubernetes keeps the claims of a StatefulSet as they are: keep them, or create a new EtcdCluster, with spec.origin from a backup of this one',
       { fieldPath: '.storage', reason: 'FieldValueForbidden' },
     ],
     [
@@ -359,6 +383,7 @@ const spec = object(
       'a recovery backs up the survivor first and needs a backup schedule: add one (backup.schedules)',
       { fieldPath: '.recovery' },
     ],
+    ...limitRules,
   ),
 );
 

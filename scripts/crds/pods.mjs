@@ -14,7 +14,7 @@ import { choice, integer, list, matching, named, object, objectName, rules, text
 const map = (description, value, more = {}) => ({
   type: 'object',
   description,
-  maxProperties: 64,
+  maxProperties: 128,
   additionalProperties: value,
   ...more,
 });
@@ -66,8 +66,7 @@ const toleration = named(
     value: { ...label, description: 'The value of the taint, for Equal.' },
     effect: choice('The effect of the taint. Default: every effect.', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
     tolerationSeconds: integer(
-      'The number of seconds that the pod stays on the node, for NoExecute. Default: without limit.',
-      0,
+      'The number of seconds that the pod stays on the node, for NoExecute. Zero and less: none. Default: without limit.',
     ),
   }),
 );

@@ -39,7 +39,7 @@ export const integer = (description, minimum, maximum, more = {}) => ({
   type: 'integer',
   description,
   ...(maximum === undefined ? { format: 'int64' } : { format: 'int32', maximum }),
-  minimum,
+  ...(minimum !== undefined && { minimum }),
   ...more,
 });
 export const time = (description) => ({ type: 'string', format: 'date-time', description });

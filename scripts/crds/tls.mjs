@@ -11,6 +11,7 @@ import {
   objectName,
   rules,
   secretName,
+  set,
 } from './schema.mjs';
 
 const changes = (description, what) =>
@@ -31,6 +32,7 @@ const serverNames = list(
   ),
   0,
   64,
+  set,
 );
 
 const managed = named(

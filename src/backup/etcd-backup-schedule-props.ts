@@ -200,6 +200,11 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
    */
   readonly _clusterLabels?: ClusterLabels;
   /**
+   * True if the cluster outlives its manifests.
+   * @internal
+   */
+  readonly _protect?: boolean;
+  /**
    * Adds what the cluster decides to what the resource says of the schedule, which follows the cluster when that changes.
    * @internal
    */

@@ -209,6 +209,7 @@ export class EtcdBackupSchedule extends Construct {
       tls: props.tls?._pod(),
       auth: props.auth?._files(),
       record: props._record,
+      protect: props._protect,
       host: props._host,
       near: this._stores.some(({ pod }) => pod.filesystem?.persistentVolumeClaim)
         ? this.exporter?._selector

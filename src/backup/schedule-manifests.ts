@@ -8,6 +8,7 @@ import {
   defaultResources,
 } from '../lib/backup-pod';
 import { milliseconds, parseDuration } from '../lib/duration';
+import { protection } from '../lib/gitops';
 import { withJobFields } from '../lib/pods/pod-fields';
 import { overridden } from '../overrides/overrides';
 import type { BackupOverrideSpec, BackupScheduleSpec, OverrideSpec } from '../resource/types';
@@ -25,6 +26,8 @@ export interface ScheduleTarget
   extends Pick<BackupJobSpec, 'cluster' | 'endpoints' | 'tls' | 'auth' | 'record' | 'host' | 'near'> {
   readonly cronJobName: string;
   readonly labels: Labels;
+  /** True if the ServiceAccount must outlive its manifests: a final backup uses it after they have gone. */
+  readonly protect?: boolean;
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -78,9 +81,9 @@ function withoutOverrides(spec: ScheduleSpec, target: ScheduleTarget): Map<strin
   return new Map([...(account ? [account] : []), cronJob].map((object) => [object.kind, object]));
 }
 
-function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels }: ScheduleTarget) {
+function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels, protect }: ScheduleTarget) {
   if (spec.serviceAccountName !== undefined) return undefined;
-  const annotations = { ...spec.annotations, ...spec.serviceAccountAnnotations };
+  const annotations = { ...(protect && protection), ...spec.annotations, ...spec.serviceAccountAnnotations };
   return {
     apiVersion: 'v1',
     kind: 'ServiceAccount',

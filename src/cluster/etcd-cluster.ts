@@ -303,6 +303,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       _record: this.cluster.names.record,
       tls: this.backupTls,
       _clusterLabels: labelsOfCluster(this.cluster),
+      _protect: this.cluster.protect,
       _complete: (spec) => withPull(this.cluster, spec),
     });
     this.schedules.push(schedule);
@@ -451,6 +452,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
 /** Properties of the fields of the resource that have another name. */
 const clusterPropNames: PropNames = {
   'spec.storage': 'volume',
+  'spec.storage.size': 'volume.size',
   'spec.storage.ephemeral': 'volume.ephemeral',
   'spec.storage.storageClassName': 'volume.storageClass',
   'spec.pvcPolicy': 'onShrink or onDelete',
@@ -458,6 +460,8 @@ const clusterPropNames: PropNames = {
   'spec.pvcPolicy.onDelete': 'onDelete',
   'spec.finalBackup.required': 'finalBackup',
   'spec.maintenance.onNoSpace': 'onNoSpace',
+  'spec.storage.accessModes': 'volume.readWriteOncePod',
+  'spec.backup': 'backup schedules',
   'spec.backup.schedules': 'addBackupSchedule',
   'spec.backup.schedule': 'backupSchedule',
   ...below('spec', jobPropNames),

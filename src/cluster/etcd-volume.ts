@@ -2,7 +2,6 @@ import type { Size } from 'cdk8s';
 import { bytesIn } from '../etcd/bytes';
 import { defaultVolume } from '../lib/defaults';
 import type { EtcdClusterSpec } from '../resource/types';
-import { problemsOf } from '../validation/problems';
 
 /** Describes the volume in which a member stores its data. */
 export interface EtcdVolume {
@@ -76,8 +75,6 @@ export interface ResolvedVolume {
   readonly accessMode: string;
   /** What the claims have besides. */
   readonly claim: Pick<StorageSpec, 'labels' | 'annotations' | 'selector'>;
-  /** The quota that was given; undefined if it follows from the size. */
-  readonly quota?: string;
   readonly quotaBytes: number;
 }
 
@@ -88,36 +85,12 @@ const largestDefaultQuota = 8 * gibibyte;
 export function resolveVolume(storage: Partial<StorageSpec> = {}, quota?: string): ResolvedVolume {
   const { size = defaultVolume, storageClassName, accessModes, ephemeral = false, ...claim } = storage;
   return {
-    ...{ size, ephemeral, quota, claim },
+    ...{ size, ephemeral, claim },
     storageClass: storageClassName,
     accessMode: accessModes?.[0] ?? 'ReadWriteOnce',
     quotaBytes:
       quota === undefined ? Math.min(largestDefaultQuota, Math.floor((bytes(size) - gibibyte) / 2)) : bytes(quota),
   };
-}
-
-export function volumeProblems(volume: ResolvedVolume): string[] {
-  return problemsOf(quotaProblem(volume), ephemeralProblem(volume));
-}
-
-function quotaProblem({ size, quota }: ResolvedVolume): string | undefined {
-  if (quota === undefined) return undefined;
-  const needed = 2 * bytes(quota) + gibibyte;
-  if (bytes(size) >= needed) return undefined;
-  const mebibytes = Math.ceil(needed / 1024 ** 2);
-  return `quota: ${quota} needs a volume of ${mebibytes}Mi (twice the quota and 1Gi), but the volume has ${size}; make volume.size larger or quota smaller`;
-}
-
-function ephemeralProblem({ ephemeral, storageClass, accessMode, claim }: ResolvedVolume): string | undefined {
-  if (!ephemeral) return undefined;
-  const [useless] = Object.entries({
-    storageClass,
-    readWriteOncePod: accessMode === 'ReadWriteOnce' ? undefined : accessMode,
-    ...claim,
-  }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  return useless
-    ? `volume: ${useless} has no effect with ephemeral, which has no volume claim; remove one of them`
-    : undefined;
 }
 
 /** What is not a quantity has no bytes. */

@@ -4,6 +4,7 @@ import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
 import type { PodOptions, ReconcilerContainerOptions } from '../lib/pods/pod-options';
 import type { Override } from '../overrides/overrides';
+import { Quantity } from '../resource/quantity';
 import type { INamed } from '../validation/named';
 
 /** Configures an `EtcdReconciler`. */
@@ -135,6 +136,14 @@ export interface ReconcilerResources {
    */
   readonly memoryLimit?: Size;
 }
+
+/** The number of clusters for which a limit of CPU suffices: docs/operations/sizing.md has what one cluster takes. */
+export const mostClusters = ({ cpuLimit }: ReconcilerResources = {}): number =>
+  cpuLimit !== undefined && Quantity.isValid(cpuLimit)
+    ? Math.floor(Quantity.of(cpuLimit).asApproximateFloat() / coresOfCluster)
+    : Number.POSITIVE_INFINITY;
+
+const coresOfCluster = 0.001;
 
 export function reconcilerRequirements({
   cpuRequest,

@@ -20,6 +20,7 @@ import {
   defaultReconcilerName,
   type EtcdReconcilerProps,
   type ExternalReconcilerOptions,
+  mostClusters,
   reconcilerRequirements,
 } from './etcd-reconciler-props';
 import type { IEtcdReconciler } from './i-etcd-reconciler';
@@ -116,6 +117,11 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   /** @internal */
   _selector(): { readonly [name: string]: string } | undefined {
     return this.props.selector;
+  }
+
+  /** @internal */
+  _mostClusters(): number {
+    return mostClusters(this.props.resources);
   }
 
   /** The objects in the order in which they are applied, by their kinds, which are the ids of their constructs, too. */

@@ -5,7 +5,7 @@ import type { EtcdRestoreProps } from '../backup/etcd-restore';
 import type { Retention } from '../backup/retention';
 import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
 import type { ResourceProblem } from '../resource/resource-problems';
-import type { EtcdClusterSpec } from '../resource/types';
+import type { BackupScheduleSpec, EtcdClusterSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { EtcdUserOptions } from '../users/etcd-user-props';
@@ -22,6 +22,8 @@ export interface PlannedCluster {
   readonly spec?: EtcdClusterSpec;
   readonly props?: EtcdClusterProps;
   readonly schedules: readonly ScheduleOfCluster[];
+  /** Schedules that the document of another operator's cluster has in `spec.backup`, as our resource has them. */
+  readonly backups?: readonly BackupScheduleSpec[];
   /** The cluster of another operator that this one replaces; undefined for our own resources. */
   readonly old?: OldCluster;
 }

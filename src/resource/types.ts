@@ -285,7 +285,7 @@ export interface TolerationSpec {
   readonly value?: string;
   /** The effect of the taint. Default: every effect. */
   readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
-  /** The number of seconds that the pod stays on the node, for NoExecute. Default: without limit. */
+  /** The number of seconds that the pod stays on the node, for NoExecute. Zero and less: none. Default: without limit. */
   readonly tolerationSeconds?: number;
 }
 
@@ -622,11 +622,11 @@ export interface EtcdClusterSpec {
   };
   /** The volume of each member. */
   readonly storage?: {
-    /** The size of the volume, at least 2Gi. It cannot become smaller. If it becomes larger, expand the claims of the members yourself. */
+    /** The size of the volume, at least 2Gi. It cannot be changed, unless the volume is ephemeral. */
     readonly size: string;
-    /** The StorageClass. Default: that of the Kubernetes cluster. */
+    /** The StorageClass. It cannot be changed. Default: that of the Kubernetes cluster. */
     readonly storageClassName?: string;
-    /** The access mode of the claims: one. Default: ReadWriteOnce. */
+    /** The access mode of the claims: one. It cannot be changed. Default: ReadWriteOnce. */
     readonly accessModes?: readonly ('ReadWriteOnce' | 'ReadWriteOncePod')[];
     /** Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data. @default false */
     readonly ephemeral?: boolean;

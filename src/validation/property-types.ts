@@ -258,6 +258,7 @@ export const scheduleTypes: PropertyTypes = {
   _clientEndpoints: anything,
   _record: anything,
   _clusterLabels: anything,
+  _protect: anything,
   _complete: anything,
   _written: anything,
 };

@@ -38,6 +38,41 @@ const storeCases: readonly (readonly [what: string, store: Manifest, says: strin
     'would cross the network in plain text',
   ],
   ['a CA without TLS', s3({ ca: secret, endpoint: 'http://minio' }), 'ca has no effect with http://: write https://'],
+  [
+    'an unknown file of S3',
+    s3({ credentials: { ...secret, items: [{ key: 'a', path: 'password' }] } }),
+    'items has a file that is not used: write one of AWS_ACCESS_KEY_ID',
+  ],
+  [
+    'half of the access key of S3',
+    s3({ credentials: { ...secret, items: [{ key: 'a', path: 'AWS_ACCESS_KEY_ID' }] } }),
+    'items lacks a file: give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+  ],
+  ...['sseCustomerKey', 'ca'].map(
+    (field) =>
+      [
+        `an unknown file of ${field}`,
+        s3({ [field]: { ...secret, items: [{ key: 'a', path: 'b' }] } }),
+        'items',
+      ] as const,
+  ),
+  ...['lacks', 'has'].flatMap((what) =>
+    ['oss', 'sftp'].map(
+      (kind) =>
+        [
+          `${what}: items of ${kind}`,
+          {
+            [kind]: {
+              ...(kind === 'oss'
+                ? { bucket: 'backups', ca: { ...secret, items: [{ key: 'a', path: 'b' }] } }
+                : { host: 'h' }),
+              credentials: { ...secret, items: [{ key: 'a', path: 'none' }] },
+            },
+          },
+          kind === 'sftp' ? 'items has a file that is not used' : `items ${what}`,
+        ] as const,
+    ),
+  ),
   ['no volume', { filesystem: {} }, 'give exactly one of persistentVolumeClaim and nfs'],
   [
     'two volumes',
@@ -45,6 +80,51 @@ const storeCases: readonly (readonly [what: string, store: Manifest, says: strin
     'give exactly one of persistentVolumeClaim and nfs',
   ],
   ['a variable that no shell knows', { command: { path: '/a', env: { 'A-B': 'c' } } }, "use letters, digits and '_'"],
+];
+
+const opening = (quota: string, resources?: Manifest) =>
+  cluster({
+    quota,
+    storage: { size: '100Gi' },
+    resources: { limits: { memory: '16Gi' } },
+    backup: { schedules: [{ name: 'a', cron: '@daily', verify: 'open', stores: [bucket], resources }] },
+  });
+
+const filesOf = (files: Manifest) => ({ secretName: 'a', items: [{ key: 'a', path: 'b' }], ...files });
+
+/** Limits that contradict each other. */
+const contradictions: readonly Case[] = [
+  ...[{ quota: '4Gi' }, { quota: '3584.01Mi' }, { quota: '10Gi', storage: { size: '20Gi' } }].map(
+    (spec): Case => [
+      `a quota of ${spec.quota} for a smaller volume`,
+      cluster({ resources: { limits: { memory: '8Gi' } }, ...spec }),
+      'quota needs a volume of twice its size and 1Gi: make storage.size larger, or quota smaller',
+    ],
+  ),
+  ...[
+    { resources: { limits: { memory: '895Mi' } } },
+    { resources: { requests: { memory: '895Mi' } } },
+    { storage: { size: '17Gi' }, resources: { limits: { memory: '2047Mi' } } },
+    { storage: { size: '100Gi' }, quota: '8193Mi' },
+    { quota: '1Gi', resources: { limits: { memory: '255Mi' } } },
+  ].map(
+    (spec): Case => [
+      `less memory than the quota needs: ${JSON.stringify(spec)}`,
+      cluster(spec),
+      'the limit of memory is below a quarter of the quota',
+    ],
+  ),
+  ...[
+    opening('8193Mi'),
+    opening('8Gi', { limits: { memory: '1023Mi' } }),
+    opening('16Gi', { requests: { memory: '2047Mi' } }),
+  ].map(
+    (manifest, index): Case => [
+      `verify: open without the memory for it, ${index}`,
+      manifest,
+      'a schedule with verify: open needs a limit of memory of at least an eighth of the quota',
+    ],
+  ),
 ];
 
 const inStores: readonly Case[] = Object.entries(around).flatMap(([place, { manifest }]) =>
@@ -378,6 +458,7 @@ const resources: readonly Case[] = ['cpu', 'memory'].flatMap((what, at): Case[] 
   const says = `the request of ${what} is above its limit, so no pod can start: raise the limit or lower the request`;
   const more = { resources: tooMuch[at] };
   return [
+    [`members that request more ${what} than their limit`, cluster(more), says],
     [`a schedule that requests more ${what} than its limit`, scheduled(more), says],
     [
       `an origin that requests more ${what} than its limit`,
@@ -492,6 +573,16 @@ export const badSpecs: readonly Case[] = [
   ...pods,
   ...resources,
   ...names,
+  ...contradictions,
+  ['an unknown file of TLS', foreign({ tls: { files: filesOf({}) } }), 'items has a file that is not used'],
+  ['an unknown file of a login', foreign({ auth: filesOf({}) }), 'items has a file that is not used'],
+  ...[{ storageClassName: 'fast' }, { accessModes: ['ReadWriteOncePod'] }].map(
+    (more): Case => [
+      `an ephemeral volume with ${Object.keys(more)}`,
+      cluster({ storage: { size: '8Gi', ephemeral: true, ...more } }),
+      'ephemeral has no volume claim',
+    ],
+  ),
   ...inStores,
   ...withoutImage,
   ...inSources,

@@ -2,7 +2,13 @@
 import type { Manifest } from '../synth';
 
 const ca = { configMapName: 'store-ca', items: [{ key: 'bundle.pem', path: 'ca.crt' }] };
-const credentials = { secretName: 'store', items: [{ key: 'id', path: 'AWS_ACCESS_KEY_ID' }] };
+const credentials = {
+  secretName: 'store',
+  items: [
+    { key: 'id', path: 'AWS_ACCESS_KEY_ID' },
+    { key: 'secret', path: 'AWS_SECRET_ACCESS_KEY' },
+  ],
+};
 
 /** Every kind of store. */
 export const stores: readonly Manifest[] = [
@@ -36,7 +42,13 @@ export const stores: readonly Manifest[] = [
       region: 'eu-central-1',
       endpoint: 'oss-eu-central-1-internal.aliyuncs.com',
       ca,
-      credentials: { secretName: 'oss', items: [{ key: 'id', path: 'accessKeyID' }] },
+      credentials: {
+        secretName: 'oss',
+        items: [
+          { key: 'id', path: 'accessKeyID' },
+          { key: 'secret', path: 'accessKeySecret' },
+        ],
+      },
     },
   },
   { oss: { bucket: 'backups', ca: { secretName: 'store-ca' }, credentials: { secretName: 'oss' } } },
@@ -48,7 +60,7 @@ export const stores: readonly Manifest[] = [
       path: '/backup/etcd',
       hostKey: 'SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
       legacyAlgorithms: false,
-      credentials,
+      credentials: { secretName: 'sftp', items: [{ key: 'id', path: 'privateKey' }] },
     },
   },
   { filesystem: { persistentVolumeClaim: { claimName: 'etcd-backup' }, directory: 'etcd/eu' } },
@@ -180,7 +192,7 @@ const pods = {
   imagePullSecrets: [{ name: 'registry' }],
   nodeSelector: { 'kubernetes.io/arch': 'amd64' },
   tolerations: [
-    { key: 'dedicated', operator: 'Equal', value: 'etcd', effect: 'NoExecute', tolerationSeconds: 60 },
+    { key: 'dedicated', operator: 'Equal', value: 'etcd', effect: 'NoExecute', tolerationSeconds: -1 },
     { operator: 'Exists' },
   ],
   priorityClassName: 'important',
@@ -272,6 +284,23 @@ const others: Readonly<Record<string, Manifest>> = {
     tls: { ...ownSecrets, disabling: true, acceptPlaintextFor: '1h30m' },
   }),
   'a cluster with users': cluster({ auth: true, tls: ownSecrets }),
+  'the largest quota of a volume, and the least memory for it': cluster({
+    quota: '3584Mi',
+    resources: { limits: { memory: '896Mi' } },
+  }),
+  'the least memory for the quota that follows from the volume': cluster({
+    resources: { requests: { memory: '896Mi' } },
+  }),
+  'a quota above which the memory no longer suffices by default': cluster({
+    storage: { size: '1Ti' },
+    backup: { schedules: [{ ...schedule, verify: 'open' }] },
+  }),
+  'a large quota, and the memory for it': cluster({
+    quota: '16Gi',
+    storage: { size: '40Gi' },
+    resources: { limits: { memory: '4Gi' } },
+    backup: { schedules: [{ ...schedule, verify: 'open', resources: { limits: { memory: '2Gi' } } }] },
+  }),
   'a cluster with everything that a pod may have': cluster({
     image: 'registry.example.com/etcd:v3.6.16',
     registry: 'registry.example.com:5000/mirror',

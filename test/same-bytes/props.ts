@@ -55,7 +55,7 @@ const quantities = record(
   {
     cpuRequest: oneOf('100m', '0.5', '1'),
     cpuLimit: oneOf('2', '4000m'),
-    memoryRequest: oneOf(Size.mebibytes(200), Size.gibibytes(1)),
+    memoryRequest: oneOf(Size.mebibytes(900), Size.gibibytes(1)),
     memoryLimit: oneOf(Size.gibibytes(2), Size.gibibytes(3)),
   },
   { requiredKeys: [] },

@@ -169,7 +169,7 @@ const workload = {
 const quantities = {
   cpuRequest: '123m',
   cpuLimit: '3',
-  memoryRequest: Size.mebibytes(200),
+  memoryRequest: Size.mebibytes(900),
   memoryLimit: Size.gibibytes(20),
 };
 const origin = {
