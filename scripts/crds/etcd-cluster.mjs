@@ -21,7 +21,7 @@ import {
 } from './schema.mjs';
 import { restoreFields, restoreRules } from './source.mjs';
 import { resources } from './store.mjs';
-import { tls } from './tls.mjs';
+import { hasRoot, tls, tlsNameRules } from './tls.mjs';
 
 export const backupRevision = integer(
   'The revision at the start of the backup. Writes continue meanwhile, so the snapshot has at least this revision.',
@@ -251,7 +251,7 @@ const spec = object(
       { fieldPath: '.size' },
     ],
     [
-      '!has(self.auth) || !self.auth || (has(self.tls) && has(self.tls.rootSecret))',
+      `!has(self.auth) || !self.auth || (has(self.tls) && ${hasRoot('self.tls')})`,
       'auth needs TLS with a certificate of root: let the reconciler or cert-manager issue the certificates, or give tls.rootSecret and tls.backupSecret, or remove auth',
       { fieldPath: '.auth' },
     ],
@@ -480,5 +480,6 @@ export const etcdCluster = crd({
       'tls cannot be removed while the members use their certificates: apply EtcdTls.none({ previous: … }) first, with the tls that the cluster has (in YAML: tls.disabling: true)',
       { fieldPath: '.spec.tls', reason: 'FieldValueForbidden' },
     ],
+    ...tlsNameRules,
   ),
 });

@@ -8,10 +8,10 @@ export interface LocalObjectReference {
 }
 
 export interface ManagedTlsSpec {
-  /** The Secret with the authority of the connections between members. */
-  readonly peerAuthority: string;
-  /** The Secret with the authority of servers and clients. */
-  readonly clientAuthority: string;
+  /** The Secret with the authority of the connections between members. Default: <cluster>-peer-ca. */
+  readonly peerAuthority?: string;
+  /** The Secret with the authority of servers and clients. Default: <cluster>-client-ca. */
+  readonly clientAuthority?: string;
   /** Further DNS names and IP addresses in the certificate that members present to clients. */
   readonly serverNames?: readonly string[];
   /** Any text. If it changes, the reconciler creates new intermediate authorities and issues all certificates anew. */
@@ -38,17 +38,17 @@ export interface CertManagerTlsSpec {
 }
 
 export interface AlsoTrustSpec {
-  /** The Secret with the authorities of both sources. It must exist: the reconciler fills it. */
-  readonly trustSecret: string;
-  /** The Secret with the certificate that members use for each other. */
-  readonly peerSecret: string;
-  /** The Secret with the certificate that members present to clients. */
-  readonly serverSecret: string;
-  /** The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. */
-  readonly clientSecret: string;
-  /** The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. */
+  /** The Secret with the authorities of both sources. It must exist: the reconciler fills it. Default: <cluster>-tls-trust. */
+  readonly trustSecret?: string;
+  /** The Secret with the certificate that members use for each other. Default: <cluster>-peer-tls with managed, else <cluster>-peer-cert. */
+  readonly peerSecret?: string;
+  /** The Secret with the certificate that members present to clients. Default: <cluster>-server-tls with managed, else <cluster>-server-cert. */
+  readonly serverSecret?: string;
+  /** The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. Default: <cluster>-client-tls with managed, else <cluster>-client-cert. */
+  readonly clientSecret?: string;
+  /** The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. Default: <cluster>-root-tls with managed, <cluster>-root-cert with certManager, and none if clientSecret is given. */
   readonly rootSecret?: string;
-  /** The Secret with a client certificate whose common name is <cluster>-backup, for backups. */
+  /** The Secret with a client certificate whose common name is <cluster>-backup, for backups. Default: as that of rootSecret. */
   readonly backupSecret?: string;
   /** Lets the reconciler issue the certificates. The Secrets must exist: the reconciler only fills them. */
   readonly managed?: ManagedTlsSpec;
@@ -57,15 +57,15 @@ export interface AlsoTrustSpec {
 }
 
 export interface TlsSpec {
-  /** The Secret with the certificate that members use for each other. */
-  readonly peerSecret: string;
-  /** The Secret with the certificate that members present to clients. */
-  readonly serverSecret: string;
-  /** The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. */
-  readonly clientSecret: string;
-  /** The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. */
+  /** The Secret with the certificate that members use for each other. Default: <cluster>-peer-tls with managed, else <cluster>-peer-cert. */
+  readonly peerSecret?: string;
+  /** The Secret with the certificate that members present to clients. Default: <cluster>-server-tls with managed, else <cluster>-server-cert. */
+  readonly serverSecret?: string;
+  /** The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. Default: <cluster>-client-tls with managed, else <cluster>-client-cert. */
+  readonly clientSecret?: string;
+  /** The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. Default: <cluster>-root-tls with managed, <cluster>-root-cert with certManager, and none if clientSecret is given. */
   readonly rootSecret?: string;
-  /** The Secret with a client certificate whose common name is <cluster>-backup, for backups. */
+  /** The Secret with a client certificate whose common name is <cluster>-backup, for backups. Default: as that of rootSecret. */
   readonly backupSecret?: string;
   /** Lets the reconciler issue the certificates. The Secrets must exist: the reconciler only fills them. */
   readonly managed?: ManagedTlsSpec;

@@ -10,8 +10,7 @@ function bound(
   cluster: { readonly name: string; readonly namespace?: string; readonly clusterDomain: string },
 ) {
   const { spec, problems } = tls._spec(cluster);
-  const { spec: _, ...binding } = readTls(spec, cluster);
-  return { ...binding, problems };
+  return { ...readTls(spec, cluster), problems };
 }
 
 const problemsOf = (tls: EtcdTls) =>

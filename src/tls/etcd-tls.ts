@@ -6,8 +6,8 @@ import { problemsOf } from '../validation/problems';
 import { certManagerTypes, managedTlsTypes, noTlsTypes, tlsSecretsTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import type { TlsCluster } from './certificates';
+import { authorityNames, otherSecretNames, secretFields, tlsSecretNames } from './default-names';
 import type { IssuerKind } from './issuer-kind';
-import { authorityNames, otherSecretNames, secretFields, tlsSecretNames } from './tls-names';
 import type { TlsSecrets } from './tls-secrets';
 import { type WrittenSource, type WrittenTls, withTrust } from './tls-trust';
 

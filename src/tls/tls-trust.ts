@@ -1,7 +1,7 @@
 import type { TlsSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
+import { trustSecretName } from './default-names';
 import type { TlsBinding } from './tls-binding';
-import { trustSecretName } from './tls-names';
 
 // The source of certificates is changed in three steps: trust both, use the other, trust it alone. The pods take `ca.crt` from a
 // Secret with the authorities of both, because a volume cannot join two files.

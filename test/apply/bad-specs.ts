@@ -108,7 +108,6 @@ const clusters: readonly Case[] = [
   ['no members', cluster({ size: 0 }), 'should be greater than or equal to 1'],
   ['more members than etcd likes', cluster({ size: 8, allowEvenSize: true }), 'should be less than or equal to 7'],
   ['an ordinal that is not there', cluster({ recovery: { id: 'a', acceptDataLoss: true, survivor: 7 } }), 'equal to 6'],
-  ['TLS without a client certificate', cluster({ tls: {} }), 'spec.tls.clientSecret: Required value'],
   [
     'users while the source of the certificates changes',
     cluster({ auth: true, tls: { ...members, rootSecret: 'r', backupSecret: 'e', alsoTrust: otherSource } }),

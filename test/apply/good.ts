@@ -208,6 +208,15 @@ const others: Readonly<Record<string, Manifest>> = {
   'a cluster whose certificates are to come from cert-manager instead': cluster({
     tls: { ...ownSecrets, alsoTrust: { trustSecret: 'orders-tls-trust', ...madeSecrets, certManager } },
   }),
+  'a cluster whose Secrets have the names that follow from its own': cluster({ auth: true, tls: { managed: {} } }),
+  'a cluster with certificates of cert-manager, without names of Secrets': cluster({
+    auth: true,
+    tls: { certManager: { issuer: 'ca' } },
+  }),
+  'a cluster with Secrets of its own, whose names follow from its own': cluster({ tls: {} }),
+  'a cluster that changes the source of its certificates, without names of Secrets': cluster({
+    tls: { managed: {}, alsoTrust: { certManager: { issuer: 'ca' } } },
+  }),
   'a cluster that is switched to TLS, and clients must follow at once': cluster({
     tls: { ...ownSecrets, acceptPlaintextFor: '0s' },
   }),

@@ -30,15 +30,18 @@ import { backupPass } from './pass.ts';
 
 useFakeApi();
 
-test('with a certificate of backups it asks the agents of the members', async () => {
-  cluster({ tls: { clientSecret: 'c', rootSecret: 'r', backupSecret: 'orders-backup-tls' } });
-  ask('before');
-  await settle('before');
-  const [job] = jobs();
-  const host = (i: number) => `https://orders-${i}-client.shop.svc.example.org:2382`;
-  expect(argsOf(job).find((each: string) => each.startsWith('--endpoints='))).toContain(`${host(0)},${host(1)}`);
-  expect(JSON.stringify(specOf(job))).toContain('"secretName":"orders-backup-tls"');
-});
+test.each([{ clientSecret: 'c', rootSecret: 'r', backupSecret: 'orders-backup-tls' }, { managed: {} }])(
+  'with a certificate of backups it asks the agents of the members: %j',
+  async (tls) => {
+    cluster({ tls });
+    ask('before');
+    await settle('before');
+    const [job] = jobs();
+    const host = (i: number) => `https://orders-${i}-client.shop.svc.example.org:2382`;
+    expect(argsOf(job).find((each: string) => each.startsWith('--endpoints='))).toContain(`${host(0)},${host(1)}`);
+    expect(JSON.stringify(specOf(job))).toContain('"secretName":"orders-backup-tls"');
+  },
+);
 
 test('a backup of a cluster according to its schedule, from the first pass to the end', async () => {
   cluster({ tls: { clientSecret: 'orders-client-tls' } });

@@ -1,5 +1,6 @@
 import { defaults } from '../../../../../src/resource/defaults.ts';
 import type { EtcdClusterSpec } from '../../../../../src/resource/types.ts';
+import { type NamedTls, withDefaultNames } from '../../../../../src/tls/default-names.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
 import { group } from '../../../kube/paths.ts';
 import { tryDuration } from '../../../lib/input/duration.ts';
@@ -7,11 +8,23 @@ import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import { jobSettings } from '../jobs/job-settings.ts';
 import type { Cluster, ClusterSpec } from '../observed.ts';
 
+type ReturnedSpec = EtcdClusterSpec & Required<Pick<EtcdClusterSpec, 'size'>>;
+
 /** An EtcdCluster as the API server returns it. The CRD fills in the defaults. */
-export interface EtcdClusterObject extends KubeObject {
-  readonly spec: EtcdClusterSpec & Required<Pick<EtcdClusterSpec, 'size'>>;
+export interface ReturnedCluster extends KubeObject {
+  readonly spec: ReturnedSpec;
   readonly status?: Partial<ClusterStatus>;
 }
+
+/** An EtcdCluster with the names of Secrets that its resource leaves out. */
+export interface EtcdClusterObject extends ReturnedCluster {
+  readonly spec: Omit<ReturnedSpec, 'tls'> & { readonly tls?: NamedTls };
+}
+
+export const readCluster = ({ spec: { tls, ...spec }, ...cluster }: ReturnedCluster): EtcdClusterObject => ({
+  ...cluster,
+  spec: { ...spec, ...(tls && { tls: withDefaultNames(cluster.metadata.name, tls) }) },
+});
 
 export const finalizer = `${group}/cluster`;
 const skipFinalBackup = `${group}/skip-final-backup`;
