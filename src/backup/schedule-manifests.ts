@@ -8,6 +8,7 @@ import {
   defaultResources,
 } from '../lib/backup-pod';
 import { milliseconds, parseDuration } from '../lib/duration';
+import { defaults } from '../resource/defaults';
 import type { BackupScheduleSpec } from '../resource/types';
 import { fileNameWithoutEnding } from './snapshot-file-name';
 
@@ -56,6 +57,8 @@ export function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels }: Sch
   };
 }
 
+const usual = defaults.BackupScheduleSpec;
+
 /** Returns the CronJob of a schedule. */
 export function scheduleCronJob(spec: ScheduleSpec, target: ScheduleTarget) {
   const { cronJobName, labels, host } = target;
@@ -69,9 +72,9 @@ export function scheduleCronJob(spec: ScheduleSpec, target: ScheduleTarget) {
       suspend: spec.suspend,
       // The run of a failed control-plane node never ends for Kubernetes, so the next run must replace it.
       concurrencyPolicy: host ? 'Replace' : 'Forbid',
-      startingDeadlineSeconds: seconds(spec.startingDeadline ?? '1h'),
-      successfulJobsHistoryLimit: spec.successfulJobsHistoryLimit ?? 3,
-      failedJobsHistoryLimit: spec.failedJobsHistoryLimit ?? 3,
+      startingDeadlineSeconds: seconds(spec.startingDeadline ?? usual.startingDeadline),
+      successfulJobsHistoryLimit: spec.successfulJobsHistoryLimit ?? usual.successfulJobsHistoryLimit,
+      failedJobsHistoryLimit: spec.failedJobsHistoryLimit ?? usual.failedJobsHistoryLimit,
       jobTemplate: { metadata: { labels }, spec: backupJob(scheduleJob(spec, target)) },
     },
   };
@@ -94,13 +97,10 @@ export function scheduleJob(spec: ScheduleSpec, { cronJobName, ...target }: Sche
     nodeSelector: spec.nodeSelector,
     tolerations: spec.tolerations,
     priorityClassName: spec.priorityClassName,
-    backoffLimit: spec.retries ?? 3,
-    activeDeadlineSeconds: seconds(spec.activeDeadline ?? defaultActiveDeadline),
+    backoffLimit: spec.retries ?? usual.retries,
+    activeDeadlineSeconds: seconds(spec.activeDeadline ?? usual.activeDeadline),
   };
 }
-
-/** Longer than the largest sensible database needs with the smallest CPU limit, including all retries. */
-export const defaultActiveDeadline = '6h';
 
 /** A text that is not a duration is reported elsewhere. */
 function seconds(text: string): number {

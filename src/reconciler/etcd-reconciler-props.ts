@@ -3,6 +3,7 @@ import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
 import type { Toleration } from '../lib/toleration';
+import { defaults } from '../resource/defaults';
 import type { INamed } from '../validation/named';
 
 /** Configures an `EtcdReconciler`. */
@@ -97,7 +98,7 @@ export interface ExternalReconcilerOptions {
   readonly serviceAccountName?: string | INamed;
 }
 
-export const defaultReconcilerName = 'etcd-reconciler';
+export const defaultReconcilerName = defaults.EtcdClusterSpec.reconciler.serviceAccountName;
 
 /** Sets the CPU and memory of the reconciler. */
 export interface ReconcilerResources {
