@@ -1,6 +1,7 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
 import { egress, networkAccess } from './network.mjs';
+import { overrides } from './overrides.mjs';
 import { annotations, image, images, labels, placement } from './pods.mjs';
 import { schedule } from './schedule.mjs';
 import {
@@ -242,6 +243,19 @@ const spec = object(
     ...placement,
     labels: labels('Further labels of every object and pod of the cluster.'),
     podAnnotations: annotations('Further annotations of the pods of members.'),
+    overrides: overrides('OverrideSpec', [
+      'MemberPods',
+      'BackupPods',
+      'Claims',
+      'StatefulSet',
+      'Services',
+      'ClientService',
+      'MemberServices',
+      'PeerService',
+      'PodDisruptionBudget',
+      'ServiceAccounts',
+      'CronJobs',
+    ]),
     protect: flag(
       'Keeps every object of the cluster when it leaves the repository that Argo CD or Flux applies. Default: true, or false with storage.ephemeral.',
     ),

@@ -1,4 +1,5 @@
 // The schema of a backup schedule.
+import { overrides } from './overrides.mjs';
 import { annotations, images, labels, placement } from './pods.mjs';
 import {
   choice,
@@ -85,6 +86,7 @@ export const schedule = named(
       ...images,
       ...placement,
       labels: labels('Further labels of the objects and pods of the schedule.'),
+      overrides: overrides('BackupOverrideSpec', ['BackupPods', 'CronJobs', 'ServiceAccounts']),
     },
     rules(
       [

@@ -5,6 +5,7 @@ import type { BackupPodStore } from '../lib/backup-pod';
 import { durationText } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
+import { overrideSpecs } from '../lib/overrides';
 import { enumText } from '../resource/enum-text';
 import { below, type PropNames, propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
@@ -32,10 +33,10 @@ import { EtcdBackupMonitoring } from './monitoring/etcd-backup-monitoring';
 import {
   type ScheduleSpec,
   type ScheduleTarget,
-  scheduleAccount,
-  scheduleCronJob,
   scheduleJob,
   scheduleLabels,
+  scheduleObjects,
+  scheduleOverrideProblems,
 } from './schedule-manifests';
 
 /**
@@ -180,6 +181,7 @@ export class EtcdBackupSchedule extends Construct {
       tolerations: props.tolerations as ScheduleSpec['tolerations'],
       priorityClassName: props.priorityClassName,
       labels: props.labels,
+      overrides: overrideSpecs(props.overrides),
     };
     // The resource must name an image for executables of the user.
     const needsImage = props.image === undefined && spec.stores.some(({ command }) => command);
@@ -222,16 +224,17 @@ export class EtcdBackupSchedule extends Construct {
   }
 
   private createServiceAccount(): ApiObject | undefined {
-    const account = scheduleAccount(this.complete(), this.target());
+    const account = scheduleObjects(this.complete(), this.target()).get('ServiceAccount');
     if (!account) return undefined;
     takeName(this, 'ServiceAccount', this.cronJobName);
     return new ApiObject(this, 'ServiceAccount', account);
   }
 
   private createCronJob(): ApiObject {
-    const { apiVersion, kind, metadata } = scheduleCronJob(this.complete(), this.target());
+    const cronJob = () => scheduleObjects(this.complete(), this.target()).get('CronJob')!;
+    const { apiVersion, kind, metadata } = cronJob();
     // Lazy: stores may be added until synthesis.
-    const spec = Lazy.any({ produce: () => scheduleCronJob(this.complete(), this.target()).spec });
+    const spec = Lazy.any({ produce: () => cronJob().spec });
     return new ApiObject(this, 'CronJob', { apiVersion, kind, metadata, spec });
   }
 
@@ -246,7 +249,11 @@ export class EtcdBackupSchedule extends Construct {
   private ownProblems(): string[] {
     const { props, cronJobName } = this;
     const misnamed = isMisnamed(this.node.scope);
-    const found = specProblems(misnamed && props.name === undefined ? undefined : cronJobName, this._spec());
+    const spec = this._spec();
+    const found = [
+      ...specProblems(misnamed && props.name === undefined ? undefined : cronJobName, spec),
+      ...scheduleOverrideProblems(this.complete(), spec.overrides, this.target()),
+    ];
     // What its schema reports of a resource.
     if (props._written) return found;
     const own = [

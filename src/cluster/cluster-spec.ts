@@ -1,6 +1,7 @@
 import { originProblems, originSpec } from '../backup/cluster-origin';
 import { etcdImages } from '../etcd/etcd-image';
 import { egressSpec } from '../lib/network-egress';
+import { overrideSpecs } from '../lib/overrides';
 import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
 import { defaults } from '../resource/defaults';
 import { enumText } from '../resource/enum-text';
@@ -45,6 +46,7 @@ export function writeCluster(props: EtcdClusterProps, name: string, namespace: s
       ...{ priorityClassName: props.priorityClassName, nodeSelector: props.nodeSelector },
       tolerations: props.tolerations as EtcdClusterSpec['tolerations'],
       ...{ labels: props.labels, podAnnotations: props.podAnnotations, protect: props.protect },
+      overrides: overrideSpecs(props.overrides),
       pvcPolicy: unlessEmpty({ onShrink: enumText(props.onShrink), onDelete: enumText(onDelete) }),
       replace: replace?._spec(),
       origin: origin && originSpec(origin),

@@ -49,7 +49,7 @@ import {
   ImportedEtcdCluster,
 } from './external-etcd-cluster';
 import { clusterLabels, memberSelector, monitored } from './manifests/cluster-labels';
-import { manifestsOf } from './manifests/cluster-manifests';
+import { manifestsOf, overrideProblems } from './manifests/cluster-manifests';
 import { backupTls, labelsOfCluster, withPull } from './manifests/cluster-schedules';
 import type { Manifest } from './manifests/manifest';
 import { membersAsPeer, openOnlyForClients } from './members-as-peer';
@@ -73,8 +73,7 @@ import type { WrittenCluster } from './written-cluster';
  * A change of the pods, for example of `version`, `resources`, `settings` or `labels`, replaces the pods one by one:
  * the reconciler continues when the replaced member is healthy again, and replaces the leader last.
  *
- * If no property sets what you need, patch the objects themselves, for example
- * `cluster.statefulSet.addJsonPatch(JsonPatch.add('/spec/template/spec/hostAliases', …))`.
+ * If no property sets what you need, use `overrides`. They are part of the resource, and reach the Jobs of the reconciler.
  */
 export class EtcdCluster extends Construct implements IEtcdCluster {
   /**
@@ -416,6 +415,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...this.propertyProblems.get(schedules.join(), () => [
         ...this.written.problems,
         ...clusterProblems(this.cluster, schedules),
+        ...this.overrideProblems(),
       ]),
       ...this.recoveryProblems(),
       ...this.ownReconciler.problems(clusterLabels(this.cluster)),
@@ -428,6 +428,11 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       own,
       found.filter((problem) => !elsewhere.test(problem)),
     );
+  }
+
+  private overrideProblems(): readonly string[] {
+    const backup = { ...this.cluster.backup, schedules: this.scheduleSpecs() };
+    return overrideProblems(this.written, { ...this.cluster, backup });
   }
 
   private recoveryProblems(): string[] {

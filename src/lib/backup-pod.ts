@@ -89,7 +89,7 @@ export interface BackupJobSpec extends BackupPodSpec {
   readonly endsAt?: readonly number[];
 }
 
-const containerName = 'backup';
+export const backupContainerName = 'backup';
 /** The ids of the snapshots that retention keeps, one per line. */
 export const keptSnapshotsKey = 'kept-snapshots';
 const recordDirectory = '/etc/etcd-agent/record';
@@ -175,7 +175,7 @@ export function backupJob(spec: BackupJobSpec): object {
 }
 
 function onExitCodes(action: string, values: number[]): object {
-  return { action, onExitCodes: { containerName, operator: 'In', values } };
+  return { action, onExitCodes: { containerName: backupContainerName, operator: 'In', values } };
 }
 
 /**
@@ -259,7 +259,7 @@ function hostPlacement({ etcdProcess }: BackupPodHost): object {
 
 function backupContainer(spec: BackupPodSpec, mounts: readonly Mount[]): object {
   return {
-    name: containerName,
+    name: backupContainerName,
     image: spec.image,
     imagePullPolicy: spec.imagePullPolicy,
     args: inArguments(backupArguments(spec)),

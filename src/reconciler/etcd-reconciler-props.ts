@@ -2,6 +2,7 @@ import type { Size } from 'cdk8s';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
+import type { Override } from '../lib/overrides';
 import type { Toleration } from '../lib/toleration';
 import { defaults } from '../resource/defaults';
 import type { INamed } from '../validation/named';
@@ -82,6 +83,12 @@ export interface EtcdReconcilerProps {
    * @default - only the standard labels, `app.kubernetes.io/…`
    */
   readonly labels?: { readonly [name: string]: string };
+  /**
+   * Lists changes of objects and pods that no other property makes. They are made one after the other. Fields without which
+   * the reconciler would not work are refused.
+   * @default - none
+   */
+  readonly overrides?: Override[];
 }
 
 /** Configures `EtcdReconciler.external`. */

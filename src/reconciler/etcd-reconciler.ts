@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ApiObject } from 'cdk8s';
+import { ApiObject, type ApiObjectProps } from 'cdk8s';
 import { Construct } from 'constructs';
 import { ports } from '../etcd/cluster-ports';
 import { mirrored } from '../etcd/etcd-image';
@@ -7,6 +7,7 @@ import { agentImage } from '../lib/agent-image';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { policyPorts } from '../lib/network-access';
 import { tellIfUnreleased } from '../lib/notices';
+import { overridden, overrideSpecs } from '../lib/overrides';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { nameOf } from '../validation/named';
@@ -81,27 +82,19 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     this.reconcilerName = props.name ?? defaultReconcilerName;
     this.serviceAccountName = this.reconcilerName;
     this.leaseName = leaseName(this.reconcilerName, props.selector);
-    this.serviceAccount = this.object('v1', 'ServiceAccount', { automountServiceAccountToken: false });
-    this.role = this.object('rbac.authorization.k8s.io/v1', 'Role', {
-      rules: namespaceRules(this.reconcilerName, this.leaseName),
-    });
-    this.roleBinding = this.object('rbac.authorization.k8s.io/v1', 'RoleBinding', {
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: this.reconcilerName },
-      subjects: [{ kind: 'ServiceAccount', name: this.serviceAccountName }],
-    });
-    this.deployment = this.object('apps/v1', 'Deployment', { spec: this.deploymentSpec() });
-    this.service = this.object('v1', 'Service', {
-      spec: {
-        selector: reconcilerSelectorLabels(this.reconcilerName),
-        ports: [{ name: 'metrics', port: ports.agent, targetPort: ports.agent, protocol: 'TCP' }],
-      },
-    });
-    this.networkPolicy = this.object('networking.k8s.io/v1', 'NetworkPolicy', { spec: this.networkPolicySpec() });
+    const { manifests, problems } = overridden(this.manifests(), overrideSpecs(props.overrides));
+    const objects = new Map([...manifests].map(([kind, manifest]) => [kind, this.object(kind, manifest)]));
+    this.serviceAccount = objects.get('ServiceAccount')!;
+    this.role = objects.get('Role')!;
+    this.roleBinding = objects.get('RoleBinding')!;
+    this.deployment = objects.get('Deployment')!;
+    this.service = objects.get('Service')!;
+    this.networkPolicy = objects.get('NetworkPolicy')!;
     this.node.defaultChild = this.deployment;
     addReconciler(this);
     tellIfUnreleased(this, this.image());
     this.node.addValidation({
-      validate: () => [...reconcilerProblems(this, props), ...this.nameProblems()],
+      validate: () => [...reconcilerProblems(this, props), ...problems, ...this.nameProblems()],
     });
   }
 
@@ -123,11 +116,36 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     return this.props.selector;
   }
 
-  private object(apiVersion: string, kind: string, content: object): ApiObject {
+  /** The objects in the order in which they are applied, by their kinds, which are the ids of their constructs, too. */
+  private manifests(): Map<string, ApiObjectProps> {
     const name = this.reconcilerName;
-    takeName(this, kind, name);
-    const metadata = { name, labels: reconcilerLabels(this.reconcilerName, this.props.labels) };
-    return new ApiObject(this, kind, { apiVersion, kind, metadata, ...content });
+    const metadata = { name, labels: reconcilerLabels(name, this.props.labels) };
+    const object = (apiVersion: string, kind: string, content: object): [string, ApiObjectProps] => [
+      kind,
+      { apiVersion, kind, metadata, ...content },
+    ];
+    const rbac = 'rbac.authorization.k8s.io';
+    return new Map([
+      object('v1', 'ServiceAccount', { automountServiceAccountToken: false }),
+      object(`${rbac}/v1`, 'Role', { rules: namespaceRules(name, this.leaseName) }),
+      object(`${rbac}/v1`, 'RoleBinding', {
+        roleRef: { apiGroup: rbac, kind: 'Role', name },
+        subjects: [{ kind: 'ServiceAccount', name: this.serviceAccountName }],
+      }),
+      object('apps/v1', 'Deployment', { spec: this.deploymentSpec() }),
+      object('v1', 'Service', {
+        spec: {
+          selector: reconcilerSelectorLabels(name),
+          ports: [{ name: 'metrics', port: ports.agent, targetPort: ports.agent, protocol: 'TCP' }],
+        },
+      }),
+      object('networking.k8s.io/v1', 'NetworkPolicy', { spec: this.networkPolicySpec() }),
+    ]);
+  }
+
+  private object(kind: string, manifest: ApiObjectProps): ApiObject {
+    takeName(this, kind, this.reconcilerName);
+    return new ApiObject(this, kind, manifest);
   }
 
   private image(): string {

@@ -2,6 +2,7 @@ import { resourcesProblems } from '../backup/backup-resources';
 import { registryProblems } from '../etcd/etcd-image';
 import { labelProblems } from '../lib/labels';
 import { egressProblems, egressSpec } from '../lib/network-egress';
+import { targetProblems } from '../lib/overrides';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
 import { problemsOf } from '../validation/problems';
 import { isToken } from '../validation/tokens';
@@ -41,6 +42,7 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
     ...resourcesProblems(props.resources),
     ...(props.metricsAccess?._problems('metricsAccess') ?? []),
     ...(props.egress ? egressProblems(egressSpec(props.egress)) : []),
+    ...targetProblems(props.overrides, ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts']),
     ...neighborProblems(reconciler),
   ];
 }

@@ -287,6 +287,24 @@ export interface TolerationSpec {
   readonly tolerationSeconds?: number;
 }
 
+export interface OverrideSpec {
+  /** The objects. */
+  readonly target:
+    | 'MemberPods'
+    | 'BackupPods'
+    | 'Claims'
+    | 'StatefulSet'
+    | 'Services'
+    | 'ClientService'
+    | 'MemberServices'
+    | 'PeerService'
+    | 'PodDisruptionBudget'
+    | 'ServiceAccounts'
+    | 'CronJobs';
+  /** The fields to change, as in a strategic merge patch of Kubernetes. Write $patch: delete for a field or an item to delete. */
+  readonly patch: Readonly<Record<string, unknown>>;
+}
+
 export interface BackupRetentionSpec {
   /** Keeps this number of newest backups. */
   readonly last?: number;
@@ -329,6 +347,13 @@ export interface EncryptionSpec {
     /** The public keys, age1…. */
     readonly recipients: readonly string[];
   };
+}
+
+export interface BackupOverrideSpec {
+  /** The objects. */
+  readonly target: 'BackupPods' | 'CronJobs' | 'ServiceAccounts';
+  /** The fields to change, as in a strategic merge patch of Kubernetes. Write $patch: delete for a field or an item to delete. */
+  readonly patch: Readonly<Record<string, unknown>>;
 }
 
 export interface BackupScheduleSpec {
@@ -388,6 +413,8 @@ export interface BackupScheduleSpec {
   readonly priorityClassName?: string;
   /** Further labels of the objects and pods of the schedule. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
+  readonly overrides?: readonly BackupOverrideSpec[];
 }
 
 export interface EtcdClusterSpec {
@@ -520,6 +547,8 @@ export interface EtcdClusterSpec {
   readonly labels?: Readonly<Record<string, string>>;
   /** Further annotations of the pods of members. */
   readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
+  readonly overrides?: readonly OverrideSpec[];
   /** Keeps every object of the cluster when it leaves the repository that Argo CD or Flux applies. Default: true, or false with storage.ephemeral. */
   readonly protect?: boolean;
   /** The policies for PersistentVolumeClaims that are no longer needed. */

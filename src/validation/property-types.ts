@@ -51,7 +51,9 @@ const toleration = {
   effect: text,
   tolerationSeconds: number,
 };
+const overrides = list(shape({ target: required(text), patch: required(object) }));
 const pod: PropertyTypes = {
+  overrides,
   imagePullPolicy: text,
   imagePullSecrets: list(anything),
   priorityClassName: manifestText,

@@ -172,6 +172,19 @@ const clusters: readonly Case[] = [
     scheduled({ stores: [bucket], serviceAccountName: 'own', serviceAccountAnnotations: {} }),
     'serviceAccountAnnotations are for the ServiceAccount that is created',
   ],
+  ...['Pods', 'ReconcilerPods'].map(
+    (target): Case => [
+      `an override of ${target}`,
+      cluster({ overrides: [{ target, patch: {} }] }),
+      'Unsupported value',
+    ],
+  ),
+  ['an override without a patch', cluster({ overrides: [{ target: 'MemberPods' }] }), 'patch: Required value'],
+  [
+    'an override of the members in a schedule',
+    scheduled({ overrides: [{ target: 'MemberPods', patch: {} }] }),
+    'Unsupported value',
+  ],
   [
     'labels that are not labels',
     cluster({

@@ -247,6 +247,10 @@ const others: Readonly<Record<string, Manifest>> = {
     metricsAccess: { anywhere: true },
     egress: { apiServer: destinations, dns: destinations, stores: destinations },
     podAnnotations: { 'example.com/team': 'storage' },
+    overrides: [
+      { target: 'MemberPods', patch: { spec: { hostAliases: [{ ip: '10.0.0.9', hostnames: ['kms.example.com'] }] } } },
+      { target: 'PodDisruptionBudget', patch: { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } } },
+    ],
     protect: false,
     backup: {
       schedules: [
@@ -261,6 +265,9 @@ const others: Readonly<Record<string, Manifest>> = {
           retries: 0,
           successfulJobsHistoryLimit: 1,
           failedJobsHistoryLimit: 5,
+          overrides: [
+            { target: 'BackupPods', patch: { spec: { securityContext: { runAsUser: { $patch: 'delete' } } } } },
+          ],
           serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
         },
       ],

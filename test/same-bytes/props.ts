@@ -20,6 +20,7 @@ import {
   NetworkAccess,
   NoSpacePolicy,
   OssCredentials,
+  OverrideTarget,
   ReplacePolicy,
   RestoreSource,
   Retention,
@@ -147,8 +148,47 @@ const store = fc.oneof(
   fc.constant(BackupStore.command({ path: '/opt/store', env: { A: '$(B)' }, idleTimeout: Duration.minutes(2) })),
 );
 
+/** Patches that change something whatever else is drawn. */
+const podPatch = (container: string) =>
+  oneOf<object>(
+    { metadata: { annotations: { 'b.example/b': '1', 'a.example/a': '2' } } },
+    { spec: { securityContext: { runAsUser: null, fsGroup: { $patch: 'delete' } } } },
+    { spec: { securityContext: { $patch: 'replace', runAsNonRoot: true } } },
+    { spec: { hostAliases: [{ ip: '10.0.0.1', hostnames: ['b', 'a'] }], dnsPolicy: 'None' } },
+    {
+      spec: {
+        containers: [
+          { name: container, env: [{ name: 'A', value: 'b' }] },
+          { name: 'x', image: 'x', volumeMounts: [{ name: 'x', mountPath: '/x' }] },
+        ],
+        volumes: [{ name: 'x', emptyDir: {} }],
+      },
+    },
+  );
+const override = (target: OverrideTarget, patch: fc.Arbitrary<object>) =>
+  patch.map((drawn) => ({ target, patch: drawn }));
+const annotated = oneOf<object>(
+  { metadata: { annotations: { 'z.example/z': 'y' } } },
+  { metadata: { labels: { 'z.example/z': 'y', 'app.kubernetes.io/managed-by': null } } },
+);
+const ofSchedule = [
+  override(OverrideTarget.BACKUP_PODS, podPatch('backup')),
+  override(OverrideTarget.CRON_JOBS, annotated),
+  override(OverrideTarget.SERVICE_ACCOUNTS, annotated),
+];
+const ofCluster = [
+  ...ofSchedule,
+  override(OverrideTarget.MEMBER_PODS, podPatch('etcd')),
+  override(OverrideTarget.CLAIMS, annotated),
+  override(OverrideTarget.STATEFUL_SET, fc.constant({ spec: { revisionHistoryLimit: 3 } })),
+  override(OverrideTarget.SERVICES, annotated),
+  override(OverrideTarget.MEMBER_SERVICES, fc.constant({ spec: { type: 'LoadBalancer', clusterIP: null } })),
+  override(OverrideTarget.POD_DISRUPTION_BUDGET, fc.constant({ spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } })),
+];
+
 const options: fc.Arbitrary<BackupScheduleOptions> = record({
   ...placement,
+  overrides: maybe(fc.array(fc.oneof(...ofSchedule), { maxLength: 2 })),
   store,
   schedule: oneOf(Cron.hourly(), Cron.daily(), Cron.schedule({ minute: '*/15', weekDay: '1-5' })),
   retention: maybe(
@@ -216,6 +256,7 @@ const origin = record({
 
 const props: fc.Arbitrary<EtcdClusterProps> = record({
   ...placement,
+  overrides: maybe(fc.array(fc.oneof(...ofCluster), { maxLength: 3 })),
   name,
   size: maybe(oneOf(1, 3, 5, 7)),
   allowEvenSize: maybe(fc.boolean()),

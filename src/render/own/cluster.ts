@@ -1,5 +1,6 @@
 import { etcdImages } from '../../etcd/etcd-image';
 import { EtcdVersion } from '../../etcd/etcd-version';
+import { storable } from '../../lib/strategic-merge';
 import { resourceProblems } from '../../resource/resource-problems';
 import type { EtcdClusterSpec } from '../../resource/types';
 import { withDefaultNames } from '../../tls/default-names';
@@ -41,12 +42,14 @@ function specOf({ spec: fields }: Document): EtcdClusterSpec {
   };
 }
 
-/** Go programs write null for what is not there. */
+/** Go programs write null for what is not there. In an override, it deletes. */
 function withoutNull(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNull);
   if (!isObject(value)) return value;
   const entries = Object.entries(value).filter(([, each]) => each !== null);
-  return Object.fromEntries(entries.map(([key, each]) => [key, withoutNull(each)]));
+  return Object.fromEntries(
+    entries.map(([key, each]) => [key, key === 'overrides' ? storable(each) : withoutNull(each)]),
+  );
 }
 
 function notes({ name, report }: Document, { tls }: EtcdClusterSpec): void {

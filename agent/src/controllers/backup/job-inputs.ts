@@ -1,4 +1,5 @@
 import { agentImage } from '../../../../src/lib/agent-image.ts';
+import { mainContainer, reconcilerContainer } from '../../kube/containers.ts';
 import type { DeploymentObject, KubeObject, StatefulSetObject } from '../../kube/objects.ts';
 import { jobLabels } from '../cluster/jobs/job-manifest.ts';
 import { type EtcdClusterObject, type ReturnedCluster, readCluster } from '../cluster/kubernetes/cluster-object.ts';
@@ -78,7 +79,7 @@ const rank = ({ metadata }: Pick<KubeObject, 'metadata'>): string => `${metadata
 
 function fromReconciler(own: DeploymentObject | undefined): JobInputs {
   const template = own?.spec.template;
-  const container = template?.spec.containers[0] ?? { image: agentImage };
+  const container = mainContainer(template?.spec.containers, reconcilerContainer) ?? { image: agentImage };
   return { container, domain: 'cluster.local', proxy: proxyVariables(own), ...(template && { template }) };
 }
 

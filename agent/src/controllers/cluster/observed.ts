@@ -28,6 +28,8 @@ export interface Observed {
   done: string[];
   /** Errors of the effects that failed under the present operation, by their keys. */
   failed: Record<string, string>;
+  /** An earlier look at the members, old enough for marks. */
+  reached?: Look;
   /** An eviction that was refused recently. */
   refused?: Refusal;
   /** Passes in a row that ended with an error. */
@@ -40,6 +42,15 @@ export interface Observed {
   fresh: Fresh;
   /** Wall clock, ms, for what people wait for. The monotonic clock of plan() keeps an error that it had at the start. */
   date?: number;
+}
+
+/** How far the voters had come at one time. */
+export interface Look {
+  at: number;
+  /** Newest revision. */
+  revision: number;
+  /** By member id: the raft index that it knew to be committed. */
+  index: Record<string, number>;
 }
 
 export interface Refusal {
