@@ -1,8 +1,20 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
+import { kubernetes } from './kubernetes.mjs';
 import { egress, networkAccess } from './network.mjs';
 import { overrides } from './overrides.mjs';
-import { annotations, image, images, labels, placement } from './pods.mjs';
+import {
+  annotations,
+  image,
+  images,
+  labels,
+  memberContainers,
+  metadata,
+  placement,
+  podAnnotations,
+  podFields,
+  sidecars,
+} from './pods.mjs';
 import { schedule } from './schedule.mjs';
 import {
   choice,
@@ -21,6 +33,7 @@ import {
   time,
   withDefault,
 } from './schema.mjs';
+import { externalServices, service } from './service.mjs';
 import { restoreFields, restoreRules } from './source.mjs';
 import { resources } from './store.mjs';
 import { hasRoot, tls, tlsNameRules } from './tls.mjs';
@@ -95,6 +108,11 @@ const storage = object('The volume of each member.', {
   ephemeral: flag('Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data.', {
     default: false,
   }),
+  labels: labels(
+    'Further labels of the claims. They, the annotations and selector have an effect when claims are created: Kubernetes refuses a change in an existing cluster.',
+  ),
+  annotations: annotations('Further annotations of the claims.'),
+  selector: kubernetes('LabelSelector', 'The labels of the volumes that a claim may use.'),
 });
 
 const hour = { mode: 'periodic', retention: '1h' };
@@ -241,8 +259,35 @@ const spec = object(
     ),
     egress,
     ...placement,
+    ...podFields,
+    sidecars,
+    containers: memberContainers,
+    serviceAccountName: objectName(
+      'An existing ServiceAccount of the members, which gets the rights for it. Default: one that is created, with the name of the cluster.',
+      'ServiceAccount',
+    ),
+    serviceAccountAnnotations: annotations('The annotations of the ServiceAccount that is created.'),
     labels: labels('Further labels of every object and pod of the cluster.'),
-    podAnnotations: annotations('Further annotations of the pods of members.'),
+    ...metadata,
+    podAnnotations,
+    revisionHistoryLimit: integer('How many former revisions of the StatefulSet are kept. Default: 10.', 0, 100),
+    service,
+    externalServices,
+    podDisruptionBudget: object(
+      'The PodDisruptionBudget of the members, which lets a drain take one member at a time.',
+      {
+        enabled: flag('False: there is none, and a drain may take several members at a time. Default: true.'),
+        unhealthyPodEvictionPolicy: choice(
+          'When a pod that is not ready may be evicted. Default: that of Kubernetes, IfHealthyBudget.',
+          ['IfHealthyBudget', 'AlwaysAllow'],
+        ),
+      },
+      rules([
+        '!has(self.unhealthyPodEvictionPolicy) || !has(self.enabled) || self.enabled',
+        'unhealthyPodEvictionPolicy has no effect with enabled: false: remove one of them',
+        { fieldPath: '.unhealthyPodEvictionPolicy' },
+      ]),
+    ),
     overrides: overrides('OverrideSpec', [
       'MemberPods',
       'BackupPods',
@@ -284,6 +329,11 @@ const spec = object(
     }),
   },
   rules(
+    [
+      '!has(self.serviceAccountName) || !has(self.serviceAccountAnnotations)',
+      'serviceAccountAnnotations are for the ServiceAccount that is created: put them on the existing one, and remove them here',
+      { fieldPath: '.serviceAccountAnnotations' },
+    ],
     [
       'self.size % 2 == 1 || self.allowEvenSize',
       'an even size survives no more failures than the odd size below it: choose 1, 3, 5 or 7, or set allowEvenSize: true',
@@ -510,8 +560,8 @@ export const etcdCluster = crd({
       'metadata.name must be a DNS label that begins with a letter, such as orders, because the names of Services and pods begin with it',
     ],
     [
-      "!self.metadata.name.matches('-(peers|jobs|etcd-reconciler|[0-9]+-client)$')",
-      'metadata.name must not end in -peers, -jobs, -etcd-reconciler or -<number>-client, because objects of other clusters may have such names',
+      "!self.metadata.name.matches('-(peers|jobs|etcd-reconciler|[0-9]+-(client|external))$')",
+      'metadata.name must not end in -peers, -jobs, -etcd-reconciler, -<number>-client or -<number>-external, because objects of other clusters may have such names',
     ],
     [
       // Without spec.tls the reconciler could not call members that use https.

@@ -1,6 +1,15 @@
 // The schema of a backup schedule.
 import { overrides } from './overrides.mjs';
-import { annotations, images, labels, placement } from './pods.mjs';
+import {
+  annotations,
+  backupContainer,
+  images,
+  labels,
+  metadata,
+  placement,
+  podAnnotations,
+  podFields,
+} from './pods.mjs';
 import {
   choice,
   duration,
@@ -85,7 +94,16 @@ export const schedule = named(
       ),
       ...images,
       ...placement,
+      ...podFields,
+      container: backupContainer,
       labels: labels('Further labels of the objects and pods of the schedule.'),
+      ...metadata,
+      podAnnotations,
+      ttlSecondsAfterFinished: integer(
+        'After how many seconds a Job that has ended is deleted. Default: the limits of the history, and a week for the other Jobs that use this schedule.',
+        600,
+        31_536_000,
+      ),
       overrides: overrides('BackupOverrideSpec', ['BackupPods', 'CronJobs', 'ServiceAccounts']),
     },
     rules(

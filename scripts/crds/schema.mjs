@@ -14,6 +14,9 @@ const typeName = Symbol('type');
 export const named = (name, schema) => ({ ...schema, [typeName]: name });
 export const nameOf = (schema) => schema[typeName];
 
+/** In the place of this schema, JSON Schemas have the whole one. */
+export const whole = Symbol('whole');
+
 const assumed = Symbol('assumed');
 
 /**

@@ -2,10 +2,11 @@ import { ApiObject, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
 import type { BackupPodStore } from '../lib/backup-pod';
-import { durationText } from '../lib/duration';
+import { durationText, milliseconds } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
-import { overrideSpecs } from '../lib/overrides';
+import { podFieldsOf } from '../lib/pod-options';
+import { overrideSpecs } from '../overrides/overrides';
 import { enumText } from '../resource/enum-text';
 import { below, type PropNames, propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
@@ -139,6 +140,7 @@ export class EtcdBackupSchedule extends Construct {
     const monitored = {
       ...{ cluster, cronJobName: this.cronJobName, schedule: schedule.expressionString },
       pod: () => scheduleJob(this.complete(), this.target()),
+      fields: () => this.complete(),
     };
     this.exporter = EtcdBackupMonitoring._of(this, monitored, this._labels, options);
     return this.exporter;
@@ -153,7 +155,11 @@ export class EtcdBackupSchedule extends Construct {
     const { props, cronJobName } = this;
     if (props._written) return props._written;
     const name = this._name;
-    const annotations = Object.assign({}, ...this._stores.map((store) => store.serviceAccountAnnotations));
+    const annotations = Object.assign(
+      {},
+      props.serviceAccountAnnotations,
+      ...this._stores.map((store) => store.serviceAccountAnnotations),
+    );
     const spec: ScheduleSpec = {
       name,
       cronJobName: cronJobName === `${props.cluster}-${name}` ? undefined : cronJobName,
@@ -177,10 +183,9 @@ export class EtcdBackupSchedule extends Construct {
       resources: givenResources(props.resources),
       imagePullPolicy: enumText(props.imagePullPolicy),
       imagePullSecrets: props.imagePullSecrets?.map((secret) => ({ name: nameOf(secret) })),
-      nodeSelector: props.nodeSelector,
-      tolerations: props.tolerations as ScheduleSpec['tolerations'],
-      priorityClassName: props.priorityClassName,
-      labels: props.labels,
+      ...podFieldsOf(props),
+      container: props.container,
+      ttlSecondsAfterFinished: props.ttlAfterFinished && milliseconds(props.ttlAfterFinished) / 1_000,
       overrides: overrideSpecs(props.overrides),
     };
     // The resource must name an image for executables of the user.
@@ -302,6 +307,7 @@ const entryPropNames: PropNames = {
   '[0].name': 'id',
   '[0].cronJobName': 'name',
   '[0].cron': 'schedule',
+  '[0].ttlSecondsAfterFinished': 'ttlAfterFinished',
   '[0].stores': 'store',
   ...below('[0]', jobPropNames),
 };

@@ -8,7 +8,8 @@ import {
   defaultResources,
 } from '../lib/backup-pod';
 import { milliseconds, parseDuration } from '../lib/duration';
-import { overridden, targetProblems } from '../lib/overrides';
+import { withJobFields } from '../lib/pod-fields';
+import { overridden } from '../overrides/overrides';
 import { defaults } from '../resource/defaults';
 import type { BackupOverrideSpec, BackupScheduleSpec, OverrideSpec } from '../resource/types';
 import { fileNameWithoutEnding } from './snapshot-file-name';
@@ -69,7 +70,7 @@ export function scheduleOverrideProblems(
   const all = spec.overrides ?? [];
   const others = { ...spec, overrides: all.slice(0, all.length - own.length) };
   const targets = ['BackupPods', 'CronJobs', 'ServiceAccounts'] as const;
-  return [...targetProblems(own, targets), ...overridden(scheduleObjects(others, target), own).problems];
+  return overridden(scheduleObjects(others, target), own, targets).problems;
 }
 
 function withoutOverrides(spec: ScheduleSpec, target: ScheduleTarget): Map<string, ScheduleObject> {
@@ -80,12 +81,11 @@ function withoutOverrides(spec: ScheduleSpec, target: ScheduleTarget): Map<strin
 
 function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels }: ScheduleTarget) {
   if (spec.serviceAccountName !== undefined) return undefined;
-  const { serviceAccountAnnotations: annotations = {} } = spec;
-  const isAnnotated = Object.keys(annotations).length > 0;
+  const annotations = { ...spec.annotations, ...spec.serviceAccountAnnotations };
   return {
     apiVersion: 'v1',
     kind: 'ServiceAccount',
-    metadata: { name: cronJobName, labels, ...(isAnnotated && { annotations }) },
+    metadata: { name: cronJobName, labels, ...annotated(annotations) },
     automountServiceAccountToken: false,
   };
 }
@@ -97,7 +97,7 @@ function scheduleCronJob(spec: ScheduleSpec, target: ScheduleTarget) {
   return {
     apiVersion: 'batch/v1',
     kind: 'CronJob',
-    metadata: { name: cronJobName, labels },
+    metadata: { name: cronJobName, labels, ...annotated(spec.annotations) },
     spec: {
       schedule: spec.cron,
       timeZone: spec.timeZone,
@@ -107,10 +107,15 @@ function scheduleCronJob(spec: ScheduleSpec, target: ScheduleTarget) {
       startingDeadlineSeconds: seconds(spec.startingDeadline ?? usual.startingDeadline),
       successfulJobsHistoryLimit: spec.successfulJobsHistoryLimit ?? usual.successfulJobsHistoryLimit,
       failedJobsHistoryLimit: spec.failedJobsHistoryLimit ?? usual.failedJobsHistoryLimit,
-      jobTemplate: { metadata: { labels }, spec: backupJob(scheduleJob(spec, target)) },
+      jobTemplate: {
+        metadata: { labels, ...annotated(spec.annotations) },
+        spec: withJobFields(backupJob(scheduleJob(spec, target)), spec),
+      },
     },
   };
 }
+
+const annotated = (annotations: Labels = {}) => (Object.keys(annotations).length > 0 ? { annotations } : {});
 
 export function scheduleJob(spec: ScheduleSpec, { cronJobName, ...target }: ScheduleTarget): BackupJobSpec {
   const { compression, verify, timeout, dialTimeout, fileNameTimeZone } = spec;

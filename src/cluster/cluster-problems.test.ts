@@ -60,7 +60,7 @@ const mistakes: [EtcdClusterProps, string][] = [
   [{ labels: { 'cdk8s-etcd.dev/x': '1' } }, "labels: 'cdk8s-etcd.dev/x' is reserved for the reconciler; remove it"],
   [
     { podAnnotations: { 'cdk8s-etcd.dev/epoch': '1' } },
-    "podAnnotations: 'cdk8s-etcd.dev/epoch' is reserved for the reconciler",
+    'podAnnotations: has an annotation that begins with cdk8s-etcd.dev/, which the reconciler needs: remove it',
   ],
   [
     { replace: ReplacePolicy.manual({ ordinal: 7, memberId: 'ab' }) },

@@ -37,10 +37,7 @@ function metadataProblems({ labels, podAnnotations }: ResolvedCluster): string[]
   return [
     ...labelProblems('labels', labels),
     ...annotationProblems('podAnnotations', podAnnotations),
-    ...problemsOf(
-      ...Object.keys(labels).map((name) => reservedNameProblem('labels', name)),
-      ...Object.keys(podAnnotations).map((name) => reservedNameProblem('podAnnotations', name)),
-    ),
+    ...problemsOf(...Object.keys(labels).map((name) => reservedNameProblem('labels', name))),
   ];
 }
 

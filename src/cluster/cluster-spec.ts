@@ -1,7 +1,8 @@
 import { originProblems, originSpec } from '../backup/cluster-origin';
 import { etcdImages } from '../etcd/etcd-image';
 import { egressSpec } from '../lib/network-egress';
-import { overrideSpecs } from '../lib/overrides';
+import { podFieldsOf } from '../lib/pod-options';
+import { overrideSpecs } from '../overrides/overrides';
 import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
 import { defaults } from '../resource/defaults';
 import { enumText } from '../resource/enum-text';
@@ -43,9 +44,14 @@ export function writeCluster(props: EtcdClusterProps, name: string, namespace: s
       networkAccess: props.networkAccess?._spec(),
       metricsAccess: props.metricsAccess?._spec(),
       egress: props.egress && egressSpec(props.egress),
-      ...{ priorityClassName: props.priorityClassName, nodeSelector: props.nodeSelector },
-      tolerations: props.tolerations as EtcdClusterSpec['tolerations'],
-      ...{ labels: props.labels, podAnnotations: props.podAnnotations, protect: props.protect },
+      ...podFieldsOf(props),
+      ...{ containers: props.containers, sidecars: props.sidecars },
+      serviceAccountName: nameOf(props.serviceAccountName),
+      serviceAccountAnnotations: props.serviceAccountAnnotations,
+      service: props.service as EtcdClusterSpec['service'],
+      externalServices: props.externalServices as EtcdClusterSpec['externalServices'],
+      podDisruptionBudget: props.podDisruptionBudget as EtcdClusterSpec['podDisruptionBudget'],
+      ...{ revisionHistoryLimit: props.revisionHistoryLimit, protect: props.protect },
       overrides: overrideSpecs(props.overrides),
       pvcPolicy: unlessEmpty({ onShrink: enumText(props.onShrink), onDelete: enumText(onDelete) }),
       replace: replace?._spec(),

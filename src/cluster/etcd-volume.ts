@@ -33,16 +33,39 @@ export interface EtcdVolume {
    * @default false
    */
   readonly readWriteOncePod?: boolean;
+  /**
+   * Adds labels to the claims. They cannot be changed later.
+   * @default - none
+   */
+  readonly labels?: { readonly [name: string]: string };
+  /**
+   * Adds annotations to the claims. They cannot be changed later.
+   * @default - none
+   */
+  readonly annotations?: { readonly [name: string]: string };
+  /**
+   * Selects the volumes that a claim may use: Kubernetes' `LabelSelector`. It cannot be changed later.
+   * @default - any volume
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: jsii has no `unknown`
+  readonly selector?: { readonly [key: string]: any };
 }
 
 type StorageSpec = NonNullable<EtcdClusterSpec['storage']>;
 
-export function storageSpec({ size, storageClass, ephemeral, readWriteOncePod }: EtcdVolume = {}): StorageSpec {
+export function storageSpec({
+  size,
+  storageClass,
+  ephemeral,
+  readWriteOncePod,
+  ...claim
+}: EtcdVolume = {}): StorageSpec {
   return {
     size: size?.asString() ?? defaultVolume,
     storageClassName: storageClass,
     accessModes: readWriteOncePod ? ['ReadWriteOncePod'] : undefined,
     ephemeral: ephemeral || undefined,
+    ...claim,
   };
 }
 
@@ -52,6 +75,8 @@ export interface ResolvedVolume {
   readonly storageClass?: string;
   readonly ephemeral: boolean;
   readonly accessMode: string;
+  /** What the claims have besides. */
+  readonly claim: Pick<StorageSpec, 'labels' | 'annotations' | 'selector'>;
   /** The quota that was given; undefined if it follows from the size. */
   readonly quota?: string;
   readonly quotaBytes: number;
@@ -63,10 +88,10 @@ const largestDefaultQuota = 8 * gibibyte;
 
 /** The default quota is half of the volume above 1 GiB, and at most the 8 GiB that etcd recommends. */
 export function resolveVolume(storage: Partial<StorageSpec> = {}, quota?: string): ResolvedVolume {
-  const { size = defaultVolume, storageClassName } = storage;
-  const { accessModes = usual.accessModes, ephemeral = usual.ephemeral } = storage;
+  const { size = defaultVolume, storageClassName, accessModes = usual.accessModes, ...rest } = storage;
+  const { ephemeral = usual.ephemeral, ...claim } = rest;
   return {
-    ...{ size, ephemeral, quota },
+    ...{ size, ephemeral, quota, claim },
     storageClass: storageClassName,
     accessMode: accessModes[0]!,
     quotaBytes:
@@ -86,9 +111,13 @@ function quotaProblem({ size, quota }: ResolvedVolume): string | undefined {
   return `quota: ${quota} needs a volume of ${mebibytes}Mi (twice the quota and 1Gi), but the volume has ${size}; make volume.size larger or quota smaller`;
 }
 
-function ephemeralProblem({ ephemeral, storageClass, accessMode }: ResolvedVolume): string | undefined {
+function ephemeralProblem({ ephemeral, storageClass, accessMode, claim }: ResolvedVolume): string | undefined {
   if (!ephemeral) return undefined;
-  const useless = storageClass === undefined ? accessMode !== 'ReadWriteOnce' && 'readWriteOncePod' : 'storageClass';
+  const [useless] = Object.entries({
+    storageClass,
+    readWriteOncePod: accessMode === 'ReadWriteOnce' ? undefined : accessMode,
+    ...claim,
+  }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   return useless
     ? `volume: ${useless} has no effect with ephemeral, which has no volume claim; remove one of them`
     : undefined;

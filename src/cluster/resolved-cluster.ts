@@ -21,7 +21,10 @@ export interface ClusterResource {
 
 /** Fields that always have a value after their default has been applied. */
 type Defaulted = Required<
-  Pick<EtcdClusterSpec, 'size' | 'imagePullPolicy' | 'clusterDomain' | 'labels' | 'podAnnotations' | 'protect'>
+  Pick<
+    EtcdClusterSpec,
+    'size' | 'imagePullPolicy' | 'clusterDomain' | 'labels' | 'podAnnotations' | 'protect' | 'serviceAccountName'
+  >
 >;
 
 /** What the objects of an EtcdCluster are made of: its resource with every default applied. */
@@ -70,6 +73,7 @@ export function resolveCluster({ metadata: { name, namespace }, spec }: ClusterR
     labels: spec.labels ?? {},
     podAnnotations: spec.podAnnotations ?? {},
     protect: spec.protect ?? !volume.ephemeral,
+    serviceAccountName: spec.serviceAccountName ?? name,
     reconcilerAccount: spec.reconciler?.serviceAccountName ?? usual.reconciler.serviceAccountName,
   };
 }

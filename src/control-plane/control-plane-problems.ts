@@ -15,6 +15,9 @@ export function controlPlaneProblems(props: ControlPlaneEtcdBackupProps, namespa
       namespaceProblem(props, namespace),
       nodeLabels?.length === 0 ? 'nodeLabels: is empty; give at least one, or leave it out' : undefined,
       ...(nodeLabels ?? []).map((label) => qualifiedNameProblem('nodeLabels', label)),
+      props.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution === undefined
+        ? undefined
+        : 'affinity: the pods must be on a node with etcd, which nodeLabels decides; remove nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution',
       etcdService && manifestsDirectory !== undefined
         ? 'manifestsDirectory: has no effect with etcdService, which has no manifest; remove one of them'
         : undefined,

@@ -7,8 +7,10 @@ import { agentImage } from '../lib/agent-image';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { policyPorts } from '../lib/network-access';
 import { tellIfUnreleased } from '../lib/notices';
-import { overridden, overrideSpecs } from '../lib/overrides';
+import { withPodFields } from '../lib/pod-fields';
+import { podFieldsOf } from '../lib/pod-options';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
+import { overridden, overrideSpecs } from '../overrides/overrides';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { nameOf } from '../validation/named';
 import { externalReconcilerTypes, monitoringTypes, reconcilerTypes } from '../validation/property-types';
@@ -52,8 +54,8 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   readonly serviceAccountName: string;
   /** Names the Lease, which ensures that only one pod is active. The reconciler creates it. */
   readonly leaseName: string;
-  /** The reconciler runs as this ServiceAccount. */
-  readonly serviceAccount: ApiObject;
+  /** The reconciler runs as this ServiceAccount. It is undefined if `serviceAccountName` names an existing one. */
+  readonly serviceAccount?: ApiObject;
   /**
    * This Role holds the permissions for the namespace. Each cluster grants further permissions with a Role of its own.
    */
@@ -80,11 +82,11 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     requireTypes(this, props, reconcilerTypes);
     this.props = props;
     this.reconcilerName = props.name ?? defaultReconcilerName;
-    this.serviceAccountName = this.reconcilerName;
+    this.serviceAccountName = nameOf(props.serviceAccountName) ?? this.reconcilerName;
     this.leaseName = leaseName(this.reconcilerName, props.selector);
-    const { manifests, problems } = overridden(this.manifests(), overrideSpecs(props.overrides));
+    const { manifests, problems } = overridden(this.manifests(), overrideSpecs(props.overrides), targets);
     const objects = new Map([...manifests].map(([kind, manifest]) => [kind, this.object(kind, manifest)]));
-    this.serviceAccount = objects.get('ServiceAccount')!;
+    this.serviceAccount = objects.get('ServiceAccount');
     this.role = objects.get('Role')!;
     this.roleBinding = objects.get('RoleBinding')!;
     this.deployment = objects.get('Deployment')!;
@@ -119,14 +121,17 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   /** The objects in the order in which they are applied, by their kinds, which are the ids of their constructs, too. */
   private manifests(): Map<string, ApiObjectProps> {
     const name = this.reconcilerName;
-    const metadata = { name, labels: reconcilerLabels(name, this.props.labels) };
-    const object = (apiVersion: string, kind: string, content: object): [string, ApiObjectProps] => [
-      kind,
-      { apiVersion, kind, metadata, ...content },
-    ];
+    const { labels, annotations, serviceAccountName, serviceAccountAnnotations } = this.props;
+    const object = (apiVersion: string, kind: string, content: object, own?: Labels): [string, ApiObjectProps] => {
+      const all = { ...annotations, ...own };
+      const isAnnotated = Object.keys(all).length > 0;
+      const metadata = { name, labels: reconcilerLabels(name, labels), ...(isAnnotated && { annotations: all }) };
+      return [kind, { apiVersion, kind, metadata, ...content }];
+    };
+    const account = { automountServiceAccountToken: false };
     const rbac = 'rbac.authorization.k8s.io';
     return new Map([
-      object('v1', 'ServiceAccount', { automountServiceAccountToken: false }),
+      ...(serviceAccountName === undefined ? [object('v1', 'ServiceAccount', account, serviceAccountAnnotations)] : []),
       object(`${rbac}/v1`, 'Role', { rules: namespaceRules(name, this.leaseName) }),
       object(`${rbac}/v1`, 'RoleBinding', {
         roleRef: { apiGroup: rbac, kind: 'Role', name },
@@ -154,7 +159,8 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
 
   private nameProblems(): string[] {
     const { deployment, serviceAccount, role, service, networkPolicy } = this;
-    const [reconciler, ...others] = [deployment, serviceAccount, role, service, networkPolicy].map(({ kind, name }) =>
+    const objects = [deployment, ...(serviceAccount ? [serviceAccount] : []), role, service, networkPolicy];
+    const [reconciler, ...others] = objects.map(({ kind, name }) =>
       namesakeProblems(this, kind, kind === 'Deployment' ? 'reconciler' : kind, name),
     );
     return reconciler!.length > 0 ? reconciler! : others.flat();
@@ -167,22 +173,33 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     return {
       replicas,
       selector: { matchLabels: selectorLabels },
-      template: reconcilerPod({
-        name: reconcilerName,
-        lease: this.leaseName,
-        selector: props.selector,
-        image: this.image(),
-        imagePullPolicy: props.imagePullPolicy,
-        imagePullSecrets: props.imagePullSecrets?.map((secret) => nameOf(secret)),
-        resources: reconcilerRequirements(props.resources ?? {}),
-        spread: replicas > 1,
-        labels: reconcilerLabels(reconcilerName, props.labels),
-        selectorLabels,
-        nodeSelector: props.nodeSelector,
-        tolerations: props.tolerations,
-        priorityClassName: props.priorityClassName,
-      }),
+      revisionHistoryLimit: props.revisionHistoryLimit,
+      template: withPodFields(
+        this.pod(),
+        { ...podFieldsOf(props), sidecars: props.sidecars },
+        { reconciler: props.container },
+      ),
     };
+  }
+
+  private pod(): object {
+    const { props, reconcilerName } = this;
+    return reconcilerPod({
+      name: reconcilerName,
+      serviceAccountName: this.serviceAccountName,
+      lease: this.leaseName,
+      selector: props.selector,
+      image: this.image(),
+      imagePullPolicy: props.imagePullPolicy,
+      imagePullSecrets: props.imagePullSecrets?.map((secret) => nameOf(secret)),
+      resources: reconcilerRequirements(props.resources ?? {}),
+      spread: (props.replicas ?? 1) > 1,
+      labels: reconcilerLabels(reconcilerName, props.labels),
+      selectorLabels: reconcilerSelectorLabels(reconcilerName),
+      nodeSelector: props.nodeSelector,
+      tolerations: props.tolerations,
+      priorityClassName: props.priorityClassName,
+    });
   }
 
   private networkPolicySpec(): object {
@@ -199,6 +216,11 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     };
   }
 }
+
+/** What overrides of a reconciler can change. */
+const targets = ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts'] as const;
+
+type Labels = Readonly<Record<string, string>>;
 
 /** Two reconcilers with different selectors must not share a Lease. */
 function leaseName(name: string, selector: EtcdReconcilerProps['selector']): string {

@@ -1,9 +1,11 @@
 import { resourcesProblems } from '../backup/backup-resources';
 import { registryProblems } from '../etcd/etcd-image';
-import { labelProblems } from '../lib/labels';
+import { annotationProblems, labelProblems } from '../lib/labels';
 import { egressProblems, egressSpec } from '../lib/network-egress';
-import { targetProblems } from '../lib/overrides';
+import { podFieldProblems } from '../lib/pod-field-problems';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
+import { nameOf } from '../validation/named';
+import { manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { isToken } from '../validation/tokens';
 import type { EtcdReconcilerProps } from './etcd-reconciler-props';
@@ -17,6 +19,12 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
     ...problemsOf(
       reconcilerNameProblem(reconciler.reconcilerName),
       agentImageProblem(image),
+      props.serviceAccountName === undefined
+        ? undefined
+        : manifestNameProblem('serviceAccountName', nameOf(props.serviceAccountName)),
+      props.serviceAccountName !== undefined && props.serviceAccountAnnotations
+        ? 'serviceAccountAnnotations: are for the ServiceAccount that is created; put them on the existing one'
+        : undefined,
       replicas === undefined || replicas === 1 || replicas === 2
         ? undefined
         : `replicas: ${replicas} is neither 1 nor 2; use one of these, because only one pod is active at a time and a third would have no effect`,
@@ -30,6 +38,8 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
       ),
     ),
     ...podProblems(props),
+    ...podFieldProblems(props),
+    ...annotationProblems('serviceAccountAnnotations', props.serviceAccountAnnotations),
     ...labelProblems('selector', selector),
     ...Object.entries(selector ?? {})
       .filter(([, value]) => isToken(value))
@@ -42,7 +52,6 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
     ...resourcesProblems(props.resources),
     ...(props.metricsAccess?._problems('metricsAccess') ?? []),
     ...(props.egress ? egressProblems(egressSpec(props.egress)) : []),
-    ...targetProblems(props.overrides, ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts']),
     ...neighborProblems(reconciler),
   ];
 }

@@ -105,6 +105,12 @@ export interface CertManagerTlsProps extends TlsSwitchOptions {
    */
   readonly peerIssuerKind?: IssuerKind;
   /**
+   * Adds DNS names and IP addresses to the certificate that members present to clients, for example those of a load
+   * balancer. The names of the cluster's Services are always included.
+   * @default - no further names
+   */
+  readonly serverNames?: string[];
+  /**
    * Sets how long a certificate is valid. It must be at least one hour.
    * @default - cert-manager's default, 90 days
    */
@@ -273,12 +279,13 @@ const twiceProblems = (names: readonly string[]): string[] =>
     .map((name) => `tls: serverNames: '${name}' is given twice; remove one`);
 
 function certManagerSource(props: CertManagerTlsProps, { name, namespace }: NamedCluster): WrittenSource {
-  const { issuer, issuerKind, peerIssuer, peerIssuerKind, duration, renewBefore } = props;
+  const { issuer, issuerKind, peerIssuer, peerIssuerKind, serverNames = [], duration, renewBefore } = props;
   return {
     spec: {
       ...secretFields(otherSecretNames(name)),
       certManager: {
         ...{ issuer, issuerKind, peerIssuer, peerIssuerKind },
+        serverNames: serverNames.length > 0 ? serverNames : undefined,
         duration: duration && durationText(duration),
         renewBefore: renewBefore && durationText(renewBefore),
       },

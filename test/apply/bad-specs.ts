@@ -273,7 +273,7 @@ const clusters: readonly Case[] = [
       'metadata.name must be a DNS label that begins with a letter',
     ],
   ),
-  ...['orders-peers', 'orders-jobs', 'orders-etcd-reconciler', 'orders-2-client'].map(
+  ...['orders-peers', 'orders-jobs', 'orders-etcd-reconciler', 'orders-2-client', 'orders-2-external'].map(
     (name): Case => [`the name ${name}`, cluster({}, name), 'metadata.name must not end in -peers, -jobs'],
   ),
 ];
@@ -393,7 +393,103 @@ const resources: readonly Case[] = ['cpu', 'memory'].flatMap((what, at): Case[] 
   ];
 });
 
+/** Fields of pods that the pods of a cluster decide: of the cluster, and of a schedule. */
+const inPods = (pods: Manifest, container: Manifest, more: Manifest = {}) =>
+  cluster({
+    ...{ ...pods, ...more, containers: { etcd: container, agent: container, gate: container } },
+    backup: { schedules: [{ name: 'hourly', cron: '@hourly', stores: [bucket], ...pods, container }] },
+  });
+const image = 'registry.example.com/image';
+const ofEtcd = { name: 'data', mountPath: '/mine' };
+const pods: readonly Case[] = [
+  ...['MIN_EPOCH', 'ETCD_AGENT_NAMESPACE'].map(
+    (name): Case => [`the variable ${name}`, inPods({}, { env: [{ name }] }), 'name is that of a variable'],
+  ),
+  ...['/data', '/data/mine', 'etc/etcd/tls', '//tmp'].map(
+    (mountPath): Case => [
+      `a mount at ${mountPath}`,
+      inPods({}, { volumeMounts: [{ name: 'mine', mountPath }] }),
+      'mountPath is in a directory that the pod needs',
+    ],
+  ),
+  ['a mount of the data', inPods({}, { volumeMounts: [ofEtcd] }), 'name is that of the volume with the data of etcd'],
+  ...['data', 'peer-tls', 'store-0-ca', 'tmp'].map(
+    (name): Case => [
+      `a volume with the name ${name}`,
+      inPods({ volumes: [{ name, emptyDir: {} }] }, {}),
+      'name is that of a volume that the pod has',
+    ],
+  ),
+  ...['etcd', 'gate', 'backup'].map(
+    (name): Case => [
+      `a container with the name ${name}`,
+      inPods({ initContainers: [{ name, image }] }, {}, { sidecars: [{ name, image }] }),
+      'name is that of a container that the pod has',
+    ],
+  ),
+  [
+    'a container with the data',
+    inPods(
+      { initContainers: [{ name: 'mine', image, volumeMounts: [ofEtcd] }] },
+      {},
+      { sidecars: [{ name: 'mine', image, volumeMounts: [ofEtcd] }] },
+    ),
+    'volumeMounts has the volume with the data of etcd',
+  ],
+  [
+    'two containers with one name',
+    inPods({ initContainers: Array(2).fill({ name: 'mine', image }) }, {}),
+    'Duplicate value',
+  ],
+  [
+    'a label that selects pods',
+    inPods({ podLabels: { 'app.kubernetes.io/component': 'x' } }, {}),
+    'has a label by which the pods are selected',
+  ],
+  ...['annotations', 'podAnnotations'].map(
+    (field): Case => [
+      `${field} of the reconciler`,
+      inPods({ [field]: { 'cdk8s-etcd.dev/epoch': '7' } }, {}),
+      'has an annotation that begins with cdk8s-etcd.dev/',
+    ],
+  ),
+  [
+    'annotations of an existing ServiceAccount of the members',
+    cluster({ serviceAccountName: 'own', serviceAccountAnnotations: {} }),
+    'serviceAccountAnnotations are for the ServiceAccount that is created',
+  ],
+  ...['loadBalancerClass', 'loadBalancerSourceRanges'].map((field): Case => {
+    const value = field === 'loadBalancerClass' ? 'a' : ['10.0.0.0/8'];
+    return [
+      `${field} without a load balancer`,
+      cluster({ service: { [field]: value }, externalServices: { type: 'NodePort', [field]: value } }),
+      `${field} has an effect only with type LoadBalancer`,
+    ];
+  }),
+  [
+    'nothing external about a ClusterIP',
+    cluster({ service: { type: 'ClusterIP', externalTrafficPolicy: 'Local', nodePort: 30_079 } }),
+    'has an effect only with type LoadBalancer or NodePort',
+  ],
+  [
+    'evictions that no budget decides on',
+    cluster({ podDisruptionBudget: { enabled: false, unhealthyPodEvictionPolicy: 'AlwaysAllow' } }),
+    'unhealthyPodEvictionPolicy has no effect with enabled: false',
+  ],
+  [
+    'labels of claims and Services',
+    cluster({
+      storage: { size: '8Gi', labels: bad },
+      service: { labels: bad },
+      externalServices: { type: 'NodePort', labels: bad },
+    }),
+    'is not a valid value of a label',
+  ],
+  ['a Job that is deleted at once', scheduled({ ttlSecondsAfterFinished: 1 }), 'greater than or equal to 600'],
+];
+
 export const badSpecs: readonly Case[] = [
+  ...pods,
   ...resources,
   ...names,
   ...inStores,

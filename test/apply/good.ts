@@ -171,6 +171,7 @@ const managed = {
 };
 const certManager = {
   ...{ issuer: 'ca', issuerKind: 'ClusterIssuer', peerIssuer: 'peer-ca', peerIssuerKind: 'Issuer' },
+  serverNames: ['etcd.example.com', '192.0.2.7'],
   ...{ duration: '30d', renewBefore: '10d' },
 };
 
@@ -184,7 +185,53 @@ const pods = {
   ],
   priorityClassName: 'important',
   labels: { 'example.com/team': 'storage' },
+  annotations: { 'example.com/owner': 'storage' },
+  podLabels: { 'example.com/tier': 'data' },
+  podAnnotations: { 'example.com/team': 'storage' },
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: 'disk', operator: 'In', values: ['nvme'] }] }],
+      },
+    },
+  },
+  topologySpreadConstraints: [
+    { maxSkew: 1, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: { a: 'b' } } },
+  ],
+  schedulerName: 'own-scheduler',
+  runtimeClassName: 'sandboxed',
+  hostAliases: [{ ip: '10.0.0.9', hostnames: ['kms.example.com'] }],
+  dnsPolicy: 'None',
+  dnsConfig: { nameservers: ['10.0.0.10'], options: [{ name: 'timeout', value: '1' }] },
+  securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+  terminationGracePeriodSeconds: 90,
+  volumes: [{ name: 'ca', configMap: { name: 'ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] } }],
+  initContainers: [
+    {
+      name: 'wait',
+      image: 'registry.example.com/wait:1',
+      resources: { limits: { memory: '32Mi', cpu: 1 } },
+      volumeMounts: [{ name: 'ca', mountPath: '/ca', readOnly: true }],
+    },
+  ],
 };
+const container = {
+  env: [
+    { name: 'HTTPS_PROXY', value: 'http://proxy:3128' },
+    { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'token', key: 'token' } } },
+  ],
+  envFrom: [{ configMapRef: { name: 'settings' } }],
+  securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+  volumeMounts: [{ name: 'ca', mountPath: '/etc/ssl/certs/own', readOnly: true }],
+};
+const balancer = {
+  labels: { 'example.com/team': 'storage' },
+  annotations: { 'example.com/team': 'storage' },
+  loadBalancerClass: 'example.com/internal',
+  loadBalancerSourceRanges: ['10.0.0.0/8'],
+  externalTrafficPolicy: 'Local',
+};
+const probe = { initialDelaySeconds: 5, periodSeconds: 20, timeoutSeconds: 10, failureThreshold: 30 };
 const peers = [
   { podLabels: { app: 'shop' }, namespaceLabels: { team: 'shop' } },
   { namespace: 'shop' },
@@ -230,9 +277,29 @@ const others: Readonly<Record<string, Manifest>> = {
     registry: 'registry.example.com:5000/mirror',
     agentImage: 'registry.example.com/agent:1',
     ...pods,
+    sidecars: [{ name: 'logs', image: 'registry.example.com/logs:1' }],
+    containers: {
+      etcd: { ...container, startupProbe: probe, livenessProbe: probe },
+      agent: { ...container, livenessProbe: probe, readinessProbe: probe },
+      gate: container,
+    },
+    serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
+    revisionHistoryLimit: 2,
     reconciler: { serviceAccountName: 'reconciler' },
     clusterDomain: 'corp.example',
-    storage: { size: '20Gi', storageClassName: 'fast', accessModes: ['ReadWriteOncePod'] },
+    storage: {
+      ...{ size: '20Gi', storageClassName: 'fast', accessModes: ['ReadWriteOncePod'] },
+      labels: { 'example.com/team': 'storage' },
+      annotations: { 'example.com/team': 'storage' },
+      selector: { matchLabels: { disk: 'nvme' } },
+    },
+    service: { type: 'LoadBalancer', ...balancer, internalTrafficPolicy: 'Local', nodePort: 30_079 },
+    externalServices: {
+      type: 'LoadBalancer',
+      ...balancer,
+      members: [{ ordinal: 0, annotations: { 'external-dns/hostname': 'etcd-0.example.com' }, nodePort: 30_080 }],
+    },
+    podDisruptionBudget: { enabled: true, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
     quota: '4Gi',
     resources: { requests: { cpu: '500m', memory: '1Gi' }, limits: { cpu: '2', memory: '4Gi' } },
     tuning: {
@@ -246,10 +313,9 @@ const others: Readonly<Record<string, Manifest>> = {
     networkAccess: { peers },
     metricsAccess: { anywhere: true },
     egress: { apiServer: destinations, dns: destinations, stores: destinations },
-    podAnnotations: { 'example.com/team': 'storage' },
     overrides: [
-      { target: 'MemberPods', patch: { spec: { hostAliases: [{ ip: '10.0.0.9', hostnames: ['kms.example.com'] }] } } },
-      { target: 'PodDisruptionBudget', patch: { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } } },
+      { target: 'MemberPods', patch: { spec: { shareProcessNamespace: true } } },
+      { target: 'PodDisruptionBudget', patch: { spec: { unhealthyPodEvictionPolicy: 'IfHealthyBudget' } } },
     ],
     protect: false,
     backup: {
@@ -257,6 +323,8 @@ const others: Readonly<Record<string, Manifest>> = {
         {
           ...schedule,
           ...pods,
+          container,
+          ttlSecondsAfterFinished: 3600,
           fileName: 'orders-%Y%m%d-%H%M%S',
           fileNameTimeZone: 'Europe/Berlin',
           suspend: true,
@@ -275,6 +343,7 @@ const others: Readonly<Record<string, Manifest>> = {
   }),
   'a cluster that nobody may connect to': cluster({ networkAccess: { peers: [] }, spread: {} }),
   'a cluster that everybody may connect to': cluster({ networkAccess: { anywhere: true }, metricsAccess: { peers } }),
+  'a cluster whose members have an existing ServiceAccount': cluster({ serviceAccountName: 'own' }),
   'a cluster without authentication': cluster({ auth: false }),
   'the smallest user': user(),
   'the longest name of a user': user({}, 'u'.repeat(64)),

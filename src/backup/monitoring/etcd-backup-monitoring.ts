@@ -3,6 +3,7 @@ import { Construct } from 'constructs';
 import { ports } from '../../etcd/cluster-ports';
 import { completeResources } from '../../lib/backup-pod';
 import { durationText, milliseconds, secondsProblem } from '../../lib/duration';
+import { type JobFields, withPodFields } from '../../lib/pod-fields';
 import { alertsOnBackups } from '../../monitoring/alerts/backup-alerts';
 import { MonitoringObjects } from '../../monitoring/monitoring-objects';
 import { requireFreeId } from '../../validation/construct-id';
@@ -19,6 +20,7 @@ export interface MonitoredSchedule {
   readonly schedule: string;
   /** Complete only at synthesis: stores may be added until then. */
   readonly pod: () => Omit<ExporterPodSpec, 'resources'>;
+  readonly fields: () => JobFields;
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -84,7 +86,7 @@ export class EtcdBackupMonitoring extends Construct {
         selector: { matchLabels: selector },
         // Two pods may be unable to share a volume.
         strategy: { type: 'Recreate' },
-        template: Lazy.any({ produce: () => exporterPod({ ...this.podSpec(), labels }) }),
+        template: Lazy.any({ produce: () => this.template(labels) }),
       },
     });
     const scraped = { selector, port: ports.agent, copied: { [cronJobLabel]: cronJobName } };
@@ -105,6 +107,11 @@ export class EtcdBackupMonitoring extends Construct {
       chosen: { etcd_cluster: cluster, [cronJobLabel]: cronJobName },
     });
     this.node.addValidation({ validate: () => this.problems() });
+  }
+
+  private template(labels: Labels): object {
+    const { container, ...fields } = this.schedule.fields();
+    return withPodFields(exporterPod({ ...this.podSpec(), labels }), fields, { exporter: container });
   }
 
   private podSpec(): ExporterPodSpec {

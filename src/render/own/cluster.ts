@@ -1,6 +1,6 @@
 import { etcdImages } from '../../etcd/etcd-image';
 import { EtcdVersion } from '../../etcd/etcd-version';
-import { storable } from '../../lib/strategic-merge';
+import { storable } from '../../overrides/strategic-merge';
 import { resourceProblems } from '../../resource/resource-problems';
 import type { EtcdClusterSpec } from '../../resource/types';
 import { withDefaultNames } from '../../tls/default-names';
