@@ -270,7 +270,7 @@ const spec = object(
     labels: labels('Further labels of every object and pod of the cluster.'),
     ...metadata,
     podAnnotations,
-    revisionHistoryLimit: integer('How many former revisions of the StatefulSet are kept. Default: 10.', 0, 100),
+    revisionHistoryLimit: withDefault(10, integer('How many former revisions of the StatefulSet are kept.', 0, 100)),
     service,
     externalServices,
     podDisruptionBudget: object(

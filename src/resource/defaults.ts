@@ -22,6 +22,7 @@ export const defaults = {
     spread: { zones: 'ScheduleAnyway', nodes: 'DoNotSchedule' },
     networkAccess: { peers: [{ podLabels: {} }] },
     metricsAccess: { peers: [] },
+    revisionHistoryLimit: 10,
     pvcPolicy: { onShrink: 'Retain', onDelete: 'Retain' },
     backup: { requiredForUpgrade: false },
     maintenance: { onNoSpace: 'CompactDefragDisarm' },

@@ -54,6 +54,7 @@ const properties: Readonly<Record<string, object>> = {
     replace: { policy: cluster.replace.policy },
     requireBackupForUpgrade: cluster.backup.requiredForUpgrade,
     onNoSpace: cluster.maintenance.onNoSpace,
+    revisionHistoryLimit: cluster.revisionHistoryLimit,
   },
   EtcdVolume: { ephemeral: cluster.storage.ephemeral },
   ReplaceRequest: cluster.replace.force,
