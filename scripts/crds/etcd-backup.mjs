@@ -17,6 +17,7 @@ import {
   set,
   text,
   time,
+  withDefault,
 } from './schema.mjs';
 import { files, itemRules, jobIdentity, secretFiles, store } from './store.mjs';
 
@@ -72,8 +73,8 @@ const spec = object(
     compression,
     encryption,
     timeouts: object('Timeouts of the backup.', {
-      dial: duration('How long to wait for a connection to a member. Default: 5s.'),
-      total: duration('The longest time for the whole backup. Default: 1h.'),
+      dial: withDefault('5s', duration('How long to wait for a connection to a member.')),
+      total: withDefault('1h', duration('The longest time for the whole backup.')),
     }),
     ...jobIdentity,
   },

@@ -4,6 +4,7 @@ import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
 import type { PodOptions, ReconcilerContainerOptions } from '../lib/pods/pod-options';
 import type { Override } from '../overrides/overrides';
+import { defaults } from '../resource/defaults';
 import { Quantity } from '../resource/quantity';
 import type { INamed } from '../validation/named';
 
@@ -111,7 +112,7 @@ export interface ExternalReconcilerOptions {
   readonly serviceAccountName?: string | INamed;
 }
 
-export const defaultReconcilerName = 'etcd-reconciler';
+export const defaultReconcilerName = defaults.EtcdClusterSpec.reconciler.serviceAccountName;
 
 /** Sets the CPU and memory of the reconciler. */
 export interface ReconcilerResources {
