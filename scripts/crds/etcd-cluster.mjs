@@ -1,7 +1,8 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
+import { clusterMonitoring } from './monitoring.mjs';
 import { egress, networkAccess } from './network.mjs';
-import { annotations, image, images, labels, placement } from './pods.mjs';
+import { annotations, image, images, labels, placement, registry } from './pods.mjs';
 import { schedule } from './schedule.mjs';
 import {
   choice,
@@ -160,17 +161,13 @@ const spec = object(
       'is not a supported version of etcd: write 3.5.11, 3.6.11, 3.7.0 or a later patch of these, such as 3.6.16',
     ),
     image: image('The image of etcd. Default: the image of the etcd project with the tag of version.'),
-    registry: matching(
-      'A registry that mirrors the default images. It replaces gcr.io and ghcr.io.',
-      253,
-      /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?(\/[a-z0-9._-]+)*$/,
-      'is not a valid registry: write it like registry.example.com/mirror, without https:// and without a / at the end',
-    ),
+    registry,
     agentImage: image('The image of the agent in the pods of members. Default: the images of the release.'),
     ...images,
     paused: flag('Pauses the reconciler: it only observes and reports.', { default: false }),
     reconciler: object('The reconciler of this cluster, whose ServiceAccount gets the rights for it.', {
       serviceAccountName: objectName('Its ServiceAccount. Default: etcd-reconciler.', 'ServiceAccount'),
+      name: objectName('Its name, by which alerts find it. Default: serviceAccountName.', 'Deployment'),
     }),
     tls,
     clusterDomain: matching(
@@ -225,6 +222,7 @@ const spec = object(
       onDelete: deletion('The policy for all claims when this EtcdCluster is deleted.'),
     }),
     backup,
+    monitoring: clusterMonitoring,
     finalBackup: object('The final backup before a deletion.', {
       'required!': flag('Lets a deletion wait for it. Default: true with pvcPolicy.onDelete: Delete, else false.'),
     }),
@@ -264,6 +262,11 @@ const spec = object(
       '!has(self.auth) || !self.auth || !has(self.tls) || !has(self.tls.alsoTrust)',
       'auth: true cannot be combined with tls.alsoTrust: set auth: false, and wait until authentication is off in etcd, before the source of the certificates changes',
       { fieldPath: '.auth' },
+    ],
+    [
+      '!has(self.monitoring) || !has(self.monitoring.scrape) || !has(self.monitoring.scrape.tls) || !self.monitoring.scrape.tls || (has(self.tls) && (!has(self.tls.disabling) || !self.tls.disabling))',
+      'monitoring.scrape.tls needs the certificate for clients, which the cluster lacks: add tls, or remove it',
+      { fieldPath: '.monitoring.scrape.tls' },
     ],
     [
       'has(self.origin) == has(oldSelf.origin) && (!has(self.origin) || self.origin == oldSelf.origin)',

@@ -21,6 +21,13 @@ export const annotations = (description) => map(description, { type: 'string', m
 
 export const image = (description) => text(description, 1024, { minLength: 1 });
 
+export const registry = matching(
+  'A registry that mirrors the default images. It replaces gcr.io and ghcr.io.',
+  253,
+  /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?(\/[a-z0-9._-]+)*$/,
+  'is not a valid registry: write it like registry.example.com/mirror, without https:// and without a / at the end',
+);
+
 export const images = {
   imagePullPolicy: choice('When a node pulls the images. Default: IfNotPresent.', ['Always', 'IfNotPresent', 'Never']),
   imagePullSecrets: list(

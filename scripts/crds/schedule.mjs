@@ -31,6 +31,60 @@ export const encryption = named(
 );
 export const compression = choice('The compression of the snapshot. Default: zstd.', ['none', 'gzip', 'zstd']);
 
+/** The fields of a schedule, whatever it backs up. */
+export const scheduleFields = (store, leastJobs) => ({
+  'cron!': text('The schedule in the format of a CronJob: minute, hour, day of month, month, day of week.', 128, {
+    minLength: 1,
+  }),
+  timeZone: timeZone('The time zone of cron. Default: the time zone of the controller manager, usually UTC.'),
+  'stores!': list('The stores for the backups. Each store has its own retention.', store, 1, 8),
+  compression,
+  encryption,
+  verify: choice('How thoroughly a backup is verified before it counts as good. Default: read.', [
+    'stream',
+    'read',
+    'open',
+  ]),
+  dialTimeout: duration('How long to wait for a connection to a member. Default: 5s.'),
+  timeout: duration('The time after which the agent aborts an attempt. Default: depends on the size of the database.'),
+  fileName: text(
+    'The pattern of the names of snapshots, such as orders-%Y%m%d-%H%M%S. Default: etcd-snapshot-%Y%m%d-%H%M%S- in UTC, and six random hex digits.',
+    128,
+    { minLength: 1 },
+  ),
+  fileNameTimeZone: timeZone('The time zone of fileName. Default: UTC.'),
+  suspend: flag('Suspends the schedule. A run can still be started by hand.'),
+  startingDeadline: duration('How late a run may start, more than 10s, before it is skipped. Default: 1h.'),
+  activeDeadline: duration('The time after which Kubernetes ends a run, with its retries. Default: 6h.'),
+  retries: integer('How often a failed run is retried. Default: 3.', 0, 100),
+  successfulJobsHistoryLimit: integer('How many finished Jobs are kept. Default: 3.', leastJobs, 100),
+  failedJobsHistoryLimit: integer('How many failed Jobs are kept. Default: 3.', leastJobs, 100),
+  ...jobIdentity,
+  serviceAccountName: objectName(
+    'An existing ServiceAccount, also for the other Jobs that use this schedule. Default: a ServiceAccount without permissions that is created with the CronJob, and has its name.',
+    'ServiceAccount',
+  ),
+  serviceAccountAnnotations: annotations(
+    'The annotations of the ServiceAccount that is created, for a workload identity.',
+  ),
+  ...images,
+  ...placement,
+  labels: labels('Further labels of the objects and pods of the schedule.'),
+});
+
+export const scheduleRules = [
+  [
+    '!has(self.serviceAccountName) || !has(self.serviceAccountAnnotations)',
+    'serviceAccountAnnotations are for the ServiceAccount that is created: put them on the existing one, and remove them here',
+    { fieldPath: '.serviceAccountAnnotations' },
+  ],
+  [
+    '!self.stores.exists(store, has(store.command)) || has(self.image)',
+    'a command store needs image: give an image with its executables and the agent',
+    { fieldPath: '.image', reason: 'FieldValueRequired' },
+  ],
+];
+
 export const schedule = named(
   'BackupScheduleSpec',
   object(
@@ -43,57 +97,9 @@ export const schedule = named(
         "is not a valid name of a schedule: use letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
       ),
       cronJobName: text('The name of its CronJob. Default: <cluster>-<name>.', 52),
-      'cron!': text('The schedule in the format of a CronJob: minute, hour, day of month, month, day of week.', 128, {
-        minLength: 1,
-      }),
-      timeZone: timeZone('The time zone of cron. Default: the time zone of the controller manager, usually UTC.'),
-      'stores!': list('The stores for the backups. Each store has its own retention.', scheduledStore, 1, 8),
-      compression,
-      encryption,
-      verify: choice('How thoroughly a backup is verified before it counts as good. Default: read.', [
-        'stream',
-        'read',
-        'open',
-      ]),
-      dialTimeout: duration('How long to wait for a connection to a member. Default: 5s.'),
-      timeout: duration(
-        'The time after which the agent aborts an attempt. Default: depends on the size of the database.',
-      ),
-      fileName: text(
-        'The pattern of the names of snapshots, such as orders-%Y%m%d-%H%M%S. Default: etcd-snapshot-%Y%m%d-%H%M%S- in UTC, and six random hex digits.',
-        128,
-        { minLength: 1 },
-      ),
-      fileNameTimeZone: timeZone('The time zone of fileName. Default: UTC.'),
-      suspend: flag('Suspends the schedule. A run can still be started by hand.'),
-      startingDeadline: duration('How late a run may start, more than 10s, before it is skipped. Default: 1h.'),
-      activeDeadline: duration('The time after which Kubernetes ends a run, with its retries. Default: 6h.'),
-      retries: integer('How often a failed run is retried. Default: 3.', 0, 100),
-      successfulJobsHistoryLimit: integer('How many finished Jobs are kept. Default: 3.', 1, 100),
-      failedJobsHistoryLimit: integer('How many failed Jobs are kept. Default: 3.', 1, 100),
-      ...jobIdentity,
-      serviceAccountName: objectName(
-        'An existing ServiceAccount, also for the other Jobs that use this schedule. Default: a ServiceAccount without permissions that is created with the CronJob, and has its name.',
-        'ServiceAccount',
-      ),
-      serviceAccountAnnotations: annotations(
-        'The annotations of the ServiceAccount that is created, for a workload identity.',
-      ),
-      ...images,
-      ...placement,
-      labels: labels('Further labels of the objects and pods of the schedule.'),
+      // The reconciler reads the result of a Job from it.
+      ...scheduleFields(scheduledStore, 1),
     },
-    rules(
-      [
-        '!has(self.serviceAccountName) || !has(self.serviceAccountAnnotations)',
-        'serviceAccountAnnotations are for the ServiceAccount that is created: put them on the existing one, and remove them here',
-        { fieldPath: '.serviceAccountAnnotations' },
-      ],
-      [
-        '!self.stores.exists(store, has(store.command)) || has(self.image)',
-        'a command store needs image: give an image with its executables and the agent',
-        { fieldPath: '.image', reason: 'FieldValueRequired' },
-      ],
-    ),
+    rules(...scheduleRules),
   ),
 );

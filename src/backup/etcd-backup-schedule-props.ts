@@ -3,6 +3,7 @@ import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { BackupPodHost } from '../lib/backup-pod';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { Toleration } from '../lib/toleration';
+import type { ControlPlaneSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { INamed } from '../validation/named';
@@ -206,6 +207,11 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
    * @internal
    */
   readonly _written?: ScheduleSpec;
+  /**
+   * The control plane whose etcd is backed up, as the resource has it.
+   * @internal
+   */
+  readonly _controlPlane?: ControlPlaneSpec;
 }
 
 /** Configures a store that `EtcdBackupSchedule.addStore` adds. */

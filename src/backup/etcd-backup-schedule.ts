@@ -2,12 +2,15 @@ import { ApiObject, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
 import type { BackupPodStore } from '../lib/backup-pod';
+import { isAttached } from '../lib/construct-tree';
 import { durationText } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
 import { enumText } from '../resource/enum-text';
 import { below, type PropNames, propProblems } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
+import { resourceYaml } from '../resource/resource-yaml';
+import type { BackupMonitoringSpec, EtcdBackupScheduleSpec, ExistingEtcdSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
@@ -22,12 +25,12 @@ import { problemsOf } from '../validation/problems';
 import { addStoreTypes, backupMonitoringTypes, scheduleTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
-import { givenResources } from './backup-resources';
+import { type BackupResources, givenResources } from './backup-resources';
 import { scheduleProblems, specProblems, storeName } from './backup-schedule-problems';
 import type { AddStoreOptions, EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
 import { isEtcdCluster, isMisnamed } from './etcd-cluster-checks';
 import { jobPropNames } from './job-identity';
-import type { BackupMonitoringOptions } from './monitoring/backup-monitoring-options';
+import { type BackupMonitoringOptions, backupMonitoringSpec } from './monitoring/backup-monitoring-options';
 import { EtcdBackupMonitoring } from './monitoring/etcd-backup-monitoring';
 import {
   type ScheduleSpec,
@@ -134,13 +137,48 @@ export class EtcdBackupSchedule extends Construct {
         `${this.node.path}: addMonitoring: the monitoring of the EtcdCluster '${scope.clusterName}' covers its schedules; call addMonitoring of the cluster instead`,
       );
     }
-    const { cluster, schedule } = this.props;
+    return this._addMonitoring(backupMonitoringSpec(options), options.resources);
+  }
+
+  /**
+   * Adds the monitoring as the resource has it.
+   * @internal
+   */
+  _addMonitoring(spec: BackupMonitoringSpec, resources?: BackupResources): EtcdBackupMonitoring {
     const monitored = {
-      ...{ cluster, cronJobName: this.cronJobName, schedule: schedule.expressionString },
+      ...{ cluster: this.props.cluster, cronJobName: this.cronJobName, cron: this._spec().cron, labels: this._labels },
       pod: () => scheduleJob(this.complete(), this.target()),
     };
-    this.exporter = EtcdBackupMonitoring._of(this, monitored, this._labels, options);
+    this.exporter = EtcdBackupMonitoring._of(this, monitored, spec, resources);
     return this.exporter;
+  }
+
+  /**
+   * Returns the EtcdBackupSchedule resource from which `cdk8s-etcd render` makes the same objects. It is YAML for a repository
+   * without TypeScript, not for the API server.
+   *
+   * @throws for a schedule of an `EtcdCluster`, whose resource contains its schedules
+   */
+  resourceYaml(): string {
+    if (this.isOfCluster()) {
+      throw new Error(
+        `${this.node.path}: resourceYaml: the schedule is part of the EtcdCluster '${this.props.cluster}'; write it into spec.backup.schedules of that resource`,
+      );
+    }
+    return resourceYaml(this, 'EtcdBackupSchedule', this.cronJobName, this.resourceSpec());
+  }
+
+  private resourceSpec(): EtcdBackupScheduleSpec {
+    const { cluster, endpoints, tls, auth, _controlPlane } = this.props;
+    const { name: _, cronJobName: __, ...schedule } = this._spec();
+    const etcd = { endpoints, tls: tls?._pod() as ExistingEtcdSpec['tls'], auth: auth?._files() };
+    const monitoring = this.exporter && isAttached(this.exporter) ? this.exporter._spec : undefined;
+    return { cluster, ...(_controlPlane ? { controlPlane: _controlPlane } : { etcd }), ...schedule, monitoring };
+  }
+
+  /** Also of one that another app creates. */
+  private isOfCluster(): boolean {
+    return this.props._record !== undefined;
   }
 
   /**
@@ -203,7 +241,7 @@ export class EtcdBackupSchedule extends Construct {
       auth: props.auth?._files(),
       record: props._record,
       host: props._host,
-      near: this._stores.some(({ pod }) => pod.filesystem?.persistentVolumeClaim)
+      near: this._spec().stores.some(({ filesystem }) => filesystem?.persistentVolumeClaim)
         ? this.exporter?._selector
         : undefined,
     };
@@ -254,7 +292,9 @@ export class EtcdBackupSchedule extends Construct {
       ...scheduleProblems({ ...props, image: this.complete().image }, this._stores, misnamed),
       ...this.entryProblems(),
     ];
-    return own.length === 0 && isEtcdCluster(this.node.scope) ? entrySpecProblems(this._spec()) : own;
+    if (own.length > 0) return own;
+    if (isEtcdCluster(this.node.scope)) return entrySpecProblems(this._spec());
+    return this.isOfCluster() ? [] : resourceProblemsOf(this.resourceSpec());
   }
 
   /** Problems that the EtcdCluster CRD would report for this schedule. */
@@ -284,6 +324,15 @@ export class EtcdBackupSchedule extends Construct {
 /** What the API server would report of the schedule in the resource of its cluster. */
 const entrySpecProblems = (spec: ScheduleSpec): string[] =>
   propProblems(fieldProblems('EtcdCluster', 'spec.backup.schedules', [spec]), entryPropNames);
+
+/** What the schema of the resource says of a schedule that no cluster has. The monitoring and encryptions report their own. */
+const resourceProblemsOf = (spec: EtcdBackupScheduleSpec): string[] =>
+  propProblems(
+    fieldProblems('EtcdBackupSchedule', 'spec', { ...spec, monitoring: undefined }).filter(
+      ({ path }) => !path.startsWith('controlPlane.files.encryption'),
+    ),
+    { cron: 'schedule', stores: 'store', etcd: '', controlPlane: '', ...jobPropNames },
+  );
 
 const entryPropNames: PropNames = {
   '[0]': '',

@@ -3,9 +3,10 @@ import { etcdImages } from '../etcd/etcd-image';
 import { defaultSize } from '../lib/defaults';
 import { egressSpec } from '../lib/network-egress';
 import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
+import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import { enumText } from '../resource/enum-text';
 import { normalSpec } from '../resource/normal-spec';
-import type { BackupScheduleSpec, EtcdClusterSpec } from '../resource/types';
+import type { BackupScheduleSpec, ClusterMonitoringSpec, EtcdClusterSpec } from '../resource/types';
 import { EtcdTls } from '../tls/etcd-tls';
 import { derivedName } from '../validation/derived-name';
 import { nameOf } from '../validation/named';
@@ -69,11 +70,16 @@ export function writeCluster(props: EtcdClusterProps, name: string, namespace: s
 export function completeSpec(
   spec: EtcdClusterSpec,
   schedules: readonly BackupScheduleSpec[],
-  reconcilerAccount: string,
+  { reconcilerName: name, serviceAccountName }: IEtcdReconciler,
+  monitoring: ClusterMonitoringSpec | undefined,
 ): EtcdClusterSpec {
   const complete = {
     ...spec,
-    reconciler: reconcilerAccount === defaultReconcilerName ? undefined : { serviceAccountName: reconcilerAccount },
+    reconciler: unlessEmpty({
+      serviceAccountName: serviceAccountName === defaultReconcilerName ? undefined : serviceAccountName,
+      name: name === serviceAccountName ? undefined : name,
+    }),
+    monitoring,
     backup: unlessEmpty({
       ...spec.backup,
       schedule: ownBackupSchedule(spec, schedules)?.name,

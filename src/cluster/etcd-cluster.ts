@@ -11,6 +11,7 @@ import { ports } from '../etcd/cluster-ports';
 import type { EtcdVersion } from '../etcd/etcd-version';
 import { cronJobOf } from '../etcd/schedule-names';
 import { folderIn, isAttached } from '../lib/construct-tree';
+import type { Manifest } from '../lib/manifest';
 import { namesakeProblems, reserveName, takeName } from '../lib/name-registry';
 import { admitsNamespace } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
@@ -18,8 +19,8 @@ import { tellIfUnreleased, tellOnce } from '../lib/notices';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import type { EtcdReconcilerProps } from '../reconciler/etcd-reconciler-props';
 import { emittedProblems, type PropNames } from '../resource/prop-problems';
-import type { BackupScheduleSpec } from '../resource/types';
-import { EtcdClientTls } from '../tls/etcd-client-tls';
+import type { BackupScheduleSpec, ClusterMonitoringSpec } from '../resource/types';
+import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import { EtcdUser } from '../users/etcd-user';
 import type { EtcdUserOptions } from '../users/etcd-user-props';
 import type { UserAccess } from '../users/user-access';
@@ -45,12 +46,13 @@ import {
   ExistingEtcdCluster,
   ImportedEtcdCluster,
 } from './external-etcd-cluster';
-import { clusterLabels, memberSelector, monitored } from './manifests/cluster-labels';
+import { clusterLabels, memberSelector } from './manifests/cluster-labels';
 import { manifestsOf } from './manifests/cluster-manifests';
-import { backupTls, labelsOfCluster, withPull } from './manifests/cluster-schedules';
-import type { Manifest } from './manifests/manifest';
+import { monitoredCluster } from './manifests/cluster-monitoring';
+import { backupTls, clientTls, labelsOfCluster, withPull } from './manifests/cluster-schedules';
 import { membersAsPeer, openOnlyForClients } from './members-as-peer';
 import { EtcdMonitoring } from './monitoring/etcd-monitoring';
+import type { EtcdMonitoringProps } from './monitoring/etcd-monitoring-props';
 import type { MonitoredCluster } from './monitoring/monitored-cluster';
 import { requireProtectedNamespace } from './namespace-protection';
 import { recoveryIdentityProblems } from './quorum-recovery';
@@ -181,6 +183,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   private readonly written: WrittenCluster;
   private readonly ownReconciler: ClusterReconciler;
   private readonly schedules: EtcdBackupSchedule[] = [];
+  private monitoring?: EtcdMonitoring;
   private readonly names = new ClusterObjectNames(this);
   private readonly propertyProblems = new Memo<readonly string[]>();
 
@@ -205,6 +208,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       spec: {
         ...spec,
         backup: spec.backup && { ...spec.backup, schedules: undefined },
+        monitoring: undefined,
         reconciler: { serviceAccountName },
       },
     };
@@ -218,7 +222,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     const client = clientSecret(cluster);
     this.clientTlsSecretName = client;
     this.clientTrustSecretName = client === undefined ? undefined : tls.trust?.secret;
-    this.clientTls = client === undefined ? undefined : EtcdClientTls.fromSecret(client)._trusting(tls.trust);
+    this.clientTls = clientTls(cluster);
     this.backupEndpoints = backupEndpoints(cluster);
     this.backupTls = backupTls(cluster);
     this.serviceAccountName = name;
@@ -340,7 +344,20 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    */
   addMonitoring(options: MonitoringOptions = {}): EtcdMonitoring {
     requireTypes(futureConstruct(this, 'Monitoring'), options, monitoringTypes);
-    return new EtcdMonitoring(this, 'Monitoring', { ...options, cluster: this });
+    return this.monitor(options);
+  }
+
+  /**
+   * Adds the monitoring as the resource has it.
+   * @internal
+   */
+  _addMonitoring(spec: ClusterMonitoringSpec): EtcdMonitoring {
+    return this.monitor({ _written: spec });
+  }
+
+  private monitor(options: Omit<EtcdMonitoringProps, 'cluster'>): EtcdMonitoring {
+    this.monitoring = new EtcdMonitoring(this, 'Monitoring', { ...options, cluster: this });
+    return this.monitoring;
   }
 
   /**
@@ -366,10 +383,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
 
   /** @internal */
   _monitored(): MonitoredCluster {
-    const { cluster, clientTls, backupTls } = this;
-    const labels = clusterLabels(cluster);
-    const reconciler = () => this.ownReconciler.get().reconcilerName;
-    return { ...monitored(cluster.name, cluster.namespace), labels, reconciler, clientTls, agentTls: backupTls };
+    return monitoredCluster(this.cluster, () => this.ownReconciler.get().reconcilerName);
   }
 
   /** @internal */
@@ -394,7 +408,8 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.names.take(manifest.kind, metadata.name);
     // Schedules may be added until synthesis.
     const spec = Lazy.any({
-      produce: () => completeSpec(this.written.spec, this.scheduleSpecs(), this.reconcilerAccount()),
+      produce: () =>
+        completeSpec(this.written.spec, this.scheduleSpecs(), this.ownReconciler.get(), this.monitoringSpec()),
     });
     return new ApiObject(this, id, { ...manifest, metadata, ...(manifest.kind === 'EtcdCluster' && { spec }) });
   }
@@ -405,6 +420,10 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
 
   private scheduleSpecs(): BackupScheduleSpec[] {
     return this.schedules.filter(isAttached).map((schedule) => schedule._spec() as BackupScheduleSpec);
+  }
+
+  private monitoringSpec(): ClusterMonitoringSpec | undefined {
+    return this.monitoring && isAttached(this.monitoring) ? this.monitoring._spec : undefined;
   }
 
   private problems(): string[] {
@@ -420,9 +439,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...this.names.problems(),
     ];
     if (own.length > 0) return own;
-    // What only the schema knows. Each schedule reports its own.
+    // What only the schema knows. Each schedule and the monitoring report their own.
     const found = emittedProblems(this.customResource, clusterPropNames, false);
-    return found.filter((problem) => !problem.startsWith('backup.schedules'));
+    return found.filter((problem) => !/^(backup\.schedules|monitoring)/.test(problem));
   }
 
   private recoveryProblems(): string[] {

@@ -43,10 +43,12 @@ export interface ResolvedCluster
   readonly metricsAccess: NetworkAccessSpec;
   /** ServiceAccount of the reconciler. */
   readonly reconcilerAccount: string;
+  readonly reconcilerName: string;
 }
 
 /** Applies the defaults of a cluster. This is the only place where that is done for its objects. */
 export function resolveCluster({ metadata: { name, namespace }, spec }: ClusterResource): ResolvedCluster {
+  const { serviceAccountName: reconcilerAccount = defaultReconcilerName } = spec.reconciler ?? {};
   const { clusterDomain = defaultClusterDomain, registry, agentImage, image } = spec;
   const images = etcdImages({ version: EtcdVersion.of(spec.version), image, registry, agentImage });
   const volume = resolveVolume(spec.storage, spec.quota);
@@ -69,7 +71,8 @@ export function resolveCluster({ metadata: { name, namespace }, spec }: ClusterR
     labels: spec.labels ?? {},
     podAnnotations: spec.podAnnotations ?? {},
     protect: spec.protect ?? !volume.ephemeral,
-    reconcilerAccount: spec.reconciler?.serviceAccountName ?? defaultReconcilerName,
+    reconcilerAccount,
+    reconcilerName: spec.reconciler?.name ?? reconcilerAccount,
   };
 }
 

@@ -1,9 +1,12 @@
 import type { Size } from 'cdk8s';
+import { givenResources } from '../backup/backup-resources';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
-import type { NetworkEgress } from '../lib/network-egress';
+import { egressSpec, type NetworkEgress } from '../lib/network-egress';
 import type { Toleration } from '../lib/toleration';
-import type { INamed } from '../validation/named';
+import { enumText } from '../resource/enum-text';
+import type { EtcdReconcilerSpec } from '../resource/types';
+import { type INamed, nameOf } from '../validation/named';
 
 /** Configures an `EtcdReconciler`. */
 export interface EtcdReconcilerProps {
@@ -81,6 +84,11 @@ export interface EtcdReconcilerProps {
    * @default - only the standard labels, `app.kubernetes.io/…`
    */
   readonly labels?: { readonly [name: string]: string };
+  /**
+   * The reconciler as a resource has it, in the place of the other properties except for its name.
+   * @internal
+   */
+  readonly _written?: EtcdReconcilerSpec;
 }
 
 /** Configures `EtcdReconciler.external`. */
@@ -123,17 +131,17 @@ export interface ReconcilerResources {
   readonly memoryLimit?: Size;
 }
 
-export function reconcilerRequirements({
-  cpuRequest,
-  cpuLimit,
-  memoryRequest,
-  memoryLimit,
-}: ReconcilerResources): object {
+/** The properties as a resource has them. */
+export function reconcilerSpec(props: EtcdReconcilerProps): EtcdReconcilerSpec {
+  const { image, registry, replicas, selector, nodeSelector, priorityClassName, labels } = props;
   return {
-    requests: {
-      cpu: cpuRequest ?? cpuLimit ?? '50m',
-      memory: (memoryRequest ?? memoryLimit)?.asString() ?? '128Mi',
-    },
-    limits: { cpu: cpuLimit, memory: (memoryLimit ?? memoryRequest)?.asString() ?? '256Mi' },
+    ...{ image, registry },
+    imagePullPolicy: enumText(props.imagePullPolicy),
+    imagePullSecrets: props.imagePullSecrets?.map((secret) => ({ name: nameOf(secret) })),
+    ...{ replicas, selector },
+    resources: givenResources(props.resources),
+    metricsAccess: props.metricsAccess?._spec(),
+    egress: props.egress && egressSpec(props.egress),
+    ...{ nodeSelector, tolerations: props.tolerations as EtcdReconcilerSpec['tolerations'], priorityClassName, labels },
   };
 }

@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto';
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { ports } from '../etcd/cluster-ports';
-import { mirrored } from '../etcd/etcd-image';
-import { agentImage } from '../lib/agent-image';
+import type { Manifest } from '../lib/manifest';
 import { namesakeProblems, takeName } from '../lib/name-registry';
-import { policyPorts } from '../lib/network-access';
 import { tellIfUnreleased } from '../lib/notices';
-import type { MonitoringOptions } from '../monitoring/monitoring-options';
+import { type MonitoringOptions, monitoringSpec } from '../monitoring/monitoring-options';
+import { propProblems } from '../resource/prop-problems';
+import { fieldProblems } from '../resource/resource-problems';
+import { resourceYaml } from '../resource/resource-yaml';
+import type { EtcdReconcilerSpec, MonitoringSpec } from '../resource/types';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { nameOf } from '../validation/named';
 import { externalReconcilerTypes, monitoringTypes, reconcilerTypes } from '../validation/property-types';
@@ -17,14 +17,12 @@ import {
   defaultReconcilerName,
   type EtcdReconcilerProps,
   type ExternalReconcilerOptions,
-  reconcilerRequirements,
+  reconcilerSpec,
 } from './etcd-reconciler-props';
 import type { IEtcdReconciler } from './i-etcd-reconciler';
-import { reconcilerEgress } from './reconciler-network';
-import { reconcilerLabels, reconcilerPod, reconcilerSelectorLabels, selectorText } from './reconciler-pod';
+import { leaseName, reconcilerImage, reconcilerObjects } from './reconciler-manifests';
 import { reconcilerProblems } from './reconciler-problems';
 import { addReconciler } from './reconciler-registry';
-import { namespaceRules } from './reconciler-rules';
 
 /**
  * Grows, shrinks, upgrades, repairs and restores all clusters of its namespace, and takes the backups of `EtcdBackup`
@@ -65,7 +63,8 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   readonly service: ApiObject;
   /** This NetworkPolicy limits the connections of the reconciler. */
   readonly networkPolicy: ApiObject;
-  private readonly props: EtcdReconcilerProps;
+  private readonly spec: EtcdReconcilerSpec;
+  private monitoring?: EtcdReconcilerMonitoring;
 
   /**
    * Creates the Deployment and what it needs.
@@ -77,32 +76,24 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   constructor(scope: Construct, id: string, props: EtcdReconcilerProps = {}) {
     super(scope, requireFreeId(scope, id));
     requireTypes(this, props, reconcilerTypes);
-    this.props = props;
-    this.reconcilerName = props.name ?? defaultReconcilerName;
-    this.serviceAccountName = this.reconcilerName;
-    this.leaseName = leaseName(this.reconcilerName, props.selector);
-    this.serviceAccount = this.object('v1', 'ServiceAccount', { automountServiceAccountToken: false });
-    this.role = this.object('rbac.authorization.k8s.io/v1', 'Role', {
-      rules: namespaceRules(this.reconcilerName, this.leaseName),
-    });
-    this.roleBinding = this.object('rbac.authorization.k8s.io/v1', 'RoleBinding', {
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: this.reconcilerName },
-      subjects: [{ kind: 'ServiceAccount', name: this.serviceAccountName }],
-    });
-    this.deployment = this.object('apps/v1', 'Deployment', { spec: this.deploymentSpec() });
-    this.service = this.object('v1', 'Service', {
-      spec: {
-        selector: reconcilerSelectorLabels(this.reconcilerName),
-        ports: [{ name: 'metrics', port: ports.agent, targetPort: ports.agent, protocol: 'TCP' }],
-      },
-    });
-    this.networkPolicy = this.object('networking.k8s.io/v1', 'NetworkPolicy', { spec: this.networkPolicySpec() });
+    const name = props.name ?? defaultReconcilerName;
+    this.spec = props._written ?? reconcilerSpec(props);
+    this.reconcilerName = name;
+    this.serviceAccountName = name;
+    this.leaseName = leaseName(name, this.spec.selector);
+    const objects = new Map(
+      reconcilerObjects(name, this.spec).map((manifest) => [manifest.kind, this.object(manifest)] as const),
+    );
+    this.serviceAccount = objects.get('ServiceAccount')!;
+    this.role = objects.get('Role')!;
+    this.roleBinding = objects.get('RoleBinding')!;
+    this.deployment = objects.get('Deployment')!;
+    this.service = objects.get('Service')!;
+    this.networkPolicy = objects.get('NetworkPolicy')!;
     this.node.defaultChild = this.deployment;
     addReconciler(this);
-    tellIfUnreleased(this, this.image());
-    this.node.addValidation({
-      validate: () => [...reconcilerProblems(this, props), ...this.nameProblems()],
-    });
+    tellIfUnreleased(this, reconcilerImage(this.spec));
+    this.node.addValidation({ validate: () => this.problems(props) });
   }
 
   /**
@@ -114,24 +105,44 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
    */
   addMonitoring(options: MonitoringOptions = {}): EtcdReconcilerMonitoring {
     requireTypes(futureConstruct(this, 'Monitoring'), options, monitoringTypes);
-    const { replicas = 1, labels } = this.props;
-    return EtcdReconcilerMonitoring._of(this, { name: this.reconcilerName, replicas, labels }, options);
+    return this._addMonitoring(monitoringSpec(options));
+  }
+
+  /**
+   * Adds the monitoring as the resource has it.
+   * @internal
+   */
+  _addMonitoring(spec: MonitoringSpec): EtcdReconcilerMonitoring {
+    const { replicas = 1, labels } = this.spec;
+    this.monitoring = EtcdReconcilerMonitoring._of(this, { name: this.reconcilerName, replicas, labels }, spec);
+    return this.monitoring;
+  }
+
+  /**
+   * Returns the EtcdReconciler resource from which `cdk8s-etcd render` makes the same objects. It is YAML for a repository without
+   * TypeScript, not for the API server.
+   */
+  resourceYaml(): string {
+    const { reconcilerName, spec, monitoring } = this;
+    return resourceYaml(this, 'EtcdReconciler', reconcilerName, { ...spec, monitoring: monitoring?._spec });
   }
 
   /** @internal */
   _selector(): { readonly [name: string]: string } | undefined {
-    return this.props.selector;
+    return this.spec.selector;
   }
 
-  private object(apiVersion: string, kind: string, content: object): ApiObject {
-    const name = this.reconcilerName;
-    takeName(this, kind, name);
-    const metadata = { name, labels: reconcilerLabels(this.reconcilerName, this.props.labels) };
-    return new ApiObject(this, kind, { apiVersion, kind, metadata, ...content });
+  private object(manifest: Manifest): ApiObject {
+    const { kind, metadata } = manifest;
+    takeName(this, kind, metadata.name);
+    return new ApiObject(this, kind, { ...manifest, metadata });
   }
 
-  private image(): string {
-    return this.props.image ?? mirrored(agentImage, this.props.registry);
+  private problems(props: EtcdReconcilerProps): string[] {
+    const own = [...reconcilerProblems(this, this.spec, props.resources), ...this.nameProblems()];
+    if (own.length > 0 || props._written) return own;
+    // What only the schema knows.
+    return propProblems(fieldProblems('EtcdReconciler', 'spec', this.spec));
   }
 
   private nameProblems(): string[] {
@@ -141,51 +152,6 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     );
     return reconciler!.length > 0 ? reconciler! : others.flat();
   }
-
-  private deploymentSpec(): object {
-    const { props, reconcilerName } = this;
-    const { replicas = 1 } = props;
-    const selectorLabels = reconcilerSelectorLabels(reconcilerName);
-    return {
-      replicas,
-      selector: { matchLabels: selectorLabels },
-      template: reconcilerPod({
-        name: reconcilerName,
-        lease: this.leaseName,
-        selector: props.selector,
-        image: this.image(),
-        imagePullPolicy: props.imagePullPolicy,
-        imagePullSecrets: props.imagePullSecrets?.map((secret) => nameOf(secret)),
-        resources: reconcilerRequirements(props.resources ?? {}),
-        spread: replicas > 1,
-        labels: reconcilerLabels(reconcilerName, props.labels),
-        selectorLabels,
-        nodeSelector: props.nodeSelector,
-        tolerations: props.tolerations,
-        priorityClassName: props.priorityClassName,
-      }),
-    };
-  }
-
-  private networkPolicySpec(): object {
-    const { metricsAccess, egress } = this.props;
-    const peers = metricsAccess?._peers() ?? [];
-    const metrics = { ports: policyPorts([ports.agent]) };
-    const rule = peers === 'any' ? metrics : { from: peers, ...metrics };
-    return {
-      podSelector: { matchLabels: reconcilerSelectorLabels(this.reconcilerName) },
-      policyTypes: egress ? ['Ingress', 'Egress'] : ['Ingress'],
-      // An empty `from` would allow every client.
-      ingress: peers.length > 0 ? [rule] : undefined,
-      egress: egress && reconcilerEgress(egress),
-    };
-  }
-}
-
-/** Two reconcilers with different selectors must not share a Lease. */
-function leaseName(name: string, selector: EtcdReconcilerProps['selector']): string {
-  if (!selector) return name;
-  return `${name}-${createHash('sha256').update(selectorText(selector)).digest('hex').slice(0, 8)}`;
 }
 
 /** A reconciler that another app creates. */

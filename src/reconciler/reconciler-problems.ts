@@ -1,17 +1,23 @@
 import { registryProblems } from '../etcd/etcd-image';
 import { labelProblems } from '../lib/labels';
-import { egressProblems, egressSpec } from '../lib/network-egress';
+import { accessProblems } from '../lib/network-access';
+import { egressProblems } from '../lib/network-egress';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
 import { quantitiesProblems } from '../lib/quantities';
+import type { EtcdReconcilerSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
 import { isToken } from '../validation/tokens';
-import type { EtcdReconcilerProps } from './etcd-reconciler-props';
+import type { ReconcilerResources } from './etcd-reconciler-props';
 import { reservedLabels, selectorText } from './reconciler-pod';
 import { neighborsOf, type RegisteredReconciler } from './reconciler-registry';
 
 /** Problems with a reconciler, each with its remedy. */
-export function reconcilerProblems(reconciler: RegisteredReconciler, props: EtcdReconcilerProps): string[] {
-  const { image, replicas, selector, labels = {} } = props;
+export function reconcilerProblems(
+  reconciler: RegisteredReconciler,
+  spec: EtcdReconcilerSpec,
+  resources: ReconcilerResources = {},
+): string[] {
+  const { image, replicas, selector, labels = {} } = spec;
   return [
     ...problemsOf(
       reconcilerNameProblem(reconciler.reconcilerName),
@@ -28,7 +34,7 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
           : `labels: '${name}' is reserved, because it selects the pods of this reconciler; remove it`,
       ),
     ),
-    ...podProblems(props),
+    ...podProblems({ ...spec, imagePullSecrets: spec.imagePullSecrets?.map((secret) => secret.name) }),
     ...labelProblems('selector', selector),
     ...Object.entries(selector ?? {})
       .filter(([, value]) => isToken(value))
@@ -37,10 +43,10 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
           `selector: '${name}' is known only when the manifests are written, but it is part of a command; give a text`,
       ),
     ...labelProblems('labels', labels),
-    ...registryProblems(props.registry),
-    ...quantitiesProblems(props.resources ?? {}),
-    ...(props.metricsAccess?._problems('metricsAccess') ?? []),
-    ...(props.egress ? egressProblems(egressSpec(props.egress)) : []),
+    ...registryProblems(spec.registry),
+    ...quantitiesProblems(resources),
+    ...accessProblems('metricsAccess', spec.metricsAccess),
+    ...(spec.egress ? egressProblems(spec.egress) : []),
     ...neighborProblems(reconciler),
   ];
 }

@@ -81,10 +81,10 @@ export const alertsTypes: PropertyTypes = { exclude: list(text), labels: stringM
 export const dashboardTypes: PropertyTypes = { labels: manifestMap, annotations: manifestMap };
 
 export const monitoringTypes: PropertyTypes = {
-  scrape: instance('an EtcdScrape', '_kind', 'for example EtcdScrape.serviceMonitors()'),
+  scrape: instance('an EtcdScrape', '_scrape', 'for example EtcdScrape.serviceMonitors()'),
   scraper: networkAccess,
-  dashboard: instance('an EtcdDashboard', '_configMap', 'for example EtcdDashboard.configMap()'),
-  alerts: instance('an EtcdAlerts', '_groups', 'for example EtcdAlerts.all()'),
+  dashboard: instance('an EtcdDashboard', '_dashboard', 'for example EtcdDashboard.configMap()'),
+  alerts: instance('an EtcdAlerts', '_alerts', 'for example EtcdAlerts.all()'),
   labels: object,
 };
 
@@ -94,7 +94,11 @@ export const backupMonitoringTypes: PropertyTypes = {
   resources: shape(quantities),
 };
 
-export const etcdMonitoringTypes: PropertyTypes = { ...monitoringTypes, cluster: required(cluster) };
+export const etcdMonitoringTypes: PropertyTypes = {
+  ...monitoringTypes,
+  cluster: required(cluster),
+  _written: anything,
+};
 
 export const clusterTypes: PropertyTypes = {
   ...pod,
@@ -150,6 +154,7 @@ export const reconcilerTypes: PropertyTypes = {
   selector: object,
   metricsAccess: networkAccess,
   egress,
+  _written: anything,
 };
 
 export const externalReconcilerTypes: PropertyTypes = { name: text, serviceAccountName: manifestName };
@@ -192,6 +197,7 @@ export const scheduleTypes: PropertyTypes = {
   _clusterLabels: anything,
   _complete: anything,
   _written: anything,
+  _controlPlane: anything,
 };
 
 export const addStoreTypes: PropertyTypes = { store: required(store), retention };
@@ -210,6 +216,7 @@ export const controlPlaneTypes: PropertyTypes = {
   files: shape({ directories: paths, files: paths, encryption }),
   createNamespace: boolean,
   keepImage: boolean,
+  _controlPlane: anything,
 };
 
 export const backupTypes: PropertyTypes = {

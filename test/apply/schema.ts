@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { schemaOf as resourceSchema } from '../../src/resource/schema';
 import type { Manifest } from '../synth';
 
 export const crdDirectory = join(__dirname, '../../crds');
@@ -8,6 +9,14 @@ export const crdDirectory = join(__dirname, '../../crds');
 export const crds: readonly Manifest[] = readdirSync(crdDirectory).map((file) =>
   parse(readFileSync(join(crdDirectory, file), 'utf8'), { version: '1.1' }),
 );
+
+/** Kinds that only `render` reads, in the form of a definition. */
+const rendered: readonly Manifest[] = (['EtcdBackupSchedule', 'EtcdReconciler'] as const).map((kind) => ({
+  spec: { names: { kind }, versions: [{ schema: { openAPIV3Schema: resourceSchema(kind) } }] },
+}));
+export const kinds: readonly Manifest[] = [...crds, ...rendered];
+/** True if the API server has its kind. */
+export const isServed = ({ kind }: Manifest): boolean => crds.some((crd) => crd.spec.names.kind === kind);
 
 export type Path = readonly (string | number)[];
 

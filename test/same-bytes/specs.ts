@@ -31,6 +31,8 @@ const known: Readonly<Record<string, Draw>> = {
   settings: fc.constantFrom({}, { 'max-request-bytes': 10_485_760 }, { 'log-level': 'warn' }),
   tolerations: fc.constantFrom([], [{ operator: 'Exists' }], [{ key: 'a', value: 'b', effect: 'NoSchedule' }]),
   env: fc.constantFrom({}, { A: '$(B)' }),
+  interval: fc.constantFrom('30s', '5m'),
+  exclude: fc.constantFrom([], ['EtcdQuorumLost']),
   'nfs.path': fc.constant('/srv/etcd'),
   'sftp.path': fc.constantFrom('backup', '/backup/etcd'),
   'command.path': fc.constant('/opt/store'),

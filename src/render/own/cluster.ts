@@ -7,6 +7,7 @@ import { isObject } from '../../validation/plain-object';
 import type { Document } from '../documents';
 import { metadataLabels } from '../metadata';
 import type { PlannedCluster } from '../plan';
+import { labelsLost, withoutNull } from './whole';
 
 /** Reads an EtcdCluster, of which the names of its Secrets may be missing. */
 export function ownCluster(document: Document): PlannedCluster | undefined {
@@ -32,9 +33,7 @@ export function ownCluster(document: Document): PlannedCluster | undefined {
       'metadata.namespace',
       'is missing, but the certificates contain its name: add it, or give --namespace',
     );
-  const lost = Object.keys(labels ?? {}).filter((label) => spec.labels?.[label] === undefined);
-  if (lost.length > 0)
-    report.lost('metadata.labels', `${lost.join(', ')}: write them into spec.labels, which all objects get`);
+  labelsLost(document, labels, spec.labels);
   return { becomes: 'cluster', document, spec, schedules: [] };
 }
 
@@ -47,14 +46,6 @@ function specOf({ name, spec: fields }: Document): EtcdClusterSpec {
     ...(tls !== undefined && { tls: isObject(tls) ? withDefaultNames(name, tls as ShortTls) : tls }),
     ...(maintenance !== undefined && { maintenance: isObject(maintenance) ? maintains : maintenance }),
   };
-}
-
-/** Go programs write null for what is not there. */
-function withoutNull(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNull);
-  if (!isObject(value)) return value;
-  const entries = Object.entries(value).filter(([, each]) => each !== null);
-  return Object.fromEntries(entries.map(([key, each]) => [key, withoutNull(each)]));
 }
 
 function notes({ report }: Document, { tls }: EtcdClusterSpec): void {
