@@ -43,6 +43,7 @@ export { EtcdVersion } from './etcd/etcd-version';
 export { ImagePullPolicy } from './lib/image-pull-policy';
 export { NetworkAccess, type NetworkPeer } from './lib/network-access';
 export type { NetworkDestination, NetworkEgress } from './lib/network-egress';
+export { type Override, OverrideTarget } from './lib/overrides';
 export { PruneProtection } from './lib/prune-protection';
 export type { Toleration } from './lib/toleration';
 export { EtcdAlerts, type EtcdAlertsOptions } from './monitoring/etcd-alerts';

@@ -27,6 +27,7 @@ import {
   EtcdUser,
   NetworkAccess,
   OssCredentials,
+  OverrideTarget,
   ReplacePolicy,
   RestoreSource,
   Retention,
@@ -100,6 +101,12 @@ export const drivers: Readonly<Record<string, Make>> = {
   NetworkDestination: (chart, destination) =>
     cluster(chart, { egress: { apiServer: [{ podLabels: {}, ...destination }] } }),
   Toleration: (chart, toleration) => cluster(chart, { tolerations: [{ operator: 'Exists', ...toleration }] }),
+  Override: (chart, override) =>
+    cluster(chart, {
+      overrides: [
+        { target: OverrideTarget.MEMBER_PODS, patch: { metadata: { annotations: { a: 'b' } } }, ...override },
+      ],
+    }),
   BackupScheduleOptions: (chart, options) =>
     new EtcdCluster(chart, 'orders').addBackupSchedule('subject', { ...nightly, ...options }),
   EtcdBackupScheduleProps: schedule,

@@ -19,6 +19,7 @@ const checks = {
   'style of comments': () => node('scripts/check/comments.mjs'),
   'crds/ and imports/': () => node('scripts/check/imports.mjs'),
   'the types of the custom resources': () => node('scripts/generate/resource-types.mjs', ['--check']),
+  'the defaults of the custom resources': () => node('scripts/generate/resource-defaults.mjs', ['--check']),
   'schemas/': () => node('scripts/generate/json-schemas.mjs', ['--check']),
   'the dashboard': () => node('scripts/generate/dashboard.mjs', ['--check']),
   'the page of the custom resources': () => node('scripts/generate/custom-resources.mjs', ['--check']),

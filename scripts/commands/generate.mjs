@@ -9,6 +9,7 @@ optionsOf('generate', {});
 
 must(node('scripts/generate/crds.mjs'));
 must(node('scripts/generate/resource-types.mjs'));
+must(node('scripts/generate/resource-defaults.mjs'));
 must(node('scripts/generate/json-schemas.mjs'));
 must(node('scripts/generate/custom-resources.mjs'));
 must(node('scripts/generate/diagrams.mjs'));

@@ -13,7 +13,7 @@ export const tls = object(
   'TLS settings for endpoints.',
   {
     'files!': files('`ca.crt`, and `tls.crt` with `tls.key` for a client certificate.'),
-    clientCertificate: flag('True if the files contain a client certificate. Default: true.', { default: true }),
+    clientCertificate: flag('True if the files contain a client certificate.', { default: true }),
   },
   rules([
     '!has(self.files.configMapName) || !self.clientCertificate',

@@ -2,6 +2,7 @@ import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
 import { clusterMonitoring } from './monitoring.mjs';
 import { egress, networkAccess } from './network.mjs';
+import { overrides } from './overrides.mjs';
 import { annotations, image, images, labels, placement, registry } from './pods.mjs';
 import { schedule } from './schedule.mjs';
 import {
@@ -22,7 +23,7 @@ import {
 } from './schema.mjs';
 import { restoreFields, restoreRules } from './source.mjs';
 import { resources } from './store.mjs';
-import { tls } from './tls.mjs';
+import { hasRoot, tls, tlsNameRules } from './tls.mjs';
 
 export const backupRevision = integer(
   'The revision at the start of the backup. Writes continue meanwhile, so the snapshot has at least this revision.',
@@ -51,7 +52,7 @@ const backup = object(
   },
   rules([
     '!has(self.schedule) || (has(self.schedules) && self.schedules.exists(each, each.name == self.schedule))',
-    'schedule is not one of schedules: give one of them, or leave it out to use the first',
+    'schedule is not one of the backup schedules: give one of them, or leave it out to use the first',
     { fieldPath: '.schedule' },
   ]),
 );
@@ -214,6 +215,19 @@ const spec = object(
     ...placement,
     labels: labels('Further labels of every object and pod of the cluster.'),
     podAnnotations: annotations('Further annotations of the pods of members.'),
+    overrides: overrides('OverrideSpec', [
+      'MemberPods',
+      'BackupPods',
+      'Claims',
+      'StatefulSet',
+      'Services',
+      'ClientService',
+      'MemberServices',
+      'PeerService',
+      'PodDisruptionBudget',
+      'ServiceAccounts',
+      'CronJobs',
+    ]),
     protect: flag(
       'Keeps every object of the cluster when it leaves the repository that Argo CD or Flux applies. Default: true, or false with storage.ephemeral.',
     ),
@@ -249,18 +263,18 @@ const spec = object(
       { fieldPath: '.size' },
     ],
     [
-      '!has(self.auth) || !self.auth || (has(self.tls) && has(self.tls.rootSecret))',
-      'auth: true needs the certificate of root: give tls.rootSecret and tls.backupSecret, or remove auth',
+      `!has(self.auth) || !self.auth || (has(self.tls) && ${hasRoot('self.tls')})`,
+      'auth needs TLS with a certificate of root: let the reconciler or cert-manager issue the certificates, or give tls.rootSecret and tls.backupSecret, or remove auth',
       { fieldPath: '.auth' },
     ],
     [
       '!has(self.auth) || !self.auth || !has(self.tls) || !has(self.tls.disabling) || !self.tls.disabling',
-      'auth: true needs TLS, which tls.disabling switches off: set auth: false, and remove disabling until authentication is off in etcd',
+      'auth needs TLS, which tls.disabling switches off: set auth: false, and remove disabling until authentication is off in etcd',
       { fieldPath: '.auth' },
     ],
     [
       '!has(self.auth) || !self.auth || !has(self.tls) || !has(self.tls.alsoTrust)',
-      'auth: true cannot be combined with tls.alsoTrust: set auth: false, and wait until authentication is off in etcd, before the source of the certificates changes',
+      'auth cannot be combined with tls.alsoTrust: set auth: false, and wait until authentication is off in etcd, before the source of the certificates changes',
       { fieldPath: '.auth' },
     ],
     [
@@ -290,12 +304,12 @@ const spec = object(
     ],
     [
       "!(has(self.finalBackup) ? self.finalBackup.required : has(self.pvcPolicy) && self.pvcPolicy.onDelete == 'Delete') || (has(self.backup) && has(self.backup.schedules) && self.backup.schedules.size() > 0)",
-      'a final backup, which pvcPolicy.onDelete: Delete requires by default, needs a backup schedule: add one to backup.schedules, or set finalBackup.required: false',
+      'a final backup, which pvcPolicy.onDelete: Delete requires by default, needs a backup schedule: add one (backup.schedules), or set finalBackup.required: false',
       { fieldPath: '.finalBackup' },
     ],
     [
       '!has(self.recovery) || (has(self.backup) && has(self.backup.schedules) && self.backup.schedules.size() > 0)',
-      'a recovery backs up the survivor first and needs a backup schedule: add one to backup.schedules',
+      'a recovery backs up the survivor first and needs a backup schedule: add one (backup.schedules)',
       { fieldPath: '.recovery' },
     ],
   ),
@@ -483,5 +497,6 @@ export const etcdCluster = crd({
       'tls cannot be removed while the members use their certificates: apply EtcdTls.none({ previous: … }) first, with the tls that the cluster has (in YAML: tls.disabling: true)',
       { fieldPath: '.spec.tls', reason: 'FieldValueForbidden' },
     ],
+    ...tlsNameRules,
   ),
 });

@@ -1,6 +1,7 @@
 import { rendered } from './crd.mjs';
 import { reconcilerMonitoring } from './monitoring.mjs';
 import { egress, networkAccess } from './network.mjs';
+import { overrides } from './overrides.mjs';
 import { image, images, labels, placement, registry } from './pods.mjs';
 import { integer, object, rules } from './schema.mjs';
 import { resources } from './store.mjs';
@@ -26,6 +27,7 @@ const spec = object(
     },
     ...placement,
     labels: labels('Further labels of every object and of the pod.'),
+    overrides: overrides('ReconcilerOverrideSpec', ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts']),
     monitoring: reconcilerMonitoring,
   },
   rules(

@@ -43,7 +43,7 @@ const toleration = named(
   object('A taint that is tolerated.', {
     key: text('The key of the taint. Without it, operator must be Exists.', 317),
     operator: choice('How the value of the taint is compared. Default: Equal.', ['Exists', 'Equal']),
-    value: text('The value of the taint, for Equal.', 63),
+    value: { ...label, description: 'The value of the taint, for Equal.' },
     effect: choice('The effect of the taint. Default: every effect.', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
     tolerationSeconds: integer(
       'The number of seconds that the pod stays on the node, for NoExecute. Default: without limit.',

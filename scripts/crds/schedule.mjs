@@ -1,4 +1,5 @@
 // The schema of a backup schedule.
+import { overrides } from './overrides.mjs';
 import { annotations, images, labels, placement } from './pods.mjs';
 import {
   choice,
@@ -57,8 +58,16 @@ export const scheduleFields = (store, leastJobs) => ({
   startingDeadline: duration('How late a run may start, more than 10s, before it is skipped. Default: 1h.'),
   activeDeadline: duration('The time after which Kubernetes ends a run, with its retries. Default: 6h.'),
   retries: integer('How often a failed run is retried. Default: 3.', 0, 100),
-  successfulJobsHistoryLimit: integer('How many finished Jobs are kept. Default: 3.', leastJobs, 100),
-  failedJobsHistoryLimit: integer('How many failed Jobs are kept. Default: 3.', leastJobs, 100),
+  successfulJobsHistoryLimit: integer(
+    `How many finished Jobs are kept${leastJobs > 0 ? ', at least one, whose result the reconciler reads' : ''}. Default: 3.`,
+    leastJobs,
+    100,
+  ),
+  failedJobsHistoryLimit: integer(
+    `How many failed Jobs are kept${leastJobs > 0 ? ', at least one' : ''}. Default: 3.`,
+    leastJobs,
+    100,
+  ),
   ...jobIdentity,
   serviceAccountName: objectName(
     'An existing ServiceAccount, also for the other Jobs that use this schedule. Default: a ServiceAccount without permissions that is created with the CronJob, and has its name.',
@@ -70,6 +79,7 @@ export const scheduleFields = (store, leastJobs) => ({
   ...images,
   ...placement,
   labels: labels('Further labels of the objects and pods of the schedule.'),
+  overrides: overrides('BackupOverrideSpec', ['BackupPods', 'CronJobs', 'ServiceAccounts']),
 });
 
 export const scheduleRules = [
@@ -97,7 +107,6 @@ export const schedule = named(
         "is not a valid name of a schedule: use letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
       ),
       cronJobName: text('The name of its CronJob. Default: <cluster>-<name>.', 52),
-      // The reconciler reads the result of a Job from it.
       ...scheduleFields(scheduledStore, 1),
     },
     rules(...scheduleRules),

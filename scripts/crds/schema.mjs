@@ -14,6 +14,19 @@ const typeName = Symbol('type');
 export const named = (name, schema) => ({ ...schema, [typeName]: name });
 export const nameOf = (schema) => schema[typeName];
 
+const assumed = Symbol('assumed');
+
+/**
+ * Gives a field a default that the API server does not fill in, in contrast to `default`: what reads the field takes the value
+ * from src/resource/defaults.ts. `says` is the value in words.
+ */
+export const withDefault = (value, schema, says = String(value)) => ({
+  ...schema,
+  description: `${schema.description} Default: ${says}.`,
+  [assumed]: value,
+});
+export const defaultOf = (schema) => schema.default ?? schema[assumed];
+
 // Every string has a maximum length: without it the API server cannot estimate the cost of a rule, and refuses the
 // rule.
 export const text = (description, maxLength = 1024, more = {}) => ({ type: 'string', description, maxLength, ...more });

@@ -24,8 +24,10 @@ const changes = (description, what) =>
 const managed = named(
   'ManagedTlsSpec',
   object('Lets the reconciler issue the certificates. The Secrets must exist: the reconciler only fills them.', {
-    'peerAuthority!': secretName('The Secret with the authority of the connections between members.'),
-    'clientAuthority!': secretName('The Secret with the authority of servers and clients.'),
+    peerAuthority: secretName(
+      'The Secret with the authority of the connections between members. Default: <cluster>-peer-ca.',
+    ),
+    clientAuthority: secretName('The Secret with the authority of servers and clients. Default: <cluster>-client-ca.'),
     serverNames: list(
       'Further DNS names and IP addresses in the certificate that members present to clients.',
       matching(
@@ -82,39 +84,64 @@ const certManager = named(
 
 /** The fields of one source of certificates: its Secrets, and who writes them. */
 const source = {
-  'peerSecret!': secretName('The Secret with the certificate that members use for each other.'),
-  'serverSecret!': secretName('The Secret with the certificate that members present to clients.'),
-  'clientSecret!': secretName(
-    'The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too.',
+  peerSecret: secretName(
+    'The Secret with the certificate that members use for each other. Default: <cluster>-peer-tls with managed, else <cluster>-peer-cert.',
+  ),
+  serverSecret: secretName(
+    'The Secret with the certificate that members present to clients. Default: <cluster>-server-tls with managed, else <cluster>-server-cert.',
+  ),
+  clientSecret: secretName(
+    'The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. Default: <cluster>-client-tls with managed, else <cluster>-client-cert.',
   ),
   rootSecret: secretName(
-    'The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it.',
+    'The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. Default: <cluster>-root-tls with managed, <cluster>-root-cert with certManager, and none if clientSecret is given.',
   ),
-  backupSecret: secretName('The Secret with a client certificate whose common name is <cluster>-backup, for backups.'),
+  backupSecret: secretName(
+    'The Secret with a client certificate whose common name is <cluster>-backup, for backups. Default: as that of rootSecret.',
+  ),
   managed,
   certManager,
 };
 
-/** CEL: the names of the Secrets of a source. */
-const namesOf = (source) =>
-  [
-    `[${source}.peerSecret, ${source}.serverSecret, ${source}.clientSecret]`,
-    `(has(${source}.rootSecret) ? [${source}.rootSecret] : [])`,
-    `(has(${source}.backupSecret) ? [${source}.backupSecret] : [])`,
-    `(has(${source}.managed) ? [${source}.managed.peerAuthority, ${source}.managed.clientAuthority] : [])`,
-  ].join(' + ');
+/** CEL: the source has its certificate of root. */
+export const hasRoot = (source) =>
+  `(has(${source}.rootSecret) || ((has(${source}.managed) || has(${source}.certManager)) && !has(${source}.clientSecret)))`;
 
-/**
- * CEL: a source has its required Secrets. A resource of an earlier release may lack them: a rule that cannot be evaluated would also
- * refuse its status and its finalizers, while Kubernetes lets a field that is missing already stay missing.
- */
-const isWhole = (source) => `has(${source}.peerSecret) && has(${source}.serverSecret) && has(${source}.clientSecret)`;
+/** CEL: the names of the Secrets of a source. Those that are missing are the names in src/tls/default-names.ts. */
+function namesOf(source) {
+  const either = (field, end) => `has(${field}) ? ${field} : self.metadata.name + ${end}`;
+  const ofSource = (of) => either(`${source}.${of}Secret`, `(has(${source}.managed) ? '-${of}-tls' : '-${of}-cert')`);
+  const ofAuthority = (of) => either(`${source}.managed.${of}Authority`, `'-${of}-ca'`);
+  return [
+    `[${['peer', 'server', 'client'].map(ofSource).join(', ')}]`,
+    `(${hasRoot(source)} ? [${['root', 'backup'].map(ofSource).join(', ')}] : [])`,
+    `(has(${source}.managed) ? [${['peer', 'client'].map(ofAuthority).join(', ')}] : [])`,
+  ].join(' + ');
+}
+
+const [own, other] = ['self.spec.tls', 'self.spec.tls.alsoTrust'];
+const hasOther = `has(${own}) && has(${other})`;
+const trustSecret = `(has(${other}.trustSecret) ? ${other}.trustSecret : self.metadata.name + '-tls-trust')`;
+
+const differs = (condition, source, fieldPath) => [
+  `!(${condition}) || !(has(${source}.managed) || has(${source}.certManager)) || [${namesOf(source)}].all(names, names.all(one, names.exists_one(each, each == one)))`,
+  'two certificates have the same Secret: give each a Secret of its own',
+  { fieldPath },
+];
+
+/** Rules about the names of Secrets, which follow from that of the cluster. */
+export const tlsNameRules = [
+  differs(`has(${own})`, own, '.spec.tls'),
+  differs(hasOther, other, '.spec.tls.alsoTrust'),
+  [
+    // The estimate of its costs does not know how long a list within another list is.
+    `!(${hasOther}) || [${namesOf(other)} + [${trustSecret}]].all(others, !(${namesOf(own)}).exists(one, one in others) && others.exists_one(each, each == ${trustSecret}))`,
+    'a Secret has more than one purpose, so not all of its contents could be kept: change by way of a source with other Secrets',
+    { fieldPath: '.spec.tls.alsoTrust' },
+  ],
+];
 
 const sourceRules = [
-  [
-    `!(has(self.managed) || has(self.certManager)) || !(${isWhole('self')}) || [${namesOf('self')}].all(names, names.all(one, names.exists_one(each, each == one)))`,
-    'two certificates have the same Secret: give each a Secret of its own',
-  ],
   [
     'has(self.rootSecret) == has(self.backupSecret)',
     'give both rootSecret and backupSecret, or neither',
@@ -144,8 +171,8 @@ export const tls = named(
         object(
           'Another source of certificates, whose authorities the members trust too, while the cluster changes from one source to the other.',
           {
-            'trustSecret!': secretName(
-              'The Secret with the authorities of both sources. It must exist: the reconciler fills it.',
+            trustSecret: secretName(
+              'The Secret with the authorities of both sources. It must exist: the reconciler fills it. Default: <cluster>-tls-trust.',
             ),
             ...source,
           },
@@ -162,11 +189,6 @@ export const tls = named(
       [
         '!has(self.managed) || !has(self.alsoTrust) || !has(self.alsoTrust.managed)',
         'managed is given twice: only one of the two sources can be the reconciler. Remove alsoTrust.managed',
-        { fieldPath: '.alsoTrust' },
-      ],
-      [
-        `!has(self.alsoTrust) || !(${isWhole('self')} && ${isWhole('self.alsoTrust')}) || [${namesOf('self.alsoTrust')} + [self.alsoTrust.trustSecret]].all(others, !(${namesOf('self')}).exists(one, one in others) && !(${namesOf('self.alsoTrust')}).exists(one, one == self.alsoTrust.trustSecret))`,
-        'a Secret has more than one purpose, so not all of its contents could be kept: change by way of a source with other Secrets',
         { fieldPath: '.alsoTrust' },
       ],
       ...sourceRules,

@@ -1,4 +1,5 @@
 import type { Size } from 'cdk8s';
+import { valueProblems } from '../resource/prop-problems';
 import type { ResourceAmounts, ResourcesSpec } from '../resource/types';
 
 /**
@@ -40,3 +41,15 @@ export function givenResources(resources: BackupResources | undefined): Resource
 function given(cpu: string | undefined, memory: Size | undefined): ResourceAmounts | undefined {
   return cpu === undefined && !memory ? undefined : { cpu, memory: memory?.asString() };
 }
+
+/** Properties of the fields of resources. */
+export const resourcesPropNames = {
+  'requests.cpu': 'cpuRequest',
+  'requests.memory': 'memoryRequest',
+  'limits.cpu': 'cpuLimit',
+  'limits.memory': 'memoryLimit',
+};
+
+/** Problems with resources that stand in no resource. */
+export const resourcesProblems = (resources: BackupResources | undefined): string[] =>
+  valueProblems('resources', 'spec.resources', givenResources(resources), resourcesPropNames);

@@ -1,23 +1,19 @@
 import { Duration } from 'cdk8s';
 import { agentImage } from '../lib/agent-image';
 import type { BackupPodStore } from '../lib/backup-pod';
-import { durationProblem, durationText, milliseconds, parseDuration, secondsProblem } from '../lib/duration';
+import { durationText, milliseconds, parseDuration, roundProblem } from '../lib/duration';
 import { labelProblems } from '../lib/labels';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
-import { quantitiesProblems } from '../lib/quantities';
 import type { StoreDefinition } from '../stores/store-definition';
 import { placeOf } from '../stores/store-place';
 import { cronProblem } from '../validation/cron';
 import { endpointsProblems } from '../validation/endpoints';
-import { nameOf } from '../validation/named';
-import { clusterNameProblem, manifestNameProblem, nameProblem } from '../validation/names';
-import { choiceProblem, problemsOf } from '../validation/problems';
+import { clusterNameProblem, nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
 import { timeZoneProblem } from '../validation/times';
-import { Compression } from './compression';
 import type { EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
 import { defaultActiveDeadline, type ScheduleSpec } from './schedule-manifests';
 import { fileNameProblem } from './snapshot-file-name';
-import { VerificationLevel } from './verification-level';
 
 /**
  * Problems with the properties of a backup schedule, each with its remedy. Those that follow from the name of a `misnamed` cluster are
@@ -34,11 +30,10 @@ export function scheduleProblems(
     ...storesProblems(stores),
     ...problemsOf(ownImageProblem(props, stores)),
     ...(props.encryption?._problems() ?? []),
-    ...jobProblems(props),
+    ...problemsOf(agentImageProblem(props.image)),
     ...podProblems(props),
     ...labelProblems('labels', props.labels),
-    ...quantitiesProblems(props.resources ?? {}),
-    ...serviceAccountProblems(props, stores),
+    ...identityProblems(stores),
   ];
 }
 
@@ -75,7 +70,7 @@ function cronJobNameProblem(name: string): string | undefined {
 
 function timeProblems(spec: ScheduleSpec): string[] {
   const { timeZone, fileNameTimeZone, startingDeadline, activeDeadline = defaultActiveDeadline } = spec;
-  const [dialTimeout, timeout] = [spec.dialTimeout, spec.timeout].map(durationOf);
+  const timeout = durationOf(spec.timeout);
   const deadline = durationOf(activeDeadline)!;
   const cron = cronProblem(spec.cron);
   return problemsOf(
@@ -83,9 +78,7 @@ function timeProblems(spec: ScheduleSpec): string[] {
     timeZone === undefined ? undefined : timeZoneProblem('timeZone', timeZone),
     fileNameTimeZone === undefined ? undefined : timeZoneProblem('fileNameTimeZone', fileNameTimeZone),
     startingDeadlineProblem(durationOf(startingDeadline)),
-    secondsProblem('activeDeadline', deadline),
-    durationProblem('timeout', timeout),
-    durationProblem('dialTimeout', dialTimeout),
+    roundProblem('activeDeadline', deadline),
     activeDeadlineProblem(deadline, timeout),
   );
 }
@@ -95,7 +88,8 @@ const durationOf = (text: string | undefined): Duration | undefined =>
   text === undefined ? undefined : (parseDuration(text) ?? Duration.millis(0));
 
 function startingDeadlineProblem(deadline: Duration | undefined): string | undefined {
-  if (!deadline || milliseconds(deadline) > 10_000) return secondsProblem('startingDeadline', deadline);
+  if (!deadline || milliseconds(deadline) === 0 || milliseconds(deadline) > 10_000)
+    return roundProblem('startingDeadline', deadline);
   return `startingDeadline: ${durationText(deadline)} skips runs, because the CronJob controller checks only every 10 seconds; give more, such as Duration.hours(1)`;
 }
 
@@ -140,37 +134,9 @@ function unreadableProblem({ verify, encryption }: ScheduleSpec): string | undef
   return 'verify: VerificationLevel.OPEN must decrypt the backup, but the pod has no key; use READ, and run `etcd-agent verify --level=open` where the key is';
 }
 
-function jobProblems(props: EtcdBackupScheduleProps): string[] {
-  const { serviceAccountName } = props;
-  return problemsOf(
-    countProblem('retries', props.retries),
-    countProblem('successfulJobsHistoryLimit', props.successfulJobsHistoryLimit),
-    countProblem('failedJobsHistoryLimit', props.failedJobsHistoryLimit),
-    agentImageProblem(props.image),
-    serviceAccountName === undefined
-      ? undefined
-      : manifestNameProblem('serviceAccountName', nameOf(serviceAccountName)),
-    choiceProblem('compression', props.compression, Compression),
-    choiceProblem('verify', props.verify, VerificationLevel),
-  );
-}
-
-function countProblem(what: string, count: number | undefined): string | undefined {
-  if (count === undefined || (Number.isSafeInteger(count) && count >= 0)) return undefined;
-  return `${what}: ${count} is not a valid count; give a whole number of at least 0`;
-}
-
 /** A pod has only one identity, so all stores must use the same one. */
-function serviceAccountProblems(
-  { serviceAccountName }: EtcdBackupScheduleProps,
-  stores: readonly StoreDefinition[],
-): string[] {
+function identityProblems(stores: readonly StoreDefinition[]): string[] {
   const annotations = stores.flatMap((store) => Object.entries(store.serviceAccountAnnotations ?? {}));
-  if (serviceAccountName !== undefined && annotations.length > 0) {
-    return [
-      `serviceAccountName: '${nameOf(serviceAccountName)}' is an existing ServiceAccount; put the annotations of S3Credentials.workloadIdentity on it`,
-    ];
-  }
   const values = new Map(annotations);
   const conflict = annotations.find(([name, value]) => values.get(name) !== value);
   if (!conflict) return [];

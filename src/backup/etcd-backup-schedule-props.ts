@@ -2,6 +2,7 @@ import type { Cron, Duration } from 'cdk8s';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { BackupPodHost } from '../lib/backup-pod';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
+import type { Override } from '../lib/overrides';
 import type { Toleration } from '../lib/toleration';
 import type { ControlPlaneSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
@@ -153,6 +154,13 @@ export interface BackupScheduleOptions {
    * @default - only the standard labels, `app.kubernetes.io/…`
    */
   readonly labels?: { readonly [name: string]: string };
+  /**
+   * Lists changes of the CronJob, the ServiceAccount and the pods that no other property makes. They are made one after
+   * the other, after those of the `EtcdCluster`. Those of `OverrideTarget.BACKUP_PODS` also apply to the Jobs that the
+   * reconciler creates with the settings of this schedule.
+   * @default - none
+   */
+  readonly overrides?: Override[];
 }
 
 /** Configures an `EtcdBackupSchedule`. */

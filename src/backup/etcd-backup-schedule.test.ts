@@ -397,13 +397,8 @@ describe('the entry of a schedule in its EtcdCluster', () => {
 
   test.each([
     [{ name: 'custom' }, 'Nightly_1', 0, "id: 'Nightly_1' is not a valid Kubernetes name"],
-    [
-      { successfulJobsHistoryLimit: 0 },
-      'nightly',
-      0,
-      'successfulJobsHistoryLimit: 0 deletes Jobs before the reconciler',
-    ],
-    [{ failedJobsHistoryLimit: 0 }, 'nightly', 0, 'failedJobsHistoryLimit: 0 deletes Jobs before the reconciler'],
+    [{ successfulJobsHistoryLimit: 0 }, 'nightly', 0, 'successfulJobsHistoryLimit: 0 is too small: give at least 1'],
+    [{ failedJobsHistoryLimit: 0 }, 'nightly', 0, 'failedJobsHistoryLimit: 0 is too small: give at least 1'],
     [{ retries: 101 }, 'nightly', 0, 'retries: 101 is too large: give at most 100'],
     [
       { schedule: Cron.schedule({ minute: [...Array(60).keys()].join() }) },
@@ -411,7 +406,7 @@ describe('the entry of a schedule in its EtcdCluster', () => {
       0,
       'schedule: has 177 characters: give at most 128',
     ],
-    [{}, 'nightly', 8, 'store 9: a schedule of an EtcdCluster can have at most 8 stores; add another schedule'],
+    [{}, 'nightly', 8, 'store: has 9 items: give at most 8'],
   ])('cannot hold %j', (props, id, more, message) => {
     const cluster = new EtcdCluster(new Chart(Testing.app(), 'shop'), 'orders');
     const backup = cluster.addBackupSchedule(id, { schedule: Cron.daily(), store: s3, ...props });

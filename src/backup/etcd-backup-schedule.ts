@@ -6,8 +6,9 @@ import { isAttached } from '../lib/construct-tree';
 import { durationText } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
+import { overrideSpecs } from '../lib/overrides';
 import { enumText } from '../resource/enum-text';
-import { below, type PropNames, propProblems } from '../resource/prop-problems';
+import { below, type PropNames, propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
 import { resourceYaml } from '../resource/resource-yaml';
 import type { BackupMonitoringSpec, EtcdBackupScheduleSpec, ExistingEtcdSpec } from '../resource/types';
@@ -25,7 +26,7 @@ import { problemsOf } from '../validation/problems';
 import { addStoreTypes, backupMonitoringTypes, scheduleTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
-import { type BackupResources, givenResources } from './backup-resources';
+import { givenResources } from './backup-resources';
 import { scheduleProblems, specProblems, storeName } from './backup-schedule-problems';
 import type { AddStoreOptions, EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
 import { isEtcdCluster, isMisnamed } from './etcd-cluster-checks';
@@ -35,10 +36,10 @@ import { EtcdBackupMonitoring } from './monitoring/etcd-backup-monitoring';
 import {
   type ScheduleSpec,
   type ScheduleTarget,
-  scheduleAccount,
-  scheduleCronJob,
   scheduleJob,
   scheduleLabels,
+  scheduleObjects,
+  scheduleOverrideProblems,
 } from './schedule-manifests';
 
 /**
@@ -137,19 +138,19 @@ export class EtcdBackupSchedule extends Construct {
         `${this.node.path}: addMonitoring: the monitoring of the EtcdCluster '${scope.clusterName}' covers its schedules; call addMonitoring of the cluster instead`,
       );
     }
-    return this._addMonitoring(backupMonitoringSpec(options), options.resources);
+    return this._addMonitoring(backupMonitoringSpec(options));
   }
 
   /**
    * Adds the monitoring as the resource has it.
    * @internal
    */
-  _addMonitoring(spec: BackupMonitoringSpec, resources?: BackupResources): EtcdBackupMonitoring {
+  _addMonitoring(spec: BackupMonitoringSpec): EtcdBackupMonitoring {
     const monitored = {
       ...{ cluster: this.props.cluster, cronJobName: this.cronJobName, cron: this._spec().cron, labels: this._labels },
       pod: () => scheduleJob(this.complete(), this.target()),
     };
-    this.exporter = EtcdBackupMonitoring._of(this, monitored, spec, resources);
+    this.exporter = EtcdBackupMonitoring._of(this, monitored, spec);
     return this.exporter;
   }
 
@@ -173,7 +174,15 @@ export class EtcdBackupSchedule extends Construct {
     const { name: _, cronJobName: __, ...schedule } = this._spec();
     const etcd = { endpoints, tls: tls?._pod() as ExistingEtcdSpec['tls'], auth: auth?._files() };
     const monitoring = this.exporter && isAttached(this.exporter) ? this.exporter._spec : undefined;
-    return { cluster, ...(_controlPlane ? { controlPlane: _controlPlane } : { etcd }), ...schedule, monitoring };
+    // Those of a cluster are only in `complete`.
+    const overrides = schedule.overrides as EtcdBackupScheduleSpec['overrides'];
+    return {
+      cluster,
+      ...(_controlPlane ? { controlPlane: _controlPlane } : { etcd }),
+      ...schedule,
+      overrides,
+      monitoring,
+    };
   }
 
   /** Also of one that another app creates. */
@@ -218,6 +227,7 @@ export class EtcdBackupSchedule extends Construct {
       tolerations: props.tolerations as ScheduleSpec['tolerations'],
       priorityClassName: props.priorityClassName,
       labels: props.labels,
+      overrides: overrideSpecs(props.overrides),
     };
     // The resource must name an image for executables of the user.
     const needsImage = props.image === undefined && spec.stores.some(({ command }) => command);
@@ -260,16 +270,17 @@ export class EtcdBackupSchedule extends Construct {
   }
 
   private createServiceAccount(): ApiObject | undefined {
-    const account = scheduleAccount(this.complete(), this.target());
+    const account = scheduleObjects(this.complete(), this.target()).get('ServiceAccount');
     if (!account) return undefined;
     takeName(this, 'ServiceAccount', this.cronJobName);
     return new ApiObject(this, 'ServiceAccount', account);
   }
 
   private createCronJob(): ApiObject {
-    const { apiVersion, kind, metadata } = scheduleCronJob(this.complete(), this.target());
+    const cronJob = () => scheduleObjects(this.complete(), this.target()).get('CronJob')!;
+    const { apiVersion, kind, metadata } = cronJob();
     // Lazy: stores may be added until synthesis.
-    const spec = Lazy.any({ produce: () => scheduleCronJob(this.complete(), this.target()).spec });
+    const spec = Lazy.any({ produce: () => cronJob().spec });
     return new ApiObject(this, 'CronJob', { apiVersion, kind, metadata, spec });
   }
 
@@ -284,34 +295,32 @@ export class EtcdBackupSchedule extends Construct {
   private ownProblems(): string[] {
     const { props, cronJobName } = this;
     const misnamed = isMisnamed(this.node.scope);
-    const found = specProblems(misnamed && props.name === undefined ? undefined : cronJobName, this._spec());
+    const spec = this._spec();
+    const found = [
+      ...specProblems(misnamed && props.name === undefined ? undefined : cronJobName, spec),
+      ...scheduleOverrideProblems(this.complete(), spec.overrides, this.target()),
+    ];
     // What its schema reports of a resource.
     if (props._written) return found;
     const own = [
       ...found,
       ...scheduleProblems({ ...props, image: this.complete().image }, this._stores, misnamed),
-      ...this.entryProblems(),
+      // Without `name`, the id is part of the CronJob's name, which is checked anyway.
+      ...problemsOf(
+        props.name === undefined || !isEtcdCluster(this.node.scope)
+          ? undefined
+          : nameProblem('id', derivedName(this.node.id), 52),
+      ),
     ];
-    if (own.length > 0) return own;
-    if (isEtcdCluster(this.node.scope)) return entrySpecProblems(this._spec());
-    return this.isOfCluster() ? [] : resourceProblemsOf(this.resourceSpec());
+    return withFound(own, this.schemaProblems());
   }
 
-  /** Problems that the EtcdCluster CRD would report for this schedule. */
-  private entryProblems(): string[] {
-    if (!isEtcdCluster(this.node.scope)) return [];
-    return problemsOf(
-      // Without `name`, the id is part of the CronJob's name, which is checked anyway.
-      this.props.name === undefined ? undefined : nameProblem('id', derivedName(this.node.id), 52),
-      this._stores.length <= 8
-        ? undefined
-        : `store ${this._stores.length}: a schedule of an EtcdCluster can have at most 8 stores; add another schedule`,
-      ...(['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'] as const).map((limit) =>
-        this.props[limit] === 0
-          ? `${limit}: 0 deletes Jobs before the reconciler has read their result; give at least 1 for a schedule of an EtcdCluster`
-          : undefined,
-      ),
-    );
+  /** What the schema of the resource says of a schedule. Each store, the monitoring and encryptions report their own. */
+  private schemaProblems(): string[] {
+    const found = isEtcdCluster(this.node.scope)
+      ? propProblems(fieldProblems('EtcdCluster', 'spec.backup.schedules', [this._spec()]), entryPropNames)
+      : propProblems(fieldProblems('EtcdBackupSchedule', 'spec', this.resourceSpec()), resourcePropNames);
+    return found.filter((problem) => !/^(store\[|monitoring|files[.]encryption)/.test(problem));
   }
 
   private nameProblems(): string[] {
@@ -321,19 +330,6 @@ export class EtcdBackupSchedule extends Construct {
   }
 }
 
-/** What the API server would report of the schedule in the resource of its cluster. */
-const entrySpecProblems = (spec: ScheduleSpec): string[] =>
-  propProblems(fieldProblems('EtcdCluster', 'spec.backup.schedules', [spec]), entryPropNames);
-
-/** What the schema of the resource says of a schedule that no cluster has. The monitoring and encryptions report their own. */
-const resourceProblemsOf = (spec: EtcdBackupScheduleSpec): string[] =>
-  propProblems(
-    fieldProblems('EtcdBackupSchedule', 'spec', { ...spec, monitoring: undefined }).filter(
-      ({ path }) => !path.startsWith('controlPlane.files.encryption'),
-    ),
-    { cron: 'schedule', stores: 'store', etcd: '', controlPlane: '', ...jobPropNames },
-  );
-
 const entryPropNames: PropNames = {
   '[0]': '',
   '[0].name': 'id',
@@ -342,3 +338,5 @@ const entryPropNames: PropNames = {
   '[0].stores': 'store',
   ...below('[0]', jobPropNames),
 };
+
+const resourcePropNames: PropNames = { cron: 'schedule', stores: 'store', etcd: '', controlPlane: '', ...jobPropNames };

@@ -3,10 +3,11 @@ import type { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
 import { takeName } from '../lib/name-registry';
 import { agentImageProblem } from '../lib/pod-problems';
+import { inside } from '../resource/prop-problems';
 import type { StoreDefinition } from '../stores/store-definition';
 import type { INamed } from '../validation/named';
 import { problemsOf } from '../validation/problems';
-import type { BackupResources } from './backup-resources';
+import { type BackupResources, resourcesPropNames } from './backup-resources';
 
 /** The identity, image and resources of a Job of the reconciler that accesses a store. */
 export interface JobIdentity {
@@ -26,12 +27,7 @@ export function jobIdentityProblems({ image }: JobIdentity, store?: StoreDefinit
 }
 
 /** Properties of the fields of a Job. */
-export const jobPropNames = {
-  'resources.requests.cpu': 'resources.cpuRequest',
-  'resources.requests.memory': 'resources.memoryRequest',
-  'resources.limits.cpu': 'resources.cpuLimit',
-  'resources.limits.memory': 'resources.memoryLimit',
-};
+export const jobPropNames = inside('resources', resourcesPropNames);
 
 /** Creates the Job's ServiceAccount if the store's workload identity has annotations and no ServiceAccount is given. */
 export function jobAccount(

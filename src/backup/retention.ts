@@ -1,5 +1,8 @@
 import type { Duration } from 'cdk8s';
-import { durationText, milliseconds } from '../lib/duration';
+import { durationText } from '../lib/duration';
+import { propProblems, withFound } from '../resource/prop-problems';
+import { fieldProblems } from '../resource/resource-problems';
+import type { BackupRetentionSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
 import { retentionTypes } from '../validation/property-types';
 import { timeZoneProblem } from '../validation/times';
@@ -76,40 +79,18 @@ export class Retention {
   private constructor(private readonly tiers: RetentionTiers) {}
 
   /** @internal */
-  _policy(): Readonly<Record<string, number | string>> {
-    const { within, minKeep, timeZone } = this.tiers;
-    const { last, ...buckets } = counts(this.tiers);
-    return given({ last, within: within && durationText(within), ...buckets, minKeep, timeZone });
+  _policy(): BackupRetentionSpec {
+    const { last, within, hourly, daily, weekly, monthly, yearly, minKeep, timeZone } = this.tiers;
+    const ages = { within: within && durationText(within), hourly, daily, weekly, monthly, yearly };
+    return { last, ...ages, minKeep, timeZone };
   }
 
   /** @internal */
   _problems(): string[] {
-    const { within, minKeep, timeZone } = this.tiers;
-    const keeps = counts(this.tiers);
-    return problemsOf(
-      ...Object.entries({ ...keeps, minKeep }).map(([rule, count]) => countProblem(rule, count)),
-      within && milliseconds(within) <= 0
-        ? 'within is zero; give more, or leave it out to keep nothing by this rule'
-        : undefined,
-      !within && Object.values(keeps).every((count) => count === undefined)
-        ? 'keeps nothing; give last, within, hourly, daily, weekly, monthly or yearly, or no retention to keep everything'
-        : undefined,
-      timeZone === undefined ? undefined : timeZoneProblem('timeZone', timeZone),
-    );
+    const { timeZone } = this.tiers;
+    const ofZone = timeZone === undefined ? undefined : timeZoneProblem('timeZone', timeZone);
+    return withFound(problemsOf(ofZone), propProblems(fieldProblems('EtcdCluster', field, this._policy())));
   }
 }
 
-function counts({ last, hourly, daily, weekly, monthly, yearly }: RetentionTiers) {
-  return { last, hourly, daily, weekly, monthly, yearly };
-}
-
-function countProblem(rule: string, count: number | undefined): string | undefined {
-  if (count === undefined || (Number.isSafeInteger(count) && count >= 1)) return undefined;
-  return `${rule} is ${count}; give a whole number of at least 1, or leave it out to keep nothing by this rule`;
-}
-
-function given(fields: Record<string, number | string | undefined>): Record<string, number | string> {
-  return Object.fromEntries(
-    Object.entries(fields).filter((field): field is [string, number | string] => field[1] !== undefined),
-  );
-}
+const field = 'spec.backup.schedules.stores.retention';

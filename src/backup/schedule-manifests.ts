@@ -8,12 +8,15 @@ import {
   defaultResources,
 } from '../lib/backup-pod';
 import { milliseconds, parseDuration } from '../lib/duration';
-import type { BackupScheduleSpec } from '../resource/types';
+import { overridden, targetProblems } from '../lib/overrides';
+import type { BackupOverrideSpec, BackupScheduleSpec, OverrideSpec } from '../resource/types';
 import { fileNameWithoutEnding } from './snapshot-file-name';
 
 /** A schedule as its resource has it. On etcd's own node, stores may be directories of the node. */
-export interface ScheduleSpec extends Omit<BackupScheduleSpec, 'stores'> {
+export interface ScheduleSpec extends Omit<BackupScheduleSpec, 'stores' | 'overrides'> {
   readonly stores: readonly BackupPodStore[];
+  /** Also those of its cluster. */
+  readonly overrides?: readonly (OverrideSpec | BackupOverrideSpec)[];
 }
 
 /** What a schedule backs up, and the name and labels of its objects. */
@@ -43,8 +46,38 @@ export const scheduleLabels = (cluster: string, cronJobName: string, labels?: La
   ...of?.fixed,
 });
 
-/** Returns the ServiceAccount of a schedule. Undefined: it has an existing one. */
-export function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels }: ScheduleTarget) {
+/** An object of a schedule as plain data. */
+interface ScheduleObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels: Labels };
+  readonly spec?: object;
+}
+
+/** Returns the CronJob of a schedule, and its ServiceAccount unless it has an existing one, by their kinds. */
+export function scheduleObjects(spec: ScheduleSpec, target: ScheduleTarget): ReadonlyMap<string, ScheduleObject> {
+  return overridden(withoutOverrides(spec, target), spec.overrides).manifests;
+}
+
+/** Problems with the last of the overrides: those of the schedule itself. */
+export function scheduleOverrideProblems(
+  spec: ScheduleSpec,
+  own: ScheduleSpec['overrides'] = [],
+  target: ScheduleTarget,
+): readonly string[] {
+  const all = spec.overrides ?? [];
+  const others = { ...spec, overrides: all.slice(0, all.length - own.length) };
+  const targets = ['BackupPods', 'CronJobs', 'ServiceAccounts'] as const;
+  return [...targetProblems(own, targets), ...overridden(scheduleObjects(others, target), own).problems];
+}
+
+function withoutOverrides(spec: ScheduleSpec, target: ScheduleTarget): Map<string, ScheduleObject> {
+  const account = scheduleAccount(spec, target);
+  const cronJob = scheduleCronJob(spec, target);
+  return new Map([...(account ? [account] : []), cronJob].map((object) => [object.kind, object]));
+}
+
+function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels }: ScheduleTarget) {
   if (spec.serviceAccountName !== undefined) return undefined;
   const { serviceAccountAnnotations: annotations = {} } = spec;
   const isAnnotated = Object.keys(annotations).length > 0;
@@ -56,8 +89,7 @@ export function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels }: Sch
   };
 }
 
-/** Returns the CronJob of a schedule. */
-export function scheduleCronJob(spec: ScheduleSpec, target: ScheduleTarget) {
+function scheduleCronJob(spec: ScheduleSpec, target: ScheduleTarget) {
   const { cronJobName, labels, host } = target;
   return {
     apiVersion: 'batch/v1',

@@ -473,7 +473,7 @@ describe('a mistake', () => {
     [{ password: true }, 'password: has no effect without can'],
     [{ podLabels: {} }, 'podLabels: is empty, which would select every pod; give a label, or leave it out'],
     [{ podLabels: { 'a b': 'c' } }, "podLabels: 'a b' is not a valid name of a label"],
-    [{ labels: { a: '-' } }, "labels: 'a' is '-'"],
+    [{ labels: { a: '-' } }, "labels.a: '-' is not a valid value of a label"],
   ])('of a client: %j', (options, message) => {
     expect(problemsOf(cluster().addClient('api', options))).toEqual([expect.stringContaining(message)]);
   });

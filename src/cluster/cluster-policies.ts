@@ -1,6 +1,4 @@
-import { ordinalProblem } from '../etcd/ordinals';
 import type { EtcdClusterSpec } from '../resource/types';
-import { problemsOf } from '../validation/problems';
 import { replaceTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
@@ -85,20 +83,3 @@ export class ReplacePolicy {
 }
 
 type ReplaceSpec = NonNullable<EtcdClusterSpec['replace']>;
-
-/** Problems with the requested replacements, each with its remedy. */
-export const replaceProblems = ({ force = [] }: ReplaceSpec = {}): string[] =>
-  force.flatMap(({ ordinal, memberId }, index) =>
-    problemsOf(
-      ordinalProblem('replace: ordinal', ordinal),
-      memberIdProblem(memberId),
-      force.findIndex((other) => other.ordinal === ordinal) < index
-        ? `replace: ordinal ${ordinal} is requested twice; remove one of the requests`
-        : undefined,
-    ),
-  );
-
-function memberIdProblem(memberId: string): string | undefined {
-  if (/^[0-9a-f]{1,16}$/.test(memberId)) return undefined;
-  return `replace: memberId: '${memberId}' is not a valid member id; write it as etcdctl member list shows it, such as 8e9e05c52164694d`;
-}

@@ -30,33 +30,33 @@ const mistakes: [EtcdClusterProps, string][] = [
   [{ name: 'Orders' }, "name: 'Orders' is not a valid Service name; use lower-case letters, digits and '-'"],
   [{ name: '7days' }, "name: '7days' is not a valid Service name"],
   [{ name: 'n'.repeat(51) }, 'has 51 characters; use at most 50'],
-  [{ size: 0 }, 'size: 0 is not a valid size of an etcd cluster; use 1, 3, 5 or 7'],
-  [{ size: 8 }, 'size: 8 is not a valid size'],
-  [{ size: 2.5 }, 'size: 2.5 is not a valid size'],
-  [{ size: 2 }, 'size: 2 members survive no more failures than 1; use 1 or 3, or set allowEvenSize: true'],
-  [{ size: 4 }, 'size: 4 members survive no more failures than 3; use 3 or 5, or set'],
+  [{ size: 0 }, 'size: 0 is too small: give at least 1'],
+  [{ size: 8 }, 'size: 8 is too large: give at most 7'],
+  [{ size: 2.5 }, 'size: 2.5 is not a whole number: round it'],
+  [{ size: 2 }, 'size: an even size survives no more failures than the odd size below it: choose 1, 3, 5 or 7'],
+  [{ size: 4 }, 'size: an even size survives no more failures'],
   [{ version: EtcdVersion.of('3.4.34') }, 'version: etcd 3.4.34 is not supported; use 3.5, 3.6 or 3.7'],
   [{ image: 'etcd:latest' }, "image: 'etcd:latest' does not show which version of etcd it contains"],
   [{ registry: 'a b' }, "registry: 'a b' is not a valid registry"],
   [{ agentImage: '' }, "agentImage: '' is not a valid image"],
-  [{ imagePullSecrets: ['A'] }, "imagePullSecrets: 'A' is not a valid Kubernetes name"],
-  [{ volume: { size: Size.gibibytes(1) } }, 'volume: size 1Gi is too small for etcd'],
+  [{ imagePullSecrets: ['A'] }, "imagePullSecrets[0].name: 'A' is not a valid name of a Secret"],
+  [{ volume: { size: Size.gibibytes(1) } }, "volume.size: '1Gi' must be a quantity of at least 2Gi"],
   [
     { quota: Size.gibibytes(4) },
     'quota: 4Gi needs a volume of 9216Mi (twice the quota and 1Gi), but the volume has 8Gi',
   ],
-  [{ resources: EtcdResources.of({ cpuRequest: 'x' }) }, "resources: cpuRequest 'x' is not a valid amount of CPU"],
+  [{ resources: EtcdResources.of({ cpuRequest: 'x' }) }, "resources.cpuRequest: 'x' is not a valid amount of CPU"],
   [
     { tuning: EtcdTuning.of({ autoCompaction: AutoCompaction.revisions(-1) }) },
     'tuning: autoCompaction: -1 is not a valid number of revisions',
   ],
   [{ settings: { 'max-requests': 1 } }, "settings: 'max-requests' is not a key of etcd's configuration"],
   [{ tls: EtcdTls.certManager({ issuer: 'ca' }) }, 'tls: the certificates contain the name of the namespace'],
-  [{ clusterDomain: 'Cluster.Local' }, "clusterDomain: 'Cluster.Local' is not a valid Kubernetes name"],
-  [{ networkAccess: NetworkAccess.peers({}) }, 'networkAccess: a peer selects nobody'],
-  [{ metricsAccess: NetworkAccess.peers({}) }, 'metricsAccess: a peer selects nobody'],
-  [{ egress: { apiServer: [] } }, 'egress: apiServer is empty; give the addresses of the Kubernetes API'],
-  [{ priorityClassName: 'High' }, "priorityClassName: 'High' is not a valid Kubernetes name"],
+  [{ clusterDomain: 'Cluster.Local' }, "clusterDomain: 'Cluster.Local' is not a valid DNS domain"],
+  [{ networkAccess: NetworkAccess.peers({}) }, 'networkAccess.peers[0]: a peer is either pods'],
+  [{ metricsAccess: NetworkAccess.peers({}) }, 'metricsAccess.peers[0]: a peer is either pods'],
+  [{ egress: { apiServer: [] } }, 'egress.apiServer: is empty: give at least 1 item'],
+  [{ priorityClassName: 'High' }, "priorityClassName: 'High' is not a valid name of a PriorityClass"],
   [{ labels: { 'cdk8s-etcd.dev/x': '1' } }, "labels: 'cdk8s-etcd.dev/x' is reserved for the reconciler; remove it"],
   [
     { podAnnotations: { 'cdk8s-etcd.dev/epoch': '1' } },
@@ -64,33 +64,32 @@ const mistakes: [EtcdClusterProps, string][] = [
   ],
   [
     { replace: ReplacePolicy.manual({ ordinal: 7, memberId: 'ab' }) },
-    'replace: ordinal: 7 is not the ordinal of a member; use 0 to 6',
+    'replace.force[0].ordinal: 7 is too large: give at most 6',
   ],
   [
     { replace: ReplacePolicy.manual({ ordinal: 0, memberId: '0xAB' }) },
-    "replace: memberId: '0xAB' is not a valid member id",
+    "replace.force[0].memberId: '0xAB' is not a valid member id",
   ],
   [
     {
       replace: ReplacePolicy.onVolumeLoss({ ordinal: 1, memberId: 'a' }, { ordinal: 1, memberId: 'b' }),
     },
-    'replace: ordinal 1 is requested twice; remove one of the requests',
+    'replace.force[1]: has the same ordinal as [0]',
   ],
-  [{ recovery }, 'recovery: backs up the survivor first, but the cluster has no backup schedule'],
+  [
+    { recovery },
+    'recovery: a recovery backs up the survivor first and needs a backup schedule: add one (addBackupSchedule)',
+  ],
   [
     { onDelete: DeletionPolicy.DELETE },
-    'finalBackup: the cluster has no backup schedule, so there is no store for the backup; call addBackup',
+    'finalBackup: a final backup, which onDelete: Delete requires by default, needs a backup schedule: add one (addBackupSchedule), or set finalBackup: false',
   ],
-  [{ finalBackup: true }, 'finalBackup: the cluster has no backup schedule'],
+  [{ finalBackup: true }, 'finalBackup: a final backup'],
   [
     { backupSchedule: 'nightly' },
-    "backupSchedule: the cluster has no schedule 'nightly'; call addBackupSchedule, or leave it out",
+    'backupSchedule: is not one of the backup schedules: give one of them, or leave it out',
   ],
-  [
-    { volume: { ephemeral: true }, onDelete: DeletionPolicy.RETAIN },
-    'onDelete: has no effect with an ephemeral volume, which is deleted with its pod; remove one of them',
-  ],
-  [{ onShrink: 'Keep' as DeletionPolicy }, "onShrink: 'Keep' is not one of Retain, Delete; use one of these"],
+  [{ onShrink: 'Keep' as DeletionPolicy }, "onShrink: 'Keep' is not one of Retain, Delete: write one of these"],
   [{ onDelete: 'delete' as DeletionPolicy }, "onDelete: 'delete' is not one of Retain, Delete"],
   [{ onNoSpace: '' as NoSpacePolicy }, "onNoSpace: '' is not one of Report, CompactDefragDisarm"],
   [{ reconciler: EtcdReconciler.external({ name: 'Theirs' }) }, "reconciler: serviceAccountName: 'Theirs' is no"],
@@ -98,8 +97,10 @@ const mistakes: [EtcdClusterProps, string][] = [
     { version: EtcdVersion.of(undefined as unknown as string) },
     "version: 'undefined' is not a released version of etcd",
   ],
-  [{ quota: Size.kibibytes(1023) }, 'quota: 1023Ki leaves no room for data; give 1Mi or more'],
-  // What only the schema knows.
+  [{ quota: Size.kibibytes(1023) }, "quota: '1023Ki' must be a quantity of at least 1Mi"],
+  [{ volume: { size: Size.mebibytes(2047) } }, "volume.size: '2047Mi' must be a quantity of at least 2Gi"],
+  [{ volume: { storageClass: 'Fast SSD' } }, "volume.storageClass: 'Fast SSD' is not a valid name of a StorageClass"],
+  [{ tuning: EtcdTuning.of({ snapshotCount: 0 }) }, 'tuning.snapshotCount: 0 is too small: give at least 1'],
   [
     { podAnnotations: { 'example.com/a': 'x'.repeat(20_000) } },
     'podAnnotations.example.com/a: has 20000 characters: give at most 16384',
@@ -116,7 +117,10 @@ const mistakes: [EtcdClusterProps, string][] = [
     { egress: { apiServer: [{ cidr: '10.0.0.0/8', ports: Array(33).fill(443) }] } },
     'egress.apiServer[0].ports: has 33 items: give at most 32',
   ],
-  [{ volume: { ephemeral: true }, onShrink: DeletionPolicy.DELETE }, 'onShrink: has no effect with an ephemeral'],
+  [
+    { volume: { ephemeral: true }, onShrink: DeletionPolicy.DELETE },
+    'onShrink or onDelete: has no effect with volume.ephemeral',
+  ],
 ];
 
 test.each(mistakes.map(([props, message]) => ({ props, message })))('$message', ({ props, message }) => {
@@ -124,12 +128,15 @@ test.each(mistakes.map(([props, message]) => ({ props, message })))('$message', 
 });
 
 test.each<[EtcdClusterProps, string]>([
-  [{ recovery: { ...recovery, acceptDataLoss: false } }, 'recovery: acceptDataLoss is false, but a recovery loses'],
-  [{ recovery: { ...recovery, id: 'A' } }, "recovery: id: 'A' is not a valid Kubernetes name"],
-  [{ recovery: { ...recovery, id: 'r'.repeat(64) } }, 'has 64 characters; use at most 63'],
-  [{ recovery: { ...recovery, survivor: -1 } }, 'recovery: survivor: -1 is not the ordinal of a member'],
-  [{ recovery: { ...recovery, identitySecret: '' } }, "recovery: identitySecret: '' is not a valid Kubernetes name"],
-  [{ backupSchedule: 'daily' }, "backupSchedule: the cluster has no schedule 'daily'; use nightly, or leave it out"],
+  [
+    { recovery: { ...recovery, acceptDataLoss: false } },
+    'recovery.acceptDataLoss: must be true: writes that the survivor does not have are lost',
+  ],
+  [{ recovery: { ...recovery, id: 'A' } }, "recovery.id: 'A' is not a valid id"],
+  [{ recovery: { ...recovery, id: 'r'.repeat(64) } }, 'recovery.id: has 64 characters: give at most 63'],
+  [{ recovery: { ...recovery, survivor: -1 } }, 'recovery.survivor: -1 is too small'],
+  [{ recovery: { ...recovery, identitySecret: '' } }, "recovery.identitySecret: '' is not a valid name of a Secret"],
+  [{ backupSchedule: 'daily' }, 'backupSchedule: is not one of the backup schedules'],
 ])('with a schedule: %j', (props, message) => {
   const orders = cluster(props);
   orders.addBackupSchedule('nightly', schedule);
@@ -152,7 +159,7 @@ test('a wrong size is the only message, without those on the endpoints that foll
   const orders = cluster({ size: 0 });
   orders.addBackupSchedule('nightly', schedule);
   expect(orders.node.findAll().flatMap(({ node }) => node.validate())).toEqual([
-    'size: 0 is not a valid size of an etcd cluster; use 1, 3, 5 or 7',
+    'size: 0 is too small: give at least 1',
   ]);
 });
 

@@ -2,6 +2,7 @@ import { originProblems, originSpec } from '../backup/cluster-origin';
 import { etcdImages } from '../etcd/etcd-image';
 import { defaultSize } from '../lib/defaults';
 import { egressSpec } from '../lib/network-egress';
+import { overrideSpecs } from '../lib/overrides';
 import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import { enumText } from '../resource/enum-text';
@@ -46,6 +47,7 @@ export function writeCluster(props: EtcdClusterProps, name: string, namespace: s
       ...{ priorityClassName: props.priorityClassName, nodeSelector: props.nodeSelector },
       tolerations: props.tolerations as EtcdClusterSpec['tolerations'],
       ...{ labels: props.labels, podAnnotations: props.podAnnotations, protect: props.protect },
+      overrides: overrideSpecs(props.overrides),
       pvcPolicy: unlessEmpty({ onShrink: enumText(props.onShrink), onDelete: enumText(onDelete) }),
       replace: replace?._spec(),
       origin: origin && originSpec(origin),
@@ -59,7 +61,6 @@ export function writeCluster(props: EtcdClusterProps, name: string, namespace: s
     },
     problems: [
       ...images.problems,
-      ...(resources?._problems() ?? []),
       ...tls.problems,
       ...(origin ? originProblems(origin).map((problem) => `origin: ${problem}`) : []),
     ],
@@ -82,7 +83,7 @@ export function completeSpec(
     monitoring,
     backup: unlessEmpty({
       ...spec.backup,
-      schedule: ownBackupSchedule(spec, schedules)?.name,
+      schedule: spec.backup?.schedule ?? schedules[0]?.name,
       schedules: schedules.length > 0 ? schedules : undefined,
     }),
   };
@@ -97,16 +98,6 @@ export function ownBackupSchedule(
   if (backup?.schedule === undefined) return schedules[0];
   return schedules.find(({ name }) => name === backup.schedule);
 }
-
-/** Problem that the CRD would report for the number of backup schedules. */
-export function scheduleCountProblems(count: number): string[] {
-  if (count <= maxSchedules) return [];
-  return [
-    `backup schedules: there are ${count}, but at most ${maxSchedules} are allowed; one schedule can have several stores`,
-  ];
-}
-
-const maxSchedules = 16;
 
 function unlessEmpty<T extends object>(fields: T): T | undefined {
   return Object.values(fields).some((value) => value !== undefined) ? fields : undefined;

@@ -98,7 +98,7 @@ test('labels of the chart, which all objects get, are checked', () => {
   const chart = chartOf({ namespace: 'shop', labels: { team: 't'.repeat(64) } });
   new EtcdCluster(chart, 'orders');
   expect(problemsOf(chart)).toEqual([
-    expect.stringMatching(/^labels of the chart: 'team' is 't+'; use up to 63 letters/),
+    expect.stringMatching(/^labels of the chart.team: has 64 characters: give at most 63/),
   ]);
 });
 

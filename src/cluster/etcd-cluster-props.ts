@@ -4,6 +4,7 @@ import type { EtcdVersion } from '../etcd/etcd-version';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
+import type { Override } from '../lib/overrides';
 import type { Toleration } from '../lib/toleration';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import type { EtcdTls } from '../tls/etcd-tls';
@@ -160,6 +161,12 @@ export interface EtcdClusterProps {
    * @default - only the library's own annotations
    */
   readonly podAnnotations?: { readonly [name: string]: string };
+  /**
+   * Lists changes of objects of the cluster and of its schedules that no other property makes. They are made one after the
+   * other. Fields without which the cluster would not work are refused.
+   * @default - none
+   */
+  readonly overrides?: Override[];
   /**
    * Selects the reconciler that grows, shrinks, upgrades, repairs and restores this cluster.
    * @default - the reconciler of the namespace. If the app has none, one is added with the image, pull policy, pull

@@ -376,7 +376,7 @@ describe('the reconciler', () => {
 
 describe('a mistake', () => {
   test('is reported at synthesis, with the path of the construct', () => {
-    expect(() => manifestsOf(cluster({ size: 4 }))).toThrow(/\[shop\/orders\] size: 4 members survive no more/);
+    expect(() => manifestsOf(cluster({ size: 4 }))).toThrow(/\[shop\/orders\] size: an even size survives no more/);
     const tls = EtcdTls.certManager({ issuer: 'ca' });
     expect(() => manifestsOf(cluster({ tls }))).toThrow(
       /\[shop\/orders\] tls: .* new Chart\(app, id, \{ namespace \}\)/,
@@ -387,17 +387,13 @@ describe('a mistake', () => {
     const subject = cluster();
     const schedules = Array.from({ length: 17 }, (_, index) => subject.addBackupSchedule(`n${index}`, nightly));
     for (let index = 0; index < 8; index++) schedules[3]!.addStore(BackupStore.filesystem({ claimName: `c${index}` }));
-    expect(subject.node.validate()).toEqual([
-      'backup schedules: there are 17, but at most 16 are allowed; one schedule can have several stores',
-    ]);
-    expect(schedules[3]!.node.validate()).toEqual([
-      'store 9: a schedule of an EtcdCluster can have at most 8 stores; add another schedule',
-    ]);
+    expect(subject.node.validate()).toEqual(['addBackupSchedule: has 17 items: give at most 16']);
+    expect(schedules[3]!.node.validate()).toEqual(['store: has 9 items: give at most 8']);
   });
 
   test('disappears when the missing schedule is added later', () => {
     const subject = cluster({ onDelete: DeletionPolicy.DELETE });
-    expect(() => manifestsOf(subject)).toThrow(/\[shop\/orders\] finalBackup: the cluster has no backup schedule/);
+    expect(() => manifestsOf(subject)).toThrow(/\[shop\/orders\] finalBackup: a final backup/);
     subject.addBackupSchedule('nightly', nightly);
     expect(() => manifestsOf(subject)).not.toThrow();
   });

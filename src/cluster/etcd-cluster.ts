@@ -2,7 +2,9 @@ import { ApiObject, Chart, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
 import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
+import { isMisnamed } from '../backup/etcd-cluster-checks';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
+import { jobPropNames } from '../backup/job-identity';
 import type { ClientAccess } from '../clients/client-access';
 import { EtcdClient } from '../clients/etcd-client';
 import type { EtcdClientOptions } from '../clients/etcd-client-props';
@@ -18,9 +20,10 @@ import type { NetworkEgress } from '../lib/network-egress';
 import { tellIfUnreleased, tellOnce } from '../lib/notices';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import type { EtcdReconcilerProps } from '../reconciler/etcd-reconciler-props';
-import { emittedProblems, type PropNames } from '../resource/prop-problems';
+import { below, emittedProblems, type PropNames, withFound } from '../resource/prop-problems';
 import type { BackupScheduleSpec, ClusterMonitoringSpec } from '../resource/types';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
+import { tlsPropNames } from '../tls/etcd-tls';
 import { EtcdUser } from '../users/etcd-user';
 import type { EtcdUserOptions } from '../users/etcd-user-props';
 import type { UserAccess } from '../users/user-access';
@@ -38,7 +41,7 @@ import {
 import { requireTypes } from '../validation/type-checks';
 import { clusterProblems } from './cluster-problems';
 import { ClusterReconciler } from './cluster-reconciler';
-import { completeSpec, ownBackupSchedule, scheduleCountProblems, writeCluster } from './cluster-spec';
+import { completeSpec, ownBackupSchedule, writeCluster } from './cluster-spec';
 import type { EtcdClusterProps } from './etcd-cluster-props';
 import {
   type EtcdClusterAttributes,
@@ -47,7 +50,7 @@ import {
   ImportedEtcdCluster,
 } from './external-etcd-cluster';
 import { clusterLabels, memberSelector } from './manifests/cluster-labels';
-import { manifestsOf } from './manifests/cluster-manifests';
+import { manifestsOf, overrideProblems } from './manifests/cluster-manifests';
 import { monitoredCluster } from './manifests/cluster-monitoring';
 import { backupTls, clientTls, labelsOfCluster, withPull } from './manifests/cluster-schedules';
 import { membersAsPeer, openOnlyForClients } from './members-as-peer';
@@ -72,8 +75,7 @@ import type { WrittenCluster } from './written-cluster';
  * A change of the pods, for example of `version`, `resources`, `settings` or `labels`, replaces the pods one by one:
  * the reconciler continues when the replaced member is healthy again, and replaces the leader last.
  *
- * If no property sets what you need, patch the objects themselves, for example
- * `cluster.statefulSet.addJsonPatch(JsonPatch.add('/spec/template/spec/hostAliases', …))`.
+ * If no property sets what you need, use `overrides`. They are part of the resource, and reach the Jobs of the reconciler.
  */
 export class EtcdCluster extends Construct implements IEtcdCluster {
   /**
@@ -432,16 +434,24 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...this.propertyProblems.get(schedules.join(), () => [
         ...this.written.problems,
         ...clusterProblems(this.cluster, schedules),
+        ...this.overrideProblems(),
       ]),
       ...this.recoveryProblems(),
-      ...scheduleCountProblems(schedules.length),
       ...this.ownReconciler.problems(clusterLabels(this.cluster)),
       ...this.names.problems(),
     ];
-    if (own.length > 0) return own;
-    // What only the schema knows. Each schedule and the monitoring report their own.
     const found = emittedProblems(this.customResource, clusterPropNames, false);
-    return found.filter((problem) => !/^(backup\.schedules|monitoring)/.test(problem));
+    // Each schedule and the monitoring report their own, and the names of Secrets follow from that of the cluster.
+    const elsewhere = isMisnamed(this) ? /^(addBackupSchedule\[|monitoring|tls)/ : /^(addBackupSchedule\[|monitoring)/;
+    return withFound(
+      own,
+      found.filter((problem) => !elsewhere.test(problem)),
+    );
+  }
+
+  private overrideProblems(): readonly string[] {
+    const backup = { ...this.cluster.backup, schedules: this.scheduleSpecs() };
+    return overrideProblems(this.written, { ...this.cluster, backup });
   }
 
   private recoveryProblems(): string[] {
@@ -454,11 +464,18 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
 /** Properties of the fields of the resource that have another name. */
 const clusterPropNames: PropNames = {
   'spec.storage': 'volume',
+  'spec.storage.ephemeral': 'volume.ephemeral',
   'spec.storage.storageClassName': 'volume.storageClass',
-  'spec.pvcPolicy': '',
+  'spec.pvcPolicy': 'onShrink or onDelete',
+  'spec.pvcPolicy.onShrink': 'onShrink',
+  'spec.pvcPolicy.onDelete': 'onDelete',
   'spec.finalBackup.required': 'finalBackup',
-  'spec.maintenance': '',
+  'spec.maintenance.onNoSpace': 'onNoSpace',
+  'spec.backup.schedules': 'addBackupSchedule',
   'spec.backup.schedule': 'backupSchedule',
+  ...below('spec', jobPropNames),
+  ...below('spec.origin', jobPropNames),
+  ...below('spec', tlsPropNames),
   'spec.backup.requiredForUpgrade': 'requireBackupForUpgrade',
   'spec.reconciler.serviceAccountName': 'reconciler',
 };

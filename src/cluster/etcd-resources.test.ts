@@ -1,5 +1,5 @@
-import { Size } from 'cdk8s';
-import { EtcdResources } from '..';
+import { Chart, Size, Testing } from 'cdk8s';
+import { EtcdCluster, EtcdResources } from '..';
 import { memberResources } from './etcd-resources';
 
 test('no preset limits the CPU, all limit the memory', () => {
@@ -16,7 +16,6 @@ test.each([
   ['XLARGE', EtcdResources.XLARGE, '16', '64Gi'],
 ])('%s is a machine of the hardware guide', (_, preset, cpu, memory) => {
   expect(memberResources(preset._spec())).toEqual({ requests: { cpu, memory }, limits: { memory } });
-  expect(preset._problems()).toEqual([]);
 });
 
 test('one amount of a pair is both', () => {
@@ -27,12 +26,13 @@ test('one amount of a pair is both', () => {
 });
 
 test.each([
-  [{ cpuRequest: '1 core' }, "resources: cpuRequest '1 core' is not a valid amount of CPU above zero; write it like"],
-  [{ memoryLimit: Size.mebibytes(0) }, 'resources: memoryLimit is zero'],
+  [{ cpuRequest: '1 core' }, "resources.cpuRequest: '1 core' is not a valid amount of CPU above zero: write it like"],
+  [{ memoryLimit: Size.mebibytes(0) }, "resources.memoryLimit: '0Mi' is not a valid amount of memory above zero"],
   [
     { memoryRequest: Size.gibibytes(2), memoryLimit: Size.gibibytes(1) },
-    'resources: memoryRequest is above memoryLimit, so no pod can start',
+    'resources: the request of memory is above its limit, so no pod can start',
   ],
 ])('%j', (props, message) => {
-  expect(EtcdResources.of(props)._problems()).toEqual([expect.stringContaining(message)]);
+  const cluster = new EtcdCluster(new Chart(Testing.app(), 'shop'), 'orders', { resources: EtcdResources.of(props) });
+  expect(cluster.node.validate()).toEqual([expect.stringContaining(message)]);
 });

@@ -1,6 +1,5 @@
 import { Size } from 'cdk8s';
 import { givenResources } from '../backup/backup-resources';
-import { type Quantities, quantitiesProblems } from '../lib/quantities';
 import type { ResourcesSpec } from '../resource/types';
 import { resourcesTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
@@ -58,16 +57,11 @@ export class EtcdResources {
     return new EtcdResources({ cpuRequest: String(cpus), memoryLimit: Size.gibibytes(gibibytes) });
   }
 
-  private constructor(private readonly amounts: Quantities) {}
+  private constructor(private readonly amounts: EtcdResourcesProps) {}
 
   /** @internal */
   _spec(): ResourcesSpec | undefined {
     return givenResources(this.amounts);
-  }
-
-  /** @internal */
-  _problems(): string[] {
-    return quantitiesProblems(this.amounts);
   }
 }
 

@@ -27,9 +27,6 @@ test('a quota that is given counts, up to what the volume holds twice', () => {
 });
 
 test.each([
-  [{ size: Size.mebibytes(2047) }, undefined, 'volume: size 2047Mi is too small for etcd; use 2Gi or more'],
-  [{}, Size.kibibytes(0), 'quota: 0Ki leaves no room for data'],
-  [{ storageClass: 'Fast SSD' }, undefined, "volume: storageClass: 'Fast SSD' is not a valid Kubernetes name"],
   [{ ephemeral: true, storageClass: 'ssd' }, undefined, 'volume: storageClass has no effect with ephemeral'],
   [{ ephemeral: true, readWriteOncePod: true }, undefined, 'volume: readWriteOncePod has no effect with ephemeral'],
 ])('%j, quota %s', (volume, quota, message) => {

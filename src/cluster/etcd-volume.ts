@@ -2,7 +2,6 @@ import type { Size } from 'cdk8s';
 import { bytesIn } from '../etcd/bytes';
 import { defaultVolume } from '../lib/defaults';
 import type { EtcdClusterSpec } from '../resource/types';
-import { manifestNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 
 /** Describes the volume in which a member stores its data. */
@@ -59,9 +58,6 @@ export interface ResolvedVolume {
 
 const gibibyte = 1024 ** 3;
 const largestDefaultQuota = 8 * gibibyte;
-/** Bytes. */
-const smallestVolume = 2 * gibibyte;
-const smallestQuota = 1024 ** 2;
 
 /** The default quota is half of the volume above 1 GiB, and at most the 8 GiB that etcd recommends. */
 export function resolveVolume(storage: Partial<StorageSpec> = {}, quota?: string): ResolvedVolume {
@@ -76,20 +72,11 @@ export function resolveVolume(storage: Partial<StorageSpec> = {}, quota?: string
 }
 
 export function volumeProblems(volume: ResolvedVolume): string[] {
-  const { storageClass } = volume;
-  return problemsOf(
-    sizeProblem(volume),
-    storageClass === undefined ? undefined : manifestNameProblem('volume: storageClass', storageClass),
-    ephemeralProblem(volume),
-  );
+  return problemsOf(quotaProblem(volume), ephemeralProblem(volume));
 }
 
-function sizeProblem({ size, quota }: ResolvedVolume): string | undefined {
-  if (bytes(size) < smallestVolume) return `volume: size ${size} is too small for etcd; use 2Gi or more`;
+function quotaProblem({ size, quota }: ResolvedVolume): string | undefined {
   if (quota === undefined) return undefined;
-  if (bytes(quota) < smallestQuota) {
-    return `quota: ${quota} leaves no room for data; give 1Mi or more, or leave it out for the default`;
-  }
   const needed = 2 * bytes(quota) + gibibyte;
   if (bytes(size) >= needed) return undefined;
   const mebibytes = Math.ceil(needed / 1024 ** 2);

@@ -1,8 +1,5 @@
-import { ordinalProblem } from '../etcd/ordinals';
 import type { EtcdClusterSpec } from '../resource/types';
 import { type INamed, nameOf } from '../validation/named';
-import { manifestNameProblem, nameProblem } from '../validation/names';
-import { problemsOf } from '../validation/problems';
 
 /**
  * Lets a cluster continue from one surviving member after most members have been lost permanently. Without it the
@@ -33,17 +30,6 @@ export function recoverySpec({ id, acceptDataLoss, survivor, identitySecret }: Q
 }
 
 type RecoverySpec = NonNullable<EtcdClusterSpec['recovery']>;
-
-export function recoveryProblems({ id, acceptDataLoss, survivor, identitySecret }: RecoverySpec): string[] {
-  return problemsOf(
-    nameProblem('recovery: id', id, 63),
-    acceptDataLoss
-      ? undefined
-      : 'recovery: acceptDataLoss is false, but a recovery loses the writes that only the lost members have; set it to true, or remove recovery',
-    survivor === undefined ? undefined : ordinalProblem('recovery: survivor', survivor),
-    identitySecret === undefined ? undefined : manifestNameProblem('recovery: identitySecret', nameOf(identitySecret)),
-  );
-}
 
 /** Problem if the backup that a recovery takes first could not be decrypted again. */
 export function recoveryIdentityProblems(

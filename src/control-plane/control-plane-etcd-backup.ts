@@ -1,6 +1,5 @@
 import { ApiObject, Chart, JsonPatch, Yaml } from 'cdk8s';
 import type { Construct } from 'constructs';
-import type { BackupResources } from '../backup/backup-resources';
 import type { Encryption } from '../backup/encryption';
 import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { EtcdBackupScheduleProps } from '../backup/etcd-backup-schedule-props';
@@ -91,8 +90,8 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
   }
 
   /** @internal */
-  override _addMonitoring(spec: BackupMonitoringSpec, resources?: BackupResources): EtcdBackupMonitoring {
-    const monitoring = super._addMonitoring(spec, resources);
+  override _addMonitoring(spec: BackupMonitoringSpec): EtcdBackupMonitoring {
+    const monitoring = super._addMonitoring(spec);
     if (this.namespace) monitoring.node.addDependency(this.namespace);
     return monitoring;
   }

@@ -2,6 +2,7 @@
 // the reconciler uses it at run time.
 import type {
   BackupRetentionSpec,
+  BackupScheduleSpec,
   FilesOfObject,
   NodeStoreSpec,
   ResourceAmounts,
@@ -42,7 +43,10 @@ export interface BackupPodHost {
   readonly extraAgeRecipients?: readonly string[];
 }
 
-export interface BackupPodSpec {
+/** Fields of a schedule that become flags of the agent. */
+type AgentFlags = 'compression' | 'verify' | 'fileName' | 'fileNameTimeZone' | 'dialTimeout' | 'timeout';
+
+export interface BackupPodSpec extends Pick<BackupScheduleSpec, AgentFlags> {
   readonly cluster: string;
   readonly endpoints: readonly string[];
   readonly tls?: BackupPodTls;
@@ -57,16 +61,8 @@ export interface BackupPodSpec {
   readonly request?: string;
   /** Exact key of the object in each store. Retention never deletes it. */
   readonly objectKey?: string;
-  readonly compression?: string;
   /** Undefined means that the backup is not encrypted. */
   readonly ageRecipients?: readonly string[];
-  readonly verify?: string;
-  /** A strftime pattern. */
-  readonly fileName?: string;
-  readonly fileNameTimeZone?: string;
-  /** Durations in the agent's format: `5s`, `10m`. */
-  readonly dialTimeout?: string;
-  readonly timeout?: string;
   readonly image: string;
   readonly imagePullPolicy?: string;
   readonly imagePullSecrets?: readonly { readonly name: string }[];
@@ -89,7 +85,7 @@ export interface BackupJobSpec extends BackupPodSpec {
   readonly endsAt?: readonly number[];
 }
 
-const containerName = 'backup';
+export const backupContainerName = 'backup';
 /** The ids of the snapshots that retention keeps, one per line. */
 export const keptSnapshotsKey = 'kept-snapshots';
 const recordDirectory = '/etc/etcd-agent/record';
@@ -169,7 +165,7 @@ export function backupJob(spec: BackupJobSpec): object {
 }
 
 function onExitCodes(action: string, values: number[]): object {
-  return { action, onExitCodes: { containerName, operator: 'In', values } };
+  return { action, onExitCodes: { containerName: backupContainerName, operator: 'In', values } };
 }
 
 /**
@@ -253,7 +249,7 @@ function hostPlacement({ etcdProcess }: BackupPodHost): object {
 
 function backupContainer(spec: BackupPodSpec, mounts: readonly Mount[]): object {
   return {
-    name: containerName,
+    name: backupContainerName,
     image: spec.image,
     imagePullPolicy: spec.imagePullPolicy,
     args: inArguments(backupArguments(spec)),

@@ -39,9 +39,13 @@ export function durationProblem(what: string, duration: Duration | undefined): s
 
 /** Problem with the duration of a Kubernetes field, which must be above zero and in whole seconds, or undefined. */
 export function secondsProblem(what: string, duration: Duration | undefined): string | undefined {
-  if (duration && milliseconds(duration) % 1_000 !== 0)
-    return `${what}: ${durationText(duration)} is not a whole number of seconds; round it`;
-  return durationProblem(what, duration);
+  return roundProblem(what, duration) ?? durationProblem(what, duration);
+}
+
+/** Problem with a duration that is not in whole seconds, or undefined. */
+export function roundProblem(what: string, duration: Duration | undefined): string | undefined {
+  if (!duration || milliseconds(duration) % 1_000 === 0) return undefined;
+  return `${what}: ${durationText(duration)} is not a whole number of seconds; round it`;
 }
 
 /** Returns milliseconds, fractions included, where `Duration.toMilliseconds()` throws. */

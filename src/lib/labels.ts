@@ -1,21 +1,27 @@
+import { valueProblems } from '../resource/prop-problems';
 import { nameProblem } from '../validation/names';
-import { isToken } from '../validation/tokens';
 
 type Labels = Readonly<Record<string, string>>;
 
 /** Problems that Kubernetes would report for labels or for a label selector. */
 export function labelProblems(what: string, labels: Labels = {}): string[] {
-  return Object.entries(labels).flatMap(
-    ([name, value]) => qualifiedNameProblem(what, name) ?? labelValueProblem(what, name, value) ?? [],
+  const own = Object.entries(labels).flatMap(
+    ([name, value]) => qualifiedNameProblem(what, name) ?? missingProblem(what, name, value) ?? [],
   );
+  return own.length > 0 ? own : valueProblems(what, 'spec.labels', labels);
 }
 
 /** Problems that Kubernetes would report for annotations. Their values may be any text. */
 export function annotationProblems(what: string, annotations: Labels = {}): string[] {
-  return Object.entries(annotations).flatMap(
-    ([name, value]) => qualifiedNameProblem(what, name.toLowerCase()) ?? textProblem(what, name, value) ?? [],
+  const own = Object.entries(annotations).flatMap(
+    ([name, value]) => qualifiedNameProblem(what, name.toLowerCase()) ?? missingProblem(what, name, value) ?? [],
   );
+  return own.length > 0 ? own : valueProblems(what, 'spec.podAnnotations', annotations);
 }
+
+/** A schema takes it as if the name were not there either. */
+const missingProblem = (what: string, name: string, value: unknown): string | undefined =>
+  value === undefined || value === null ? `${what}: '${name}' is ${value}; give it a text, or remove it` : undefined;
 
 const word = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 
@@ -28,16 +34,3 @@ export function qualifiedNameProblem(what: string, name: string): string | undef
 
 /** The value of a label for a name, which may be longer than a label. */
 export const labelOf = (name: string): string => name.slice(0, 63).replace(/[^A-Za-z0-9]+$/, '');
-
-function labelValueProblem(what: string, name: string, value: string): string | undefined {
-  if (isToken(value)) return undefined;
-  if (typeof value !== 'string') return textProblem(what, name, value);
-  if (value === '' || word.test(value)) return undefined;
-  return `${what}: '${name}' is '${value}'; use up to 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit`;
-}
-
-function textProblem(what: string, name: string, value: unknown): string | undefined {
-  return typeof value === 'string' || isToken(value)
-    ? undefined
-    : `${what}: '${name}' is ${value}; give it a text, or remove it`;
-}

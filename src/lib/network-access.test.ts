@@ -26,12 +26,18 @@ test.each<[NetworkPeer, object]>([
 });
 
 test.each<[NetworkPeer, string]>([
-  [{}, 'networkAccess: a peer selects nobody; give podLabels, namespace, namespaceLabels or cidr'],
-  [{ cidr: '10.0.0.0/8', namespace: 'a' }, "networkAccess: cidr '10.0.0.0/8' cannot be combined with pods"],
-  [{ namespace: 'a', namespaceLabels: {} }, "networkAccess: namespace 'a' cannot be combined with namespaceLabels"],
-  [{ namespace: 'A' }, "networkAccess: namespace: 'A' is not a valid Kubernetes name"],
-  [{ cidr: '10.0.0.1' }, "networkAccess: cidr '10.0.0.1' is not a valid range of addresses; write it like 10.0.0.0/8"],
-  [{ cidr: '10.0.0.0/33' }, "cidr '10.0.0.0/33' is not a valid range"],
+  [{}, 'networkAccess.peers[0]: a peer is either pods (podLabels, namespace, namespaceLabels) or addresses (cidr)'],
+  [{ cidr: '10.0.0.0/8', namespace: 'a' }, 'networkAccess.peers[0]: a peer is either pods'],
+  [
+    { namespace: 'a', namespaceLabels: {} },
+    'networkAccess.peers[0]: namespace cannot be combined with namespaceLabels',
+  ],
+  [{ namespace: 'A' }, "networkAccess.peers[0].namespace: 'A' is not a valid namespace"],
+  [
+    { cidr: '10.0.0.1' },
+    "networkAccess.peers[0].cidr: '10.0.0.1' is not a valid range of addresses: write it like 10.0.0.0/8",
+  ],
+  [{ cidr: '10.0.0.0/33' }, "cidr: '10.0.0.0/33' is not a valid range"],
 ])('%j is a mistake', (peer, message) => {
   expect(NetworkAccess.peers(peer)._problems('networkAccess')).toEqual([expect.stringContaining(message)]);
 });

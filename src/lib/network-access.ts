@@ -1,10 +1,9 @@
-import { isIP } from 'node:net';
+import { valueProblems } from '../resource/prop-problems';
 import type { NetworkAccessSpec, NetworkPeerSpec } from '../resource/types';
 import { type INamed, withNames } from '../validation/named';
-import { manifestNameProblem } from '../validation/names';
 import { peersTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
-import { labelProblems } from './labels';
+import { qualifiedNameProblem } from './labels';
 
 /** Selects pods or IP addresses, such as those that may connect. */
 export interface NetworkPeer {
@@ -83,8 +82,10 @@ export const accessPeers = ({ anywhere, peers = [] }: NetworkAccessSpec): 'any' 
   anywhere ? 'any' : peers.map(policyPeer);
 
 /** Problems with the peers, each with its remedy. */
-export const accessProblems = (what: string, { peers = [] }: NetworkAccessSpec = {}): string[] =>
-  peers.flatMap(peerProblems).map((problem) => `${what}: ${problem}`);
+export const accessProblems = (what: string, access: NetworkAccessSpec = {}): string[] => [
+  ...valueProblems(what, 'spec.networkAccess', access),
+  ...peerProblems(what, access.peers),
+];
 
 /** True if every pod of the cluster's namespace may connect. */
 export const admitsNamespace = ({ anywhere, peers = [] }: NetworkAccessSpec): boolean =>
@@ -115,30 +116,10 @@ const selector = (labels: { readonly [name: string]: string }) =>
 export const policyPorts = (ports: readonly number[], protocol = 'TCP'): object[] =>
   ports.map((port) => ({ port, protocol }));
 
-/** Problems with a peer, each with its remedy. */
-export function peerProblems(peer: NetworkPeerSpec): string[] {
-  const problem = peerProblem(peer);
-  if (problem) return [problem];
-  return [...labelProblems('podLabels', peer.podLabels), ...labelProblems('namespaceLabels', peer.namespaceLabels)];
-}
-
-function peerProblem({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeerSpec): string | undefined {
-  const pods = podLabels ?? namespace ?? namespaceLabels;
-  if (cidr === undefined && pods === undefined) {
-    return 'a peer selects nobody; give podLabels, namespace, namespaceLabels or cidr';
-  }
-  if (cidr !== undefined && pods !== undefined) {
-    return `cidr '${cidr}' cannot be combined with pods or namespaces; use two peers`;
-  }
-  if (namespace !== undefined && namespaceLabels) {
-    return `namespace '${namespace}' cannot be combined with namespaceLabels; remove one`;
-  }
-  if (cidr !== undefined && !isRange(cidr))
-    return `cidr '${cidr}' is not a valid range of addresses; write it like 10.0.0.0/8`;
-  return namespace === undefined ? undefined : manifestNameProblem('namespace', namespace, 63);
-}
-
-function isRange(cidr: string): boolean {
-  const [, address = '', prefix] = /^([^/]+)\/(\d{1,3})$/.exec(cidr) ?? [];
-  return prefix !== undefined && isIP(address) > 0 && Number(prefix) <= (isIP(address) === 4 ? 32 : 128);
-}
+/** Labels of peers whose names are not valid. */
+export const peerProblems = (what: string, peers: readonly NetworkPeerSpec[] = []): string[] =>
+  peers.flatMap(({ podLabels, namespaceLabels }) =>
+    Object.entries({ podLabels, namespaceLabels }).flatMap(([field, labels = {}]) =>
+      Object.keys(labels).flatMap((name) => qualifiedNameProblem(`${what}: ${field}`, name) ?? []),
+    ),
+  );

@@ -25,15 +25,15 @@ test('DNS is the one of the cluster, by both protocols, unless another is given'
 });
 
 test.each<[NetworkEgress, string]>([
-  [{ apiServer: [] }, 'egress: apiServer is empty; give the addresses of the Kubernetes API'],
-  [{ apiServer, dns: [] }, 'egress: dns is empty; give the DNS servers, or leave it out'],
-  [{ apiServer: [{ ports: [443] }] }, 'egress: apiServer: a peer selects nobody'],
-  [{ apiServer, stores: [{ cidr: '10.0.0.1' }] }, "egress: stores: cidr '10.0.0.1' is not a valid range of addresses"],
+  [{ apiServer: [] }, 'egress.apiServer: is empty: give at least 1 item'],
+  [{ apiServer, dns: [] }, 'egress.dns: is empty: give at least 1 item'],
+  [{ apiServer: [{ ports: [443] }] }, 'egress.apiServer[0]: a peer is either pods'],
   [
-    { apiServer, stores: [{ podLabels: {}, ports: [] }] },
-    'egress: stores: ports is empty; give a port, or leave it out',
+    { apiServer, stores: [{ cidr: '10.0.0.1' }] },
+    "egress.stores[0].cidr: '10.0.0.1' is not a valid range of addresses",
   ],
-  [{ apiServer, dns: [{ podLabels: {}, ports: [0] }] }, 'egress: dns: port 0 is not a valid TCP port; use 1 to 65535'],
+  [{ apiServer, stores: [{ podLabels: {}, ports: [] }] }, 'egress.stores[0].ports: is empty: give at least 1 item'],
+  [{ apiServer, dns: [{ podLabels: {}, ports: [0] }] }, 'egress.dns[0].ports[0]: 0 is too small'],
 ])('%j: %s', (egress, message) => {
   expect(egressProblems(egressSpec(egress))).toEqual([expect.stringContaining(message)]);
 });

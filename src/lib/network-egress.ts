@@ -1,3 +1,4 @@
+import { valueProblems } from '../resource/prop-problems';
 import type { NetworkDestinationSpec, NetworkEgressSpec, NetworkPeerSpec } from '../resource/types';
 import { type NetworkPeer, peerProblems, peerSpec, policyPeer, policyPorts } from './network-access';
 
@@ -53,26 +54,10 @@ export function destinationRules(destinations: readonly NetworkDestinationSpec[]
 }
 
 /** Problems with the destinations, each with its remedy. */
-export function egressProblems({ apiServer, dns, stores }: NetworkEgressSpec): string[] {
-  const lists = { apiServer, dns, stores };
-  return [
-    ...(apiServer.length > 0 ? [] : ['egress: apiServer is empty; give the addresses of the Kubernetes API']),
-    ...(dns?.length === 0 ? ['egress: dns is empty; give the DNS servers, or leave it out'] : []),
-    ...Object.entries(lists).flatMap(([name, destinations = []]) =>
-      destinations.flatMap(destinationProblems).map((problem) => `egress: ${name}: ${problem}`),
-    ),
-  ];
-}
-
-function destinationProblems({ ports, ...peer }: NetworkDestinationSpec): string[] {
-  const wrong = (ports ?? []).filter((port) => !Number.isInteger(port) || port < 1 || port > 65_535);
-  return [
-    ...peerProblems(peer),
-    // Without a port, a rule would allow every port.
-    ...(ports?.length === 0 ? ['ports is empty; give a port, or leave it out to allow every port'] : []),
-    ...wrong.map((port) => `port ${port} is not a valid TCP port; use 1 to 65535`),
-  ];
-}
+export const egressProblems = (egress: NetworkEgressSpec): string[] => [
+  ...valueProblems('egress', 'spec.egress', egress),
+  ...Object.values(egress).flatMap((destinations) => peerProblems('egress', destinations)),
+];
 
 function destination(peer: NetworkPeerSpec, ports: object[] | undefined): object {
   return { to: [policyPeer(peer)], ports };

@@ -1,8 +1,8 @@
+import { valueProblems } from '../resource/prop-problems';
 import { type INamed, nameOf } from '../validation/named';
-import { manifestNameProblem } from '../validation/names';
-import { choiceProblem, problemsOf } from '../validation/problems';
+import { problemsOf } from '../validation/problems';
 import { isToken } from '../validation/tokens';
-import { ImagePullPolicy } from './image-pull-policy';
+import type { ImagePullPolicy } from './image-pull-policy';
 import { labelProblems, qualifiedNameProblem } from './labels';
 import type { Toleration } from './toleration';
 
@@ -16,19 +16,12 @@ export interface PodProps {
 }
 
 /** Problems that Kubernetes would report for these properties of a pod. */
-export function podProblems({
-  imagePullPolicy,
-  imagePullSecrets = [],
-  priorityClassName,
-  nodeSelector,
-  tolerations = [],
-}: PodProps): string[] {
+export function podProblems({ imagePullSecrets, nodeSelector, tolerations = [], ...props }: PodProps): string[] {
+  const { imagePullPolicy, priorityClassName } = props;
+  const secrets = imagePullSecrets?.map((secret) => ({ name: nameOf(secret) }));
+  const fields = { imagePullPolicy, imagePullSecrets: secrets, priorityClassName, tolerations };
   return [
-    ...problemsOf(
-      choiceProblem('imagePullPolicy', imagePullPolicy, ImagePullPolicy),
-      ...imagePullSecrets.map((secret) => manifestNameProblem('imagePullSecrets', nameOf(secret))),
-      priorityClassName === undefined ? undefined : manifestNameProblem('priorityClassName', priorityClassName),
-    ),
+    ...Object.entries(fields).flatMap(([name, value]) => valueProblems(name, `spec.${name}`, value)),
     ...labelProblems('nodeSelector', nodeSelector),
     ...tolerations.flatMap((each) => tolerationProblems(each)).map((problem) => `tolerations: ${problem}`),
   ];
@@ -40,28 +33,17 @@ export function agentImageProblem(image: string | undefined): string | undefined
   return `image: '${image}' is not a valid image; write it like registry/agent:tag, or leave it out`;
 }
 
-const operators = ['Exists', 'Equal'];
-const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
-
 function tolerationProblems({ key, operator, value, effect, tolerationSeconds }: Toleration): string[] {
-  return [
-    ...problemsOf(
-      choiceProblem('operator', operator, operators),
-      choiceProblem('effect', effect, effects),
-      key === undefined || isToken(key) ? undefined : qualifiedNameProblem('key', key),
-      !key && operator !== 'Exists'
-        ? "key: is missing; give the key of the taint, or set operator: 'Exists' for all taints"
-        : undefined,
-      value && operator === 'Exists'
-        ? `value: '${value}' has no effect with operator Exists; remove one of them`
-        : undefined,
-      tolerationSeconds !== undefined && effect !== 'NoExecute'
-        ? "tolerationSeconds: has no effect without effect: 'NoExecute'; give both, or remove it"
-        : undefined,
-      tolerationSeconds === undefined || Number.isSafeInteger(tolerationSeconds)
-        ? undefined
-        : `tolerationSeconds: ${tolerationSeconds} is not a whole number; give one, such as 300`,
-    ),
-    ...labelProblems('value', value === undefined || key === undefined ? {} : { [isToken(key) ? 'key' : key]: value }),
-  ];
+  return problemsOf(
+    key === undefined || isToken(key) ? undefined : qualifiedNameProblem('key', key),
+    !key && operator !== 'Exists'
+      ? "key: is missing; give the key of the taint, or set operator: 'Exists' for all taints"
+      : undefined,
+    value && operator === 'Exists'
+      ? `value: '${value}' has no effect with operator Exists; remove one of them`
+      : undefined,
+    tolerationSeconds !== undefined && effect !== 'NoExecute'
+      ? "tolerationSeconds: has no effect without effect: 'NoExecute'; give both, or remove it"
+      : undefined,
+  );
 }

@@ -53,7 +53,7 @@ export function monitoringProblems({ scrape, scraper, dashboard, labels }: Clust
   const interval = scrape?.interval === undefined ? undefined : parseDuration(scrape.interval);
   return [
     ...problemsOf(secondsProblem('scrape: interval', interval)),
-    ...accessProblems('scraper', scraper),
+    ...(scraper ? accessProblems('scraper', scraper) : []),
     ...labelProblems('dashboard: labels', dashboard?.labels),
     ...annotationProblems('dashboard: annotations', dashboard?.annotations),
     ...labelProblems('labels', labels),

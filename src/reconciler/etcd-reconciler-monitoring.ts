@@ -6,7 +6,7 @@ import { alertsOnReconcilerItself } from '../monitoring/alerts/reconciler-itself
 import { alertsProblems } from '../monitoring/etcd-alerts';
 import { MonitoringManifests } from '../monitoring/monitoring-manifests';
 import { MonitoringObjects, monitoringProblems } from '../monitoring/monitoring-objects';
-import { propProblems } from '../resource/prop-problems';
+import { propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
 import type { ClusterMonitoringSpec, MonitoringSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
@@ -59,8 +59,7 @@ export class EtcdReconcilerMonitoring extends Construct {
     this.node.addValidation({
       validate: () => {
         const own = [...reconcilerMonitoringProblems(monitored, spec), ...objects.problems()];
-        // What only the schema knows.
-        return own.length > 0 ? own : propProblems(fieldProblems('EtcdReconciler', 'spec.monitoring', spec));
+        return withFound(own, propProblems(fieldProblems('EtcdReconciler', 'spec.monitoring', spec)));
       },
     });
   }

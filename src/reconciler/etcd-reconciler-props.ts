@@ -3,6 +3,7 @@ import { givenResources } from '../backup/backup-resources';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import { egressSpec, type NetworkEgress } from '../lib/network-egress';
+import { type Override, overrideSpecs } from '../lib/overrides';
 import type { Toleration } from '../lib/toleration';
 import { enumText } from '../resource/enum-text';
 import type { EtcdReconcilerSpec } from '../resource/types';
@@ -85,6 +86,12 @@ export interface EtcdReconcilerProps {
    */
   readonly labels?: { readonly [name: string]: string };
   /**
+   * Lists changes of objects and pods that no other property makes. They are made one after the other. Fields without which
+   * the reconciler would not work are refused.
+   * @default - none
+   */
+  readonly overrides?: Override[];
+  /**
    * The reconciler as a resource has it, in the place of the other properties except for its name.
    * @internal
    */
@@ -143,5 +150,6 @@ export function reconcilerSpec(props: EtcdReconcilerProps): EtcdReconcilerSpec {
     metricsAccess: props.metricsAccess?._spec(),
     egress: props.egress && egressSpec(props.egress),
     ...{ nodeSelector, tolerations: props.tolerations as EtcdReconcilerSpec['tolerations'], priorityClassName, labels },
+    overrides: overrideSpecs(props.overrides),
   };
 }

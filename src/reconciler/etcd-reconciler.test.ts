@@ -201,20 +201,20 @@ test.each<[EtcdReconcilerProps, string]>([
   [{ name: 'k'.repeat(51) }, 'use at most 50'],
   [{ image: 'a b' }, "image: 'a b' is not a valid image; write it like registry/agent:tag"],
   [{ registry: 'https://r' }, "registry: 'https://r' is not a valid registry"],
-  [{ imagePullSecrets: ['A'] }, "imagePullSecrets: 'A' is not a valid Kubernetes name"],
+  [{ imagePullSecrets: ['A'] }, "imagePullSecrets[0].name: 'A' is not a valid name of a Secret"],
   [{ replicas: 0 }, 'replicas: 0 is neither 1 nor 2'],
   [{ replicas: 3 }, 'replicas: 3 is neither 1 nor 2'],
-  [{ resources: { cpuRequest: 'x' } }, "resources: cpuRequest 'x' is not a valid amount of CPU"],
+  [{ resources: { cpuRequest: 'x' } }, "resources.cpuRequest: 'x' is not a valid amount of CPU"],
   [{ selector: {} }, 'selector: is empty; give a label'],
-  [{ selector: { team: 'a,b' } }, "selector: 'team' is 'a,b'; use up to 63"],
+  [{ selector: { team: 'a,b' } }, "selector.team: 'a,b' is not a valid value"],
   [{ selector: { 'a/b/c': 'x' } }, "selector: 'a/b/c' is not a valid name of a label"],
-  [{ priorityClassName: 'High' }, "priorityClassName: 'High' is not a valid Kubernetes name"],
+  [{ priorityClassName: 'High' }, "priorityClassName: 'High' is not a valid name"],
   [
     { labels: { 'app.kubernetes.io/name': 'x' } },
     "labels: 'app.kubernetes.io/name' is reserved, because it selects the pods of this reconciler",
   ],
-  [{ metricsAccess: NetworkAccess.peers({}) }, 'metricsAccess: a peer selects nobody'],
-  [{ egress: { apiServer: [{}] } }, 'egress: apiServer: a peer selects nobody'],
+  [{ metricsAccess: NetworkAccess.peers({}) }, 'metricsAccess.peers[0]: a peer is either'],
+  [{ egress: { apiServer: [{}] } }, 'egress.apiServer[0]: a peer is either'],
 ])('%j: %s', (props, message) => {
   expect(reconciler(props).node.validate()).toEqual([expect.stringContaining(message)]);
 });

@@ -1,10 +1,12 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
+import { resourcesPropNames } from '../backup/backup-resources';
 import type { Manifest } from '../lib/manifest';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
+import { overridden } from '../lib/overrides';
 import { type MonitoringOptions, monitoringSpec } from '../monitoring/monitoring-options';
-import { propProblems } from '../resource/prop-problems';
+import { inside, propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
 import { resourceYaml } from '../resource/resource-yaml';
 import type { EtcdReconcilerSpec, MonitoringSpec } from '../resource/types';
@@ -81,9 +83,8 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     this.reconcilerName = name;
     this.serviceAccountName = name;
     this.leaseName = leaseName(name, this.spec.selector);
-    const objects = new Map(
-      reconcilerObjects(name, this.spec).map((manifest) => [manifest.kind, this.object(manifest)] as const),
-    );
+    const { manifests, problems } = overridden(reconcilerObjects(name, this.spec), this.spec.overrides);
+    const objects = new Map([...manifests].map(([kind, manifest]) => [kind, this.object(manifest)]));
     this.serviceAccount = objects.get('ServiceAccount')!;
     this.role = objects.get('Role')!;
     this.roleBinding = objects.get('RoleBinding')!;
@@ -93,7 +94,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     this.node.defaultChild = this.deployment;
     addReconciler(this);
     tellIfUnreleased(this, reconcilerImage(this.spec));
-    this.node.addValidation({ validate: () => this.problems(props) });
+    this.node.addValidation({ validate: () => [...problems, ...this.problems(props._written !== undefined)] });
   }
 
   /**
@@ -138,11 +139,12 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     return new ApiObject(this, kind, { ...manifest, metadata });
   }
 
-  private problems(props: EtcdReconcilerProps): string[] {
-    const own = [...reconcilerProblems(this, this.spec, props.resources), ...this.nameProblems()];
-    if (own.length > 0 || props._written) return own;
-    // What only the schema knows.
-    return propProblems(fieldProblems('EtcdReconciler', 'spec', this.spec));
+  private problems(isWritten: boolean): string[] {
+    const own = [...reconcilerProblems(this, this.spec), ...this.nameProblems()];
+    // What its schema reports of a resource.
+    if (isWritten) return own;
+    const found = fieldProblems('EtcdReconciler', 'spec', this.spec);
+    return withFound(own, propProblems(found, inside('resources', resourcesPropNames)));
   }
 
   private nameProblems(): string[] {

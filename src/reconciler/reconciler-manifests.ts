@@ -9,8 +9,8 @@ import { reconcilerEgress } from './reconciler-network';
 import { reconcilerLabels, reconcilerPod, reconcilerSelectorLabels, selectorText } from './reconciler-pod';
 import { namespaceRules } from './reconciler-rules';
 
-/** Returns the objects of a reconciler, in the order of apply. There is one of each kind. */
-export function reconcilerObjects(name: string, spec: EtcdReconcilerSpec): Manifest[] {
+/** Returns the objects of a reconciler without its overrides, in the order of apply, by their kinds: there is one of each. */
+export function reconcilerObjects(name: string, spec: EtcdReconcilerSpec): Map<string, Manifest> {
   const metadata = { name, labels: reconcilerLabels(name, spec.labels) };
   const rbac = 'rbac.authorization.k8s.io';
   const contents: readonly (readonly [apiVersion: string, kind: string, content: object])[] = [
@@ -25,7 +25,7 @@ export function reconcilerObjects(name: string, spec: EtcdReconcilerSpec): Manif
     ['v1', 'Service', { spec: service(name) }],
     ['networking.k8s.io/v1', 'NetworkPolicy', { spec: networkPolicy(name, spec) }],
   ];
-  return contents.map(([apiVersion, kind, content]) => ({ apiVersion, kind, metadata, ...content }));
+  return new Map(contents.map(([apiVersion, kind, content]) => [kind, { apiVersion, kind, metadata, ...content }]));
 }
 
 /** Two reconcilers with different selectors must not share a Lease. */

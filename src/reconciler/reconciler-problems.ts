@@ -2,21 +2,16 @@ import { registryProblems } from '../etcd/etcd-image';
 import { labelProblems } from '../lib/labels';
 import { accessProblems } from '../lib/network-access';
 import { egressProblems } from '../lib/network-egress';
+import { targetProblems } from '../lib/overrides';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
-import { quantitiesProblems } from '../lib/quantities';
 import type { EtcdReconcilerSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
 import { isToken } from '../validation/tokens';
-import type { ReconcilerResources } from './etcd-reconciler-props';
 import { reservedLabels, selectorText } from './reconciler-pod';
 import { neighborsOf, type RegisteredReconciler } from './reconciler-registry';
 
 /** Problems with a reconciler, each with its remedy. */
-export function reconcilerProblems(
-  reconciler: RegisteredReconciler,
-  spec: EtcdReconcilerSpec,
-  resources: ReconcilerResources = {},
-): string[] {
+export function reconcilerProblems(reconciler: RegisteredReconciler, spec: EtcdReconcilerSpec): string[] {
   const { image, replicas, selector, labels = {} } = spec;
   return [
     ...problemsOf(
@@ -44,9 +39,9 @@ export function reconcilerProblems(
       ),
     ...labelProblems('labels', labels),
     ...registryProblems(spec.registry),
-    ...quantitiesProblems(resources),
-    ...accessProblems('metricsAccess', spec.metricsAccess),
+    ...(spec.metricsAccess ? accessProblems('metricsAccess', spec.metricsAccess) : []),
     ...(spec.egress ? egressProblems(spec.egress) : []),
+    ...targetProblems(spec.overrides, ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts']),
     ...neighborProblems(reconciler),
   ];
 }

@@ -524,17 +524,6 @@ test('certificates of cert-manager need a namespace', () => {
   rendering([object], { namespace: 'shop' });
 });
 
-test('a resource that an earlier release wrote is not taken for a complete one', () => {
-  const old = resource(
-    'EtcdCluster',
-    { version: '3.6.16', tls: { clientSecret: 'orders-client-tls' } },
-    { uid: 'f3b1' },
-  );
-  expect(errorsOf([old])).toEqual([
-    expect.stringContaining('spec.tls: is of a resource that an earlier release wrote'),
-  ]);
-});
-
 test('requests of a moment are left out', () => {
   const maintenance = {
     onNoSpace: 'Report',

@@ -1,7 +1,7 @@
 import { type Duration, Size } from 'cdk8s';
+import type { BackupResources } from '../backup/backup-resources';
 import { bytesIn } from '../etcd/bytes';
 import { parseDuration } from '../lib/duration';
-import type { Quantities } from '../lib/quantities';
 import type { Fields } from './fields';
 
 /**
@@ -30,11 +30,11 @@ export function durationField(fields: Fields | undefined, key: string): Duration
 }
 
 /** Reads the CPU and memory of a container. */
-export function quantitiesOf(resources: Fields | undefined): Quantities | undefined {
+export function quantitiesOf(resources: Fields | undefined): BackupResources | undefined {
   return quantitiesIn(resources?.object('requests'), resources?.object('limits'));
 }
 
-export function quantitiesIn(requests: Fields | undefined, limits: Fields | undefined): Quantities | undefined {
+export function quantitiesIn(requests: Fields | undefined, limits: Fields | undefined): BackupResources | undefined {
   if (!requests && !limits) return undefined;
   return {
     cpuRequest: requests?.quantity('cpu'),

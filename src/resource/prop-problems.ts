@@ -1,6 +1,6 @@
 import type { ApiObject } from 'cdk8s';
 import { Memo } from '../validation/memo';
-import { type ResourceProblem, resourceProblems } from './resource-problems';
+import { fieldProblems, type ResourceProblem, resourceProblems } from './resource-problems';
 import type { Kind } from './schema';
 
 /** Properties by the fields with another name. What is below a field is below its property; `''`: the field has none. */
@@ -10,7 +10,8 @@ export type PropNames = Readonly<Record<string, string>>;
 export function propProblems(problems: readonly ResourceProblem[], names: PropNames = {}): string[] {
   return problems.map(({ path, message }) => {
     const prop = propOf(path, names);
-    return withPropNames(prop === '' ? message : `${prop}: ${withoutField(path, message)}`, names);
+    const text = withPropNames(prop === '' ? message : withoutField(path, message), path, names);
+    return prop === '' ? text : `${prop}: ${text}`;
   });
 }
 
@@ -21,13 +22,26 @@ export function withoutField(path: string, message: string): string {
 }
 
 /** A message that names other fields names their properties instead. */
-function withPropNames(text: string, names: PropNames): string {
-  return Object.entries(names).reduce((before, [path, name]) => {
-    const field = path.slice(path.lastIndexOf('.') + 1);
-    // Not the words of English.
-    return /[A-Z]/.test(field) ? before.replace(new RegExp(`\\b${field}\\b`, 'g'), name) : before;
-  }, text);
+function withPropNames(text: string, at: string, names: PropNames): string {
+  const mentions = new Map(Object.entries(names).flatMap(([path, name]) => mentionsOf(path, name, at)));
+  if (mentions.size === 0) return text;
+  const longestFirst = [...mentions.keys()].sort((a, b) => b.length - a.length);
+  const known = new RegExp(`\\b(${longestFirst.join('|').replaceAll('.', '[.]')})\\b`, 'g');
+  return text.replace(known, (mention) => mentions.get(mention)!);
 }
+
+/** A message names a field by its path, and one of the same object by its name, unless that is a word of English. */
+function mentionsOf(path: string, prop: string, at: string): [mention: string, prop: string][] {
+  const whole = path.replace(/^spec\./, '');
+  if (prop === '' || !/^[\w.]+$/.test(whole)) return [];
+  const field = path.slice(path.lastIndexOf('.') + 1);
+  const isNear = [at, parentOf(at)].includes(parentOf(path));
+  return [whole.includes('.') && whole, isNear && /[A-Z]/.test(field) && field]
+    .filter((mention) => mention !== false)
+    .map((mention) => [mention, prop]);
+}
+
+const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('.')));
 
 function propOf(path: string, names: PropNames): string {
   const parts = path.split(/(?=[.[])/);
@@ -47,8 +61,27 @@ export function withFound(own: readonly string[], found: readonly string[]): str
   return [...own, ...new Set(found.filter((problem) => !known.has(propOfText(problem))))];
 }
 
+/** Problems with the value of a property that no resource has, but of which the schema says the same as of this field. */
+export const valueProblems = (prop: string, field: string, value: unknown, names: PropNames = {}): string[] =>
+  value === undefined
+    ? []
+    : propProblems(
+        fieldProblems('EtcdCluster', field, value).map(({ path, message }) => ({
+          path: path === '' || path.startsWith('[') ? `${prop}${path}` : `${prop}.${path}`,
+          message,
+        })),
+        inside(prop, names),
+      );
+
 /** The first word: the property of `resources.cpu: …` is `resources`. */
 const propOfText = (problem: string) => /^\w*/.exec(problem)![0];
+
+/** The names of properties below a field that is a property too. */
+export const inside = (prop: string, names: PropNames): PropNames =>
+  below(
+    prop,
+    Object.fromEntries(Object.entries(names).map(([path, name]) => [path, name === '' ? prop : `${prop}.${name}`])),
+  );
 
 /** The names of properties below a field. */
 export const below = (field: string, names: PropNames): PropNames =>

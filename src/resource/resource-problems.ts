@@ -23,9 +23,9 @@ export function resourceProblems(kind: Kind, spec: unknown, metadata?: unknown):
   return visit(schema, { apiVersion: schema.properties!.apiVersion!.const, kind, metadata, spec }, '').problems;
 }
 
-/** Problems with the value of one field of a kind, such as `spec.source`. Their paths begin there: `store.s3.bucket`. */
+/** Problems with the value of one field of a kind, such as `spec.source`, perhaps of the items of a list. Their paths begin there: `store.s3.bucket`. */
 export function fieldProblems(kind: Kind, field: string, value: unknown): ResourceProblem[] {
-  const schema = field.split('.').reduce((each, name) => each.properties![name]!, schemaOf(kind));
+  const schema = field.split('.').reduce((each, name) => (each.items ?? each).properties![name]!, schemaOf(kind));
   return visit(schema, value, '').problems;
 }
 

@@ -8,10 +8,10 @@ export interface LocalObjectReference {
 }
 
 export interface ManagedTlsSpec {
-  /** The Secret with the authority of the connections between members. */
-  readonly peerAuthority: string;
-  /** The Secret with the authority of servers and clients. */
-  readonly clientAuthority: string;
+  /** The Secret with the authority of the connections between members. Default: <cluster>-peer-ca. */
+  readonly peerAuthority?: string;
+  /** The Secret with the authority of servers and clients. Default: <cluster>-client-ca. */
+  readonly clientAuthority?: string;
   /** Further DNS names and IP addresses in the certificate that members present to clients. */
   readonly serverNames?: readonly string[];
   /** Any text. If it changes, the reconciler creates new intermediate authorities and issues all certificates anew. */
@@ -38,17 +38,17 @@ export interface CertManagerTlsSpec {
 }
 
 export interface AlsoTrustSpec {
-  /** The Secret with the authorities of both sources. It must exist: the reconciler fills it. */
-  readonly trustSecret: string;
-  /** The Secret with the certificate that members use for each other. */
-  readonly peerSecret: string;
-  /** The Secret with the certificate that members present to clients. */
-  readonly serverSecret: string;
-  /** The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. */
-  readonly clientSecret: string;
-  /** The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. */
+  /** The Secret with the authorities of both sources. It must exist: the reconciler fills it. Default: <cluster>-tls-trust. */
+  readonly trustSecret?: string;
+  /** The Secret with the certificate that members use for each other. Default: <cluster>-peer-tls with managed, else <cluster>-peer-cert. */
+  readonly peerSecret?: string;
+  /** The Secret with the certificate that members present to clients. Default: <cluster>-server-tls with managed, else <cluster>-server-cert. */
+  readonly serverSecret?: string;
+  /** The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. Default: <cluster>-client-tls with managed, else <cluster>-client-cert. */
+  readonly clientSecret?: string;
+  /** The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. Default: <cluster>-root-tls with managed, <cluster>-root-cert with certManager, and none if clientSecret is given. */
   readonly rootSecret?: string;
-  /** The Secret with a client certificate whose common name is <cluster>-backup, for backups. */
+  /** The Secret with a client certificate whose common name is <cluster>-backup, for backups. Default: as that of rootSecret. */
   readonly backupSecret?: string;
   /** Lets the reconciler issue the certificates. The Secrets must exist: the reconciler only fills them. */
   readonly managed?: ManagedTlsSpec;
@@ -57,15 +57,15 @@ export interface AlsoTrustSpec {
 }
 
 export interface TlsSpec {
-  /** The Secret with the certificate that members use for each other. */
-  readonly peerSecret: string;
-  /** The Secret with the certificate that members present to clients. */
-  readonly serverSecret: string;
-  /** The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. */
-  readonly clientSecret: string;
-  /** The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. */
+  /** The Secret with the certificate that members use for each other. Default: <cluster>-peer-tls with managed, else <cluster>-peer-cert. */
+  readonly peerSecret?: string;
+  /** The Secret with the certificate that members present to clients. Default: <cluster>-server-tls with managed, else <cluster>-server-cert. */
+  readonly serverSecret?: string;
+  /** The Secret with a client certificate (ca.crt, tls.crt, tls.key): for clients, and without rootSecret and backupSecret for the reconciler and for backups too. Default: <cluster>-client-tls with managed, else <cluster>-client-cert. */
+  readonly clientSecret?: string;
+  /** The Secret with a client certificate whose common name is root, for the reconciler and the members. Users of etcd need it. Default: <cluster>-root-tls with managed, <cluster>-root-cert with certManager, and none if clientSecret is given. */
   readonly rootSecret?: string;
-  /** The Secret with a client certificate whose common name is <cluster>-backup, for backups. */
+  /** The Secret with a client certificate whose common name is <cluster>-backup, for backups. Default: as that of rootSecret. */
   readonly backupSecret?: string;
   /** Lets the reconciler issue the certificates. The Secrets must exist: the reconciler only fills them. */
   readonly managed?: ManagedTlsSpec;
@@ -287,6 +287,24 @@ export interface TolerationSpec {
   readonly tolerationSeconds?: number;
 }
 
+export interface OverrideSpec {
+  /** The objects. */
+  readonly target:
+    | 'MemberPods'
+    | 'BackupPods'
+    | 'Claims'
+    | 'StatefulSet'
+    | 'Services'
+    | 'ClientService'
+    | 'MemberServices'
+    | 'PeerService'
+    | 'PodDisruptionBudget'
+    | 'ServiceAccounts'
+    | 'CronJobs';
+  /** The fields to change, as in a strategic merge patch of Kubernetes. Write $patch: delete for a field or an item to delete. */
+  readonly patch: Readonly<Record<string, unknown>>;
+}
+
 export interface BackupRetentionSpec {
   /** Keeps this number of newest backups. */
   readonly last?: number;
@@ -331,6 +349,13 @@ export interface EncryptionSpec {
   };
 }
 
+export interface BackupOverrideSpec {
+  /** The objects. */
+  readonly target: 'BackupPods' | 'CronJobs' | 'ServiceAccounts';
+  /** The fields to change, as in a strategic merge patch of Kubernetes. Write $patch: delete for a field or an item to delete. */
+  readonly patch: Readonly<Record<string, unknown>>;
+}
+
 export interface BackupScheduleSpec {
   /** The name of the schedule. */
   readonly name: string;
@@ -364,9 +389,9 @@ export interface BackupScheduleSpec {
   readonly activeDeadline?: string;
   /** How often a failed run is retried. Default: 3. */
   readonly retries?: number;
-  /** How many finished Jobs are kept. Default: 3. */
+  /** How many finished Jobs are kept, at least one, whose result the reconciler reads. Default: 3. */
   readonly successfulJobsHistoryLimit?: number;
-  /** How many failed Jobs are kept. Default: 3. */
+  /** How many failed Jobs are kept, at least one. Default: 3. */
   readonly failedJobsHistoryLimit?: number;
   /** An existing ServiceAccount, also for the other Jobs that use this schedule. Default: a ServiceAccount without permissions that is created with the CronJob, and has its name. */
   readonly serviceAccountName?: string;
@@ -388,6 +413,8 @@ export interface BackupScheduleSpec {
   readonly priorityClassName?: string;
   /** Further labels of the objects and pods of the schedule. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
+  readonly overrides?: readonly BackupOverrideSpec[];
 }
 
 export interface ClusterMonitoringSpec {
@@ -558,6 +585,8 @@ export interface EtcdClusterSpec {
   readonly labels?: Readonly<Record<string, string>>;
   /** Further annotations of the pods of members. */
   readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
+  readonly overrides?: readonly OverrideSpec[];
   /** Keeps every object of the cluster when it leaves the repository that Argo CD or Flux applies. Default: true, or false with storage.ephemeral. */
   readonly protect?: boolean;
   /** The policies for PersistentVolumeClaims that are no longer needed. */
@@ -811,7 +840,7 @@ export interface EtcdBackupSpec {
   readonly tls?: {
     /** `ca.crt`, and `tls.crt` with `tls.key` for a client certificate. */
     readonly files: FilesOfObject;
-    /** True if the files contain a client certificate. Default: true. @default true */
+    /** True if the files contain a client certificate. @default true */
     readonly clientCertificate?: boolean;
   };
   /** `username` and `password` of an etcd user with the role root, for endpoints. */
@@ -1000,7 +1029,7 @@ export interface ExistingEtcdSpec {
   readonly tls?: {
     /** `ca.crt`, and `tls.crt` with `tls.key` for a client certificate. */
     readonly files: FilesOfObject;
-    /** True if the files contain a client certificate. Default: true. @default true */
+    /** True if the files contain a client certificate. @default true */
     readonly clientCertificate?: boolean;
   };
   /** `username` and `password` of an etcd user with the role root, for endpoints. */
@@ -1175,8 +1204,17 @@ export interface EtcdBackupScheduleSpec {
   readonly priorityClassName?: string;
   /** Further labels of the objects and pods of the schedule. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
+  readonly overrides?: readonly BackupOverrideSpec[];
   /** Adds what Prometheus and Grafana need to monitor the backups: an exporter, which reads the stores every five minutes, what scrapes it, who may connect, alerts and a dashboard. {} has the default of each field. Default: no monitoring. */
   readonly monitoring?: BackupMonitoringSpec;
+}
+
+export interface ReconcilerOverrideSpec {
+  /** The objects. */
+  readonly target: 'ReconcilerPods' | 'Deployment' | 'Services' | 'ServiceAccounts';
+  /** The fields to change, as in a strategic merge patch of Kubernetes. Write $patch: delete for a field or an item to delete. */
+  readonly patch: Readonly<Record<string, unknown>>;
 }
 
 export interface MonitoringSpec {
@@ -1240,6 +1278,8 @@ export interface EtcdReconcilerSpec {
   readonly priorityClassName?: string;
   /** Further labels of every object and of the pod. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
+  readonly overrides?: readonly ReconcilerOverrideSpec[];
   /** Adds what Prometheus and Grafana need to monitor the reconciler itself: what is scraped, who may connect, alerts and a dashboard. What it does to a cluster is part of the monitoring of that cluster. {} has the default of each field. Default: no monitoring. */
   readonly monitoring?: MonitoringSpec;
 }

@@ -1,5 +1,5 @@
-import { Duration } from 'cdk8s';
-import { type CertManagerTlsProps, EtcdTls, IssuerKind, type NoTlsProps } from '..';
+import { Chart, Duration, Testing } from 'cdk8s';
+import { type CertManagerTlsProps, EtcdCluster, EtcdTls, IssuerKind, type NoTlsProps } from '..';
 import { readTls } from './tls-binding';
 
 const orders = { name: 'orders', namespace: 'shop', clusterDomain: 'cluster.local' };
@@ -10,9 +10,11 @@ function bound(
   cluster: { readonly name: string; readonly namespace?: string; readonly clusterDomain: string },
 ) {
   const { spec, problems } = tls._spec(cluster);
-  const { spec: _, ...binding } = readTls(spec, cluster);
-  return { ...binding, problems };
+  return { ...readTls(spec, cluster), problems };
 }
+
+const problemsOf = (tls: EtcdTls) =>
+  new EtcdCluster(new Chart(Testing.app(), 'chart', { namespace: 'shop' }), 'orders', { tls }).node.validate();
 
 // biome-ignore lint/suspicious/noExplicitAny: the schema of cert-manager is checked elsewhere
 function certificatesOf(props: CertManagerTlsProps, cluster = orders): any[] {
@@ -52,7 +54,7 @@ describe('TLS is switched off', () => {
     [
       'from something with a mistake',
       EtcdTls.none({ previous: EtcdTls.managed({ rootRotation: 'now!' }) }),
-      "tls: rootRotation: 'now!' is not valid",
+      "tls.rootRotation: 'now!' is not a valid rotation",
     ],
     [
       'in JavaScript, without previous',
@@ -60,7 +62,7 @@ describe('TLS is switched off', () => {
       'tls: EtcdTls.none takes properties; write EtcdTls.none({ previous: … })',
     ],
   ])('%s: one line', (_, tls, message) => {
-    expect(bound(tls, orders).problems).toEqual([expect.stringContaining(message)]);
+    expect(problemsOf(tls)).toEqual([expect.stringContaining(message)]);
   });
 
   test('what is not given changes nothing', () => {
@@ -131,13 +133,14 @@ test('Secrets of others are taken by their names', () => {
 });
 
 test.each([
-  [{ root: 'r' }, 'tls: backup: is missing; give both root and backup, or neither'],
-  [{ backup: 'b' }, 'tls: root: is missing; give both root and backup, or neither'],
-  [{ root: 'R', backup: 'b' }, "tls: root: 'R' is not a valid Kubernetes name"],
-  [{ root: 'r', backup: 'B' }, "tls: backup: 'B' is not a valid Kubernetes name"],
+  [{ root: 'r' }, 'tls.root: give both tls.root and tls.backup, or neither'],
+  [{ backup: 'b' }, 'tls.root: give both tls.root and tls.backup, or neither'],
+  [{ root: 'R', backup: 'b' }, "tls.root: 'R' is not a valid name of a Secret"],
+  [{ root: 'r', backup: 'B' }, "tls.backup: 'B' is not a valid name of a Secret"],
 ])('Secrets for users: %j', (more, message) => {
-  const { problems } = bound(EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c', ...more }), orders);
-  expect(problems).toEqual([expect.stringContaining(message)]);
+  expect(problemsOf(EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c', ...more }))).toEqual([
+    expect.stringContaining(message),
+  ]);
 });
 
 const names = {
@@ -169,17 +172,17 @@ describe('managed', () => {
   });
 
   test.each([
-    [{ serverNames: ['https://etcd'] }, "tls: serverNames: 'https://etcd' is not a valid DNS name or IP address"],
-    [{ serverNames: ['a.*.example.com'] }, "tls: serverNames: 'a.*.example.com' is not a valid DNS name"],
-    [{ serverNames: ['10.0.0.300.'] }, "tls: serverNames: '10.0.0.300.' is not a valid DNS name"],
+    [{ serverNames: ['https://etcd'] }, "tls.serverNames[0]: 'https://etcd' is not a valid DNS name or IP address"],
+    [{ serverNames: ['a.*.example.com'] }, "tls.serverNames[0]: 'a.*.example.com' is not a valid DNS name"],
+    [{ serverNames: ['10.0.0.300.'] }, "tls.serverNames[0]: '10.0.0.300.' is not a valid DNS name"],
     [{ serverNames: ['a', 'a'] }, "tls: serverNames: 'a' is given twice; remove one"],
-    [{ serverNames: Array.from({ length: 65 }, (_, n) => `n${n}`) }, 'tls: serverNames: there are 65, but at most 64'],
-    [{ intermediateRotation: 'this month' }, "tls: intermediateRotation: 'this month' is not valid"],
-    [{ rootRotation: 'now!' }, "tls: rootRotation: 'now!' is not valid"],
-    [{ intermediateRevocation: 'today!' }, "tls: intermediateRevocation: 'today!' is not valid"],
-    [{ intermediateRotation: '' }, "tls: intermediateRotation: '' is not valid"],
+    [{ serverNames: Array.from({ length: 65 }, (_, n) => `n${n}`) }, 'tls.serverNames: has 65 items: give at most 64'],
+    [{ intermediateRotation: 'this month' }, "tls.intermediateRotation: 'this month' is not a valid rotation"],
+    [{ rootRotation: 'now!' }, "tls.rootRotation: 'now!' is not a valid rotation"],
+    [{ intermediateRevocation: 'today!' }, "tls.intermediateRevocation: 'today!' is not a valid revocation"],
+    [{ intermediateRotation: '' }, "tls.intermediateRotation: '' is not a valid rotation"],
   ])('mistake %#', (props, message) => {
-    expect(bound(EtcdTls.managed(props), orders).problems).toEqual([expect.stringContaining(message)]);
+    expect(problemsOf(EtcdTls.managed(props))).toEqual([expect.stringContaining(message)]);
   });
 });
 
@@ -283,20 +286,20 @@ test('certificates need the name of the namespace', () => {
 });
 
 test.each<[EtcdTls, string]>([
-  [EtcdTls.certManager({ issuer: '' }), "tls: issuer: '' is not a valid Kubernetes name"],
-  [EtcdTls.certManager({ issuer: 'a', peerIssuer: 'B' }), "tls: peerIssuer: 'B' is not a valid Kubernetes name"],
+  [EtcdTls.certManager({ issuer: '' }), "tls.issuer: '' is not a valid name of an Issuer"],
+  [EtcdTls.certManager({ issuer: 'a', peerIssuer: 'B' }), "tls.peerIssuer: 'B' is not a valid name of an Issuer"],
   [
     EtcdTls.certManager({ issuer: 'a', peerIssuerKind: IssuerKind.ISSUER }),
-    'tls: peerIssuerKind has no effect without',
+    'tls: peerIssuerKind has no effect without peerIssuer',
   ],
   [
     EtcdTls.certManager({ issuer: 'a', issuerKind: 'Vault' as IssuerKind }),
-    "tls: issuerKind: 'Vault' is not one of Issuer, Cl",
+    "tls.issuerKind: 'Vault' is not one of Issuer, Cl",
   ],
   [EtcdTls.certManager({ issuer: 'a', duration: Duration.minutes(59) }), 'tls: duration: 59m is less than the hour'],
   [EtcdTls.certManager({ issuer: 'a', renewBefore: Duration.minutes(4) }), 'tls: renewBefore: 4m is less than the 5m'],
   [EtcdTls.certManager({ issuer: 'a', renewBefore: Duration.days(90) }), 'tls: renewBefore: 90d is not less than'],
-  [EtcdTls.fromSecrets({ peer: 'P', server: 's', client: 'c' }), "tls: peer: 'P' is not a valid Kubernetes name"],
+  [EtcdTls.fromSecrets({ peer: 'P', server: 's', client: 'c' }), "tls.peer: 'P' is not a valid name of a Secret"],
 ])('mistake %#', (tls, message) => {
-  expect(bound(tls, orders).problems).toEqual([expect.stringContaining(message)]);
+  expect(problemsOf(tls)).toEqual([expect.stringContaining(message)]);
 });

@@ -1,15 +1,14 @@
-import { isIP } from 'node:net';
 import { Duration } from 'cdk8s';
 import { durationText, milliseconds } from '../lib/duration';
+import { inside } from '../resource/prop-problems';
 import { withNames } from '../validation/named';
-import { hostNameProblem, manifestNameProblem } from '../validation/names';
-import { choiceProblem, problemsOf } from '../validation/problems';
+import { problemsOf } from '../validation/problems';
 import { certManagerTypes, managedTlsTypes, noTlsTypes, tlsSecretsTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import type { TlsCluster } from './certificates';
-import { IssuerKind } from './issuer-kind';
-import { authorityNames, otherSecretNames, secretFields, tlsSecretNames } from './tls-names';
-import type { SecretNames, TlsSecrets } from './tls-secrets';
+import { authorityNames, otherSecretNames, secretFields, tlsSecretNames } from './default-names';
+import type { IssuerKind } from './issuer-kind';
+import type { TlsSecrets } from './tls-secrets';
 import { type WrittenSource, type WrittenTls, withTrust } from './tls-trust';
 
 type NamedCluster = Omit<TlsCluster, 'clusterDomain'>;
@@ -248,21 +247,7 @@ function switchedOn(
 function secretsSource({ peer, server, client, root, backup }: TlsSecrets): WrittenSource {
   const given: TlsSecrets = { peer, server, client, root, backup };
   const secrets = withNames(given, 'peer', 'server', 'client', 'root', 'backup');
-  return { spec: secretFields(secrets), problems: secretsProblems(secrets) };
-}
-
-function secretsProblems({ peer, server, client, root, backup }: SecretNames): string[] {
-  const missing = root === undefined ? 'root' : 'backup';
-  return problemsOf(
-    manifestNameProblem('tls: peer', peer),
-    manifestNameProblem('tls: server', server),
-    manifestNameProblem('tls: client', client),
-    root === undefined ? undefined : manifestNameProblem('tls: root', root),
-    backup === undefined ? undefined : manifestNameProblem('tls: backup', backup),
-    (root === undefined) === (backup === undefined)
-      ? undefined
-      : `tls: ${missing}: is missing; give both root and backup, or neither`,
-  );
+  return { spec: secretFields(secrets), problems: [] };
 }
 
 function managedSource(props: ManagedTlsProps, { name }: NamedCluster): WrittenSource {
@@ -278,34 +263,14 @@ function managedSource(props: ManagedTlsProps, { name }: NamedCluster): WrittenS
         intermediateRevocation,
       },
     },
-    problems: [
-      ...serverNamesProblems(serverNames ?? []),
-      ...rotationProblems('intermediateRotation', intermediateRotation),
-      ...rotationProblems('rootRotation', rootRotation),
-      ...rotationProblems('intermediateRevocation', intermediateRevocation),
-    ],
+    problems: twiceProblems(serverNames ?? []),
   };
 }
 
-function serverNamesProblems(names: readonly string[]): string[] {
-  const twice = names.filter((name, index) => names.indexOf(name) !== index);
-  return problemsOf(
-    ...names.map((name) => (isIP(name) ? undefined : hostNameProblem('tls: serverNames', name))),
-    ...twice.map((name) => `tls: serverNames: '${name}' is given twice; remove one`),
-    names.length > maxServerNames
-      ? `tls: serverNames: there are ${names.length}, but at most ${maxServerNames} are allowed`
-      : undefined,
-  );
-}
-
-const maxServerNames = 64;
-
-function rotationProblems(property: string, rotation: string | undefined): string[] {
-  if (rotation === undefined || /^[A-Za-z0-9]([-A-Za-z0-9_.:]{0,61}[A-Za-z0-9])?$/.test(rotation)) return [];
-  return [
-    `tls: ${property}: '${rotation}' is not valid; use up to 63 letters, digits, '-', '_', '.' and ':', such as 2026-11`,
-  ];
-}
+const twiceProblems = (names: readonly string[]): string[] =>
+  names
+    .filter((name, index) => names.indexOf(name) !== index)
+    .map((name) => `tls: serverNames: '${name}' is given twice; remove one`);
 
 function certManagerSource(props: CertManagerTlsProps, { name, namespace }: NamedCluster): WrittenSource {
   const { issuer, issuerKind, peerIssuer, peerIssuerKind, duration, renewBefore } = props;
@@ -318,20 +283,8 @@ function certManagerSource(props: CertManagerTlsProps, { name, namespace }: Name
         renewBefore: renewBefore && durationText(renewBefore),
       },
     },
-    problems: [...issuerProblems(props), ...timeProblems(props), ...namespaceProblems(namespace)],
+    problems: [...timeProblems(props), ...namespaceProblems(namespace)],
   };
-}
-
-function issuerProblems({ issuer, issuerKind, peerIssuer, peerIssuerKind }: CertManagerTlsProps): string[] {
-  return problemsOf(
-    manifestNameProblem('tls: issuer', issuer),
-    choiceProblem('tls: issuerKind', issuerKind, IssuerKind),
-    choiceProblem('tls: peerIssuerKind', peerIssuerKind, IssuerKind),
-    peerIssuer === undefined ? undefined : manifestNameProblem('tls: peerIssuer', peerIssuer),
-    peerIssuerKind !== undefined && peerIssuer === undefined
-      ? 'tls: peerIssuerKind has no effect without peerIssuer; give both, or remove it'
-      : undefined,
-  );
 }
 
 const hour = 3_600_000;
@@ -358,3 +311,11 @@ function namespaceProblems(namespace: string | undefined): string[] {
     'tls: the certificates contain the name of the namespace, but the chart has none; create it with new Chart(app, id, { namespace })',
   ];
 }
+
+const sourcePropNames = {
+  ...{ peerSecret: 'peer', serverSecret: 'server', clientSecret: 'client', rootSecret: 'root', backupSecret: 'backup' },
+  ...{ managed: '', certManager: '' },
+};
+
+/** Properties of the fields of `spec.tls`. */
+export const tlsPropNames = { ...inside('tls', sourcePropNames), ...inside('tls.alsoTrust', sourcePropNames) };

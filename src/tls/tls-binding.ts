@@ -1,14 +1,13 @@
 import { goDuration, parseDuration } from '../lib/duration';
-import type { AlsoTrustSpec, CertManagerTlsSpec, ManagedTlsSpec, TlsSpec } from '../resource/types';
+import type { CertManagerTlsSpec, TlsSpec } from '../resource/types';
 import { type CertificateManifest, certificate, peerNames, serverNames, type TlsCluster } from './certificates';
+import { type NamedAlsoTrust, type NamedManagedTls, type NamedTls, withDefaultNames } from './default-names';
 import { IssuerKind } from './issuer-kind';
 import { backupUser, clientUser } from './tls-names';
 import type { SecretNames } from './tls-secrets';
 
 /** The Secrets and Certificates of one cluster, as its `spec.tls` describes them. */
 export interface TlsBinding {
-  /** `spec.tls`. Undefined without TLS. */
-  readonly spec?: TlsSpec;
   /** Undefined without TLS. */
   readonly secrets?: SecretNames;
   /** The certificates of the peers, the server, the client, root and the backups, in this order. */
@@ -16,7 +15,7 @@ export interface TlsBinding {
   /** Returns the certificate of a user of etcd. Undefined if cert-manager does not issue it. */
   readonly userCertificate?: (secretName: string, userName: string) => CertificateManifest;
   /** Set if the reconciler writes the Secrets. */
-  readonly managed?: ManagedTlsSpec;
+  readonly managed?: NamedManagedTls;
   /** True if the Secrets of peer and server may have a revocation list. */
   readonly mayRevoke?: boolean;
   /** Set while the source of the certificates is changed. */
@@ -35,16 +34,16 @@ export interface TlsTrust {
 /** Reads `spec.tls`. */
 export function readTls(spec: TlsSpec | undefined, cluster: TlsCluster): TlsBinding {
   if (!spec) return { certificates: [] };
-  const { disabling, alsoTrust } = spec;
+  const tls = withDefaultNames(cluster.name, spec);
+  const { disabling, alsoTrust } = tls;
   return {
-    spec,
-    ...readSource(spec, cluster),
+    ...readSource(tls, cluster),
     disabling: disabling || undefined,
     trust: alsoTrust && { secret: alsoTrust.trustSecret, other: readSource(alsoTrust, cluster) },
   };
 }
 
-function readSource(source: TlsSpec | AlsoTrustSpec, cluster: TlsCluster): TlsTrust['other'] {
+function readSource(source: NamedTls | NamedAlsoTrust, cluster: TlsCluster): TlsTrust['other'] {
   const { managed, certManager } = source;
   const secrets = {
     ...{ peer: source.peerSecret, server: source.serverSecret, client: source.clientSecret },

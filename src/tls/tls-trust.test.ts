@@ -12,7 +12,7 @@ function create(props: Partial<EtcdClusterProps>): { cluster: EtcdCluster; objec
   const cluster = new EtcdCluster(chart, 'orders', props);
   return { cluster, objects: () => Testing.synth(chart) };
 }
-const problemsOf = (tls: EtcdTls) => tls._spec({ name: 'orders', namespace: 'shop' }).problems;
+const problemsOf = (tls: EtcdTls) => create({ tls }).cluster.node.validate();
 
 test('the Secret with both authorities is empty, and so are those of the reconciler, on either side', () => {
   for (const tls of [toSecrets, toManaged, toCertManager]) {
@@ -125,29 +125,32 @@ test('a scheduled backup gets the list of what is revoked, and starts without on
 
 test.each([
   [EtcdTls.managed({ alsoTrust: EtcdTls.none() }), 'EtcdTls.none has no authorities'],
-  [EtcdTls.managed({ alsoTrust: EtcdTls.managed() }), 'the Secret orders-peer-ca has more than one purpose'],
+  [EtcdTls.managed({ alsoTrust: EtcdTls.managed() }), 'tls.alsoTrust: a Secret has more than one purpose'],
   [
     EtcdTls.fromSecrets({ ...own, alsoTrust: EtcdTls.fromSecrets({ ...own, peer: 'q' }) }),
-    'the Secret s has more than one purpose',
+    'tls.alsoTrust: a Secret has more than one purpose',
   ],
   [
     EtcdTls.fromSecrets({ ...own, client: 'orders-tls-trust', alsoTrust: EtcdTls.managed() }),
-    'the Secret orders-tls-trust has more than one purpose',
+    'tls.alsoTrust: a Secret has more than one purpose',
   ],
   [
     EtcdTls.fromSecrets({ ...own, peer: 'orders-peer-ca', alsoTrust: EtcdTls.managed() }),
-    'the Secret orders-peer-ca has more than one purpose',
+    'tls.alsoTrust: a Secret has more than one purpose',
   ],
   [EtcdTls.managed({ alsoTrust: toManaged }), 'takes a source alone'],
   [EtcdTls.managed({ alsoTrust: EtcdTls.none({ previous: EtcdTls.fromSecrets(own) }) }), 'takes a source alone'],
-  [EtcdTls.managed({ alsoTrust: EtcdTls.certManager({ issuer: 'C A' }) }), "tls: issuer: 'C A' is not a valid"],
+  [
+    EtcdTls.managed({ alsoTrust: EtcdTls.certManager({ issuer: 'C A' }) }),
+    "tls.alsoTrust.issuer: 'C A' is not a valid name of an Issuer",
+  ],
 ])('mistake %#', (tls, message) => {
-  expect(problemsOf(tls)).toEqual([expect.stringContaining(message)]);
+  expect(problemsOf(tls)).toContainEqual(expect.stringContaining(message));
 });
 
 test('users wait until the change is over', () => {
   const withUser = create({ tls: toSecrets });
   withUser.cluster.addUser('api', { can: [EtcdPermission.readWrite('/api/')] });
   expect(withUser.objects).toThrow(/the source of the certificates is being changed \(alsoTrust\)/);
-  expect(create({ tls: toSecrets, auth: true }).objects).toThrow(/auth: users need certificates, but/);
+  expect(create({ tls: toSecrets, auth: true }).objects).toThrow(/auth: cannot be combined with tls.alsoTrust/);
 });

@@ -1,7 +1,7 @@
-import type { AlsoTrustSpec, TlsSpec } from '../resource/types';
+import type { TlsSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
+import { trustSecretName } from './default-names';
 import type { TlsBinding } from './tls-binding';
-import { trustSecretName } from './tls-names';
 
 // The source of certificates is changed in three steps: trust both, use the other, trust it alone. The pods take `ca.crt` from a
 // Secret with the authorities of both, because a volume cannot join two files.
@@ -24,26 +24,12 @@ export function withTrust(own: WrittenSource, other: WrittenTls | undefined, clu
   if (spec.disabling || spec.alsoTrust)
     return withProblem(own, 'takes a source alone; give it without previous and without an alsoTrust of its own');
   const trusted = trustSecretName(cluster);
-  const names = [trusted, ...namesOf(own.spec)];
-  const both = namesOf(spec).find((name) => names.includes(name)) ?? namesOf(own.spec).find((name) => name === trusted);
-  if (both !== undefined)
-    return withProblem(
-      own,
-      `the Secret ${both} has more than one purpose, so not all of its contents could be kept; change by way of a source with other Secrets`,
-    );
   const { acceptPlaintextFor: _, ...source } = spec;
   return {
     spec: { ...own.spec, alsoTrust: { trustSecret: trusted, ...source } },
     problems: problemsOf(...own.problems, ...other.problems),
   };
 }
-
-/** Names of all Secrets of a source. */
-const namesOf = ({ managed, ...source }: TlsSpec | AlsoTrustSpec): string[] =>
-  [
-    ...[managed?.peerAuthority, managed?.clientAuthority, source.peerSecret, source.serverSecret],
-    ...[source.clientSecret, source.rootSecret, source.backupSecret],
-  ].filter((name) => name !== undefined);
 
 const withProblem = ({ spec, problems }: WrittenSource, problem: string): WrittenSource => ({
   spec,

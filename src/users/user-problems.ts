@@ -52,7 +52,7 @@ function accessProblem({ tls, auth, version }: UserAccess, cluster: string): str
 }
 
 /** Problem if etcd's authentication cannot be on, or undefined. */
-export function rootProblem({ secrets, disabling, trust }: TlsBinding): string | undefined {
+function rootProblem({ secrets, disabling, trust }: TlsBinding): string | undefined {
   if (disabling)
     return "users need certificates, but TLS is being switched off (EtcdTls.none({ previous }), in YAML tls.disabling); remove the users, set auth: false, and keep TLS until etcd's authentication is off";
   if (trust)

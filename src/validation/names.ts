@@ -15,12 +15,6 @@ export function nameProblem(what: string, name: string, maxLength = 253): string
 export const manifestNameProblem = (...[what, name, maxLength]: Parameters<typeof nameProblem>): string | undefined =>
   isToken(name) ? undefined : nameProblem(what, name, maxLength);
 
-/** Problem with a DNS name in a certificate, which may begin with `*.`, or undefined. */
-export function hostNameProblem(what: string, name: string): string | undefined {
-  if (name.length <= 253 && dnsSubdomain.test(name.replace(/^\*\./, ''))) return undefined;
-  return `${what}: '${name}' is not a valid DNS name or IP address; use lower-case letters, digits, '-' and '.', such as etcd.example.com`;
-}
-
 /** Problem with a key of a Secret or ConfigMap, or undefined. */
 export function keyProblem(what: string, key: string): string | undefined {
   if (typeof key === 'string' && /^[-._a-zA-Z0-9]{1,253}$/.test(key) && key !== '.' && !key.startsWith('..'))

@@ -46,12 +46,14 @@ const source = instance('a RestoreSource', '_spec', "for example RestoreSource.b
 const quantities: PropertyTypes = { cpuRequest: text, cpuLimit: text, memoryRequest: size, memoryLimit: size };
 const toleration = {
   key: manifestText,
-  operator: anything,
+  operator: text,
   value: manifestText,
-  effect: anything,
+  effect: text,
   tolerationSeconds: number,
 };
+const overrides = list(shape({ target: required(text), patch: required(object) }));
 const pod: PropertyTypes = {
+  overrides,
   imagePullPolicy: text,
   imagePullSecrets: list(anything),
   priorityClassName: manifestText,
@@ -127,18 +129,18 @@ export const clusterTypes: PropertyTypes = {
   replace: instance('a ReplacePolicy', '_spec', 'for example ReplacePolicy.manual({ … })'),
   origin: shape(origin),
   recovery: shape({
-    id: withExample(text, "an id of your choice, such as '2026-11-21'"),
-    acceptDataLoss: boolean,
+    id: required(withExample(text, "an id of your choice, such as '2026-11-21'")),
+    acceptDataLoss: required(boolean),
     survivor: number,
     identitySecret: manifestName,
   }),
-  onShrink: anything,
-  onDelete: anything,
+  onShrink: text,
+  onDelete: text,
   finalBackup: boolean,
   protect: boolean,
   backupSchedule: text,
   requireBackupForUpgrade: boolean,
-  onNoSpace: anything,
+  onNoSpace: text,
   _written: anything,
 };
 
@@ -167,11 +169,11 @@ export const scheduleOptionsTypes: PropertyTypes = {
   store: required(store),
   retention,
   timeZone: text,
-  compression: anything,
+  compression: text,
   encryption,
   fileName: text,
   fileNameTimeZone: text,
-  verify: anything,
+  verify: text,
   name: text,
   suspend: boolean,
   startingDeadline: duration,
@@ -383,9 +385,9 @@ export const noTlsTypes: PropertyTypes = { previous: etcdTls };
 export const certManagerTypes: PropertyTypes = {
   ...tlsSourceTypes,
   issuer: manifestText,
-  issuerKind: anything,
+  issuerKind: text,
   peerIssuer: manifestText,
-  peerIssuerKind: anything,
+  peerIssuerKind: text,
   duration,
   renewBefore: duration,
 };

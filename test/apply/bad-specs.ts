@@ -102,17 +102,16 @@ const inSources: readonly Case[] = sources.flatMap(([what, source, says]): Case[
 const nothingKept = 'keeps nothing: give last, within, hourly, daily, weekly, monthly or yearly';
 const secretKey = { age: { recipients: ['AGE-SECRET-KEY-1QQQ'] } };
 const even = 'an even size survives no more failures than the odd size below it: choose 1, 3, 5 or 7';
-const noSchedule = 'needs a backup schedule: add one to backup.schedules, or set finalBackup.required: false';
+const noSchedule = 'needs a backup schedule: add one (backup.schedules), or set finalBackup.required: false';
 const clusters: readonly Case[] = [
   ...[2, 4, 6].map((size): Case => [`size ${size}`, cluster({ size }), even]),
   ['no members', cluster({ size: 0 }), 'should be greater than or equal to 1'],
   ['more members than etcd likes', cluster({ size: 8, allowEvenSize: true }), 'should be less than or equal to 7'],
   ['an ordinal that is not there', cluster({ recovery: { id: 'a', acceptDataLoss: true, survivor: 7 } }), 'equal to 6'],
-  ['TLS without a client certificate', cluster({ tls: {} }), 'spec.tls.clientSecret: Required value'],
   [
     'users while the source of the certificates changes',
     cluster({ auth: true, tls: { ...members, rootSecret: 'r', backupSecret: 'e', alsoTrust: otherSource } }),
-    'auth: true cannot be combined with tls.alsoTrust',
+    'auth cannot be combined with tls.alsoTrust',
   ],
   ['both sources of certificates managed', cluster({ tls: bothManaged }), 'managed is given twice'],
   ...[cluster({ tls: { ...members, managed, certManager } }), trusting({ certManager })].map(
@@ -173,6 +172,19 @@ const clusters: readonly Case[] = [
     scheduled({ stores: [bucket], serviceAccountName: 'own', serviceAccountAnnotations: {} }),
     'serviceAccountAnnotations are for the ServiceAccount that is created',
   ],
+  ...['Pods', 'ReconcilerPods'].map(
+    (target): Case => [
+      `an override of ${target}`,
+      cluster({ overrides: [{ target, patch: {} }] }),
+      'Unsupported value',
+    ],
+  ),
+  ['an override without a patch', cluster({ overrides: [{ target: 'MemberPods' }] }), 'patch: Required value'],
+  [
+    'an override of the members in a schedule',
+    scheduled({ overrides: [{ target: 'MemberPods', patch: {} }] }),
+    'Unsupported value',
+  ],
   [
     'labels that are not labels',
     cluster({
@@ -210,13 +222,13 @@ const clusters: readonly Case[] = [
     (tls): Case => [
       `users ${tls ? 'without a certificate of root' : 'without TLS'}`,
       cluster({ auth: true, tls }),
-      'auth: true needs the certificate of root: give tls.rootSecret and tls.backupSecret',
+      'auth needs TLS with a certificate of root',
     ],
   ),
   [
     'users while TLS is switched off',
     cluster({ auth: true, tls: { ...members, rootSecret: 'b', backupSecret: 'c', disabling: true } }),
-    'auth: true needs TLS, which tls.disabling switches off: set auth: false',
+    'auth needs TLS, which tls.disabling switches off: set auth: false',
   ],
   ['Delete without a schedule', cluster({ pvcPolicy: { onDelete: 'Delete' } }), noSchedule],
   ['Delete with no schedules', cluster({ pvcPolicy: { onDelete: 'Delete' }, backup: { schedules: [] } }), noSchedule],
@@ -224,7 +236,7 @@ const clusters: readonly Case[] = [
   [
     'a recovery without a schedule',
     cluster({ recovery: { id: 'a', acceptDataLoss: true } }),
-    'a recovery backs up the survivor first and needs a backup schedule: add one to backup.schedules',
+    'a recovery backs up the survivor first and needs a backup schedule: add one (backup.schedules)',
   ],
   [
     'a recovery that accepts nothing',
@@ -236,8 +248,12 @@ const clusters: readonly Case[] = [
     cluster({ monitoring: { scrape: { tls: true } } }),
     'monitoring.scrape.tls needs the certificate for clients, which the cluster lacks',
   ],
-  ['a schedule that is not there', scheduled({}, { schedule: 'daily' }), 'schedule is not one of schedules'],
-  ['a schedule without schedules', cluster({ backup: { schedule: 'daily' } }), 'schedule is not one of schedules'],
+  ['a schedule that is not there', scheduled({}, { schedule: 'daily' }), 'schedule is not one of the backup schedules'],
+  [
+    'a schedule without schedules',
+    cluster({ backup: { schedule: 'daily' } }),
+    'schedule is not one of the backup schedules',
+  ],
   [
     'two schedules of one name',
     cluster({ backup: { schedules: ['a', 'a'].map((name) => ({ name, cron: '@daily', stores: [bucket] })) } }),

@@ -61,12 +61,7 @@ const once = 'origin is used only when the cluster is created, so it cannot be a
 const origin = { source: { backupName: 'a' } };
 
 test.each<[string, string, Manifest, string]>([
-  [
-    'users while TLS is switched off',
-    'disabling',
-    { auth: true },
-    'auth: true needs TLS, which tls.disabling switches off',
-  ],
+  ['users while TLS is switched off', 'disabling', { auth: true }, 'auth needs TLS, which tls.disabling switches off'],
   ['managed certificates on', 'secure', { tls: { managed } }, inOneStep],
   ['managed certificates off', 'managed', { tls: { managed: null } }, inOneStep],
   [
@@ -75,12 +70,7 @@ test.each<[string, string, Manifest, string]>([
     { tls: { managed: null, alsoTrust } },
     inOneStep,
   ],
-  [
-    'users while the source of the certificates changes',
-    'changing',
-    { auth: true },
-    'auth: true cannot be combined with',
-  ],
+  ['users while the source of the certificates changes', 'changing', { auth: true }, 'auth cannot be combined with'],
   ['an origin added', 'plain', { origin }, `${once}: to restore into this cluster, create an EtcdRestore`],
   ['an origin removed', 'restored', { origin: null }, once],
   ['an origin changed', 'restored', { origin: { expectedRevision: 5 } }, once],

@@ -223,6 +223,7 @@ const allOfSchedule = {
   ...{ fileName: 'orders-%Y%m%d-%H%M%S', fileNameTimeZone: 'Europe/Berlin', suspend: true },
   ...{ startingDeadline: '30m', activeDeadline: '2h', retries: 0 },
   ...{ successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0 },
+  overrides: [{ target: 'BackupPods', patch: { spec: { runtimeClassName: 'gvisor' } } }],
 };
 
 /** The pods of a control plane need a namespace of their own. */
@@ -246,6 +247,15 @@ const others: Readonly<Record<string, Manifest>> = {
   }),
   'a cluster whose certificates are to come from cert-manager instead': cluster({
     tls: { ...ownSecrets, alsoTrust: { trustSecret: 'orders-tls-trust', ...madeSecrets, certManager } },
+  }),
+  'a cluster whose Secrets have the names that follow from its own': cluster({ auth: true, tls: { managed: {} } }),
+  'a cluster with certificates of cert-manager, without names of Secrets': cluster({
+    auth: true,
+    tls: { certManager: { issuer: 'ca' } },
+  }),
+  'a cluster with Secrets of its own, whose names follow from its own': cluster({ tls: {} }),
+  'a cluster that changes the source of its certificates, without names of Secrets': cluster({
+    tls: { managed: {}, alsoTrust: { certManager: { issuer: 'ca' } } },
   }),
   'a cluster that is switched to TLS, and clients must follow at once': cluster({
     tls: { ...ownSecrets, acceptPlaintextFor: '0s' },
@@ -283,6 +293,10 @@ const others: Readonly<Record<string, Manifest>> = {
     metricsAccess: { anywhere: true },
     egress,
     podAnnotations: { 'example.com/team': 'storage' },
+    overrides: [
+      { target: 'MemberPods', patch: { spec: { hostAliases: [{ ip: '10.0.0.9', hostnames: ['kms.example.com'] }] } } },
+      { target: 'PodDisruptionBudget', patch: { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } } },
+    ],
     protect: false,
     backup: {
       schedules: [
@@ -297,6 +311,9 @@ const others: Readonly<Record<string, Manifest>> = {
           retries: 0,
           successfulJobsHistoryLimit: 1,
           failedJobsHistoryLimit: 5,
+          overrides: [
+            { target: 'BackupPods', patch: { spec: { securityContext: { runAsUser: { $patch: 'delete' } } } } },
+          ],
           serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
         },
       ],
@@ -327,6 +344,7 @@ const others: Readonly<Record<string, Manifest>> = {
       selector: { team: 'storage' },
       metricsAccess: { peers },
       egress,
+      overrides: [{ target: 'ReconcilerPods', patch: { spec: { runtimeClassName: 'gvisor' } } }],
       monitoring: { ...monitoring, alerts: { ...monitoring.alerts, exclude: ['EtcdReconcilerInactive'] } },
     },
     'r'.repeat(50),

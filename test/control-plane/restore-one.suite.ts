@@ -53,7 +53,9 @@ onPlanes(1)('a control plane of one node', () => {
         printPlan(node, backups.restorePod, ...overLostDisk.flags),
       );
       expect(plan.rounds).toHaveLength(3);
-      await timed('one node restored', () => plan.follow(plan.rounds[0]!));
+      const [output] = await timed('one node restored', () => plan.follow(plan.rounds[0]!));
+      // Its phases and waits, with their times.
+      process.stdout.write(output!.stderr);
       return plan;
     });
     const [, kubelet, verify] = procedure.rounds as [Round, Round, Round];

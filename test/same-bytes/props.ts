@@ -32,6 +32,7 @@ import {
   NetworkAccess,
   NoSpacePolicy,
   OssCredentials,
+  OverrideTarget,
   ReplacePolicy,
   RestoreSource,
   Retention,
@@ -163,8 +164,47 @@ const store = fc.oneof(
 const encryption = fc.constant(
   Encryption.age({ recipients: ['age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthxh'] }),
 );
+/** Patches that change something whatever else is drawn. */
+const podPatch = (container: string) =>
+  oneOf<object>(
+    { metadata: { annotations: { 'b.example/b': '1', 'a.example/a': '2' } } },
+    { spec: { securityContext: { runAsUser: null, fsGroup: { $patch: 'delete' } } } },
+    { spec: { securityContext: { $patch: 'replace', runAsNonRoot: true } } },
+    { spec: { hostAliases: [{ ip: '10.0.0.1', hostnames: ['b', 'a'] }], dnsPolicy: 'None' } },
+    {
+      spec: {
+        containers: [
+          { name: container, env: [{ name: 'A', value: 'b' }] },
+          { name: 'x', image: 'x', volumeMounts: [{ name: 'x', mountPath: '/x' }] },
+        ],
+        volumes: [{ name: 'x', emptyDir: {} }],
+      },
+    },
+  );
+const override = (target: OverrideTarget, patch: fc.Arbitrary<object>) =>
+  patch.map((drawn) => ({ target, patch: drawn }));
+const annotated = oneOf<object>(
+  { metadata: { annotations: { 'z.example/z': 'y' } } },
+  { metadata: { labels: { 'z.example/z': 'y', 'app.kubernetes.io/managed-by': null } } },
+);
+const ofSchedule = [
+  override(OverrideTarget.BACKUP_PODS, podPatch('backup')),
+  override(OverrideTarget.CRON_JOBS, annotated),
+  override(OverrideTarget.SERVICE_ACCOUNTS, annotated),
+];
+const ofCluster = [
+  ...ofSchedule,
+  override(OverrideTarget.MEMBER_PODS, podPatch('etcd')),
+  override(OverrideTarget.CLAIMS, annotated),
+  override(OverrideTarget.STATEFUL_SET, fc.constant({ spec: { revisionHistoryLimit: 3 } })),
+  override(OverrideTarget.SERVICES, annotated),
+  override(OverrideTarget.MEMBER_SERVICES, fc.constant({ spec: { type: 'LoadBalancer', clusterIP: null } })),
+  override(OverrideTarget.POD_DISRUPTION_BUDGET, fc.constant({ spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } })),
+];
+
 const options: fc.Arbitrary<BackupScheduleOptions> = record({
   ...placement,
+  overrides: maybe(fc.array(fc.oneof(...ofSchedule), { maxLength: 2 })),
   store,
   schedule: oneOf(Cron.hourly(), Cron.daily(), Cron.schedule({ minute: '*/15', weekDay: '1-5' })),
   retention: maybe(
@@ -230,6 +270,7 @@ const origin = record({
 
 const props: fc.Arbitrary<EtcdClusterProps> = record({
   ...placement,
+  overrides: maybe(fc.array(fc.oneof(...ofCluster), { maxLength: 3 })),
   name,
   size: maybe(oneOf(1, 3, 5, 7)),
   allowEvenSize: maybe(fc.boolean()),
@@ -389,6 +430,15 @@ const reconcilerProps: fc.Arbitrary<EtcdReconcilerProps> = record({
   selector: maybe(labels),
   metricsAccess: maybe(access),
   egress: maybe(egress),
+  overrides: maybe(
+    fc.array(
+      fc.oneof(
+        override(OverrideTarget.RECONCILER_PODS, podPatch('reconciler')),
+        override(OverrideTarget.SERVICES, annotated),
+      ),
+      { maxLength: 2 },
+    ),
+  ),
 });
 
 /** What has a resource of its own, by its kind. */

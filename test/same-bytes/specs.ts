@@ -30,6 +30,15 @@ const known: Readonly<Record<string, Draw>> = {
   activeDeadline: fc.constantFrom('10h', '1d'),
   settings: fc.constantFrom({}, { 'max-request-bytes': 10_485_760 }, { 'log-level': 'warn' }),
   tolerations: fc.constantFrom([], [{ operator: 'Exists' }], [{ key: 'a', value: 'b', effect: 'NoSchedule' }]),
+  overrides: fc.constantFrom(
+    [],
+    [{ target: 'MemberPods', patch: { spec: { dnsPolicy: 'None', securityContext: { runAsUser: null } } } }],
+    [{ target: 'ClientService', patch: { metadata: { annotations: { b: '1', a: '2' } } } }],
+  ),
+  'schedule.overrides': fc.constantFrom(
+    [],
+    [{ target: 'BackupPods', patch: { spec: { fsGroup: 1, dnsPolicy: 'None' } } }],
+  ),
   env: fc.constantFrom({}, { A: '$(B)' }),
   interval: fc.constantFrom('30s', '5m'),
   exclude: fc.constantFrom([], ['EtcdQuorumLost']),

@@ -32,6 +32,7 @@ import {
   NetworkAccess,
   NoSpacePolicy,
   OssCredentials,
+  OverrideTarget,
   ReplacePolicy,
   RestoreSource,
   Retention,
@@ -147,8 +148,10 @@ const origin = {
   image: beside({ source: RestoreSource.snapshot(s3, 'id') }, 'r/agent:1'),
   resources: { memoryLimit: Size.gibibytes(3) },
 };
+const overrideOf = (target: OverrideTarget) => [{ target, patch: { metadata: { annotations: { a: 'b' } } } }];
 const schedule = {
   ...pod,
+  overrides: overrideOf(OverrideTarget.BACKUP_PODS),
   schedule: Cron.weekly(),
   store: volume,
   retention: Retention.last(7),
@@ -200,6 +203,7 @@ const clientOptions = {
 const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   EtcdClusterProps: {
     ...pod,
+    overrides: overrideOf(OverrideTarget.MEMBER_PODS),
     name: 'other',
     size: 5,
     allowEvenSize: true,
@@ -416,6 +420,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   RestoreSourceOptions: { cluster: 'other', namespace: 'other' },
   EtcdReconcilerProps: {
     ...pod,
+    overrides: overrideOf(OverrideTarget.RECONCILER_PODS),
     name: 'other',
     image: 'r/agent:1',
     registry: 'registry.example.com',
@@ -425,6 +430,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     metricsAccess: NetworkAccess.anywhere(),
     egress,
   },
+  Override: { target: OverrideTarget.STATEFUL_SET, patch: { metadata: { annotations: { a: 'c' } } } },
   ReconcilerResources: quantities,
   ExternalReconcilerOptions: { name: 'other', serviceAccountName: 'other' },
   EtcdEndpointsOptions: { name: 'other', tls: named, auth },

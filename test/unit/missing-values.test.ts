@@ -64,7 +64,7 @@ test('other values of a cluster', () => {
     expect.stringContaining("version: 'undefined' is not a released"),
   ]);
   const tls = EtcdTls.certManager({ issuer: missing });
-  expect(cluster({ tls }, 'shop').node.validate()).toEqual([expect.stringContaining("tls: issuer: 'undefined' is no")]);
+  expect(cluster({ tls }, 'shop').node.validate()).toEqual([expect.stringContaining('tls.issuer: is missing')]);
   const origin = { source: RestoreSource.snapshot(BackupStore.s3(s3), missing) };
   expect(cluster({ origin }).node.validate()).toEqual([
     expect.stringContaining('origin: source: store needs exactly one of snapshot, key, latestVerifiedBefore'),

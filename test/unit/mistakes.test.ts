@@ -74,14 +74,14 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
     "timeZone: 'Europe/Atlantis' is not an IANA time zone; write it like Europe/Berlin",
   ],
   [{ startingDeadline: Duration.seconds(10) }, 'startingDeadline: 10s skips runs'],
-  [{ startingDeadline: Duration.seconds(0) }, 'startingDeadline: 0s skips runs'],
+  [{ startingDeadline: Duration.seconds(0) }, "startingDeadline: '0s' is not a valid duration above zero"],
   [
     { startingDeadline: Duration.millis(20_500) },
     'startingDeadline: 20500ms is not a whole number of seconds; round it',
   ],
-  [{ activeDeadline: Duration.seconds(0) }, 'activeDeadline: a duration of zero is not valid'],
-  [{ timeout: Duration.minutes(0) }, 'timeout: a duration of zero'],
-  [{ dialTimeout: Duration.minutes(0) }, 'dialTimeout: a duration of zero'],
+  [{ activeDeadline: Duration.seconds(0) }, "activeDeadline: '0s' is not a valid duration above zero"],
+  [{ timeout: Duration.minutes(0) }, "timeout: '0s' is not a valid duration above zero"],
+  [{ dialTimeout: Duration.minutes(0) }, "dialTimeout: '0s' is not a valid duration above zero"],
   [{ timeout: Duration.hours(7) }, 'timeout: 7h is not below activeDeadline (6h)'],
 
   [
@@ -101,23 +101,26 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
   [encrypted(secretKey), 'encryption: recipients: a SECRET KEY is given, which must not be in a manifest; remove it'],
   [encrypted(` ${secretKey.toLowerCase()}`), 'a SECRET KEY is given'],
 
-  [{ retries: -1 }, 'retries: -1 is not a valid count; give a whole number of at least 0'],
-  [{ successfulJobsHistoryLimit: -1 }, 'successfulJobsHistoryLimit: -1 is not a valid count'],
-  [{ failedJobsHistoryLimit: 1.5 }, 'failedJobsHistoryLimit: 1.5 is not a valid count'],
+  [{ retries: -1 }, 'retries: -1 is too small: give at least 0'],
+  [{ successfulJobsHistoryLimit: -1 }, 'successfulJobsHistoryLimit: -1 is too small'],
+  [{ failedJobsHistoryLimit: 1.5 }, 'failedJobsHistoryLimit: 1.5 is not a whole number'],
   [{ image: '' }, "image: '' is not a valid image"],
-  [{ imagePullSecrets: ['a b'] }, "imagePullSecrets: 'a b' is not a valid Kubernetes name"],
-  [{ serviceAccountName: '' }, "serviceAccountName: '' is not a valid Kubernetes name"],
-  [{ priorityClassName: 'High' }, "priorityClassName: 'High' is not a valid Kubernetes name"],
+  [{ imagePullSecrets: ['a b'] }, "imagePullSecrets[0].name: 'a b' is not a valid name of a Secret"],
+  [{ serviceAccountName: '' }, "serviceAccountName: '' is not a valid name of a ServiceAccount"],
+  [{ priorityClassName: 'High' }, "priorityClassName: 'High' is not a valid name of a PriorityClass"],
   [
     { resources: { cpuRequest: '100 m' } },
-    "resources: cpuRequest '100 m' is not a valid amount of CPU above zero; write it like",
+    "resources.cpuRequest: '100 m' is not a valid amount of CPU above zero: write it like",
   ],
-  [{ resources: { cpuLimit: '0' } }, "resources: cpuLimit '0' is not a valid amount"],
-  [{ resources: { memoryLimit: Size.mebibytes(0) } }, 'resources: memoryLimit is zero; give more'],
-  [{ resources: { cpuRequest: '1', cpuLimit: '100m' } }, 'resources: cpuRequest is above cpuLimit'],
+  [{ resources: { cpuLimit: '0' } }, "resources.cpuLimit: '0' is not a valid amount"],
+  [
+    { resources: { memoryLimit: Size.mebibytes(0) } },
+    "resources.memoryLimit: '0Mi' is not a valid amount of memory above zero",
+  ],
+  [{ resources: { cpuRequest: '1', cpuLimit: '100m' } }, 'resources: the request of cpu is above its limit'],
   [
     { resources: { memoryRequest: Size.gibibytes(1), memoryLimit: Size.mebibytes(1000) } },
-    'resources: memoryRequest is above memoryLimit',
+    'resources: the request of memory is above its limit',
   ],
 
   [
@@ -174,7 +177,7 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
   ],
   [
     { serviceAccountName: 'mine', ...to({ credentials: identity('r') }) },
-    "serviceAccountName: 'mine' is an existing ServiceAccount",
+    'serviceAccountAnnotations: are for the ServiceAccount that is created: put them on the existing one',
   ],
 
   [toOss({ bucket: 'My.Bucket' }), "store: bucket: 'My.Bucket' is not a valid bucket name: use 3 to 63"],
@@ -311,13 +314,13 @@ test('two schedules of a chart cannot have the same name', () => {
 });
 
 test.each<[Retention, string]>([
-  [Retention.last(0), 'last is 0; give a whole number of at least 1'],
-  [Retention.last(-1), 'last is -1'],
-  [Retention.last(1.5), 'last is 1.5'],
-  [Retention.tiers({ daily: 0, weekly: 4 }), 'daily is 0; give'],
-  [Retention.tiers({ last: 3, minKeep: 0 }), 'minKeep is 0'],
-  [Retention.tiers({ within: Duration.days(0) }), 'within is zero; give more'],
-  [Retention.tiers({}), 'keeps nothing; give last'],
+  [Retention.last(0), 'last: 0 is too small: give at least 1'],
+  [Retention.last(-1), 'last: -1 is too small'],
+  [Retention.last(1.5), 'last: 1.5 is not a whole number'],
+  [Retention.tiers({ daily: 0, weekly: 4 }), 'daily: 0 is too small'],
+  [Retention.tiers({ last: 3, minKeep: 0 }), 'minKeep: 0 is too small'],
+  [Retention.tiers({ within: Duration.days(0) }), "within: '0s' is not a valid duration above zero"],
+  [Retention.tiers({}), 'keeps nothing: give last'],
   [Retention.tiers({ minKeep: 3, timeZone: 'UTC' }), 'keeps nothing'],
   [Retention.tiers({ daily: 1, timeZone: 'Mars' }), "timeZone: 'Mars' is not an IANA time zone"],
 ])('retention %#: %s', (retention, message) => {

@@ -32,7 +32,6 @@ const freeTexts = [
   'schedule',
   'to',
   'username',
-  'value',
 ];
 
 const schemas = kinds.map((crd): [string, Manifest] => [crd.spec.names.kind, schemaOf(crd)]);

@@ -1,5 +1,6 @@
 import type { ApiClient } from '../kube/api-client.ts';
 import { isStatus } from '../kube/api-error.ts';
+import { mainContainer, reconcilerContainer } from '../kube/containers.ts';
 import type { DeploymentObject } from '../kube/objects.ts';
 import type { Paths } from '../kube/paths.ts';
 
@@ -27,4 +28,6 @@ export async function readOwnDeployment(own: OwnDeployment): Promise<DeploymentO
  * They are copied as the Deployment declares them, so the value of a Secret stays in it.
  */
 export const proxyVariables = (deployment: DeploymentObject | undefined): readonly { readonly name: string }[] =>
-  (deployment?.spec.template.spec.containers[0]?.env ?? []).filter(({ name }) => /^(https?|no)_proxy$/i.test(name));
+  (mainContainer(deployment?.spec.template.spec.containers, reconcilerContainer)?.env ?? []).filter(({ name }) =>
+    /^(https?|no)_proxy$/i.test(name),
+  );

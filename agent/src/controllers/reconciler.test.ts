@@ -95,7 +95,10 @@ test('without CRDs it reports them, is not ready, and continues when they exist'
   await until(async () => (await get('/readyz')).status === 200);
 });
 
-test('Secrets that were all emptied before it started get no new authority', async () => {
+test.each([
+  ['named', tls()],
+  ['not named', { managed: {} }],
+])('Secrets that were all emptied before it started get no new authority: %s', async (_, spec) => {
   const managed = tls();
   const { peerAuthority, clientAuthority } = managed.managed!;
   const { peerSecret, serverSecret } = managed;
@@ -103,7 +106,7 @@ test('Secrets that were all emptied before it started get no new authority', asy
     api.put(paths.of('secrets', secret), { apiVersion: 'v1', kind: 'Secret', metadata: { name: secret } });
   const certificates = [peerAuthority, clientAuthority].map((secret) => ({ secret, notAfter: '', root: 'abcd' }));
   api.put(paths.of('etcdclusters', 'orders'), {
-    ...cluster('orders', { tls: managed }),
+    ...cluster('orders', { tls: spec }),
     status: { observedGeneration: 1, certificates },
   });
   start();

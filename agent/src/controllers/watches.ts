@@ -4,7 +4,7 @@ import type { KubeObject } from '../kube/objects.ts';
 import type { Paths } from '../kube/paths.ts';
 import type { Log } from '../lib/log.ts';
 import type { EtcdBackupObject } from './backup/object.ts';
-import type { EtcdClusterObject } from './cluster/kubernetes/cluster-object.ts';
+import { type EtcdClusterObject, readCluster } from './cluster/kubernetes/cluster-object.ts';
 import { type FollowedKind, followedKinds } from './cluster-changes.ts';
 import type { InformerState } from './reconciler-metrics.ts';
 import type { EtcdUserObject } from './users/object.ts';
@@ -50,7 +50,7 @@ export class Watches {
       ...(selector !== undefined && { labelSelector: selector }),
       // Of the status, only what a reconciler knows of authorities whose Secrets were emptied: every pass reads the rest again.
       keep: ({ metadata, spec, status: { certificates } = {} }) => ({
-        ...{ metadata, spec },
+        ...readCluster({ metadata, spec }),
         ...(certificates && { status: { certificates } }),
       }),
     };

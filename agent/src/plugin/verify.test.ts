@@ -18,6 +18,7 @@ beforeEach(async () => {
             spec: {
               serviceAccountName: 'orders-backup',
               containers: [
+                { name: 'a-sidecar', image: 'side:1' },
                 {
                   name: 'backup',
                   image: 'agent:1',

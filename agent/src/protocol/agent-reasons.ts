@@ -16,6 +16,7 @@ export const agentReasons = [
   'DataGone',
   'OldEpoch',
   'Removed',
+  'VolumeSetBack',
   // The version
   'VersionRefused',
   'NeedsSnapshot',

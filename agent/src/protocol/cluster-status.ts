@@ -1,5 +1,6 @@
 import type {
   CertificateStatus,
+  ConditionStatus,
   CurrentOperation,
   EtcdClusterStatus,
   EtcdMemberStatus,
@@ -55,7 +56,6 @@ export interface ReportedMember extends Writable<EtcdMemberStatus> {
   healthy: boolean;
 }
 
-export interface ReportedCondition extends Condition {
-  lastTransitionTime: string;
-  observedGeneration?: number;
-}
+export interface ReportedCondition
+  extends Condition,
+    Writable<Pick<ConditionStatus, 'lastTransitionTime' | 'observedGeneration'>> {}

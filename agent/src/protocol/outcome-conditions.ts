@@ -1,17 +1,13 @@
+import type { ConditionStatus } from '../../../src/resource/types.ts';
+
 /** A condition of an EtcdBackup or EtcdRestore. */
-export interface OutcomeCondition {
+export interface OutcomeCondition extends ConditionStatus {
   readonly type: 'Completed' | 'Failed' | 'Ready' | 'Reconciling' | 'Stalled';
   readonly status: 'True' | 'False';
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionTime: string;
-  readonly observedGeneration?: number;
 }
 
-interface Outcome {
+interface Outcome extends Pick<ConditionStatus, 'reason' | 'message'> {
   readonly phase: string;
-  readonly reason: string;
-  readonly message: string;
   readonly observedGeneration?: number | undefined;
 }
 

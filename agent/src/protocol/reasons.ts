@@ -32,6 +32,7 @@ export const reasons = {
   // Degraded
   MemberDown: 'a member does not answer; quorum is kept',
   VolumeLost: 'a member lost its volume; quorum is kept',
+  VolumeSetBack: 'the volume of a member was set back to an earlier state; etcd does not start on it',
   LearnerStuck: 'a new member does not catch up',
   VersionRefused: 'a pod has a version that may not start on its data',
   ForeignData: 'a volume holds data of another cluster',
@@ -45,7 +46,7 @@ export const reasons = {
   SpaceShort: 'the alarm NOSPACE comes back within minutes, because too much of the quota is in use',
   VersionOutdated: 'etcd 3.4 below 3.4.29 is outdated; upgrade',
   StateUnknown: 'the state cannot be observed',
-  NoReadyPod: 'etcd answers the reconciler, but no pod of a voter is ready, so no Service leads to a member',
+  NoReadyPod: 'etcd answers the reconciler, but no voter that answers has a ready pod, so no Service leads to a member',
   // Quorum
   QuorumUnknown: 'quorum cannot be observed',
   QuorumLost: 'no quorum answers',

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { isTooDeep } from '../lib/input/depth.ts';
 import { describeIssue } from '../lib/input/schema-issue.ts';
 import { op } from './op-schema.ts';
-import type { MaintenanceResult, RecordDoc } from './record.ts';
+import type { MaintenanceResult, Reached, RecordDoc } from './record.ts';
 import { byOrdinal, count, type Shape, scheme, schemes, text } from './schema-parts.ts';
 
 export type RecordAnswer =
@@ -43,6 +43,7 @@ const member = z.looseObject({
   epoch: count,
   everVoter: z.boolean(),
   restartedOn: z.optional(text),
+  reached: z.optional(z.looseObject({ index: count, revision: count } satisfies Shape<Reached>)),
 } satisfies Shape<Doc['members'][string]>);
 
 const tombstone = z.looseObject({

@@ -109,6 +109,16 @@ export interface RecordedMember {
   everVoter: boolean;
   /** The version on which the reconciler restarted this member once. The restart that installed the version does not count. */
   restartedOn?: string;
+  /** High-water mark: see Reached. */
+  reached?: Reached;
+}
+
+/** How far a member had come, minutes before this was written, so that its volume has had it since. */
+export interface Reached {
+  /** Raft index that it knew to be committed. */
+  index: number;
+  /** Newest revision of the cluster then. */
+  revision: number;
 }
 
 export interface Tombstone {

@@ -1,12 +1,11 @@
 import { type ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
-import { quantitiesProblems } from '../../lib/quantities';
 import { MonitoringObjects } from '../../monitoring/monitoring-objects';
-import { propProblems } from '../../resource/prop-problems';
+import { inside, propProblems, withFound } from '../../resource/prop-problems';
 import { fieldProblems } from '../../resource/resource-problems';
 import type { BackupMonitoringSpec } from '../../resource/types';
 import { requireFreeId } from '../../validation/construct-id';
-import type { BackupResources } from '../backup-resources';
+import { resourcesPropNames } from '../backup-resources';
 import {
   backupMonitoringManifests,
   backupMonitoringProblems,
@@ -24,9 +23,8 @@ export class EtcdBackupMonitoring extends Construct {
     scope: Construct,
     schedule: Omit<MonitoredSchedule, 'namespace'>,
     spec: BackupMonitoringSpec,
-    resources?: BackupResources,
   ): EtcdBackupMonitoring {
-    return new EtcdBackupMonitoring(scope, schedule, spec, resources);
+    return new EtcdBackupMonitoring(scope, schedule, spec);
   }
 
   /** This Deployment runs the exporter. It uses the ServiceAccount and the Secrets for the stores of the schedule. */
@@ -52,12 +50,7 @@ export class EtcdBackupMonitoring extends Construct {
   /** @internal */
   readonly _spec: BackupMonitoringSpec;
 
-  private constructor(
-    scope: Construct,
-    schedule: Omit<MonitoredSchedule, 'namespace'>,
-    spec: BackupMonitoringSpec,
-    resources: BackupResources = {},
-  ) {
+  private constructor(scope: Construct, schedule: Omit<MonitoredSchedule, 'namespace'>, spec: BackupMonitoringSpec) {
     super(scope, requireFreeId(scope, 'Monitoring'));
     this._selector = exporterSelector(schedule.cronJobName);
     this._spec = spec;
@@ -71,13 +64,9 @@ export class EtcdBackupMonitoring extends Construct {
     this.dashboard = objects.get('Dashboard');
     this.node.addValidation({
       validate: () => {
-        const own = [
-          ...backupMonitoringProblems(monitored, spec),
-          ...quantitiesProblems(resources),
-          ...objects.problems(),
-        ];
-        // What only the schema knows.
-        return own.length > 0 ? own : propProblems(fieldProblems('EtcdBackupSchedule', 'spec.monitoring', spec));
+        const own = [...backupMonitoringProblems(monitored, spec), ...objects.problems()];
+        const found = fieldProblems('EtcdBackupSchedule', 'spec.monitoring', spec);
+        return withFound(own, propProblems(found, inside('resources', resourcesPropNames)));
       },
     });
   }

@@ -1,5 +1,6 @@
 import { protection } from '../../lib/gitops';
 import type { Manifest } from '../../lib/manifest';
+import { overridden } from '../../lib/overrides';
 import { managedSecrets } from '../../tls/tls-names';
 import { issuedSource } from '../../tls/tls-trust';
 import { type ClusterResource, type ResolvedCluster, resolveCluster } from '../resolved-cluster';
@@ -7,7 +8,7 @@ import { clusterLabels, memberSelector } from './cluster-labels';
 import { monitoringOf } from './cluster-monitoring';
 import { clientService, jobPolicy, memberPolicy, memberService, peerService } from './cluster-network';
 import { binding, memberRules, reconcilerRules } from './cluster-roles';
-import { scheduleManifests } from './cluster-schedules';
+import { sampleSchedules, scheduleManifests } from './cluster-schedules';
 import { settingsData } from './cluster-settings';
 import { clusterStatefulSet } from './cluster-stateful-set';
 
@@ -18,23 +19,33 @@ import { clusterStatefulSet } from './cluster-stateful-set';
  * @param cluster the resolved resource, for whoever needs it too
  */
 export function manifestsOf(resource: ClusterResource, cluster = resolveCluster(resource)): Map<string, Manifest> {
+  const { manifests } = overridden(withoutOverrides(resource, cluster), cluster.overrides);
+  return new Map([...manifests, ...scheduleManifests(cluster), ...monitoringOf(cluster)]);
+}
+
+/** Problems with the overrides of a cluster. Each schedule reports those of its own. */
+export function overrideProblems(resource: Pick<ClusterResource, 'spec'>, cluster: ResolvedCluster): readonly string[] {
+  if (cluster.overrides === undefined) return [];
+  const schedules = scheduleManifests({ ...cluster, overrides: undefined, backup: sampleSchedules(cluster) });
+  return overridden(new Map([...withoutOverrides(resource, cluster), ...schedules]), cluster.overrides).problems;
+}
+
+function withoutOverrides(resource: Pick<ClusterResource, 'spec'>, cluster: ResolvedCluster): Map<string, Manifest> {
   const metadata = {
     labels: clusterLabels(cluster),
     ...(cluster.protect && { annotations: protection }),
   };
-  return new Map<string, Manifest>([
-    ...objectsOf(cluster, resource).map(
-      ([id, apiVersion, kind, name, content]) =>
-        [id, { apiVersion, kind, metadata: { name, ...metadata }, ...content }] as const,
-    ),
-    ...scheduleManifests(cluster),
-    ...monitoringOf(cluster),
-  ]);
+  return new Map<string, Manifest>(
+    objectsOf(cluster, resource).map(([id, apiVersion, kind, name, content]) => [
+      id,
+      { apiVersion, kind, metadata: { name, ...metadata }, ...content },
+    ]),
+  );
 }
 
 type Entry = readonly [id: string, apiVersion: string, kind: string, name: string, content: object];
 
-function objectsOf(cluster: ResolvedCluster, { spec }: ClusterResource): Entry[] {
+function objectsOf(cluster: ResolvedCluster, { spec }: Pick<ClusterResource, 'spec'>): Entry[] {
   const { name, names } = cluster;
   const { reconcilerRole } = names;
   return [

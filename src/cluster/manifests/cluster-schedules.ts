@@ -2,9 +2,8 @@ import {
   type ClusterLabels,
   type ScheduleSpec,
   type ScheduleTarget,
-  scheduleAccount,
-  scheduleCronJob,
   scheduleLabels,
+  scheduleObjects,
 } from '../../backup/schedule-manifests';
 import { cronJobOf } from '../../etcd/schedule-names';
 import type { Manifest } from '../../lib/manifest';
@@ -16,17 +15,19 @@ import { jobSelector } from './cluster-labels';
 /** Returns the objects of the backup schedules of a cluster, with the ids of their constructs. */
 export function scheduleManifests(cluster: ResolvedCluster): [id: string, Manifest][] {
   return (cluster.backup?.schedules ?? []).flatMap((schedule) => {
-    const spec = withPull(cluster, schedule);
-    const target = targetOf(cluster, schedule);
-    const account = scheduleAccount(spec, target);
-    return [
-      ...(account ? [[`${schedule.name}/ServiceAccount`, account] as [string, Manifest]] : []),
-      [`${schedule.name}/CronJob`, scheduleCronJob(spec, target)],
-    ];
+    const objects = scheduleObjects(withPull(cluster, schedule), targetOf(cluster, schedule));
+    return [...objects].map(([kind, object]): [string, Manifest] => [`${schedule.name}/${kind}`, object]);
   });
 }
 
-/** A schedule gets its image as the agents of the members do. */
+/** The schedules without overrides of their own. Without any, one that shows what the pods of the reconciler's Jobs are. */
+export function sampleSchedules({ backup }: ResolvedCluster): ResolvedCluster['backup'] {
+  const { schedules = [] } = backup ?? {};
+  const some = schedules.length > 0 ? schedules : [{ name: 'sample', cron: '@hourly', stores: [] }];
+  return { schedules: some.map((schedule) => ({ ...schedule, overrides: undefined })) };
+}
+
+/** A schedule gets its image as the agents of the members do, and the overrides of the cluster before its own. */
 export function withPull(cluster: ResolvedCluster, schedule: ScheduleSpec): ScheduleSpec {
   const pull = schedulePull(
     cluster,
@@ -37,6 +38,9 @@ export function withPull(cluster: ResolvedCluster, schedule: ScheduleSpec): Sche
     image: schedule.image ?? pull.image,
     imagePullPolicy: schedule.imagePullPolicy ?? pull.imagePullPolicy,
     imagePullSecrets: schedule.imagePullSecrets ?? pull.imagePullSecrets,
+    ...((cluster.overrides ?? schedule.overrides) && {
+      overrides: [...(cluster.overrides ?? []), ...(schedule.overrides ?? [])],
+    }),
   };
 }
 

@@ -2,7 +2,7 @@ import type { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { MonitoringObjects } from '../../monitoring/monitoring-objects';
 import { monitoringSpec } from '../../monitoring/monitoring-options';
-import { propProblems } from '../../resource/prop-problems';
+import { propProblems, withFound } from '../../resource/prop-problems';
 import { fieldProblems } from '../../resource/resource-problems';
 import type { ClusterMonitoringSpec } from '../../resource/types';
 import { requireFreeId } from '../../validation/construct-id';
@@ -65,8 +65,7 @@ export class EtcdMonitoring extends Construct {
     this.node.addValidation({
       validate: () => {
         const own = [...clusterMonitoringProblems(monitored, this._spec), ...objects.problems()];
-        // What only the schema knows.
-        return own.length > 0 ? own : propProblems(fieldProblems('EtcdCluster', 'spec.monitoring', this._spec));
+        return withFound(own, propProblems(fieldProblems('EtcdCluster', 'spec.monitoring', this._spec)));
       },
     });
   }

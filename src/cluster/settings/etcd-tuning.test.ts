@@ -42,7 +42,6 @@ const mistakes: [EtcdTuningProps, string][] = [
     'tuning: heartbeatInterval: 0ms is not a whole number of milliseconds above',
   ],
   [{ electionTimeout: Duration.millis(1000.5) }, 'tuning: electionTimeout: 1000.5ms is not a whole number'],
-  [{ snapshotCount: 0 }, 'tuning: snapshotCount: 0 is not a valid count; give a whole number of at least 1'],
   [{ autoCompaction: AutoCompaction.revisions(0) }, 'tuning: autoCompaction: 0 is not a valid number of revisions'],
   [{ autoCompaction: AutoCompaction.periodic(Duration.hours(0)) }, 'tuning: autoCompaction: a duration of zero'],
 ];

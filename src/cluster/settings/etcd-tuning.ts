@@ -130,13 +130,10 @@ export function tuningSettings(tuning: TuningSpec = {}): { [key: string]: number
 
 /** Problems with the tuning, each with its remedy. */
 export function tuningProblems(tuning: TuningSpec = {}): string[] {
-  const { heartbeat, election, snapshotCount, autoCompaction } = withDefaults(tuning);
+  const { heartbeat, election, autoCompaction } = withDefaults(tuning);
   const found = problemsOf(
     wholeMilliseconds('heartbeatInterval', heartbeat),
     wholeMilliseconds('electionTimeout', election),
-    snapshotCount >= 1 && Number.isSafeInteger(snapshotCount)
-      ? undefined
-      : `snapshotCount: ${snapshotCount} is not a valid count; give a whole number of at least 1, such as 10000`,
     compactionProblem(autoCompaction),
   );
   if (found.length === 0) found.push(...problemsOf(electionProblem(heartbeat, election)));

@@ -2,7 +2,7 @@ import { etcdImages } from '../../etcd/etcd-image';
 import { EtcdVersion } from '../../etcd/etcd-version';
 import { resourceProblems } from '../../resource/resource-problems';
 import type { EtcdClusterSpec } from '../../resource/types';
-import { type ShortTls, withDefaultNames } from '../../tls/default-names';
+import { withDefaultNames } from '../../tls/default-names';
 import { isObject } from '../../validation/plain-object';
 import type { Document } from '../documents';
 import { metadataLabels } from '../metadata';
@@ -13,13 +13,6 @@ import { labelsLost, withoutNull } from './whole';
 export function ownCluster(document: Document): PlannedCluster | undefined {
   const { name, target, report } = document;
   const labels = metadataLabels(document);
-  const { tls } = document.spec.whole();
-  if (document.metadata.has('uid') && isObject(tls) && tls.peerSecret === undefined) {
-    report.error(
-      'spec.tls',
-      'is of a resource that an earlier release wrote, which lacks what the other objects contain: apply the manifests of this release first',
-    );
-  }
   const spec = specOf(document);
   notes(document, spec);
   // A name that is missing is reported already.
@@ -37,27 +30,27 @@ export function ownCluster(document: Document): PlannedCluster | undefined {
   return { becomes: 'cluster', document, spec, schedules: [] };
 }
 
-function specOf({ name, spec: fields }: Document): EtcdClusterSpec {
-  const { tls, maintenance, ...spec } = withoutNull(fields.whole()) as unknown as EtcdClusterSpec;
+function specOf({ spec: fields }: Document): EtcdClusterSpec {
+  const { maintenance, ...spec } = withoutNull(fields.whole()) as unknown as EtcdClusterSpec;
   // They are requests of a moment, not part of what the cluster is.
   const { defragment, moveLeader, ...maintains } = isObject(maintenance) ? maintenance : {};
   return {
     ...spec,
-    ...(tls !== undefined && { tls: isObject(tls) ? withDefaultNames(name, tls as ShortTls) : tls }),
     ...(maintenance !== undefined && { maintenance: isObject(maintenance) ? maintains : maintenance }),
   };
 }
 
-function notes({ report }: Document, { tls }: EtcdClusterSpec): void {
+function notes({ name, report }: Document, { tls }: EtcdClusterSpec): void {
   if (tls === undefined) {
     report.note(
       'spec.tls',
       'is missing, so clients and members use plain http; add tls: { managed: {} } for certificates that the reconciler issues',
     );
   } else if (isObject(tls) && !tls.managed && !tls.certManager) {
+    const { peerSecret, serverSecret } = withDefaultNames(name, tls);
     report.note(
       'spec.tls',
-      `the members read their certificates from the Secrets ${tls.peerSecret} and ${tls.serverSecret}, which you must create`,
+      `the members read their certificates from the Secrets ${peerSecret} and ${serverSecret}, which you must create`,
     );
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../src';
 import { clientServiceName } from '../../../src/etcd/client-service-name';
 import { peerNames, serverNames } from '../../../src/tls/certificates';
-import { tlsSecretNames } from '../../../src/tls/tls-names';
+import { tlsSecretNames } from '../../../src/tls/default-names';
 import type { Manifest } from '../../synth';
 import { Authority } from './certificates';
 import { Client, type ClientOptions } from './client';

@@ -1,7 +1,7 @@
 import { JsonPatch, Size } from 'cdk8s';
 import { EtcdCluster, EtcdTls, EtcdVersion, ImagePullPolicy } from '../../../src';
 import { peerNames, serverNames } from '../../../src/tls/certificates';
-import { tlsSecretNames } from '../../../src/tls/tls-names';
+import { tlsSecretNames } from '../../../src/tls/default-names';
 import { Authority } from '../../e2e/support/certificates';
 import type { Parts } from '../../e2e/support/member-cluster';
 import type { Namespace } from '../../e2e/support/namespace';

@@ -11,6 +11,8 @@ import { type RestoreContext, waitUntilClear } from './wait.ts';
 
 /** How long after its manifest is gone a process is ended, in ms. The guide names these times. */
 const END_AFTER = 5_000;
+/** Without etcd an API server has nothing left to serve, and takes half a minute to end. */
+const END_IDLE_AFTER = 1_000;
 /** A leader that ends tries for 7 s to hand over, in vain if the others end too. */
 const END_ETCD_AFTER = 10_000;
 /** How long after that it is killed. */
@@ -28,7 +30,7 @@ export async function stopNode(journal: Journal, context: RestoreContext): Promi
   const endApi = ending(API_MANIFESTS, journal, context);
   const server = await waitUntilClear(async () => {
     const reason = await apiServerStillRunning(node);
-    if (reason !== undefined) await endApi();
+    if (reason !== undefined) await endApi(await isIdle(node));
     return reason;
   }, context);
   if (server !== undefined) return server;
@@ -42,28 +44,30 @@ export async function stopNode(journal: Journal, context: RestoreContext): Promi
   return waitUntilClear(async () => {
     const reason = await stillRunning(node);
     if (reason !== undefined) {
-      ended = (await endAll()) || ended;
+      ended = (await endAll(await isIdle(node))) || ended;
       return reason;
     }
     return ended && performance.now() < movedAt + NOTICED ? 'the kubelet may not have read its folder yet' : undefined;
   }, context);
 }
 
+const isIdle = async (node: JournalContent['node']): Promise<boolean> => (await etcdStillRunning(node)) === undefined;
+
 /**
  * Returns a function that ends what these manifests have started, once the time for it has come, and says whether it has. A kubelet
- * that has not heard from an API server since its start stops nothing, and an API server without etcd has nothing left to serve.
+ * that has not heard from an API server since its start stops nothing.
  */
 function ending(
   names: readonly string[],
   { manifests, content }: Journal,
   { log }: RestoreContext,
-): () => Promise<boolean> {
+): (idle: boolean) => Promise<boolean> {
   const since = performance.now();
   const sent = new Map<number, NodeJS.Signals>();
-  return async () => {
+  return async (idle) => {
     const ran = performance.now() - since;
     for (const name of names) {
-      const signal = signalDue(name, ran);
+      const signal = signalDue(name, ran, idle);
       if (!signal) continue;
       for (const { pid } of await startedBy(join(manifests, name), content)) {
         if (sent.get(pid) === signal) continue;
@@ -78,9 +82,10 @@ function ending(
   };
 }
 
-/** What ends the process of a manifest that is gone for so long, in ms. */
-export function signalDue(manifest: string, gone: number): NodeJS.Signals | undefined {
-  const late = gone - (manifest === ETCD_MANIFEST ? END_ETCD_AFTER : END_AFTER);
+/** What ends the process of a manifest that is gone for so long, in ms. @param idle without an etcd on this node */
+export function signalDue(manifest: string, gone: number, idle: boolean): NodeJS.Signals | undefined {
+  const endAfter = idle ? END_IDLE_AFTER : END_AFTER;
+  const late = gone - (manifest === ETCD_MANIFEST ? END_ETCD_AFTER : endAfter);
   if (late < 0) return undefined;
   return late < KILL_AFTER ? 'SIGTERM' : 'SIGKILL';
 }

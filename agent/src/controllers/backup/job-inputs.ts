@@ -1,7 +1,8 @@
 import { agentImage } from '../../../../src/lib/agent-image.ts';
+import { mainContainer, reconcilerContainer } from '../../kube/containers.ts';
 import type { DeploymentObject, KubeObject, StatefulSetObject } from '../../kube/objects.ts';
 import { jobLabels } from '../cluster/jobs/job-manifest.ts';
-import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
+import { type EtcdClusterObject, type ReturnedCluster, readCluster } from '../cluster/kubernetes/cluster-object.ts';
 import { domainOf, sidecarOf } from '../cluster/kubernetes/stateful-set.ts';
 import { type OwnDeployment, proxyVariables, readOwnDeployment } from '../proxy-variables.ts';
 import { type JobInputs, scheduleOf } from './job.ts';
@@ -18,8 +19,9 @@ export async function jobInputs(
 ): Promise<InputsOrObstacle> {
   const { clusterName } = backup.spec;
   if (clusterName === undefined) return { inputs: fromReconciler(await readOwnDeployment(api)) };
-  const cluster = await findByName<EtcdClusterObject>(api, 'etcdclusters', clusterName);
-  if (!cluster) return obstacle('ClusterNotFound', `EtcdCluster ${clusterName} does not exist; waiting for it`);
+  const found = await findByName<ReturnedCluster>(api, 'etcdclusters', clusterName);
+  if (!found) return obstacle('ClusterNotFound', `EtcdCluster ${clusterName} does not exist; waiting for it`);
+  const cluster = readCluster(found);
   if (lacksSchedule(backup, cluster)) {
     const known = (cluster.spec.backup?.schedules ?? []).map(({ name }) => name).join(', ');
     return obstacle(
@@ -77,7 +79,7 @@ const rank = ({ metadata }: Pick<KubeObject, 'metadata'>): string => `${metadata
 
 function fromReconciler(own: DeploymentObject | undefined): JobInputs {
   const template = own?.spec.template;
-  const container = template?.spec.containers[0] ?? { image: agentImage };
+  const container = mainContainer(template?.spec.containers, reconcilerContainer) ?? { image: agentImage };
   return { container, domain: 'cluster.local', proxy: proxyVariables(own), ...(template && { template }) };
 }
 

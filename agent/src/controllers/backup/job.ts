@@ -12,6 +12,7 @@ import { backupAccess, backupTls } from '../cluster/jobs/backup-access.ts';
 import { jobLabels, weekSeconds } from '../cluster/jobs/job-manifest.ts';
 import { backupResources } from '../cluster/jobs/job-resources.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
+import { withOverrides } from '../job-overrides.ts';
 import { type EtcdBackupObject, folderOf } from './object.ts';
 import { keyOf, storesOf } from './stores.ts';
 
@@ -55,7 +56,10 @@ export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inp
       labels: backupJobLabels(backup),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdBackup', name, uid, controller: true }],
     },
-    spec: { ...backupJob(podSpec(backup, inputs)), ttlSecondsAfterFinished: weekSeconds },
+    spec: {
+      ...withOverrides(backupJob(podSpec(backup, inputs)), inputs.cluster, scheduleOf(backup, inputs.cluster)),
+      ttlSecondsAfterFinished: weekSeconds,
+    },
   };
 }
 

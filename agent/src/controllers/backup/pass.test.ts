@@ -30,15 +30,18 @@ import { backupPass } from './pass.ts';
 
 useFakeApi();
 
-test('with a certificate of backups it asks the agents of the members', async () => {
-  cluster({ tls: { clientSecret: 'c', rootSecret: 'r', backupSecret: 'orders-backup-tls' } });
-  ask('before');
-  await settle('before');
-  const [job] = jobs();
-  const host = (i: number) => `https://orders-${i}-client.shop.svc.example.org:2382`;
-  expect(argsOf(job).find((each: string) => each.startsWith('--endpoints='))).toContain(`${host(0)},${host(1)}`);
-  expect(JSON.stringify(specOf(job))).toContain('"secretName":"orders-backup-tls"');
-});
+test.each([{ clientSecret: 'c', rootSecret: 'r', backupSecret: 'orders-backup-tls' }, { managed: {} }])(
+  'with a certificate of backups it asks the agents of the members: %j',
+  async (tls) => {
+    cluster({ tls });
+    ask('before');
+    await settle('before');
+    const [job] = jobs();
+    const host = (i: number) => `https://orders-${i}-client.shop.svc.example.org:2382`;
+    expect(argsOf(job).find((each: string) => each.startsWith('--endpoints='))).toContain(`${host(0)},${host(1)}`);
+    expect(JSON.stringify(specOf(job))).toContain('"secretName":"orders-backup-tls"');
+  },
+);
 
 test('a backup of a cluster according to its schedule, from the first pass to the end', async () => {
   cluster({ tls: { clientSecret: 'orders-client-tls' } });
@@ -78,16 +81,46 @@ test('a backup of a cluster according to its schedule, from the first pass to th
   expect(warnings).toEqual([]);
 });
 
+/** One of an override comes first. */
+const sidecar = { name: 'a-sidecar', image: 'side:1' };
+
 test('a Job has the proxy variables of the reconciler, as its Deployment declares them', async () => {
   const proxy = { name: 'HTTPS_PROXY', valueFrom: { secretKeyRef: { name: 'proxy', key: 'url' } } };
   const env = [{ name: 'POD_NAME' }, proxy, { name: 'no_proxy', value: '.svc' }];
   api.put(paths.of('deployments', 'etcd-reconciler'), {
-    spec: { template: { spec: { containers: [{ name: 'reconciler', image: 'mine/agent:2', env }] } } },
+    spec: { template: { spec: { containers: [sidecar, { name: 'reconciler', image: 'mine/agent:2', env }] } } },
   });
   cluster();
   ask('before');
   await pass('before', { deployment: 'etcd-reconciler' });
   expect(specOf(jobs()[0]).template.spec.containers[0].env.slice(-2)).toEqual([proxy, env[2]]);
+});
+
+test('a backup has the overrides of its cluster and of its schedule', async () => {
+  const overrides = (name: string) => [
+    { target: 'BackupPods', patch: { spec: { containers: [{ name: 'backup', env: [{ name, value: 'a' }] }] } } },
+  ];
+  const schedule = { name: 'nightly', stores: [store], overrides: overrides('B') };
+  cluster({ overrides: overrides('A'), backup: { schedules: [schedule] } });
+  ask('before');
+  await settle('before');
+  const { env } = specOf(jobs()[0]).template.spec.containers[0];
+  expect(env.map(({ name }: { name: string }) => name)).toEqual([
+    'B',
+    'A',
+    'ETCD_AGENT_NAMESPACE',
+    'ETCD_AGENT_KEEP_FILE',
+  ]);
+});
+
+test('a backup with an override that cannot be applied fails, and says why', async () => {
+  cluster({ overrides: [{ target: 'BackupPods', patch: { spec: { restartPolicy: 'Always' } } }] });
+  ask('before');
+  await settle('before');
+  expect(statusOf('before')).toMatchObject({
+    phase: 'Failed',
+    message: expect.stringContaining('spec.overrides[0].patch.spec.restartPolicy: cannot be overridden'),
+  });
 });
 
 test('a backup has the CPU and memory of its schedule, unless it has its own', async () => {
@@ -107,7 +140,10 @@ test('a backup has the CPU and memory of its schedule, unless it has its own', a
 
 test('a backup of any endpoints, in its own store, needs no cluster', async () => {
   const template = {
-    spec: { containers: [{ name: 'reconciler', image: 'mine/agent:2' }], imagePullSecrets: [{ name: 'pull' }] },
+    spec: {
+      containers: [sidecar, { name: 'reconciler', image: 'mine/agent:2' }],
+      imagePullSecrets: [{ name: 'pull' }],
+    },
   };
   api.put(paths.of('deployments', 'etcd-reconciler'), { spec: { template } });
   ask('legacy', {

@@ -1,3 +1,4 @@
+import { mainContainer } from '../../kube/containers.ts';
 import type { EventObject, JobObject, KubeObject, PodObject } from '../../kube/objects.ts';
 import { creationProblem, inWords, isImageProblem, isSilent, podProblem } from '../../kube/pod-problem.ts';
 import { jobResult } from '../cluster/jobs/job-result.ts';
@@ -67,7 +68,7 @@ export function podState(job: JobObject, pods: readonly PodObject[], events?: re
   const error = jobResult(tried)?.error;
   if (error !== undefined)
     return { reason: 'Retrying', message: `Job ${name}: attempt ${tried.length} failed: ${error}` };
-  const running = live?.status?.containerStatuses?.[0]?.state?.running;
+  const running = mainContainer(live?.status?.containerStatuses)?.state?.running;
   if (live && running) return { reason: 'Running', message: `Job ${name}: pod ${live.metadata.name} is running` };
   const done = pods.find((pod) => pod.status?.phase === 'Succeeded' || isTerminated(pod));
   if (done) return { reason: 'Running', message: `Job ${name}: pod ${done.metadata.name} has ended; the Job not yet` };
@@ -75,7 +76,7 @@ export function podState(job: JobObject, pods: readonly PodObject[], events?: re
 }
 
 const isTerminated = ({ status }: PodObject): boolean =>
-  status?.containerStatuses?.[0]?.state?.terminated !== undefined && status.phase === 'Running';
+  mainContainer(status?.containerStatuses)?.state?.terminated !== undefined && status?.phase === 'Running';
 
 function waiting(pod: PodObject, events: readonly EventObject[] | undefined): PodState | undefined {
   const found = podProblem(pod, events);

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TlsSpec } from '../../../../src/resource/types.ts';
+import type { NamedTls } from '../../../../src/tls/default-names.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import type { EventOf } from '../../kube/events.ts';
 import type { Secret } from '../../kube/objects.ts';
@@ -47,7 +47,7 @@ const applied = (...which: string[]) => {
 
 function start(
   change: object = {},
-  spec: TlsSpec = tls(),
+  spec: NamedTls = tls(),
   status?: Parameters<Certificates['follow']>[1],
 ): Certificates {
   const stderr = new Writable({

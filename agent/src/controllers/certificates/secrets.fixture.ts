@@ -1,4 +1,5 @@
-import type { ManagedTlsSpec, TlsSpec } from '../../../../src/resource/types.ts';
+import type { ManagedTlsSpec } from '../../../../src/resource/types.ts';
+import type { NamedManagedTls, NamedTls } from '../../../../src/tls/default-names.ts';
 import type { Secret } from '../../kube/objects.ts';
 import { type Known, known, unknown } from '../../protocol/known.ts';
 import { contentOf } from './content.ts';
@@ -12,16 +13,19 @@ export const begin = Date.parse('2026-01-01T00:00:00Z');
 
 export type SecretName = AuthorityName | LeafName;
 
-export const tls = (change: Partial<ManagedTlsSpec> = {}, more: Partial<TlsSpec> = {}): TlsSpec => ({
+export const tls = (
+  change: Partial<NamedManagedTls> = {},
+  more: Partial<NamedTls> = {},
+): NamedTls & { readonly managed: NamedManagedTls } => ({
   peerSecret: 'orders-peer-tls',
   serverSecret: 'orders-server-tls',
   clientSecret: 'orders-client-tls',
+  ...more,
   managed: {
     peerAuthority: 'orders-peer-ca',
     clientAuthority: 'orders-client-ca',
     ...change,
   },
-  ...more,
 });
 
 const more = { rootSecret: 'orders-root-tls', backupSecret: 'orders-backup-tls' };

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TlsSpec } from '../../../../src/resource/types.ts';
+import type { NamedTls } from '../../../../src/tls/default-names.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { Paths } from '../../kube/paths.ts';
 import { certificatesIn } from '../../lib/certificates.ts';
@@ -19,7 +19,7 @@ const settings = { ...defaultSettings, backoffMin: 20, certificatesRetry: 50, ce
 const secretsOf = (name: string) => ({
   ...{ peerSecret: `${name}-peer`, serverSecret: `${name}-server`, clientSecret: `${name}-client` },
 });
-const both: TlsSpec = { ...secretsOf('a'), alsoTrust: { trustSecret: 'trust', ...secretsOf('b') } };
+const both: NamedTls = { ...secretsOf('a'), alsoTrust: { trustSecret: 'trust', ...secretsOf('b') } };
 
 let api: FakeApi;
 let client: ApiClient;

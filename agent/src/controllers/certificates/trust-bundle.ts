@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { trustKeys } from '../../../../src/etcd/trust-keys.ts';
-import type { TlsSpec } from '../../../../src/resource/types.ts';
+import type { NamedTls } from '../../../../src/tls/default-names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isStatus } from '../../kube/api-error.ts';
 import type { Secret } from '../../kube/objects.ts';
@@ -38,7 +38,7 @@ interface Sources {
   readonly clientSecrets: readonly string[];
 }
 
-function sourcesOf(tls: TlsSpec | undefined): Sources | undefined {
+function sourcesOf(tls: NamedTls | undefined): Sources | undefined {
   const other = tls?.alsoTrust;
   if (!other) return undefined;
   return {
@@ -83,7 +83,7 @@ export class TrustBundle {
   }
 
   /** About a spec that may be newer than the one that is followed. */
-  report(tls: TlsSpec): TrustReport {
+  report(tls: NamedTls): TrustReport {
     const found = isDeepStrictEqual(sourcesOf(tls), this.#wanted) ? this.#report : undefined;
     return found ?? { isComplete: false };
   }

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
 import { defaultClusterDomain } from '../../../../src/lib/defaults.ts';
-import type { EtcdClusterSpec, TlsSpec } from '../../../../src/resource/types.ts';
+import type { EtcdClusterSpec } from '../../../../src/resource/types.ts';
+import type { NamedAlsoTrust, NamedTls } from '../../../../src/tls/default-names.ts';
 import { ordinals } from '../cluster/names.ts';
 
 export const authorityNames = ['peers', 'clients'] as const;
@@ -58,10 +59,10 @@ export interface Leaf {
 }
 
 /** The certificates of one source. Without `managed`, another program writes the Secrets. */
-export type TlsSource = Omit<TlsSpec, 'alsoTrust' | 'disabling' | 'acceptPlaintextFor'>;
+type TlsSource = NamedTls | NamedAlsoTrust;
 
 /** The relevant part of an EtcdCluster's spec. */
-export type CertificatesSpec = Partial<Pick<EtcdClusterSpec, 'tls' | 'paused' | 'clusterDomain'>>;
+export type CertificatesSpec = Pick<EtcdClusterSpec, 'paused' | 'clusterDomain'> & { readonly tls?: NamedTls };
 
 /** The certificates that a cluster should have. */
 export interface Wanted {
@@ -91,7 +92,7 @@ export interface Wanted {
 }
 
 /** The Secrets that an EtcdCluster names for its own certificates. */
-export function secretsOf(tls: TlsSpec): string[] {
+export function secretsOf(tls: NamedTls): string[] {
   const { alsoTrust } = tls;
   return unique([...ofSource(tls), ...(alsoTrust ? [...ofSource(alsoTrust), alsoTrust.trustSecret] : [])]);
 }
@@ -104,7 +105,7 @@ function ofSource({ managed, ...source }: TlsSource): string[] {
 }
 
 /** The source whose certificates the reconciler issues: that of the members, or the one that they trust too. */
-const issuedSource = (tls: TlsSpec): TlsSource | undefined => [tls, tls.alsoTrust].find((source) => source?.managed);
+const issuedSource = (tls: NamedTls): TlsSource | undefined => [tls, tls.alsoTrust].find((source) => source?.managed);
 
 /** Undefined if the reconciler does not manage the certificates. `known`: undefined while the EtcdUsers are not known. */
 export function wantedOf(

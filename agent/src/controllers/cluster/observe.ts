@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import { type Known, known, Unreadable, unknown } from '../../protocol/known.ts';
-import type { Fresh, HashResult, Job, MemberStatus, Observed, Pod, Refusal, Since } from './observed.ts';
+import type { Fresh, HashResult, Job, Look, MemberStatus, Observed, Pod, Refusal, Since } from './observed.ts';
 import { allVotersHealthy, answers, lagOf, learners, quorumServes } from './plan/facts.ts';
 import { listed } from './plan/member-view.ts';
 import { agentOf, podsOf } from './plan/observations.ts';
+import { lookAt } from './plan/reached.ts';
 import { View } from './plan/view.ts';
 import { dueOrdinals } from './plan/why-down.ts';
 import type { Port } from './port.ts';
@@ -27,18 +28,25 @@ export interface Memory {
   op?: string;
   failures: number;
   error?: string;
+  /** The newest look at the members that is kept, and the one before. */
+  look?: Look;
+  reached?: Look;
   refused?: Refusal;
 }
 
 /** The part that plan() sees. */
-export const recalled = ({ since, hash, done, failed, self, failures, error, refused }: Memory): Recalled => ({
+export const recalled = ({ since, hash, done, failed, self, failures, error, reached, refused }: Memory): Recalled => ({
   ...{ since, done, failed, self, failures },
+  ...(reached && { reached }),
   ...(hash && { hash }),
   ...(error !== undefined && { error }),
   ...(refused && { refused }),
 });
 
-type Recalled = Pick<Observed, 'since' | 'hash' | 'done' | 'failed' | 'self' | 'failures' | 'error' | 'refused'>;
+type Recalled = Pick<
+  Observed,
+  'since' | 'hash' | 'done' | 'failed' | 'self' | 'failures' | 'error' | 'reached' | 'refused'
+>;
 
 export const emptyMemory = (holderSince: number): Memory => ({
   since: { healthy: {}, down: {}, evidence: {}, inSync: {}, jobFailed: {}, holder: holderSince },
@@ -189,8 +197,14 @@ export function remember(memory: Memory, observed: Observed, now: number, settin
     op,
     done: op === memory.op ? memory.done : [],
     failed: op === memory.op ? memory.failed : {},
+    ...looks(memory, view),
     refused: memory.refused && now - memory.refused.at < settings.retryFailed ? memory.refused : undefined,
   };
+}
+
+function looks({ look, reached }: Memory, view: View): Pick<Memory, 'look' | 'reached'> {
+  if (look && view.now - look.at < view.s.markEvery) return { look, reached };
+  return { look: lookAt(view), reached: look };
 }
 
 /** Keeps the times of facts that still hold; new facts get `now`. */

@@ -1,4 +1,4 @@
-import type { EtcdClusterSpec } from '../../../../src/resource/types.ts';
+import type { EtcdClusterSpec, EtcdRestoreSpec } from '../../../../src/resource/types.ts';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import type { ClusterStatus, ReportedCertificate } from '../../protocol/cluster-status.ts';
 import type { Known } from '../../protocol/known.ts';
@@ -28,6 +28,8 @@ export interface Observed {
   done: string[];
   /** Errors of the effects that failed under the present operation, by their keys. */
   failed: Record<string, string>;
+  /** An earlier look at the members, old enough for marks. */
+  reached?: Look;
   /** An eviction that was refused recently. */
   refused?: Refusal;
   /** Passes in a row that ended with an error. */
@@ -40,6 +42,15 @@ export interface Observed {
   fresh: Fresh;
   /** Wall clock, ms, for what people wait for. The monotonic clock of plan() keeps an error that it had at the start. */
   date?: number;
+}
+
+/** How far the voters had come at one time. */
+export interface Look {
+  at: number;
+  /** Newest revision. */
+  revision: number;
+  /** By member id: the raft index that it knew to be committed. */
+  index: Record<string, number>;
 }
 
 export interface Refusal {
@@ -199,11 +210,28 @@ export interface ClusterBackups {
   due?: { schedule: string; cronJob: string; at: number; last?: string };
 }
 
-export interface ClusterSpec {
-  size: number;
-  allowEvenSize: boolean;
-  version: string;
-  paused: boolean;
+/** An object of the spec. */
+type Of<Name extends keyof EtcdClusterSpec> = NonNullable<EtcdClusterSpec[Name]>;
+/** Fields that always have a value, because their default has been applied. */
+type Filled<Fields> = { -readonly [Name in keyof Fields]-?: NonNullable<Fields[Name]> };
+
+/** What plan() needs of a spec: its fields, with their defaults, and what follows from them. */
+export interface ClusterSpec
+  extends Filled<Pick<EtcdClusterSpec, 'size' | 'allowEvenSize' | 'version' | 'paused'>>,
+    Filled<Pick<Of<'storage'>, 'ephemeral'>>,
+    Filled<Pick<Of<'pvcPolicy'>, 'onShrink' | 'onDelete'>>,
+    Filled<Pick<Of<'backup'>, 'requiredForUpgrade'>>,
+    Filled<Pick<Of<'maintenance'>, 'onNoSpace'>>,
+    Pick<EtcdClusterSpec, 'auth'> {
+  replace: Filled<Pick<Of<'replace'>, 'policy'>> & { force: Filled<NonNullable<Of<'replace'>['force']>[number]>[] };
+  origin?: Requested<Of<'origin'>>;
+  recovery?: RecoveryRequest;
+  maintenance?: Pick<Of<'maintenance'>, MaintenanceKind>;
+  /** Size of each volume, as a quantity. */
+  volumeSize?: Of<'storage'>['size'];
+  /** Name of the backup schedule whose settings operations use: the first, unless one is named. */
+  schedule?: Of<'backup'>['schedule'];
+  finalBackupRequired: Of<'finalBackup'>['required'];
   /** The pods have certificates. */
   tls: boolean;
   /** The members are to give up TLS; the certificates stay until all have. */
@@ -212,51 +240,23 @@ export interface ClusterSpec {
   acceptPlaintextFor?: number;
   /** There is a Secret for the certificate of root. */
   rootTls?: boolean;
-  /** `spec.auth`. */
-  auth?: boolean;
   /** The Secrets that the members must mount, if the reconciler issues the certificates. */
   tlsSecrets?: { peer: string; server: string };
   /** The Secrets of peers that the members trust, while the source of the certificates is changed. */
   alsoTrusts?: readonly string[];
-  ephemeral: boolean;
-  /** Size of each volume, as a quantity. */
-  volumeSize?: string;
-  replace: { policy: 'OnVolumeLoss' | 'Manual'; force: ReplaceRequest[] };
-  origin?: OriginRequest;
-  recovery?: RecoveryRequest;
-  onShrink: 'Retain' | 'Delete';
-  onDelete: 'Retain' | 'Delete';
-  /** Name of the backup schedule whose settings operations use. */
-  schedule?: string;
-  requiredForUpgrade: boolean;
-  finalBackupRequired: boolean;
-  onNoSpace: 'Report' | 'CompactDefragDisarm';
-  maintenance?: Partial<Record<MaintenanceKind, MaintenanceRequest>>;
 }
 
-/** What somebody asks for once. */
-export interface MaintenanceRequest {
-  /** RFC 3339. */
-  at: string;
-  /** The member that is meant. Of a defragmentation, default: all. */
-  ordinal?: number;
-}
+/** What somebody asks for once. `ordinal` is the member that is meant. Of a defragmentation, default: all. */
+export type MaintenanceRequest = NonNullable<Of<'maintenance'>[MaintenanceKind]>;
 
-export interface ReplaceRequest {
-  ordinal: number;
-  memberId: string;
-  discardVolume: boolean;
-}
-
-export interface OriginRequest {
-  source: RestoreSource;
-  identitySecret?: string;
-  sha256?: string;
-  expectedRevision?: number;
-}
+/** What is restored. The source has the settings of its Job. */
+type Requested<Spec> = { source: RestoreSource } & Pick<
+  Spec,
+  keyof Spec & ('identitySecret' | 'sha256' | 'expectedRevision')
+>;
 
 /** Its only action is RestoreFromSurvivor. */
-export type RecoveryRequest = Omit<NonNullable<EtcdClusterSpec['recovery']>, 'action'>;
+export type RecoveryRequest = Omit<Of<'recovery'>, 'action'>;
 
 export interface StatefulSet {
   replicas: number;
@@ -375,24 +375,19 @@ export interface Job {
 }
 
 /** An EtcdRestore of this cluster. */
-export interface RestoreRequest {
-  name: string;
-  uid: string;
-  createdAt: number;
-  specHash: string;
-  source: RestoreSource;
-  identitySecret?: string;
-  sha256?: string;
-  expectedRevision?: number;
-  safetyBackup: boolean;
-  ignoreUnreachablePods: boolean;
-  /** Ids of snapshots that its spec or its status names. */
-  snapshots?: string[];
-  /** Phase of its status. */
-  phase?: string;
-  /** It is being deleted. */
-  deleting?: true;
-}
+export type RestoreRequest = Requested<EtcdRestoreSpec> &
+  Filled<Pick<EtcdRestoreSpec, 'safetyBackup' | 'ignoreUnreachablePods'>> & {
+    name: string;
+    uid: string;
+    createdAt: number;
+    specHash: string;
+    /** Ids of snapshots that its spec or its status names. */
+    snapshots?: string[];
+    /** Phase of its status. */
+    phase?: string;
+    /** It is being deleted. */
+    deleting?: true;
+  };
 
 export interface HashResult {
   /** The members and pods that were compared; see fingerprint(). */

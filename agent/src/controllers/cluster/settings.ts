@@ -68,6 +68,8 @@ export interface Settings {
   acceptPlaintext: number;
   /** The longest that the spec may say. */
   acceptPlaintextMost: number;
+  /** How old a look at the members must be to become their marks; also the pause between two writes of marks. */
+  markEvery: number;
   /** Lease grant and revoke pairs of one LeaseChurn. */
   churnPairs: number;
 }
@@ -113,5 +115,6 @@ export const defaultSettings: Settings = {
   authOld: 2 * minute,
   acceptPlaintext: 24 * 60 * minute,
   acceptPlaintextMost: 365 * 24 * 60 * minute,
+  markEvery: 10 * minute,
   churnPairs: 500,
 };

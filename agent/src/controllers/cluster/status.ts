@@ -10,14 +10,13 @@ import { maintenanceOf, maintenanceWithoutRecord } from './operations/maintenanc
 import { certificateReasons, certificatesOf } from './plan/certificates.ts';
 import {
   answers,
-  hasReadyPod,
   lacksManifests,
   lagOf,
   leaderOf,
   learners,
   memberAt,
   placed,
-  seemsHealthy,
+  readyVoters,
   volumeLost,
   voters,
 } from './plan/facts.ts';
@@ -122,7 +121,7 @@ function memberFacts(v: View): Partial<ClusterStatus> {
   const [learner] = learners(v);
   return {
     voters: voters(v).length,
-    readyVoters: voters(v).filter((member) => seemsHealthy(v, member.id) && hasReadyPod(member)).length,
+    readyVoters: v.o.pods.known ? readyVoters(v).length : undefined,
     learner: learner && podOf(v, learner),
     leader: leader && podOf(v, leader),
     version: versions.findLast((version) => minorOf(version) === v.record.versions.current) ?? versions[0],

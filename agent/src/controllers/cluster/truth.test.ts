@@ -254,6 +254,23 @@ describe('a quorum that no Service leads to', () => {
     expect(stateOf(new World(3).set({ pods: unknown('x') }), 'Available')).toBe('True Serving');
   });
 
+  test('is not available with a ready pod whose member does not answer', () => {
+    const world = new World(3).down(2).pod(0, { ready: false }).pod(1, { ready: false });
+    expect(stateOf(world, 'Available')).toBe('False NoReadyPod');
+  });
+
+  test('Available and the number of ready voters are one observation', () => {
+    // The leader is another one since a moment ago, as after a shrink: no member counts as healthy for long enough.
+    const world = new World(3);
+    world.o.since.healthy = Object.fromEntries([0, 1, 2].map((i) => [idOf(i), now]));
+    expect([stateOf(world, 'Available'), readyVoters(world)]).toEqual(['True Serving', 3]);
+    expect(stateOf(world, 'Ready')).toBe('False NotUpToDate');
+    for (const ordinal of [0, 1, 2]) world.pod(ordinal, { ready: false });
+    expect([stateOf(world, 'Available'), readyVoters(world)]).toEqual(['False NoReadyPod', 0]);
+    const blind = new World(3).set({ pods: unknown('x') });
+    expect([stateOf(blind, 'Available'), readyVoters(blind)]).toEqual(['True Serving', undefined]);
+  });
+
   test('compares with the template as it is now', () => {
     expect(unready(0).message('Degraded')).toContain('the pod template says 3.6.16');
     expect(unready(0).sts({ version: '3.7.3' }).message('Degraded')).toBe(
@@ -373,15 +390,6 @@ describe('a reconciler that has just started', () => {
   test('has not watched the members for long, and its predecessor had', () => {
     expect(stateOf(started(new World(3), true), 'Ready')).toBe('True UpToDate');
     expect(stateOf(started(new World(3), false), 'Ready')).toBe('False NotUpToDate');
-    expect(readyVoters(started(new World(3), true))).toBe(3);
-    expect(readyVoters(started(new World(3), false))).toBe(0);
-  });
-
-  test('counts the members also if the cluster was not Ready for another reason', () => {
-    expect(readyVoters(started(new World(3).sts({ updateRevision: 'r2' }), true))).toBe(3);
-    const later = started(new World(3), true);
-    later.o.since.holder = now - defaultSettings.stable;
-    expect(readyVoters(later)).toBe(0);
   });
 
   test('sees for itself what is down, going or not ready', () => {

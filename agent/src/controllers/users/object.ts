@@ -1,4 +1,9 @@
-import type { EtcdPermissionSpec, EtcdUserSpec, EtcdUserStatus } from '../../../../src/resource/types.ts';
+import type {
+  ConditionStatus,
+  EtcdPermissionSpec,
+  EtcdUserSpec,
+  EtcdUserStatus,
+} from '../../../../src/resource/types.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import type { UserReason } from '../../protocol/user-reasons.ts';
 import type { Access, Permission } from '../cluster/etcd/auth-calls.ts';
@@ -13,13 +18,9 @@ export interface UserStatus extends EtcdUserStatus {
   readonly conditions?: readonly UserCondition[];
 }
 
-export interface UserCondition {
+export interface UserCondition extends ConditionStatus {
   readonly type: 'Ready' | 'Reconciling' | 'Stalled';
-  readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: UserReason;
-  readonly message: string;
-  readonly lastTransitionTime: string;
-  readonly observedGeneration?: number;
 }
 
 export const userNameOf = ({ metadata, spec }: EtcdUserObject): string => spec.userName ?? metadata.name;

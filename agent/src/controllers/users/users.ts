@@ -14,7 +14,7 @@ import type { UserCertificate } from '../certificates/decide.ts';
 import type { UserWish } from '../certificates/wanted.ts';
 import { type AuthCall, carriesPassword } from '../cluster/etcd/auth-calls.ts';
 import type { EtcdCall } from '../cluster/etcd/etcd-port.ts';
-import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
+import { type EtcdClusterObject, type ReturnedCluster, readCluster } from '../cluster/kubernetes/cluster-object.ts';
 import { RecordConfigMap } from '../cluster/kubernetes/record-config-map.ts';
 import { pause } from '../cluster/loop.ts';
 import type { AuthReport, Member, Observed } from '../cluster/observed.ts';
@@ -257,10 +257,11 @@ export class Users {
     const { client, paths, name } = this.#options;
     const [users, clusters, record] = await Promise.all([
       client.list<EtcdUserObject>(paths.of('etcdusers')),
-      client.list<EtcdClusterObject>(paths.of('etcdclusters'), { fieldSelector: `metadata.name=${name}` }),
+      client.list<ReturnedCluster>(paths.of('etcdclusters'), { fieldSelector: `metadata.name=${name}` }),
       this.#records.read(),
     ]);
-    const cluster = clusters.items.find(({ metadata }) => metadata.uid === this.#cluster.metadata.uid);
+    const found = clusters.items.find(({ metadata }) => metadata.uid === this.#cluster.metadata.uid);
+    const cluster = found && readCluster(found);
     // After the list: what is missing there may be missing because of this.
     const isServed = await areUsersServed(client);
     const hold = cluster ? (isServed ? whyNot(record?.doc) : crdGoing) : `EtcdCluster ${name} has changed`;

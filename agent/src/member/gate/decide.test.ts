@@ -1,4 +1,5 @@
 import type { Identity } from '../../protocol/agent-status.ts';
+import type { RecordedMember } from '../../protocol/record.ts';
 import type { VolumeFacts } from '../volume.ts';
 import { type Decision, decide, type GateFacts } from './decide.ts';
 import { identity, permit, recordDoc, volumeIdOf } from './gate.fixture.ts';
@@ -76,6 +77,41 @@ describe('a volume with data', () => {
     expect(outcome(full, { record })).toBe('salvage');
     expect(outcome(full, { record: unreachable, cache: record.doc })).toBe('start');
     expect(outcome({ ...full, volumeId: volumeIdOf('b') }, { record })).toBe('start');
+  });
+
+  describe('that ends before the mark of its member', () => {
+    const members = (change: Partial<RecordedMember> = {}) => ({
+      0: { memberId: 'abc', volumeId: volumeIdOf('a'), epoch: 1, everVoter: true, ...change },
+    });
+    const reached = { index: 900, revision: 500 };
+    const record = live({ members: members({ reached }) });
+
+    test('was set back, and does not start', () => {
+      const decision = look(full, { record, lastIndex: 899 });
+      expect(does(decision)).toBe('refuse VolumeSetBack');
+      expect(decision).toMatchObject({ why: { message: expect.stringContaining('ends at index 899') } });
+      expect(outcome(full, { record, lastIndex: 900 })).toBe('start');
+      expect(outcome(full, { record: unreachable, cache: record.doc, lastIndex: 899 })).toBe('refuse VolumeSetBack');
+    });
+
+    test.each<[string, Partial<GateFacts>]>([
+      ['there is no mark', { record: live({ members: members() }) }],
+      ['there is no record', { record: unreachable }],
+      ['the log cannot be read', { record, lastIndex: undefined }],
+      ['it is of another member', { record: live({ members: members({ memberId: 'other', reached }) }) }],
+      ['it is of an earlier epoch', { record: live({ members: members({ epoch: 0, reached }) }) }],
+      ['it is of another ordinal', { record: live({ members: { 1: members({ reached })[0] } }) }],
+    ])('starts if %s', (_, facts) => {
+      expect(outcome(full, { lastIndex: 1, ...facts })).toBe('start');
+    });
+
+    test('is quarantined after its removal, and salvaged when that is asked for', () => {
+      const tombstones = [{ memberId: 'abc', ordinal: 0, epoch: 1, at: '', why: '' }];
+      expect(outcome(full, { record: live({ ...record.doc, tombstones }), lastIndex: 1 })).toBe('quarantine');
+      const permits = { 0: permit({ mode: 'salvage', salvage: { token: 't' } }) };
+      expect(outcome(full, { record: live({ ...record.doc, permits }), lastIndex: 1 })).toBe('salvage');
+      expect(outcome(full, { record: live({ ...record.doc, epoch: 2 }), lastIndex: 1 })).toBe('quarantine');
+    });
   });
 
   test('a record older than the cached one is ignored', () => {

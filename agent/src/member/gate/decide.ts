@@ -19,6 +19,8 @@ export interface GateFacts {
   readonly record: RecordRead;
   /** The newest record that this volume has seen. */
   readonly cache?: RecordDoc;
+  /** Index of the newest entry in the write-ahead log. Unset unless it was asked for and could be read. */
+  readonly lastIndex?: number;
 }
 
 /** The gate's next action. Only `start`, `permit` and `restore` lead to a start of etcd. */
@@ -121,6 +123,8 @@ function withData(facts: GateFacts, identity: Identity): Decision {
     return refuse('Removed', `member ${memberId} was removed from the cluster`);
   const permit = doc && permitFor(doc, facts);
   if (permit?.mode === 'salvage') return { do: 'salvage', permit, identity };
+  const setBack = known?.epoch === identity.epoch ? setBackRefusal(known, facts, memberId) : undefined;
+  if (setBack) return { do: 'refuse', why: setBack };
   const refusal = versionRefusal({
     binary: etcdVersion,
     last: identity.lastVersion,
@@ -129,6 +133,16 @@ function withData(facts: GateFacts, identity: Identity): Decision {
     allowed: known?.versions,
   });
   return refusal ? { do: 'refuse', why: refusal } : { do: 'start', identity, doc: known };
+}
+
+/** Storage has set the volume back: etcd would vote without entries that it has acknowledged. */
+function setBackRefusal(doc: RecordDoc, { ordinal, lastIndex }: GateFacts, memberId?: string): Refusal | undefined {
+  const member = doc.members[ordinal];
+  if (member?.memberId !== memberId || member?.epoch !== doc.epoch) return undefined;
+  const { index } = member.reached ?? {};
+  if (index === undefined || lastIndex === undefined || lastIndex >= index) return undefined;
+  const message = `the write-ahead log ends at index ${lastIndex}, but member ${memberId} had reached ${index}: the volume was set back to an earlier state, and etcd would vote without writes that it has acknowledged`;
+  return { reason: 'VolumeSetBack', message };
 }
 
 const hasTombstone = (doc: RecordDoc, memberId: string | undefined): boolean =>

@@ -142,6 +142,25 @@ describe('a volume with data', () => {
     expect(gate.server.status().recordRev).toBe(5);
   });
 
+  test('that was set back behind its mark waits until its member is removed, and then asks as a new one', async () => {
+    await using gate = await TestGate.make();
+    await gate.sealed();
+    const member = { memberId: 'abc', volumeId: volumeIdOf('a'), epoch: 1, everVoter: true };
+    const marked = (index: number) => recordDoc({ members: { 0: { ...member, reached: { index, revision: 2 } } } });
+    // A file of the log is named after its first entry.
+    await gate.file('etcd/member/wal/0000000000000001-0000000000000384.wal', 'log');
+    await gate.record(marked(0x383));
+    expect(await gate.run()).toBe('started');
+    await gate.record(marked(0x384));
+    gate.start();
+    const { message, request } = await gate.until(({ reason }) => reason === 'VolumeSetBack');
+    expect(message).toMatch(/^the write-ahead log ends at index 899, but member abc had reached 900: /);
+    expect(request).toBeUndefined();
+    await gate.record(recordDoc({ tombstones: [{ memberId: 'abc', ordinal: 0, epoch: 1, at: '', why: 'Dead' }] }));
+    const { volume } = await gate.until((status) => status.request !== undefined);
+    expect(volume).toMatchObject({ walPresent: false, quarantineCount: 1 });
+  });
+
   test('an edited config is overwritten, and the log says so', async () => {
     await using gate = await TestGate.make();
     await gate.sealed();

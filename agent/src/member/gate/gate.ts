@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isInUse } from '../../etcd/offline/data-dir.ts';
+import { WalTail } from '../../etcd/offline/wal-state.ts';
 import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
 import { lockVolume } from '../../lib/files/volume-lock.ts';
 import { sha256 } from '../../lib/http/bearer.ts';
@@ -56,10 +57,12 @@ class Gate {
   #logged = '';
   #waitingSince: number | undefined;
   #roots: RootMemory | undefined;
+  readonly #wal: WalTail;
 
   constructor(config: MemberConfig, deps: GateDeps) {
     this.#config = config;
     this.#deps = deps;
+    this.#wal = new WalTail(etcdDirOf(config.dataDir));
     this.#at = deps.at ?? (() => {});
     const status = () => gateStatus(config, this.#view);
     deps.server.status = status;
@@ -100,7 +103,15 @@ class Gate {
     const record = await this.#readRecord();
     const recordRev = Math.max(cache?.rev ?? 0, record.kind === 'record' ? record.doc.rev : 0) || undefined;
     this.#view = { ...this.#view, volume, recordRev, transport: undefined };
-    return { cluster, ordinal, minEpoch, etcdVersion, volume, record, cache };
+    const docs = [cache, record.kind === 'record' ? record.doc : undefined];
+    const isMarked = docs.some((doc) => doc?.members[ordinal]?.reached !== undefined);
+    const lastIndex = isMarked && volume.walPresent ? await this.#lastIndex() : undefined;
+    return { cluster, ordinal, minEpoch, etcdVersion, volume, record, cache, lastIndex };
+  }
+
+  /** A log that cannot be read is left to etcd, which repairs its end. */
+  async #lastIndex(): Promise<number | undefined> {
+    return (await this.#wal.state().catch(() => undefined))?.lastIndex;
   }
 
   /** Before etcd reads them. If this cannot be written, as on a full disk, it is unknown later. */

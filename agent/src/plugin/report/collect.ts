@@ -1,4 +1,5 @@
 import { recordName } from '../../../../src/etcd/record-name.ts';
+import { withDefaultNames } from '../../../../src/tls/default-names.ts';
 import type { KubeObject, PodObject, Secret } from '../../kube/objects.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { ClusterObject } from '../objects.ts';
@@ -36,7 +37,9 @@ export async function collectReport(
     'the record',
     client.get<KubeObject & { data?: Record<string, string> }>(paths.of('configmaps', recordName(name))),
   );
-  const secrets = await readSecrets(session, [cluster, ...[...lists.values()].flat()]);
+  const { tls } = cluster.spec;
+  const named = tls && withDefaultNames(name, tls);
+  const secrets = await readSecrets(session, [cluster, named, ...[...lists.values()].flat()]);
   const known = valuesOf(secrets, [name, session.namespace]);
   const logs = await readLogs(session, terminal, containersOf((lists.get('pods') ?? []) as PodObject[]));
   terminal.signal.throwIfAborted();
@@ -102,7 +105,7 @@ function parsed(text: string | undefined): unknown {
 }
 
 /** The Secrets that these objects name. Their values are read only to find them where they do not belong. */
-async function readSecrets(session: Session, objects: readonly KubeObject[]): Promise<Secret[]> {
+async function readSecrets(session: Session, objects: readonly (object | undefined)[]): Promise<Secret[]> {
   const names = new Set(objects.flatMap((each) => secretNames(each)));
   const read = [...names].map((name) =>
     session.attempt('secrets', session.client.get<Secret>(session.paths.of('secrets', name))),

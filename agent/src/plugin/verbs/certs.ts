@@ -1,3 +1,4 @@
+import { withDefaultNames } from '../../../../src/tls/default-names.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { table } from '../../lib/terminal/table.ts';
 import { needsAttention } from '../../protocol/condition.ts';
@@ -38,7 +39,7 @@ export const certs: Verb = {
               header,
               rows.map((row) => cells(row, session.now)),
             )
-          : `${cluster.metadata.name}: ${cluster.spec.tls ? 'its certificates are not known' : 'it has no TLS'}`,
+          : `${cluster.metadata.name}: it has no TLS`,
         ...(condition
           ? [
               wrap(
@@ -54,11 +55,7 @@ export const certs: Verb = {
   },
 };
 
-const isManaged = ({ spec }: ClusterObject): boolean => managedOf(spec) !== undefined;
-
-function managedOf({ tls }: ClusterObject['spec']): { readonly clientAuthority?: string } | undefined {
-  return (tls as { managed?: { clientAuthority?: string } } | undefined)?.managed;
-}
+const isManaged = ({ spec }: ClusterObject): boolean => spec.tls?.managed !== undefined;
 
 function notes(rows: readonly Certificate[], managed: boolean): string[] {
   const missing = rows.filter(({ exists }) => exists === false).map(({ secret }) => secret);
@@ -86,8 +83,9 @@ async function certificates(session: Session, { metadata, spec, status = {} }: C
     session.optional('etcdusers', client.list<UserObject>(paths.of('etcdusers'))),
   ]);
   const issued = status.certificates ?? [];
-  const named = secretsOf(spec.tls ?? {}).filter((secret) => !issued.some((each) => each.secret === secret));
-  const authority = issued.find((each) => each.secret === managedOf(spec)?.clientAuthority);
+  const tls = spec.tls && withDefaultNames(metadata.name, spec.tls);
+  const named = secretsOf(tls ?? {}).filter((secret) => !issued.some((each) => each.secret === secret));
+  const authority = issued.find((each) => each.secret === tls?.managed?.clientAuthority);
   // An authority that is lost renews nothing, whatever was planned before.
   const isLost = authority !== undefined && authority.renewAt === undefined;
   const ofUsers = (users?.items ?? []).flatMap((user) =>

@@ -1,3 +1,4 @@
+import { mainContainer } from '../../kube/containers.ts';
 import type { Container, KubeObject } from '../../kube/objects.ts';
 import { Exit, PluginError, usage } from '../exit.ts';
 import type { Session } from '../session.ts';
@@ -41,7 +42,8 @@ const identities = { name: 'age-identities', mountPath: '/etc/etcd-agent/age-ide
 export function jobOf({ metadata, spec: { jobTemplate } }: CronJobObject, session: Session, wanted: Wanted) {
   const { template, ...rest } = jobTemplate.spec;
   const { containers, initContainers = [], volumes = [] } = template.spec;
-  const [container, ...others] = containers;
+  const container = mainContainer(containers);
+  const others = containers.filter((other) => other !== container);
   if (!container) throw new PluginError(Exit.refused, `CronJob ${metadata.name} has no container to verify with`);
   const args = argumentsOf(container, wanted);
   const secret = wanted.identitySecret;

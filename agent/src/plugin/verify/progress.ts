@@ -1,3 +1,4 @@
+import { mainContainer } from '../../kube/containers.ts';
 import { Troubles } from '../../kube/event-reader.ts';
 import type { JobObject, ObjectCondition, PodObject } from '../../kube/objects.ts';
 import { creationProblem, isSilent, podProblem } from '../../kube/pod-problem.ts';
@@ -52,7 +53,7 @@ interface Verified {
 export async function resultOf(session: Session, job: JobObject): Promise<{ exit: Exit; text: string }> {
   const { name } = job.metadata;
   // A pod of a node that was drained has been replaced, and a sidecar has no result.
-  const agent = job.spec?.template?.spec.containers[0]?.name;
+  const agent = mainContainer(job.spec?.template?.spec.containers)?.name;
   const ended = ((await podsOf(session, job)) ?? [])
     .at(-1)
     ?.status?.containerStatuses?.find(({ name: of, state }) => of === agent && state?.terminated)?.state?.terminated;

@@ -1,5 +1,5 @@
 import type { RecordDoc } from '../../../src/protocol/record.ts';
-import { memberAdd, votersOf } from '../world/etcd.ts';
+import { memberAdd, raftIndex, votersOf } from '../world/etcd.ts';
 import { hearsNothingOf, isUp, liveness } from '../world/processes.ts';
 import { NOW } from '../world/see.ts';
 import type { World } from '../world/world.ts';
@@ -215,6 +215,13 @@ function checkClaimOp(world: World, op: OpOf<'Remove'>): string | undefined {
   return member || world.pods[op.ordinal] ? 'NoDataDeleted: a claim in use is to be deleted' : undefined;
 }
 
+/** Its volume lacks what the member had acknowledged when it was marked. */
+function isSetBack(world: World, ordinal: number, memberId: string): boolean {
+  const { wal } = world.volumes[ordinal] ?? {};
+  const { reached } = world.record?.doc.members[ordinal] ?? {};
+  return wal?.member === memberId && raftIndex(current(world)!, wal.at) < (reached?.index ?? 0);
+}
+
 function checkRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string | undefined {
   const { spec, record } = world;
   const cluster = current(world);
@@ -230,6 +237,7 @@ function checkRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string
     case 'Dead':
       if (spec.manual) return 'a dead member is removed although the policy is Manual';
       if (young) return 'evidence of a moment counts';
+      if (isSetBack(world, op.ordinal, member.id)) return undefined;
       if (!volume?.volumeId || volume.volumeId === record?.doc.members[op.ordinal]?.volumeId)
         return 'a removal without evidence';
       return lost ? undefined : 'a member with its volume is called dead';

@@ -1,6 +1,6 @@
 import type { Permit, RecordDoc } from '../../../src/protocol/record.ts';
 import { minorsUp } from '../../../src/protocol/versions.ts';
-import { votersOf } from '../world/etcd.ts';
+import { raftIndex, votersOf } from '../world/etcd.ts';
 import { hearsNothingOf, isUp } from '../world/processes.ts';
 import type { World } from '../world/world.ts';
 import { checkOp, checkUpgradeOp } from './check-op.ts';
@@ -59,6 +59,7 @@ function checkFacts(world: World, before: RecordDoc, doc: RecordDoc, young: bool
   const grown = before.seeded && before.phase === 'Seeding' && doc.phase === 'Running';
   const voters = grown ? votersOf(current(world)!).length : Number.POSITIVE_INFINITY;
   if (voters < (world.spec?.size ?? 0)) return 'a new cluster is called grown that is not';
+  if (hasFalseMark(world, before, doc)) return 'a member is said to have reached what its volume does not have';
   if (releasesSnapshots(world, before, doc)) return 'a snapshot that an EtcdRestore names may be deleted';
   if (forgetsRestart(world, before, doc)) return 'a restart is forgotten';
   const { finalizedIndex } = doc.versions;
@@ -66,6 +67,15 @@ function checkFacts(world: World, before: RecordDoc, doc: RecordDoc, young: bool
   if (marked && !(allUp(world) && !young && current(world)?.minor === 6)) return 'Settle begins while a voter is down';
   return checkSpace(world, before, doc);
 }
+
+/** With such a mark a gate refuses data that are whole. */
+const hasFalseMark = (world: World, before: RecordDoc, doc: RecordDoc): boolean =>
+  Object.entries(doc.members).some(([i, { memberId, reached }]) => {
+    if (!reached || reached.index === before.members[i]?.reached?.index) return false;
+    const { wal } = world.volumes[Number(i)] ?? {};
+    const cluster = current(world);
+    return !cluster || wal?.member !== memberId || raftIndex(cluster, wal.at) < reached.index;
+  });
 
 /** As long as an EtcdRestore exists, retention keeps what it restored and what it replaced. */
 const releasesSnapshots = (world: World, before: RecordDoc, doc: RecordDoc): boolean =>

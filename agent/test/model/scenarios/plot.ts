@@ -3,7 +3,7 @@ import { nothingYet, reached, running, type Start } from '../world/begin.ts';
 import { fresh as newId, withVolume } from '../world/change.ts';
 import type { Cluster } from '../world/etcd.ts';
 import { type Edit, type FaultKind, force, setVersion } from '../world/events.ts';
-import { settled } from '../world/processes.ts';
+import { settled, write } from '../world/processes.ts';
 import type { Budget, World } from '../world/world.ts';
 
 /** A scenario before its world has run. */
@@ -31,6 +31,16 @@ export const of =
 export const tight =
   (from: Plot['from']) =>
   (planner: Planner): World => ({ ...from(planner), tight: true });
+
+/** A client has written, and the members are marked. */
+export const marked =
+  (from: Plot['from']) =>
+  (planner: Planner): World =>
+    after(
+      (each) => ({ ...write(from(each))!, marks: true }),
+      (world) => world,
+      ({ record }) => Object.values(record!.doc.members).every(({ reached }) => reached !== undefined),
+    )(planner);
 
 export const withoutList =
   (from: Plot['from']) =>

@@ -1,7 +1,7 @@
-import { changeTemplate, force, nodeTaken, remove, resize, volumeLost } from '../world/events.ts';
+import { changeTemplate, force, nodeTaken, recover, remove, resize, restore, volumeLost } from '../world/events.ts';
 import { podGone } from '../world/steps.ts';
 import type { World } from '../world/world.ts';
-import { adding, after, edited, NODES, of, old, type Plot, removing, VOLUMES } from './plot.ts';
+import { adding, after, edited, marked, NODES, of, old, type Plot, removing, VOLUMES } from './plot.ts';
 
 /** Its volume is lost, and the pod with the new one waits for a permit. */
 const emptyAt = (from: Plot['from'], i: number): Plot['from'] =>
@@ -116,6 +116,26 @@ export const replacements: readonly Plot[] = [
   },
   { name: 'replace in 5', from: of({ size: 5 }), budget: { faults: 2 }, faults: ['volumeLost', 'oldVolume'] },
   { name: 'replace in 1', from: of({ size: 1 }), budget: { faults: 2, writes: 1, late: 1 }, faults: VOLUMES },
+  {
+    name: 'a volume is set back',
+    from: marked(of({ size: 3 })),
+    budget: { faults: 2, writes: 1 },
+    faults: ['setBack', 'podLost', 'volumeLost'],
+  },
+  {
+    name: 'a volume is set back, replaced by hand only',
+    from: marked(of({ size: 3, spec: { manual: true } })),
+    budget: { faults: 2, edits: 1 },
+    faults: ['setBack'],
+    edits: [force(1, false)],
+  },
+  {
+    name: 'a volume is set back, before a restore',
+    from: marked(of({ size: 3 })),
+    budget: { faults: 2, edits: 2 },
+    faults: ['setBack'],
+    edits: [recover('x', true, 0), restore('r', 1)],
+  },
   {
     name: 'replace by hand only',
     from: of({ size: 3, spec: { manual: true } }),

@@ -1,6 +1,7 @@
 import type { RecordDoc } from '../../../src/protocol/record.ts';
 import { isOrigin } from '../../../src/protocol/restore-id.ts';
 import { fresh, minorOf, withClaim, withPod, withVolume } from './change.ts';
+import { raftIndex } from './etcd.ts';
 import { look } from './gate.ts';
 import { isUp, settled, withCluster, write } from './processes.ts';
 import { AT_POD_1, NOW, readIn } from './see.ts';
@@ -17,6 +18,7 @@ export type FaultKind =
   | 'claimDeleted'
   | 'nodeLost'
   | 'oldVolume'
+  | 'setBack'
   | 'etcdCrash'
   | 'recordLost'
   | 'statusLost'
@@ -94,6 +96,8 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
   nodeLost: (w) =>
     each(w, (i) => (w.claims[i] && w.pods[i] ? [[`the node of ${i} burns down with its volume`, burnt(w, i)]] : [])),
   oldVolume: (w) => (w.shelf ? [[`the old volume of ${w.shelf.ordinal} is back`, reattached(w)]] : []),
+  setBack: (w) =>
+    each(w, (i) => [[`storage sets the volume of ${i} back behind its mark, its pod restarted`, setBack(w, i)]]),
   etcdCrash: (w) =>
     each(w, (i) => {
       const pod = w.pods[i];
@@ -244,6 +248,16 @@ export function volumeLost(world: World, i: number): World {
 /** Empties the data directory; the rest of the volume stays. */
 function emptied(world: World, i: number): World {
   return settled(withVolume(withPod(world, i, null), i, { ...world.volumes[i]!, wal: undefined }));
+}
+
+function setBack(world: World, i: number): World | undefined {
+  const volume = world.volumes[i];
+  const { wal } = volume ?? {};
+  const member = world.record?.doc.members[i];
+  if (!volume || !wal || member?.memberId !== wal.member || world.pods[i]?.cut) return undefined;
+  const cluster = world.clusters.find((c) => c.id === wal.cluster)!;
+  if (member.reached?.index !== raftIndex(cluster, wal.at)) return undefined;
+  return settled(withVolume(withPod(world, i, null), i, { ...volume, wal: { ...wal, at: wal.at - 1 } }));
 }
 
 /** The pod is force-deleted and recreated; it waits for a volume that no longer exists. */

@@ -1,6 +1,6 @@
-import type { Permit, RecordDoc, Schemes } from '../../../src/protocol/record.ts';
+import type { Permit, RecordDoc, RecordedMember, Schemes } from '../../../src/protocol/record.ts';
 import { fresh, minorOf, violated, withPod, withVolume } from './change.ts';
-import { type Cluster, type EtcdMember, INDEX_UNIT, schemesOf } from './etcd.ts';
+import { type Cluster, type EtcdMember, INDEX_UNIT, raftIndex, schemesOf } from './etcd.ts';
 import { calls, clusterById, isUp, plaintext, settled, startEtcd, withCluster } from './processes.ts';
 import type { Identity, Pod, Volume, World } from './world.ts';
 
@@ -23,6 +23,7 @@ function withWal(world: World, i: number, pod: Pod, volume: Volume, doc: RecordD
   if (identity.epoch < pod.minEpoch || (doc && isStale(doc, identity))) return quarantine(world, i, doc);
   const salvage = doc && permitFor(doc, i, volume);
   if (salvage?.mode === 'salvage') return refuse(world, i, pod, 'Salvage');
+  if (doc && isSetBack(world, volume, doc.members[i])) return refuse(world, i, pod, 'VolumeSetBack');
   // The sidecar has noted the cluster version. An etcd below it would exit with "invalid downgrade".
   if (minorOf(pod.version) < clusterById(world, volume.wal!.cluster)!.minor)
     return refuse(world, i, pod, 'VersionRefused');
@@ -45,6 +46,12 @@ function speaksNext({ tls }: Pod, { transport }: Volume, doc: RecordDoc | undefi
 /** Plain http is the default, so that a world without TLS does not mention it. */
 const stored = ({ peers, clients }: Schemes = plaintext): Schemes | undefined =>
   clients === 'http' ? undefined : { peers, clients };
+
+function isSetBack(world: World, { wal, identity }: Volume, member: RecordedMember | undefined): boolean {
+  const isOf = member?.memberId === wal!.member && member.epoch === identity!.epoch;
+  const { index = 0 } = (isOf && member.reached) || {};
+  return raftIndex(clusterById(world, wal!.cluster)!, wal!.at) < index;
+}
 
 function isStale(doc: RecordDoc, identity: Identity): boolean {
   return identity.epoch < doc.epoch || doc.tombstones.some((t) => t.memberId === identity.memberId);

@@ -45,6 +45,7 @@ export function see(world: World, { young = false }: Sight = {}): seen.Observed 
     done: [...world.memory.done],
     failed: Object.fromEntries((world.memory.failed ?? []).map((key) => [key, 'refused'])),
     self: world.memory.self,
+    ...(world.marks && { reached: lookOf(world) }),
     refused: world.memory.refused && { at: NOW, since: at, podUid: '', message: 'the budget has no room' },
     failures: 0,
     holder: world.holder,
@@ -122,6 +123,14 @@ const USERS: seen.AuthReport = {
   removed: 0,
   seen: { isEnabled: true, hasUsers: true, age: 0 },
 };
+
+function lookOf(world: World): seen.Look {
+  const index: Record<string, number> = {};
+  const live = watched(world) && liveness(world, watched(world)!);
+  for (const { wal } of world.volumes.flatMap((volume) => volume ?? []))
+    if (wal && live?.upToDate.has(wal.member)) index[wal.member] = raftIndex(watched(world)!, wal.at);
+  return { at: 0, revision: (watched(world)?.log ?? 0) + 1, index };
+}
 
 /** As if each member reported what it has loaded even while its etcd is down. */
 function certificatesOf({ pods, roots }: World): seen.CertificateReport {

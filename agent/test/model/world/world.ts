@@ -29,6 +29,8 @@ import type { AddRule, Cluster } from './etcd.ts';
  * - a member that can call another which cannot call it: the two count as cut off from each other;
  * - clients that use one scheme only, and what authentication does;
  * - backups that the reconciler does not take, except that a defragmentation waits for them; how long a call takes;
+ * - how old a mark of a member is: it is of now. What a volume loses that is newer than its mark is not noticed, so storage
+ *   sets a volume back only behind its mark, and only where `marks` is set are there any;
  * - the status of a request, which outlives the record;
  * - downgrades, and sizes other than "room" and "no room".
  */
@@ -78,6 +80,8 @@ export interface World {
   readonly users?: true;
   /** A scheduled backup is being taken. */
   readonly backup?: true;
+  /** The members' progress is looked at. */
+  readonly marks?: true;
   readonly budget: Budget;
   readonly truth: Truth;
 }

@@ -60,6 +60,61 @@ async function parsed(args: string[]): Promise<{ invocation: Invocation; setting
   return { invocation: invocation!, settings: await Settings.load(invocation!) };
 }
 
+test('the overrides of the cluster, then those of the schedule, change the pods of every Job', () => {
+  const pods = (team: string) => [
+    { target: 'CronJobs', patch: { metadata: { annotations: { team } } } } as const,
+    {
+      target: 'BackupPods',
+      patch: {
+        metadata: { annotations: { team, [team]: 'true' } },
+        spec: {
+          securityContext: { runAsUser: { $patch: 'delete' } },
+          containers: [
+            { name: 'backup', env: [{ name: 'A', value: team }] },
+            { name: 'side', image: 's' },
+          ],
+        },
+      },
+    } as const,
+  ];
+  const { backup } = cluster.spec;
+  const [nightly] = backup.schedules;
+  const overridden = {
+    cluster: {
+      ...cluster,
+      spec: {
+        ...cluster.spec,
+        overrides: pods('shop'),
+        backup: { ...backup, schedules: [{ ...nightly!, overrides: pods('backup') }] },
+      },
+    },
+  };
+  const podOf = (request: JobRequest) => manifest(request, overridden).spec.template;
+  const { metadata, spec } = podOf({ kind: 'final', op: 'op1', schedule: 'nightly' });
+  expect(metadata.annotations).toEqual({ shop: 'true', backup: 'true', team: 'backup' });
+  expect(spec.securityContext).not.toHaveProperty('runAsUser');
+  expect(spec.containers.map(({ name }: { name: string }) => name)).toEqual(['backup', 'side']);
+  expect(spec.containers[0].env).toContainEqual({ name: 'A', value: 'backup' });
+  const restore = { source: { store }, minor: '3.6', token: '' };
+  expect(podOf({ kind: 'restore', op: 'op1', restore }).metadata.annotations).toEqual({ shop: 'true', team: 'shop' });
+});
+
+test('an override of what the Job needs fails it, with the field and the remedy', () => {
+  const patch = { spec: { containers: [{ name: 'backup', args: ['true'] }] } };
+  const overrides = [{ target: 'BackupPods', patch }] as const;
+  const bad = { cluster: { ...cluster, spec: { ...cluster.spec, overrides } } };
+  expect(() => manifest({ kind: 'final', op: 'op1', schedule: 'nightly' }, bad)).toThrow(
+    'spec.overrides[0].patch.spec.containers[backup].args: cannot be overridden, because it follows from the spec; remove it',
+  );
+  const wrong = [{ target: 'BackupPods', patch: { spec: { containers: [{}] } } }] as const;
+  expect(() =>
+    manifest(
+      { kind: 'final', op: 'op1', schedule: 'nightly' },
+      { cluster: { ...cluster, spec: { ...cluster.spec, overrides: wrong } } },
+    ),
+  ).toThrow('spec.overrides[0].patch.spec.containers[0]: has no name');
+});
+
 test('while the source of the certificates changes, a Job trusts the authorities of both', () => {
   const others = { peerSecret: 'p', serverSecret: 's', clientSecret: 'c' };
   const alsoTrust = { trustSecret: 'trust', ...others };

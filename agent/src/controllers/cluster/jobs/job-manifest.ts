@@ -10,6 +10,7 @@ import type { BackupScheduleSpec } from '../../../../../src/resource/types.ts';
 import type { PodTemplate } from '../../../kube/objects.ts';
 import { group, groupVersion } from '../../../kube/paths.ts';
 import { ExitCode, usageError } from '../../../lib/errors.ts';
+import { withOverrides } from '../../job-overrides.ts';
 import { isRootCertificate } from '../../root-certificate.ts';
 import type { JobRequest } from '../effect.ts';
 import { type BackupSettings, type JobFacts, jobCommand } from '../job-arguments.ts';
@@ -71,7 +72,7 @@ export function jobManifest(request: JobRequest, inputs: JobInputs): object {
       annotations: { [opAnnotation]: request.op },
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdCluster', name, uid }],
     },
-    spec: jobSpec(request, inputs),
+    spec: withOverrides(jobSpec(request, inputs), cluster, scheduleOf(request, cluster)),
   };
 }
 

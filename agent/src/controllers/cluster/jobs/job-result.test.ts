@@ -4,7 +4,12 @@ import { jobFailure, jobResult } from './job-result.ts';
 const pod = (message: string): PodObject[] => [
   {
     metadata: { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
-    status: { containerStatuses: [{ name: 'agent', state: { terminated: { exitCode: 7, message } } }] },
+    status: {
+      containerStatuses: [
+        { name: 'a-sidecar', state: { terminated: { exitCode: 0 } } },
+        { name: 'backup', state: { terminated: { exitCode: 7, message } } },
+      ],
+    },
   },
 ];
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { mainContainer } from '../../../kube/containers.ts';
 import type { JobObject, ObjectCondition, PodObject } from '../../../kube/objects.ts';
 
 /** Termination message of the agent: the result of its command, or the end of its log. */
@@ -57,7 +58,7 @@ const resultSchema = z.object({
 /** Returns the result of the pod that ended last, or undefined if it left no message. */
 export function jobResult(pods: readonly PodObject[]): JobResult | undefined {
   const [last] = pods
-    .flatMap(({ status }) => status?.containerStatuses?.[0]?.state?.terminated ?? [])
+    .flatMap(({ status }) => mainContainer(status?.containerStatuses)?.state?.terminated ?? [])
     .sort((a, b) => ((a.finishedAt ?? '') < (b.finishedAt ?? '') ? 1 : -1));
   if (!last) return undefined;
   const { exitCode, message = '' } = last;

@@ -3,6 +3,7 @@ import type { BackupScheduleSpec } from '../../../../../src/resource/types.ts';
 import { hasBeyond, noneBeyond } from '../../../backup/payload/plausible-revision.ts';
 import { hmacHeader, isAuthentic } from '../../../backup/payload/response-hmac.ts';
 import { unlessMissing } from '../../../kube/api-error.ts';
+import { mainContainer } from '../../../kube/containers.ts';
 import type { JobObject, KubeObject, PodObject } from '../../../kube/objects.ts';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
 import { getJson } from '../../../lib/http/http-get.ts';
@@ -204,7 +205,7 @@ export class KubernetesJobs implements Jobs {
   /** Rejects a response without proof: its checksum would go into the record, and from there to the gate. */
   #checkProof({ metadata, spec }: JobObject, body: string, proof: unknown): void {
     const flag = '--token-sha256=';
-    const args = spec?.template?.spec.containers[0]?.args ?? [];
+    const args = mainContainer(spec?.template?.spec.containers)?.args ?? [];
     const key = args.find((argument) => argument.startsWith(flag))?.slice(flag.length);
     if (key && isAuthentic(body, proof, key)) return;
     const problem = `Job ${metadata.name}: ignoring a response that does not prove that it comes from the Job's pod`;

@@ -1,16 +1,30 @@
+import { defaults } from '../../../../../src/resource/defaults.ts';
 import type { EtcdClusterSpec } from '../../../../../src/resource/types.ts';
+import { type NamedTls, withDefaultNames } from '../../../../../src/tls/default-names.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
 import { group } from '../../../kube/paths.ts';
 import { tryDuration } from '../../../lib/input/duration.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import { jobSettings } from '../jobs/job-settings.ts';
-import type { Cluster, ClusterSpec, OriginRequest, ReplaceRequest } from '../observed.ts';
+import type { Cluster, ClusterSpec } from '../observed.ts';
+
+type ReturnedSpec = EtcdClusterSpec & Required<Pick<EtcdClusterSpec, 'size'>>;
 
 /** An EtcdCluster as the API server returns it. The CRD fills in the defaults. */
-export interface EtcdClusterObject extends KubeObject {
-  readonly spec: EtcdClusterSpec & Required<Pick<EtcdClusterSpec, 'size'>>;
+export interface ReturnedCluster extends KubeObject {
+  readonly spec: ReturnedSpec;
   readonly status?: Partial<ClusterStatus>;
 }
+
+/** An EtcdCluster with the names of Secrets that its resource leaves out. */
+export interface EtcdClusterObject extends ReturnedCluster {
+  readonly spec: Omit<ReturnedSpec, 'tls'> & { readonly tls?: NamedTls };
+}
+
+export const readCluster = ({ spec: { tls, ...spec }, ...cluster }: ReturnedCluster): EtcdClusterObject => ({
+  ...cluster,
+  spec: { ...spec, ...(tls && { tls: withDefaultNames(cluster.metadata.name, tls) }) },
+});
 
 export const finalizer = `${group}/cluster`;
 const skipFinalBackup = `${group}/skip-final-backup`;
@@ -34,48 +48,42 @@ export function clusterOf({ metadata, spec, status }: EtcdClusterObject, facts: 
   };
 }
 
+const usual = defaults.EtcdClusterSpec;
+
 function specOf(spec: EtcdClusterObject['spec']): ClusterSpec {
-  const { size, version, origin, recovery, backup, pvcPolicy, storage } = spec;
+  const { size, version, recovery, backup, pvcPolicy, storage, tls } = spec;
   const schedule = backup?.schedule ?? backup?.schedules?.[0]?.name;
-  const onDelete = pvcPolicy?.onDelete ?? 'Retain';
-  const { defragment, moveLeader } = spec.maintenance ?? {};
-  const acceptPlaintextFor = tryDuration(spec.tls?.acceptPlaintextFor ?? '');
+  const onDelete = pvcPolicy?.onDelete ?? usual.pvcPolicy.onDelete;
+  const { defragment, moveLeader, onNoSpace = usual.maintenance.onNoSpace } = spec.maintenance ?? {};
+  const acceptPlaintextFor = tryDuration(tls?.acceptPlaintextFor ?? '');
   return {
-    ...{ size, version, onDelete },
-    allowEvenSize: spec.allowEvenSize ?? false,
-    paused: spec.paused ?? false,
-    tls: spec.tls !== undefined,
-    ...(spec.tls?.disabling && { disablingTls: true }),
+    ...{ size, version, onDelete, onNoSpace },
+    allowEvenSize: spec.allowEvenSize ?? usual.allowEvenSize,
+    paused: spec.paused ?? usual.paused,
+    tls: tls !== undefined,
+    ...(tls?.disabling && { disablingTls: true }),
     ...(acceptPlaintextFor !== undefined && { acceptPlaintextFor }),
-    ...(spec.tls?.rootSecret !== undefined && { rootTls: true }),
+    ...(tls?.rootSecret !== undefined && { rootTls: true }),
     ...(spec.auth !== undefined && { auth: spec.auth }),
-    ...(spec.tls?.managed && {
-      tlsSecrets: { peer: spec.tls.peerSecret, server: spec.tls.serverSecret },
-    }),
-    ...(spec.tls?.alsoTrust && { alsoTrusts: [spec.tls.peerSecret, spec.tls.alsoTrust.peerSecret] }),
-    ephemeral: storage?.ephemeral ?? false,
-    ...(storage?.size !== undefined && { volumeSize: storage.size }),
-    replace: { policy: spec.replace?.policy ?? 'OnVolumeLoss', force: (spec.replace?.force ?? []).map(replaceOf) },
-    ...(origin && { origin: originOf(origin) }),
+    ...(tls?.managed && { tlsSecrets: { peer: tls.peerSecret, server: tls.serverSecret } }),
+    ...(tls?.alsoTrust && { alsoTrusts: [tls.peerSecret, tls.alsoTrust.peerSecret] }),
+    ephemeral: storage?.ephemeral ?? usual.storage.ephemeral,
+    ...(storage && { volumeSize: storage.size }),
+    replace: {
+      policy: spec.replace?.policy ?? usual.replace.policy,
+      force: (spec.replace?.force ?? []).map((each) => ({ ...usual.replace.force, ...each })),
+    },
+    ...(spec.origin && { origin: originOf(spec.origin) }),
     ...(recovery && { recovery }),
-    onShrink: pvcPolicy?.onShrink ?? 'Retain',
+    onShrink: pvcPolicy?.onShrink ?? usual.pvcPolicy.onShrink,
     ...(schedule !== undefined && { schedule }),
-    requiredForUpgrade: backup?.requiredForUpgrade ?? false,
+    requiredForUpgrade: backup?.requiredForUpgrade ?? usual.backup.requiredForUpgrade,
     finalBackupRequired: spec.finalBackup?.required ?? onDelete === 'Delete',
-    onNoSpace: spec.maintenance?.onNoSpace ?? 'CompactDefragDisarm',
     ...((defragment ?? moveLeader) && {
       maintenance: { ...(defragment && { defragment }), ...(moveLeader && { moveLeader }) },
     }),
   };
 }
-
-type Replacement = NonNullable<NonNullable<EtcdClusterSpec['replace']>['force']>[number];
-
-const replaceOf = ({ ordinal, memberId, discardVolume = false }: Replacement): ReplaceRequest => ({
-  ordinal,
-  memberId,
-  discardVolume,
-});
 
 function originOf({
   source,
@@ -83,6 +91,6 @@ function originOf({
   image,
   resources,
   ...origin
-}: NonNullable<EtcdClusterSpec['origin']>): OriginRequest {
+}: NonNullable<EtcdClusterSpec['origin']>): NonNullable<ClusterSpec['origin']> {
   return { ...origin, source: jobSettings.put(source, { serviceAccountName, image, resources }) };
 }

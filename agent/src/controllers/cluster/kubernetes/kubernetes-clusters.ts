@@ -1,5 +1,5 @@
 import { recordName } from '../../../../../src/etcd/record-name.ts';
-import type { TlsSpec } from '../../../../../src/resource/types.ts';
+import type { NamedTls } from '../../../../../src/tls/default-names.ts';
 import { isStatus, unlessMissing } from '../../../kube/api-error.ts';
 import { mergePatch } from '../../../kube/merge-patch.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
@@ -16,7 +16,7 @@ import type {
 } from '../observed.ts';
 import type { Clusters } from '../port.ts';
 import type { ClusterContext } from './cluster-context.ts';
-import { clusterOf, type EtcdClusterObject, finalizer } from './cluster-object.ts';
+import { clusterOf, type EtcdClusterObject, finalizer, type ReturnedCluster, readCluster } from './cluster-object.ts';
 import { conditionEvents } from './condition-events.ts';
 import { operationEvents } from './operation-events.ts';
 import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
@@ -30,7 +30,7 @@ export interface ClustersOptions {
   /** Returns what is known of the certificates, if the reconciler issues them. */
   readonly certificates?: () => CertificateReport | undefined;
   /** Returns whether both sources of certificates are trusted, while one follows the other. */
-  readonly trust?: (tls: TlsSpec) => TrustReport;
+  readonly trust?: (tls: NamedTls) => TrustReport;
   /** Returns what is known of etcd's authentication. */
   readonly authentication?: () => AuthReport | undefined;
   readonly progress: RestoreProgress;
@@ -158,13 +158,14 @@ export class KubernetesClusters implements Clusters {
     // A list request, because the Role does not allow `get`.
     const query = { fieldSelector: `metadata.name=${name}` };
     const { items } = await client
-      .list<EtcdClusterObject>(paths.of('etcdclusters'), query)
+      .list<ReturnedCluster>(paths.of('etcdclusters'), query)
       .catch((error: unknown) => this.#lastKnown(error));
-    return items.find(({ metadata }) => metadata.name === name);
+    const found = items.find(({ metadata }) => metadata.name === name);
+    return found && readCluster(found);
   }
 
   /** During shutdown the Role may already be deleted. The last known state is enough to release the finalizer. */
-  #lastKnown(error: unknown): { items: EtcdClusterObject[] } {
+  #lastKnown(error: unknown): { items: ReturnedCluster[] } {
     const { cluster } = this.#context;
     if (!cluster || !this.#options.shutdown.ending || !isStatus(error, 403)) throw error;
     this.#isStale = true;

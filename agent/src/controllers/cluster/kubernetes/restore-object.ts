@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { defaults } from '../../../../../src/resource/defaults.ts';
 import type { EtcdRestoreSpec, EtcdRestoreStatus } from '../../../../../src/resource/types.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
 import type { OutcomeCondition } from '../../../protocol/outcome-conditions.ts';
@@ -14,6 +15,7 @@ export interface EtcdRestoreObject extends KubeObject {
 
 export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): RestoreRequest {
   const { source, identitySecret, sha256, expectedRevision, serviceAccountName, image, resources } = spec;
+  const { safetyBackup, ignoreUnreachablePods } = { ...defaults.EtcdRestoreSpec, ...spec };
   return {
     name: metadata.name,
     uid: metadata.uid,
@@ -23,8 +25,7 @@ export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): Restor
     ...(identitySecret && { identitySecret }),
     ...(sha256 && { sha256 }),
     ...(expectedRevision !== undefined && { expectedRevision }),
-    safetyBackup: spec.safetyBackup ?? true,
-    ignoreUnreachablePods: spec.ignoreUnreachablePods ?? false,
+    ...{ safetyBackup, ignoreUnreachablePods },
     snapshots: [source.snapshotId, status?.snapshotId, status?.safetyBackupId].filter((id) => id !== undefined),
     ...(status?.phase && { phase: status.phase }),
     ...(metadata.deletionTimestamp && { deleting: true }),

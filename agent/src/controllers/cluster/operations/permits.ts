@@ -3,12 +3,13 @@ import type { Effect } from '../effect.ts';
 import { isSeeded, learners, placed, started, voters } from '../plan/facts.ts';
 import { listed, type MemberView, type PlacedMember } from '../plan/member-view.ts';
 import { crowdsNobodyOut } from '../plan/places.ts';
+import { newlyReached } from '../plan/reached.ts';
 import { implied, rule } from '../plan/rule.ts';
 import { mayJoin } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { initialClusterOf, timestamp, without, write } from '../plan/write.ts';
 
-// Which member is permitted on which volume, and which members have become voters.
+// Which member is permitted on which volume, which members have become voters, and how far they have come.
 
 const permitOf = ({ id, permit }: MemberView): Permit | undefined => (permit?.memberId === id ? permit : undefined);
 
@@ -71,6 +72,15 @@ export const recordVoter = rule<PlacedMember>({
       op: op?.kind === 'Promote' && op.memberId === m.id ? undefined : op,
     });
   },
+});
+
+export const noteReached = rule({
+  name: 'NoteReached',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'running',
+  when: { 'members have kept what was written since their marks': (v) => Object.keys(newlyReached(v)).length > 0 },
+  effect: (v) => write(v, { members: { ...v.record.members, ...newlyReached(v) } }),
 });
 
 export const adoptMember = rule<PlacedMember>({

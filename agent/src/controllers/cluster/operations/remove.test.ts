@@ -28,6 +28,49 @@ describe('a lost volume', () => {
     expect(world.rule).toBe('RemoveDead');
   });
 
+  describe('a volume that storage has set back', () => {
+    const message = 'the write-ahead log ends at index 400, but member id-1 had reached 900: …';
+    const setBack = (): World => {
+      const { etcd: _, ...waiting } = agent(1, { gate: true, state: 'Refused', reason: 'VolumeSetBack', message });
+      const world = new World(3).down(1).agent(1, waiting);
+      world.o.since.evidence[1] = now - 60_000;
+      return world;
+    };
+
+    test('counts as lost', () => {
+      const world = setBack();
+      expect(world.reason('Degraded')).toBe('VolumeSetBack');
+      expect(world.message('Degraded')).toBe(`pod c-1: ${message}`);
+      expect(world.written?.op).toMatchObject({ kind: 'Remove', ordinal: 1, memberId: idOf(1), why: 'Dead' });
+      expect(world.commit().effect).toEqual({ kind: 'MemberRemove', memberId: idOf(1) });
+      expect(world.removed(1).written?.tombstones).toMatchObject([{ memberId: idOf(1), ordinal: 1, epoch: 1 }]);
+    });
+
+    test('one sight is not enough, and with policy Manual it waits', () => {
+      const world = setBack().spec({ replace: { policy: 'Manual', force: [] } });
+      expect(world.effect).toBeUndefined();
+      world.spec({ replace: { policy: 'OnVolumeLoss', force: [] } }).o.since.evidence[1] = now;
+      expect(world.plan().why).toBe('RemoveDead waits: the evidence has lasted');
+    });
+
+    test('of another member than the one that is listed proves nothing', () => {
+      const world = setBack();
+      const { v } = world.o.agents[1] as { v: ReturnType<typeof agent> };
+      const identity = { ...v.volume.identity!, memberId: 'another' };
+      expect(world.agent(1, { ...v, volume: { ...v.volume, identity } }).rule).not.toBe('RemoveDead');
+    });
+
+    test('of every member: nothing is touched', () => {
+      const world = setBack();
+      const { v } = world.o.agents[1] as { v: ReturnType<typeof agent> };
+      const at = (i: number) => ({ ...agent(i), ...v, podUid: `pod-${i}`, ordinal: i, volume: agent(i).volume });
+      world.down(0).down(2).agent(0, at(0)).agent(2, at(2)).noQuorum();
+      expect(world.effect).toBeUndefined();
+      expect(world.reason('Degraded')).toBe('VolumeSetBack');
+      expect(world.reason('QuorumLost')).toBe('MajorityDown');
+    });
+  });
+
   test('policy Manual: only by name', () => {
     const world = new World(3).volumeLost(1).spec({ replace: { policy: 'Manual', force: [] } });
     expect(world.effect).toBeUndefined();

@@ -31,13 +31,13 @@ import {
 } from './degraded.ts';
 import {
   alarms,
-  hasReadyPod,
   isBorn,
   isSeeded,
   learners,
   memberAt,
   nameOf,
   quorumServes,
+  readyVoters,
   seemsHealthy,
   voters,
   wantedSize,
@@ -166,7 +166,7 @@ function available(v: View): Condition {
 
 /** The reconciler connects to the pods themselves; all other clients use Services. */
 function unreachable(v: View): Condition | undefined {
-  if (!v.o.pods.known || voters(v).some((m) => hasReadyPod(m))) return undefined;
+  if (!v.o.pods.known || readyVoters(v).length > 0) return undefined;
   const { reason, message } = keptPod(v) ?? { reason: 'NoReadyPod' as const, message: undefined };
   return is('Available', false, reason, [reasons.NoReadyPod, message].filter(Boolean).join('; '));
 }

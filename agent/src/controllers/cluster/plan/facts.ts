@@ -3,7 +3,7 @@ import { podName } from '../names.ts';
 import type { Alarm, Job, JobKind, Member, Pod } from '../observed.ts';
 import { sizeProblem } from '../size.ts';
 import { isPlaced, listed, type MemberView, type PlacedMember } from './member-view.ts';
-import { agentAt, lasts, podAt, recorded, requestOf, statusOf } from './observations.ts';
+import { agentAt, lasts, podAt, recorded, refusalAt, requestOf, statusOf } from './observations.ts';
 import { isPodUnknown } from './sources.ts';
 import type { View } from './view.ts';
 
@@ -86,6 +86,9 @@ export const allVotersHealthy = (v: View): boolean =>
 /** Only such a pod receives traffic from a Service. */
 const isServing = (pod: Pod | undefined): boolean => pod?.ready === true && !pod.deleting;
 export const hasReadyPod = (member: MemberView): boolean => isServing(member.pod);
+/** Clients reach them by Services. */
+export const readyVoters = (v: View): MemberView[] =>
+  voters(v).filter((member) => answers(v, member.id) && hasReadyPod(member));
 const healthyWithout = (v: View, memberId: string): number =>
   healthyVoters(v).filter(({ id }) => id !== memberId).length;
 
@@ -161,11 +164,16 @@ export const jobOf = (v: View, kind: JobKind): Job | undefined =>
 export const lacksManifests = ({ o, cluster }: View): boolean =>
   o.statefulSet.known && o.statefulSet.v === undefined && !cluster.deleting;
 
+/** The gate of this member found its volume behind its mark in the record. */
+const isSetBack = (v: View, ordinal: number, memberId: string): boolean =>
+  refusalAt(v, ordinal) === 'VolumeSetBack' && agentAt(v, ordinal)?.volume.identity?.memberId === memberId;
+
 /**
  * The volume of the member at this ordinal is lost: its pod asks for a permit with another volumeId, or with the same one
- * after the member has voted, which means that its data directory was emptied.
+ * after the member has voted, which means that its data directory was emptied. A volume that was set back is lost, too.
  */
 export const volumeLost = (v: View, ordinal: number, memberId: string): boolean => {
+  if (isSetBack(v, ordinal, memberId)) return true;
   const volumeId = requestOf(v, ordinal);
   if (volumeId === undefined) return false;
   const member = recorded(v, ordinal);

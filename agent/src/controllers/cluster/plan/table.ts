@@ -25,7 +25,7 @@ import { addLearner, addLearnerSteps, promoteLearner, promoteSteps } from '../op
 import { defragment, defragmentSteps } from '../operations/maintenance/defragment.ts';
 import { moveLeader, moveLeaderSteps } from '../operations/maintenance/move-leader.ts';
 import { clearNoSpace, clearNoSpaceSteps } from '../operations/no-space.ts';
-import { adoptMember, issuePermit, recordVoter, reissuePermit } from '../operations/permits.ts';
+import { adoptMember, issuePermit, noteReached, recordVoter, reissuePermit } from '../operations/permits.ts';
 import { removeSteps } from '../operations/remove.ts';
 import {
   collectLearner,
@@ -166,6 +166,7 @@ export const rules: readonly AnyRule[] = [
   rollSingle,
   growPods,
   pruneJobs,
+  noteReached,
 
   // Requested once, and only while nothing else is to be done.
   ...moveLeader,

@@ -1,0 +1,252 @@
+// Overrides of each construct: what they reach, and what they may not.
+import { Chart, Cron, Testing } from 'cdk8s';
+import { cluster, manifestsOf, objectOf, templateOf } from '../../test/clusters';
+import { errorsOf, only, rendering } from '../../test/rendering';
+import { type Manifest, podOf, s3, schedule } from '../../test/synth';
+import { EtcdCluster, type EtcdClusterProps, EtcdReconciler, type Override, OverrideTarget } from '..';
+
+const overrides = (target: OverrideTarget, ...patches: object[]): Override[] =>
+  patches.map((patch) => ({ target, patch }));
+const problems = (props: EtcdClusterProps): string[] => {
+  const { node } = cluster(props);
+  return node.findAll().flatMap((each) => each.node.validate());
+};
+const ofMembers = (spec: object) => problems({ overrides: overrides(OverrideTarget.MEMBER_PODS, { spec }) });
+
+const sidecar = { name: 'proxy', image: 'r/proxy:1', volumeMounts: [{ name: 'spool', mountPath: '/spool' }] };
+const spool = { name: 'spool', emptyDir: {} };
+
+test('a patch reaches the pods of the members', () => {
+  const { metadata, spec } = templateOf(
+    cluster({
+      overrides: overrides(
+        OverrideTarget.MEMBER_PODS,
+        { metadata: { annotations: { 'sidecar.istio.io/inject': 'false' } } },
+        { spec: { containers: [sidecar], volumes: [spool], securityContext: { runAsUser: null, runAsGroup: null } } },
+        { spec: { initContainers: [{ name: 'gate', resources: { limits: { cpu: '1' } } }] } },
+      ),
+    }),
+  );
+  expect(metadata.annotations['sidecar.istio.io/inject']).toBe('false');
+  expect(spec.containers.map(({ name }: Manifest) => name)).toEqual(['proxy', 'etcd']);
+  expect(spec.volumes).toContainEqual(spool);
+  expect(spec.securityContext.runAsNonRoot).toBe(true);
+  expect(spec.securityContext).not.toHaveProperty('runAsUser');
+  expect(spec.initContainers[0].resources).toEqual({
+    limits: { cpu: '1', memory: '2Gi' },
+    requests: { cpu: '10m', memory: '32Mi' },
+  });
+});
+
+test('each target reaches its objects and no other', () => {
+  const make = (target?: OverrideTarget, patch: object = {}) => {
+    const orders = cluster({ overrides: target && [{ target, patch }] });
+    orders.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3 });
+    return manifestsOf(orders).filter(({ kind }) => kind !== 'EtcdCluster');
+  };
+  const before = make();
+  const annotations = { metadata: { annotations: { team: 'shop' } } };
+  const ofReconciler = [OverrideTarget.RECONCILER_PODS, OverrideTarget.DEPLOYMENT];
+  const targets = Object.values(OverrideTarget).filter((target) => !ofReconciler.includes(target));
+  const changed = targets.map((target) => {
+    const after = make(target, annotations);
+    return [
+      target,
+      after
+        .filter((_, index) => JSON.stringify(after[index]) !== JSON.stringify(before[index]))
+        .map(({ kind, metadata }) => `${kind} ${metadata.name}`),
+    ];
+  });
+  const members = Array.from({ length: 7 }, (_, ordinal) => `Service orders-${ordinal}-client`);
+  expect(Object.fromEntries(changed)).toEqual({
+    MemberPods: ['StatefulSet orders'],
+    Claims: ['StatefulSet orders'],
+    StatefulSet: ['StatefulSet orders'],
+    BackupPods: ['CronJob orders-nightly'],
+    CronJobs: ['CronJob orders-nightly'],
+    Services: ['Service orders-peers', 'Service orders', ...members],
+    ClientService: ['Service orders'],
+    PeerService: ['Service orders-peers'],
+    MemberServices: members,
+    PodDisruptionBudget: ['PodDisruptionBudget orders'],
+    ServiceAccounts: ['ServiceAccount orders', 'ServiceAccount orders-nightly'],
+  });
+});
+
+test.each<[string, object, string]>([
+  ['the gate', { initContainers: [{ name: 'gate', $patch: 'delete' }] }, 'spec.initContainers[gate].name'],
+  ['its order', { initContainers: [{ name: 'agent' }, { name: 'gate' }] }, 'spec.initContainers'],
+  ['arguments', { initContainers: [{ name: 'gate', args: ['true'] }] }, 'spec.initContainers[gate].args'],
+  ['the command of etcd', { containers: [{ name: 'etcd', command: ['sh'] }] }, 'spec.containers[etcd].command'],
+  ['its image', { containers: [{ name: 'etcd', image: 'e:1' }] }, 'spec.containers[etcd].image'],
+  [
+    'MIN_EPOCH',
+    { initContainers: [{ name: 'gate', env: [{ name: 'MIN_EPOCH', value: '1' }] }] },
+    'spec.initContainers[gate].env[MIN_EPOCH].value',
+  ],
+  [
+    'the mount of the data',
+    { containers: [{ name: 'etcd', volumeMounts: [{ mountPath: '/data', subPath: 'a' }] }] },
+    'spec.containers[etcd].volumeMounts[/data].subPath',
+  ],
+  ['the volume of the data', { volumes: [{ name: 'data', emptyDir: {} }] }, 'spec.volumes[data].name'],
+  [
+    'the data, for others',
+    { containers: [{ name: 'x', image: 'x', volumeMounts: [{ name: 'data', mountPath: '/x' }] }] },
+    'spec.containers[x].volumeMounts[/x].name',
+  ],
+  ['the account', { serviceAccountName: 'admin' }, 'spec.serviceAccountName'],
+  ['all containers', { containers: [{ $patch: 'replace' }, { name: 'x', image: 'x' }] }, 'spec.containers[etcd].name'],
+])('of the pods of members nobody changes %s', (_, spec, path) => {
+  expect(ofMembers(spec)).toEqual([
+    expect.stringContaining(`overrides[0].patch.${path}: cannot be overridden, because it `),
+  ]);
+});
+
+test.each<[OverrideTarget, object, string]>([
+  [OverrideTarget.STATEFUL_SET, { spec: { replicas: 5 } }, 'spec.replicas'],
+  [OverrideTarget.STATEFUL_SET, { spec: { updateStrategy: { type: 'RollingUpdate' } } }, 'spec.updateStrategy.type'],
+  [OverrideTarget.STATEFUL_SET, { spec: { template: { spec: { hostNetwork: true } } } }, 'spec.template'],
+  [OverrideTarget.STATEFUL_SET, { spec: { serviceName: 'x' } }, 'spec.serviceName'],
+  [OverrideTarget.STATEFUL_SET, { metadata: { name: 'x' } }, 'metadata.name'],
+  [OverrideTarget.STATEFUL_SET, { kind: 'Deployment' }, 'kind'],
+  [OverrideTarget.CLAIMS, { spec: { resources: { requests: { storage: '1Gi' } } } }, 'spec.resources'],
+  [OverrideTarget.CLIENT_SERVICE, { spec: { selector: { app: 'x' } } }, 'spec.selector.app'],
+  [OverrideTarget.PEER_SERVICE, { spec: { clusterIP: null } }, 'spec.clusterIP'],
+  [OverrideTarget.SERVICES, { spec: { ports: [{ port: 2379, targetPort: 1 }] } }, 'spec.ports[2379].targetPort'],
+  [OverrideTarget.POD_DISRUPTION_BUDGET, { spec: { maxUnavailable: 2 } }, 'spec.maxUnavailable'],
+  [OverrideTarget.CRON_JOBS, { spec: { schedule: '@daily' } }, 'spec.schedule'],
+  [
+    OverrideTarget.BACKUP_PODS,
+    { spec: { containers: [{ name: 'backup', args: [] }] } },
+    'spec.containers[backup].args',
+  ],
+  [
+    OverrideTarget.MEMBER_PODS,
+    { metadata: { labels: { 'app.kubernetes.io/name': 'x' } } },
+    'metadata.labels[app.kubernetes.io/name]',
+  ],
+  [
+    OverrideTarget.MEMBER_PODS,
+    { metadata: { annotations: { 'cdk8s-etcd.dev/epoch': '9' } } },
+    'metadata.annotations[cdk8s-etcd.dev/epoch]',
+  ],
+])('of %s, %j is refused, in TypeScript and YAML', (target, patch, path) => {
+  const text = `overrides[0].patch.${path}`;
+  expect(problems({ overrides: [{ target, patch }] })).toEqual([expect.stringContaining(text)]);
+  expect(errorsOf([resource({ overrides: [{ target, patch }] })])).toEqual([expect.stringContaining(text)]);
+});
+
+const resource = (spec: object): Manifest => ({
+  apiVersion: 'cdk8s-etcd.dev/v1alpha1',
+  kind: 'EtcdCluster',
+  metadata: { name: 'orders', namespace: 'shop' },
+  spec: { size: 3, version: '3.6.16', ...spec },
+});
+
+test('the error says what to use instead', () => {
+  expect(ofMembers({ containers: [{ name: 'etcd', image: 'e:1' }] })).toEqual([
+    'overrides[0].patch.spec.containers[etcd].image: cannot be overridden, because it must be what the rest of the pod is made for; use image instead',
+  ]);
+});
+
+test.each<[object, string]>([
+  [{ containers: [{ name: 'etdc', env: [] }] }, 'spec.containers[etdc]: has no image; did you mean etcd?'],
+  [
+    { containers: [{ name: 'proxy' }] },
+    'spec.containers[proxy]: has no image; give one to add the container, or correct its name: the containers are gate, agent, etcd',
+  ],
+  [
+    { containers: [sidecar] },
+    "spec.containers[proxy].volumeMounts[/spool]: there is no volume 'spool'; add it to spec.volumes",
+  ],
+  [{ volumes: [{ name: 'spool' }] }, 'spec.volumes[spool]: has no source; add one, such as emptyDir: {}'],
+  [
+    { volumes: [{ name: 'scratch', hostPath: { path: '/tmp' } }] },
+    'spec.volumes[scratch]: has emptyDir and hostPath; delete one of them with null',
+  ],
+])('%j adds something incomplete', (spec, problem) => {
+  expect(ofMembers(spec)).toEqual([`overrides[0].patch.${problem}`]);
+});
+
+test('an override without an effect is refused', () => {
+  const problem = 'overrides[0].patch: changes nothing, because MemberPods already has all of it; correct or remove it';
+  expect(ofMembers({})).toEqual([problem]);
+  expect(ofMembers({ containers: [{ name: 'etdc', $patch: 'delete' }] })).toEqual([problem]);
+  expect(ofMembers({ enableServiceLinks: false })).toEqual([problem]);
+});
+
+test('an unknown target is refused', () => {
+  const target = 'Pods' as OverrideTarget;
+  const wrong = [expect.stringContaining("overrides[0].target: 'Pods' is not one of")];
+  expect(problems({ overrides: [{ target, patch: {} }] })).toEqual(wrong);
+  expect(schedule({ overrides: [{ target, patch: {} }] }).node.validate()).toEqual(wrong);
+  const reconciler = new EtcdReconciler(new Chart(Testing.app(), 'shop'), 'reconciler', {
+    overrides: [{ target, patch: {} }],
+  });
+  expect(reconciler.node.validate()).toEqual(wrong);
+});
+
+const backupPods = (team: string) => [
+  { target: OverrideTarget.BACKUP_PODS, patch: { metadata: { annotations: { team, [team]: 'true' } } } },
+];
+
+test('the overrides of a schedule come after those of its cluster, and are in the resource apart', () => {
+  const orders = cluster({ overrides: backupPods('shop') });
+  orders.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3, overrides: backupPods('backup') });
+  const { template } = objectOf(orders, 'CronJob').spec.jobTemplate.spec;
+  expect(template.metadata.annotations).toEqual({ shop: 'true', backup: 'true', team: 'backup' });
+  const { spec } = objectOf(orders, 'EtcdCluster');
+  expect(spec.overrides).toEqual(backupPods('shop'));
+  expect(spec.backup.schedules[0].overrides).toEqual(backupPods('backup'));
+});
+
+test('a schedule reports its own', () => {
+  const orders = cluster({ overrides: backupPods('shop') });
+  const bad = { target: OverrideTarget.CRON_JOBS, patch: { spec: { suspend: true } } };
+  const nightly = orders.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3, overrides: [bad] });
+  expect(nightly.node.validate()).toEqual([expect.stringContaining('overrides[0].patch.spec.suspend: cannot be')]);
+  expect(orders.node.validate()).toEqual([]);
+});
+
+test('a schedule of any etcd has overrides, too', () => {
+  const patch = { spec: { hostAliases: [{ ip: '10.0.0.1', hostnames: ['s3'] }] } };
+  expect(podOf(schedule({ overrides: [{ target: OverrideTarget.BACKUP_PODS, patch }] })).hostAliases).toEqual(
+    patch.spec.hostAliases,
+  );
+});
+
+test('a reconciler has overrides, too', () => {
+  const chart = new Chart(Testing.app(), 'shop');
+  const { node } = new EtcdReconciler(chart, 'reconciler', {
+    overrides: [
+      { target: OverrideTarget.RECONCILER_PODS, patch: { spec: { dnsPolicy: 'None' } } },
+      { target: OverrideTarget.DEPLOYMENT, patch: { spec: { strategy: { type: 'Recreate' } } } },
+      { target: OverrideTarget.SERVICES, patch: { spec: { replicas: 1 } } },
+    ],
+  });
+  expect(node.validate()).toEqual([]);
+  const { spec } = Testing.synth(chart).find(({ kind }) => kind === 'Deployment');
+  expect(spec.template.spec.dnsPolicy).toBe('None');
+  expect(spec.strategy).toEqual({ type: 'Recreate' });
+  const bad = {
+    target: OverrideTarget.RECONCILER_PODS,
+    patch: { spec: { containers: [{ name: 'reconciler', args: [] }] } },
+  };
+  expect(
+    new EtcdReconciler(chart, 'other', { name: 'other', selector: { a: 'b' }, overrides: [bad] }).node.validate(),
+  ).toEqual(
+    expect.arrayContaining([expect.stringContaining('spec.containers[reconciler].args: cannot be overridden')]),
+  );
+});
+
+test('null deletes in YAML as in TypeScript, and the resource keeps it', () => {
+  const patch = { spec: { securityContext: { runAsUser: null } } };
+  const found = rendering([resource({ overrides: [{ target: 'MemberPods', patch }] })]);
+  expect(only(found, 'StatefulSet').spec.template.spec.securityContext).not.toHaveProperty('runAsUser');
+  const kept = [{ target: 'MemberPods', patch: { spec: { securityContext: { runAsUser: { $patch: 'delete' } } } } }];
+  expect(only(found, 'EtcdCluster').spec.overrides).toEqual(kept);
+  const app = new Chart(Testing.app(), 'shop');
+  const orders = new EtcdCluster(app, 'orders', { overrides: [{ target: OverrideTarget.MEMBER_PODS, patch }] });
+  expect(orders.customResource.toJson().spec.overrides).toEqual(kept);
+});
