@@ -659,7 +659,7 @@ describe('errors', () => {
     [
       'users while TLS is switched off',
       cluster({ tls: { clientSecret: 'c', rootSecret: 'r', backupSecret: 'b', disabling: true }, auth: true }),
-      'spec.auth: auth: true needs TLS, which tls.disabling switches off: set auth: false, and remove disabling until authentication is off in etcd',
+      'spec.auth: auth needs TLS, which tls.disabling switches off: set auth: false, and remove disabling until authentication is off in etcd',
     ],
     [
       'no size',
@@ -674,7 +674,7 @@ describe('errors', () => {
     [
       'an unknown schedule',
       cluster({ backup: { schedule: 'hourly' } }),
-      'spec.backup.schedule: schedule is not one of schedules: give one of them, or leave it out to use the first',
+      'spec.backup.schedule: schedule is not one of the backup schedules: give one of them, or leave it out to use the first',
     ],
     [
       'a schedule of no name',

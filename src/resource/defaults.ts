@@ -15,4 +15,5 @@ export const defaults = {
   },
   EtcdBackupSpec: { tls: { clientCertificate: true } },
   EtcdRestoreSpec: { safetyBackup: true, ignoreUnreachablePods: false },
+  ExistingEtcdSpec: { tls: { clientCertificate: true } },
 } as const;
