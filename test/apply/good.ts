@@ -223,7 +223,7 @@ const allOfSchedule = {
   ...{ fileName: 'orders-%Y%m%d-%H%M%S', fileNameTimeZone: 'Europe/Berlin', suspend: true },
   ...{ startingDeadline: '30m', activeDeadline: '2h', retries: 0 },
   ...{ successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0 },
-  overrides: [{ target: 'BackupPods', patch: { spec: { runtimeClassName: 'gvisor' } } }],
+  overrides: [{ target: 'BackupPods', patch: { spec: { runtimeClassName: 'secure' } } }],
 };
 
 /** The pods of a control plane need a namespace of their own. */
@@ -344,7 +344,7 @@ const others: Readonly<Record<string, Manifest>> = {
       selector: { team: 'storage' },
       metricsAccess: { peers },
       egress,
-      overrides: [{ target: 'ReconcilerPods', patch: { spec: { runtimeClassName: 'gvisor' } } }],
+      overrides: [{ target: 'ReconcilerPods', patch: { spec: { runtimeClassName: 'secure' } } }],
       monitoring: { ...monitoring, alerts: { ...monitoring.alerts, exclude: ['EtcdReconcilerInactive'] } },
     },
     'r'.repeat(50),
