@@ -12,6 +12,7 @@ const agent = [
 const library = [
   'validation',
   'resource',
+  'overrides',
   'lib',
   'etcd',
   'tls',
@@ -85,7 +86,7 @@ export default {
       comment: 'the agent imports only what both sides must agree on',
       severity: 'error',
       from: { path: '^agent/src' },
-      to: { path: '^src/', pathNot: '^src/(lib|validation|etcd|resource)/' },
+      to: { path: '^src/', pathNot: '^src/(lib|validation|etcd|resource|overrides)/' },
     },
     {
       name: 'library-knows-nothing-of-the-agent',

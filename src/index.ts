@@ -43,13 +43,13 @@ export { EtcdVersion } from './etcd/etcd-version';
 export { ImagePullPolicy } from './lib/image-pull-policy';
 export { NetworkAccess, type NetworkPeer } from './lib/network-access';
 export type { NetworkDestination, NetworkEgress } from './lib/network-egress';
-export { type Override, OverrideTarget } from './lib/overrides';
 export { PruneProtection } from './lib/prune-protection';
 export type { Toleration } from './lib/toleration';
 export { EtcdAlerts, type EtcdAlertsOptions } from './monitoring/etcd-alerts';
 export { type DashboardOptions, EtcdDashboard } from './monitoring/etcd-dashboard';
 export { EtcdScrape, type ServiceMonitorOptions } from './monitoring/etcd-scrape';
 export type { MonitoringOptions } from './monitoring/monitoring-options';
+export { type Override, OverrideTarget } from './overrides/overrides';
 export { EtcdReconciler } from './reconciler/etcd-reconciler';
 export { EtcdReconcilerMonitoring } from './reconciler/etcd-reconciler-monitoring';
 export type {

@@ -1,7 +1,7 @@
 // What changes objects after everything else.
 import { choice, list, named, object } from './schema.mjs';
 
-/** Overrides of some of the targets that src/lib/overrides.ts knows. */
+/** Overrides of some of the targets that src/overrides/overrides.ts knows. */
 export const overrides = (name, targets) =>
   list(
     'Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md.',

@@ -8,7 +8,7 @@ import {
   defaultResources,
 } from '../lib/backup-pod';
 import { milliseconds, parseDuration } from '../lib/duration';
-import { overridden, targetProblems } from '../lib/overrides';
+import { overridden } from '../overrides/overrides';
 import type { BackupOverrideSpec, BackupScheduleSpec, OverrideSpec } from '../resource/types';
 import { fileNameWithoutEnding } from './snapshot-file-name';
 
@@ -68,7 +68,7 @@ export function scheduleOverrideProblems(
   const all = spec.overrides ?? [];
   const others = { ...spec, overrides: all.slice(0, all.length - own.length) };
   const targets = ['BackupPods', 'CronJobs', 'ServiceAccounts'] as const;
-  return [...targetProblems(own, targets), ...overridden(scheduleObjects(others, target), own).problems];
+  return overridden(scheduleObjects(others, target), own, targets).problems;
 }
 
 function withoutOverrides(spec: ScheduleSpec, target: ScheduleTarget): Map<string, ScheduleObject> {

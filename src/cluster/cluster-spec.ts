@@ -2,7 +2,7 @@ import { originProblems, originSpec } from '../backup/cluster-origin';
 import { etcdImages } from '../etcd/etcd-image';
 import { defaultSize } from '../lib/defaults';
 import { egressSpec } from '../lib/network-egress';
-import { overrideSpecs } from '../lib/overrides';
+import { overrideSpecs } from '../overrides/overrides';
 import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import { enumText } from '../resource/enum-text';

@@ -2,7 +2,6 @@ import { registryProblems } from '../etcd/etcd-image';
 import { labelProblems } from '../lib/labels';
 import { accessProblems } from '../lib/network-access';
 import { egressProblems } from '../lib/network-egress';
-import { targetProblems } from '../lib/overrides';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
 import type { EtcdReconcilerSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
@@ -41,7 +40,6 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, spec: EtcdR
     ...registryProblems(spec.registry),
     ...(spec.metricsAccess ? accessProblems('metricsAccess', spec.metricsAccess) : []),
     ...(spec.egress ? egressProblems(spec.egress) : []),
-    ...targetProblems(spec.overrides, ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts']),
     ...neighborProblems(reconciler),
   ];
 }

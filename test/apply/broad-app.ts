@@ -23,6 +23,7 @@ import {
   NetworkAccess,
   NoSpacePolicy,
   OssCredentials,
+  OverrideTarget,
   ReplacePolicy,
   RestoreSource,
   Retention,
@@ -91,7 +92,32 @@ const egress = {
 };
 
 const chart = new Chart(app, 'shop', { namespace: 'shop' });
+/** A container, an init container, a volume and a variable more, and a user less. */
+const pods = (main: string) => {
+  const capabilities = { drop: ['ALL'] };
+  const securityContext = { allowPrivilegeEscalation: false, capabilities };
+  const container = { image: 'registry.example.com/side:1', securityContext };
+  const spool = { name: 'spool', mountPath: '/spool' };
+  return {
+    metadata: { annotations: { 'example.com/side': 'true' } },
+    spec: {
+      securityContext: { runAsUser: null, fsGroup: 70_000 },
+      containers: [
+        { name: main, env: [{ name: 'EXAMPLE', value: '1' }], volumeMounts: [spool] },
+        { ...container, name: 'side', volumeMounts: [spool] },
+      ],
+      initContainers: [{ ...container, name: 'first' }],
+      volumes: [{ name: 'spool', emptyDir: {} }],
+      dnsConfig: { options: [{ name: 'timeout', value: '1' }] },
+    },
+  };
+};
+
 new EtcdReconciler(chart, 'reconciler', {
+  overrides: [
+    { target: OverrideTarget.RECONCILER_PODS, patch: pods('reconciler') },
+    { target: OverrideTarget.DEPLOYMENT, patch: { spec: { strategy: { type: 'Recreate' } } } },
+  ],
   replicas: 2,
   selector: { 'example.com/team': 'shop' },
   metricsAccess: NetworkAccess.peers({ namespace: 'monitoring', podLabels: { app: 'prometheus' } }),
@@ -130,6 +156,16 @@ const orders = new EtcdCluster(chart, 'orders', {
   tolerations,
   labels,
   podAnnotations: { 'example.com/scrape': 'true' },
+  overrides: [
+    { target: OverrideTarget.MEMBER_PODS, patch: pods('etcd') },
+    { target: OverrideTarget.BACKUP_PODS, patch: pods('backup') },
+    { target: OverrideTarget.CLAIMS, patch: { metadata: { annotations: { 'example.com/keep': 'true' } } } },
+    { target: OverrideTarget.STATEFUL_SET, patch: { spec: { revisionHistoryLimit: 3 } } },
+    { target: OverrideTarget.MEMBER_SERVICES, patch: { spec: { type: 'LoadBalancer', clusterIP: null } } },
+    { target: OverrideTarget.POD_DISRUPTION_BUDGET, patch: { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } } },
+    { target: OverrideTarget.SERVICE_ACCOUNTS, patch: { secrets: [{ name: 'registry' }] } },
+    { target: OverrideTarget.CRON_JOBS, patch: { spec: { jobTemplate: { spec: { ttlSecondsAfterFinished: 600 } } } } },
+  ],
   replace: ReplacePolicy.manual({ ordinal: 1, memberId: '8e9e05c52164694d', discardVolume: true }),
   onShrink: DeletionPolicy.DELETE,
   onDelete: DeletionPolicy.DELETE,

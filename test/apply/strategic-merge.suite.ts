@@ -1,7 +1,7 @@
 // Overrides are merged as Kubernetes merges a strategic merge patch: kubectl has the same code as the API server.
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
-import { isData, merged, patchProblem, type Shape, shapes } from '../../src/lib/strategic-merge';
+import { isData, merged, patchProblem, type Shape, shapes } from '../../src/overrides/strategic-merge';
 import type { Manifest } from '../synth';
 
 const runs = process.env.SMOKE ? 50 : 200;

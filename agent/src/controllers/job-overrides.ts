@@ -1,5 +1,5 @@
-import { ownedProblem } from '../../../src/lib/owned-fields.ts';
-import { changes, merged, patchProblem, shapes } from '../../../src/lib/strategic-merge.ts';
+import { ownedProblem } from '../../../src/overrides/owned-fields.ts';
+import { changes, merged, patchProblem, shapes } from '../../../src/overrides/strategic-merge.ts';
 import type { BackupOverrideSpec, BackupScheduleSpec } from '../../../src/resource/types.ts';
 import { usageError } from '../lib/errors.ts';
 import type { EtcdClusterObject } from './cluster/kubernetes/cluster-object.ts';

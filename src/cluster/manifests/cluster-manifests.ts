@@ -1,6 +1,6 @@
 import { protection } from '../../lib/gitops';
 import type { Manifest } from '../../lib/manifest';
-import { overridden } from '../../lib/overrides';
+import { overridden } from '../../overrides/overrides';
 import { managedSecrets } from '../../tls/tls-names';
 import { issuedSource } from '../../tls/tls-trust';
 import { type ClusterResource, type ResolvedCluster, resolveCluster } from '../resolved-cluster';

@@ -1,4 +1,4 @@
-import { storable } from '../../lib/strategic-merge';
+import { storable } from '../../overrides/strategic-merge';
 import { isObject } from '../../validation/plain-object';
 import type { Document } from '../documents';
 

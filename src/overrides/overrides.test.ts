@@ -151,7 +151,7 @@ test('the error says what to use instead', () => {
 });
 
 test.each<[object, string]>([
-  [{ containers: [{ name: 'etdc', env: [] }] }, 'spec.containers[etdc]: has no image; did you mean etcd?'],
+  [{ containers: [{ name: 'etcd2', env: [] }] }, 'spec.containers[etcd2]: has no image; did you mean etcd?'],
   [
     { containers: [{ name: 'proxy' }] },
     'spec.containers[proxy]: has no image; give one to add the container, or correct its name: the containers are gate, agent, etcd',
@@ -165,6 +165,10 @@ test.each<[object, string]>([
     { volumes: [{ name: 'scratch', hostPath: { path: '/tmp' } }] },
     'spec.volumes[scratch]: has emptyDir and hostPath; delete one of them with null',
   ],
+  [
+    { volumes: [{ name: 'scratch', $patch: 'delete' }] },
+    "spec.initContainers[gate].volumeMounts[/scratch]: there is no volume 'scratch'; add it to spec.volumes",
+  ],
 ])('%j adds something incomplete', (spec, problem) => {
   expect(ofMembers(spec)).toEqual([`overrides[0].patch.${problem}`]);
 });
@@ -172,8 +176,23 @@ test.each<[object, string]>([
 test('an override without an effect is refused', () => {
   const problem = 'overrides[0].patch: changes nothing, because MemberPods already has all of it; correct or remove it';
   expect(ofMembers({})).toEqual([problem]);
-  expect(ofMembers({ containers: [{ name: 'etdc', $patch: 'delete' }] })).toEqual([problem]);
+  expect(ofMembers({ containers: [{ name: 'etcd2', $patch: 'delete' }] })).toEqual([problem]);
   expect(ofMembers({ enableServiceLinks: false })).toEqual([problem]);
+});
+
+test('an override of what is not there is refused', () => {
+  const patch = { metadata: { annotations: { a: 'b' } } };
+  const problem = (target: string) =>
+    `overrides[0].patch: changes nothing, because there is no object of ${target}; remove it`;
+  expect(problems({ volume: { ephemeral: true }, overrides: [{ target: OverrideTarget.CLAIMS, patch }] })).toEqual([
+    problem('Claims'),
+  ]);
+  const overridden = [{ target: OverrideTarget.SERVICE_ACCOUNTS, patch }];
+  expect(schedule({ serviceAccountName: 'mine', overrides: overridden }).node.validate()).toEqual([
+    problem('ServiceAccounts'),
+  ]);
+  // Jobs of the reconciler have pods of backups, too.
+  expect(problems({ overrides: [{ target: OverrideTarget.BACKUP_PODS, patch }] })).toEqual([]);
 });
 
 test('an unknown target is refused', () => {

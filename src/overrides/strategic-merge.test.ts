@@ -76,6 +76,9 @@ test.each([
     { spec: { containers: [{ image: 'a' }] } },
     'p.spec.containers[0]: has no name, by which the items of this list are found; add it',
   ],
+  [{ spec: 'a' }, 'p.spec: is not an object; write the fields to change'],
+  [{ spec: { volumes: 'a' } }, 'p.spec.volumes: is not a list; write its items in brackets, […]'],
+  [{ spec: { containers: { name: 'a' } } }, 'p.spec.containers: is not a list; write its items in brackets, […]'],
   [{ spec: { containers: ['a'] } }, 'p.spec.containers[0]: is not an object; write an item with name'],
   [
     { spec: { containers: [{ name: 'a', $patch: 'replace' }] } },

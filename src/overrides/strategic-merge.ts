@@ -134,8 +134,10 @@ function directiveProblem(name: string, value: unknown, path: string): string | 
 }
 
 function valueProblem(value: unknown, { key, fields }: Shape, path: string): string | undefined {
-  if (isData(value)) return deletes(value) ? undefined : fieldsProblem(value, { fields }, path);
-  if (!Array.isArray(value)) return undefined;
+  if (deletes(value) || value === undefined) return undefined;
+  if (key !== undefined && !Array.isArray(value)) return `${path}: is not a list; write its items in brackets, […]`;
+  if (isData(value)) return fieldsProblem(value, { fields }, path);
+  if (!Array.isArray(value)) return fields ? `${path}: is not an object; write the fields to change` : undefined;
   for (const [index, item] of value.entries()) {
     const problem =
       key === undefined ? wholeProblem(item, `${path}[${index}]`) : itemProblem(item, { key, fields }, path, index);

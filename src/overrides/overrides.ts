@@ -81,30 +81,30 @@ export const overrideSpecs = <Spec>(overrides: readonly Override[] | undefined):
 
 type AnyOverride = OverrideSpec | BackupOverrideSpec | ReconcilerOverrideSpec | Override;
 
-/** Problems with overrides of other objects than there are. */
-export function targetProblems(overrides: readonly AnyOverride[] = [], targets: readonly Target[]): string[] {
-  return overrides.flatMap(({ target }, index) =>
-    targets.includes(target as Target)
-      ? []
-      : [`overrides[${index}].target: '${target}' is not one of ${targets.join(', ')}; use one of these`],
-  );
-}
-
 interface Overridden<M> {
   readonly manifests: Map<string, M>;
   /** An override that has a problem changes nothing. */
   readonly problems: readonly string[];
 }
 
-/** Applies overrides to objects by the ids of their constructs, one after the other. */
+/**
+ * Applies overrides to objects by the ids of their constructs, one after the other.
+ *
+ * @param targets those that are possible here. Undefined: the schema says it.
+ */
 export function overridden<M extends { readonly kind: string }>(
   before: ReadonlyMap<string, M>,
   overrides: readonly AnyOverride[] = [],
+  targets?: readonly Target[],
 ): Overridden<M> {
   let manifests = new Map(before);
   const problems: string[] = [];
   for (const [index, override] of overrides.entries()) {
     const target = override.target as Target;
+    if (targets && !targets.includes(target)) {
+      problems.push(`overrides[${index}].target: '${target}' is not one of ${targets.join(', ')}; use one of these`);
+      continue;
+    }
     const found = Object.hasOwn(places, target) && applied(manifests, target, override.patch);
     // Another target is reported elsewhere.
     if (typeof found === 'string') problems.push(`overrides[${index}].${found}`);
@@ -140,8 +140,8 @@ function applied<M extends { readonly kind: string }>(
     after.set(id, changedAt(manifest, path, change) as M);
   }
   if (problems[0]) return problems[0];
-  if (isThere && !isChanged)
-    return `patch: changes nothing, because ${target} already has all of it; correct or remove it`;
+  if (!isThere) return `patch: changes nothing, because there is no object of ${target}; remove it`;
+  if (!isChanged) return `patch: changes nothing, because ${target} already has all of it; correct or remove it`;
   return after;
 }
 
@@ -172,9 +172,10 @@ const containersOf = (pod: Pod) => lists.flatMap((list) => pod[list] ?? []);
 function podProblem(before: unknown, after: unknown): string | undefined {
   const [old, pod] = [specOf(before), specOf(after)];
   const known = containersOf(old).map(({ name }) => name);
-  // That of a claim is not in the pod.
-  const mounted = containersOf(old).flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name));
-  const volumes = new Set([...mounted, ...(pod.volumes ?? []).map(({ name }) => name)]);
+  const volumesOf = ({ volumes = [] }: Pod) => volumes.map(({ name }) => name);
+  const mounted = containersOf(old).flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name ?? ''));
+  const claims = mounted.filter((name) => !volumesOf(old).includes(name));
+  const volumes = new Set<string | undefined>([...claims, ...volumesOf(pod)]);
   for (const list of lists) {
     for (const { name, image, volumeMounts = [] } of pod[list] ?? []) {
       const at = `patch.spec.${list}[${name}]`;
