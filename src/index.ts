@@ -31,6 +31,13 @@ export type { EtcdClusterAttributes, EtcdEndpointsOptions } from './cluster/exte
 export { EtcdMonitoring } from './cluster/monitoring/etcd-monitoring';
 export type { EtcdMonitoringProps } from './cluster/monitoring/etcd-monitoring-props';
 export type { QuorumRecovery } from './cluster/quorum-recovery';
+export type {
+  DisruptionBudgetOptions,
+  ExternalService,
+  ExternalServicesOptions,
+  ServiceFields,
+  ServiceOptions,
+} from './cluster/service-options';
 export { AutoCompaction, EtcdTuning, type EtcdTuningProps } from './cluster/settings/etcd-tuning';
 export { ControlPlaneEtcdBackup } from './control-plane/control-plane-etcd-backup';
 export type {
@@ -43,6 +50,15 @@ export { EtcdVersion } from './etcd/etcd-version';
 export { ImagePullPolicy } from './lib/image-pull-policy';
 export { NetworkAccess, type NetworkPeer } from './lib/network-access';
 export type { NetworkDestination, NetworkEgress } from './lib/network-egress';
+export type {
+  AgentContainerOptions,
+  ContainerOptions,
+  EtcdContainerOptions,
+  MemberContainers,
+  PodOptions,
+  ProbeTimes,
+  ReconcilerContainerOptions,
+} from './lib/pods/pod-options';
 export { PruneProtection } from './lib/prune-protection';
 export type { Toleration } from './lib/toleration';
 export { EtcdAlerts, type EtcdAlertsOptions } from './monitoring/etcd-alerts';

@@ -100,6 +100,20 @@ export const drivers: Readonly<Record<string, Make>> = {
   NetworkEgress: (chart, egress) => cluster(chart, { egress: { apiServer: [{ cidr: '10.0.0.1/32' }], ...egress } }),
   NetworkDestination: (chart, destination) =>
     cluster(chart, { egress: { apiServer: [{ podLabels: {}, ...destination }] } }),
+  ServiceFields: (chart, service) => cluster(chart, { service: { type: 'LoadBalancer', ...service } }),
+  ServiceOptions: (chart, service) => cluster(chart, { service: { type: 'LoadBalancer', ...service } }),
+  ExternalServicesOptions: (chart, options) =>
+    cluster(chart, { externalServices: { type: 'LoadBalancer', ...options } }),
+  ExternalService: (chart, member) =>
+    cluster(chart, { externalServices: { type: 'NodePort', members: [{ ordinal: 0, ...member }] } }),
+  DisruptionBudgetOptions: (chart, podDisruptionBudget) => cluster(chart, { podDisruptionBudget }),
+  PodOptions: cluster,
+  MemberContainers: (chart, containers) => cluster(chart, { containers }),
+  ContainerOptions: (chart, container) => schedule(chart, { container }),
+  EtcdContainerOptions: (chart, etcd) => cluster(chart, { containers: { etcd } }),
+  AgentContainerOptions: (chart, agent) => cluster(chart, { containers: { agent } }),
+  ReconcilerContainerOptions: (chart, container) => new EtcdReconciler(chart, 'subject', { container }),
+  ProbeTimes: (chart, livenessProbe) => cluster(chart, { containers: { etcd: { livenessProbe } } }),
   Toleration: (chart, toleration) => cluster(chart, { tolerations: [{ operator: 'Exists', ...toleration }] }),
   Override: (chart, override) =>
     cluster(chart, {

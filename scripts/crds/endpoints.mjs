@@ -1,6 +1,6 @@
 // How an etcd is reached that is known by its endpoints.
 import { flag, list, matching, object, rules, set } from './schema.mjs';
-import { files, secretFiles } from './store.mjs';
+import { files, itemRules, secretFiles } from './store.mjs';
 
 const endpoint = matching(
   'A client URL, such as https://etcd-0.etcd:2379. Without a scheme, https is used with tls, else http.',
@@ -15,10 +15,13 @@ export const tls = object(
     'files!': files('`ca.crt`, and `tls.crt` with `tls.key` for a client certificate.'),
     clientCertificate: flag('True if the files contain a client certificate.', { default: true }),
   },
-  rules([
-    '!has(self.files.configMapName) || !self.clientCertificate',
-    'the key of a client certificate must not be in a ConfigMap: use a Secret, or set clientCertificate: false',
-  ]),
+  rules(
+    [
+      '!has(self.files.configMapName) || !self.clientCertificate',
+      'the key of a client certificate must not be in a ConfigMap: use a Secret, or set clientCertificate: false',
+    ],
+    ...itemRules('files', ['ca.crt', 'tls.crt', 'tls.key'], []),
+  ),
 );
 
 export const endpoints = (description) => list(description, endpoint, 1, 16, set);
@@ -36,4 +39,5 @@ export const endpointRules = [
     'an endpoint is plain http, but tls is given: write https://, or remove tls',
     { fieldPath: '.endpoints' },
   ],
+  ...itemRules('auth', ['username', 'password'], []),
 ];

@@ -108,6 +108,11 @@ const spec = object(
       'files contain keys, so they are stored only with encryption: give encryption for the backup or for files',
       { fieldPath: '.controlPlane.files' },
     ],
+    [
+      '!has(self.controlPlane) || !has(self.affinity) || !has(self.affinity.nodeAffinity) || !has(self.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution)',
+      'affinity must not require nodes with controlPlane, whose pods must be where etcd runs, which nodeLabels decides: remove nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution',
+      { fieldPath: '.affinity' },
+    ],
     ...scheduleRules,
   ),
 );

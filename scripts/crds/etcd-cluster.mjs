@@ -1,9 +1,24 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
+import { kubernetes } from './kubernetes.mjs';
+import { limitRules } from './limits.mjs';
 import { clusterMonitoring } from './monitoring.mjs';
 import { egress, networkAccess } from './network.mjs';
 import { overrides } from './overrides.mjs';
-import { annotations, image, images, labels, placement, registry } from './pods.mjs';
+import {
+  accountRule,
+  annotations,
+  image,
+  images,
+  labels,
+  memberContainers,
+  metadata,
+  placement,
+  podAnnotations,
+  podFields,
+  registry,
+  sidecars,
+} from './pods.mjs';
 import { schedule } from './schedule.mjs';
 import {
   choice,
@@ -21,6 +36,7 @@ import {
   text,
   time,
 } from './schema.mjs';
+import { externalServices, service } from './service.mjs';
 import { restoreFields, restoreRules } from './source.mjs';
 import { resources } from './store.mjs';
 import { hasRoot, tls, tlsNameRules } from './tls.mjs';
@@ -78,26 +94,49 @@ const recovery = object(
   ]),
 );
 
-const storage = object('The volume of each member.', {
-  'size!': text(
-    'The size of the volume, at least 2Gi. It cannot become smaller. If it becomes larger, expand the claims of the members yourself.',
-    32,
-    rules([
-      "isQuantity(self) && quantity(self).compareTo(quantity('2Gi')) >= 0",
-      'must be a quantity of at least 2Gi, such as 8Gi: etcd preallocates its log and needs room for a second copy of its database',
-    ]),
-  ),
-  storageClassName: objectName('The StorageClass. Default: that of the Kubernetes cluster.', 'StorageClass'),
-  accessModes: list(
-    'The access mode of the claims: one. Default: ReadWriteOnce.',
-    choice('An access mode.', ['ReadWriteOnce', 'ReadWriteOncePod']),
-    1,
-    1,
-  ),
-  ephemeral: flag('Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data.', {
-    default: false,
-  }),
-});
+/** CEL: the size of the volumes. */
+const sizeOf = (spec) => `(has(${spec}.storage) ? ${spec}.storage.size : '8Gi')`;
+const classOf = (spec) =>
+  `(has(${spec}.storage) && has(${spec}.storage.storageClassName) ? ${spec}.storage.storageClassName : '')`;
+const modeOf = (spec) =>
+  `(has(${spec}.storage) && has(${spec}.storage.accessModes) ? ${spec}.storage.accessModes[0] : 'ReadWriteOnce')`;
+
+const storage = object(
+  'The volume of each member.',
+  {
+    'size!': text(
+      'The size of the volume, at least 2Gi. It cannot be changed, unless the volume is ephemeral.',
+      32,
+      rules([
+        "isQuantity(self) && quantity(self).compareTo(quantity('2Gi')) >= 0",
+        'must be a quantity of at least 2Gi, such as 8Gi: etcd preallocates its log and needs room for a second copy of its database',
+      ]),
+    ),
+    storageClassName: objectName(
+      'The StorageClass. It cannot be changed. Default: that of the Kubernetes cluster.',
+      'StorageClass',
+    ),
+    accessModes: list(
+      'The access mode of the claims: one. It cannot be changed. Default: ReadWriteOnce.',
+      choice('An access mode.', ['ReadWriteOnce', 'ReadWriteOncePod']),
+      1,
+      1,
+    ),
+    ephemeral: flag('Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data.', {
+      default: false,
+    }),
+    labels: labels(
+      'Further labels of the claims. They, the annotations and selector have an effect when claims are created: Kubernetes refuses a change in an existing cluster.',
+    ),
+    annotations: annotations('Further annotations of the claims.'),
+    selector: kubernetes('LabelSelector', 'The labels of the volumes that a claim may use.'),
+  },
+  rules([
+    '!self.ephemeral || (!has(self.storageClassName) && !has(self.accessModes) && !has(self.labels) && !has(self.annotations) && !has(self.selector))',
+    'ephemeral has no volume claim, so storageClassName, accessModes, labels, annotations and selector have no effect: remove them, or ephemeral',
+    { fieldPath: '.ephemeral' },
+  ]),
+);
 
 const tuning = object('The timeouts, snapshots and compaction of etcd.', {
   heartbeatInterval: duration('The interval between heartbeats of the leader. Default: 100ms.'),
@@ -213,8 +252,35 @@ const spec = object(
     metricsAccess: networkAccess('The clients that may read the metrics of etcd and of the agent. Default: nobody.'),
     egress,
     ...placement,
+    ...podFields,
+    sidecars,
+    containers: memberContainers,
+    serviceAccountName: objectName(
+      'An existing ServiceAccount of the members, which gets the rights for it. Default: one that is created, with the name of the cluster.',
+      'ServiceAccount',
+    ),
+    serviceAccountAnnotations: annotations('The annotations of the ServiceAccount that is created.'),
     labels: labels('Further labels of every object and pod of the cluster.'),
-    podAnnotations: annotations('Further annotations of the pods of members.'),
+    ...metadata,
+    podAnnotations,
+    revisionHistoryLimit: integer('How many former revisions of the StatefulSet are kept. Default: 10.', 0, 100),
+    service,
+    externalServices,
+    podDisruptionBudget: object(
+      'The PodDisruptionBudget of the members, which lets a drain take one member at a time.',
+      {
+        enabled: flag('False: there is none, and a drain may take several members at a time. Default: true.'),
+        unhealthyPodEvictionPolicy: choice(
+          'When a pod that is not ready may be evicted. Default: that of Kubernetes, IfHealthyBudget.',
+          ['IfHealthyBudget', 'AlwaysAllow'],
+        ),
+      },
+      rules([
+        '!has(self.unhealthyPodEvictionPolicy) || !has(self.enabled) || self.enabled',
+        'unhealthyPodEvictionPolicy has no effect with enabled: false: remove one of them',
+        { fieldPath: '.unhealthyPodEvictionPolicy' },
+      ]),
+    ),
     overrides: overrides('OverrideSpec', [
       'MemberPods',
       'BackupPods',
@@ -257,6 +323,7 @@ const spec = object(
     }),
   },
   rules(
+    accountRule,
     [
       'self.size % 2 == 1 || self.allowEvenSize',
       'an even size survives no more failures than the odd size below it: choose 1, 3, 5 or 7, or set allowEvenSize: true',
@@ -293,8 +360,13 @@ const spec = object(
       { fieldPath: '.storage', reason: 'FieldValueForbidden' },
     ],
     [
-      '!has(self.storage) || !has(oldSelf.storage) || self.storage.ephemeral || !isQuantity(self.storage.size) || !isQuantity(oldSelf.storage.size) || quantity(self.storage.size).compareTo(quantity(oldSelf.storage.size)) >= 0',
-      'storage.size cannot become smaller, because volumes cannot shrink: keep it, or create a new EtcdCluster, with spec.origin from a backup of this one',
+      `(has(self.storage) && self.storage.ephemeral) || (has(oldSelf.storage) && oldSelf.storage.ephemeral) || !isQuantity(${sizeOf('self')}) || !isQuantity(${sizeOf('oldSelf')}) || quantity(${sizeOf('self')}).compareTo(quantity(${sizeOf('oldSelf')})) == 0`,
+      'storage.size cannot be changed, because Kubernetes keeps the claims of a StatefulSet as they are: keep it, or create a new EtcdCluster, with spec.origin from a backup of this one',
+      { fieldPath: '.storage', reason: 'FieldValueForbidden' },
+    ],
+    [
+      `${classOf('self')} == ${classOf('oldSelf')} && ${modeOf('self')} == ${modeOf('oldSelf')}`,
+      'storage.storageClassName and storage.accessModes cannot be changed, because Kubernetes keeps the claims of a StatefulSet as they are: keep them, or create a new EtcdCluster, with spec.origin from a backup of this one',
       { fieldPath: '.storage', reason: 'FieldValueForbidden' },
     ],
     [
@@ -312,6 +384,7 @@ const spec = object(
       'a recovery backs up the survivor first and needs a backup schedule: add one (backup.schedules)',
       { fieldPath: '.recovery' },
     ],
+    ...limitRules,
   ),
 );
 
@@ -488,8 +561,8 @@ export const etcdCluster = crd({
       'metadata.name must be a DNS label that begins with a letter, such as orders, because the names of Services and pods begin with it',
     ],
     [
-      "!self.metadata.name.matches('-(peers|jobs|etcd-reconciler|[0-9]+-client)$')",
-      'metadata.name must not end in -peers, -jobs, -etcd-reconciler or -<number>-client, because objects of other clusters may have such names',
+      "!self.metadata.name.matches('-(peers|jobs|etcd-reconciler|[0-9]+-(client|external))$')",
+      'metadata.name must not end in -peers, -jobs, -etcd-reconciler, -<number>-client or -<number>-external, because objects of other clusters may have such names',
     ],
     [
       // Without spec.tls the reconciler could not call members that use https.

@@ -2,8 +2,21 @@ import { rendered } from './crd.mjs';
 import { reconcilerMonitoring } from './monitoring.mjs';
 import { egress, networkAccess } from './network.mjs';
 import { overrides } from './overrides.mjs';
-import { image, images, labels, placement, registry } from './pods.mjs';
-import { integer, object, rules } from './schema.mjs';
+import {
+  accountRule,
+  annotations,
+  image,
+  images,
+  labels,
+  metadata,
+  placement,
+  podAnnotations,
+  podFields,
+  reconcilerContainer,
+  registry,
+  sidecars,
+} from './pods.mjs';
+import { integer, object, objectName, rules } from './schema.mjs';
 import { resources } from './store.mjs';
 
 const spec = object(
@@ -26,7 +39,18 @@ const spec = object(
         'The connections that the pod may open, besides those to the members and Jobs of its namespace. stores has no effect here. Default: all.',
     },
     ...placement,
+    ...podFields,
+    container: reconcilerContainer,
+    sidecars,
+    serviceAccountName: objectName(
+      'An existing ServiceAccount, which gets the rights that the reconciler needs. Default: one that is created, with the name of the reconciler.',
+      'ServiceAccount',
+    ),
+    serviceAccountAnnotations: annotations('The annotations of the ServiceAccount that is created.'),
     labels: labels('Further labels of every object and of the pod.'),
+    ...metadata,
+    podAnnotations,
+    revisionHistoryLimit: integer('How many former revisions of the Deployment are kept. Default: 10.', 0, 100),
     overrides: overrides('ReconcilerOverrideSpec', ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts']),
     monitoring: reconcilerMonitoring,
   },
@@ -41,6 +65,7 @@ const spec = object(
       'labels must not contain app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods of the reconciler: remove them',
       { fieldPath: '.labels' },
     ],
+    accountRule,
   ),
 );
 

@@ -1,6 +1,6 @@
 // Makes a JSON Schema (draft 2020-12) of a custom resource from its definition. Keywords that begin with `x-kubernetes-` stay:
 // editors ignore them, and src/resource/ evaluates them.
-import { nameOf } from './schema.mjs';
+import { nameOf, whole } from './schema.mjs';
 
 /** Schema of the whole resource, without the status, which nobody writes. */
 export function jsonSchema({ spec: { group, names, versions } }) {
@@ -27,12 +27,13 @@ export function jsonSchema({ spec: { group, names, versions } }) {
 }
 
 /** A schema that has a name is in `$defs` once. */
-function standard(schema, $defs) {
+function standard(given, $defs) {
+  const schema = given[whole] ?? given;
   const name = nameOf(schema);
   if (!name) return inPlace(schema, $defs);
   const { description, ...rest } = schema;
   $defs[name] ??= inPlace(rest, $defs);
-  return { description, $ref: `#/$defs/${name}` };
+  return { ...(description && { description }), $ref: `#/$defs/${name}` };
 }
 
 function inPlace(schema, $defs) {

@@ -33,7 +33,7 @@ export const networkAccess = (description) =>
       description,
       {
         anywhere: flag('Every client that can reach the pods. It can only be true.', { enum: [true] }),
-        peers: list('The clients that may connect. An empty list means nobody.', peer, 0, 32),
+        peers: list('The clients that may connect. An empty list means nobody.', peer, 0, 128),
       },
       rules(['has(self.anywhere) != has(self.peers)', 'give either peers or anywhere: true']),
     ),

@@ -1,10 +1,20 @@
 // The fields of pods that a cluster, a schedule and a reconciler share, with the names that Kubernetes gives them.
-import { choice, integer, list, matching, named, object, objectName, text } from './schema.mjs';
+import {
+  containers,
+  env,
+  envFrom,
+  hostAliases,
+  kubernetes,
+  topologySpreadConstraints,
+  volumeMounts,
+  volumes,
+} from './kubernetes.mjs';
+import { choice, integer, list, matching, named, object, objectName, rules, text } from './schema.mjs';
 
 const map = (description, value, more = {}) => ({
   type: 'object',
   description,
-  maxProperties: 64,
+  maxProperties: 128,
   additionalProperties: value,
   ...more,
 });
@@ -18,6 +28,23 @@ const label = matching(
 
 export const labels = (description) => map(description, label);
 export const annotations = (description) => map(description, { type: 'string', maxLength: 16_384 });
+
+/** CEL: no key is one of those that this project decides. */
+const ownKeys = (pattern, message) => rules([`self.all(key, !key.matches('${pattern}'))`, message]);
+const furtherAnnotations = (description) => ({
+  ...annotations(description),
+  ...ownKeys(
+    '^cdk8s-etcd[.]dev/',
+    'has an annotation that begins with cdk8s-etcd.dev/, which the reconciler needs: remove it',
+  ),
+});
+const furtherLabels = (description) => ({
+  ...labels(description),
+  ...ownKeys(
+    '^app[.]kubernetes[.]io/(name|instance|component|part-of)$',
+    'has a label by which the pods are selected, such as app.kubernetes.io/name: remove it',
+  ),
+});
 
 export const image = (description) => text(description, 1024, { minLength: 1 });
 
@@ -46,8 +73,7 @@ const toleration = named(
     value: { ...label, description: 'The value of the taint, for Equal.' },
     effect: choice('The effect of the taint. Default: every effect.', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
     tolerationSeconds: integer(
-      'The number of seconds that the pod stays on the node, for NoExecute. Default: without limit.',
-      0,
+      'The number of seconds that the pod stays on the node, for NoExecute. Zero and less: none. Default: without limit.',
     ),
   }),
 );
@@ -58,3 +84,78 @@ export const placement = {
   tolerations: list('The taints that the pods tolerate.', toleration, 0, 64),
   priorityClassName: objectName('The PriorityClass of the pods.', 'PriorityClass'),
 };
+
+/** The annotations and labels that objects and their pods have besides their own. */
+export const metadata = {
+  annotations: furtherAnnotations('Further annotations of every object, but not of pods.'),
+  podLabels: furtherLabels('Further labels of the pods.'),
+};
+export const podAnnotations = furtherAnnotations('Further annotations of the pods.');
+
+/** What Kubernetes lets a pod have, with the names and shapes that it gives them. */
+export const podFields = {
+  affinity: kubernetes('Affinity', 'The affinity of the pods.'),
+  topologySpreadConstraints: topologySpreadConstraints('Further constraints for spreading the pods.'),
+  schedulerName: objectName('The scheduler of the pods. Default: that of Kubernetes.', 'scheduler'),
+  runtimeClassName: objectName('The RuntimeClass of the pods.', 'RuntimeClass'),
+  hostAliases,
+  dnsPolicy: choice('How the pods resolve names. Default: that of Kubernetes.', [
+    ...['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'],
+  ]),
+  dnsConfig: kubernetes('PodDNSConfig', 'Further settings of DNS.'),
+  securityContext: kubernetes(
+    'PodSecurityContext',
+    'Replaces the security context of the pods, which is that of the restricted Pod Security Standard with the user, group and fsGroup 65532. For OpenShift, which chooses these: runAsNonRoot: true and seccompProfile.',
+  ),
+  terminationGracePeriodSeconds: integer('How many seconds a pod has to end. Default: 60.', 30, 3_600),
+  volumes,
+  initContainers: containers(
+    'Further init containers, which run before all others. One with restartPolicy: Always runs beside them.',
+  ),
+};
+export const sidecars = containers('Further containers of the pods.');
+
+const containerFields = {
+  env,
+  envFrom,
+  securityContext: kubernetes(
+    'SecurityContext',
+    'Replaces the security context of the container, which has a read-only root file system and no capabilities.',
+  ),
+  volumeMounts,
+};
+
+const seconds = (description, minimum) => integer(description, minimum, 3_600);
+const probe = (which) =>
+  named(
+    'ProbeTimesSpec',
+    object(`The times of its ${which} probe. What is missing has its default.`, {
+      initialDelaySeconds: seconds('How long the first probe waits.', 0),
+      periodSeconds: seconds('The time between two probes.', 1),
+      timeoutSeconds: seconds('How long a probe may take.', 1),
+      failureThreshold: integer('After how many failures in a row it counts.', 1, 10_000),
+    }),
+  );
+const probes = (...names) => Object.fromEntries(names.map((name) => [`${name}Probe`, probe(name)]));
+
+const container = (name, description, more = {}) => named(name, object(description, { ...containerFields, ...more }));
+
+/** Annotations of a ServiceAccount need one that is created. */
+export const accountRule = [
+  '!has(self.serviceAccountName) || !has(self.serviceAccountAnnotations)',
+  'serviceAccountAnnotations are for the ServiceAccount that is created: put them on the existing one, and remove them here',
+  { fieldPath: '.serviceAccountAnnotations' },
+];
+
+/** The only container of the pods. */
+export const backupContainer = container('ContainerSpec', 'The container of the agent.');
+export const reconcilerContainer = container(
+  'ReconcilerContainerSpec',
+  'The container of the reconciler, whose environment variables its Jobs get too.',
+  probes('startup', 'liveness', 'readiness'),
+);
+export const memberContainers = object('The containers of the pods of members.', {
+  etcd: container('EtcdContainerSpec', 'The container of etcd.', probes('startup', 'liveness')),
+  agent: container('AgentContainerSpec', 'The container of the agent.', probes('liveness', 'readiness')),
+  gate: container('ContainerSpec', 'The container of the gate, which prepares the volume before etcd starts.'),
+});

@@ -1,6 +1,16 @@
 // The schema of a backup schedule.
 import { overrides } from './overrides.mjs';
-import { annotations, images, labels, placement } from './pods.mjs';
+import {
+  accountRule,
+  annotations,
+  backupContainer,
+  images,
+  labels,
+  metadata,
+  placement,
+  podAnnotations,
+  podFields,
+} from './pods.mjs';
 import {
   choice,
   duration,
@@ -78,16 +88,21 @@ export const scheduleFields = (store, leastJobs) => ({
   ),
   ...images,
   ...placement,
+  ...podFields,
+  container: backupContainer,
   labels: labels('Further labels of the objects and pods of the schedule.'),
+  ...metadata,
+  podAnnotations,
+  ttlSecondsAfterFinished: integer(
+    `After how many seconds a Job that has ended is deleted. Default: the limits of the history${leastJobs > 0 ? ', and a week for the other Jobs that use this schedule' : ''}.`,
+    600,
+    31_536_000,
+  ),
   overrides: overrides('BackupOverrideSpec', ['BackupPods', 'CronJobs', 'ServiceAccounts']),
 });
 
 export const scheduleRules = [
-  [
-    '!has(self.serviceAccountName) || !has(self.serviceAccountAnnotations)',
-    'serviceAccountAnnotations are for the ServiceAccount that is created: put them on the existing one, and remove them here',
-    { fieldPath: '.serviceAccountAnnotations' },
-  ],
+  accountRule,
   [
     '!self.stores.exists(store, has(store.command)) || has(self.image)',
     'a command store needs image: give an image with its executables and the agent',

@@ -14,6 +14,9 @@ const typeName = Symbol('type');
 export const named = (name, schema) => ({ ...schema, [typeName]: name });
 export const nameOf = (schema) => schema[typeName];
 
+/** In the place of this schema, JSON Schemas have the whole one. */
+export const whole = Symbol('whole');
+
 const assumed = Symbol('assumed');
 
 /**
@@ -36,7 +39,7 @@ export const integer = (description, minimum, maximum, more = {}) => ({
   type: 'integer',
   description,
   ...(maximum === undefined ? { format: 'int64' } : { format: 'int32', maximum }),
-  minimum,
+  ...(minimum !== undefined && { minimum }),
   ...more,
 });
 export const time = (description) => ({ type: 'string', format: 'date-time', description });

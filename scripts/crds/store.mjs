@@ -59,6 +59,26 @@ export const files = (description) =>
     ),
   );
 
+const texts = (all) => `[${all.map((each) => `'${each}'`).join(', ')}]`;
+
+/** Rules about the items of a field: the files that are used, and those of them that must be there if there are items. */
+export function itemRules(field, used, needed = used) {
+  const items = `self.${field}.items`;
+  const none = `!has(self.${field}) || !has(${items})`;
+  const fieldPath = `.${field}.items`;
+  const unused = [
+    `${none} || ${items}.all(item, item.path in ${texts(used)})`,
+    `items has a file that is not used: write one of ${used.join(', ')} in path`,
+    { fieldPath },
+  ];
+  const missing = [
+    `${none} || ${texts(needed)}.all(path, ${items}.exists(item, item.path == path))`,
+    `items lacks a file: give ${needed.join(' and ')}, or leave items out if these are the keys`,
+    { fieldPath },
+  ];
+  return needed.length > 0 ? [unused, missing] : [unused];
+}
+
 const ca = files(
   'The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.',
 );
@@ -123,59 +143,74 @@ const s3 = object(
       'ca has no effect with http://: write https:// in endpoint, or remove ca',
       { fieldPath: '.ca' },
     ],
+    ...itemRules('ca', ['ca.crt']),
+    ...itemRules('sseCustomerKey', ['key']),
+    ...itemRules(
+      'credentials',
+      ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
+      ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
+    ),
   ),
 );
 
-const oss = object('A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist.', {
-  'bucket!': matching(
-    'The name of the bucket.',
-    63,
-    /^[a-z0-9][a-z0-9-]+[a-z0-9]$/,
-    "is not a valid bucket name: use 3 to 63 lower-case letters, digits and '-', and put a path into prefix",
-  ),
-  prefix: folder('The folder within the bucket, such as etcd/eu. Default: the root.'),
-  region: text(
-    'The region of the bucket, such as eu-central-1. Default: the region of the endpoint, else cn-hangzhou.',
-    64,
-  ),
-  endpoint: matching(
-    'The host of OSS, such as oss-eu-central-1-internal.aliyuncs.com. Default: the public endpoint of the region.',
-    1024,
-    /^((https?:\/\/)?[a-z0-9.-]*[a-z][a-z0-9-]*\.?(:[0-9]{1,5})?\/?)?$/,
-    'is not a valid OSS host: write it like oss-eu-central-1.aliyuncs.com, without user, password or path',
-  ),
-  ca,
-  'credentials!': secretFiles('The files `accessKeyID` and `accessKeySecret`.'),
-});
+const oss = object(
+  'A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist.',
+  {
+    'bucket!': matching(
+      'The name of the bucket.',
+      63,
+      /^[a-z0-9][a-z0-9-]+[a-z0-9]$/,
+      "is not a valid bucket name: use 3 to 63 lower-case letters, digits and '-', and put a path into prefix",
+    ),
+    prefix: folder('The folder within the bucket, such as etcd/eu. Default: the root.'),
+    region: text(
+      'The region of the bucket, such as eu-central-1. Default: the region of the endpoint, else cn-hangzhou.',
+      64,
+    ),
+    endpoint: matching(
+      'The host of OSS, such as oss-eu-central-1-internal.aliyuncs.com. Default: the public endpoint of the region.',
+      1024,
+      /^((https?:\/\/)?[a-z0-9.-]*[a-z][a-z0-9-]*\.?(:[0-9]{1,5})?\/?)?$/,
+      'is not a valid OSS host: write it like oss-eu-central-1.aliyuncs.com, without user, password or path',
+    ),
+    ca,
+    'credentials!': secretFiles('The files `accessKeyID` and `accessKeySecret`.'),
+  },
+  rules(...itemRules('ca', ['ca.crt']), ...itemRules('credentials', ['accessKeyID', 'accessKeySecret'])),
+);
 
-const sftp = object('A directory on an SFTP server.', {
-  'host!': matching(
-    'The host name or IP address of the server.',
-    253,
-    /^[^\s/@?#[\]]+$/,
-    'is not a valid host name or address: give only that, and the port in port',
-  ),
-  port: integer('The port of the server. Default: 22.', 1, 65535),
-  username: text('The user to log in as. Default: `username` from the credentials.', 256, { minLength: 1 }),
-  path: text(
-    'The directory, which is created if it does not exist. A path without a leading slash is relative to the login directory.',
-    1024,
-    rules([
-      `!self.contains('//') && ${isPlain}`,
-      "is not a valid directory: write it like /backup/etcd, without '.', '..' or double slashes",
-    ]),
-  ),
-  hostKey: matching(
-    'The host key of the server: its fingerprint or its public key. Default: `knownHosts` from the credentials.',
-    2048,
-    /^(SHA256:[A-Za-z0-9+/]{43}=?|(ssh|ecdsa)-[^\s]+ +[A-Za-z0-9+/]{40,}=*( .*)?)$/,
-    'is not a valid host key: write SHA256:… or ssh-ed25519 AAAA…, as ssh-keyscan and ssh-keygen -lf print it',
-  ),
-  legacyAlgorithms: flag('Allows algorithms with SHA-1 for an old server. Default: false.'),
-  'credentials!': secretFiles(
-    'The files `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.',
-  ),
-});
+const sftp = object(
+  'A directory on an SFTP server.',
+  {
+    'host!': matching(
+      'The host name or IP address of the server.',
+      253,
+      /^[^\s/@?#[\]]+$/,
+      'is not a valid host name or address: give only that, and the port in port',
+    ),
+    port: integer('The port of the server. Default: 22.', 1, 65535),
+    username: text('The user to log in as. Default: `username` from the credentials.', 256, { minLength: 1 }),
+    path: text(
+      'The directory, which is created if it does not exist. A path without a leading slash is relative to the login directory.',
+      1024,
+      rules([
+        `!self.contains('//') && ${isPlain}`,
+        "is not a valid directory: write it like /backup/etcd, without '.', '..' or double slashes",
+      ]),
+    ),
+    hostKey: matching(
+      'The host key of the server: its fingerprint or its public key. Default: `knownHosts` from the credentials.',
+      2048,
+      /^(SHA256:[A-Za-z0-9+/]{43}=?|(ssh|ecdsa)-[^\s]+ +[A-Za-z0-9+/]{40,}=*( .*)?)$/,
+      'is not a valid host key: write SHA256:… or ssh-ed25519 AAAA…, as ssh-keyscan and ssh-keygen -lf print it',
+    ),
+    legacyAlgorithms: flag('Allows algorithms with SHA-1 for an old server. Default: false.'),
+    'credentials!': secretFiles(
+      'The files `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.',
+    ),
+  },
+  rules(...itemRules('credentials', ['username', 'password', 'privateKey', 'passphrase', 'knownHosts'], [])),
+);
 
 const filesystem = object(
   'A volume.',

@@ -11,6 +11,7 @@ import {
   objectName,
   rules,
   secretName,
+  set,
 } from './schema.mjs';
 
 const changes = (description, what) =>
@@ -21,6 +22,19 @@ const changes = (description, what) =>
     `is not a valid ${what}: use letters, digits, '-', '_', '.' and ':', such as 2026-11`,
   );
 
+const serverNames = list(
+  'Further DNS names and IP addresses in the certificate that members present to clients.',
+  matching(
+    'A DNS name, which may begin with *., or an IP address.',
+    253,
+    /^((\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*|[0-9a-fA-F]*:[0-9a-fA-F:.]*)$/,
+    "is not a valid DNS name or IP address: use lower-case letters, digits, '-' and '.', such as etcd.example.com",
+  ),
+  0,
+  64,
+  set,
+);
+
 const managed = named(
   'ManagedTlsSpec',
   object('Lets the reconciler issue the certificates. The Secrets must exist: the reconciler only fills them.', {
@@ -28,17 +42,7 @@ const managed = named(
       'The Secret with the authority of the connections between members. Default: <cluster>-peer-ca.',
     ),
     clientAuthority: secretName('The Secret with the authority of servers and clients. Default: <cluster>-client-ca.'),
-    serverNames: list(
-      'Further DNS names and IP addresses in the certificate that members present to clients.',
-      matching(
-        'A DNS name, which may begin with *., or an IP address.',
-        253,
-        /^((\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*|[0-9a-fA-F]*:[0-9a-fA-F:.]*)$/,
-        "is not a valid DNS name or IP address: use lower-case letters, digits, '-' and '.', such as etcd.example.com",
-      ),
-      0,
-      64,
-    ),
+    serverNames,
     intermediateRotation: changes(
       'the reconciler creates new intermediate authorities and issues all certificates anew.',
       'rotation',
@@ -68,6 +72,7 @@ const certManager = named(
       issuerKind: issuerKind('The kind of issuer. Default: Issuer.'),
       peerIssuer: objectName('Another issuer for the certificates that members use for each other.', 'Issuer'),
       peerIssuerKind: issuerKind('The kind of peerIssuer. Default: issuerKind.'),
+      serverNames,
       duration: duration(
         'How long a certificate is valid, at least 1h. Default: 90 days, which is the default of cert-manager.',
       ),

@@ -3,6 +3,7 @@
 import { common, conditions } from '../crds/conditions.mjs';
 import { isApplied } from '../crds/crd.mjs';
 import { resources } from '../crds/files.mjs';
+import { kubernetesName } from '../crds/kubernetes.mjs';
 import { files, secretFiles, store } from '../crds/store.mjs';
 import { generated } from '../lib/generated.mjs';
 
@@ -70,6 +71,11 @@ function rowsBelow({ properties, required = [] }, prefix) {
   return Object.entries(properties).flatMap(([name, schema]) => {
     const path = `${prefix}${name}${schema.type === 'array' ? '[]' : ''}`;
     const inner = schema.type === 'array' ? schema.items : schema;
+    const own = kubernetesName(inner);
+    if (own) {
+      const type = `[${own}](https://kubernetes.io/docs/reference/kubernetes-api/)`;
+      return [{ path, type, schema, required: required.includes(name) }];
+    }
     const part = inner.properties && sharedWith(inner);
     const row = { path, type: part ? `[${part.title.toLowerCase()}](#${anchor(part.title)})` : typeOf(inner), schema };
     return [

@@ -1,6 +1,7 @@
 // Writes src/resource/types.ts, the types of the custom resources, from scripts/crds/. With --check it writes nothing, and fails
 // if the file is out of date.
 import { resources } from '../crds/files.mjs';
+import { kubernetesName } from '../crds/kubernetes.mjs';
 import { nameOf } from '../crds/schema.mjs';
 import { formatted, generated } from '../lib/generated.mjs';
 
@@ -36,6 +37,7 @@ function define(name, schema) {
 }
 
 function typeOf(schema) {
+  if (kubernetesName(schema)) return 'Readonly<Record<string, unknown>>';
   const name = nameOf(schema);
   const type = name ? define(name, schema) : unnamed(schema);
   return schema.nullable ? `${type} | null` : type;

@@ -90,7 +90,7 @@ const durationOf = (text: string | undefined): Duration | undefined =>
 function startingDeadlineProblem(deadline: Duration | undefined): string | undefined {
   if (!deadline || milliseconds(deadline) === 0 || milliseconds(deadline) > 10_000)
     return roundProblem('startingDeadline', deadline);
-  return `startingDeadline: ${durationText(deadline)} skips runs, because the CronJob controller checks only every 10 seconds; give more, such as Duration.hours(1)`;
+  return `startingDeadline: ${durationText(deadline)} skips runs, because the CronJob controller checks only every 10 seconds; give more, such as 1h`;
 }
 
 function activeDeadlineProblem(deadline: Duration, timeout: Duration | undefined): string | undefined {
@@ -104,7 +104,7 @@ function samePlaceProblems(stores: readonly BackupPodStore[]): string[] {
     const first = places.indexOf(place);
     if (first === index) return [];
     return [
-      `${storeName(index)}: is the same place as store ${first + 1}, ${place}; remove one, or give it a folder of its own`,
+      `${storeName(index)}: is the same place as an earlier store, ${place}; remove one, or give it a folder of its own`,
     ];
   });
 }

@@ -2,7 +2,7 @@ import type { Cron, Duration } from 'cdk8s';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { BackupPodHost } from '../lib/backup-pod';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
-import type { Toleration } from '../lib/toleration';
+import type { ContainerOptions, PodOptions } from '../lib/pods/pod-options';
 import type { Override } from '../overrides/overrides';
 import type { ControlPlaneSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
@@ -16,7 +16,7 @@ import type { ClusterLabels, ScheduleSpec } from './schedule-manifests';
 import type { VerificationLevel } from './verification-level';
 
 /** Configures a backup schedule: when backups are taken, how, and where they are stored. */
-export interface BackupScheduleOptions {
+export interface BackupScheduleOptions extends PodOptions {
   /** Sets the times at which backups are taken. */
   readonly schedule: Cron;
   /** Selects the store for the backups. Use `addStore` for further stores. */
@@ -135,25 +135,20 @@ export interface BackupScheduleOptions {
    */
   readonly serviceAccountName?: string | INamed;
   /**
-   * Lists the labels that a node must have to run the pod.
-   * @default - any node
-   */
-  readonly nodeSelector?: { readonly [name: string]: string };
-  /**
-   * Lists the taints that the pod tolerates.
+   * Adds annotations to the ServiceAccount that is created, besides those of `S3Credentials.workloadIdentity`.
    * @default - none
    */
-  readonly tolerations?: Toleration[];
+  readonly serviceAccountAnnotations?: { readonly [name: string]: string };
   /**
-   * Names the pod's PriorityClass.
-   * @default - the default of the Kubernetes cluster
+   * Sets what the container of the agent has, such as the environment variables of a proxy.
+   * @default - only the library's own
    */
-  readonly priorityClassName?: string;
+  readonly container?: ContainerOptions;
   /**
-   * Adds labels to every object and to the pod.
-   * @default - only the standard labels, `app.kubernetes.io/…`
+   * Sets how long after its end a Job is deleted: at least 10 minutes.
+   * @default - the limits of the history decide; a week for the Jobs that the reconciler makes with this schedule
    */
-  readonly labels?: { readonly [name: string]: string };
+  readonly ttlAfterFinished?: Duration;
   /**
    * Lists changes of the CronJob, the ServiceAccount and the pods that no other property makes. They are made one after
    * the other, after those of the `EtcdCluster`. Those of `OverrideTarget.BACKUP_PODS` also apply to the Jobs that the
@@ -205,6 +200,11 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
    * @internal
    */
   readonly _clusterLabels?: ClusterLabels;
+  /**
+   * True if the cluster outlives its manifests.
+   * @internal
+   */
+  readonly _protect?: boolean;
   /**
    * Adds what the cluster decides to what the resource says of the schedule, which follows the cluster when that changes.
    * @internal

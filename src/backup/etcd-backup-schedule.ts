@@ -3,9 +3,10 @@ import { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
 import type { BackupPodStore } from '../lib/backup-pod';
 import { isAttached } from '../lib/construct-tree';
-import { durationText } from '../lib/duration';
+import { durationText, milliseconds } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
+import { podFieldsOf } from '../lib/pods/pod-options';
 import { overrideSpecs } from '../overrides/overrides';
 import { enumText } from '../resource/enum-text';
 import { below, type PropNames, propProblems, withFound } from '../resource/prop-problems';
@@ -149,6 +150,7 @@ export class EtcdBackupSchedule extends Construct {
     const monitored = {
       ...{ cluster: this.props.cluster, cronJobName: this.cronJobName, cron: this._spec().cron, labels: this._labels },
       pod: () => scheduleJob(this.complete(), this.target()),
+      fields: () => this.complete(),
     };
     this.exporter = EtcdBackupMonitoring._of(this, monitored, spec);
     return this.exporter;
@@ -199,7 +201,11 @@ export class EtcdBackupSchedule extends Construct {
     const { props, cronJobName } = this;
     if (props._written) return props._written;
     const name = this._name;
-    const annotations = Object.assign({}, ...this._stores.map((store) => store.serviceAccountAnnotations));
+    const annotations = Object.assign(
+      {},
+      props.serviceAccountAnnotations,
+      ...this._stores.map((store) => store.serviceAccountAnnotations),
+    );
     const spec: ScheduleSpec = {
       name,
       cronJobName: cronJobName === `${props.cluster}-${name}` ? undefined : cronJobName,
@@ -223,10 +229,9 @@ export class EtcdBackupSchedule extends Construct {
       resources: givenResources(props.resources),
       imagePullPolicy: enumText(props.imagePullPolicy),
       imagePullSecrets: props.imagePullSecrets?.map((secret) => ({ name: nameOf(secret) })),
-      nodeSelector: props.nodeSelector,
-      tolerations: props.tolerations as ScheduleSpec['tolerations'],
-      priorityClassName: props.priorityClassName,
-      labels: props.labels,
+      ...podFieldsOf(props),
+      container: props.container,
+      ttlSecondsAfterFinished: props.ttlAfterFinished && milliseconds(props.ttlAfterFinished) / 1_000,
       overrides: overrideSpecs(props.overrides),
     };
     // The resource must name an image for executables of the user.
@@ -250,6 +255,7 @@ export class EtcdBackupSchedule extends Construct {
       tls: props.tls?._pod(),
       auth: props.auth?._files(),
       record: props._record,
+      protect: props._protect,
       host: props._host,
       near: this._spec().stores.some(({ filesystem }) => filesystem?.persistentVolumeClaim)
         ? this.exporter?._selector
@@ -335,6 +341,7 @@ const entryPropNames: PropNames = {
   '[0].name': 'id',
   '[0].cronJobName': 'name',
   '[0].cron': 'schedule',
+  '[0].ttlSecondsAfterFinished': 'ttlAfterFinished',
   '[0].stores': 'store',
   ...below('[0]', jobPropNames),
 };

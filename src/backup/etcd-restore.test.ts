@@ -169,7 +169,7 @@ test('a safety backup needs a schedule with a store', () => {
     new EtcdRestore(chart, `${more.safetyBackup}`, { cluster, source, ...more }).node.validate();
   const cluster = new EtcdCluster(chart, 'orders');
   expect(problems({})).toEqual([
-    "safetyBackup: 'orders' has no backup schedule, so there is no store for the backup; call addBackupSchedule, or set safetyBackup: false",
+    "safetyBackup: 'orders' has no backup schedule, so there is no store for the backup; add one, or set safetyBackup: false",
   ]);
   expect(problems({ safetyBackup: false })).toEqual([]);
   const imported = { clusterName: 'orders', clientEndpoints: ['orders-0-client:2379'] };

@@ -113,7 +113,7 @@ export class EtcdRestore extends Construct {
 
   private safetyBackupProblem({ cluster, safetyBackup = true }: EtcdRestoreProps): string | undefined {
     if (!safetyBackup || scheduleIds(cluster)?.length !== 0) return undefined;
-    return `safetyBackup: '${cluster.clusterName}' has no backup schedule, so there is no store for the backup; call addBackupSchedule, or set safetyBackup: false`;
+    return `safetyBackup: '${cluster.clusterName}' has no backup schedule, so there is no store for the backup; add one, or set safetyBackup: false`;
   }
 
   private clusterProblem({ cluster }: EtcdRestoreProps): string | undefined {

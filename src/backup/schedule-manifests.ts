@@ -8,6 +8,8 @@ import {
   defaultResources,
 } from '../lib/backup-pod';
 import { milliseconds, parseDuration } from '../lib/duration';
+import { protection } from '../lib/gitops';
+import { withJobFields } from '../lib/pods/pod-fields';
 import { overridden } from '../overrides/overrides';
 import type { BackupOverrideSpec, BackupScheduleSpec, OverrideSpec } from '../resource/types';
 import { fileNameWithoutEnding } from './snapshot-file-name';
@@ -24,6 +26,8 @@ export interface ScheduleTarget
   extends Pick<BackupJobSpec, 'cluster' | 'endpoints' | 'tls' | 'auth' | 'record' | 'host' | 'near'> {
   readonly cronJobName: string;
   readonly labels: Labels;
+  /** True if the ServiceAccount must outlive its manifests: a final backup uses it after they have gone. */
+  readonly protect?: boolean;
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -77,14 +81,13 @@ function withoutOverrides(spec: ScheduleSpec, target: ScheduleTarget): Map<strin
   return new Map([...(account ? [account] : []), cronJob].map((object) => [object.kind, object]));
 }
 
-function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels }: ScheduleTarget) {
+function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels, protect }: ScheduleTarget) {
   if (spec.serviceAccountName !== undefined) return undefined;
-  const { serviceAccountAnnotations: annotations = {} } = spec;
-  const isAnnotated = Object.keys(annotations).length > 0;
+  const annotations = { ...(protect && protection), ...spec.annotations, ...spec.serviceAccountAnnotations };
   return {
     apiVersion: 'v1',
     kind: 'ServiceAccount',
-    metadata: { name: cronJobName, labels, ...(isAnnotated && { annotations }) },
+    metadata: { name: cronJobName, labels, ...annotated(annotations) },
     automountServiceAccountToken: false,
   };
 }
@@ -94,7 +97,7 @@ function scheduleCronJob(spec: ScheduleSpec, target: ScheduleTarget) {
   return {
     apiVersion: 'batch/v1',
     kind: 'CronJob',
-    metadata: { name: cronJobName, labels },
+    metadata: { name: cronJobName, labels, ...annotated(spec.annotations) },
     spec: {
       schedule: spec.cron,
       timeZone: spec.timeZone,
@@ -104,10 +107,15 @@ function scheduleCronJob(spec: ScheduleSpec, target: ScheduleTarget) {
       startingDeadlineSeconds: seconds(spec.startingDeadline ?? '1h'),
       successfulJobsHistoryLimit: spec.successfulJobsHistoryLimit ?? 3,
       failedJobsHistoryLimit: spec.failedJobsHistoryLimit ?? 3,
-      jobTemplate: { metadata: { labels }, spec: backupJob(scheduleJob(spec, target)) },
+      jobTemplate: {
+        metadata: { labels, ...annotated(spec.annotations) },
+        spec: withJobFields(backupJob(scheduleJob(spec, target)), spec),
+      },
     },
   };
 }
+
+const annotated = (annotations: Labels = {}) => (Object.keys(annotations).length > 0 ? { annotations } : {});
 
 export function scheduleJob(spec: ScheduleSpec, { cronJobName, ...target }: ScheduleTarget): BackupJobSpec {
   const { compression, verify, timeout, dialTimeout, fileNameTimeZone } = spec;

@@ -43,7 +43,7 @@ const mistakes: [EtcdClusterProps, string][] = [
   [{ volume: { size: Size.gibibytes(1) } }, "volume.size: '1Gi' must be a quantity of at least 2Gi"],
   [
     { quota: Size.gibibytes(4) },
-    'quota: 4Gi needs a volume of 9216Mi (twice the quota and 1Gi), but the volume has 8Gi',
+    'quota: needs a volume of twice its size and 1Gi: make volume.size larger, or quota smaller',
   ],
   [{ resources: EtcdResources.of({ cpuRequest: 'x' }) }, "resources.cpuRequest: 'x' is not a valid amount of CPU"],
   [
@@ -60,7 +60,7 @@ const mistakes: [EtcdClusterProps, string][] = [
   [{ labels: { 'cdk8s-etcd.dev/x': '1' } }, "labels: 'cdk8s-etcd.dev/x' is reserved for the reconciler; remove it"],
   [
     { podAnnotations: { 'cdk8s-etcd.dev/epoch': '1' } },
-    "podAnnotations: 'cdk8s-etcd.dev/epoch' is reserved for the reconciler",
+    'podAnnotations: has an annotation that begins with cdk8s-etcd.dev/, which the reconciler needs: remove it',
   ],
   [
     { replace: ReplacePolicy.manual({ ordinal: 7, memberId: 'ab' }) },
@@ -98,16 +98,14 @@ const mistakes: [EtcdClusterProps, string][] = [
     "version: 'undefined' is not a released version of etcd",
   ],
   [{ quota: Size.kibibytes(1023) }, "quota: '1023Ki' must be a quantity of at least 1Mi"],
+  [{ volume: { ephemeral: true, storageClass: 'ssd' } }, 'volume.ephemeral: has no volume claim'],
+  [{ volume: { ephemeral: true, readWriteOncePod: true } }, 'volume.ephemeral: has no volume claim'],
   [{ volume: { size: Size.mebibytes(2047) } }, "volume.size: '2047Mi' must be a quantity of at least 2Gi"],
   [{ volume: { storageClass: 'Fast SSD' } }, "volume.storageClass: 'Fast SSD' is not a valid name of a StorageClass"],
   [{ tuning: EtcdTuning.of({ snapshotCount: 0 }) }, 'tuning.snapshotCount: 0 is too small: give at least 1'],
   [
     { podAnnotations: { 'example.com/a': 'x'.repeat(20_000) } },
     'podAnnotations.example.com/a: has 20000 characters: give at most 16384',
-  ],
-  [
-    { tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: -1 }] },
-    'tolerations[0].tolerationSeconds: -1 is too small: give at least 0',
   ],
   [
     { networkAccess: NetworkAccess.peers({ cidr: '::ffff:10.0.0.0/104' }) },

@@ -6,7 +6,6 @@ import { egressProblems } from '../lib/network-egress';
 import { podProblems } from '../lib/pod-problems';
 import { derivedName } from '../validation/derived-name';
 import { problemsOf } from '../validation/problems';
-import { volumeProblems } from './etcd-volume';
 import type { ResolvedCluster } from './resolved-cluster';
 import { tuningProblems } from './settings/etcd-tuning';
 
@@ -19,7 +18,6 @@ export function clusterProblems(cluster: ResolvedCluster, schedules: readonly st
   const { name, images, settings } = cluster;
   return [
     ...problemsOf(ownNameProblem(name)),
-    ...volumeProblems(cluster.volume),
     ...tuningProblems(cluster.tuning),
     // The settings can only be checked against a supported version.
     ...(images.version._problems().length > 0 ? [] : settings.problems),
@@ -37,10 +35,7 @@ function metadataProblems({ labels, podAnnotations }: ResolvedCluster): string[]
   return [
     ...labelProblems('labels', labels),
     ...annotationProblems('podAnnotations', podAnnotations),
-    ...problemsOf(
-      ...Object.keys(labels).map((name) => reservedNameProblem('labels', name)),
-      ...Object.keys(podAnnotations).map((name) => reservedNameProblem('podAnnotations', name)),
-    ),
+    ...problemsOf(...Object.keys(labels).map((name) => reservedNameProblem('labels', name))),
   ];
 }
 

@@ -12,6 +12,7 @@ import {
   type Labels,
   type RegisteredReconciler,
   reconcilersFor,
+  servedBy,
   servedNamesake,
 } from '../reconciler/reconciler-registry';
 import { nameProblem } from '../validation/names';
@@ -81,7 +82,17 @@ export class ClusterReconciler {
       ];
     }
     const namesakes = this.namesakeProblems(reconciler);
-    return namesakes.length > 0 ? namesakes : this.chartProblems(reconciler);
+    if (namesakes.length > 0) return namesakes;
+    return [...this.chartProblems(reconciler), ...this.loadProblems(reconciler)];
+  }
+
+  /** The first cluster that is too much reports it, and those after it. */
+  private loadProblems(reconciler: RegisteredReconciler): string[] {
+    const most = reconciler._mostClusters?.() ?? Number.POSITIVE_INFINITY;
+    if (servedBy(this.cluster, reconciler) <= most) return [];
+    return [
+      `reconciler: the limit of CPU of ${reconciler.node.path} suffices for ${most} clusters (1m each), and it has more; raise cpuLimit, or leave it out`,
+    ];
   }
 
   /** Charts are applied and deleted one by one, so one that belongs to another cluster may go without a word. */

@@ -2,6 +2,7 @@ import { originProblems, originSpec } from '../backup/cluster-origin';
 import { etcdImages } from '../etcd/etcd-image';
 import { defaultSize } from '../lib/defaults';
 import { egressSpec } from '../lib/network-egress';
+import { podFieldsOf } from '../lib/pods/pod-options';
 import { overrideSpecs } from '../overrides/overrides';
 import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
@@ -44,9 +45,14 @@ export function writeCluster(props: EtcdClusterProps, name: string, namespace: s
       networkAccess: props.networkAccess?._spec(),
       metricsAccess: props.metricsAccess?._spec(),
       egress: props.egress && egressSpec(props.egress),
-      ...{ priorityClassName: props.priorityClassName, nodeSelector: props.nodeSelector },
-      tolerations: props.tolerations as EtcdClusterSpec['tolerations'],
-      ...{ labels: props.labels, podAnnotations: props.podAnnotations, protect: props.protect },
+      ...podFieldsOf(props),
+      ...{ containers: props.containers, sidecars: props.sidecars },
+      serviceAccountName: nameOf(props.serviceAccountName),
+      serviceAccountAnnotations: props.serviceAccountAnnotations,
+      service: props.service as EtcdClusterSpec['service'],
+      externalServices: props.externalServices as EtcdClusterSpec['externalServices'],
+      podDisruptionBudget: props.podDisruptionBudget as EtcdClusterSpec['podDisruptionBudget'],
+      ...{ revisionHistoryLimit: props.revisionHistoryLimit, protect: props.protect },
       overrides: overrideSpecs(props.overrides),
       pvcPolicy: unlessEmpty({ onShrink: enumText(props.onShrink), onDelete: enumText(onDelete) }),
       replace: replace?._spec(),

@@ -4,7 +4,7 @@ import type { EtcdVersion } from '../etcd/etcd-version';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
-import type { Toleration } from '../lib/toleration';
+import type { MemberContainers, PodOptions } from '../lib/pods/pod-options';
 import type { Override } from '../overrides/overrides';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import type { EtcdTls } from '../tls/etcd-tls';
@@ -14,15 +14,16 @@ import type { EtcdResources } from './etcd-resources';
 import type { EtcdSpread } from './etcd-spread';
 import type { EtcdVolume } from './etcd-volume';
 import type { QuorumRecovery } from './quorum-recovery';
+import type { DisruptionBudgetOptions, ExternalServicesOptions, ServiceOptions } from './service-options';
 import type { EtcdTuning } from './settings/etcd-tuning';
 import type { WrittenCluster } from './written-cluster';
 
 /** Configures an `EtcdCluster`. */
-export interface EtcdClusterProps {
+export interface EtcdClusterProps extends PodOptions {
   /**
    * Names the cluster: at most 50 lower-case letters, digits and `-`. The names of all its objects begin with this
-   * name. It must not end in `-peers`, `-jobs`, `-etcd-reconciler` or `-<number>-client`, which are suffixes of a
-   * cluster's objects. A different name is a different cluster with its own volumes.
+   * name. It must not end in `-peers`, `-jobs`, `-etcd-reconciler`, `-<number>-client` or `-<number>-external`, which are
+   * suffixes of a cluster's objects. A different name is a different cluster with its own volumes.
    * @default - the construct's id, of which `OrdersApi` becomes `orders-api`
    */
   readonly name?: string;
@@ -137,30 +138,48 @@ export interface EtcdClusterProps {
    */
   readonly egress?: NetworkEgress;
   /**
-   * Names the pods' PriorityClass.
-   * @default - the default of the Kubernetes cluster
+   * Sets what the containers of the members have, such as environment variables.
+   * @default - only the library's own
    */
-  readonly priorityClassName?: string;
+  readonly containers?: MemberContainers;
   /**
-   * Lists the labels that a node must have to run a member.
-   * @default - any node
-   */
-  readonly nodeSelector?: { readonly [name: string]: string };
-  /**
-   * Lists the taints that the members' pods tolerate.
+   * Adds containers to the pods of members: Kubernetes' `Container`.
    * @default - none
    */
-  readonly tolerations?: Toleration[];
+  // biome-ignore lint/suspicious/noExplicitAny: jsii has no `unknown`
+  readonly sidecars?: { readonly [key: string]: any }[];
   /**
-   * Adds labels to every object and to the pods.
-   * @default - only the standard labels, `app.kubernetes.io/…`
+   * Names an existing ServiceAccount for the members. It gets the rights that they need.
+   * @default - one is created, with the name of the cluster
    */
-  readonly labels?: { readonly [name: string]: string };
+  readonly serviceAccountName?: string | INamed;
   /**
-   * Adds annotations to the pods.
-   * @default - only the library's own annotations
+   * Adds annotations to the ServiceAccount that is created.
+   * @default - none
    */
-  readonly podAnnotations?: { readonly [name: string]: string };
+  readonly serviceAccountAnnotations?: { readonly [name: string]: string };
+  /**
+   * Configures the Service that leads clients to all ready members.
+   * @default - a ClusterIP
+   */
+  readonly service?: ServiceOptions;
+  /**
+   * Adds Services for clients outside of Kubernetes, `<cluster>-<ordinal>-external`, one for each member. `networkAccess`
+   * must let these clients in, and the certificate of the members must contain the names that they use: `serverNames` of
+   * `EtcdTls.managed` and `EtcdTls.certManager`.
+   * @default - none
+   */
+  readonly externalServices?: ExternalServicesOptions;
+  /**
+   * Configures the PodDisruptionBudget.
+   * @default - one that lets a drain take one member at a time
+   */
+  readonly podDisruptionBudget?: DisruptionBudgetOptions;
+  /**
+   * Limits how many former revisions of the StatefulSet are kept.
+   * @default 10
+   */
+  readonly revisionHistoryLimit?: number;
   /**
    * Lists changes of objects of the cluster and of its schedules that no other property makes. They are made one after the
    * other. Fields without which the cluster would not work are refused.

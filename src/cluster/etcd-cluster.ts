@@ -141,8 +141,8 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   /** Names the members' ServiceAccount. */
   readonly serviceAccountName: string;
 
-  /** The members run as this ServiceAccount. */
-  readonly serviceAccount: ApiObject;
+  /** The members run as this ServiceAccount. It is undefined if `serviceAccountName` names an existing one. */
+  readonly serviceAccount?: ApiObject;
   /** This Role holds the Kubernetes permissions of the members. */
   readonly role: ApiObject;
   /** This RoleBinding grants `role` to the members. */
@@ -159,12 +159,16 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   readonly clientService: ApiObject;
   /** Lists the Services for clients, one for each possible member. */
   readonly memberServices: ApiObject[];
+  /** Lists the Services for clients outside of Kubernetes. The list is empty without `externalServices`. */
+  readonly externalServices: ApiObject[];
   /** This NetworkPolicy limits the connections of the members. */
   readonly networkPolicy: ApiObject;
   /** This NetworkPolicy limits the connections of the cluster's Jobs. */
   readonly jobNetworkPolicy: ApiObject;
-  /** This PodDisruptionBudget limits how many members a drain may evict at a time. */
-  readonly podDisruptionBudget: ApiObject;
+  /**
+   * This PodDisruptionBudget limits how many members a drain may evict at a time. It is undefined with `enabled: false`.
+   */
+  readonly podDisruptionBudget?: ApiObject;
   /**
    * Lists the cert-manager Certificates of the peers, the server, the client, root and the backups. The list is empty
    * with other TLS or without TLS.
@@ -227,13 +231,13 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.clientTls = clientTls(cluster);
     this.backupEndpoints = backupEndpoints(cluster);
     this.backupTls = backupTls(cluster);
-    this.serviceAccountName = name;
+    this.serviceAccountName = cluster.serviceAccountName;
 
     const objects = new Map(
       [...manifestsOf(resource, cluster)].map(([id, manifest]) => [id, this.object(id, manifest)]),
     );
     const all = (ending: string) => [...objects].flatMap(([id, object]) => (id.endsWith(ending) ? [object] : []));
-    this.serviceAccount = objects.get('ServiceAccount')!;
+    this.serviceAccount = objects.get('ServiceAccount');
     this.role = objects.get('Role')!;
     this.roleBinding = objects.get('RoleBinding')!;
     this.reconcilerRole = objects.get('ReconcilerRole')!;
@@ -242,9 +246,10 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.peerService = objects.get('PeerService')!;
     this.clientService = objects.get('ClientService')!;
     this.memberServices = cluster.names.pods.map((_, ordinal) => objects.get(`MemberService${ordinal}`)!);
+    this.externalServices = cluster.names.pods.flatMap((_, ordinal) => objects.get(`ExternalService${ordinal}`) ?? []);
     this.networkPolicy = objects.get('NetworkPolicy')!;
     this.jobNetworkPolicy = objects.get('JobNetworkPolicy')!;
-    this.podDisruptionBudget = objects.get('PodDisruptionBudget')!;
+    this.podDisruptionBudget = objects.get('PodDisruptionBudget');
     this.certificates = all('Certificate');
     this.tlsSecrets = all('Secret');
     this.statefulSet = objects.get('StatefulSet')!;
@@ -259,6 +264,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...(agentPull(cluster) as Pick<EtcdReconcilerProps, 'image' | 'imagePullPolicy'>),
       imagePullSecrets: cluster.imagePullSecrets?.map((secret) => secret.name),
       egress: cluster.egress as NetworkEgress | undefined,
+      securityContext: cluster.securityContext,
     });
     openOnlyForClients(this);
     tellIfUnreleased(this, cluster.images.gate);
@@ -301,6 +307,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       _record: this.cluster.names.record,
       tls: this.backupTls,
       _clusterLabels: labelsOfCluster(this.cluster),
+      _protect: this.cluster.protect,
       _complete: (spec) => withPull(this.cluster, spec),
     });
     this.schedules.push(schedule);
@@ -464,6 +471,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
 /** Properties of the fields of the resource that have another name. */
 const clusterPropNames: PropNames = {
   'spec.storage': 'volume',
+  'spec.storage.size': 'volume.size',
   'spec.storage.ephemeral': 'volume.ephemeral',
   'spec.storage.storageClassName': 'volume.storageClass',
   'spec.pvcPolicy': 'onShrink or onDelete',
@@ -471,6 +479,8 @@ const clusterPropNames: PropNames = {
   'spec.pvcPolicy.onDelete': 'onDelete',
   'spec.finalBackup.required': 'finalBackup',
   'spec.maintenance.onNoSpace': 'onNoSpace',
+  'spec.storage.accessModes': 'volume.readWriteOncePod',
+  'spec.backup': 'backup schedules',
   'spec.backup.schedules': 'addBackupSchedule',
   'spec.backup.schedule': 'backupSchedule',
   ...below('spec', jobPropNames),

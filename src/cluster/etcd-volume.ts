@@ -2,7 +2,6 @@ import type { Size } from 'cdk8s';
 import { bytesIn } from '../etcd/bytes';
 import { defaultVolume } from '../lib/defaults';
 import type { EtcdClusterSpec } from '../resource/types';
-import { problemsOf } from '../validation/problems';
 
 /** Describes the volume in which a member stores its data. */
 export interface EtcdVolume {
@@ -32,16 +31,39 @@ export interface EtcdVolume {
    * @default false
    */
   readonly readWriteOncePod?: boolean;
+  /**
+   * Adds labels to the claims. They cannot be changed later.
+   * @default - none
+   */
+  readonly labels?: { readonly [name: string]: string };
+  /**
+   * Adds annotations to the claims. They cannot be changed later.
+   * @default - none
+   */
+  readonly annotations?: { readonly [name: string]: string };
+  /**
+   * Selects the volumes that a claim may use: Kubernetes' `LabelSelector`. It cannot be changed later.
+   * @default - any volume
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: jsii has no `unknown`
+  readonly selector?: { readonly [key: string]: any };
 }
 
 type StorageSpec = NonNullable<EtcdClusterSpec['storage']>;
 
-export function storageSpec({ size, storageClass, ephemeral, readWriteOncePod }: EtcdVolume = {}): StorageSpec {
+export function storageSpec({
+  size,
+  storageClass,
+  ephemeral,
+  readWriteOncePod,
+  ...claim
+}: EtcdVolume = {}): StorageSpec {
   return {
     size: size?.asString() ?? defaultVolume,
     storageClassName: storageClass,
     accessModes: readWriteOncePod ? ['ReadWriteOncePod'] : undefined,
     ephemeral: ephemeral || undefined,
+    ...claim,
   };
 }
 
@@ -51,8 +73,8 @@ export interface ResolvedVolume {
   readonly storageClass?: string;
   readonly ephemeral: boolean;
   readonly accessMode: string;
-  /** The quota that was given; undefined if it follows from the size. */
-  readonly quota?: string;
+  /** What the claims have besides. */
+  readonly claim: Pick<StorageSpec, 'labels' | 'annotations' | 'selector'>;
   readonly quotaBytes: number;
 }
 
@@ -61,34 +83,14 @@ const largestDefaultQuota = 8 * gibibyte;
 
 /** The default quota is half of the volume above 1 GiB, and at most the 8 GiB that etcd recommends. */
 export function resolveVolume(storage: Partial<StorageSpec> = {}, quota?: string): ResolvedVolume {
-  const { size = defaultVolume, storageClassName, accessModes, ephemeral = false } = storage;
+  const { size = defaultVolume, storageClassName, accessModes, ephemeral = false, ...claim } = storage;
   return {
-    ...{ size, ephemeral, quota },
+    ...{ size, ephemeral, claim },
     storageClass: storageClassName,
     accessMode: accessModes?.[0] ?? 'ReadWriteOnce',
     quotaBytes:
       quota === undefined ? Math.min(largestDefaultQuota, Math.floor((bytes(size) - gibibyte) / 2)) : bytes(quota),
   };
-}
-
-export function volumeProblems(volume: ResolvedVolume): string[] {
-  return problemsOf(quotaProblem(volume), ephemeralProblem(volume));
-}
-
-function quotaProblem({ size, quota }: ResolvedVolume): string | undefined {
-  if (quota === undefined) return undefined;
-  const needed = 2 * bytes(quota) + gibibyte;
-  if (bytes(size) >= needed) return undefined;
-  const mebibytes = Math.ceil(needed / 1024 ** 2);
-  return `quota: ${quota} needs a volume of ${mebibytes}Mi (twice the quota and 1Gi), but the volume has ${size}; make volume.size larger or quota smaller`;
-}
-
-function ephemeralProblem({ ephemeral, storageClass, accessMode }: ResolvedVolume): string | undefined {
-  if (!ephemeral) return undefined;
-  const useless = storageClass === undefined ? accessMode !== 'ReadWriteOnce' && 'readWriteOncePod' : 'storageClass';
-  return useless
-    ? `volume: ${useless} has no effect with ephemeral, which has no volume claim; remove one of them`
-    : undefined;
 }
 
 /** What is not a quantity has no bytes. */

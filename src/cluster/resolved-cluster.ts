@@ -22,7 +22,10 @@ export interface ClusterResource {
 
 /** Fields that always have a value after their default has been applied. */
 type Defaulted = Required<
-  Pick<EtcdClusterSpec, 'size' | 'imagePullPolicy' | 'clusterDomain' | 'labels' | 'podAnnotations' | 'protect'>
+  Pick<
+    EtcdClusterSpec,
+    'size' | 'imagePullPolicy' | 'clusterDomain' | 'labels' | 'podAnnotations' | 'protect' | 'serviceAccountName'
+  >
 >;
 
 /** What the objects of an EtcdCluster are made of: its resource with every default applied. */
@@ -73,6 +76,7 @@ export function resolveCluster({ metadata: { name, namespace }, spec }: ClusterR
     protect: spec.protect ?? !volume.ephemeral,
     reconcilerAccount,
     reconcilerName: spec.reconciler?.name ?? reconcilerAccount,
+    serviceAccountName: spec.serviceAccountName ?? name,
   };
 }
 

@@ -8,6 +8,8 @@ export interface ClusterNames {
   readonly peerService: string;
   /** Services through which clients reach single members. */
   readonly clientServices: readonly string[];
+  /** Services for clients outside of Kubernetes. */
+  readonly externalServices: readonly string[];
   readonly settings: string;
   /** ConfigMap that the reconciler creates at run time. */
   readonly record: string;
@@ -26,6 +28,7 @@ export function clusterNames(cluster: string): ClusterNames {
     cluster,
     peerService: `${cluster}-peers`,
     clientServices: pods.map(clientServiceName),
+    externalServices: pods.map((pod) => `${pod}-external`),
     settings: `${cluster}-settings`,
     record: recordName(cluster),
     // Not `${cluster}-reconciler`: for a cluster called `etcd` that is the name of the reconciler's own Role.
@@ -43,7 +46,7 @@ export const dataVolume = 'data';
  * Suffixes of objects whose kind also has an object with just the cluster's name. If a second cluster had such a name,
  * both clusters would have an object of the same name, and each apply would take it over from the other cluster.
  */
-export const objectSuffix = /-(peers|jobs|etcd-reconciler|[0-9]+-client)$/;
+export const objectSuffix = /-(peers|jobs|etcd-reconciler|[0-9]+-(client|external))$/;
 
 /** Problem with the name of an EtcdCluster, or undefined. */
 export function ownNameProblem(name: string): string | undefined {

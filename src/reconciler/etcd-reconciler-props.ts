@@ -3,14 +3,14 @@ import { givenResources } from '../backup/backup-resources';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
 import { egressSpec, type NetworkEgress } from '../lib/network-egress';
-import type { Toleration } from '../lib/toleration';
+import { type PodOptions, podFieldsOf, type ReconcilerContainerOptions } from '../lib/pods/pod-options';
 import { type Override, overrideSpecs } from '../overrides/overrides';
 import { enumText } from '../resource/enum-text';
 import type { EtcdReconcilerSpec } from '../resource/types';
 import { type INamed, nameOf } from '../validation/named';
 
 /** Configures an `EtcdReconciler`. */
-export interface EtcdReconcilerProps {
+export interface EtcdReconcilerProps extends PodOptions {
   /**
    * Names the Deployment and all its other objects: at most 50 lower-case letters, digits and `-`.
    * @default etcd-reconciler
@@ -66,25 +66,31 @@ export interface EtcdReconcilerProps {
    */
   readonly egress?: NetworkEgress;
   /**
-   * Lists the labels that a node must have to run the pod.
-   * @default - any node
+   * Sets what the container has, such as the environment variables of a proxy, which its Jobs get too.
+   * @default - only the library's own
    */
-  readonly nodeSelector?: { readonly [name: string]: string };
+  readonly container?: ReconcilerContainerOptions;
   /**
-   * Lists the taints that the pod tolerates.
+   * Adds containers to the pod: Kubernetes' `Container`.
    * @default - none
    */
-  readonly tolerations?: Toleration[];
+  // biome-ignore lint/suspicious/noExplicitAny: jsii has no `unknown`
+  readonly sidecars?: { readonly [key: string]: any }[];
   /**
-   * Names the pod's PriorityClass.
-   * @default - the default of the Kubernetes cluster
+   * Names an existing ServiceAccount. It gets the rights that the reconciler needs.
+   * @default - one is created, with the name of the reconciler
    */
-  readonly priorityClassName?: string;
+  readonly serviceAccountName?: string | INamed;
   /**
-   * Adds labels to every object and to the pod.
-   * @default - only the standard labels, `app.kubernetes.io/…`
+   * Adds annotations to the ServiceAccount that is created.
+   * @default - none
    */
-  readonly labels?: { readonly [name: string]: string };
+  readonly serviceAccountAnnotations?: { readonly [name: string]: string };
+  /**
+   * Limits how many former revisions of the Deployment are kept.
+   * @default 10
+   */
+  readonly revisionHistoryLimit?: number;
   /**
    * Lists changes of objects and pods that no other property makes. They are made one after the other. Fields without which
    * the reconciler would not work are refused.
@@ -140,7 +146,7 @@ export interface ReconcilerResources {
 
 /** The properties as a resource has them. */
 export function reconcilerSpec(props: EtcdReconcilerProps): EtcdReconcilerSpec {
-  const { image, registry, replicas, selector, nodeSelector, priorityClassName, labels } = props;
+  const { image, registry, replicas, selector, serviceAccountAnnotations, revisionHistoryLimit } = props;
   return {
     ...{ image, registry },
     imagePullPolicy: enumText(props.imagePullPolicy),
@@ -149,7 +155,10 @@ export function reconcilerSpec(props: EtcdReconcilerProps): EtcdReconcilerSpec {
     resources: givenResources(props.resources),
     metricsAccess: props.metricsAccess?._spec(),
     egress: props.egress && egressSpec(props.egress),
-    ...{ nodeSelector, tolerations: props.tolerations as EtcdReconcilerSpec['tolerations'], priorityClassName, labels },
+    ...podFieldsOf(props),
+    ...{ container: props.container, sidecars: props.sidecars },
+    serviceAccountName: nameOf(props.serviceAccountName),
+    ...{ serviceAccountAnnotations, revisionHistoryLimit },
     overrides: overrideSpecs(props.overrides),
   };
 }

@@ -22,8 +22,8 @@ import {
   reconcilerSpec,
 } from './etcd-reconciler-props';
 import type { IEtcdReconciler } from './i-etcd-reconciler';
-import { leaseName, reconcilerImage, reconcilerObjects } from './reconciler-manifests';
-import { reconcilerProblems } from './reconciler-problems';
+import { leaseName, reconcilerAccount, reconcilerImage, reconcilerObjects } from './reconciler-manifests';
+import { mostClusters, reconcilerProblems } from './reconciler-problems';
 import { addReconciler } from './reconciler-registry';
 
 /**
@@ -51,8 +51,8 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   readonly serviceAccountName: string;
   /** Names the Lease, which ensures that only one pod is active. The reconciler creates it. */
   readonly leaseName: string;
-  /** The reconciler runs as this ServiceAccount. */
-  readonly serviceAccount: ApiObject;
+  /** The reconciler runs as this ServiceAccount. It is undefined if `serviceAccountName` names an existing one. */
+  readonly serviceAccount?: ApiObject;
   /**
    * This Role holds the permissions for the namespace. Each cluster grants further permissions with a Role of its own.
    */
@@ -81,11 +81,11 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     const name = props.name ?? defaultReconcilerName;
     this.spec = props._written ?? reconcilerSpec(props);
     this.reconcilerName = name;
-    this.serviceAccountName = name;
+    this.serviceAccountName = reconcilerAccount(name, this.spec);
     this.leaseName = leaseName(name, this.spec.selector);
-    const { manifests, problems } = overridden(reconcilerObjects(name, this.spec), this.spec.overrides);
+    const { manifests, problems } = overridden(reconcilerObjects(name, this.spec), this.spec.overrides, targets);
     const objects = new Map([...manifests].map(([kind, manifest]) => [kind, this.object(manifest)]));
-    this.serviceAccount = objects.get('ServiceAccount')!;
+    this.serviceAccount = objects.get('ServiceAccount');
     this.role = objects.get('Role')!;
     this.roleBinding = objects.get('RoleBinding')!;
     this.deployment = objects.get('Deployment')!;
@@ -94,7 +94,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     this.node.defaultChild = this.deployment;
     addReconciler(this);
     tellIfUnreleased(this, reconcilerImage(this.spec));
-    this.node.addValidation({ validate: () => [...problems, ...this.problems(props._written !== undefined)] });
+    this.node.addValidation({ validate: () => this.problems(problems, props._written !== undefined) });
   }
 
   /**
@@ -133,14 +133,19 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     return this.spec.selector;
   }
 
+  /** @internal */
+  _mostClusters(): number {
+    return mostClusters(this.spec);
+  }
+
   private object(manifest: Manifest): ApiObject {
     const { kind, metadata } = manifest;
     takeName(this, kind, metadata.name);
     return new ApiObject(this, kind, { ...manifest, metadata });
   }
 
-  private problems(isWritten: boolean): string[] {
-    const own = [...reconcilerProblems(this, this.spec), ...this.nameProblems()];
+  private problems(ofOverrides: readonly string[], isWritten: boolean): string[] {
+    const own = [...ofOverrides, ...reconcilerProblems(this, this.spec), ...this.nameProblems()];
     // What its schema reports of a resource.
     if (isWritten) return own;
     const found = fieldProblems('EtcdReconciler', 'spec', this.spec);
@@ -149,12 +154,16 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
 
   private nameProblems(): string[] {
     const { deployment, serviceAccount, role, service, networkPolicy } = this;
-    const [reconciler, ...others] = [deployment, serviceAccount, role, service, networkPolicy].map(({ kind, name }) =>
+    const objects = [deployment, ...(serviceAccount ? [serviceAccount] : []), role, service, networkPolicy];
+    const [reconciler, ...others] = objects.map(({ kind, name }) =>
       namesakeProblems(this, kind, kind === 'Deployment' ? 'reconciler' : kind, name),
     );
     return reconciler!.length > 0 ? reconciler! : others.flat();
   }
 }
+
+/** What overrides of a reconciler can change. */
+const targets = ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts'] as const;
 
 /** A reconciler that another app creates. */
 class ExternalEtcdReconciler implements IEtcdReconciler {

@@ -4,22 +4,33 @@ import { mirrored } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
 import type { Manifest } from '../lib/manifest';
 import { accessPeers, policyPorts } from '../lib/network-access';
+import { withPodFields } from '../lib/pods/pod-fields';
 import type { EtcdReconcilerSpec } from '../resource/types';
 import { reconcilerEgress } from './reconciler-network';
 import { reconcilerLabels, reconcilerPod, reconcilerSelectorLabels, selectorText } from './reconciler-pod';
 import { namespaceRules } from './reconciler-rules';
 
+type Labels = Readonly<Record<string, string>>;
+
 /** Returns the objects of a reconciler without its overrides, in the order of apply, by their kinds: there is one of each. */
 export function reconcilerObjects(name: string, spec: EtcdReconcilerSpec): Map<string, Manifest> {
-  const metadata = { name, labels: reconcilerLabels(name, spec.labels) };
+  const { labels, annotations, serviceAccountName, serviceAccountAnnotations } = spec;
+  const metadata = { name, labels: reconcilerLabels(name, labels), ...annotated(annotations) };
+  const account = {
+    metadata: { ...metadata, ...annotated({ ...annotations, ...serviceAccountAnnotations }) },
+    automountServiceAccountToken: false,
+  };
   const rbac = 'rbac.authorization.k8s.io';
   const contents: readonly (readonly [apiVersion: string, kind: string, content: object])[] = [
-    ['v1', 'ServiceAccount', { automountServiceAccountToken: false }],
+    ...(serviceAccountName === undefined ? [['v1', 'ServiceAccount', account] as const] : []),
     [`${rbac}/v1`, 'Role', { rules: namespaceRules(name, leaseName(name, spec.selector)) }],
     [
       `${rbac}/v1`,
       'RoleBinding',
-      { roleRef: { apiGroup: rbac, kind: 'Role', name }, subjects: [{ kind: 'ServiceAccount', name }] },
+      {
+        roleRef: { apiGroup: rbac, kind: 'Role', name },
+        subjects: [{ kind: 'ServiceAccount', name: reconcilerAccount(name, spec) }],
+      },
     ],
     ['apps/v1', 'Deployment', { spec: deployment(name, spec) }],
     ['v1', 'Service', { spec: service(name) }],
@@ -27,6 +38,11 @@ export function reconcilerObjects(name: string, spec: EtcdReconcilerSpec): Map<s
   ];
   return new Map(contents.map(([apiVersion, kind, content]) => [kind, { apiVersion, kind, metadata, ...content }]));
 }
+
+const annotated = (annotations: Labels = {}) => (Object.keys(annotations).length > 0 ? { annotations } : {});
+
+export const reconcilerAccount = (name: string, { serviceAccountName }: EtcdReconcilerSpec): string =>
+  serviceAccountName ?? name;
 
 /** Two reconcilers with different selectors must not share a Lease. */
 export function leaseName(name: string, selector: EtcdReconcilerSpec['selector']): string {
@@ -41,17 +57,20 @@ function deployment(name: string, spec: EtcdReconcilerSpec): object {
   const { replicas = 1, selector, labels, imagePullPolicy, imagePullSecrets } = spec;
   const { nodeSelector, tolerations, priorityClassName } = spec;
   const selectorLabels = reconcilerSelectorLabels(name);
+  const pod = reconcilerPod({
+    ...{ name, selector, selectorLabels, labels: reconcilerLabels(name, labels) },
+    serviceAccountName: reconcilerAccount(name, spec),
+    lease: leaseName(name, selector),
+    ...{ image: reconcilerImage(spec), imagePullPolicy, imagePullSecrets },
+    resources: requirements(spec.resources),
+    spread: replicas > 1,
+    ...{ nodeSelector, tolerations, priorityClassName },
+  });
   return {
     replicas,
     selector: { matchLabels: selectorLabels },
-    template: reconcilerPod({
-      ...{ name, selector, selectorLabels, labels: reconcilerLabels(name, labels) },
-      lease: leaseName(name, selector),
-      ...{ image: reconcilerImage(spec), imagePullPolicy, imagePullSecrets },
-      resources: requirements(spec.resources),
-      spread: replicas > 1,
-      ...{ nodeSelector, tolerations, priorityClassName },
-    }),
+    revisionHistoryLimit: spec.revisionHistoryLimit,
+    template: withPodFields(pod, spec, { reconciler: spec.container }),
   };
 }
 

@@ -5,6 +5,7 @@ import { reconcilerCommand } from './reconciler-command';
 
 export interface ReconcilerPodSpec {
   readonly name: string;
+  readonly serviceAccountName: string;
   readonly lease: string;
   readonly selector?: Readonly<Record<string, string>>;
   readonly image: string;
@@ -25,7 +26,7 @@ export function reconcilerPod(spec: ReconcilerPodSpec): object {
   return {
     metadata: { labels: spec.labels },
     spec: {
-      serviceAccountName: spec.name,
+      serviceAccountName: spec.serviceAccountName,
       // The container mounts a token itself, so that injected sidecars do not get one.
       automountServiceAccountToken: false,
       enableServiceLinks: false,

@@ -1,8 +1,9 @@
 import { registryProblems } from '../etcd/etcd-image';
-import { labelProblems } from '../lib/labels';
+import { annotationProblems, labelProblems } from '../lib/labels';
 import { accessProblems } from '../lib/network-access';
 import { egressProblems } from '../lib/network-egress';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
+import { Quantity } from '../resource/quantity';
 import type { EtcdReconcilerSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
 import { isToken } from '../validation/tokens';
@@ -29,6 +30,7 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, spec: EtcdR
       ),
     ),
     ...podProblems({ ...spec, imagePullSecrets: spec.imagePullSecrets?.map((secret) => secret.name) }),
+    ...annotationProblems('serviceAccountAnnotations', spec.serviceAccountAnnotations),
     ...labelProblems('selector', selector),
     ...Object.entries(selector ?? {})
       .filter(([, value]) => isToken(value))
@@ -43,6 +45,16 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, spec: EtcdR
     ...neighborProblems(reconciler),
   ];
 }
+
+/** The number of clusters for which a limit of CPU suffices: docs/operations/sizing.md has what one cluster takes. */
+export const mostClusters = ({ resources }: EtcdReconcilerSpec): number => {
+  const limit = resources?.limits?.cpu;
+  return limit !== undefined && Quantity.isValid(limit)
+    ? Math.floor(Quantity.of(limit).asApproximateFloat() / coresOfCluster)
+    : Number.POSITIVE_INFINITY;
+};
+
+const coresOfCluster = 0.001;
 
 function reconcilerNameProblem(name: string): string | undefined {
   // The name of a Service must begin with a letter, and the Lease's name is 9 characters longer.

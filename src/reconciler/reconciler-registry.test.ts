@@ -189,6 +189,17 @@ describe('reports a problem when', () => {
     ]);
   });
 
+  test('more clusters than its limit of CPU suffices for', () => {
+    const chart = chartOf('a');
+    new EtcdReconciler(chart, 'r', { resources: { cpuRequest: '1m', cpuLimit: '2m' } });
+    for (const id of ['one', 'two']) cluster(chart, id);
+    expect(problemsOf(chart)).toEqual([]);
+    cluster(chart, 'three');
+    expect(problemsOf(chart)).toContain(
+      'reconciler: the limit of CPU of a/r suffices for 2 clusters (1m each), and it has more; raise cpuLimit, or leave it out',
+    );
+  });
+
   test('two have the same name', () => {
     const chart = chartOf('a');
     new EtcdReconciler(chart, 'one', { selector: { team: 'a' } });

@@ -10,6 +10,11 @@ import type { IEtcdReconciler } from './i-etcd-reconciler';
 export interface RegisteredReconciler extends Construct, IEtcdReconciler {
   /** @internal */
   _selector(): Labels | undefined;
+  /**
+   * The number of clusters for which its limit of CPU suffices. Another copy of this library may not know it.
+   * @internal
+   */
+  _mostClusters?(): number;
 }
 
 export type Labels = Readonly<Record<string, string>>;
@@ -106,6 +111,10 @@ export function servedNamesake(cluster: Construct, name: string, reconciler: IEt
   clusters.set(name, cluster);
   return undefined;
 }
+
+/** The number of clusters that are known to have this reconciler. */
+export const servedBy = (cluster: Construct, reconciler: IEtcdReconciler): number =>
+  registryOf(cluster).served.get(reconciler)?.size ?? 0;
 
 function externalKey(cluster: Construct, name: string): string {
   return JSON.stringify([keysOf(cluster)[0], name]);

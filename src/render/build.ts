@@ -117,7 +117,7 @@ export class Build {
     this.reconcilers.set(this.key(document, name), reconciler);
   }
 
-  private cluster({ document, spec, props, schedules }: PlannedCluster): void {
+  private cluster({ document, spec, props, schedules, backups = [] }: PlannedCluster): void {
     const { registry = spec?.registry, agentImage = spec?.agentImage } = this.options;
     const cluster = new EtcdCluster(this.chart(document), idOf('EtcdCluster', document), {
       ...(spec
@@ -129,6 +129,7 @@ export class Build {
     for (const [index, schedule] of (spec?.backup?.schedules ?? []).entries())
       this.paths.set(cluster._addSchedule(schedule), `spec.backup.schedules[${index}]`);
     if (spec?.monitoring) this.paths.set(cluster._addMonitoring(spec.monitoring), 'spec.monitoring');
+    for (const schedule of backups) this.paths.set(cluster._addSchedule(schedule), 'spec.backup');
     this.documents.set(cluster, document);
     this.clusters.set(this.key(document, document.name), cluster);
     for (const { id, path, options, stores, document: own } of schedules) {

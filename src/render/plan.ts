@@ -6,7 +6,12 @@ import type { Retention } from '../backup/retention';
 import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { ResourceProblem } from '../resource/resource-problems';
-import type { EtcdBackupScheduleSpec, EtcdClusterSpec, EtcdReconcilerSpec } from '../resource/types';
+import type {
+  BackupScheduleSpec,
+  EtcdBackupScheduleSpec,
+  EtcdClusterSpec,
+  EtcdReconcilerSpec,
+} from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { EtcdUserOptions } from '../users/etcd-user-props';
@@ -30,6 +35,8 @@ export interface PlannedCluster {
   readonly spec?: EtcdClusterSpec;
   readonly props?: EtcdClusterProps;
   readonly schedules: readonly ScheduleOfCluster[];
+  /** Schedules that the document of another operator's cluster has in `spec.backup`, as our resource has them. */
+  readonly backups?: readonly BackupScheduleSpec[];
   /** The cluster of another operator that this one replaces; undefined for our own resources. */
   readonly old?: OldCluster;
 }

@@ -78,7 +78,7 @@ describe('problems that the schema does not know', () => {
     [
       'a place twice',
       backupSchedule({ stores: [{ s3: { bucket: 'abc' } }, { s3: { bucket: 'abc' } }] }),
-      'spec.stores[1]: is the same place as store 1',
+      'spec.stores[1]: is the same place as an earlier store',
     ],
     ['an age', backupSchedule({ monitoring: { maxAge: '5m' } }), 'spec.monitoring: maxAge: 5m is too short'],
     [

@@ -524,6 +524,38 @@ test('certificates of cert-manager need a namespace', () => {
   rendering([object], { namespace: 'shop' });
 });
 
+test('TLS without a value is not taken for no TLS', () => {
+  expect(errorsOf([cluster({ tls: null })])).toEqual([
+    'error: EtcdCluster orders (document 1): spec.tls: is empty: write tls: { managed: {} }, or remove it for plain http',
+  ]);
+});
+
+test.each([
+  [{ managed: {}, acceptPlaintextFor: '53w' }, 'tls: acceptPlaintextFor: 53w is longer than a year; give at most 365d'],
+  [{ certManager: { issuer: 'ca', duration: '59m' } }, 'tls: duration: 59m is less than the hour'],
+  [{ certManager: { issuer: 'ca', renewBefore: '90d' } }, 'tls: renewBefore: 90d is not less than duration'],
+  [
+    { managed: {}, alsoTrust: { certManager: { issuer: 'ca', duration: '1m' } } },
+    'tls: duration: 1m is less than the hour',
+  ],
+  [
+    { managed: { serverNames: ['a', 'a'] } },
+    'spec.tls.managed.serverNames[1]: has the same value as [0]: change one, or remove it',
+  ],
+])('TLS is held to what EtcdTls is held to: %j', (tls, message) => {
+  expect(errorsOf([cluster({ tls })], { namespace: 'shop' })).toEqual([expect.stringContaining(message)]);
+});
+
+test('the account of a schedule outlives its manifests, as the cluster does', () => {
+  const schedules = [{ name: 'daily', cron: '@daily', stores: [{ s3: { bucket: 'backups' } }] }];
+  const account = (spec: Manifest) =>
+    rendering([cluster({ backup: { schedules }, ...spec })]).manifests.find(
+      ({ kind, metadata }) => kind === 'ServiceAccount' && metadata.name === 'orders-daily',
+    )!.metadata.annotations;
+  expect(account({})).toMatchObject({ 'kustomize.toolkit.fluxcd.io/prune': 'disabled' });
+  expect(account({ protect: false })).toBeUndefined();
+});
+
 test('requests of a moment are left out', () => {
   const maintenance = {
     onNoSpace: 'Report',
@@ -721,7 +753,7 @@ describe('errors', () => {
     [
       'a file that a store has not',
       backup({ store: { s3: { ...store.s3, credentials: { secretName: 's3', items: [{ key: 'a', path: 'b' }] } } } }),
-      'spec.store.s3.credentials.items[0].path: is not a file that is used here; write one of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN',
+      'spec.store.s3.credentials.items: has a file that is not used: write one of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN in path',
     ],
     [
       'authorities from nowhere',
@@ -864,7 +896,7 @@ describe('errors', () => {
       { name: 'b', cron: '61 * * * *', stores: [{ s3: { ...store.s3, region: 'us' } }], timeZone: 'Mars' },
     ];
     const paths = [
-      'spec.backup.schedules[0].stores[1]: is the same place as store 1',
+      'spec.backup.schedules[0].stores[1]: is the same place as an earlier store',
       'spec.backup.schedules[1].cron: ',
       "spec.backup.schedules[1]: timeZone: 'Mars' ",
     ];

@@ -44,6 +44,8 @@ function kubernetes() {
     .registerFunction('isQuantity(string): bool', Quantity.isValid)
     .registerFunction('quantity(string): Quantity', Quantity.of)
     .registerFunction('Quantity.compareTo(Quantity): int', (a: Quantity, b: Quantity) => BigInt(a.compareTo(b)))
+    .registerFunction('Quantity.add(Quantity): Quantity', (a: Quantity, b: Quantity) => a.add(b))
+    .registerFunction('Quantity.asApproximateFloat(): double', (a: Quantity) => a.asApproximateFloat())
     .registerFunction('isCIDR(string): bool', isCidr);
 }
 

@@ -26,6 +26,14 @@ export class Quantity {
 
   private constructor(private readonly amount: bigint) {}
 
+  add({ amount }: Quantity): Quantity {
+    return new Quantity(this.amount + amount);
+  }
+
+  asApproximateFloat(): number {
+    return Number(this.amount) / Number(scale);
+  }
+
   /** Returns -1, 0 or 1. */
   compareTo({ amount }: Quantity): number {
     return this.amount < amount ? -1 : Number(this.amount > amount);

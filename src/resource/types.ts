@@ -31,6 +31,8 @@ export interface CertManagerTlsSpec {
   readonly peerIssuer?: string;
   /** The kind of peerIssuer. Default: issuerKind. */
   readonly peerIssuerKind?: 'Issuer' | 'ClusterIssuer';
+  /** Further DNS names and IP addresses in the certificate that members present to clients. */
+  readonly serverNames?: readonly string[];
   /** How long a certificate is valid, at least 1h. Default: 90 days, which is the default of cert-manager. */
   readonly duration?: string;
   /** How long before it expires a certificate is renewed, at least 5m. Default: a third of duration. */
@@ -283,8 +285,103 @@ export interface TolerationSpec {
   readonly value?: string;
   /** The effect of the taint. Default: every effect. */
   readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
-  /** The number of seconds that the pod stays on the node, for NoExecute. Default: without limit. */
+  /** The number of seconds that the pod stays on the node, for NoExecute. Zero and less: none. Default: without limit. */
   readonly tolerationSeconds?: number;
+}
+
+export interface ProbeTimesSpec {
+  /** How long the first probe waits. */
+  readonly initialDelaySeconds?: number;
+  /** The time between two probes. */
+  readonly periodSeconds?: number;
+  /** How long a probe may take. */
+  readonly timeoutSeconds?: number;
+  /** After how many failures in a row it counts. */
+  readonly failureThreshold?: number;
+}
+
+export interface EtcdContainerSpec {
+  /** Further variables. */
+  readonly env?: readonly Readonly<Record<string, unknown>>[];
+  /** ConfigMaps and Secrets whose keys become variables. */
+  readonly envFrom?: readonly Readonly<Record<string, unknown>>[];
+  /** Replaces the security context of the container, which has a read-only root file system and no capabilities. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** Further mounts. */
+  readonly volumeMounts?: readonly Readonly<Record<string, unknown>>[];
+  /** The times of its startup probe. What is missing has its default. */
+  readonly startupProbe?: ProbeTimesSpec;
+  /** The times of its liveness probe. What is missing has its default. */
+  readonly livenessProbe?: ProbeTimesSpec;
+}
+
+export interface AgentContainerSpec {
+  /** Further variables. */
+  readonly env?: readonly Readonly<Record<string, unknown>>[];
+  /** ConfigMaps and Secrets whose keys become variables. */
+  readonly envFrom?: readonly Readonly<Record<string, unknown>>[];
+  /** Replaces the security context of the container, which has a read-only root file system and no capabilities. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** Further mounts. */
+  readonly volumeMounts?: readonly Readonly<Record<string, unknown>>[];
+  /** The times of its liveness probe. What is missing has its default. */
+  readonly livenessProbe?: ProbeTimesSpec;
+  /** The times of its readiness probe. What is missing has its default. */
+  readonly readinessProbe?: ProbeTimesSpec;
+}
+
+export interface ContainerSpec {
+  /** Further variables. */
+  readonly env?: readonly Readonly<Record<string, unknown>>[];
+  /** ConfigMaps and Secrets whose keys become variables. */
+  readonly envFrom?: readonly Readonly<Record<string, unknown>>[];
+  /** Replaces the security context of the container, which has a read-only root file system and no capabilities. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** Further mounts. */
+  readonly volumeMounts?: readonly Readonly<Record<string, unknown>>[];
+}
+
+export interface ServiceSpec {
+  /** Its type. Default: ClusterIP. */
+  readonly type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer';
+  /** Further labels. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Further annotations, such as those of a cloud or of external-dns. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** The class of the load balancer. It cannot be changed later. */
+  readonly loadBalancerClass?: string;
+  /** The addresses of clients that the load balancer lets through. Default: all. */
+  readonly loadBalancerSourceRanges?: readonly string[];
+  /** Whether traffic from outside may reach the member by way of another node. Default: Cluster. */
+  readonly externalTrafficPolicy?: 'Cluster' | 'Local';
+  /** Whether traffic from a pod may reach a member on another node. Default: Cluster. */
+  readonly internalTrafficPolicy?: 'Cluster' | 'Local';
+  /** The port on each node, one of those that Kubernetes has for this. */
+  readonly nodePort?: number;
+}
+
+export interface ExternalServicesSpec {
+  /** Their type. */
+  readonly type: 'NodePort' | 'LoadBalancer';
+  /** Further labels. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Further annotations, such as those of a cloud or of external-dns. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** The class of the load balancer. It cannot be changed later. */
+  readonly loadBalancerClass?: string;
+  /** The addresses of clients that the load balancer lets through. Default: all. */
+  readonly loadBalancerSourceRanges?: readonly string[];
+  /** Whether traffic from outside may reach the member by way of another node. Default: Cluster. */
+  readonly externalTrafficPolicy?: 'Cluster' | 'Local';
+  /** What the Services of single members have besides. */
+  readonly members?: readonly {
+    /** The ordinal of its member. */
+    readonly ordinal: number;
+    /** Its annotations. */
+    readonly annotations?: Readonly<Record<string, string>>;
+    /** The port on each node, one of those that Kubernetes has for this. */
+    readonly nodePort?: number;
+  }[];
 }
 
 export interface OverrideSpec {
@@ -411,8 +508,40 @@ export interface BackupScheduleSpec {
   readonly tolerations?: readonly TolerationSpec[];
   /** The PriorityClass of the pods. */
   readonly priorityClassName?: string;
+  /** The affinity of the pods. */
+  readonly affinity?: Readonly<Record<string, unknown>>;
+  /** Further constraints for spreading the pods. */
+  readonly topologySpreadConstraints?: readonly Readonly<Record<string, unknown>>[];
+  /** The scheduler of the pods. Default: that of Kubernetes. */
+  readonly schedulerName?: string;
+  /** The RuntimeClass of the pods. */
+  readonly runtimeClassName?: string;
+  /** Further lines of /etc/hosts. */
+  readonly hostAliases?: readonly Readonly<Record<string, unknown>>[];
+  /** How the pods resolve names. Default: that of Kubernetes. */
+  readonly dnsPolicy?: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None';
+  /** Further settings of DNS. */
+  readonly dnsConfig?: Readonly<Record<string, unknown>>;
+  /** Replaces the security context of the pods, which is that of the restricted Pod Security Standard with the user, group and fsGroup 65532. For OpenShift, which chooses these: runAsNonRoot: true and seccompProfile. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** How many seconds a pod has to end. Default: 60. */
+  readonly terminationGracePeriodSeconds?: number;
+  /** Further volumes of the pods. */
+  readonly volumes?: readonly Readonly<Record<string, unknown>>[];
+  /** Further init containers, which run before all others. One with restartPolicy: Always runs beside them. */
+  readonly initContainers?: readonly Readonly<Record<string, unknown>>[];
+  /** The container of the agent. */
+  readonly container?: ContainerSpec;
   /** Further labels of the objects and pods of the schedule. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Further annotations of every object, but not of pods. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Further labels of the pods. */
+  readonly podLabels?: Readonly<Record<string, string>>;
+  /** Further annotations of the pods. */
+  readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** After how many seconds a Job that has ended is deleted. Default: the limits of the history, and a week for the other Jobs that use this schedule. */
+  readonly ttlSecondsAfterFinished?: number;
   /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
   readonly overrides?: readonly BackupOverrideSpec[];
 }
@@ -531,14 +660,20 @@ export interface EtcdClusterSpec {
   };
   /** The volume of each member. */
   readonly storage?: {
-    /** The size of the volume, at least 2Gi. It cannot become smaller. If it becomes larger, expand the claims of the members yourself. */
+    /** The size of the volume, at least 2Gi. It cannot be changed, unless the volume is ephemeral. */
     readonly size: string;
-    /** The StorageClass. Default: that of the Kubernetes cluster. */
+    /** The StorageClass. It cannot be changed. Default: that of the Kubernetes cluster. */
     readonly storageClassName?: string;
-    /** The access mode of the claims: one. Default: ReadWriteOnce. */
+    /** The access mode of the claims: one. It cannot be changed. Default: ReadWriteOnce. */
     readonly accessModes?: readonly ('ReadWriteOnce' | 'ReadWriteOncePod')[];
     /** Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data. @default false */
     readonly ephemeral?: boolean;
+    /** Further labels of the claims. They, the annotations and selector have an effect when claims are created: Kubernetes refuses a change in an existing cluster. */
+    readonly labels?: Readonly<Record<string, string>>;
+    /** Further annotations of the claims. */
+    readonly annotations?: Readonly<Record<string, string>>;
+    /** The labels of the volumes that a claim may use. */
+    readonly selector?: Readonly<Record<string, unknown>>;
   };
   /** The largest size of the database. Above it, etcd refuses writes. The volume must hold twice the quota and 1Gi. Default: half of the volume above 1Gi, at most 8Gi. */
   readonly quota?: string;
@@ -581,10 +716,64 @@ export interface EtcdClusterSpec {
   readonly tolerations?: readonly TolerationSpec[];
   /** The PriorityClass of the pods. */
   readonly priorityClassName?: string;
+  /** The affinity of the pods. */
+  readonly affinity?: Readonly<Record<string, unknown>>;
+  /** Further constraints for spreading the pods. */
+  readonly topologySpreadConstraints?: readonly Readonly<Record<string, unknown>>[];
+  /** The scheduler of the pods. Default: that of Kubernetes. */
+  readonly schedulerName?: string;
+  /** The RuntimeClass of the pods. */
+  readonly runtimeClassName?: string;
+  /** Further lines of /etc/hosts. */
+  readonly hostAliases?: readonly Readonly<Record<string, unknown>>[];
+  /** How the pods resolve names. Default: that of Kubernetes. */
+  readonly dnsPolicy?: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None';
+  /** Further settings of DNS. */
+  readonly dnsConfig?: Readonly<Record<string, unknown>>;
+  /** Replaces the security context of the pods, which is that of the restricted Pod Security Standard with the user, group and fsGroup 65532. For OpenShift, which chooses these: runAsNonRoot: true and seccompProfile. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** How many seconds a pod has to end. Default: 60. */
+  readonly terminationGracePeriodSeconds?: number;
+  /** Further volumes of the pods. */
+  readonly volumes?: readonly Readonly<Record<string, unknown>>[];
+  /** Further init containers, which run before all others. One with restartPolicy: Always runs beside them. */
+  readonly initContainers?: readonly Readonly<Record<string, unknown>>[];
+  /** Further containers of the pods. */
+  readonly sidecars?: readonly Readonly<Record<string, unknown>>[];
+  /** The containers of the pods of members. */
+  readonly containers?: {
+    /** The container of etcd. */
+    readonly etcd?: EtcdContainerSpec;
+    /** The container of the agent. */
+    readonly agent?: AgentContainerSpec;
+    /** The container of the gate, which prepares the volume before etcd starts. */
+    readonly gate?: ContainerSpec;
+  };
+  /** An existing ServiceAccount of the members, which gets the rights for it. Default: one that is created, with the name of the cluster. */
+  readonly serviceAccountName?: string;
+  /** The annotations of the ServiceAccount that is created. */
+  readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
   /** Further labels of every object and pod of the cluster. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Further annotations of the pods of members. */
+  /** Further annotations of every object, but not of pods. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Further labels of the pods. */
+  readonly podLabels?: Readonly<Record<string, string>>;
+  /** Further annotations of the pods. */
   readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** How many former revisions of the StatefulSet are kept. Default: 10. */
+  readonly revisionHistoryLimit?: number;
+  /** The Service with the name of the cluster, which leads to all ready members. */
+  readonly service?: ServiceSpec;
+  /** A Service for clients outside of Kubernetes for each member: <cluster>-<ordinal>-external. The certificate of members must have their names: serverNames of tls.managed or tls.certManager. Default: none. */
+  readonly externalServices?: ExternalServicesSpec;
+  /** The PodDisruptionBudget of the members, which lets a drain take one member at a time. */
+  readonly podDisruptionBudget?: {
+    /** False: there is none, and a drain may take several members at a time. Default: true. */
+    readonly enabled?: boolean;
+    /** When a pod that is not ready may be evicted. Default: that of Kubernetes, IfHealthyBudget. */
+    readonly unhealthyPodEvictionPolicy?: 'IfHealthyBudget' | 'AlwaysAllow';
+  };
   /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
   readonly overrides?: readonly OverrideSpec[];
   /** Keeps every object of the cluster when it leaves the repository that Argo CD or Flux applies. Default: true, or false with storage.ephemeral. */
@@ -1202,12 +1391,61 @@ export interface EtcdBackupScheduleSpec {
   readonly tolerations?: readonly TolerationSpec[];
   /** The PriorityClass of the pods. */
   readonly priorityClassName?: string;
+  /** The affinity of the pods. */
+  readonly affinity?: Readonly<Record<string, unknown>>;
+  /** Further constraints for spreading the pods. */
+  readonly topologySpreadConstraints?: readonly Readonly<Record<string, unknown>>[];
+  /** The scheduler of the pods. Default: that of Kubernetes. */
+  readonly schedulerName?: string;
+  /** The RuntimeClass of the pods. */
+  readonly runtimeClassName?: string;
+  /** Further lines of /etc/hosts. */
+  readonly hostAliases?: readonly Readonly<Record<string, unknown>>[];
+  /** How the pods resolve names. Default: that of Kubernetes. */
+  readonly dnsPolicy?: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None';
+  /** Further settings of DNS. */
+  readonly dnsConfig?: Readonly<Record<string, unknown>>;
+  /** Replaces the security context of the pods, which is that of the restricted Pod Security Standard with the user, group and fsGroup 65532. For OpenShift, which chooses these: runAsNonRoot: true and seccompProfile. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** How many seconds a pod has to end. Default: 60. */
+  readonly terminationGracePeriodSeconds?: number;
+  /** Further volumes of the pods. */
+  readonly volumes?: readonly Readonly<Record<string, unknown>>[];
+  /** Further init containers, which run before all others. One with restartPolicy: Always runs beside them. */
+  readonly initContainers?: readonly Readonly<Record<string, unknown>>[];
+  /** The container of the agent. */
+  readonly container?: ContainerSpec;
   /** Further labels of the objects and pods of the schedule. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Further annotations of every object, but not of pods. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Further labels of the pods. */
+  readonly podLabels?: Readonly<Record<string, string>>;
+  /** Further annotations of the pods. */
+  readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** After how many seconds a Job that has ended is deleted. Default: the limits of the history. */
+  readonly ttlSecondsAfterFinished?: number;
   /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
   readonly overrides?: readonly BackupOverrideSpec[];
   /** Adds what Prometheus and Grafana need to monitor the backups: an exporter, which reads the stores every five minutes, what scrapes it, who may connect, alerts and a dashboard. {} has the default of each field. Default: no monitoring. */
   readonly monitoring?: BackupMonitoringSpec;
+}
+
+export interface ReconcilerContainerSpec {
+  /** Further variables. */
+  readonly env?: readonly Readonly<Record<string, unknown>>[];
+  /** ConfigMaps and Secrets whose keys become variables. */
+  readonly envFrom?: readonly Readonly<Record<string, unknown>>[];
+  /** Replaces the security context of the container, which has a read-only root file system and no capabilities. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** Further mounts. */
+  readonly volumeMounts?: readonly Readonly<Record<string, unknown>>[];
+  /** The times of its startup probe. What is missing has its default. */
+  readonly startupProbe?: ProbeTimesSpec;
+  /** The times of its liveness probe. What is missing has its default. */
+  readonly livenessProbe?: ProbeTimesSpec;
+  /** The times of its readiness probe. What is missing has its default. */
+  readonly readinessProbe?: ProbeTimesSpec;
 }
 
 export interface ReconcilerOverrideSpec {
@@ -1276,8 +1514,46 @@ export interface EtcdReconcilerSpec {
   readonly tolerations?: readonly TolerationSpec[];
   /** The PriorityClass of the pods. */
   readonly priorityClassName?: string;
+  /** The affinity of the pods. */
+  readonly affinity?: Readonly<Record<string, unknown>>;
+  /** Further constraints for spreading the pods. */
+  readonly topologySpreadConstraints?: readonly Readonly<Record<string, unknown>>[];
+  /** The scheduler of the pods. Default: that of Kubernetes. */
+  readonly schedulerName?: string;
+  /** The RuntimeClass of the pods. */
+  readonly runtimeClassName?: string;
+  /** Further lines of /etc/hosts. */
+  readonly hostAliases?: readonly Readonly<Record<string, unknown>>[];
+  /** How the pods resolve names. Default: that of Kubernetes. */
+  readonly dnsPolicy?: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None';
+  /** Further settings of DNS. */
+  readonly dnsConfig?: Readonly<Record<string, unknown>>;
+  /** Replaces the security context of the pods, which is that of the restricted Pod Security Standard with the user, group and fsGroup 65532. For OpenShift, which chooses these: runAsNonRoot: true and seccompProfile. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** How many seconds a pod has to end. Default: 60. */
+  readonly terminationGracePeriodSeconds?: number;
+  /** Further volumes of the pods. */
+  readonly volumes?: readonly Readonly<Record<string, unknown>>[];
+  /** Further init containers, which run before all others. One with restartPolicy: Always runs beside them. */
+  readonly initContainers?: readonly Readonly<Record<string, unknown>>[];
+  /** The container of the reconciler, whose environment variables its Jobs get too. */
+  readonly container?: ReconcilerContainerSpec;
+  /** Further containers of the pods. */
+  readonly sidecars?: readonly Readonly<Record<string, unknown>>[];
+  /** An existing ServiceAccount, which gets the rights that the reconciler needs. Default: one that is created, with the name of the reconciler. */
+  readonly serviceAccountName?: string;
+  /** The annotations of the ServiceAccount that is created. */
+  readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
   /** Further labels of every object and of the pod. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Further annotations of every object, but not of pods. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Further labels of the pods. */
+  readonly podLabels?: Readonly<Record<string, string>>;
+  /** Further annotations of the pods. */
+  readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** How many former revisions of the Deployment are kept. Default: 10. */
+  readonly revisionHistoryLimit?: number;
   /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
   readonly overrides?: readonly ReconcilerOverrideSpec[];
   /** Adds what Prometheus and Grafana need to monitor the reconciler itself: what is scraped, who may connect, alerts and a dashboard. What it does to a cluster is part of the monitoring of that cluster. {} has the default of each field. Default: no monitoring. */

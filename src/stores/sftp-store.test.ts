@@ -112,7 +112,9 @@ test.each<[string, Partial<SftpStoreProps>, Partial<SftpStoreProps>]>([
 ])('two stores in the same place, %s', (place, store, same) => {
   const backup = scheduleTo(store);
   backup.addStore(BackupStore.sftp({ host: 'backup.example.com', credentials, ...same }));
-  expect(backup.node.validate()).toEqual([expect.stringContaining(`the same place as store 1, ${place}; remove one`)]);
+  expect(backup.node.validate()).toEqual([
+    expect.stringContaining(`the same place as an earlier store, ${place}; remove one`),
+  ]);
 });
 
 test('the same directory on another port is another place', () => {

@@ -100,7 +100,7 @@ describe('the time in which clients may still use http', () => {
   ])('a mistake is one line: %s', (duration, text) => {
     for (const { problems } of accepted(duration)) {
       expect(problems).toEqual([
-        `tls: acceptPlaintextFor: ${text} is not a whole number of milliseconds; give another one, such as Duration.hours(24)`,
+        `tls: acceptPlaintextFor: ${text} is not a whole number of milliseconds; give another one, such as 24h`,
       ]);
     }
   });
@@ -109,9 +109,7 @@ describe('the time in which clients may still use http', () => {
     for (const { problems } of accepted(Duration.days(365))) expect(problems).toEqual([]);
     for (const { problems } of accepted(Duration.hours(8761))) {
       expect(problems).toEqual([
-        expect.stringMatching(
-          /^tls: acceptPlaintextFor: 8761h is longer than a year; give at most Duration.days\(365\)$/,
-        ),
+        expect.stringMatching(/^tls: acceptPlaintextFor: 8761h is longer than a year; give at most 365d$/),
       ]);
     }
   });
@@ -175,7 +173,7 @@ describe('managed', () => {
     [{ serverNames: ['https://etcd'] }, "tls.serverNames[0]: 'https://etcd' is not a valid DNS name or IP address"],
     [{ serverNames: ['a.*.example.com'] }, "tls.serverNames[0]: 'a.*.example.com' is not a valid DNS name"],
     [{ serverNames: ['10.0.0.300.'] }, "tls.serverNames[0]: '10.0.0.300.' is not a valid DNS name"],
-    [{ serverNames: ['a', 'a'] }, "tls: serverNames: 'a' is given twice; remove one"],
+    [{ serverNames: ['a', 'a'] }, 'tls.serverNames[1]: has the same value as [0]'],
     [{ serverNames: Array.from({ length: 65 }, (_, n) => `n${n}`) }, 'tls.serverNames: has 65 items: give at most 64'],
     [{ intermediateRotation: 'this month' }, "tls.intermediateRotation: 'this month' is not a valid rotation"],
     [{ rootRotation: 'now!' }, "tls.rootRotation: 'now!' is not a valid rotation"],

@@ -1,14 +1,14 @@
-import { Duration } from 'cdk8s';
-import { durationText, milliseconds } from '../lib/duration';
+import type { Duration } from 'cdk8s';
+import { durationText } from '../lib/duration';
 import { inside } from '../resource/prop-problems';
 import { withNames } from '../validation/named';
-import { problemsOf } from '../validation/problems';
 import { certManagerTypes, managedTlsTypes, noTlsTypes, tlsSecretsTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import type { TlsCluster } from './certificates';
 import { authorityNames, otherSecretNames, secretFields, tlsSecretNames } from './default-names';
 import type { IssuerKind } from './issuer-kind';
 import type { TlsSecrets } from './tls-secrets';
+import { certificateProblems, plaintextProblems } from './tls-times';
 import { type WrittenSource, type WrittenTls, withTrust } from './tls-trust';
 
 type NamedCluster = Omit<TlsCluster, 'clusterDomain'>;
@@ -104,6 +104,12 @@ export interface CertManagerTlsProps extends TlsSwitchOptions {
    * @default - `issuerKind`
    */
   readonly peerIssuerKind?: IssuerKind;
+  /**
+   * Adds DNS names and IP addresses to the certificate that members present to clients, for example those of a load
+   * balancer. The names of the cluster's Services are always included.
+   * @default - no further names
+   */
+  readonly serverNames?: string[];
   /**
    * Sets how long a certificate is valid. It must be at least one hour.
    * @default - cert-manager's default, 90 days
@@ -220,17 +226,6 @@ function noTls(props: NoTlsProps, cluster: NamedCluster): WrittenTls {
   };
 }
 
-const longestPlaintext = Duration.days(365);
-
-function plaintextProblem(accept: Duration): string | undefined {
-  const what = `tls: acceptPlaintextFor: ${durationText(accept)} is`;
-  if (!Number.isSafeInteger(milliseconds(accept)))
-    return `${what} not a whole number of milliseconds; give another one, such as Duration.hours(24)`;
-  if (milliseconds(accept) > milliseconds(longestPlaintext))
-    return `${what} longer than a year; give at most Duration.days(365)`;
-  return undefined;
-}
-
 function switchedOn(
   source: WrittenSource,
   { acceptPlaintextFor: accept, alsoTrust }: TlsSwitchOptions & Pick<ManagedTlsProps, 'alsoTrust'>,
@@ -238,10 +233,8 @@ function switchedOn(
 ): WrittenTls {
   const { spec, problems } = withTrust(source, alsoTrust?._spec(cluster), cluster.name);
   if (!accept) return { spec, problems };
-  return {
-    spec: { ...spec, acceptPlaintextFor: durationText(accept) },
-    problems: problemsOf(...problems, plaintextProblem(accept)),
-  };
+  const acceptPlaintextFor = durationText(accept);
+  return { spec: { ...spec, acceptPlaintextFor }, problems: [...problems, ...plaintextProblems(acceptPlaintextFor)] };
 }
 
 function secretsSource({ peer, server, client, root, backup }: TlsSecrets): WrittenSource {
@@ -263,46 +256,22 @@ function managedSource(props: ManagedTlsProps, { name }: NamedCluster): WrittenS
         intermediateRevocation,
       },
     },
-    problems: twiceProblems(serverNames ?? []),
+    problems: [],
   };
 }
-
-const twiceProblems = (names: readonly string[]): string[] =>
-  names
-    .filter((name, index) => names.indexOf(name) !== index)
-    .map((name) => `tls: serverNames: '${name}' is given twice; remove one`);
 
 function certManagerSource(props: CertManagerTlsProps, { name, namespace }: NamedCluster): WrittenSource {
-  const { issuer, issuerKind, peerIssuer, peerIssuerKind, duration, renewBefore } = props;
-  return {
-    spec: {
-      ...secretFields(otherSecretNames(name)),
-      certManager: {
-        ...{ issuer, issuerKind, peerIssuer, peerIssuerKind },
-        duration: duration && durationText(duration),
-        renewBefore: renewBefore && durationText(renewBefore),
-      },
-    },
-    problems: [...timeProblems(props), ...namespaceProblems(namespace)],
+  const { issuer, issuerKind, peerIssuer, peerIssuerKind, serverNames = [], duration, renewBefore } = props;
+  const certManager = {
+    ...{ issuer, issuerKind, peerIssuer, peerIssuerKind },
+    serverNames: serverNames.length > 0 ? serverNames : undefined,
+    duration: duration && durationText(duration),
+    renewBefore: renewBefore && durationText(renewBefore),
   };
-}
-
-const hour = 3_600_000;
-const ninetyDays = 90 * 24 * hour;
-
-function timeProblems({ duration, renewBefore }: CertManagerTlsProps): string[] {
-  const valid = duration ? milliseconds(duration) : ninetyDays;
-  if (valid < hour) {
-    return [`tls: duration: ${durationText(duration!)} is less than the hour that cert-manager requires; give more`];
-  }
-  if (!renewBefore) return [];
-  if (milliseconds(renewBefore) < 300_000) {
-    return [`tls: renewBefore: ${durationText(renewBefore)} is less than the 5m that cert-manager requires; give more`];
-  }
-  if (milliseconds(renewBefore) < valid) return [];
-  return [
-    `tls: renewBefore: ${durationText(renewBefore)} is not less than duration, so the certificates would be renewed all the time; lower it`,
-  ];
+  return {
+    spec: { ...secretFields(otherSecretNames(name)), certManager },
+    problems: [...certificateProblems(certManager), ...namespaceProblems(namespace)],
+  };
 }
 
 function namespaceProblems(namespace: string | undefined): string[] {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { goDuration, parseDuration } from '../lib/duration';
 import type { CertManagerTlsSpec, TlsSpec } from '../resource/types';
 import { type CertificateManifest, certificate, peerNames, serverNames, type TlsCluster } from './certificates';
@@ -60,6 +61,7 @@ function issuedByCertManager(
     issuerKind = IssuerKind.ISSUER,
     peerIssuer,
     peerIssuerKind,
+    serverNames: further = [],
     duration,
     renewBefore,
   }: CertManagerTlsSpec,
@@ -73,7 +75,10 @@ function issuedByCertManager(
   const both = ['server auth', 'client auth'];
   const client = (secret: string, commonName: string) =>
     certificate({ name: secret, namespace, issuer, usages: ['client auth'], commonName, ...times });
-  const server = { dnsNames: serverNames(cluster), ipAddresses: ['127.0.0.1'] };
+  const server = {
+    dnsNames: [...serverNames(cluster), ...further.filter((each) => !isIP(each))],
+    ipAddresses: ['127.0.0.1', ...further.filter((each) => isIP(each))],
+  };
   return {
     userCertificate: client,
     certificates: [

@@ -59,7 +59,39 @@ const pod: PropertyTypes = {
   priorityClassName: manifestText,
   nodeSelector: object,
   tolerations: list(shape(toleration)),
+  affinity: object,
+  topologySpreadConstraints: list(object),
+  schedulerName: manifestText,
+  runtimeClassName: manifestText,
+  hostAliases: list(object),
+  dnsPolicy: text,
+  dnsConfig: object,
+  securityContext: object,
+  terminationGracePeriodSeconds: number,
+  volumes: list(object),
+  initContainers: list(object),
   labels: object,
+  annotations: manifestMap,
+  podLabels: manifestMap,
+  podAnnotations: object,
+};
+const container: PropertyTypes = {
+  env: list(object),
+  envFrom: list(object),
+  securityContext: object,
+  volumeMounts: list(object),
+};
+const probe = shape({
+  initialDelaySeconds: number,
+  periodSeconds: number,
+  timeoutSeconds: number,
+  failureThreshold: number,
+});
+const workload: PropertyTypes = {
+  sidecars: list(object),
+  serviceAccountName: manifestName,
+  serviceAccountAnnotations: manifestMap,
+  revisionHistoryLimit: number,
 };
 const access: PropertyTypes = {
   endpoints: list(anything),
@@ -102,8 +134,30 @@ export const etcdMonitoringTypes: PropertyTypes = {
   _written: anything,
 };
 
+const service: PropertyTypes = {
+  type: text,
+  labels: manifestMap,
+  annotations: manifestMap,
+  loadBalancerClass: manifestText,
+  loadBalancerSourceRanges: list(text),
+  externalTrafficPolicy: text,
+};
+
 export const clusterTypes: PropertyTypes = {
   ...pod,
+  ...workload,
+  service: shape({ ...service, internalTrafficPolicy: text, nodePort: number }),
+  externalServices: shape({
+    ...service,
+    type: required(text),
+    members: list(shape({ ordinal: required(number), annotations: manifestMap, nodePort: number })),
+  }),
+  podDisruptionBudget: shape({ enabled: boolean, unhealthyPodEvictionPolicy: text }),
+  containers: shape({
+    etcd: shape({ ...container, startupProbe: probe, livenessProbe: probe }),
+    agent: shape({ ...container, livenessProbe: probe, readinessProbe: probe }),
+    gate: shape(container),
+  }),
   name: text,
   size: number,
   allowEvenSize: boolean,
@@ -111,7 +165,15 @@ export const clusterTypes: PropertyTypes = {
   image: text,
   registry: text,
   agentImage: text,
-  volume: shape({ size, storageClass: manifestText, ephemeral: boolean, readWriteOncePod: boolean }),
+  volume: shape({
+    size,
+    storageClass: manifestText,
+    ephemeral: boolean,
+    readWriteOncePod: boolean,
+    labels: manifestMap,
+    annotations: manifestMap,
+    selector: object,
+  }),
   resources: instance('an EtcdResources', '_spec', 'EtcdResources.SMALL or EtcdResources.of({ … })'),
   quota: size,
   tuning: instance('an EtcdTuning', '_spec', 'EtcdTuning.WAN or EtcdTuning.of({ … })'),
@@ -123,7 +185,6 @@ export const clusterTypes: PropertyTypes = {
   networkAccess,
   metricsAccess: networkAccess,
   egress,
-  podAnnotations: object,
   reconciler,
   paused: boolean,
   replace: instance('a ReplacePolicy', '_spec', 'for example ReplacePolicy.manual({ … })'),
@@ -148,6 +209,8 @@ export const crdsTypes: PropertyTypes = { protect: boolean };
 
 export const reconcilerTypes: PropertyTypes = {
   ...pod,
+  ...workload,
+  container: shape({ ...container, startupProbe: probe, livenessProbe: probe, readinessProbe: probe }),
   name: text,
   image: text,
   registry: text,
@@ -186,6 +249,9 @@ export const scheduleOptionsTypes: PropertyTypes = {
   resources: shape(quantities),
   image: text,
   serviceAccountName: manifestName,
+  serviceAccountAnnotations: manifestMap,
+  container: shape(container),
+  ttlAfterFinished: duration,
 };
 
 export const scheduleTypes: PropertyTypes = {
@@ -197,6 +263,7 @@ export const scheduleTypes: PropertyTypes = {
   _clientEndpoints: anything,
   _record: anything,
   _clusterLabels: anything,
+  _protect: anything,
   _complete: anything,
   _written: anything,
   _controlPlane: anything,
@@ -388,6 +455,7 @@ export const certManagerTypes: PropertyTypes = {
   issuerKind: text,
   peerIssuer: manifestText,
   peerIssuerKind: text,
+  serverNames: list(text),
   duration,
   renewBefore: duration,
 };

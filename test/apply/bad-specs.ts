@@ -38,6 +38,41 @@ const storeCases: readonly (readonly [what: string, store: Manifest, says: strin
     'would cross the network in plain text',
   ],
   ['a CA without TLS', s3({ ca: secret, endpoint: 'http://minio' }), 'ca has no effect with http://: write https://'],
+  [
+    'an unknown file of S3',
+    s3({ credentials: { ...secret, items: [{ key: 'a', path: 'password' }] } }),
+    'items has a file that is not used: write one of AWS_ACCESS_KEY_ID',
+  ],
+  [
+    'half of the access key of S3',
+    s3({ credentials: { ...secret, items: [{ key: 'a', path: 'AWS_ACCESS_KEY_ID' }] } }),
+    'items lacks a file: give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+  ],
+  ...['sseCustomerKey', 'ca'].map(
+    (field) =>
+      [
+        `an unknown file of ${field}`,
+        s3({ [field]: { ...secret, items: [{ key: 'a', path: 'b' }] } }),
+        'items',
+      ] as const,
+  ),
+  ...['lacks', 'has'].flatMap((what) =>
+    ['oss', 'sftp'].map(
+      (kind) =>
+        [
+          `${what}: items of ${kind}`,
+          {
+            [kind]: {
+              ...(kind === 'oss'
+                ? { bucket: 'backups', ca: { ...secret, items: [{ key: 'a', path: 'b' }] } }
+                : { host: 'h' }),
+              credentials: { ...secret, items: [{ key: 'a', path: 'none' }] },
+            },
+          },
+          kind === 'sftp' ? 'items has a file that is not used' : `items ${what}`,
+        ] as const,
+    ),
+  ),
   ['no volume', { filesystem: {} }, 'give exactly one of persistentVolumeClaim'],
   [
     'two volumes',
@@ -45,6 +80,51 @@ const storeCases: readonly (readonly [what: string, store: Manifest, says: strin
     'give exactly one of persistentVolumeClaim',
   ],
   ['a variable that no shell knows', { command: { path: '/a', env: { 'A-B': 'c' } } }, "use letters, digits and '_'"],
+];
+
+const opening = (quota: string, resources?: Manifest) =>
+  cluster({
+    quota,
+    storage: { size: '100Gi' },
+    resources: { limits: { memory: '16Gi' } },
+    backup: { schedules: [{ name: 'a', cron: '@daily', verify: 'open', stores: [bucket], resources }] },
+  });
+
+const filesOf = (files: Manifest) => ({ secretName: 'a', items: [{ key: 'a', path: 'b' }], ...files });
+
+/** Limits that contradict each other. */
+const contradictions: readonly Case[] = [
+  ...[{ quota: '4Gi' }, { quota: '3584.01Mi' }, { quota: '10Gi', storage: { size: '20Gi' } }].map(
+    (spec): Case => [
+      `a quota of ${spec.quota} for a smaller volume`,
+      cluster({ resources: { limits: { memory: '8Gi' } }, ...spec }),
+      'quota needs a volume of twice its size and 1Gi: make storage.size larger, or quota smaller',
+    ],
+  ),
+  ...[
+    { resources: { limits: { memory: '895Mi' } } },
+    { resources: { requests: { memory: '895Mi' } } },
+    { storage: { size: '17Gi' }, resources: { limits: { memory: '2047Mi' } } },
+    { storage: { size: '100Gi' }, quota: '8193Mi' },
+    { quota: '1Gi', resources: { limits: { memory: '255Mi' } } },
+  ].map(
+    (spec): Case => [
+      `less memory than the quota needs: ${JSON.stringify(spec)}`,
+      cluster(spec),
+      'the limit of memory is below a quarter of the quota',
+    ],
+  ),
+  ...[
+    opening('8193Mi'),
+    opening('8Gi', { limits: { memory: '1023Mi' } }),
+    opening('16Gi', { requests: { memory: '2047Mi' } }),
+  ].map(
+    (manifest, index): Case => [
+      `verify: open without the memory for it, ${index}`,
+      manifest,
+      'a schedule with verify: open needs a limit of memory of at least an eighth of the quota',
+    ],
+  ),
 ];
 
 const inStores: readonly Case[] = Object.entries(around).flatMap(([place, { manifest }]) =>
@@ -278,7 +358,7 @@ const clusters: readonly Case[] = [
       'metadata.name must be a DNS label that begins with a letter',
     ],
   ),
-  ...['orders-peers', 'orders-jobs', 'orders-etcd-reconciler', 'orders-2-client'].map(
+  ...['orders-peers', 'orders-jobs', 'orders-etcd-reconciler', 'orders-2-client', 'orders-2-external'].map(
     (name): Case => [`the name ${name}`, cluster({}, name), 'metadata.name must not end in -peers, -jobs'],
   ),
 ];
@@ -457,6 +537,14 @@ const schedules: readonly Case[] = [
   ],
   ['TLS of a schedule from nowhere', etcd({ tls: { files: {} } }), oneFiles],
   [
+    'the backup of a control plane on other nodes',
+    controlPlane(
+      {},
+      { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } } },
+    ),
+    'affinity must not require nodes with controlPlane',
+  ],
+  [
     'labels of a schedule that are not labels',
     backupSchedule({ labels: bad, nodeSelector: bad }),
     'is not a valid value of a label',
@@ -471,6 +559,11 @@ const reconcilers: readonly Case[] = [
     'a reconciler with a name of its own in its labels',
     reconciler({ labels: { 'app.kubernetes.io/name': 'a' } }),
     'labels must not contain app.kubernetes.io/name',
+  ],
+  [
+    'annotations for the existing ServiceAccount of a reconciler',
+    reconciler({ serviceAccountName: 'own', serviceAccountAnnotations: {} }),
+    'serviceAccountAnnotations are for the ServiceAccount that is created',
   ],
   [
     'labels of a reconciler that are not labels',
@@ -501,6 +594,7 @@ const resources: readonly Case[] = ['cpu', 'memory'].flatMap((what, at): Case[] 
   const says = `the request of ${what} is above its limit, so no pod can start: raise the limit or lower the request`;
   const more = { resources: tooMuch[at] };
   return [
+    [`members that request more ${what} than their limit`, cluster(more), says],
     [`a schedule that requests more ${what} than its limit`, scheduled(more), says],
     [
       `an origin that requests more ${what} than its limit`,
@@ -522,9 +616,127 @@ const resources: readonly Case[] = ['cpu', 'memory'].flatMap((what, at): Case[] 
   ];
 });
 
+/** Fields of pods that the pods decide, in each kind that has them. */
+const owners: Readonly<Record<string, (pods: Manifest, container: Manifest, more?: Manifest) => Manifest>> = {
+  'a cluster': (pods, container, more = {}) =>
+    cluster({
+      ...{ ...pods, ...more, containers: { etcd: container, agent: container, gate: container } },
+      backup: { schedules: [{ name: 'hourly', cron: '@hourly', stores: [bucket], ...pods, container }] },
+    }),
+  'a schedule of another etcd': (pods, container) => backupSchedule({ ...pods, container }),
+  'a reconciler': (pods, container, more = {}) => reconciler({ ...pods, ...more, container }),
+};
+const image = 'registry.example.com/image';
+const ofEtcd = { name: 'data', mountPath: '/mine' };
+const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods]): Case[] => [
+  ...['MIN_EPOCH', 'ETCD_AGENT_NAMESPACE'].map(
+    (name): Case => [`the variable ${name} in ${owner}`, inPods({}, { env: [{ name }] }), 'name is that of a variable'],
+  ),
+  ...['/data', '/data/mine', 'etc/etcd/tls', '//tmp'].map(
+    (mountPath): Case => [
+      `a mount at ${mountPath} in ${owner}`,
+      inPods({}, { volumeMounts: [{ name: 'mine', mountPath }] }),
+      'mountPath is in a directory that the pod needs',
+    ],
+  ),
+  [
+    `a mount of the data in ${owner}`,
+    inPods({}, { volumeMounts: [ofEtcd] }),
+    'name is that of the volume with the data of etcd',
+  ],
+  ...['data', 'peer-tls', 'store-0-ca', 'tmp'].map(
+    (name): Case => [
+      `a volume with the name ${name} in ${owner}`,
+      inPods({ volumes: [{ name, emptyDir: {} }] }, {}),
+      'name is that of a volume that the pod has',
+    ],
+  ),
+  ...['etcd', 'gate', 'backup'].map(
+    (name): Case => [
+      `a container with the name ${name} in ${owner}`,
+      inPods({ initContainers: [{ name, image }] }, {}, { sidecars: [{ name, image }] }),
+      'name is that of a container that the pod has',
+    ],
+  ),
+  [
+    `a container with the data in ${owner}`,
+    inPods(
+      { initContainers: [{ name: 'mine', image, volumeMounts: [ofEtcd] }] },
+      {},
+      { sidecars: [{ name: 'mine', image, volumeMounts: [ofEtcd] }] },
+    ),
+    'volumeMounts has the volume with the data of etcd',
+  ],
+  [
+    `two containers with one name in ${owner}`,
+    inPods({ initContainers: Array(2).fill({ name: 'mine', image }) }, {}),
+    'Duplicate value',
+  ],
+  [
+    `a label that selects the pods of ${owner}`,
+    inPods({ podLabels: { 'app.kubernetes.io/component': 'x' } }, {}),
+    'has a label by which the pods are selected',
+  ],
+  ...['annotations', 'podAnnotations'].map(
+    (field): Case => [
+      `${field} that the reconciler needs, in ${owner}`,
+      inPods({ [field]: { 'cdk8s-etcd.dev/epoch': '7' } }, {}),
+      'has an annotation that begins with cdk8s-etcd.dev/',
+    ],
+  ),
+]);
+
+const pods: readonly Case[] = [
+  ...ofPods,
+  [
+    'annotations of an existing ServiceAccount of the members',
+    cluster({ serviceAccountName: 'own', serviceAccountAnnotations: {} }),
+    'serviceAccountAnnotations are for the ServiceAccount that is created',
+  ],
+  ...['loadBalancerClass', 'loadBalancerSourceRanges'].map((field): Case => {
+    const value = field === 'loadBalancerClass' ? 'a' : ['10.0.0.0/8'];
+    return [
+      `${field} without a load balancer`,
+      cluster({ service: { [field]: value }, externalServices: { type: 'NodePort', [field]: value } }),
+      `${field} has an effect only with type LoadBalancer`,
+    ];
+  }),
+  [
+    'nothing external about a ClusterIP',
+    cluster({ service: { type: 'ClusterIP', externalTrafficPolicy: 'Local', nodePort: 30_079 } }),
+    'has an effect only with type LoadBalancer or NodePort',
+  ],
+  [
+    'evictions that no budget decides on',
+    cluster({ podDisruptionBudget: { enabled: false, unhealthyPodEvictionPolicy: 'AlwaysAllow' } }),
+    'unhealthyPodEvictionPolicy has no effect with enabled: false',
+  ],
+  [
+    'labels of claims and Services',
+    cluster({
+      storage: { size: '8Gi', labels: bad },
+      service: { labels: bad },
+      externalServices: { type: 'NodePort', labels: bad },
+    }),
+    'is not a valid value of a label',
+  ],
+  ['a Job that is deleted at once', scheduled({ ttlSecondsAfterFinished: 1 }), 'greater than or equal to 600'],
+];
+
 export const badSpecs: readonly Case[] = [
+  ...pods,
   ...resources,
   ...names,
+  ...contradictions,
+  ['an unknown file of TLS', foreign({ tls: { files: filesOf({}) } }), 'items has a file that is not used'],
+  ['an unknown file of a login', foreign({ auth: filesOf({}) }), 'items has a file that is not used'],
+  ...[{ storageClassName: 'fast' }, { accessModes: ['ReadWriteOncePod'] }].map(
+    (more): Case => [
+      `an ephemeral volume with ${Object.keys(more)}`,
+      cluster({ storage: { size: '8Gi', ephemeral: true, ...more } }),
+      'ephemeral has no volume claim',
+    ],
+  ),
   ...inStores,
   ...withoutImage,
   ...inSources,

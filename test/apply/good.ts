@@ -2,7 +2,13 @@
 import type { Manifest } from '../synth';
 
 const ca = { configMapName: 'store-ca', items: [{ key: 'bundle.pem', path: 'ca.crt' }] };
-const credentials = { secretName: 'store', items: [{ key: 'id', path: 'AWS_ACCESS_KEY_ID' }] };
+const credentials = {
+  secretName: 'store',
+  items: [
+    { key: 'id', path: 'AWS_ACCESS_KEY_ID' },
+    { key: 'secret', path: 'AWS_SECRET_ACCESS_KEY' },
+  ],
+};
 
 /** Every kind of store. */
 export const stores: readonly Manifest[] = [
@@ -36,7 +42,13 @@ export const stores: readonly Manifest[] = [
       region: 'eu-central-1',
       endpoint: 'oss-eu-central-1-internal.aliyuncs.com',
       ca,
-      credentials: { secretName: 'oss', items: [{ key: 'id', path: 'accessKeyID' }] },
+      credentials: {
+        secretName: 'oss',
+        items: [
+          { key: 'id', path: 'accessKeyID' },
+          { key: 'secret', path: 'accessKeySecret' },
+        ],
+      },
     },
   },
   { oss: { bucket: 'backups', ca: { secretName: 'store-ca' }, credentials: { secretName: 'oss' } } },
@@ -48,7 +60,7 @@ export const stores: readonly Manifest[] = [
       path: '/backup/etcd',
       hostKey: 'SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
       legacyAlgorithms: false,
-      credentials,
+      credentials: { secretName: 'sftp', items: [{ key: 'id', path: 'privateKey' }] },
     },
   },
   { filesystem: { persistentVolumeClaim: { claimName: 'etcd-backup' }, directory: 'etcd/eu' } },
@@ -184,6 +196,7 @@ const managed = {
 };
 const certManager = {
   ...{ issuer: 'ca', issuerKind: 'ClusterIssuer', peerIssuer: 'peer-ca', peerIssuerKind: 'Issuer' },
+  serverNames: ['etcd.example.com', '192.0.2.7'],
   ...{ duration: '30d', renewBefore: '10d' },
 };
 
@@ -192,12 +205,58 @@ const pods = {
   imagePullSecrets: [{ name: 'registry' }],
   nodeSelector: { 'kubernetes.io/arch': 'amd64' },
   tolerations: [
-    { key: 'dedicated', operator: 'Equal', value: 'etcd', effect: 'NoExecute', tolerationSeconds: 60 },
+    { key: 'dedicated', operator: 'Equal', value: 'etcd', effect: 'NoExecute', tolerationSeconds: -1 },
     { operator: 'Exists' },
   ],
   priorityClassName: 'important',
   labels: { 'example.com/team': 'storage' },
+  annotations: { 'example.com/owner': 'storage' },
+  podLabels: { 'example.com/tier': 'data' },
+  podAnnotations: { 'example.com/team': 'storage' },
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: 'disk', operator: 'In', values: ['nvme'] }] }],
+      },
+    },
+  },
+  topologySpreadConstraints: [
+    { maxSkew: 1, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: { a: 'b' } } },
+  ],
+  schedulerName: 'own-scheduler',
+  runtimeClassName: 'sandboxed',
+  hostAliases: [{ ip: '10.0.0.9', hostnames: ['kms.example.com'] }],
+  dnsPolicy: 'None',
+  dnsConfig: { nameservers: ['10.0.0.10'], options: [{ name: 'timeout', value: '1' }] },
+  securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+  terminationGracePeriodSeconds: 90,
+  volumes: [{ name: 'ca', configMap: { name: 'ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] } }],
+  initContainers: [
+    {
+      name: 'wait',
+      image: 'registry.example.com/wait:1',
+      resources: { limits: { memory: '32Mi', cpu: 1 } },
+      volumeMounts: [{ name: 'ca', mountPath: '/ca', readOnly: true }],
+    },
+  ],
 };
+const container = {
+  env: [
+    { name: 'HTTPS_PROXY', value: 'http://proxy:3128' },
+    { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'token', key: 'token' } } },
+  ],
+  envFrom: [{ configMapRef: { name: 'settings' } }],
+  securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+  volumeMounts: [{ name: 'ca', mountPath: '/etc/ssl/certs/own', readOnly: true }],
+};
+const balancer = {
+  labels: { 'example.com/team': 'storage' },
+  annotations: { 'example.com/team': 'storage' },
+  loadBalancerClass: 'example.com/internal',
+  loadBalancerSourceRanges: ['10.0.0.0/8'],
+  externalTrafficPolicy: 'Local',
+};
+const probe = { initialDelaySeconds: 5, periodSeconds: 20, timeoutSeconds: 10, failureThreshold: 30 };
 const peers = [
   { podLabels: { app: 'shop' }, namespaceLabels: { team: 'shop' } },
   { namespace: 'shop' },
@@ -222,7 +281,7 @@ const allOfSchedule = {
   ...{ timeZone: 'Europe/Berlin', compression: 'zstd', encryption, verify: 'read', dialTimeout: '5s', timeout: '1h' },
   ...{ fileName: 'orders-%Y%m%d-%H%M%S', fileNameTimeZone: 'Europe/Berlin', suspend: true },
   ...{ startingDeadline: '30m', activeDeadline: '2h', retries: 0 },
-  ...{ successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0 },
+  ...{ successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0, ttlSecondsAfterFinished: 86_400, container },
   overrides: [{ target: 'BackupPods', patch: { spec: { runtimeClassName: 'secure' } } }],
 };
 
@@ -265,6 +324,23 @@ const others: Readonly<Record<string, Manifest>> = {
     tls: { ...ownSecrets, disabling: true, acceptPlaintextFor: '1h30m' },
   }),
   'a cluster with users': cluster({ auth: true, tls: ownSecrets }),
+  'the largest quota of a volume, and the least memory for it': cluster({
+    quota: '3584Mi',
+    resources: { limits: { memory: '896Mi' } },
+  }),
+  'the least memory for the quota that follows from the volume': cluster({
+    resources: { requests: { memory: '896Mi' } },
+  }),
+  'a quota above which the memory no longer suffices by default': cluster({
+    storage: { size: '1Ti' },
+    backup: { schedules: [{ ...schedule, verify: 'open' }] },
+  }),
+  'a large quota, and the memory for it': cluster({
+    quota: '16Gi',
+    storage: { size: '40Gi' },
+    resources: { limits: { memory: '4Gi' } },
+    backup: { schedules: [{ ...schedule, verify: 'open', resources: { limits: { memory: '2Gi' } } }] },
+  }),
   'a cluster with everything that a pod may have': cluster({
     image: 'registry.example.com/etcd:v3.6.16',
     registry: 'registry.example.com:5000/mirror',
@@ -277,8 +353,28 @@ const others: Readonly<Record<string, Manifest>> = {
       scrape: { ...monitoring.scrape, tls: true },
       alerts: { ...monitoring.alerts, exclude: ['EtcdQuorumLost'] },
     },
+    sidecars: [{ name: 'logs', image: 'registry.example.com/logs:1' }],
+    containers: {
+      etcd: { ...container, startupProbe: probe, livenessProbe: probe },
+      agent: { ...container, livenessProbe: probe, readinessProbe: probe },
+      gate: container,
+    },
+    serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
+    revisionHistoryLimit: 2,
     clusterDomain: 'corp.example',
-    storage: { size: '20Gi', storageClassName: 'fast', accessModes: ['ReadWriteOncePod'] },
+    storage: {
+      ...{ size: '20Gi', storageClassName: 'fast', accessModes: ['ReadWriteOncePod'] },
+      labels: { 'example.com/team': 'storage' },
+      annotations: { 'example.com/team': 'storage' },
+      selector: { matchLabels: { disk: 'nvme' } },
+    },
+    service: { type: 'LoadBalancer', ...balancer, internalTrafficPolicy: 'Local', nodePort: 30_079 },
+    externalServices: {
+      type: 'LoadBalancer',
+      ...balancer,
+      members: [{ ordinal: 0, annotations: { 'external-dns/hostname': 'etcd-0.example.com' }, nodePort: 30_080 }],
+    },
+    podDisruptionBudget: { enabled: true, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
     quota: '4Gi',
     resources: { requests: { cpu: '500m', memory: '1Gi' }, limits: { cpu: '2', memory: '4Gi' } },
     tuning: {
@@ -292,10 +388,9 @@ const others: Readonly<Record<string, Manifest>> = {
     networkAccess: { peers },
     metricsAccess: { anywhere: true },
     egress,
-    podAnnotations: { 'example.com/team': 'storage' },
     overrides: [
-      { target: 'MemberPods', patch: { spec: { hostAliases: [{ ip: '10.0.0.9', hostnames: ['kms.example.com'] }] } } },
-      { target: 'PodDisruptionBudget', patch: { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } } },
+      { target: 'MemberPods', patch: { spec: { shareProcessNamespace: true } } },
+      { target: 'PodDisruptionBudget', patch: { spec: { unhealthyPodEvictionPolicy: 'IfHealthyBudget' } } },
     ],
     protect: false,
     backup: {
@@ -303,6 +398,8 @@ const others: Readonly<Record<string, Manifest>> = {
         {
           ...schedule,
           ...pods,
+          container,
+          ttlSecondsAfterFinished: 3600,
           fileName: 'orders-%Y%m%d-%H%M%S',
           fileNameTimeZone: 'Europe/Berlin',
           suspend: true,
@@ -334,11 +431,18 @@ const others: Readonly<Record<string, Manifest>> = {
   }),
   'a schedule whose exporter everybody may ask': backupSchedule({ monitoring: { scraper: { anywhere: true } } }),
   'the smallest reconciler': reconciler(),
+  'a reconciler whose ServiceAccount has annotations': reconciler({
+    serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
+  }),
   'a reconciler with everything': reconciler(
     {
       image: 'registry.example.com/agent:1',
       registry: 'registry.example.com:5000/mirror',
       ...pods,
+      container: { ...container, startupProbe: probe, livenessProbe: probe, readinessProbe: probe },
+      sidecars: [{ name: 'logs', image: 'registry.example.com/logs:1' }],
+      serviceAccountName: 'own',
+      revisionHistoryLimit: 2,
       replicas: 2,
       resources: jobIdentity.resources,
       selector: { team: 'storage' },
@@ -369,6 +473,7 @@ const others: Readonly<Record<string, Manifest>> = {
   'the backup of a control plane with everything': inNamespace(
     backupSchedule({
       ...allOfSchedule,
+      affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
       stores: [{ filesystem: { hostPath: '/var/backups/etcd', directory: 'etcd' } }, { s3: { bucket: 'backups' } }],
       controlPlane: {
         endpoints: ['https://127.0.0.1:12379'],
@@ -386,6 +491,7 @@ const others: Readonly<Record<string, Manifest>> = {
   ),
   'a cluster that nobody may connect to': cluster({ networkAccess: { peers: [] }, spread: {} }),
   'a cluster that everybody may connect to': cluster({ networkAccess: { anywhere: true }, metricsAccess: { peers } }),
+  'a cluster whose members have an existing ServiceAccount': cluster({ serviceAccountName: 'own' }),
   'a cluster without authentication': cluster({ auth: false }),
   'the smallest user': user(),
   'the longest name of a user': user({}, 'u'.repeat(64)),

@@ -6,14 +6,52 @@ import type { Manifest } from '../synth';
 
 export const crdDirectory = join(__dirname, '../../crds');
 
-export const crds: readonly Manifest[] = readdirSync(crdDirectory).map((file) =>
-  parse(readFileSync(join(crdDirectory, file), 'utf8'), { version: '1.1' }),
-);
+export const schemaOf = (crd: Manifest): Manifest => crd.spec.versions[0].schema.openAPIV3Schema;
+
+/** The definitions, without what is below a shape of Kubernetes: descriptions, limits and rules there are not ours. */
+export const crds: readonly Manifest[] = readdirSync(crdDirectory).map((file) => {
+  const crd = parse(readFileSync(join(crdDirectory, file), 'utf8'), { version: '1.1' });
+  const { $defs, properties } = jsonSchemaOf(crd.spec.names.singular);
+  const schema = schemaOf(crd).properties;
+  schema.spec = withoutShapes(schema.spec, properties.spec, $defs);
+  return crd;
+});
+
+function jsonSchemaOf(kind: string): Manifest {
+  return JSON.parse(readFileSync(join(__dirname, `../../schemas/${kind.toLowerCase()}.json`), 'utf8'));
+}
+
+/** The names of these shapes begin alike in the JSON Schema of the kind. */
+function withoutShapes(schema: Manifest, of: Manifest, defs: Manifest): Manifest {
+  const { properties, items, additionalProperties, required, ...leaf } = schema;
+  const name: string = of.$ref?.slice('#/$defs/'.length) ?? '';
+  if (name.startsWith('Kubernetes')) return leaf;
+  const inner = of.$ref ? defs[name] : of;
+  return {
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries<Manifest>(properties).map(([field, each]) => [
+          field,
+          withoutShapes(each, inner.properties[field], defs),
+        ]),
+      ),
+    }),
+    ...(items && { items: withoutShapes(items, inner.items, defs) }),
+    ...(additionalProperties && {
+      additionalProperties: withoutShapes(additionalProperties, inner.additionalProperties, defs),
+    }),
+  };
+}
 
 /** Kinds that only `render` reads, in the form of a definition. */
-const rendered: readonly Manifest[] = (['EtcdBackupSchedule', 'EtcdReconciler'] as const).map((kind) => ({
-  spec: { names: { kind }, versions: [{ schema: { openAPIV3Schema: resourceSchema(kind) } }] },
-}));
+const rendered: readonly Manifest[] = (['EtcdBackupSchedule', 'EtcdReconciler'] as const).map((kind) => {
+  const { properties, ...whole } = resourceSchema(kind);
+  const json = jsonSchemaOf(kind);
+  const spec = withoutShapes(properties!.spec!, json.properties.spec, json.$defs);
+  const openAPIV3Schema = { ...whole, properties: { ...properties, spec } };
+  return { spec: { names: { kind }, versions: [{ schema: { openAPIV3Schema } }] } };
+});
 export const kinds: readonly Manifest[] = [...crds, ...rendered];
 /** True if the API server has its kind. */
 export const isServed = ({ kind }: Manifest): boolean => crds.some((crd) => crd.spec.names.kind === kind);
@@ -39,8 +77,6 @@ export function* placesOf(schema: Manifest, value: Manifest, path: Path = []): G
     yield* placesOf(schema.additionalProperties, value[name], [...path, name]);
   }
 }
-
-export const schemaOf = (crd: Manifest): Manifest => crd.spec.versions[0].schema.openAPIV3Schema;
 
 /** The field of the schema at a path in the notation of the API server: `spec.backup.schedules[].stores[].command.env.*`. */
 export const fieldIn = (schema: Manifest, path: string): string => fieldBelow(schema, path).slice(1);

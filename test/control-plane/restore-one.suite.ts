@@ -97,7 +97,8 @@ onPlanes(1)('a control plane of one node', () => {
 
       await withStoreOnly([node], server, () =>
         timed('one node restored by the static Pod', async () => {
-          const running = copyStaticPod(node, id);
+          // The new etcd has the cluster id that kubeadm's flags give, as before the first restore ever. This store may know nothing of that.
+          const running = copyStaticPod(node, id, 'forceForeign: true');
           await onNode(node, 'kill -CONT $(pidof kubelet)');
           await running;
         }),

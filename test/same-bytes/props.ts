@@ -26,6 +26,7 @@ import {
   EtcdTls,
   EtcdTuning,
   EtcdVersion,
+  type ExternalService,
   ImagePullPolicy,
   IssuerKind,
   type MonitoringOptions,
@@ -67,7 +68,7 @@ const quantities = record(
   {
     cpuRequest: oneOf('100m', '0.5', '1'),
     cpuLimit: oneOf('2', '4000m'),
-    memoryRequest: oneOf(Size.mebibytes(200), Size.gibibytes(1)),
+    memoryRequest: oneOf(Size.mebibytes(900), Size.gibibytes(1)),
     memoryLimit: oneOf(Size.gibibytes(2), Size.gibibytes(3)),
   },
   { requiredKeys: [] },
@@ -79,7 +80,38 @@ const toleration = oneOf(
   { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 },
 );
 
+const affinity = oneOf(
+  { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
+  { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'rack' }] } },
+);
+const constraint = { maxSkew: 1, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' };
+const further = { name: 'own', image: 'registry.example.com/own:1', resources: { limits: { memory: '32Mi' } } };
+const container = record({
+  env: maybe(fc.constant<object[]>([{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }])),
+  envFrom: maybe(fc.constant<object[]>([{ secretRef: { name: 'own' } }])),
+  securityContext: maybe(oneOf({}, { readOnlyRootFilesystem: true })),
+  volumeMounts: maybe(fc.constant<object[]>([{ name: 'own', mountPath: '/own', readOnly: true }])),
+});
+const probe = record(
+  { periodSeconds: fc.integer({ min: 1, max: 60 }), failureThreshold: fc.integer({ min: 1, max: 900 }) },
+  { requiredKeys: [] },
+);
+
 const placement = {
+  affinity: maybe(affinity),
+  topologySpreadConstraints: maybe(fc.array(fc.constant(constraint), { maxLength: 1 })),
+  schedulerName: maybe(name),
+  runtimeClassName: maybe(name),
+  hostAliases: maybe(fc.constant<object[]>([{ ip: '10.0.0.9', hostnames: ['kms.example.com'] }])),
+  dnsPolicy: maybe(oneOf('ClusterFirst', 'Default')),
+  dnsConfig: maybe(fc.constant({ options: [{ name: 'timeout', value: '1' }] })),
+  securityContext: maybe(oneOf({}, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })),
+  terminationGracePeriodSeconds: maybe(fc.integer({ min: 30, max: 600 })),
+  volumes: maybe(fc.constant<object[]>([{ name: 'own', configMap: { name: 'own' } }])),
+  initContainers: maybe(fc.array(fc.constant(further), { maxLength: 1 })),
+  annotations: maybe(labels),
+  podLabels: maybe(labels),
+  podAnnotations: maybe(labels),
   nodeSelector: maybe(labels),
   tolerations: maybe(fc.array(toleration, { maxLength: 2 })),
   priorityClassName: maybe(name),
@@ -116,6 +148,7 @@ const certManager = record({
   issuer: name,
   issuerKind: maybe(oneOf(...Object.values(IssuerKind))),
   peerIssuer: maybe(name),
+  serverNames: maybe(fc.constant<string[]>(['etcd.example.com', '192.0.2.1'])),
   duration: maybe(duration(7_200, 864_000)),
   renewBefore: maybe(duration(300, 3_600)),
 });
@@ -230,6 +263,9 @@ const options: fc.Arbitrary<BackupScheduleOptions> = record({
   resources: maybe(quantities),
   image: maybe(fc.constant('registry.example.com/agent:1')),
   serviceAccountName: maybe(name),
+  serviceAccountAnnotations: fc.option(labels, { freq: 1, nil: undefined }),
+  container: maybe(container),
+  ttlAfterFinished: maybe(duration(600, 86_400)),
 });
 
 const volume = fc.oneof(
@@ -237,6 +273,9 @@ const volume = fc.oneof(
     size: maybe(fc.integer({ min: 8, max: 64 }).map((amount) => Size.gibibytes(amount))),
     storageClass: maybe(name),
     readWriteOncePod: maybe(fc.boolean()),
+    labels: maybe(labels),
+    annotations: maybe(labels),
+    selector: maybe(fc.constant({ matchLabels: { disk: 'nvme' } })),
   }),
   record({ ephemeral: fc.boolean() }),
 );
@@ -298,7 +337,35 @@ const props: fc.Arbitrary<EtcdClusterProps> = record({
   networkAccess: maybe(access),
   metricsAccess: maybe(access),
   egress: maybe(egress),
-  podAnnotations: maybe(labels),
+  containers: maybe(
+    record({
+      etcd: maybe(fc.tuple(container, probe).map(([fields, startupProbe]) => ({ ...fields, startupProbe }))),
+      agent: maybe(fc.tuple(container, probe).map(([fields, livenessProbe]) => ({ ...fields, livenessProbe }))),
+      gate: maybe(container),
+    }),
+  ),
+  service: maybe(
+    record({
+      type: oneOf('NodePort', 'LoadBalancer'),
+      labels: maybe(labels),
+      annotations: maybe(labels),
+      externalTrafficPolicy: maybe(oneOf('Local', 'Cluster')),
+      nodePort: maybe(fc.constant(30_079)),
+    }),
+  ),
+  externalServices: maybe(
+    record({
+      type: fc.constant('LoadBalancer'),
+      annotations: maybe(labels),
+      loadBalancerSourceRanges: maybe(fc.constant<string[]>(['10.0.0.0/8'])),
+      members: maybe(fc.constant<ExternalService[]>([{ ordinal: 1, nodePort: 30_080 }])),
+    }),
+  ),
+  podDisruptionBudget: maybe(oneOf({}, { enabled: false }, { unhealthyPodEvictionPolicy: 'AlwaysAllow' })),
+  sidecars: maybe(fc.array(fc.constant({ ...further, name: 'sidecar' }), { maxLength: 1 })),
+  serviceAccountName: maybe(name),
+  serviceAccountAnnotations: fc.option(labels, { freq: 1, nil: undefined }),
+  revisionHistoryLimit: maybe(fc.nat(20)),
   reconciler: fc
     .option(oneOf('etcd-reconciler', 'other'), { freq: 1, nil: 'etcd-reconciler' })
     .map((account) => EtcdReconciler.external({ name: 'etcd-reconciler', serviceAccountName: account })),
@@ -430,6 +497,13 @@ const reconcilerProps: fc.Arbitrary<EtcdReconcilerProps> = record({
   selector: maybe(labels),
   metricsAccess: maybe(access),
   egress: maybe(egress),
+  container: maybe(
+    fc.tuple(container, probe).map(([fields, times]) => ({ ...fields, startupProbe: times, readinessProbe: times })),
+  ),
+  sidecars: maybe(fc.array(fc.constant({ ...further, name: 'sidecar' }), { maxLength: 1 })),
+  serviceAccountName: maybe(name),
+  serviceAccountAnnotations: fc.option(labels, { freq: 1, nil: undefined }),
+  revisionHistoryLimit: maybe(fc.nat(20)),
   overrides: maybe(
     fc.array(
       fc.oneof(

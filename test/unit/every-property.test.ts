@@ -125,18 +125,51 @@ const source = {
 };
 const tlsSecrets = { peer: 'p2', server: 's2', client: 'c2', root: 'r2', backup: 'b2' };
 
-const pod = {
-  imagePullPolicy: ImagePullPolicy.ALWAYS,
-  imagePullSecrets: ['registry'],
+const podOptions = {
   nodeSelector: { 'kubernetes.io/os': 'linux' },
   tolerations,
   priorityClassName: 'etcd',
+  affinity: { podAntiAffinity: {} },
+  topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }],
+  schedulerName: 'own',
+  runtimeClassName: 'sandboxed',
+  hostAliases: [{ ip: '10.0.0.9', hostnames: ['kms.example.com'] }],
+  dnsPolicy: 'ClusterFirst',
+  dnsConfig: { searches: ['example.com'] },
+  securityContext: { runAsNonRoot: true },
+  terminationGracePeriodSeconds: 90,
+  volumes: [{ name: 'own', emptyDir: {} }],
+  initContainers: [{ name: 'own', image: 'r/own:1' }],
   labels,
+  annotations: labels,
+  podLabels: labels,
+  podAnnotations: labels,
+};
+const pod = { ...podOptions, imagePullPolicy: ImagePullPolicy.ALWAYS, imagePullSecrets: ['registry'] };
+const container = {
+  env: [{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }],
+  envFrom: [{ secretRef: { name: 'own' } }],
+  securityContext: { readOnlyRootFilesystem: true },
+  volumeMounts: [{ name: 'own', mountPath: '/own' }],
+};
+const probe = { initialDelaySeconds: 7, periodSeconds: 7, timeoutSeconds: 7, failureThreshold: 7 };
+const service = {
+  labels,
+  annotations: labels,
+  loadBalancerClass: 'example.com/internal',
+  loadBalancerSourceRanges: ['10.0.0.0/8'],
+  externalTrafficPolicy: 'Local',
+};
+const workload = {
+  sidecars: [{ name: 'own', image: 'r/own:1' }],
+  serviceAccountName: 'own',
+  serviceAccountAnnotations: labels,
+  revisionHistoryLimit: 7,
 };
 const quantities = {
   cpuRequest: '123m',
   cpuLimit: '3',
-  memoryRequest: Size.mebibytes(200),
+  memoryRequest: Size.mebibytes(900),
   memoryLimit: Size.gibibytes(20),
 };
 const origin = {
@@ -173,6 +206,9 @@ const schedule = {
   resources: { memoryLimit: Size.mebibytes(300) },
   image: 'r/agent:1',
   serviceAccountName: 'backup',
+  serviceAccountAnnotations: labels,
+  container,
+  ttlAfterFinished: Duration.hours(7),
 };
 const peer = {
   podLabels: { app: 'client' },
@@ -201,8 +237,29 @@ const clientOptions = {
 };
 
 const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  ServiceFields: service,
+  ServiceOptions: { ...service, type: 'NodePort', internalTrafficPolicy: 'Local', nodePort: 30_079 },
+  ExternalServicesOptions: { ...service, type: 'NodePort', members: [{ ordinal: 1, annotations: labels }] },
+  ExternalService: {
+    ordinal: beside({ annotations: labels }, 1),
+    annotations: labels,
+    nodePort: 30_079,
+  },
+  DisruptionBudgetOptions: { enabled: false, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+  PodOptions: podOptions,
+  ContainerOptions: container,
+  EtcdContainerOptions: { ...container, startupProbe: probe, livenessProbe: probe },
+  AgentContainerOptions: { ...container, livenessProbe: probe, readinessProbe: probe },
+  ReconcilerContainerOptions: { ...container, startupProbe: probe, livenessProbe: probe, readinessProbe: probe },
+  MemberContainers: { etcd: container, agent: container, gate: container },
+  ProbeTimes: probe,
   EtcdClusterProps: {
     ...pod,
+    ...workload,
+    containers: { etcd: container },
+    service: { type: 'NodePort' },
+    externalServices: { type: 'NodePort' },
+    podDisruptionBudget: { enabled: false },
     overrides: overrideOf(OverrideTarget.MEMBER_PODS),
     name: 'other',
     size: 5,
@@ -223,7 +280,6 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     networkAccess: NetworkAccess.anywhere(),
     metricsAccess: NetworkAccess.anywhere(),
     egress,
-    podAnnotations: { 'example.com/scrape': 'true' },
     reconciler: EtcdReconciler.external({ name: 'other' }),
     paused: true,
     replace: ReplacePolicy.manual(),
@@ -238,7 +294,15 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     onNoSpace: NoSpacePolicy.REPORT,
   },
   EtcdCrdsProps: { protect: false },
-  EtcdVolume: { size: Size.gibibytes(20), storageClass: 'fast', ephemeral: true, readWriteOncePod: true },
+  EtcdVolume: {
+    size: Size.gibibytes(20),
+    storageClass: 'fast',
+    ephemeral: true,
+    readWriteOncePod: true,
+    labels,
+    annotations: labels,
+    selector: { matchLabels: labels },
+  },
   ClusterOrigin: origin,
   QuorumRecovery: {
     id: 'other',
@@ -268,6 +332,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     issuer: 'other',
     issuerKind: IssuerKind.CLUSTER_ISSUER,
     peerIssuer: 'other',
+    serverNames: ['etcd.example.com', '192.0.2.7'],
     peerIssuerKind: beside({ peerIssuer: 'other' }, IssuerKind.CLUSTER_ISSUER),
     duration: hundredDays,
     renewBefore: Duration.days(7),
@@ -420,6 +485,8 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   RestoreSourceOptions: { cluster: 'other', namespace: 'other' },
   EtcdReconcilerProps: {
     ...pod,
+    ...workload,
+    container,
     overrides: overrideOf(OverrideTarget.RECONCILER_PODS),
     name: 'other',
     image: 'r/agent:1',

@@ -18,7 +18,8 @@ function wrongFor(declared: string): readonly unknown[] {
 }
 
 /** Interfaces for which an empty object is valid. */
-const mayBeEmpty = /^(EtcdVolume|BackupResources|ReconcilerResources|ControlPlaneCertificates|ControlPlaneFiles)$/;
+const mayBeEmpty =
+  /^(EtcdVolume|BackupResources|ReconcilerResources|ControlPlaneCertificates|ControlPlaneFiles|MemberContainers|ProbeTimes|ServiceOptions|DisruptionBudgetOptions|\w*ContainerOptions)$/;
 
 /** Returns all messages of an app about its mistakes. */
 function linesOf(make: Make, props: unknown): string[] {

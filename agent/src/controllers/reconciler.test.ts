@@ -95,6 +95,17 @@ test('without CRDs it reports them, is not ready, and continues when they exist'
   await until(async () => (await get('/readyz')).status === 200);
 });
 
+test('a Lease that is missing although its holder has written a status is not taken at once', async () => {
+  const lease = paths.of('leases', 'etcd-reconciler');
+  const reported = (by: string) =>
+    api.put(paths.of('etcdclusters', 'orders'), { ...cluster('orders'), status: { reconciler: { lease: by } } });
+  reported('etcd-reconciler');
+  start({ settings: { ...settings, lease: 2_000 } });
+  await until(() => log.find((line) => line.includes('another reconciler holds the Lease')));
+  expect(api.object(lease)).toBeUndefined();
+  await until(() => api.object(lease));
+});
+
 test.each([
   ['named', tls()],
   ['not named', { managed: {} }],

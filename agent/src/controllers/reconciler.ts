@@ -23,7 +23,7 @@ import type { EtcdBackupObject } from './backup/object.ts';
 import { ClientTls } from './client-tls.ts';
 import { ClusterRunner } from './cluster/cluster-runner.ts';
 import type { EtcdClusterObject } from './cluster/kubernetes/cluster-object.ts';
-import { FollowedBy } from './cluster/kubernetes/followed-by.ts';
+import { FollowedBy, hasReported } from './cluster/kubernetes/followed-by.ts';
 import type { EtcdRestoreObject } from './cluster/kubernetes/restore-object.ts';
 import type { AtPoint } from './cluster/reconcile.ts';
 import type { Settings } from './cluster/settings.ts';
@@ -107,7 +107,8 @@ export class Reconciler {
     this.#paths = paths;
     const isGone = async (holder: string) => deployment !== undefined && isHolderPodGone(api, holder);
     this.#leaseOf = (name) => new Lease({ ...options, client, paths, name, isGone });
-    this.#lease = this.#leaseOf(options.lease);
+    const wasHeld = () => hasReported(api, options.lease);
+    this.#lease = new Lease({ ...options, client, paths, name: options.lease, isGone, wasHeld });
     const { heartbeat } = settings;
     this.#followed = new FollowedBy({ lease: options.lease, heartbeat, isFree: (name) => this.#isFree(name) });
     this.#events = new Events(client, paths, holder, log);

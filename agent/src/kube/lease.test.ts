@@ -79,6 +79,20 @@ describe('a Lease that somebody deletes', () => {
     expect([await other.isFree(), first.held]).toEqual([true, false]);
   });
 
+  test('is not taken at once by a process that has never seen it, if something says that there was one', async () => {
+    const first = lease('a');
+    await first.acquire(stop.signal);
+    api.delete(path);
+    const fresh = new Lease({
+      ...{ client, paths, name: 'etcd-reconciler', holder: 'b', settings, log },
+      wasHeld: async () => true,
+    });
+    const before = performance.now();
+    await fresh.acquire(stop.signal);
+    expect(performance.now() - before).toBeGreaterThanOrEqual(settings.lease);
+    expect(first.held).toBe(false);
+  });
+
   test('is not taken by one that waits for it, but made again by its holder', async () => {
     const [first, second] = [lease('a'), lease('b')];
     await first.acquire(stop.signal);

@@ -14,6 +14,8 @@ export interface LeaseOptions {
   readonly holder: string;
   /** True if that holder certainly runs no longer, so that its Lease need not be waited for. */
   readonly isGone?: (holder: string) => Promise<boolean>;
+  /** True if a process had this Lease before. If it is missing then, somebody deleted it, and its holder may still run. */
+  readonly wasHeld?: () => Promise<boolean>;
   /**
    * Milliseconds: validity of the Lease without a renewal, time without a renewal after which it is given up, and
    * pause between attempts.
@@ -122,7 +124,7 @@ export class Lease {
     const startedAt = performance.now();
     const path = paths.of('leases', name);
     const found = await client.get<LeaseObject>(path).catch(unlessMissing);
-    const isNew = found === undefined && (this.#seen.what === '' || this.held);
+    const isNew = found === undefined && (this.held || (await this.#isFirst()));
     if (!isNew && !this.#isFree(found) && !(found && (await this.#isOrphan(found)))) return false;
     try {
       if (found) await client.replace(path, { ...found, spec: this.#spec(found) } as LeaseObject);
@@ -141,6 +143,11 @@ export class Lease {
     this.#renewedAt = startedAt;
     this.#logged = '';
     return true;
+  }
+
+  async #isFirst(): Promise<boolean> {
+    const { wasHeld = async () => false } = this.#options;
+    return this.#seen.what === '' && !(await wasHeld());
   }
 
   /** Whoever held one that was deleted does not know that before it renews it. */

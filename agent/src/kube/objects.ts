@@ -66,7 +66,16 @@ export interface PodSpec {
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly tolerations?: readonly object[];
   readonly priorityClassName?: string;
+  readonly affinity?: { readonly nodeAffinity?: object };
+  readonly schedulerName?: string;
+  readonly runtimeClassName?: string;
+  readonly hostAliases?: readonly Fields[];
+  readonly dnsPolicy?: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None';
+  readonly dnsConfig?: Fields;
+  readonly securityContext?: Fields;
 }
+
+type Fields = Readonly<Record<string, unknown>>;
 
 export interface Container {
   readonly name: string;

@@ -3,6 +3,7 @@ import { ports } from '../../etcd/cluster-ports';
 import { completeResources } from '../../lib/backup-pod';
 import { durationText, milliseconds, parseDuration, secondsProblem } from '../../lib/duration';
 import type { Manifests } from '../../lib/manifest';
+import { type JobFields, withPodFields } from '../../lib/pods/pod-fields';
 import { alertsOnBackups } from '../../monitoring/alerts/backup-alerts';
 import { alertsProblems } from '../../monitoring/etcd-alerts';
 import { MonitoringManifests } from '../../monitoring/monitoring-manifests';
@@ -22,6 +23,7 @@ export interface MonitoredSchedule {
   readonly labels: Labels;
   /** Complete only at synthesis: stores may be added until then. */
   readonly pod: () => Omit<ExporterPodSpec, 'resources'>;
+  readonly fields: () => JobFields;
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -44,12 +46,13 @@ export function backupMonitoringManifests(schedule: MonitoredSchedule, spec: Bac
   const title = `etcd ${cluster}, backups of ${cronJobName}`;
   const scraped = { selector, port: ports.agent, copied: { [cronJobLabel]: cronJobName } };
   const make = new MonitoringManifests(labels, spec);
+  const { container, ...fields } = schedule.fields();
   const deployment = {
     replicas: 1,
     selector: { matchLabels: selector },
     // Two pods may be unable to share a volume.
     strategy: { type: 'Recreate' },
-    template: exporterPod({ ...podOf(schedule, spec), labels }),
+    template: withPodFields(exporterPod({ ...podOf(schedule, spec), labels }), fields, { exporter: container }),
   };
   return new Map([
     make.object('Deployment', 'apps/v1', 'Deployment', name, { spec: deployment }),

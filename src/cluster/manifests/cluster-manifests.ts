@@ -6,7 +6,7 @@ import { issuedSource } from '../../tls/tls-trust';
 import { type ClusterResource, type ResolvedCluster, resolveCluster } from '../resolved-cluster';
 import { clusterLabels, memberSelector } from './cluster-labels';
 import { monitoringOf } from './cluster-monitoring';
-import { clientService, jobPolicy, memberPolicy, memberService, peerService } from './cluster-network';
+import { clientService, externalService, jobPolicy, memberPolicy, memberService, peerService } from './cluster-network';
 import { binding, memberRules, reconcilerRules } from './cluster-roles';
 import { sampleSchedules, scheduleManifests } from './cluster-schedules';
 import { settingsData } from './cluster-settings';
@@ -31,27 +31,36 @@ export function overrideProblems(resource: Pick<ClusterResource, 'spec'>, cluste
 }
 
 function withoutOverrides(resource: Pick<ClusterResource, 'spec'>, cluster: ResolvedCluster): Map<string, Manifest> {
-  const metadata = {
-    labels: clusterLabels(cluster),
-    ...(cluster.protect && { annotations: protection }),
-  };
+  const labels = clusterLabels(cluster);
+  const common = { ...cluster.annotations, ...(cluster.protect && protection) };
   return new Map<string, Manifest>(
-    objectsOf(cluster, resource).map(([id, apiVersion, kind, name, content]) => [
-      id,
-      { apiVersion, kind, metadata: { name, ...metadata }, ...content },
-    ]),
+    objectsOf(cluster, resource).map(([id, apiVersion, kind, name, content, own = {}]) => {
+      const annotations = unlessEmpty({ ...own.annotations, ...common });
+      const metadata = { name, labels: { ...own.labels, ...labels }, ...(annotations && { annotations }) };
+      return [id, { apiVersion, kind, metadata, ...content }];
+    }),
   );
 }
 
-type Entry = readonly [id: string, apiVersion: string, kind: string, name: string, content: object];
+const unlessEmpty = <Values extends object>(values: Values): Values | undefined =>
+  Object.keys(values).length > 0 ? values : undefined;
+
+type Entry = readonly [
+  id: string,
+  apiVersion: string,
+  kind: string,
+  name: string,
+  content: object,
+  own?: Partial<Pick<Manifest['metadata'], 'labels' | 'annotations'>>,
+];
 
 function objectsOf(cluster: ResolvedCluster, { spec }: Pick<ClusterResource, 'spec'>): Entry[] {
   const { name, names } = cluster;
   const { reconcilerRole } = names;
   return [
-    ['ServiceAccount', 'v1', 'ServiceAccount', name, { automountServiceAccountToken: false }],
+    ...serviceAccount(cluster),
     ['Role', rbac, 'Role', name, { rules: memberRules(names) }],
-    ['RoleBinding', rbac, 'RoleBinding', name, binding(name, name)],
+    ['RoleBinding', rbac, 'RoleBinding', name, binding(name, cluster.serviceAccountName)],
     ['ReconcilerRole', rbac, 'Role', reconcilerRole, { rules: reconcilerRules(cluster) }],
     [
       ...(['ReconcilerRoleBinding', rbac, 'RoleBinding', reconcilerRole] as const),
@@ -59,16 +68,27 @@ function objectsOf(cluster: ResolvedCluster, { spec }: Pick<ClusterResource, 'sp
     ],
     ['Settings', 'v1', 'ConfigMap', names.settings, { data: settingsData(cluster) }],
     ['PeerService', 'v1', 'Service', names.peerService, { spec: peerService(cluster) }],
-    ['ClientService', 'v1', 'Service', name, { spec: clientService(name) }],
+    ['ClientService', 'v1', 'Service', name, { spec: clientService(cluster) }, cluster.service],
     ...memberServices(cluster),
+    ...externalServices(cluster),
     ['NetworkPolicy', networking, 'NetworkPolicy', name, { spec: memberPolicy(cluster) }],
     ['JobNetworkPolicy', networking, 'NetworkPolicy', names.jobPolicy, { spec: jobPolicy(cluster) }],
-    ['PodDisruptionBudget', 'policy/v1', 'PodDisruptionBudget', name, { spec: disruptionBudget(name) }],
+    ...disruptionBudget(cluster),
     ...certificates(cluster),
     ...tlsSecrets(cluster),
     ['StatefulSet', 'apps/v1', 'StatefulSet', name, { spec: clusterStatefulSet(cluster) }],
     ['EtcdCluster', 'cdk8s-etcd.dev/v1alpha1', 'EtcdCluster', name, { spec }],
   ];
+}
+
+/** An existing one belongs to whoever created it. */
+function serviceAccount({
+  name,
+  serviceAccountName,
+  serviceAccountAnnotations: annotations,
+}: ResolvedCluster): Entry[] {
+  if (serviceAccountName !== name) return [];
+  return [['ServiceAccount', 'v1', 'ServiceAccount', name, { automountServiceAccountToken: false }, { annotations }]];
 }
 
 const certificateIds = ['Peer', 'Server', 'Client', 'Root', 'Backup'];
@@ -110,9 +130,26 @@ function memberServices(cluster: ResolvedCluster): Entry[] {
   ]);
 }
 
-/** Returns the PodDisruptionBudgetSpec: one member at a time, whatever the size. */
-function disruptionBudget(cluster: string): object {
-  return { maxUnavailable: 1, selector: { matchLabels: memberSelector(cluster) } };
+/** Those of the members that there are: a load balancer costs money. */
+function externalServices(cluster: ResolvedCluster): Entry[] {
+  const { names, size, externalServices: given } = cluster;
+  if (!given) return [];
+  return names.externalServices.slice(0, size).map((service, ordinal) => {
+    const own = given.members?.find((member) => member.ordinal === ordinal);
+    return [
+      ...([`ExternalService${ordinal}`, 'v1', 'Service', service] as const),
+      { spec: externalService(cluster, names.pods[ordinal]!, own?.nodePort) },
+      { labels: given.labels, annotations: { ...given.annotations, ...own?.annotations } },
+    ];
+  });
+}
+
+/** One member at a time, whatever the size. */
+function disruptionBudget({ name, podDisruptionBudget: given }: ResolvedCluster): Entry[] {
+  if (given?.enabled === false) return [];
+  const { unhealthyPodEvictionPolicy } = given ?? {};
+  const spec = { maxUnavailable: 1, unhealthyPodEvictionPolicy, selector: { matchLabels: memberSelector(name) } };
+  return [['PodDisruptionBudget', 'policy/v1', 'PodDisruptionBudget', name, { spec }]];
 }
 
 const rbac = 'rbac.authorization.k8s.io/v1';

@@ -20,8 +20,19 @@ export function peerService({ name, tls }: ResolvedCluster): object {
 }
 
 /** Returns the ServiceSpec for clients, with the ready members. */
-export function clientService(cluster: string): object {
-  return { selector: memberSelector(cluster), ports: [port('client')] };
+export function clientService({ name, service = {} }: ResolvedCluster): object {
+  const { labels: _, annotations: __, nodePort, ...fields } = service;
+  return { ...fields, selector: memberSelector(name), ports: [{ ...port('client'), nodePort }] };
+}
+
+/** Returns the ServiceSpec for clients outside of Kubernetes, with one member while it is ready. */
+export function externalService({ name, externalServices }: ResolvedCluster, pod: string, nodePort?: number): object {
+  const { labels: _, annotations: __, members: ___, ...fields } = externalServices!;
+  return {
+    ...fields,
+    selector: { ...memberSelector(name), 'statefulset.kubernetes.io/pod-name': pod },
+    ports: [{ ...port('client'), nodePort }],
+  };
 }
 
 /**

@@ -68,6 +68,7 @@ function targetOf(cluster: ResolvedCluster, schedule: BackupScheduleSpec): Sched
   const cronJobName = cronJobOf(name, schedule);
   return {
     ...{ cronJobName, cluster: name, endpoints: backupEndpoints(cluster), record: names.record },
+    protect: cluster.protect,
     labels: scheduleLabels(name, cronJobName, schedule.labels, labelsOfCluster(cluster)),
     tls: backupTls(cluster)?._pod(),
   };

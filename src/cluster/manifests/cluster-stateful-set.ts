@@ -1,9 +1,10 @@
 import { dataVolume } from '../../etcd/cluster-names';
 import { apiTokenVolume } from '../../lib/api-token';
 import { restrictedPod } from '../../lib/pod-parts';
+import { withPodFields } from '../../lib/pods/pod-fields';
 import { spreadConstraints } from '../etcd-spread';
 import type { ResolvedCluster } from '../resolved-cluster';
-import { agentContainer, epochAnnotation, etcdContainer, gateContainer, volumes } from './cluster-containers';
+import { agentContainer, etcdContainer, gateContainer, volumes } from './cluster-containers';
 import { memberLabels, memberSelector } from './cluster-labels';
 import { settingsHash } from './cluster-settings';
 import { tlsVolumes } from './tls-volumes';
@@ -19,7 +20,8 @@ export function clusterStatefulSet(cluster: ResolvedCluster): object {
     podManagementPolicy: 'Parallel',
     updateStrategy: { type: 'OnDelete' },
     selector: { matchLabels: memberSelector(names.cluster) },
-    template: clusterPod(cluster),
+    revisionHistoryLimit: cluster.revisionHistoryLimit,
+    template: withPodFields(clusterPod(cluster), cluster, cluster.containers),
     ...(!volume.ephemeral && {
       persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
       volumeClaimTemplates: [claimTemplate(cluster)],
@@ -33,11 +35,12 @@ function claimTemplate({ volume }: ResolvedCluster): object {
     // owners.
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
-    metadata: { name: dataVolume },
+    metadata: { name: dataVolume, labels: volume.claim.labels, annotations: volume.claim.annotations },
     spec: {
       accessModes: [volume.accessMode],
       storageClassName: volume.storageClass,
       volumeMode: 'Filesystem',
+      selector: volume.claim.selector,
       resources: { requests: { storage: volume.size } },
     },
     status: { phase: 'Pending' },
@@ -45,13 +48,13 @@ function claimTemplate({ volume }: ResolvedCluster): object {
 }
 
 /** Returns the PodTemplateSpec of a member. It meets the restricted Pod Security Standard. */
-export function clusterPod(cluster: ResolvedCluster): object {
+function clusterPod(cluster: ResolvedCluster): object {
   const { name, imagePullSecrets } = cluster;
   const spread = spreadConstraints(cluster.spread, memberSelector(name));
   return {
     metadata: { labels: memberLabels(cluster), annotations: annotations(cluster) },
     spec: {
-      serviceAccountName: name,
+      serviceAccountName: cluster.serviceAccountName,
       // Containers that need a token mount one themselves; etcd does not.
       automountServiceAccountToken: false,
       enableServiceLinks: false,
@@ -73,11 +76,11 @@ export function clusterPod(cluster: ResolvedCluster): object {
   };
 }
 
+const defaultContainer = 'kubectl.kubernetes.io/default-container';
+
 function annotations(cluster: ResolvedCluster): object {
-  const { [epochAnnotation]: _, ...others } = cluster.podAnnotations;
   return {
-    'kubectl.kubernetes.io/default-container': 'etcd',
-    ...others,
+    [defaultContainer]: cluster.podAnnotations[defaultContainer] ?? 'etcd',
     'cdk8s-etcd.dev/settings-hash': settingsHash(cluster),
     ...trusts(cluster),
   };

@@ -1,11 +1,13 @@
 import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
 import { EtcdVersion } from '../../etcd/etcd-version';
+import type { BackupScheduleSpec } from '../../resource/types';
 import { EtcdTls } from '../../tls/etcd-tls';
 import type { Document } from '../documents';
 import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
 import { hostsOf, noteMove, oldSize, supportedVersion } from '../older-operators';
 import type { PlannedCluster } from '../plan';
+import { cronInterval } from './backup';
 import { coreosPod } from './pod';
 
 /** Repository from which that operator takes etcd by default. */
@@ -16,7 +18,8 @@ export function coreosCluster(document: Document): PlannedCluster {
   noteMove(document, 'a Service', `${name}-client:2379`);
   const labels = metadataLabels(document);
   if (spec.boolean('paused')) spec.lose('paused', 'a new cluster that is paused would never start; remove it');
-  loseBackups(document);
+  loseOthers(document);
+  const backup = ownBackup(document);
   const image = imageProps(document);
   const pod = coreosPod(spec.object('pod'), image.version ?? EtcdVersion.V3_6, report);
   return {
@@ -30,23 +33,47 @@ export function coreosCluster(document: Document): PlannedCluster {
       tls: tls(document, spec.object('TLS')),
     },
     schedules: [],
+    backups: backup ? [backup] : [],
     old: hostsOf(document, (host) => host === `${name}-client` || host === name || host.endsWith(`.${name}`)),
   };
 }
 
-/** Until its version 0.6, that operator took and restored the backups of a cluster by fields of the cluster. */
-function loseBackups({ name, spec }: Document): void {
+/** Until its version 0.6, that operator took the backups of a cluster by a field of the cluster. */
+function ownBackup({ spec, report }: Document): BackupScheduleSpec | undefined {
   const backup = spec.object('backup');
-  const policy = ['backupIntervalInSecond', 'maxBackups'].flatMap((key) => {
-    const value = backup?.integer(key);
-    return value === undefined ? [] : [`${key}: ${value}`];
-  });
-  backup?.ignore(...backup.keys);
-  const given = policy.length > 0 ? ` (${policy.join(', ')})` : '';
-  spec.lose(
-    'backup',
-    `took the backups of this cluster, which end here; to continue them, add an EtcdBackup with the same storage and a spec.backupPolicy${given} to this file`,
+  if (!backup) return undefined;
+  const seconds = backup.integer('backupIntervalInSecond') ?? 0;
+  const count = backup.integer('maxBackups') ?? 0;
+  const type = backup.text('storageType');
+  const s3 = backup.object('s3');
+  const [bucket, prefix, secretName] = ['s3Bucket', 'prefix', 'awsSecret'].map((key) => s3?.text(key));
+  // The other kinds of stores, and their fields.
+  backup.ignore(...backup.keys);
+  if (type !== 'S3' || bucket === undefined || secretName === undefined) {
+    spec.lose(
+      'backup',
+      'took the backups of this cluster, and only those with storageType: S3, s3.s3Bucket and s3.awsSecret can go on; to continue them elsewhere, add an EtcdBackup with a spec.backupPolicy to this file',
+    );
+    return undefined;
+  }
+  const { cron, text } = cronInterval(seconds > 0 ? seconds : 1_800);
+  report.note(
+    'spec.backup',
+    `becomes the backup schedule 'backup', each ${text}; its backups have other object names, and the old ones are kept, so delete them by hand when you no longer need them`,
   );
+  return {
+    name: 'backup',
+    cron: cron.expressionString,
+    stores: [
+      {
+        s3: { bucket, ...(prefix !== undefined && { prefix }), credentials: { secretName } },
+        ...(count > 0 && { retention: { last: count } }),
+      },
+    ],
+  };
+}
+
+function loseOthers({ name, spec }: Document): void {
   spec.lose(
     'selfHosted',
     'held the data of its own API server; back up that etcd with a ControlPlaneEtcdBackup instead',

@@ -91,18 +91,42 @@ describe('a cluster', () => {
   });
 
   test('with backups and a restore of its own, as until version 0.6', () => {
-    const backup = { backupIntervalInSecond: 1800, maxBackups: 5, storageType: 'S3', s3: { s3Bucket: 'b' } };
+    const ofS3 = { s3Bucket: 'b', prefix: 'etcd', awsSecret: 'aws' };
+    const backup = { backupIntervalInSecond: 1800, maxBackups: 5, storageType: 'S3', s3: ofS3, autoDelete: true };
     const rendered = rendering([cluster({ backup, restore: { backupClusterName: 'old', storageType: 'S3' } })]);
+    expect(only(rendered, 'EtcdCluster').spec.backup).toEqual({
+      schedule: 'backup',
+      schedules: [
+        {
+          name: 'backup',
+          cron: '*/30 * * * *',
+          stores: [{ s3: { bucket: 'b', prefix: 'etcd', credentials: { secretName: 'aws' } }, retention: { last: 5 } }],
+        },
+      ],
+    });
+    expect(only(rendered, 'CronJob').metadata.name).toBe('orders-backup');
     expect(about(rendered, 'spec.backup')).toEqual([
-      'not carried over: took the backups of this cluster, which end here; to continue them, add an EtcdBackup with the same storage and a spec.backupPolicy (backupIntervalInSecond: 1800, maxBackups: 5) to this file',
+      expect.stringMatching(/^note: becomes the backup schedule 'backup', each 30 min; /),
     ]);
     expect(about(rendered, 'spec.restore')).toEqual([
       "not carried over: restored this cluster; to start 'orders' from a snapshot, add an EtcdRestore to this file",
     ]);
-    expect(about(rendering([cluster({ backup: {} })]), 'spec.backup')).toEqual([
-      expect.stringMatching(/a spec\.backupPolicy to this file$/),
-    ]);
+    const everything = rendering([cluster({ backup: { storageType: 'S3', s3: ofS3 } })]);
+    expect(only(everything, 'EtcdCluster').spec.backup.schedules[0].stores[0]).not.toHaveProperty('retention');
   });
+
+  test.each([{}, { storageType: 'PersistentVolume', pv: { volumeSizeInMB: 512 } }, { storageType: 'S3', s3: {} }])(
+    'with backups that cannot go on: %j',
+    (backup) => {
+      const rendered = rendering([cluster({ backup })]);
+      expect(only(rendered, 'EtcdCluster').spec).not.toHaveProperty('backup');
+      expect(about(rendered, 'spec.backup')).toEqual([
+        expect.stringMatching(
+          /^not carried over: took the backups of this cluster, and only those with storageType: S3/,
+        ),
+      ]);
+    },
+  );
 
   test('of a repository of its own', () => {
     const repository = 'registry.example.com/etcd';

@@ -3,6 +3,7 @@ import { EtcdVersion } from '../../etcd/etcd-version';
 import { resourceProblems } from '../../resource/resource-problems';
 import type { EtcdClusterSpec } from '../../resource/types';
 import { withDefaultNames } from '../../tls/default-names';
+import { tlsTimeProblems } from '../../tls/tls-times';
 import { isObject } from '../../validation/plain-object';
 import type { Document } from '../documents';
 import { metadataLabels } from '../metadata';
@@ -13,12 +14,16 @@ import { labelsLost, withoutNull } from './whole';
 export function ownCluster(document: Document): PlannedCluster | undefined {
   const { name, target, report } = document;
   const labels = metadataLabels(document);
+  // A key without a value would mean no TLS, which nobody wants who begins to write it.
+  if (document.spec.whole().tls === null)
+    report.error('spec.tls', 'is empty: write tls: { managed: {} }, or remove it for plain http');
   const spec = specOf(document);
   notes(document, spec);
   // A name that is missing is reported already.
   const problems = resourceProblems('EtcdCluster', spec, { name: name || 'name' });
   for (const { path, message } of problems) report.error(path, message);
   if (problems.length > 0) return undefined;
+  for (const problem of spec.tls ? tlsTimeProblems(spec.tls) : []) report.error('', problem);
   for (const problem of etcdImages({ ...spec, version: EtcdVersion.of(spec.version) }).problems)
     report.error('', problem);
   if (target === undefined && (spec.tls?.certManager ?? spec.tls?.alsoTrust?.certManager))

@@ -25,7 +25,6 @@ export async function findEarlierRun(
   const [first] = entries;
   if (!first || entries.length < found.length || entries.some(({ id }) => id !== first.id)) return undefined;
   const { manifest } = first;
-  context.log.info({ id: first.id }, 'an earlier run completed this request; no other snapshot is taken');
   return {
     manifest,
     targets: entries.map((entry, index) => ({
@@ -63,7 +62,8 @@ async function find(
     }
     const names = await list(store, { signal });
     const entries = await readCatalog(store, folderOf(request), { signal, names, mayLackAll: true });
-    const found = entries.find((entry) => entry.manifest?.request === asked && isGood(entry));
+    const all = entries.filter((entry) => entry.manifest?.request === asked && isGood(entry));
+    const found = all.find((entry) => stateOf(entry) !== 'suspect') ?? all[0];
     const silent = found ? undefined : silentText(silentAmong(entries));
     if (silent) context.log.warn({ store: store.url }, `cannot check whether it was taken before: ${silent}`);
     return found && (await whole(store, request, found.id, { signal }));

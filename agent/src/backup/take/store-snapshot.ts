@@ -46,7 +46,7 @@ export async function storeSnapshot(
   };
   const earlier =
     request.request === undefined ? undefined : await findEarlierRun(request, request.request, list, context);
-  if (earlier) return earlier;
+  if (earlier && !isSuspect(earlier.manifest)) return reused(earlier, context);
   const runs = targetRuns(request.targets, context);
   const each = async (work: (target: Target, context: RunContext) => Promise<void>) => {
     await Promise.all(runs.map((run) => run.attempt(work)));
@@ -142,7 +142,18 @@ export async function storeSnapshot(
     };
   };
   const fresh = runs.filter(({ target }) => !request.key && prepared.get(target)?.entries.length === 0);
-  return withOrigin((origin) => warningOfSameEtcd(fresh, request, origin.source.clusterId, () => store(origin)));
+  return withOrigin(async (origin) =>
+    earlier && isSuspect(origin)
+      ? reused(earlier, context)
+      : warningOfSameEtcd(fresh, request, origin.source.clusterId, () => store(origin)),
+  );
+}
+
+const isSuspect = ({ source }: Pick<Manifest, 'source'>): boolean => (source.suspect?.length ?? 0) > 0;
+
+function reused(earlier: BackupOutcome, { log }: RunContext): BackupOutcome {
+  log.info({ id: earlier.manifest.id }, 'an earlier run completed this request; no other snapshot is taken');
+  return earlier;
 }
 
 function once<T>(make: () => T): () => T {

@@ -155,14 +155,14 @@ describe('several stores', () => {
   });
 });
 
-describe('alarms of etcd', () => {
-  const alarm = async (action: 'Activate' | 'Deactivate', type: 'Nospace' | 'Corrupt') => {
-    const client = await etcd.connect();
-    const { header } = await client.maintenance.status();
-    await client.maintenance.alarm({ action, memberID: header.member_id, alarm: type });
-    client.close();
-  };
+const alarm = async (action: 'Activate' | 'Deactivate', type: 'Nospace' | 'Corrupt') => {
+  const client = await etcd.connect();
+  const { header } = await client.maintenance.status();
+  await client.maintenance.alarm({ action, memberID: header.member_id, alarm: type });
+  client.close();
+};
 
+describe('alarms of etcd', () => {
   test('NOSPACE: the snapshot is taken and reported as degraded', async () => {
     await alarm('Activate', 'Nospace');
     const { degraded, targets } = await take([open()]);
@@ -233,6 +233,23 @@ describe('a request that an earlier run may have completed', () => {
     await expect(take([a, b], { request: 'uid-1', ...unreachable })).rejects.toThrow();
     await rm(join(root, 'a', first.manifest.object.key));
     await expect(take([a], { request: 'uid-1', ...unreachable })).rejects.toThrow();
+  });
+
+  test('a second snapshot of a suspect source is not stored; once the source is sound, one is', async () => {
+    const store = open();
+    await alarm('Activate', 'Corrupt');
+    const first = await take([store], { request: 'uid-1' });
+    const again = await take([store], { request: 'uid-1' });
+    await alarm('Deactivate', 'Corrupt');
+    expect([again.manifest.id, again.manifest.source.suspect]).toEqual([first.manifest.id, ['Corrupt']]);
+    expect(await readCatalog(open(), 'orders')).toHaveLength(1);
+
+    const good = await take([open()], { request: 'uid-1' });
+    expect(good.manifest.source.suspect).toBeUndefined();
+    await alarm('Activate', 'Corrupt');
+    const last = await take([open()], { request: 'uid-1' });
+    await alarm('Deactivate', 'Corrupt');
+    expect(last.manifest.id).toBe(good.manifest.id);
   });
 
   test('is not completed by a snapshot that a later verify found bad', async () => {

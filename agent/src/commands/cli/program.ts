@@ -78,6 +78,11 @@ export interface Invocation {
 /** Heading of the commands that manifests run, in the help. */
 const POD_COMMANDS = 'Commands that pods run:';
 
+const requestOption = option(
+  '--request <id>',
+  'id of this request; if every store already has a snapshot with this id, report it and take none',
+);
+
 const readOptions = [...storeOptions, clusterIdOption];
 
 /** Builds the parser of the command line. It only calls `run` with the parsed invocation. */
@@ -124,10 +129,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     keepOption,
     forceOption,
     option('--trigger <why>', 'reason for the backup, recorded in the manifest').default('manual'),
-    option(
-      '--request <id>',
-      'id of this request; if every store already has a snapshot with this id, report it and take none',
-    ),
+    requestOption,
     ...hostOptions,
     ...nameOptions,
     keyOption,
@@ -356,6 +358,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
       ...encodingOptions,
       ...nameOptions,
       option('--trigger <why>', 'reason for the backup, recorded in the manifest').default('salvage'),
+      requestOption,
       option(
         '--cluster-id <id>',
         'etcd cluster id of the salvaged data; without it the snapshot is not connected with other backups of the cluster',

@@ -9,7 +9,15 @@ import { groupVersion } from '../../kube/paths.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
 import { backupAccess, backupTls } from '../cluster/jobs/backup-access.ts';
-import { jobLabels, weekSeconds } from '../cluster/jobs/job-manifest.ts';
+import { jobLabels, ownSchedule } from '../cluster/jobs/job-manifest.ts';
+import {
+  furtherVariables,
+  type JobSources,
+  jobAnnotationsOf,
+  jobLabelsOf,
+  jobPlace,
+  withFields,
+} from '../cluster/jobs/job-pod.ts';
 import { backupResources } from '../cluster/jobs/job-resources.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { withOverrides } from '../job-overrides.ts';
@@ -26,7 +34,7 @@ export interface JobInputs {
   readonly container: Pick<Container, 'image' | 'imagePullPolicy'>;
   /** DNS domain of the Kubernetes cluster. */
   readonly domain: string;
-  readonly proxy: readonly object[];
+  readonly proxy: readonly { readonly name: string }[];
 }
 
 const defaultTimeout = '1h';
@@ -47,19 +55,23 @@ export const backupJobLabels = (backup: EtcdBackupObject): Record<string, string
 /** Builds the Job. Throws an AgentError if no Job can ever fulfil the request. */
 export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inputs: JobInputs): object {
   const { name, namespace, uid } = backup.metadata;
+  const sources = sourcesOf(backup, inputs);
+  const annotations = jobAnnotationsOf(sources);
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: {
       name: backupJobName(backup, attempt),
       namespace,
-      labels: backupJobLabels(backup),
+      labels: jobLabelsOf(sources, backupJobLabels(backup)),
+      ...(Object.keys(annotations).length > 0 && { annotations }),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdBackup', name, uid, controller: true }],
     },
-    spec: {
-      ...withOverrides(backupJob(podSpec(backup, inputs)), inputs.cluster, scheduleOf(backup, inputs.cluster)),
-      ttlSecondsAfterFinished: weekSeconds,
-    },
+    spec: withOverrides(
+      withFields(backupJob(podSpec(backup, inputs)), sources),
+      inputs.cluster,
+      scheduleOf(backup, inputs.cluster),
+    ),
   };
 }
 
@@ -68,14 +80,21 @@ export const scheduleOf = (
   cluster: EtcdClusterObject | undefined,
 ): BackupScheduleSpec | undefined => cluster?.spec.backup?.schedules?.find(({ name }) => name === spec.schedule);
 
+/** A Job without a schedule has the pods of the one whose settings the backups of operations use. */
+const sourcesOf = (backup: EtcdBackupObject, { cluster, template }: JobInputs): JobSources => ({
+  schedule: scheduleOf(backup, cluster) ?? (cluster && ownSchedule(cluster.spec)),
+  cluster: cluster?.spec,
+  template,
+});
+
 const accountOf = (cluster: EtcdClusterObject | undefined, schedule: BackupScheduleSpec | undefined) =>
   cluster && schedule && serviceAccountOf(cluster.metadata.name, schedule);
 
 function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
   const { spec, metadata } = backup;
-  const { cluster, template, container } = inputs;
+  const { cluster, container } = inputs;
+  const sources = sourcesOf(backup, inputs);
   const schedule = scheduleOf(backup, cluster);
-  const { imagePullSecrets, nodeSelector, tolerations, priorityClassName } = template?.spec ?? {};
   const { dial, total } = spec.timeouts ?? {};
   const dialTimeout = dial ?? schedule?.dialTimeout;
   const timeout = total ?? schedule?.timeout;
@@ -97,14 +116,11 @@ function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
     ...(timeout && { timeout }),
     image: spec.image ?? schedule?.image ?? container.image,
     ...(container.imagePullPolicy && { imagePullPolicy: container.imagePullPolicy }),
-    ...(imagePullSecrets && { imagePullSecrets }),
+    ...jobPlace(sources),
     serviceAccountName: spec.serviceAccountName ?? accountOf(cluster, schedule) ?? 'default',
     resources: backupResources(spec.resources ?? schedule?.resources, schedule?.verify),
-    labels: backupJobLabels(backup),
-    ...(nodeSelector && { nodeSelector }),
-    ...(tolerations && { tolerations }),
-    ...(priorityClassName && { priorityClassName }),
-    env: inputs.proxy,
+    labels: jobLabelsOf(sources, backupJobLabels(backup)),
+    env: furtherVariables(inputs.proxy, sources),
     backoffLimit: 3,
     // Later than the agent's own time-out, which reports the phase. Kubernetes would delete the pod and its message.
     activeDeadlineSeconds: Math.ceil(parseDuration(total ?? defaultTimeout, 'timeouts.total') / 1000) + startTime,

@@ -48,6 +48,7 @@ test('a backup: with the settings of its schedule, of every endpoint', async () 
   expect(
     ['compression', 'verify', 'fileName', 'fileNameTimeZone', 'timeout', 'trigger'].map((name) => settings.text(name)),
   ).toEqual(['gzip', 'open', 'orders-%Y', 'Europe/Berlin', '1h', 'safety']);
+  expect(settings.text('request')).toBe('safety-op-1');
   expect(settings.list('ageRecipient')).toEqual(['age1a', 'age1b']);
   expect(['cacert', 'cert', 'key'].map((name) => settings.text(name))).toEqual(Object.values(facts.clientTls!));
   expect(settings.text('output')).toBe('json');

@@ -92,7 +92,7 @@ const salvageArguments = (job: JobRequest, facts: JobFacts): string[] => [
 ];
 
 /** How the schedule stores its own backups. */
-function storeArguments({ kind, schedule }: JobRequest, facts: JobFacts): string[] {
+function storeArguments({ kind, op, schedule }: JobRequest, facts: JobFacts): string[] {
   const settings = settingsOf(schedule, facts);
   return [
     ...common(facts),
@@ -103,6 +103,8 @@ function storeArguments({ kind, schedule }: JobRequest, facts: JobFacts): string
     ...flag('file-name-time-zone', settings.fileNameTimeZone),
     ...flag('timeout', settings.timeout),
     ...flag('trigger', kind),
+    // A retry finds what an earlier try has stored.
+    ...flag('request', `${kind}-${op}`),
     ...settings.stores.flatMap((store) => flag('store', store)),
   ];
 }

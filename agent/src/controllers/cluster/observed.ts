@@ -367,6 +367,8 @@ export interface Job {
     sha256: string;
     sizeBytes: number;
     revision: number;
+    /** Where it lies, if an EtcdBackup named it. */
+    backup?: Readonly<Record<string, unknown>>;
     /** The highest later revision that its store knows. */
     highestRevision?: number;
     /** Why that revision is a guess. */

@@ -330,3 +330,65 @@ test.each<JobRequest>([
   const [{ env }] = manifest(request, { proxy }).spec.template.spec.containers;
   expect(env).toContainEqual(proxy[0]);
 });
+
+describe('what Kubernetes lets a pod have', () => {
+  const container = {
+    env: [{ name: 'HTTPS_PROXY', value: 'http://own:3128' }],
+    volumeMounts: [{ name: 'own', mountPath: '/own' }],
+  };
+  const fields = {
+    ...{ affinity: { podAffinity: {} }, schedulerName: 'own', securityContext: { runAsNonRoot: true } },
+    ...{ volumes: [{ name: 'own' }], podAnnotations: { a: 'pod' }, annotations: { a: 'object' }, labels: { a: 'b' } },
+    ...{ nodeSelector: { disk: 'slow' }, container, ttlSecondsAfterFinished: 3600 },
+  };
+  const { spec } = cluster;
+  const scheduled = (more: object) => ({
+    cluster: {
+      ...cluster,
+      spec: {
+        ...spec,
+        annotations: { c: 'd' },
+        backup: { schedules: [{ ...spec.backup.schedules[0]!, ...more }] },
+      },
+    },
+  });
+  const restore = { source: { store }, minor: '3.6', token: '' };
+  const requests: JobRequest[] = [
+    { kind: 'safety', op: 'op1', schedule: 'nightly' },
+    { kind: 'restore', op: 'op1', restore },
+  ];
+
+  test.each(requests)('the Job $kind has that of the schedule', (request) => {
+    const proxy = [{ name: 'HTTPS_PROXY' }, { name: 'NO_PROXY' }];
+    const job = manifest(request, { ...scheduled(fields), proxy });
+    const { metadata, spec: pod } = job.spec.template;
+    expect(job.metadata.annotations).toEqual({ a: 'object', c: 'd', 'cdk8s-etcd.dev/op': 'op1' });
+    expect(job.metadata.labels).toMatchObject({ a: 'b', 'app.kubernetes.io/part-of': 'orders' });
+    expect(job.spec.ttlSecondsAfterFinished).toBe(3600);
+    expect(metadata.annotations).toEqual({ a: 'pod' });
+    const { affinity, schedulerName, securityContext, nodeSelector } = fields;
+    expect(pod).toMatchObject({ affinity, schedulerName, nodeSelector });
+    expect(pod.securityContext).toEqual(securityContext);
+    expect(pod.volumes.at(-1)).toEqual({ name: 'own' });
+    const [backup] = pod.containers;
+    expect(backup.volumeMounts.at(-1)).toEqual(container.volumeMounts[0]);
+    const proxies = backup.env.filter(({ name }: { name: string }) => name.endsWith('_PROXY'));
+    expect(proxies).toEqual([{ name: 'NO_PROXY' }, container.env[0]]);
+  });
+
+  test('else that of the members, but not what keeps them apart', () => {
+    const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [] };
+    const members: PodTemplate = {
+      spec: {
+        ...template.spec,
+        affinity: { nodeAffinity, podAntiAffinity: {} } as object,
+        ...{ schedulerName: 'members', hostAliases: [{ ip: '10.0.0.9' }], securityContext: { runAsNonRoot: true } },
+      },
+    };
+    const { spec: pod } = manifest(requests[0]!, { template: members }).spec.template;
+    expect(pod).toMatchObject({ schedulerName: 'members', hostAliases: [{ ip: '10.0.0.9' }] });
+    expect(pod.affinity).toEqual({ nodeAffinity });
+    expect(pod.securityContext).toEqual({ runAsNonRoot: true, fsGroupChangePolicy: 'OnRootMismatch' });
+    expect(pod.nodeSelector).toEqual({ disk: 'fast' });
+  });
+});

@@ -17,6 +17,7 @@ import { type BackupSettings, type JobFacts, jobCommand } from '../job-arguments
 import type { EtcdClusterObject } from '../kubernetes/cluster-object.ts';
 import { peerVolumeOf, sidecarOf } from '../kubernetes/stateful-set.ts';
 import { backupTls } from './backup-access.ts';
+import { furtherVariables, type JobSources, jobAnnotationsOf, jobLabelsOf, jobPlace, withFields } from './job-pod.ts';
 import { backupResources, restoreResources } from './job-resources.ts';
 import { jobSettings } from './job-settings.ts';
 
@@ -42,14 +43,15 @@ export interface JobInputs {
   readonly rootCertificate?: Uint8Array;
   /** The EtcdBackup that the restore's `source.backupName` names. Always set if it names one. */
   readonly backup?: StoredBackup;
-  readonly proxy?: readonly object[];
+  readonly proxy?: readonly { readonly name: string }[];
 }
 
 export const opAnnotation = `${group}/op`;
+/** Where the snapshot lies that the Job restores, if an EtcdBackup named it. */
+export const backupAnnotation = `${group}/backup`;
 const identityDirectory = '/etc/etcd-agent/identities';
 const peerTlsDirectory = '/etc/etcd/tls/peer';
 const tlsDirectory = '/etc/etcd-agent/tls';
-export const weekSeconds = 7 * 24 * 3600;
 const hour = 3600;
 
 export const jobLabels = (cluster: string): Record<string, string> => ({
@@ -68,13 +70,27 @@ export function jobManifest(request: JobRequest, inputs: JobInputs): object {
     metadata: {
       name: `${name}-${request.kind}`,
       namespace,
-      labels: jobLabels(name),
-      annotations: { [opAnnotation]: request.op },
+      labels: jobLabelsOf(sourcesOf(request, inputs), jobLabels(name)),
+      annotations: jobAnnotationsOf(sourcesOf(request, inputs), {
+        [opAnnotation]: request.op,
+        ...(inputs.backup && { [backupAnnotation]: JSON.stringify(inputs.backup) }),
+      }),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdCluster', name, uid }],
     },
-    spec: withOverrides(jobSpec(request, inputs), cluster, scheduleOf(request, cluster)),
+    spec: withOverrides(
+      withFields(jobSpec(request, inputs), sourcesOf(request, inputs)),
+      cluster,
+      scheduleOf(request, cluster),
+    ),
   };
 }
+
+/** A Job without a schedule has the pods of the one whose settings the backups of operations use. */
+const sourcesOf = (request: JobRequest, { cluster, template }: JobInputs): JobSources => ({
+  schedule: scheduleOf(request, cluster) ?? ownSchedule(cluster.spec),
+  cluster: cluster.spec,
+  template,
+});
 
 /** The parts of the Job that are changed here. backup-pod.ts returns it as untyped data. */
 interface JobSpec {
@@ -100,7 +116,6 @@ function jobSpec(request: JobRequest, inputs: JobInputs): object {
     ...rest,
     // No deadline for a restore, which serves its snapshot until the members have it.
     ...(!request.restore && { activeDeadlineSeconds }),
-    ttlSecondsAfterFinished: weekSeconds,
     template: {
       ...spec.template,
       spec: {
@@ -137,7 +152,7 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
   const own = request.restore ? jobSettings.of(request.restore.source) : undefined;
   const { image } = own ?? schedule ?? {};
   const account = own ? own.serviceAccountName : schedule && serviceAccountOf(cluster.metadata.name, schedule);
-  const { imagePullSecrets, nodeSelector, tolerations, priorityClassName } = template.spec;
+  const sources = sourcesOf(request, inputs);
   const tls = isSafe(inputs) ? backupTls(cluster.spec.tls) : undefined;
   return {
     cluster: cluster.metadata.name,
@@ -147,14 +162,11 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
     trigger: request.kind,
     image: image ?? sidecar?.image ?? '',
     ...(sidecar?.imagePullPolicy && { imagePullPolicy: sidecar.imagePullPolicy }),
-    ...(imagePullSecrets && { imagePullSecrets }),
+    ...jobPlace(sources),
     serviceAccountName: account ?? 'default',
     resources: resourcesOf(request, cluster, schedule),
-    labels: jobLabels(cluster.metadata.name),
-    ...(nodeSelector && { nodeSelector }),
-    ...(tolerations && { tolerations }),
-    ...(priorityClassName && { priorityClassName }),
-    env: inputs.proxy ?? [],
+    labels: jobLabelsOf(sources, jobLabels(cluster.metadata.name)),
+    env: furtherVariables(inputs.proxy ?? [], sources),
     backoffLimit: 3,
     // A snapshot that is not in the store does not come back.
     ...(request.restore && { endsAt: [ExitCode.nothingThere] }),

@@ -5,6 +5,7 @@ import { ports } from '../../../../../src/etcd/cluster-ports.ts';
 import { hmacHeader, hmacOf } from '../../../backup/payload/response-hmac.ts';
 import { ApiClient } from '../../../kube/api-client.ts';
 import { Troubles } from '../../../kube/event-reader.ts';
+import type { JobObject } from '../../../kube/objects.ts';
 import { Paths } from '../../../kube/paths.ts';
 import { issueRoot } from '../../certificates/issue.ts';
 import { ClientTls } from '../../client-tls.ts';
@@ -17,6 +18,7 @@ import { KubernetesJobs } from './kubernetes-jobs.ts';
 
 const paths = new Paths('shop');
 const warned: string[] = [];
+
 const log = { info() {}, warn: (message: string) => warned.push(message), error() {}, debug() {} } as never;
 
 let api: FakeApi;
@@ -76,6 +78,38 @@ test('a successful backup reports its snapshot', async () => {
   expect(await jobs.jobs()).toMatchObject([
     { kind: 'pre-upgrade', state: 'Succeeded', backup: { id: 's1', revision: 7, sha256: 'abc' } },
   ]);
+});
+
+describe('a backup that not every store has', () => {
+  const bad = { store: 's3://a', error: 'no connection' };
+  const good = { store: 's3://b', key: 'k', verified: 'read' };
+  const partly = (kind: string, stores: object[], exitCode = 3): void => {
+    job(kind, 'Failed');
+    pod(kind, ended(JSON.stringify({ exitCode, snapshot, stores }), exitCode));
+  };
+
+  test.each(['pre-upgrade', 'final', 'safety'])('is a backup, and an event says what is missing: %s', async (kind) => {
+    const emitted: unknown[] = [];
+    context.emitEvent = (...event) => void emitted.push(event);
+    partly(kind, [bad, good]);
+    expect(await jobs.jobs()).toMatchObject([{ kind, state: 'Succeeded', backup: { id: 's1', revision: 7 } }]);
+    await jobs.jobs();
+    expect(emitted).toEqual([['Warning', 'BackupPartial', `Job orders-${kind}: stored, but s3://a: no connection`]]);
+  });
+
+  test('is none for a recovery, which restores from the first store', async () => {
+    partly('recovery', [bad, good]);
+    expect(await jobs.jobs()).toMatchObject([{ state: 'Failed' }]);
+    partly('recovery', [good, bad]);
+    expect(await jobs.jobs()).toMatchObject([{ state: 'Succeeded', backup: { id: 's1' } }]);
+  });
+
+  test('is none if the source is suspect, or nothing was verified', async () => {
+    partly('final', [bad, good], 11);
+    expect(await jobs.jobs()).toMatchObject([{ state: 'Failed' }]);
+    partly('final', [bad, { store: 's3://b', key: 'k' }]);
+    expect(await jobs.jobs()).toMatchObject([{ state: 'Failed' }]);
+  });
 });
 
 test('its pod was deleted: it succeeded, and the result is unknown', async () => {
@@ -275,6 +309,47 @@ describe('a Job whose pod does not start says why', () => {
     pod('restore', { phase: 'Running', containerStatuses: [{ name: 'job', state: { running: {} } }] });
     expect((await jobs.jobs())[0]).not.toHaveProperty('waits');
   });
+});
+
+describe('the Job that restores an EtcdBackup', () => {
+  const source = { backupName: 'monday' };
+  const restore = { source, minor: '3.6', token: '' };
+  const request = { kind: 'restore', op: 'o1', restore } as const;
+  const at = paths.of('jobs', 'orders-restore');
+
+  test('says where its snapshot lies, so that the next one does not need the EtcdBackup', async () => {
+    const spec = { containers: [{ name: 'etcd' }], initContainers: [{ name: 'agent', image: 'agent:1' }] };
+    context.setCluster({ metadata: { name: 'orders', namespace: 'shop', uid: 'c' }, spec: {} } as never);
+    context.setTemplate({ spec } as never);
+    api.put(paths.of('etcdbackups', 'monday'), {
+      spec: { clusterName: 'orders', store: { filesystem: { path: '/backups' } } },
+      status: { phase: 'Completed', snapshotId: 's1' },
+    } as never);
+    await jobs.create(request);
+    const { args } = podOf(at);
+    expect(args).toContain('s1');
+
+    const token = args.find((each) => each.startsWith('--token-sha256='))!.slice(15);
+    const { uid } = api.object(at)!.metadata;
+    await using _ = await served(hmacOf(answer, token));
+    pod('restore', running, uid);
+    const [found] = await jobs.jobs();
+    const backup = { store: { filesystem: { path: '/backups' } }, id: 's1', folder: 'orders' };
+    expect(found?.serving).toMatchObject({ backup });
+
+    api.delete(paths.of('etcdbackups', 'monday'));
+    api.delete(at);
+    await jobs.create(request);
+    expect(await jobs.jobs()).toMatchObject([{ state: 'Failed', message: 'EtcdBackup monday does not exist' }]);
+    await jobs.remove('restore', 'refused-o1');
+    await jobs.create({ ...request, restore: { ...restore, source: { ...source, backup } } });
+    expect(podOf(at).args.filter((each) => !each.startsWith('--token'))).toEqual(
+      args.filter((each) => !each.startsWith('--token')),
+    );
+  });
+
+  const podOf = (path: string): { args: string[] } =>
+    api.object<JobObject>(path)!.spec!.template!.spec.containers[0] as never;
 });
 
 describe('a Job that is built from the StatefulSet', () => {

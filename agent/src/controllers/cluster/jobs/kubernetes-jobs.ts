@@ -20,8 +20,8 @@ import { addressOf } from '../kubernetes/pod.ts';
 import { peerVolumeOf } from '../kubernetes/stateful-set.ts';
 import type { Job, JobKind } from '../observed.ts';
 import type { Jobs } from '../port.ts';
-import { type JobInputs, jobManifest, opAnnotation, type StoredBackup } from './job-manifest.ts';
-import { jobCondition, jobFailure, jobResult } from './job-result.ts';
+import { backupAnnotation, type JobInputs, jobManifest, opAnnotation, type StoredBackup } from './job-manifest.ts';
+import { type JobResult, jobCondition, jobFailure, jobResult, lineOf } from './job-result.ts';
 
 const kinds: readonly JobKind[] = ['pre-upgrade', 'final', 'safety', 'recovery', 'restore', 'salvage'];
 
@@ -49,6 +49,8 @@ export class KubernetesJobs implements Jobs {
   readonly #refused = new Map<JobKind, Job>();
   /** Uid of the Job whose missing proof has been logged. */
   #unproved: string | undefined;
+  /** Uid of the Job of which an event says that not every store has its backup. */
+  #partial: string | undefined;
   #served: ServedSnapshot | undefined;
   #states: ReadonlyMap<JobKind, JobState> | undefined;
 
@@ -126,7 +128,12 @@ export class KubernetesJobs implements Jobs {
     const pods = await this.#podsOf(job);
     if (state === 'Running') return { ...found, ...(await this.#progress(job, kind, pods, found.op, states)) };
     if (state === 'Succeeded') return { ...found, ...outcome(pods) };
-    const message = jobFailure(job, jobResult(pods));
+    const result = jobResult(pods);
+    if (result && isStored(kind, result)) {
+      this.#reportPartial(job, result);
+      return { ...found, state: 'Succeeded', ...outcome(pods) };
+    }
+    const message = jobFailure(job, result);
     return { ...found, ...(message && { message }) };
   }
 
@@ -147,6 +154,12 @@ export class KubernetesJobs implements Jobs {
     states.set(kind, { op, reason, message });
     if (reason === 'Retrying') return { message };
     return reason === 'Running' ? {} : { waits: message };
+  }
+
+  #reportPartial({ metadata }: JobObject, result: JobResult): void {
+    if (this.#partial !== metadata.uid)
+      this.#context.emitEvent('Warning', 'BackupPartial', `Job ${metadata.name}: ${lineOf(result)}`);
+    this.#partial = metadata.uid;
   }
 
   async #list(): Promise<{ job: JobObject; kind: JobKind }[]> {
@@ -196,7 +209,9 @@ export class KubernetesJobs implements Jobs {
       const unknown = revisionUnknown ? { revisionUnknown } : {};
       this.#served = { op, id, ...(passedOver && { passedOver }), ...unknown };
       const highest = isBelieved && highestRevision !== undefined ? { highestRevision } : {};
-      return { url: `${url}/snapshot`, id, sha256, sizeBytes, revision, ...highest, ...unknown };
+      const backup = storedBackupOf(job);
+      const stored = backup && { backup };
+      return { url: `${url}/snapshot`, id, sha256, sizeBytes, revision, ...highest, ...unknown, ...stored };
     } catch {
       return undefined;
     }
@@ -223,7 +238,10 @@ export class KubernetesJobs implements Jobs {
     }
     const there = askedBy(request, await this.#ports());
     const host = (ordinal: number) => `${name}-${ordinal}.${name}-peers.${namespace}.svc.${domain}`;
-    const backupName = request.restore?.source.backupName;
+    const { backupName, backup: recorded } = (request.restore?.source ?? {}) as {
+      backupName?: unknown;
+      backup?: StoredBackup;
+    };
     const hasRoot = request.restore !== undefined && cluster.spec.tls?.rootSecret !== undefined;
     return {
       cluster,
@@ -234,7 +252,7 @@ export class KubernetesJobs implements Jobs {
       peerName: host(0),
       proxy: proxyVariables(await readOwnDeployment({ client, paths, deployment })),
       ...(hasRoot && { rootCertificate: (await this.#context.rootTls()).cert! }),
-      ...(typeof backupName === 'string' && { backup: await this.#backup(backupName) }),
+      ...(typeof backupName === 'string' && { backup: recorded ?? (await this.#backup(backupName)) }),
     };
   }
 
@@ -264,6 +282,25 @@ export class KubernetesJobs implements Jobs {
     const { items } = await client.list<EtcdClusterObject>(paths.of('etcdclusters'), query);
     const [cluster] = items.filter(({ metadata }) => metadata.name === spec.clusterName);
     return cluster?.spec.backup?.schedules?.find(({ name }) => name === spec.schedule);
+  }
+}
+
+/**
+ * Its snapshot is stored and verified, although another store or retention failed. Another try would store it once more. A
+ * recovery restores from the first store.
+ */
+function isStored(kind: JobKind, { exitCode, snapshot, stores = [] }: JobResult): boolean {
+  if (exitCode !== ExitCode.partial || !snapshot) return false;
+  const needed = kind === 'recovery' || kind === 'salvage' ? stores.slice(0, 1) : stores;
+  return needed.some(({ verified, error }) => verified !== undefined && error === undefined);
+}
+
+function storedBackupOf({ metadata }: JobObject): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return JSON.parse(metadata.annotations?.[backupAnnotation] ?? '') as Readonly<Record<string, unknown>>;
+  } catch {
+    // A Job of an earlier release, or of another source.
+    return undefined;
   }
 }
 

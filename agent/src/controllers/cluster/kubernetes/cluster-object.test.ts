@@ -120,6 +120,8 @@ test('a pod runs when its init phase has begun, and not after its end', () => {
   const initContainerStatuses = [{ name: 'gate', state: { running: {} } }];
   expect(pod({ podIP: '10.0.0.1', initContainerStatuses })).toBe(true);
   expect(pod({ podIP: '10.0.0.1', initContainerStatuses: [{ name: 'gate', state: {} }] })).toBe(false);
+  const further = [{ name: 'wait', state: { running: {} } }];
+  expect(pod({ podIP: '10.0.0.1', initContainerStatuses: further })).toBe(false);
   expect(pod({ initContainerStatuses })).toBe(false);
   expect(pod({ podIP: '10.0.0.1', initContainerStatuses, phase: 'Failed' })).toBe(false);
 });

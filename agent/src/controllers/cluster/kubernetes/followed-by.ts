@@ -1,4 +1,12 @@
+import type { ApiClient } from '../../../kube/api-client.ts';
+import { unlessMissing } from '../../../kube/api-error.ts';
+import type { Paths } from '../../../kube/paths.ts';
 import type { EtcdClusterObject } from './cluster-object.ts';
+
+interface Api {
+  readonly client: ApiClient;
+  readonly paths: Paths;
+}
 
 export interface FollowedByOptions {
   /** Lease of this reconciler. */
@@ -12,6 +20,12 @@ export interface FollowedByOptions {
 export function reporterOf({ status }: Pick<EtcdClusterObject, 'status'>, ownLease: string): string | undefined {
   const { lease } = status?.reconciler ?? {};
   return lease === ownLease ? undefined : lease;
+}
+
+/** Whether the holder of this Lease has written the status of a cluster. */
+export async function hasReported({ client, paths }: Api, lease: string): Promise<boolean> {
+  const list = await client.list<EtcdClusterObject>(paths.of('etcdclusters')).catch(unlessMissing);
+  return list?.items.some(({ status }) => status?.reconciler?.lease === lease) ?? false;
 }
 
 /**

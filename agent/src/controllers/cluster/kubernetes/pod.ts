@@ -1,4 +1,4 @@
-import type { KubeObject, PodObject } from '../../../kube/objects.ts';
+import type { ContainerStatus, KubeObject, PodObject } from '../../../kube/objects.ts';
 import { group } from '../../../kube/paths.ts';
 import { type Known, unknown } from '../../../protocol/known.ts';
 import type { Claim, Pod } from '../observed.ts';
@@ -43,15 +43,20 @@ export function addressOf({ status }: PodObject): string | undefined {
   return ended ? undefined : status?.podIP || undefined;
 }
 
-const hasBegun = ({ status }: PodObject): boolean =>
-  status?.initContainerStatuses?.some(({ state }) => state?.running ?? state?.terminated) ?? false;
+/** The containers that use the data. Others, which the user adds, may run before them. */
+const ours = ({ name }: ContainerStatus): boolean => ['gate', 'agent', 'etcd'].includes(name);
 
-/** Returns true if a container has ever started, even if the node was restarted since and its containers are waiting again. */
+const hasBegun = ({ status }: PodObject): boolean =>
+  status?.initContainerStatuses?.filter(ours).some(({ state }) => state?.running ?? state?.terminated) ?? false;
+
+/** Returns true if a container of ours has ever started, even if the node was restarted since and its containers are waiting again. */
 const hasEverBegun = ({ status }: PodObject): boolean =>
-  [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].some(
-    ({ state, lastState, restartCount = 0 }) =>
-      (state?.running ?? state?.terminated ?? lastState?.terminated) !== undefined || restartCount > 0,
-  );
+  [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+    .filter(ours)
+    .some(
+      ({ state, lastState, restartCount = 0 }) =>
+        (state?.running ?? state?.terminated ?? lastState?.terminated) !== undefined || restartCount > 0,
+    );
 
 export const noAddress: Known<boolean> = unknown('the pod has no address yet');
 

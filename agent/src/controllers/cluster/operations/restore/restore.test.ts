@@ -202,6 +202,17 @@ describe('in place', () => {
     });
   });
 
+  test('verify: where the snapshot of the EtcdBackup lies is recorded, because that may be deleted meanwhile', () => {
+    const backup = { store: { filesystem: { path: '/backups' } }, id: 's1', folder: 'orders' };
+    const world = asked()
+      .commit()
+      .set({ jobs: known([job({ serving: { ...serving, backup } })]) })
+      .commit();
+    expect(restoreArgs(world)).toMatchObject({ source: { backupName: 'b', backup } });
+    const effect = world.set({ jobs: known([]) }).effect;
+    expect(effect).toMatchObject({ kind: 'CreateJob', job: { restore: { source: { backupName: 'b', backup } } } });
+  });
+
   test('verify: while clients may use http, authentication is not restored, because it would shut them out', () => {
     const schemes = (transport: RecordDoc['transport'], of: Partial<RestoreRequest> = {}) =>
       asked(of).spec({ tls: true, rootTls: true }).doc({ transport }).commit().effect;

@@ -62,11 +62,12 @@ export const verifySteps = [
     when: { 'step verify': (v) => at(v, 'verify') !== undefined },
     requires: { 'the Job serves what it verified': (v) => serving(v) !== undefined },
     effect: (v) => {
-      const { id, sha256, sizeBytes, revision } = serving(v)!;
+      const { id, sha256, sizeBytes, revision, backup } = serving(v)!;
       const next = args(v).safetyBackup ? 'safety' : 'fence';
       const jobUid = ownJob(v, 'restore')!.uid;
       const verified = { ...(id !== undefined && { id }), sha256, sizeBytes, revision, jobUid };
-      return write(v, step(v, next, { verified }));
+      // Its EtcdBackup may be deleted before the restore is over.
+      return write(v, step(v, next, { verified, ...(backup && { source: { ...args(v).source, backup } }) }));
     },
   }),
   ...steps({ when: { ...unfenced }, to: 'failed' }, [

@@ -1,0 +1,72 @@
+import type { BackupPodSpec } from '../../../../../src/lib/backup-pod.ts';
+import { withJobFields } from '../../../../../src/lib/pods/pod-fields.ts';
+import type { BackupScheduleSpec, EtcdClusterSpec } from '../../../../../src/resource/types.ts';
+import type { PodTemplate } from '../../../kube/objects.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** What a Job of the reconciler has of the schedule whose settings it uses, of the cluster, and of the pods beside which it runs. */
+export interface JobSources {
+  readonly schedule?: BackupScheduleSpec | undefined;
+  readonly cluster?: EtcdClusterSpec | undefined;
+  /** Pod template of the members, or of the reconciler. */
+  readonly template?: PodTemplate | undefined;
+}
+
+export const weekSeconds = 7 * 24 * 3600;
+
+/** How the images of a Job are pulled, and where it runs: a schedule that says nothing follows the pods of the template. */
+export function jobPlace({ schedule, template }: JobSources): Partial<BackupPodSpec> {
+  const imagePullSecrets = schedule?.imagePullSecrets ?? template?.spec.imagePullSecrets;
+  const nodeSelector = schedule?.nodeSelector ?? template?.spec.nodeSelector;
+  const tolerations = schedule?.tolerations ?? template?.spec.tolerations;
+  const priorityClassName = schedule?.priorityClassName ?? template?.spec.priorityClassName;
+  return {
+    ...(imagePullSecrets && { imagePullSecrets }),
+    ...(nodeSelector && { nodeSelector }),
+    ...(tolerations && { tolerations }),
+    ...(priorityClassName && { priorityClassName }),
+  };
+}
+
+/** Variables of the reconciler, without those that the schedule has itself. */
+export const furtherVariables = (
+  variables: readonly { readonly name: string }[],
+  { schedule }: JobSources,
+): readonly object[] => variables.filter(({ name }) => !schedule?.container?.env?.some((each) => each.name === name));
+
+/**
+ * Returns the spec of a Job with what its schedule says, else with what the pods of the template have. Of their affinity it gets
+ * the nodes alone: it need not keep away from the members.
+ */
+export function withFields(job: object, { schedule, template }: JobSources): object {
+  const { affinity, schedulerName, runtimeClassName, hostAliases, dnsPolicy, dnsConfig, securityContext } =
+    template?.spec ?? {};
+  const nodeAffinity = affinity?.nodeAffinity;
+  const following = {
+    ...(nodeAffinity && { affinity: { nodeAffinity } }),
+    ...{ schedulerName, runtimeClassName, hostAliases, dnsPolicy, dnsConfig },
+    // A store may be a volume with many files.
+    ...(securityContext && { securityContext: { fsGroupChangePolicy: 'OnRootMismatch', ...securityContext } }),
+  };
+  return withJobFields(job, {
+    ttlSecondsAfterFinished: weekSeconds,
+    ...defined(following),
+    ...defined({ ...schedule }),
+  });
+}
+
+/** Labels and annotations of a Job, and of its pods: those by which it is found come last. */
+export const jobLabelsOf = ({ schedule, cluster }: JobSources, own: Labels): Labels => ({
+  ...cluster?.labels,
+  ...schedule?.labels,
+  ...own,
+});
+export const jobAnnotationsOf = ({ schedule, cluster }: JobSources, own: Labels = {}): Labels => ({
+  ...cluster?.annotations,
+  ...schedule?.annotations,
+  ...own,
+});
+
+const defined = <Values extends object>(values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values;

@@ -1,0 +1,124 @@
+// Kubernetes' own shapes, whose fields and types are those of its OpenAPI. kubernetes-shapes.json has them without descriptions.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { list, mapBy, named, nameOf, rules, whole } from './schema.mjs';
+
+const shapes = JSON.parse(readFileSync(join(import.meta.dirname, 'kubernetes-shapes.json'), 'utf8'));
+const made = new Map();
+
+/** The name of a shape of Kubernetes, or undefined. */
+export const kubernetesName = (schema) =>
+  /^Kubernetes(?:Checked)?(.*)$/.exec(nameOf(schema[whole] ?? schema) ?? '')?.[1];
+
+/** A shape with rules of ours has a name of its own: Kubernetes' shapes refer to the one without. */
+const checked = (name, schema) => named(`KubernetesChecked${name}`, schema);
+
+/** Returns a shape in which each reference is replaced by what it refers to. */
+function shape(name) {
+  if (!made.has(name)) made.set(name, named(`Kubernetes${name}`, resolved(shapes[name])));
+  return made.get(name);
+}
+
+function resolved(node) {
+  if (node.$ref) return shape(node.$ref);
+  const { properties, items, additionalProperties } = node;
+  return {
+    ...node,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, resolved(each)])),
+    }),
+    ...(items && { items: resolved(items) }),
+    ...(additionalProperties && { additionalProperties: resolved(additionalProperties) }),
+  };
+}
+
+export const kubernetes = (name, description) => ({ ...shape(name), description });
+
+/** A shape whose texts have a maximum length, without which the API server refuses a rule about them. */
+function withLengths(name, lengths, ...all) {
+  const { properties, ...rest } = shape(name);
+  const limited = Object.entries(lengths).map(([field, maxLength]) => [field, { ...properties[field], maxLength }]);
+  return checked(name, { ...rest, properties: { ...properties, ...Object.fromEntries(limited) }, ...rules(...all) });
+}
+
+/**
+ * A shape that would be too large for a CustomResourceDefinition: the API server keeps such an object as it is, while the
+ * constructs, `render` and editors check it. `known`: the fields that rules use.
+ */
+const large = (name, description, known, ...all) => ({
+  [whole]: checked(name, { ...shape(name), description, ...rules(...all) }),
+  type: 'object',
+  description,
+  required: ['name'],
+  properties: { name: { type: 'string', maxLength: 63 }, ...known },
+  'x-kubernetes-preserve-unknown-fields': true,
+  ...rules(...all),
+});
+
+const environment = withLengths('EnvVar', { name: 256 }, [
+  "!self.name.matches('^(POD_NAME|POD_UID|POD_IP|MIN_EPOCH|ETCD_VERSION|ETCD_AGENT_.*)$')",
+  'name is that of a variable that the agent needs: choose another name',
+  { fieldPath: '.name' },
+]);
+
+const mount = withLengths(
+  'VolumeMount',
+  { name: 63, mountPath: 1024 },
+  [
+    "!self.mountPath.matches('^/*(data|scratch|tmp|backup|etc/etcd|etc/etcd-agent|var/run/secrets)(/|$)')",
+    'mountPath is in a directory that the pod needs: choose another path',
+    { fieldPath: '.mountPath' },
+  ],
+  [
+    "self.name != 'data'",
+    'name is that of the volume with the data of etcd: use another volume',
+    { fieldPath: '.name' },
+  ],
+);
+
+const volume = large('Volume', 'A volume.', {}, [
+  "!self.name.matches('^(data|scratch|settings|api-token|(peer|server|root)-tls|tls|tmp|auth|record|identities|etcd-manifest|(store|extra|tls|auth)-[0-9].*)$')",
+  'name is that of a volume that the pod has: choose another name',
+  { fieldPath: '.name' },
+]);
+
+const mounts = { type: 'array', maxItems: 64, items: shape('VolumeMount') };
+const container = large(
+  'Container',
+  'A container.',
+  {
+    volumeMounts: {
+      ...mounts,
+      items: {
+        type: 'object',
+        properties: { name: { type: 'string', maxLength: 63 } },
+        'x-kubernetes-preserve-unknown-fields': true,
+      },
+    },
+  },
+  [
+    "!(self.name in ['etcd', 'agent', 'gate', 'backup', 'exporter', 'reconciler'])",
+    'name is that of a container that the pod has: choose another name, or set its fields where they belong',
+    { fieldPath: '.name' },
+  ],
+  [
+    "!has(self.volumeMounts) || self.volumeMounts.all(each, !has(each.name) || each.name != 'data')",
+    'volumeMounts has the volume with the data of etcd, which only etcd and its agent may use: remove it',
+    { fieldPath: '.volumeMounts' },
+  ],
+);
+
+const byName = mapBy('name');
+export const env = list('Further variables.', { ...environment, description: 'A variable.' }, 0, 64, byName);
+export const envFrom = list(
+  'ConfigMaps and Secrets whose keys become variables.',
+  kubernetes('EnvFromSource', 'A ConfigMap or a Secret.'),
+  0,
+  16,
+);
+export const volumeMounts = list('Further mounts.', { ...mount, description: 'A mount.' }, 0, 32, mapBy('mountPath'));
+export const volumes = list('Further volumes of the pods.', volume, 0, 32, byName);
+export const containers = (description) => list(description, container, 0, 16, byName);
+export const hostAliases = list('Further lines of /etc/hosts.', kubernetes('HostAlias', 'A line.'), 0, 64);
+export const topologySpreadConstraints = (description) =>
+  list(description, kubernetes('TopologySpreadConstraint', 'A constraint.'), 0, 16);
