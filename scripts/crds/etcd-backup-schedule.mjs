@@ -2,7 +2,7 @@ import { rendered } from './crd.mjs';
 import { auth, endpointRules, endpoints, tls } from './endpoints.mjs';
 import { backupMonitoring } from './monitoring.mjs';
 import { encryption, scheduleFields, scheduleRules } from './schedule.mjs';
-import { flag, hostPath, list, matching, named, object, oneOf, rules } from './schema.mjs';
+import { flag, hostPath, list, matching, named, object, oneOf, rules, withDefault } from './schema.mjs';
 import { ownScheduledStore } from './store.mjs';
 
 const etcd = named(
@@ -19,19 +19,20 @@ const etcd = named(
 );
 
 const certificates = object('The files on a node with which the agent verifies etcd and identifies itself.', {
-  ca: hostPath('The certificate of the authority of the servers of etcd. Default: /etc/kubernetes/pki/etcd/ca.crt.'),
-  cert: hostPath('The client certificate. Default: /etc/kubernetes/pki/etcd/healthcheck-client.crt.'),
-  key: hostPath('Its private key. Default: /etc/kubernetes/pki/etcd/healthcheck-client.key.'),
+  ca: withDefault(
+    '/etc/kubernetes/pki/etcd/ca.crt',
+    hostPath('The certificate of the authority of the servers of etcd.'),
+  ),
+  cert: withDefault('/etc/kubernetes/pki/etcd/healthcheck-client.crt', hostPath('The client certificate.')),
+  key: withDefault('/etc/kubernetes/pki/etcd/healthcheck-client.key', hostPath('Its private key.')),
 });
 
 const files = object(
   'Files of the node that are stored with each snapshot, always encrypted. Each must exist on every node on which a backup runs. Default: no files.',
   {
-    directories: list(
-      'Directories, with all their content. Default: /etc/kubernetes/pki.',
-      hostPath('A directory.'),
-      0,
-      32,
+    directories: withDefault(
+      ['/etc/kubernetes/pki'],
+      list('Directories, with all their content.', hostPath('A directory.'), 0, 32),
     ),
     files: list('Single files, such as the encryption configuration of the API server.', hostPath('A file.'), 0, 32),
     encryption,
@@ -47,32 +48,38 @@ const controlPlane = named(
   object(
     'The etcd of the control plane of this Kubernetes cluster. {} is that of kubeadm. The pods run on its nodes, and need a namespace of their own.',
     {
-      endpoints: endpoints('Client URLs of etcd, as seen from the nodes. Default: https://127.0.0.1:2379.'),
+      endpoints: withDefault(['https://127.0.0.1:2379'], endpoints('Client URLs of etcd, as seen from the nodes.')),
       certificates,
-      nodeLabels: list(
-        'The labels of the nodes on which etcd runs: a node with at least one of them qualifies. The pods tolerate taints with the same names. Default: node-role.kubernetes.io/control-plane.',
-        matching(
-          'The name of a label.',
-          317,
-          /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/,
-          'is not a valid name of a label: write it like team or example.com/team',
+      nodeLabels: withDefault(
+        ['node-role.kubernetes.io/control-plane'],
+        list(
+          'The labels of the nodes on which etcd runs: a node with at least one of them qualifies. The pods tolerate taints with the same names.',
+          matching(
+            'The name of a label.',
+            317,
+            /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/,
+            'is not a valid name of a label: write it like team or example.com/team',
+          ),
+          1,
+          16,
         ),
-        1,
-        16,
       ),
-      manifestsDirectory: hostPath(
-        'The directory with the manifests of static Pods. Default: /etc/kubernetes/manifests.',
+      manifestsDirectory: withDefault(
+        '/etc/kubernetes/manifests',
+        hostPath('The directory with the manifests of static Pods.'),
       ),
-      etcdService: flag('True if etcd runs as a service of the node, and not as a static Pod. Default: false.'),
-      dataDir: hostPath("The directory with etcd's data, for a restore. Default: /var/lib/etcd."),
-      restoreDirectory: hostPath(
-        'The directory, readable only by root, for what a restore needs. Default: /etc/etcd-restore.',
+      etcdService: withDefault(false, flag('True if etcd runs as a service of the node, and not as a static Pod.')),
+      dataDir: withDefault('/var/lib/etcd', hostPath("The directory with etcd's data, for a restore.")),
+      restoreDirectory: withDefault(
+        '/etc/etcd-restore',
+        hostPath('The directory, readable only by root, for what a restore needs.'),
       ),
       files,
-      createNamespace: flag(
-        'Adds the namespace, with the Pod Security level privileged, which the backup needs. Default: true.',
+      createNamespace: withDefault(
+        true,
+        flag('Adds the namespace, with the Pod Security level privileged, which the backup needs.'),
       ),
-      keepImage: flag('Keeps the image on every node on which etcd runs, with a DaemonSet. Default: true.'),
+      keepImage: withDefault(true, flag('Keeps the image on every node on which etcd runs, with a DaemonSet.')),
     },
     rules([
       '!has(self.etcdService) || !self.etcdService || !has(self.manifestsDirectory)',

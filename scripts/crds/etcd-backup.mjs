@@ -3,7 +3,20 @@ import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
 import { auth, endpointRules, endpoints, tls } from './endpoints.mjs';
 import { backupRevision } from './etcd-cluster.mjs';
 import { compression, encryption } from './schedule.mjs';
-import { clusterName, duration, folder, integer, isPath, list, object, oneOf, rules, text, time } from './schema.mjs';
+import {
+  clusterName,
+  duration,
+  folder,
+  integer,
+  isPath,
+  list,
+  object,
+  oneOf,
+  rules,
+  text,
+  time,
+  withDefault,
+} from './schema.mjs';
 import { jobIdentity, store } from './store.mjs';
 
 const spec = object(
@@ -36,8 +49,8 @@ const spec = object(
     compression,
     encryption,
     timeouts: object('Timeouts of the backup.', {
-      dial: duration('How long to wait for a connection to a member. Default: 5s.'),
-      total: duration('The longest time for the whole backup. Default: 1h.'),
+      dial: withDefault('5s', duration('How long to wait for a connection to a member.')),
+      total: withDefault('1h', duration('The longest time for the whole backup.')),
     }),
     ...jobIdentity,
   },

@@ -35,6 +35,7 @@ import {
   secretName,
   text,
   time,
+  withDefault,
 } from './schema.mjs';
 import { externalServices, service } from './service.mjs';
 import { restoreFields, restoreRules } from './source.mjs';
@@ -116,11 +117,14 @@ const storage = object(
       'The StorageClass. It cannot be changed. Default: that of the Kubernetes cluster.',
       'StorageClass',
     ),
-    accessModes: list(
-      'The access mode of the claims: one. It cannot be changed. Default: ReadWriteOnce.',
-      choice('An access mode.', ['ReadWriteOnce', 'ReadWriteOncePod']),
-      1,
-      1,
+    accessModes: withDefault(
+      ['ReadWriteOnce'],
+      list(
+        'The access mode of the claims: one. It cannot be changed.',
+        choice('An access mode.', ['ReadWriteOnce', 'ReadWriteOncePod']),
+        1,
+        1,
+      ),
     ),
     ephemeral: flag('Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data.', {
       default: false,
@@ -138,28 +142,38 @@ const storage = object(
   ]),
 );
 
+const hour = { mode: 'periodic', retention: '1h' };
 const tuning = object('The timeouts, snapshots and compaction of etcd.', {
-  heartbeatInterval: duration('The interval between heartbeats of the leader. Default: 100ms.'),
-  electionTimeout: duration('The time without heartbeats after which members elect a leader. Default: 1s.'),
-  snapshotCount: integer('The number of writes after which a member takes a snapshot of its log. Default: 10000.', 1),
-  autoCompaction: object('How much history etcd keeps. Default: that of one hour.', {
-    'mode!': choice('What retention counts.', ['periodic', 'revision']),
-    'retention!': matching(
-      'A duration for periodic, such as 1h, a number of revisions for revision, or 0 to keep all.',
-      32,
-      /^(0|[1-9][0-9]*|([0-9]+([.][0-9]+)?(ms|s|m|h))+)$/,
-      'is not a valid retention: write 1h, or a number of revisions such as 1000, or 0 for no compaction',
-    ),
-  }),
+  heartbeatInterval: withDefault('100ms', duration('The interval between heartbeats of the leader.')),
+  electionTimeout: withDefault('1s', duration('The time without heartbeats after which members elect a leader.')),
+  snapshotCount: withDefault(
+    10_000,
+    integer('The number of writes after which a member takes a snapshot of its log.', 1),
+  ),
+  autoCompaction: withDefault(
+    hour,
+    object('How much history etcd keeps.', {
+      'mode!': choice('What retention counts.', ['periodic', 'revision']),
+      'retention!': matching(
+        'A duration for periodic, such as 1h, a number of revisions for revision, or 0 to keep all.',
+        32,
+        /^(0|[1-9][0-9]*|([0-9]+([.][0-9]+)?(ms|s|m|h))+)$/,
+        'is not a valid retention: write 1h, or a number of revisions such as 1000, or 0 for no compaction',
+      ),
+    }),
+    `that of ${hour.retention}`,
+  ),
 });
 
 const whenUnsatisfiable = (description) => choice(description, ['DoNotSchedule', 'ScheduleAnyway']);
-const spread = object(
-  'How the members are spread. A field that is missing means no constraint, and {} none at all. Default without spread: nodes DoNotSchedule and zones ScheduleAnyway.',
-  {
+const usualSpread = { zones: 'ScheduleAnyway', nodes: 'DoNotSchedule' };
+const spread = withDefault(
+  usualSpread,
+  object('How the members are spread. A field that is missing means no constraint, and {} none at all.', {
     zones: whenUnsatisfiable('What happens to a pod that would be in the zone of another member without need.'),
     nodes: whenUnsatisfiable('What happens to a pod that would be on the node of another member without need.'),
-  },
+  }),
+  `nodes ${usualSpread.nodes} and zones ${usualSpread.zones}`,
 );
 
 const replace = object('The rules for replacing members.', {
@@ -185,6 +199,8 @@ const replace = object('The rules for replacing members.', {
   ),
 });
 
+const memberResources = { requests: { cpu: '250m', memory: '1Gi' }, limits: { memory: '2Gi' } };
+
 const requestTime = time(
   'The time of the request, from which it may begin. Only a request that is newer than the last one is carried out, and only once. If it cannot begin within an hour, it fails.',
 );
@@ -204,17 +220,21 @@ const spec = object(
     registry,
     agentImage: image('The image of the agent in the pods of members. Default: the images of the release.'),
     ...images,
+    imagePullPolicy: withDefault('IfNotPresent', images.imagePullPolicy),
     paused: flag('Pauses the reconciler: it only observes and reports.', { default: false }),
     reconciler: object('The reconciler of this cluster, whose ServiceAccount gets the rights for it.', {
-      serviceAccountName: objectName('Its ServiceAccount. Default: etcd-reconciler.', 'ServiceAccount'),
+      serviceAccountName: withDefault('etcd-reconciler', objectName('Its ServiceAccount.', 'ServiceAccount')),
       name: objectName('Its name, by which alerts find it. Default: serviceAccountName.', 'Deployment'),
     }),
     tls,
-    clusterDomain: matching(
-      'The DNS domain of the Kubernetes cluster. Default: cluster.local.',
-      253,
-      /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
-      "is not a valid DNS domain: use lower-case letters, digits, '-' and '.', such as cluster.local",
+    clusterDomain: withDefault(
+      'cluster.local',
+      matching(
+        'The DNS domain of the Kubernetes cluster.',
+        253,
+        /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+        "is not a valid DNS domain: use lower-case letters, digits, '-' and '.', such as cluster.local",
+      ),
     ),
     auth: flag(
       "Switches etcd's authentication on or off. Missing: it is switched on with the first EtcdUser, and then stays on.",
@@ -235,8 +255,12 @@ const spec = object(
         'must be a quantity of at least 1Mi, such as 4Gi',
       ]),
     ),
-    resources: resources(
-      'The CPU and memory of etcd. A request stands for a missing limit of memory, and a limit for a missing request. Default: requests of 250m and 1Gi, and a limit of 2Gi.',
+    resources: withDefault(
+      memberResources,
+      resources(
+        'The CPU and memory of etcd. A request stands for a missing limit of memory, and a limit for a missing request.',
+      ),
+      `requests of ${memberResources.requests.cpu} and ${memberResources.requests.memory}, and a limit of ${memberResources.limits.memory}`,
     ),
     tuning,
     settings: {
@@ -246,10 +270,16 @@ const spec = object(
       'x-kubernetes-preserve-unknown-fields': true,
     },
     spread,
-    networkAccess: networkAccess(
-      'The clients that may connect to the members. The backups and the reconciler always may. Default: every pod of the namespace.',
+    networkAccess: withDefault(
+      { peers: [{ podLabels: {} }] },
+      networkAccess('The clients that may connect to the members. The backups and the reconciler always may.'),
+      'every pod of the namespace',
     ),
-    metricsAccess: networkAccess('The clients that may read the metrics of etcd and of the agent. Default: nobody.'),
+    metricsAccess: withDefault(
+      { peers: [] },
+      networkAccess('The clients that may read the metrics of etcd and of the agent.'),
+      'nobody',
+    ),
     egress,
     ...placement,
     ...podFields,
@@ -263,7 +293,7 @@ const spec = object(
     labels: labels('Further labels of every object and pod of the cluster.'),
     ...metadata,
     podAnnotations,
-    revisionHistoryLimit: integer('How many former revisions of the StatefulSet are kept. Default: 10.', 0, 100),
+    revisionHistoryLimit: withDefault(10, integer('How many former revisions of the StatefulSet are kept.', 0, 100)),
     service,
     externalServices,
     podDisruptionBudget: object(

@@ -16,7 +16,7 @@ import {
   registry,
   sidecars,
 } from './pods.mjs';
-import { integer, object, objectName, rules } from './schema.mjs';
+import { integer, object, objectName, rules, withDefault } from './schema.mjs';
 import { resources } from './store.mjs';
 
 const spec = object(
@@ -25,14 +25,17 @@ const spec = object(
     image: image('The image of the agent. Default: the image of the release.'),
     registry,
     ...images,
-    replicas: integer('The number of pods. With 2, the second takes over when the first is lost. Default: 1.', 1, 2),
+    replicas: withDefault(
+      1,
+      integer('The number of pods. With 2, the second takes over when the first is lost.', 1, 2),
+    ),
     resources: resources(
       'The CPU and memory of the pod. A request stands for a missing limit of memory, and a limit for a missing request. Default: requests of 50m and 128Mi, and a limit of 256Mi of memory.',
     ),
     selector: labels(
       'The labels of the EtcdClusters that it manages. Each of these must name it in spec.reconciler. Default: all of the namespace.',
     ),
-    metricsAccess: networkAccess('The clients that may read its metrics. Default: nobody.'),
+    metricsAccess: withDefault({ peers: [] }, networkAccess('The clients that may read its metrics.'), 'nobody'),
     egress: {
       ...egress,
       description:
@@ -50,7 +53,7 @@ const spec = object(
     labels: labels('Further labels of every object and of the pod.'),
     ...metadata,
     podAnnotations,
-    revisionHistoryLimit: integer('How many former revisions of the Deployment are kept. Default: 10.', 0, 100),
+    revisionHistoryLimit: withDefault(10, integer('How many former revisions of the Deployment are kept.', 0, 100)),
     overrides: overrides('ReconcilerOverrideSpec', ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts']),
     monitoring: reconcilerMonitoring,
   },

@@ -1,6 +1,6 @@
 // Who may connect to pods, and to what they may connect.
 import { labels } from './pods.mjs';
-import { flag, integer, list, named, namespaceName, object, rules, text } from './schema.mjs';
+import { flag, integer, list, named, namespaceName, object, rules, text, withDefault } from './schema.mjs';
 
 const peerFields = {
   podLabels: labels('The labels of the pods. {} means every pod.'),
@@ -63,9 +63,10 @@ export const egress = named(
     'The connections that the members and the Jobs of the cluster may open, besides those to each other. Default: all.',
     {
       'apiServer!': destinations('The API servers: the addresses and ports in `kubectl get endpoints kubernetes`.', 1),
-      dns: destinations(
-        'The DNS servers. Default: the pods k8s-app: kube-dns in the namespace kube-system, port 53.',
-        1,
+      dns: withDefault(
+        [{ namespace: 'kube-system', podLabels: { 'k8s-app': 'kube-dns' }, ports: [53] }],
+        destinations('The DNS servers.', 1),
+        'the pods k8s-app: kube-dns in the namespace kube-system, port 53',
       ),
       stores: destinations('The backup stores, and what they need, such as a proxy. Default: none.', 0),
     },

@@ -9,7 +9,7 @@ import {
   volumeMounts,
   volumes,
 } from './kubernetes.mjs';
-import { choice, integer, list, matching, named, object, objectName, rules, text } from './schema.mjs';
+import { choice, integer, list, matching, named, object, objectName, rules, text, withDefault } from './schema.mjs';
 
 const map = (description, value, more = {}) => ({
   type: 'object',
@@ -56,7 +56,7 @@ export const registry = matching(
 );
 
 export const images = {
-  imagePullPolicy: choice('When a node pulls the images. Default: IfNotPresent.', ['Always', 'IfNotPresent', 'Never']),
+  imagePullPolicy: choice('When a node pulls the images.', ['Always', 'IfNotPresent', 'Never']),
   imagePullSecrets: list(
     'The Secrets with registry credentials.',
     named('LocalObjectReference', object('A Secret.', { 'name!': objectName('Its name.', 'Secret') })),
@@ -69,7 +69,7 @@ const toleration = named(
   'TolerationSpec',
   object('A taint that is tolerated.', {
     key: text('The key of the taint. Without it, operator must be Exists.', 317),
-    operator: choice('How the value of the taint is compared. Default: Equal.', ['Exists', 'Equal']),
+    operator: withDefault('Equal', choice('How the value of the taint is compared.', ['Exists', 'Equal'])),
     value: { ...label, description: 'The value of the taint, for Equal.' },
     effect: choice('The effect of the taint. Default: every effect.', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
     tolerationSeconds: integer(

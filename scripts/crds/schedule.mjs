@@ -24,6 +24,7 @@ import {
   rules,
   text,
   timeZone,
+  withDefault,
 } from './schema.mjs';
 import { jobIdentity, scheduledStore } from './store.mjs';
 
@@ -40,7 +41,7 @@ export const encryption = named(
     ),
   }),
 );
-export const compression = choice('The compression of the snapshot. Default: zstd.', ['none', 'gzip', 'zstd']);
+export const compression = withDefault('zstd', choice('The compression of the snapshot.', ['none', 'gzip', 'zstd']));
 
 /** The fields of a schedule, whatever it backs up. */
 export const scheduleFields = (store, leastJobs) => ({
@@ -51,32 +52,33 @@ export const scheduleFields = (store, leastJobs) => ({
   'stores!': list('The stores for the backups. Each store has its own retention.', store, 1, 8),
   compression,
   encryption,
-  verify: choice('How thoroughly a backup is verified before it counts as good. Default: read.', [
-    'stream',
+  verify: withDefault(
     'read',
-    'open',
-  ]),
-  dialTimeout: duration('How long to wait for a connection to a member. Default: 5s.'),
+    choice('How thoroughly a backup is verified before it counts as good.', ['stream', 'read', 'open']),
+  ),
+  dialTimeout: withDefault('5s', duration('How long to wait for a connection to a member.')),
   timeout: duration('The time after which the agent aborts an attempt. Default: depends on the size of the database.'),
   fileName: text(
     'The pattern of the names of snapshots, such as orders-%Y%m%d-%H%M%S. Default: etcd-snapshot-%Y%m%d-%H%M%S- in UTC, and six random hex digits.',
     128,
     { minLength: 1 },
   ),
-  fileNameTimeZone: timeZone('The time zone of fileName. Default: UTC.'),
-  suspend: flag('Suspends the schedule. A run can still be started by hand.'),
-  startingDeadline: duration('How late a run may start, more than 10s, before it is skipped. Default: 1h.'),
-  activeDeadline: duration('The time after which Kubernetes ends a run, with its retries. Default: 6h.'),
-  retries: integer('How often a failed run is retried. Default: 3.', 0, 100),
-  successfulJobsHistoryLimit: integer(
-    `How many finished Jobs are kept${leastJobs > 0 ? ', at least one, whose result the reconciler reads' : ''}. Default: 3.`,
-    leastJobs,
-    100,
+  fileNameTimeZone: withDefault('UTC', timeZone('The time zone of fileName.')),
+  suspend: withDefault(false, flag('Suspends the schedule. A run can still be started by hand.')),
+  startingDeadline: withDefault('1h', duration('How late a run may start, more than 10s, before it is skipped.')),
+  activeDeadline: withDefault('6h', duration('The time after which Kubernetes ends a run, with its retries.')),
+  retries: withDefault(3, integer('How often a failed run is retried.', 0, 100)),
+  successfulJobsHistoryLimit: withDefault(
+    3,
+    integer(
+      `How many finished Jobs are kept${leastJobs > 0 ? ', at least one, whose result the reconciler reads' : ''}.`,
+      leastJobs,
+      100,
+    ),
   ),
-  failedJobsHistoryLimit: integer(
-    `How many failed Jobs are kept${leastJobs > 0 ? ', at least one' : ''}. Default: 3.`,
-    leastJobs,
-    100,
+  failedJobsHistoryLimit: withDefault(
+    3,
+    integer(`How many failed Jobs are kept${leastJobs > 0 ? ', at least one' : ''}.`, leastJobs, 100),
   ),
   ...jobIdentity,
   serviceAccountName: objectName(

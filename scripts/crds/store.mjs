@@ -18,6 +18,7 @@ import {
   secretName,
   text,
   timeZone,
+  withDefault,
 } from './schema.mjs';
 
 const key = /^[-._a-zA-Z0-9]+$/;
@@ -100,7 +101,7 @@ const s3 = object(
     pathStyle: flag(
       'Puts the name of the bucket into the path of the URL. Default: true with an endpoint, false on AWS.',
     ),
-    profile: text('The profile in the AWS shared files. Default: default.', 128),
+    profile: withDefault('default', text('The profile in the AWS shared files.', 128)),
     serverSideEncryption: choice("How the server encrypts the objects. Default: the bucket's own setting.", [
       'AES256',
       'aws:kms',
@@ -188,7 +189,7 @@ const sftp = object(
       /^[^\s/@?#[\]]+$/,
       'is not a valid host name or address: give only that, and the port in port',
     ),
-    port: integer('The port of the server. Default: 22.', 1, 65535),
+    port: withDefault(22, integer('The port of the server.', 1, 65535)),
     username: text('The user to log in as. Default: `username` from the credentials.', 256, { minLength: 1 }),
     path: text(
       'The directory, which is created if it does not exist. A path without a leading slash is relative to the login directory.',
@@ -204,7 +205,7 @@ const sftp = object(
       /^(SHA256:[A-Za-z0-9+/]{43}=?|(ssh|ecdsa)-[^\s]+ +[A-Za-z0-9+/]{40,}=*( .*)?)$/,
       'is not a valid host key: write SHA256:… or ssh-ed25519 AAAA…, as ssh-keyscan and ssh-keygen -lf print it',
     ),
-    legacyAlgorithms: flag('Allows algorithms with SHA-1 for an old server. Default: false.'),
+    legacyAlgorithms: withDefault(false, flag('Allows algorithms with SHA-1 for an old server.')),
     'credentials!': secretFiles(
       'The files `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.',
     ),
@@ -264,7 +265,10 @@ const command = object('Your own executables, one per operation, in your own ima
       "has an invalid name of a variable: use letters, digits and '_', beginning with a letter or '_'",
     ]),
   },
-  idleTimeout: duration('The longest time in which an executable may neither read, nor write, nor end. Default: 60s.'),
+  idleTimeout: withDefault(
+    '60s',
+    duration('The longest time in which an executable may neither read, nor write, nor end.'),
+  ),
   credentials: secretFiles('Files in the directory whose path is in the environment variable CREDENTIALS_DIRECTORY.'),
 });
 
@@ -284,7 +288,7 @@ const retention = named(
       minKeep: keep(
         'The smallest number of backups to keep. Default: 3, or `last` if it is the only rule and smaller than 3.',
       ),
-      timeZone: timeZone('The time zone in which hours, days, weeks, months and years begin. Default: UTC.'),
+      timeZone: withDefault('UTC', timeZone('The time zone in which hours, days, weeks, months and years begin.')),
     },
     rules([
       'has(self.last) || has(self.within) || has(self.hourly) || has(self.daily) || has(self.weekly) || has(self.monthly) || has(self.yearly)',

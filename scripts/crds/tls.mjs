@@ -12,6 +12,7 @@ import {
   rules,
   secretName,
   set,
+  withDefault,
 } from './schema.mjs';
 
 const changes = (description, what) =>
@@ -69,7 +70,7 @@ const certManager = named(
         'The Issuer or ClusterIssuer of all certificates, or with peerIssuer of those of servers and clients.',
         'Issuer',
       ),
-      issuerKind: issuerKind('The kind of issuer. Default: Issuer.'),
+      issuerKind: withDefault('Issuer', issuerKind('The kind of issuer.')),
       peerIssuer: objectName('Another issuer for the certificates that members use for each other.', 'Issuer'),
       peerIssuerKind: issuerKind('The kind of peerIssuer. Default: issuerKind.'),
       serverNames,
@@ -168,8 +169,11 @@ export const tls = named(
       disabling: flag(
         'Switches TLS off. The members keep their certificates until all of them speak http; then remove tls.',
       ),
-      acceptPlaintextFor: durationOrZero(
-        'While TLS is switched on: for how long clients may use http beside https, from the first step on. Default: 24h.',
+      acceptPlaintextFor: withDefault(
+        '24h',
+        durationOrZero(
+          'While TLS is switched on: for how long clients may use http beside https, from the first step on.',
+        ),
       ),
       alsoTrust: named(
         'AlsoTrustSpec',

@@ -4,6 +4,7 @@ import type { BackupPodStore } from '../lib/backup-pod';
 import { durationText, milliseconds, parseDuration, roundProblem } from '../lib/duration';
 import { labelProblems } from '../lib/labels';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
+import { defaults } from '../resource/defaults';
 import type { StoreDefinition } from '../stores/store-definition';
 import { placeOf } from '../stores/store-place';
 import { cronProblem } from '../validation/cron';
@@ -12,7 +13,7 @@ import { clusterNameProblem, nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import { timeZoneProblem } from '../validation/times';
 import type { EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
-import { defaultActiveDeadline, type ScheduleSpec } from './schedule-manifests';
+import type { ScheduleSpec } from './schedule-manifests';
 import { fileNameProblem } from './snapshot-file-name';
 
 /**
@@ -69,7 +70,12 @@ function cronJobNameProblem(name: string): string | undefined {
 }
 
 function timeProblems(spec: ScheduleSpec): string[] {
-  const { timeZone, fileNameTimeZone, startingDeadline, activeDeadline = defaultActiveDeadline } = spec;
+  const {
+    timeZone,
+    fileNameTimeZone,
+    startingDeadline,
+    activeDeadline = defaults.BackupScheduleSpec.activeDeadline,
+  } = spec;
   const timeout = durationOf(spec.timeout);
   const deadline = durationOf(activeDeadline)!;
   const cron = cronProblem(spec.cron);

@@ -11,6 +11,7 @@ import { milliseconds, parseDuration } from '../lib/duration';
 import { protection } from '../lib/gitops';
 import { withJobFields } from '../lib/pods/pod-fields';
 import { overridden } from '../overrides/overrides';
+import { defaults } from '../resource/defaults';
 import type { BackupOverrideSpec, BackupScheduleSpec, OverrideSpec } from '../resource/types';
 import { fileNameWithoutEnding } from './snapshot-file-name';
 
@@ -92,6 +93,8 @@ function scheduleAccount(spec: ScheduleSpec, { cronJobName, labels, protect }: S
   };
 }
 
+const usual = defaults.BackupScheduleSpec;
+
 function scheduleCronJob(spec: ScheduleSpec, target: ScheduleTarget) {
   const { cronJobName, labels, host } = target;
   return {
@@ -104,9 +107,9 @@ function scheduleCronJob(spec: ScheduleSpec, target: ScheduleTarget) {
       suspend: spec.suspend,
       // The run of a failed control-plane node never ends for Kubernetes, so the next run must replace it.
       concurrencyPolicy: host ? 'Replace' : 'Forbid',
-      startingDeadlineSeconds: seconds(spec.startingDeadline ?? '1h'),
-      successfulJobsHistoryLimit: spec.successfulJobsHistoryLimit ?? 3,
-      failedJobsHistoryLimit: spec.failedJobsHistoryLimit ?? 3,
+      startingDeadlineSeconds: seconds(spec.startingDeadline ?? usual.startingDeadline),
+      successfulJobsHistoryLimit: spec.successfulJobsHistoryLimit ?? usual.successfulJobsHistoryLimit,
+      failedJobsHistoryLimit: spec.failedJobsHistoryLimit ?? usual.failedJobsHistoryLimit,
       jobTemplate: {
         metadata: { labels, ...annotated(spec.annotations) },
         spec: withJobFields(backupJob(scheduleJob(spec, target)), spec),
@@ -134,13 +137,10 @@ export function scheduleJob(spec: ScheduleSpec, { cronJobName, ...target }: Sche
     nodeSelector: spec.nodeSelector,
     tolerations: spec.tolerations,
     priorityClassName: spec.priorityClassName,
-    backoffLimit: spec.retries ?? 3,
-    activeDeadlineSeconds: seconds(spec.activeDeadline ?? defaultActiveDeadline),
+    backoffLimit: spec.retries ?? usual.retries,
+    activeDeadlineSeconds: seconds(spec.activeDeadline ?? usual.activeDeadline),
   };
 }
-
-/** Longer than the largest sensible database needs with the smallest CPU limit, including all retries. */
-export const defaultActiveDeadline = '6h';
 
 /** A text that is not a duration is reported elsewhere. */
 function seconds(text: string): number {

@@ -1,11 +1,11 @@
 import { originProblems, originSpec } from '../backup/cluster-origin';
 import { etcdImages } from '../etcd/etcd-image';
-import { defaultSize } from '../lib/defaults';
 import { egressSpec } from '../lib/network-egress';
 import { podFieldsOf } from '../lib/pods/pod-options';
 import { overrideSpecs } from '../overrides/overrides';
 import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
+import { defaults } from '../resource/defaults';
 import { enumText } from '../resource/enum-text';
 import { normalSpec } from '../resource/normal-spec';
 import type { BackupScheduleSpec, ClusterMonitoringSpec, EtcdClusterSpec } from '../resource/types';
@@ -26,7 +26,7 @@ export function writeCluster(props: EtcdClusterProps, name: string, namespace: s
   const tls = (props.tls ?? EtcdTls.managed())._spec({ name, namespace });
   return {
     spec: {
-      size: props.size ?? defaultSize,
+      size: props.size ?? defaults.EtcdClusterSpec.size,
       allowEvenSize: props.allowEvenSize || undefined,
       version: images.version.version,
       ...{ image: props.image, registry: props.registry, agentImage: props.agentImage },

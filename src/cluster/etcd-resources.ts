@@ -1,6 +1,8 @@
 import { Size } from 'cdk8s';
 import { givenResources } from '../backup/backup-resources';
-import type { ResourcesSpec } from '../resource/types';
+import { completeResources } from '../lib/backup-pod';
+import { defaults } from '../resource/defaults';
+import type { ResourceAmounts, ResourcesSpec } from '../resource/types';
 import { resourcesTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
@@ -66,12 +68,5 @@ export class EtcdResources {
 }
 
 /** Requests and limits of etcd, with the defaults. */
-export function memberResources({ requests, limits }: ResourcesSpec = {}) {
-  return {
-    requests: {
-      cpu: requests?.cpu ?? limits?.cpu ?? '250m',
-      memory: requests?.memory ?? limits?.memory ?? '1Gi',
-    },
-    limits: { cpu: limits?.cpu, memory: limits?.memory ?? requests?.memory ?? '2Gi' },
-  };
-}
+export const memberResources = (given: ResourcesSpec = {}) =>
+  completeResources<ResourceAmounts & { readonly memory: string }>(given, defaults.EtcdClusterSpec.resources);

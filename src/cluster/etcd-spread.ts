@@ -1,3 +1,4 @@
+import { defaults } from '../resource/defaults';
 import type { EtcdClusterSpec } from '../resource/types';
 
 type SpreadSpec = NonNullable<EtcdClusterSpec['spread']>;
@@ -33,11 +34,9 @@ export class EtcdSpread {
   }
 }
 
-const defaultSpread: SpreadSpec = { zones: 'ScheduleAnyway', nodes: 'DoNotSchedule' };
-
 /** Returns the TopologySpreadConstraints of pods with these labels. */
 export function spreadConstraints(
-  { zones, nodes }: SpreadSpec = defaultSpread,
+  { zones, nodes }: SpreadSpec = defaults.EtcdClusterSpec.spread,
   labels: { readonly [name: string]: string },
 ): object[] {
   const over = (topologyKey: string, whenUnsatisfiable?: WhenUnsatisfiable) =>

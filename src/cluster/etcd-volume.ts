@@ -1,6 +1,7 @@
 import type { Size } from 'cdk8s';
 import { bytesIn } from '../etcd/bytes';
 import { defaultVolume } from '../lib/defaults';
+import { defaults } from '../resource/defaults';
 import type { EtcdClusterSpec } from '../resource/types';
 
 /** Describes the volume in which a member stores its data. */
@@ -78,16 +79,18 @@ export interface ResolvedVolume {
   readonly quotaBytes: number;
 }
 
+const usual = defaults.EtcdClusterSpec.storage;
 const gibibyte = 1024 ** 3;
 const largestDefaultQuota = 8 * gibibyte;
 
 /** The default quota is half of the volume above 1 GiB, and at most the 8 GiB that etcd recommends. */
 export function resolveVolume(storage: Partial<StorageSpec> = {}, quota?: string): ResolvedVolume {
-  const { size = defaultVolume, storageClassName, accessModes, ephemeral = false, ...claim } = storage;
+  const { size = defaultVolume, storageClassName, accessModes = usual.accessModes, ...rest } = storage;
+  const { ephemeral = usual.ephemeral, ...claim } = rest;
   return {
     ...{ size, ephemeral, claim },
     storageClass: storageClassName,
-    accessMode: accessModes?.[0] ?? 'ReadWriteOnce',
+    accessMode: accessModes[0]!,
     quotaBytes:
       quota === undefined ? Math.min(largestDefaultQuota, Math.floor((bytes(size) - gibibyte) / 2)) : bytes(quota),
   };

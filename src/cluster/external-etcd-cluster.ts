@@ -7,9 +7,9 @@ import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import type { ClientAccess } from '../clients/client-access';
 import { clusterNames, ownNameProblem } from '../etcd/cluster-names';
 import type { EtcdAuth } from '../etcd/etcd-auth';
-import { defaultClusterDomain } from '../lib/defaults';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
+import { defaults } from '../resource/defaults';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import { EtcdTls } from '../tls/etcd-tls';
 import { readTls } from '../tls/tls-binding';
@@ -174,7 +174,7 @@ export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWith
     const tls = attributes.tls ?? (clientTls ? EtcdTls.managed() : EtcdTls.none());
     const named = { name, namespace: Chart.of(this).namespace };
     return {
-      tls: readTls(tls._spec(named).spec, { ...named, clusterDomain: defaultClusterDomain }),
+      tls: readTls(tls._spec(named).spec, { ...named, clusterDomain: defaults.EtcdClusterSpec.clusterDomain }),
       reconcilerAccount: (attributes.reconciler ?? EtcdReconciler.external()).serviceAccountName,
     };
   }

@@ -3,8 +3,7 @@ import { ports } from '../etcd/cluster-ports';
 import { type EtcdImages, etcdImages } from '../etcd/etcd-image';
 import { EtcdVersion } from '../etcd/etcd-version';
 import { agentImage } from '../lib/agent-image';
-import { defaultClusterDomain, defaultSize } from '../lib/defaults';
-import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
+import { defaults } from '../resource/defaults';
 import type { EtcdClusterSpec, NetworkAccessSpec } from '../resource/types';
 import { readTls, type TlsBinding } from '../tls/tls-binding';
 import { type ResolvedVolume, resolveVolume } from './etcd-volume';
@@ -49,19 +48,21 @@ export interface ResolvedCluster
   readonly reconcilerName: string;
 }
 
+const usual = defaults.EtcdClusterSpec;
+
 /** Applies the defaults of a cluster. This is the only place where that is done for its objects. */
 export function resolveCluster({ metadata: { name, namespace }, spec }: ClusterResource): ResolvedCluster {
-  const { serviceAccountName: reconcilerAccount = defaultReconcilerName } = spec.reconciler ?? {};
-  const { clusterDomain = defaultClusterDomain, registry, agentImage, image } = spec;
+  const { serviceAccountName: reconcilerAccount = usual.reconciler.serviceAccountName } = spec.reconciler ?? {};
+  const { clusterDomain = usual.clusterDomain, registry, agentImage, image } = spec;
   const images = etcdImages({ version: EtcdVersion.of(spec.version), image, registry, agentImage });
   const volume = resolveVolume(spec.storage, spec.quota);
   return {
     ...spec,
     ...{ name, namespace, clusterDomain, images, volume },
     names: clusterNames(name),
-    size: spec.size ?? defaultSize,
+    size: spec.size ?? usual.size,
     givenPullPolicy: spec.imagePullPolicy,
-    imagePullPolicy: spec.imagePullPolicy ?? 'IfNotPresent',
+    imagePullPolicy: spec.imagePullPolicy ?? usual.imagePullPolicy,
     settings: etcdSettings({
       version: images.version,
       quotaBytes: volume.quotaBytes,
@@ -69,8 +70,8 @@ export function resolveCluster({ metadata: { name, namespace }, spec }: ClusterR
       settings: (spec.settings ?? {}) as { readonly [key: string]: unknown },
     }),
     tls: readTls(spec.tls, { name, namespace, clusterDomain }),
-    networkAccess: spec.networkAccess ?? { peers: [{ podLabels: {} }] },
-    metricsAccess: spec.metricsAccess ?? { peers: [] },
+    networkAccess: spec.networkAccess ?? usual.networkAccess,
+    metricsAccess: spec.metricsAccess ?? usual.metricsAccess,
     labels: spec.labels ?? {},
     podAnnotations: spec.podAnnotations ?? {},
     protect: spec.protect ?? !volume.ephemeral,

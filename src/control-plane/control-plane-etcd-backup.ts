@@ -45,7 +45,8 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
     super(scope, id, scheduleProps(scope, id, props));
     this.cluster = props.cluster;
     this.controlPlane = props._controlPlane ?? controlPlaneSpec(props);
-    const { keepImage = true, createNamespace = true } = this.controlPlane;
+    const usual = controlPlaneDefaults;
+    const { keepImage = usual.keepImage, createNamespace = usual.createNamespace } = this.controlPlane;
     this.imageDaemonSet = keepImage ? this.createDaemonSet() : undefined;
     this.namespace = createNamespace ? this.createNamespace() : undefined;
     this.node.addValidation({ validate: () => this.controlPlaneProblems(props.files?.encryption) });

@@ -1,3 +1,4 @@
+import { defaults } from '../resource/defaults';
 import type { ControlPlaneSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
 import { extraPaths } from './control-plane-host';
@@ -17,7 +18,7 @@ export function controlPlaneProblems(spec: ControlPlaneSpec, namespace: string |
 }
 
 function namespaceProblem(
-  { createNamespace = true }: ControlPlaneSpec,
+  { createNamespace = defaults.ControlPlaneSpec.createNamespace }: ControlPlaneSpec,
   namespace: string | undefined,
 ): string | undefined {
   if (namespace === undefined) {

@@ -67,7 +67,7 @@ export interface BackupPodSpec extends Pick<BackupScheduleSpec, AgentFlags> {
   readonly imagePullPolicy?: string;
   readonly imagePullSecrets?: readonly { readonly name: string }[];
   readonly serviceAccountName: string;
-  readonly resources: Readonly<Record<'requests' | 'limits', Required<ResourceAmounts>>>;
+  readonly resources: Complete<Required<ResourceAmounts>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly tolerations?: readonly object[];
@@ -130,18 +130,24 @@ export function defaultResources({
   };
 }
 
-export function completeResources(
+/** Requests and limits of a container. Without a limit by default, there is one only if it is given. */
+export interface Complete<Limits> {
+  readonly requests: Required<ResourceAmounts>;
+  readonly limits: Limits;
+}
+
+export function completeResources<Limits extends ResourceAmounts = Required<ResourceAmounts>>(
   { requests, limits }: ResourcesSpec,
-  defaults: BackupPodSpec['resources'],
-): BackupPodSpec['resources'] {
+  defaults: Complete<Limits>,
+): Complete<Limits> {
   const pick = (name: keyof ResourceAmounts) => ({
     request: requests?.[name] ?? limits?.[name] ?? defaults.requests[name],
-    limit: limits?.[name] ?? requests?.[name] ?? defaults.limits[name],
+    limit: limits?.[name] ?? (defaults.limits[name] && (requests?.[name] ?? defaults.limits[name])),
   });
   const [cpu, memory] = [pick('cpu'), pick('memory')];
   return {
     requests: { cpu: cpu.request, memory: memory.request },
-    limits: { cpu: cpu.limit, memory: memory.limit },
+    limits: { cpu: cpu.limit, memory: memory.limit } as Limits,
   };
 }
 

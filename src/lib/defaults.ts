@@ -7,9 +7,7 @@ export const oldestPatches: { readonly [minor: string]: string } = { '3.5': '3.5
 /** Never changes within a major release: a new default would upgrade every cluster that does not set its version. */
 export const defaultMinor = '3.6';
 
-export const defaultSize = 3;
 export const defaultVolume = '8Gi';
-export const defaultClusterDomain = 'cluster.local';
 
 /** Registry and repository in which the etcd project publishes its images. */
 export const etcdRegistry = 'gcr.io';

@@ -1,3 +1,4 @@
+import { defaults } from '../resource/defaults';
 import { valueProblems } from '../resource/prop-problems';
 import type { NetworkDestinationSpec, NetworkEgressSpec, NetworkPeerSpec } from '../resource/types';
 import { type NetworkPeer, peerProblems, peerSpec, policyPeer, policyPorts } from './network-access';
@@ -39,11 +40,11 @@ export function egressSpec({ apiServer, dns, stores }: NetworkEgress): NetworkEg
   return { apiServer: apiServer.map(peerSpec), dns: dns?.map(peerSpec), stores: stores?.map(peerSpec) };
 }
 
-const clusterDns: NetworkDestinationSpec = { namespace: 'kube-system', podLabels: { 'k8s-app': 'kube-dns' } };
+const usualDns = defaults.NetworkEgressSpec.dns;
 
 /** Returns the egress rules for DNS. */
-export function dnsRules({ dns = [clusterDns] }: NetworkEgressSpec): object[] {
-  return dns.map(({ ports = [53], ...peer }) =>
+export function dnsRules({ dns = usualDns }: NetworkEgressSpec): object[] {
+  return dns.map(({ ports = usualDns[0].ports, ...peer }: NetworkDestinationSpec) =>
     destination(peer, [...policyPorts(ports, 'UDP'), ...policyPorts(ports)]),
   );
 }

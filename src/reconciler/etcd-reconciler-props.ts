@@ -5,6 +5,7 @@ import type { NetworkAccess } from '../lib/network-access';
 import { egressSpec, type NetworkEgress } from '../lib/network-egress';
 import { type PodOptions, podFieldsOf, type ReconcilerContainerOptions } from '../lib/pods/pod-options';
 import { type Override, overrideSpecs } from '../overrides/overrides';
+import { defaults } from '../resource/defaults';
 import { enumText } from '../resource/enum-text';
 import type { EtcdReconcilerSpec } from '../resource/types';
 import { type INamed, nameOf } from '../validation/named';
@@ -118,7 +119,7 @@ export interface ExternalReconcilerOptions {
   readonly serviceAccountName?: string | INamed;
 }
 
-export const defaultReconcilerName = 'etcd-reconciler';
+export const defaultReconcilerName = defaults.EtcdClusterSpec.reconciler.serviceAccountName;
 
 /** Sets the CPU and memory of the reconciler. */
 export interface ReconcilerResources {

@@ -6,6 +6,7 @@ import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
 import { type MonitoringOptions, monitoringSpec } from '../monitoring/monitoring-options';
 import { overridden } from '../overrides/overrides';
+import { defaults } from '../resource/defaults';
 import { inside, propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
 import { resourceYaml } from '../resource/resource-yaml';
@@ -114,7 +115,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
    * @internal
    */
   _addMonitoring(spec: MonitoringSpec): EtcdReconcilerMonitoring {
-    const { replicas = 1, labels } = this.spec;
+    const { replicas = defaults.EtcdReconcilerSpec.replicas, labels } = this.spec;
     this.monitoring = EtcdReconcilerMonitoring._of(this, { name: this.reconcilerName, replicas, labels }, spec);
     return this.monitoring;
   }

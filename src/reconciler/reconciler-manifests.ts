@@ -5,6 +5,7 @@ import { agentImage } from '../lib/agent-image';
 import type { Manifest } from '../lib/manifest';
 import { accessPeers, policyPorts } from '../lib/network-access';
 import { withPodFields } from '../lib/pods/pod-fields';
+import { defaults } from '../resource/defaults';
 import type { EtcdReconcilerSpec } from '../resource/types';
 import { reconcilerEgress } from './reconciler-network';
 import { reconcilerLabels, reconcilerPod, reconcilerSelectorLabels, selectorText } from './reconciler-pod';
@@ -54,7 +55,7 @@ export const reconcilerImage = ({ image, registry }: EtcdReconcilerSpec): string
   image ?? mirrored(agentImage, registry);
 
 function deployment(name: string, spec: EtcdReconcilerSpec): object {
-  const { replicas = 1, selector, labels, imagePullPolicy, imagePullSecrets } = spec;
+  const { replicas = defaults.EtcdReconcilerSpec.replicas, selector, labels, imagePullPolicy, imagePullSecrets } = spec;
   const { nodeSelector, tolerations, priorityClassName } = spec;
   const selectorLabels = reconcilerSelectorLabels(name);
   const pod = reconcilerPod({
@@ -89,7 +90,10 @@ const service = (name: string): object => ({
   ports: [{ name: 'metrics', port: ports.agent, targetPort: ports.agent, protocol: 'TCP' }],
 });
 
-function networkPolicy(name: string, { metricsAccess = {}, egress }: EtcdReconcilerSpec): object {
+function networkPolicy(
+  name: string,
+  { metricsAccess = defaults.EtcdReconcilerSpec.metricsAccess, egress }: EtcdReconcilerSpec,
+): object {
   const peers = accessPeers(metricsAccess);
   const metrics = { ports: policyPorts([ports.agent]) };
   const rule = peers === 'any' ? metrics : { from: peers, ...metrics };

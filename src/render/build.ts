@@ -11,11 +11,11 @@ import { ControlPlaneEtcdBackup } from '../control-plane/control-plane-etcd-back
 import type { ControlPlaneEtcdBackupProps } from '../control-plane/control-plane-etcd-backup-props';
 import { mirrored } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
-import { defaultClusterDomain } from '../lib/defaults';
 import { onNotice } from '../lib/notices';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
 import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
+import { defaults } from '../resource/defaults';
 import type { EtcdClusterSpec } from '../resource/types';
 import { EtcdTls } from '../tls/etcd-tls';
 import { readTls } from '../tls/tls-binding';
@@ -290,7 +290,7 @@ class NamedCluster extends Construct implements ClusterWithUsers {
   _userAccess(): UserAccess {
     const { spec } = EtcdTls.managed()._spec({ name: this.clusterName });
     return {
-      tls: readTls(spec, { name: this.clusterName, clusterDomain: defaultClusterDomain }),
+      tls: readTls(spec, { name: this.clusterName, clusterDomain: defaults.EtcdClusterSpec.clusterDomain }),
       reconcilerAccount: EtcdReconciler.external().serviceAccountName,
     };
   }

@@ -1,6 +1,7 @@
 import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
 import { clientServiceName } from '../etcd/client-service-name';
-import { defaultSize, newestPatches, oldestPatches } from '../lib/defaults';
+import { newestPatches, oldestPatches } from '../lib/defaults';
+import { defaults } from '../resource/defaults';
 import type { Document } from './documents';
 import type { Fields } from './fields';
 import type { OldCluster } from './plan';
@@ -9,7 +10,7 @@ import type { OldCluster } from './plan';
 export function oldSize({ spec, report }: Document): Pick<EtcdClusterProps, 'size' | 'allowEvenSize'> {
   const size = spec.integer('size');
   if (size === undefined) {
-    report.note('spec.size', `is missing; it becomes ${defaultSize}`);
+    report.note('spec.size', `is missing; it becomes ${defaults.EtcdClusterSpec.size}`);
     return {};
   }
   if (size % 2 !== 0) return { size };

@@ -478,7 +478,7 @@ export interface BackupScheduleSpec {
   readonly fileName?: string;
   /** The time zone of fileName. Default: UTC. */
   readonly fileNameTimeZone?: string;
-  /** Suspends the schedule. A run can still be started by hand. */
+  /** Suspends the schedule. A run can still be started by hand. Default: false. */
   readonly suspend?: boolean;
   /** How late a run may start, more than 10s, before it is skipped. Default: 1h. */
   readonly startingDeadline?: string;
@@ -498,7 +498,7 @@ export interface BackupScheduleSpec {
   readonly resources?: ResourcesSpec;
   /** The annotations of the ServiceAccount that is created, for a workload identity. */
   readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
-  /** When a node pulls the images. Default: IfNotPresent. */
+  /** When a node pulls the images. */
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
   /** The Secrets with registry credentials. */
   readonly imagePullSecrets?: readonly LocalObjectReference[];
@@ -687,7 +687,7 @@ export interface EtcdClusterSpec {
     readonly electionTimeout?: string;
     /** The number of writes after which a member takes a snapshot of its log. Default: 10000. */
     readonly snapshotCount?: number;
-    /** How much history etcd keeps. Default: that of one hour. */
+    /** How much history etcd keeps. Default: that of 1h. */
     readonly autoCompaction?: {
       /** What retention counts. */
       readonly mode: 'periodic' | 'revision';
@@ -697,7 +697,7 @@ export interface EtcdClusterSpec {
   };
   /** Further settings of etcd, by the keys of the configuration file of this version, such as max-request-bytes: 10485760. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** How the members are spread. A field that is missing means no constraint, and {} none at all. Default without spread: nodes DoNotSchedule and zones ScheduleAnyway. */
+  /** How the members are spread. A field that is missing means no constraint, and {} none at all. Default: nodes DoNotSchedule and zones ScheduleAnyway. */
   readonly spread?: {
     /** What happens to a pod that would be in the zone of another member without need. */
     readonly zones?: 'DoNotSchedule' | 'ScheduleAnyway';
@@ -1361,7 +1361,7 @@ export interface EtcdBackupScheduleSpec {
   readonly fileName?: string;
   /** The time zone of fileName. Default: UTC. */
   readonly fileNameTimeZone?: string;
-  /** Suspends the schedule. A run can still be started by hand. */
+  /** Suspends the schedule. A run can still be started by hand. Default: false. */
   readonly suspend?: boolean;
   /** How late a run may start, more than 10s, before it is skipped. Default: 1h. */
   readonly startingDeadline?: string;
@@ -1381,7 +1381,7 @@ export interface EtcdBackupScheduleSpec {
   readonly resources?: ResourcesSpec;
   /** The annotations of the ServiceAccount that is created, for a workload identity. */
   readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
-  /** When a node pulls the images. Default: IfNotPresent. */
+  /** When a node pulls the images. */
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
   /** The Secrets with registry credentials. */
   readonly imagePullSecrets?: readonly LocalObjectReference[];
@@ -1494,7 +1494,7 @@ export interface EtcdReconcilerSpec {
   readonly image?: string;
   /** A registry that mirrors the default images. It replaces gcr.io and ghcr.io. */
   readonly registry?: string;
-  /** When a node pulls the images. Default: IfNotPresent. */
+  /** When a node pulls the images. */
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
   /** The Secrets with registry credentials. */
   readonly imagePullSecrets?: readonly LocalObjectReference[];

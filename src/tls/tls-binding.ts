@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { goDuration, parseDuration } from '../lib/duration';
+import { defaults } from '../resource/defaults';
 import type { CertManagerTlsSpec, TlsSpec } from '../resource/types';
 import { type CertificateManifest, certificate, peerNames, serverNames, type TlsCluster } from './certificates';
 import { type NamedAlsoTrust, type NamedManagedTls, type NamedTls, withDefaultNames } from './default-names';
-import { IssuerKind } from './issuer-kind';
 import { backupUser, clientUser } from './tls-names';
 import type { SecretNames } from './tls-secrets';
 
@@ -58,7 +58,7 @@ function readSource(source: NamedTls | NamedAlsoTrust, cluster: TlsCluster): Tls
 function issuedByCertManager(
   {
     issuer: name,
-    issuerKind = IssuerKind.ISSUER,
+    issuerKind = defaults.CertManagerTlsSpec.issuerKind,
     peerIssuer,
     peerIssuerKind,
     serverNames: further = [],

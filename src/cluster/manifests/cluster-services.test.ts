@@ -75,7 +75,7 @@ test('claims have labels, annotations and a selector when they are created', () 
   });
   const chart = new Chart(Testing.app(), 'chart', { namespace: 'shop' });
   const ephemeral = new EtcdCluster(chart, 'orders', { volume: { ephemeral: true, labels: { a: 'b' } } });
-  expect(ephemeral.node.validate()).toEqual([expect.stringContaining('volume: labels has no effect with ephemeral')]);
+  expect(ephemeral.node.validate()).toEqual([expect.stringContaining('volume.ephemeral: has no volume claim')]);
 });
 
 test('the certificate of cert-manager has the names by which clients outside know the members', () => {

@@ -1,5 +1,6 @@
 import { Duration } from 'cdk8s';
 import { durationProblem, durationText, goDuration, milliseconds, parseDuration } from '../../lib/duration';
+import { defaults } from '../../resource/defaults';
 import type { EtcdClusterSpec } from '../../resource/types';
 import { problemsOf } from '../../validation/problems';
 import { periodicTypes, tuningTypes } from '../../validation/property-types';
@@ -142,8 +143,9 @@ export function tuningProblems(tuning: TuningSpec = {}): string[] {
 
 /** Times are in milliseconds. */
 function withDefaults(tuning: TuningSpec) {
-  const { heartbeatInterval = '100ms', electionTimeout = '1s', snapshotCount = 10_000 } = tuning;
-  const { autoCompaction = { mode: 'periodic', retention: '1h' } } = tuning;
+  const usual = defaults.EtcdClusterSpec.tuning;
+  const { heartbeatInterval = usual.heartbeatInterval, electionTimeout = usual.electionTimeout } = tuning;
+  const { snapshotCount = usual.snapshotCount, autoCompaction = usual.autoCompaction } = tuning;
   const of = (text: string) => milliseconds(parseDuration(text) ?? Duration.millis(0));
   return { heartbeat: of(heartbeatInterval), election: of(electionTimeout), snapshotCount, autoCompaction };
 }

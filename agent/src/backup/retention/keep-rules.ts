@@ -1,3 +1,4 @@
+import { defaults } from '../../../../src/resource/defaults.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Snapshot } from '../catalog/candidate.ts';
@@ -11,7 +12,7 @@ export type Keep = (snapshot: Snapshot, reason: string) => void;
  * and so are those whose etcd is known, because any file can be adopted; the others are counted among all.
  */
 export function applyRules(snapshots: readonly Snapshot[], policy: RetentionSpec, keep: Keep): void {
-  const { last = 0, within, timeZone = 'UTC' } = policy;
+  const { last = 0, within, timeZone = defaults.BackupRetentionSpec.timeZone } = policy;
   const buckets = new Map(snapshots.map((snapshot) => [snapshot, bucketsOf(snapshot.createdAt, timeZone)]));
   const verified = snapshots.filter((snapshot) => snapshot.verified);
   const known = verified.filter(({ clusterId }) => clusterId !== 'unknown');

@@ -1,6 +1,9 @@
 import { Option } from 'commander';
+import { defaults } from '../../../../src/resource/defaults.ts';
 import { compressions, levels } from '../../backup/catalog/manifest.ts';
 import { flagsOf, type MemberCommand } from '../../member/member-config.ts';
+
+const usual = defaults.BackupScheduleSpec;
 
 // Options that several commands share.
 
@@ -53,7 +56,7 @@ export const etcdOptions = [
   option('--user <name>', 'etcd user with the root role, if authentication is enabled'),
   option('--user-file <file>', 'file with the name for --user'),
   option('--password-file <file>', "file with the user's password"),
-  option('--dial-timeout <duration>', 'time limit for a connection and for each short call').default('5s'),
+  option('--dial-timeout <duration>', 'time limit for a connection and for each short call').default(usual.dialTimeout),
 ];
 export const timeoutOption = option(
   '--timeout <duration>',
@@ -130,12 +133,12 @@ export const acceptAuthenticationOption = option(
 export const encodingOptions = [
   option('--compression <kind>', 'compression of the stored snapshot')
     .choices([...compressions])
-    .default('zstd'),
+    .default(usual.compression),
   ...recipientOptions,
   identityOption,
   option('--verify <level>', 'how thoroughly to verify the stored snapshot before it counts')
     .choices([...levels])
-    .default('read'),
+    .default(usual.verify),
 ];
 /** Facts about the machine of etcd for the manifest of a backup. */
 export const hostOptions = [

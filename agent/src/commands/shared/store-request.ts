@@ -1,3 +1,4 @@
+import { defaults } from '../../../../src/resource/defaults.ts';
 import { compressions, levels } from '../../backup/catalog/manifest.ts';
 import { checkIdentities } from '../../backup/payload/encryption.ts';
 import { formatFileName } from '../../backup/take/file-name.ts';
@@ -14,7 +15,7 @@ export async function storeRequest(settings: Settings): Promise<Omit<StoreReques
   const request = {
     ...settings.cluster(),
     fileName: checkFileName(settings),
-    fileNameTimeZone: settings.text('fileNameTimeZone') ?? 'UTC',
+    fileNameTimeZone: settings.text('fileNameTimeZone') ?? defaults.BackupScheduleSpec.fileNameTimeZone,
     key: settings.text('objectKey')?.replace(/^\/+/, ''),
     overwrite: settings.flag('overwrite'),
     compression: settings.oneOf('compression', '--compression', compressions),
@@ -45,6 +46,10 @@ function checkFileName(settings: Settings): string | undefined {
   if (pattern === undefined) return undefined;
   if (settings.text('objectKey'))
     throw usageError('--file-name and --object-key both name the snapshot; remove one of them');
-  formatFileName(pattern, new Date(), settings.text('fileNameTimeZone') ?? 'UTC');
+  formatFileName(
+    pattern,
+    new Date(),
+    settings.text('fileNameTimeZone') ?? defaults.BackupScheduleSpec.fileNameTimeZone,
+  );
   return pattern;
 }

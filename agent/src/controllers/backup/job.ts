@@ -3,6 +3,7 @@ import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
 import { recordName } from '../../../../src/etcd/record-name.ts';
 import { serviceAccountOf } from '../../../../src/etcd/schedule-names.ts';
 import { type BackupJobSpec, backupJob } from '../../../../src/lib/backup-pod.ts';
+import { defaults } from '../../../../src/resource/defaults.ts';
 import type { BackupScheduleSpec } from '../../../../src/resource/types.ts';
 import type { Container, PodTemplate } from '../../kube/objects.ts';
 import { groupVersion } from '../../kube/paths.ts';
@@ -37,7 +38,7 @@ export interface JobInputs {
   readonly proxy: readonly { readonly name: string }[];
 }
 
-const defaultTimeout = '1h';
+const defaultTimeout = defaults.EtcdBackupSpec.timeouts.total;
 /** Time for the pod to start, in seconds. */
 const startTime = 60;
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
-import { defaultClusterDomain } from '../../../../src/lib/defaults.ts';
+import { defaults } from '../../../../src/resource/defaults.ts';
 import type { EtcdClusterSpec } from '../../../../src/resource/types.ts';
 import type { NamedAlsoTrust, NamedTls } from '../../../../src/tls/default-names.ts';
 import { ordinals } from '../cluster/names.ts';
@@ -111,7 +111,7 @@ const issuedSource = (tls: NamedTls): TlsSource | undefined => [tls, tls.alsoTru
 export function wantedOf(
   name: string,
   namespace: string,
-  { tls: spec, paused = false, clusterDomain = defaultClusterDomain }: CertificatesSpec,
+  { tls: spec, paused = false, clusterDomain = defaults.EtcdClusterSpec.clusterDomain }: CertificatesSpec,
   known: KnownUsers | undefined,
 ): Wanted | undefined {
   const tls = spec && issuedSource(spec);

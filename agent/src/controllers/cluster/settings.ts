@@ -1,3 +1,6 @@
+import { defaults } from '../../../../src/resource/defaults.ts';
+import { parseDuration } from '../../lib/input/duration.ts';
+
 const second = 1000;
 const minute = 60 * second;
 
@@ -113,7 +116,7 @@ export const defaultSettings: Settings = {
   certificatesOld: 15 * minute,
   users: 30 * second,
   authOld: 2 * minute,
-  acceptPlaintext: 24 * 60 * minute,
+  acceptPlaintext: parseDuration(defaults.TlsSpec.acceptPlaintextFor, 'acceptPlaintextFor'),
   acceptPlaintextMost: 365 * 24 * 60 * minute,
   markEvery: 10 * minute,
   churnPairs: 500,

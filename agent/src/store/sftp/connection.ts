@@ -7,6 +7,7 @@ import ssh2, {
   type ParsedKey,
   type ServerHostKeyAlgorithm,
 } from 'ssh2';
+import { defaults as schemaDefaults } from '../../../../src/resource/defaults.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { SftpSpec } from '../spec.ts';
 import { readLogin, type SftpLogin } from './credentials.ts';
@@ -22,6 +23,7 @@ export interface SftpTuning {
   readonly loginTimeout: number;
 }
 
+const usual = schemaDefaults.SftpStoreSpec;
 const defaults: SftpTuning = { idleTimeout: 60_000, loginTimeout: 30_000 };
 
 /** Milliseconds. Keeps firewalls from dropping a connection over which nothing is sent for a while. */
@@ -105,7 +107,7 @@ async function logIn(
   { idleTimeout, loginTimeout }: SftpTuning,
   keyTypes: readonly string[],
 ): Promise<SftpSession> {
-  const { host, port = 22, legacyAlgorithms: legacy = false } = spec;
+  const { host, port = usual.port, legacyAlgorithms: legacy = usual.legacyAlgorithms } = spec;
   const { promise, resolve, reject } = Promise.withResolvers<SftpSession>();
   const socket = connect({ host, port, noDelay: true });
   const client = new ssh2.Client();

@@ -1,3 +1,4 @@
+import { defaults } from '../../../../src/resource/defaults.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { SftpSpec } from '../spec.ts';
 import type { SftpLogin } from './credentials.ts';
@@ -55,7 +56,11 @@ function remedyOf(status: number, volume: Volume): string {
 }
 
 /** Explains why a session could not be opened. */
-export function loginFault({ host, port = 22, legacyAlgorithms }: SftpSpec, login: SftpLogin, error: unknown): Error {
+export function loginFault(
+  { host, port = defaults.SftpStoreSpec.port, legacyAlgorithms }: SftpSpec,
+  login: SftpLogin,
+  error: unknown,
+): Error {
   if (error instanceof AgentError) return error;
   const message = messageOf(error);
   const { level } = error as { level?: string };

@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
+import { defaults } from '../../../../src/resource/defaults.ts';
 import { usageError } from '../../lib/errors.ts';
 import type { SftpSpec } from '../spec.ts';
 
@@ -50,7 +51,7 @@ export class HostKeys {
   /** Throws a usage error without a key: an impostor could then read and change every snapshot. */
   static of(spec: SftpSpec, known: KnownHostsText | undefined): HostKeys {
     if (spec.hostKey) return new HostKeys('hostKey', [pinned(spec.hostKey)]);
-    const port = spec.port ?? 22;
+    const port = spec.port ?? defaults.SftpStoreSpec.port;
     const remedy = `run ssh-keyscan -p ${port} ${spec.host}, compare the fingerprint with the one that the server's owner gives you`;
     if (!known) {
       const where =
