@@ -8,8 +8,8 @@ import { render } from './render/run';
 
 const usage = `Usage: cdk8s-etcd render FILE [options]
 
-Writes the manifests of EtcdCluster, EtcdBackup, EtcdRestore and EtcdUser resources as YAML. FILE is YAML, or '-' for standard input:
-resources of cdk8s-etcd.dev/v1alpha1, etcd.database.coreos.com/v1beta2 or etcd.ydzs.io/v1alpha1.
+Writes the manifests of EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser, EtcdBackupSchedule and EtcdReconciler resources as YAML. FILE
+is YAML, or '-' for standard input: resources of cdk8s-etcd.dev/v1alpha1, etcd.database.coreos.com/v1beta2 or etcd.ydzs.io/v1alpha1.
 Notes, and fields that could not be carried over, are written to standard error.
 
   -o, --output FILE      write to this file instead of standard output
@@ -18,6 +18,7 @@ Notes, and fields that could not be carried over, are written to standard error.
       --agent-image NAME an image of the agent that you built yourself
       --crds             put the CustomResourceDefinitions first; you must then run kubectl apply twice
       --no-reconciler    leave out the reconciler, because the namespace already has one
+      --restore-pod N    write the static Pod that restores a control plane from its store number N, such as 1, instead
       --version          show the version
   -h, --help             show this help
 `;
@@ -48,6 +49,7 @@ function main(args: string[]): void {
     agentImage: values['agent-image'],
     crds: values.crds,
     reconciler: !values['no-reconciler'],
+    restorePod: storeNumber(values['restore-pod']),
   });
   write(yaml, values.output, file);
   for (const line of lines) console.error(line);
@@ -65,6 +67,7 @@ function parse(args: string[]) {
         'agent-image': { type: 'string' },
         crds: { type: 'boolean' },
         'no-reconciler': { type: 'boolean' },
+        'restore-pod': { type: 'string' },
         version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
@@ -73,6 +76,11 @@ function parse(args: string[]) {
     // Only the first sentence of parseArgs is useful; the rest is about positionals.
     throw new InputError([`error: ${(error as Error).message.split(/[.\n]/)[0]}; --help shows the options`]);
   }
+}
+
+function storeNumber(text: string | undefined): number | undefined {
+  if (text === undefined || /^[1-9]\d?$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw new InputError([`error: --restore-pod: '${text}' is not the number of a store; write 1 for the first`]);
 }
 
 function read(file: string): string {

@@ -14,6 +14,8 @@ interface Kind {
   readonly known: (fields: Manifest) => object | undefined;
 }
 
+const foreign: Kind = { validate: () => {}, known: (fields) => fields };
+
 const kinds: Record<string, Kind> = {
   ConfigMap: kind(ConfigMap, k8s.toJson_KubeConfigMapProps),
   CronJob: kind(CronJob, k8s.toJson_KubeCronJobProps),
@@ -33,8 +35,8 @@ const kinds: Record<string, Kind> = {
   StatefulSet: kind(StatefulSet, knownStatefulSet),
   // An API server judges the values of the custom resources, in test/apply.
   ...Object.fromEntries(crds.map((crd) => [crd.spec.names.kind, ownKind(schemaOf(crd))])),
-  // No schema of cert-manager is here.
-  Certificate: { validate: () => {}, known: (fields) => fields },
+  // No schemas of these operators are here.
+  ...Object.fromEntries(['Certificate', 'ServiceMonitor', 'PrometheusRule'].map((each) => [each, foreign])),
 };
 
 function kind(Model: new (manifest: Manifest) => { validate(): void }, known: Kind['known']): Kind {

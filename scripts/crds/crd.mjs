@@ -21,6 +21,13 @@ const notSeen = {
     'no reconciler has reported a status yet; check that one is running: kubectl get pods -l app.kubernetes.io/name=etcd-reconciler',
 };
 
+/** A kind that is not a resource of the API server: only `render` reads it. It has the form of a definition. */
+export const rendered = (definition) =>
+  crd({ ...definition, plural: `${definition.kind.toLowerCase()}s`, status: undefined });
+
+/** True for a kind of the API server. */
+export const isApplied = ({ spec }) => spec.versions[0].schema.openAPIV3Schema.properties.status !== undefined;
+
 /** `unseen` returns the status of an object that no reconciler has reported on, from the usual one. */
 export function crd({ kind, plural, shortName, columns, scale, ...definition }) {
   return {
@@ -64,7 +71,7 @@ function schema({ description, spec, status, rules, nameLength, unseen = (usual)
       metadata: { type: 'object', properties: { name: { type: 'string', maxLength: nameLength } } },
       spec,
       // The API server sets it until a reconciler reports. Without it kubectl shows an empty row if no reconciler runs.
-      status: { ...status, default: unseen(notSeen) },
+      ...(status && { status: { ...status, default: unseen(notSeen) } }),
     },
     ...rules,
   };

@@ -1,55 +1,31 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
+import { auth, endpointRules, endpoints, tls } from './endpoints.mjs';
 import { backupRevision } from './etcd-cluster.mjs';
 import { compression, encryption } from './schedule.mjs';
 import {
   clusterName,
   duration,
-  flag,
   folder,
   integer,
   isPath,
   list,
-  matching,
   object,
   oneOf,
   rules,
-  set,
   text,
   time,
   withDefault,
 } from './schema.mjs';
-import { files, itemRules, jobIdentity, secretFiles, store } from './store.mjs';
-
-const endpoint = matching(
-  'A client URL, such as https://etcd-0.etcd:2379. Without a scheme, https is used with tls, else http.',
-  512,
-  /^(https?:\/\/)?([a-zA-Z0-9]([a-zA-Z0-9._-]*[a-zA-Z0-9])?\.?|\[[0-9a-fA-F:.]+\]):([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])\/?$/,
-  'is not a valid etcd endpoint: write https://HOST:2379, with the port and without a path',
-);
-
-const tls = object(
-  'TLS settings for endpoints.',
-  {
-    'files!': files('`ca.crt`, and `tls.crt` with `tls.key` for a client certificate.'),
-    clientCertificate: flag('True if the files contain a client certificate.', { default: true }),
-  },
-  rules(
-    [
-      '!has(self.files.configMapName) || !self.clientCertificate',
-      'the key of a client certificate must not be in a ConfigMap: use a Secret, or set clientCertificate: false',
-    ],
-    ...itemRules('files', ['ca.crt', 'tls.crt', 'tls.key'], []),
-  ),
-);
+import { jobIdentity, store } from './store.mjs';
 
 const spec = object(
   'The snapshot to take. Immutable.',
   {
     clusterName: clusterName('The EtcdCluster of this namespace to back up.'),
-    endpoints: list('Client URLs of an existing etcd cluster to back up.', endpoint, 1, 16, set),
+    endpoints: endpoints('Client URLs of an existing etcd cluster to back up.'),
     tls,
-    auth: secretFiles('`username` and `password` of an etcd user with the role root, for endpoints.'),
+    auth,
     schedule: text(
       'The name of a backup schedule of the cluster, whose stores, encryption and other settings apply.',
       63,
@@ -104,16 +80,7 @@ const spec = object(
       'auth is only for endpoints: remove it',
       { fieldPath: '.auth', reason: 'FieldValueForbidden' },
     ],
-    [
-      "has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(each, each.startsWith('https://'))",
-      'an https endpoint needs tls: give the Secret with its ca.crt',
-      { fieldPath: '.tls', reason: 'FieldValueRequired' },
-    ],
-    [
-      "!has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(each, each.startsWith('http://'))",
-      'an endpoint is plain http, but tls is given: write https://, or remove tls',
-      { fieldPath: '.endpoints' },
-    ],
+    ...endpointRules,
     [
       '!has(self.key) || !has(self.prefix)',
       'prefix cannot be combined with key, which is the complete name of the object: remove prefix, or key',
@@ -129,7 +96,6 @@ const spec = object(
       'a command store needs image: give an image with its executables and the agent',
       { fieldPath: '.image', reason: 'FieldValueRequired' },
     ],
-    ...itemRules('auth', ['username', 'password'], []),
   ),
 );
 

@@ -2,9 +2,11 @@ import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
 import { kubernetes } from './kubernetes.mjs';
 import { limitRules } from './limits.mjs';
+import { clusterMonitoring } from './monitoring.mjs';
 import { egress, networkAccess } from './network.mjs';
 import { overrides } from './overrides.mjs';
 import {
+  accountRule,
   annotations,
   image,
   images,
@@ -14,6 +16,7 @@ import {
   placement,
   podAnnotations,
   podFields,
+  registry,
   sidecars,
 } from './pods.mjs';
 import { schedule } from './schedule.mjs';
@@ -214,18 +217,14 @@ const spec = object(
       'is not a supported version of etcd: write 3.5.11, 3.6.11, 3.7.0 or a later patch of these, such as 3.6.16',
     ),
     image: image('The image of etcd. Default: the image of the etcd project with the tag of version.'),
-    registry: matching(
-      'A registry that mirrors the default images. It replaces gcr.io and ghcr.io.',
-      253,
-      /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?(\/[a-z0-9._-]+)*$/,
-      'is not a valid registry: write it like registry.example.com/mirror, without https:// and without a / at the end',
-    ),
+    registry,
     agentImage: image('The image of the agent in the pods of members. Default: the images of the release.'),
     ...images,
     imagePullPolicy: withDefault('IfNotPresent', images.imagePullPolicy),
     paused: flag('Pauses the reconciler: it only observes and reports.', { default: false }),
     reconciler: object('The reconciler of this cluster, whose ServiceAccount gets the rights for it.', {
       serviceAccountName: withDefault('etcd-reconciler', objectName('Its ServiceAccount.', 'ServiceAccount')),
+      name: objectName('Its name, by which alerts find it. Default: serviceAccountName.', 'Deployment'),
     }),
     tls,
     clusterDomain: withDefault(
@@ -333,6 +332,7 @@ const spec = object(
       onDelete: deletion('The policy for all claims when this EtcdCluster is deleted.'),
     }),
     backup,
+    monitoring: clusterMonitoring,
     finalBackup: object('The final backup before a deletion.', {
       'required!': flag('Lets a deletion wait for it. Default: true with pvcPolicy.onDelete: Delete, else false.'),
     }),
@@ -353,11 +353,7 @@ const spec = object(
     }),
   },
   rules(
-    [
-      '!has(self.serviceAccountName) || !has(self.serviceAccountAnnotations)',
-      'serviceAccountAnnotations are for the ServiceAccount that is created: put them on the existing one, and remove them here',
-      { fieldPath: '.serviceAccountAnnotations' },
-    ],
+    accountRule,
     [
       'self.size % 2 == 1 || self.allowEvenSize',
       'an even size survives no more failures than the odd size below it: choose 1, 3, 5 or 7, or set allowEvenSize: true',
@@ -377,6 +373,11 @@ const spec = object(
       '!has(self.auth) || !self.auth || !has(self.tls) || !has(self.tls.alsoTrust)',
       'auth cannot be combined with tls.alsoTrust: set auth: false, and wait until authentication is off in etcd, before the source of the certificates changes',
       { fieldPath: '.auth' },
+    ],
+    [
+      '!has(self.monitoring) || !has(self.monitoring.scrape) || !has(self.monitoring.scrape.tls) || !self.monitoring.scrape.tls || (has(self.tls) && (!has(self.tls.disabling) || !self.tls.disabling))',
+      'monitoring.scrape.tls needs the certificate for clients, which the cluster lacks: add tls, or remove it',
+      { fieldPath: '.monitoring.scrape.tls' },
     ],
     [
       'has(self.origin) == has(oldSelf.origin) && (!has(self.origin) || self.origin == oldSelf.origin)',

@@ -19,7 +19,7 @@ export function jsonSchema({ spec: { group, names, versions } }) {
       kind: { const: names.kind },
       metadata,
       spec: standard(spec, $defs),
-      status: { description: 'What the reconciler reports. Do not write it.' },
+      ...(properties.status && { status: { description: 'What the reconciler reports. Do not write it.' } }),
     },
     ...(rules && { 'x-kubernetes-validations': rules }),
     $defs,

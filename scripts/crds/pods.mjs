@@ -48,6 +48,13 @@ const furtherLabels = (description) => ({
 
 export const image = (description) => text(description, 1024, { minLength: 1 });
 
+export const registry = matching(
+  'A registry that mirrors the default images. It replaces gcr.io and ghcr.io.',
+  253,
+  /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?(\/[a-z0-9._-]+)*$/,
+  'is not a valid registry: write it like registry.example.com/mirror, without https:// and without a / at the end',
+);
+
 export const images = {
   imagePullPolicy: choice('When a node pulls the images.', ['Always', 'IfNotPresent', 'Never']),
   imagePullSecrets: list(
@@ -133,8 +140,20 @@ const probes = (...names) => Object.fromEntries(names.map((name) => [`${name}Pro
 
 const container = (name, description, more = {}) => named(name, object(description, { ...containerFields, ...more }));
 
+/** Annotations of a ServiceAccount need one that is created. */
+export const accountRule = [
+  '!has(self.serviceAccountName) || !has(self.serviceAccountAnnotations)',
+  'serviceAccountAnnotations are for the ServiceAccount that is created: put them on the existing one, and remove them here',
+  { fieldPath: '.serviceAccountAnnotations' },
+];
+
 /** The only container of the pods. */
 export const backupContainer = container('ContainerSpec', 'The container of the agent.');
+export const reconcilerContainer = container(
+  'ReconcilerContainerSpec',
+  'The container of the reconciler, whose environment variables its Jobs get too.',
+  probes('startup', 'liveness', 'readiness'),
+);
 export const memberContainers = object('The containers of the pods of members.', {
   etcd: container('EtcdContainerSpec', 'The container of etcd.', probes('startup', 'liveness')),
   agent: container('AgentContainerSpec', 'The container of the agent.', probes('liveness', 'readiness')),

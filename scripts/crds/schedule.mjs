@@ -1,6 +1,7 @@
 // The schema of a backup schedule.
 import { overrides } from './overrides.mjs';
 import {
+  accountRule,
   annotations,
   backupContainer,
   images,
@@ -42,6 +43,75 @@ export const encryption = named(
 );
 export const compression = withDefault('zstd', choice('The compression of the snapshot.', ['none', 'gzip', 'zstd']));
 
+/** The fields of a schedule, whatever it backs up. */
+export const scheduleFields = (store, leastJobs) => ({
+  'cron!': text('The schedule in the format of a CronJob: minute, hour, day of month, month, day of week.', 128, {
+    minLength: 1,
+  }),
+  timeZone: timeZone('The time zone of cron. Default: the time zone of the controller manager, usually UTC.'),
+  'stores!': list('The stores for the backups. Each store has its own retention.', store, 1, 8),
+  compression,
+  encryption,
+  verify: withDefault(
+    'read',
+    choice('How thoroughly a backup is verified before it counts as good.', ['stream', 'read', 'open']),
+  ),
+  dialTimeout: withDefault('5s', duration('How long to wait for a connection to a member.')),
+  timeout: duration('The time after which the agent aborts an attempt. Default: depends on the size of the database.'),
+  fileName: text(
+    'The pattern of the names of snapshots, such as orders-%Y%m%d-%H%M%S. Default: etcd-snapshot-%Y%m%d-%H%M%S- in UTC, and six random hex digits.',
+    128,
+    { minLength: 1 },
+  ),
+  fileNameTimeZone: withDefault('UTC', timeZone('The time zone of fileName.')),
+  suspend: withDefault(false, flag('Suspends the schedule. A run can still be started by hand.')),
+  startingDeadline: withDefault('1h', duration('How late a run may start, more than 10s, before it is skipped.')),
+  activeDeadline: withDefault('6h', duration('The time after which Kubernetes ends a run, with its retries.')),
+  retries: withDefault(3, integer('How often a failed run is retried.', 0, 100)),
+  successfulJobsHistoryLimit: withDefault(
+    3,
+    integer(
+      `How many finished Jobs are kept${leastJobs > 0 ? ', at least one, whose result the reconciler reads' : ''}.`,
+      leastJobs,
+      100,
+    ),
+  ),
+  failedJobsHistoryLimit: withDefault(
+    3,
+    integer(`How many failed Jobs are kept${leastJobs > 0 ? ', at least one' : ''}.`, leastJobs, 100),
+  ),
+  ...jobIdentity,
+  serviceAccountName: objectName(
+    'An existing ServiceAccount, also for the other Jobs that use this schedule. Default: a ServiceAccount without permissions that is created with the CronJob, and has its name.',
+    'ServiceAccount',
+  ),
+  serviceAccountAnnotations: annotations(
+    'The annotations of the ServiceAccount that is created, for a workload identity.',
+  ),
+  ...images,
+  ...placement,
+  ...podFields,
+  container: backupContainer,
+  labels: labels('Further labels of the objects and pods of the schedule.'),
+  ...metadata,
+  podAnnotations,
+  ttlSecondsAfterFinished: integer(
+    `After how many seconds a Job that has ended is deleted. Default: the limits of the history${leastJobs > 0 ? ', and a week for the other Jobs that use this schedule' : ''}.`,
+    600,
+    31_536_000,
+  ),
+  overrides: overrides('BackupOverrideSpec', ['BackupPods', 'CronJobs', 'ServiceAccounts']),
+});
+
+export const scheduleRules = [
+  accountRule,
+  [
+    '!self.stores.exists(store, has(store.command)) || has(self.image)',
+    'a command store needs image: give an image with its executables and the agent',
+    { fieldPath: '.image', reason: 'FieldValueRequired' },
+  ],
+];
+
 export const schedule = named(
   'BackupScheduleSpec',
   object(
@@ -54,69 +124,8 @@ export const schedule = named(
         "is not a valid name of a schedule: use letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
       ),
       cronJobName: text('The name of its CronJob. Default: <cluster>-<name>.', 52),
-      'cron!': text('The schedule in the format of a CronJob: minute, hour, day of month, month, day of week.', 128, {
-        minLength: 1,
-      }),
-      timeZone: timeZone('The time zone of cron. Default: the time zone of the controller manager, usually UTC.'),
-      'stores!': list('The stores for the backups. Each store has its own retention.', scheduledStore, 1, 8),
-      compression,
-      encryption,
-      verify: withDefault(
-        'read',
-        choice('How thoroughly a backup is verified before it counts as good.', ['stream', 'read', 'open']),
-      ),
-      dialTimeout: withDefault('5s', duration('How long to wait for a connection to a member.')),
-      timeout: duration(
-        'The time after which the agent aborts an attempt. Default: depends on the size of the database.',
-      ),
-      fileName: text(
-        'The pattern of the names of snapshots, such as orders-%Y%m%d-%H%M%S. Default: etcd-snapshot-%Y%m%d-%H%M%S- in UTC, and six random hex digits.',
-        128,
-        { minLength: 1 },
-      ),
-      fileNameTimeZone: withDefault('UTC', timeZone('The time zone of fileName.')),
-      suspend: withDefault(false, flag('Suspends the schedule. A run can still be started by hand.')),
-      startingDeadline: withDefault('1h', duration('How late a run may start, more than 10s, before it is skipped.')),
-      activeDeadline: withDefault('6h', duration('The time after which Kubernetes ends a run, with its retries.')),
-      retries: withDefault(3, integer('How often a failed run is retried.', 0, 100)),
-      successfulJobsHistoryLimit: withDefault(
-        3,
-        integer('How many finished Jobs are kept, at least one, whose result the reconciler reads.', 1, 100),
-      ),
-      failedJobsHistoryLimit: withDefault(3, integer('How many failed Jobs are kept, at least one.', 1, 100)),
-      ...jobIdentity,
-      serviceAccountName: objectName(
-        'An existing ServiceAccount, also for the other Jobs that use this schedule. Default: a ServiceAccount without permissions that is created with the CronJob, and has its name.',
-        'ServiceAccount',
-      ),
-      serviceAccountAnnotations: annotations(
-        'The annotations of the ServiceAccount that is created, for a workload identity.',
-      ),
-      ...images,
-      ...placement,
-      ...podFields,
-      container: backupContainer,
-      labels: labels('Further labels of the objects and pods of the schedule.'),
-      ...metadata,
-      podAnnotations,
-      ttlSecondsAfterFinished: integer(
-        'After how many seconds a Job that has ended is deleted. Default: the limits of the history, and a week for the other Jobs that use this schedule.',
-        600,
-        31_536_000,
-      ),
-      overrides: overrides('BackupOverrideSpec', ['BackupPods', 'CronJobs', 'ServiceAccounts']),
+      ...scheduleFields(scheduledStore, 1),
     },
-    rules(
-      [
-        '!has(self.serviceAccountName) || !has(self.serviceAccountAnnotations)',
-        'serviceAccountAnnotations are for the ServiceAccount that is created: put them on the existing one, and remove them here',
-        { fieldPath: '.serviceAccountAnnotations' },
-      ],
-      [
-        '!self.stores.exists(store, has(store.command)) || has(self.image)',
-        'a command store needs image: give an image with its executables and the agent',
-        { fieldPath: '.image', reason: 'FieldValueRequired' },
-      ],
-    ),
+    rules(...scheduleRules),
   ),
 );

@@ -116,6 +116,17 @@ export const isPlain = `!self.matches(r'${odd}')`;
 /** CEL expression: the same, and no segment is empty. */
 export const isPath = `!self.matches(r'(^|/)(/|$)|${odd}')`;
 
+/** A file or directory of a node. */
+export const hostPath = (description) =>
+  text(
+    description,
+    1024,
+    rules([
+      String.raw`self.matches(r'^(/[\w.+@-]+)+$') && ${isPlain}`,
+      "is not an absolute path on a node: write it like /var/lib/etcd, without '.', '..' or a slash at the end",
+    ]),
+  );
+
 /** A folder within a store. */
 export const folder = (description) =>
   text(

@@ -4,6 +4,7 @@ import {
   duration,
   flag,
   folder,
+  hostPath,
   integer,
   isPlain,
   list,
@@ -232,6 +233,21 @@ const filesystem = object(
   rules([oneOf('persistentVolumeClaim', 'nfs'), 'give exactly one of persistentVolumeClaim and nfs']),
 );
 
+/** The same, also of the node on which a pod runs. */
+const nodeFilesystem = object(
+  'A volume, or a directory of the node.',
+  {
+    ...filesystem.properties,
+    hostPath: hostPath(
+      'A directory of the node, for the backup of a control plane. It is created if it does not exist. Each node has its own backups there, and they are lost with the node.',
+    ),
+  },
+  rules([
+    oneOf('persistentVolumeClaim', 'nfs', 'hostPath'),
+    'give exactly one of persistentVolumeClaim, nfs and hostPath',
+  ]),
+);
+
 const command = object('Your own executables, one per operation, in your own image (docs/backups/command-store.md).', {
   'path!': text(
     'The directory in the image with the executables.',
@@ -294,6 +310,16 @@ export const store = (description) => named('BackupStoreSpec', object(descriptio
 export const scheduledStore = named(
   'ScheduledStoreSpec',
   object('A store for the backups of a schedule.', { ...kinds, retention }, oneKind),
+);
+
+/** A store of a schedule that no cluster has. */
+export const ownScheduledStore = named(
+  'NodeStoreSpec',
+  object(
+    'A store for the backups of a schedule.',
+    { ...kinds, filesystem: named('NodeFilesystemStoreSpec', nodeFilesystem), retention },
+    oneKind,
+  ),
 );
 
 const isAmount = "isQuantity(self) && quantity(self).compareTo(quantity('0')) > 0";

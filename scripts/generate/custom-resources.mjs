@@ -1,10 +1,8 @@
 // Writes docs/reference/custom-resources.md from the definitions in scripts/crds/. With --check it writes nothing, and fails if the
 // page is out of date.
 import { common, conditions } from '../crds/conditions.mjs';
-import { etcdBackup } from '../crds/etcd-backup.mjs';
-import { etcdCluster } from '../crds/etcd-cluster.mjs';
-import { etcdRestore } from '../crds/etcd-restore.mjs';
-import { etcdUser } from '../crds/etcd-user.mjs';
+import { isApplied } from '../crds/crd.mjs';
+import { resources } from '../crds/files.mjs';
 import { kubernetesName } from '../crds/kubernetes.mjs';
 import { files, secretFiles, store } from '../crds/store.mjs';
 import { generated } from '../lib/generated.mjs';
@@ -38,19 +36,23 @@ const content = `# Custom resources
 <!-- Written by \`npm run generate\` from scripts/crds/. -->
 
 Every field of the custom resources \`cdk8s-etcd.dev/v1alpha1\`. \`[]\` after a name means a list. \`kubectl explain
-etcdcluster.spec\` shows the same. [Render manifests from YAML](../clusters/render-from-yaml.md) has an example. The API server also checks rules that span several fields, and so do the constructs and
+etcdcluster.spec\` shows the same. EtcdBackupSchedule and EtcdReconciler are not resources of the API server: only \`render\` reads
+them, and \`kubectl apply\` refuses them. [Render manifests from YAML](../clusters/render-from-yaml.md) has an example. The API server also checks rules that span several fields, and so do the constructs and
 \`render\`, with the same messages. The npm package and the repository have a JSON Schema of each kind in \`schemas/\`, for editors: write
 \`# yaml-language-server: $schema=node_modules/cdk8s-etcd/schemas/etcdcluster.json\` into the first line of a file.
 
-${[etcdCluster, etcdBackup, etcdRestore, etcdUser].map(resource).join('\n')}
+${resources.map(resource).join('\n')}
 ## Common parts
 
 ${shared.map(({ title, schema }) => `### ${title}\n\n${sentence(schema.description)}\n\n${table(rowsBelow(schema, ''))}`).join('\n')}`;
 
 generated('docs/reference/custom-resources.md', () => content);
 
-function resource({ spec: { names, versions } }) {
+function resource(definition) {
+  const { names, versions } = definition.spec;
   const { description, properties } = versions[0].schema.openAPIV3Schema;
+  const spec = `### ${names.kind} spec\n\n${table(rowsBelow(properties.spec, ''))}`;
+  if (!isApplied(definition)) return `## ${names.kind}\n\n${sentence(description)}\n\n${spec}`;
   const short = `\`kubectl get ${names.shortNames[0]}\``;
   const status = Object.entries(properties.status.properties);
   const usual = status.filter(([name]) => name in common || name === 'conditions');
@@ -58,9 +60,7 @@ function resource({ spec: { names, versions } }) {
 
 ${sentence(description)} Short name: ${short}.
 
-### ${names.kind} spec
-
-${table(rowsBelow(properties.spec, ''))}
+${spec}
 ### ${names.kind} status
 
 ${table(rowsBelow({ ...properties.status, properties: Object.fromEntries([...new Map([...usual, ...status])]) }, ''))}`;

@@ -13,7 +13,7 @@ for (const { spec: definition } of resources) {
   const { kind } = definition.names;
   const { spec, status } = definition.versions[0].schema.openAPIV3Schema.properties;
   define(`${kind}Spec`, spec);
-  define(`${kind}Status`, status);
+  if (status) define(`${kind}Status`, status);
 }
 
 generated(file, () =>

@@ -1,5 +1,4 @@
 import type { Size } from 'cdk8s';
-import { valueProblems } from '../resource/prop-problems';
 import type { ResourceAmounts, ResourcesSpec } from '../resource/types';
 
 /**
@@ -49,7 +48,3 @@ export const resourcesPropNames = {
   'limits.cpu': 'cpuLimit',
   'limits.memory': 'memoryLimit',
 };
-
-/** Problems with resources that stand in no resource. */
-export const resourcesProblems = (resources: BackupResources | undefined): string[] =>
-  valueProblems('resources', 'spec.resources', givenResources(resources), resourcesPropNames);

@@ -4,6 +4,7 @@ import type { BackupPodHost } from '../lib/backup-pod';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { ContainerOptions, PodOptions } from '../lib/pods/pod-options';
 import type { Override } from '../overrides/overrides';
+import type { ControlPlaneSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { INamed } from '../validation/named';
@@ -214,6 +215,11 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
    * @internal
    */
   readonly _written?: ScheduleSpec;
+  /**
+   * The control plane whose etcd is backed up, as the resource has it.
+   * @internal
+   */
+  readonly _controlPlane?: ControlPlaneSpec;
 }
 
 /** Configures a store that `EtcdBackupSchedule.addStore` adds. */

@@ -2,6 +2,7 @@ import { ApiObject, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
 import type { BackupPodStore } from '../lib/backup-pod';
+import { isAttached } from '../lib/construct-tree';
 import { durationText, milliseconds } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
@@ -10,6 +11,8 @@ import { overrideSpecs } from '../overrides/overrides';
 import { enumText } from '../resource/enum-text';
 import { below, type PropNames, propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
+import { resourceYaml } from '../resource/resource-yaml';
+import type { BackupMonitoringSpec, EtcdBackupScheduleSpec, ExistingEtcdSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
@@ -29,7 +32,7 @@ import { scheduleProblems, specProblems, storeName } from './backup-schedule-pro
 import type { AddStoreOptions, EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
 import { isEtcdCluster, isMisnamed } from './etcd-cluster-checks';
 import { jobPropNames } from './job-identity';
-import type { BackupMonitoringOptions } from './monitoring/backup-monitoring-options';
+import { type BackupMonitoringOptions, backupMonitoringSpec } from './monitoring/backup-monitoring-options';
 import { EtcdBackupMonitoring } from './monitoring/etcd-backup-monitoring';
 import {
   type ScheduleSpec,
@@ -136,14 +139,57 @@ export class EtcdBackupSchedule extends Construct {
         `${this.node.path}: addMonitoring: the monitoring of the EtcdCluster '${scope.clusterName}' covers its schedules; call addMonitoring of the cluster instead`,
       );
     }
-    const { cluster, schedule } = this.props;
+    return this._addMonitoring(backupMonitoringSpec(options));
+  }
+
+  /**
+   * Adds the monitoring as the resource has it.
+   * @internal
+   */
+  _addMonitoring(spec: BackupMonitoringSpec): EtcdBackupMonitoring {
     const monitored = {
-      ...{ cluster, cronJobName: this.cronJobName, schedule: schedule.expressionString },
+      ...{ cluster: this.props.cluster, cronJobName: this.cronJobName, cron: this._spec().cron, labels: this._labels },
       pod: () => scheduleJob(this.complete(), this.target()),
       fields: () => this.complete(),
     };
-    this.exporter = EtcdBackupMonitoring._of(this, monitored, this._labels, options);
+    this.exporter = EtcdBackupMonitoring._of(this, monitored, spec);
     return this.exporter;
+  }
+
+  /**
+   * Returns the EtcdBackupSchedule resource from which `cdk8s-etcd render` makes the same objects. It is YAML for a repository
+   * without TypeScript, not for the API server.
+   *
+   * @throws for a schedule of an `EtcdCluster`, whose resource contains its schedules
+   */
+  resourceYaml(): string {
+    if (this.isOfCluster()) {
+      throw new Error(
+        `${this.node.path}: resourceYaml: the schedule is part of the EtcdCluster '${this.props.cluster}'; write it into spec.backup.schedules of that resource`,
+      );
+    }
+    return resourceYaml(this, 'EtcdBackupSchedule', this.cronJobName, this.resourceSpec());
+  }
+
+  private resourceSpec(): EtcdBackupScheduleSpec {
+    const { cluster, endpoints, tls, auth, _controlPlane } = this.props;
+    const { name: _, cronJobName: __, ...schedule } = this._spec();
+    const etcd = { endpoints, tls: tls?._pod() as ExistingEtcdSpec['tls'], auth: auth?._files() };
+    const monitoring = this.exporter && isAttached(this.exporter) ? this.exporter._spec : undefined;
+    // Those of a cluster are only in `complete`.
+    const overrides = schedule.overrides as EtcdBackupScheduleSpec['overrides'];
+    return {
+      cluster,
+      ...(_controlPlane ? { controlPlane: _controlPlane } : { etcd }),
+      ...schedule,
+      overrides,
+      monitoring,
+    };
+  }
+
+  /** Also of one that another app creates. */
+  private isOfCluster(): boolean {
+    return this.props._record !== undefined;
   }
 
   /**
@@ -211,7 +257,7 @@ export class EtcdBackupSchedule extends Construct {
       record: props._record,
       protect: props._protect,
       host: props._host,
-      near: this._stores.some(({ pod }) => pod.filesystem?.persistentVolumeClaim)
+      near: this._spec().stores.some(({ filesystem }) => filesystem?.persistentVolumeClaim)
         ? this.exporter?._selector
         : undefined,
     };
@@ -272,28 +318,15 @@ export class EtcdBackupSchedule extends Construct {
           : nameProblem('id', derivedName(this.node.id), 52),
       ),
     ];
-    return withFound(own, this.entryProblems());
+    return withFound(own, this.schemaProblems());
   }
 
-  /** What the schema of the resource of a cluster says of a schedule. Each store reports its own. */
-  private entryProblems(): string[] {
-    const found = fieldProblems('EtcdCluster', 'spec.backup.schedules', [this.entry()]);
-    const ofSchedule = found.filter(({ path }) => !/^\[0\][.]stores\[/.test(path));
-    return propProblems(ofSchedule, entryPropNames);
-  }
-
-  /** A schedule of a cluster has limits, because the reconciler reads its Jobs. */
-  private entry(): ScheduleSpec {
-    const spec = this._spec();
-    if (isEtcdCluster(this.node.scope)) return spec;
-    const { successfulJobsHistoryLimit: successful, failedJobsHistoryLimit: failed } = spec;
-    return {
-      ...spec,
-      name: 'name',
-      stores: [{ filesystem: { persistentVolumeClaim: { claimName: 'claim' } } }],
-      successfulJobsHistoryLimit: successful === 0 ? undefined : successful,
-      failedJobsHistoryLimit: failed === 0 ? undefined : failed,
-    };
+  /** What the schema of the resource says of a schedule. Each store, endpoint and encryption and the monitoring report their own. */
+  private schemaProblems(): string[] {
+    const found = isEtcdCluster(this.node.scope)
+      ? propProblems(fieldProblems('EtcdCluster', 'spec.backup.schedules', [this._spec()]), entryPropNames)
+      : propProblems(fieldProblems('EtcdBackupSchedule', 'spec', this.resourceSpec()), resourcePropNames);
+    return found.filter((problem) => !/^(store\[|monitoring|files[.]encryption|tls: an https endpoint)/.test(problem));
   }
 
   private nameProblems(): string[] {
@@ -312,3 +345,5 @@ const entryPropNames: PropNames = {
   '[0].stores': 'store',
   ...below('[0]', jobPropNames),
 };
+
+const resourcePropNames: PropNames = { cron: 'schedule', stores: 'store', etcd: '', controlPlane: '', ...jobPropNames };

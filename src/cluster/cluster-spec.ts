@@ -4,10 +4,11 @@ import { egressSpec } from '../lib/network-egress';
 import { podFieldsOf } from '../lib/pods/pod-options';
 import { overrideSpecs } from '../overrides/overrides';
 import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
+import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import { defaults } from '../resource/defaults';
 import { enumText } from '../resource/enum-text';
 import { normalSpec } from '../resource/normal-spec';
-import type { BackupScheduleSpec, EtcdClusterSpec } from '../resource/types';
+import type { BackupScheduleSpec, ClusterMonitoringSpec, EtcdClusterSpec } from '../resource/types';
 import { EtcdTls } from '../tls/etcd-tls';
 import { derivedName } from '../validation/derived-name';
 import { nameOf } from '../validation/named';
@@ -76,11 +77,16 @@ export function writeCluster(props: EtcdClusterProps, name: string, namespace: s
 export function completeSpec(
   spec: EtcdClusterSpec,
   schedules: readonly BackupScheduleSpec[],
-  reconcilerAccount: string,
+  { reconcilerName: name, serviceAccountName }: IEtcdReconciler,
+  monitoring: ClusterMonitoringSpec | undefined,
 ): EtcdClusterSpec {
   const complete = {
     ...spec,
-    reconciler: reconcilerAccount === defaultReconcilerName ? undefined : { serviceAccountName: reconcilerAccount },
+    reconciler: unlessEmpty({
+      serviceAccountName: serviceAccountName === defaultReconcilerName ? undefined : serviceAccountName,
+      name: name === serviceAccountName ? undefined : name,
+    }),
+    monitoring,
     backup: unlessEmpty({
       ...spec.backup,
       schedule: spec.backup?.schedule ?? schedules[0]?.name,

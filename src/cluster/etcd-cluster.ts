@@ -8,11 +8,13 @@ import { jobPropNames } from '../backup/job-identity';
 import type { ClientAccess } from '../clients/client-access';
 import { EtcdClient } from '../clients/etcd-client';
 import type { EtcdClientOptions } from '../clients/etcd-client-props';
+import { membersAsPeer, openOnlyForClients } from '../clients/members-as-peer';
 import { adviceOn, advisoriesAsOf, advisoriesForCluster } from '../etcd/advisories';
 import { ports } from '../etcd/cluster-ports';
 import type { EtcdVersion } from '../etcd/etcd-version';
 import { cronJobOf } from '../etcd/schedule-names';
 import { folderIn, isAttached } from '../lib/construct-tree';
+import type { Manifest } from '../lib/manifest';
 import { namesakeProblems, reserveName, takeName } from '../lib/name-registry';
 import { admitsNamespace } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
@@ -20,8 +22,8 @@ import { tellIfUnreleased, tellOnce } from '../lib/notices';
 import type { MonitoringOptions } from '../monitoring/monitoring-options';
 import type { EtcdReconcilerProps } from '../reconciler/etcd-reconciler-props';
 import { below, emittedProblems, type PropNames, withFound } from '../resource/prop-problems';
-import type { BackupScheduleSpec } from '../resource/types';
-import { EtcdClientTls } from '../tls/etcd-client-tls';
+import type { BackupScheduleSpec, ClusterMonitoringSpec } from '../resource/types';
+import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import { tlsPropNames } from '../tls/etcd-tls';
 import { EtcdUser } from '../users/etcd-user';
 import type { EtcdUserOptions } from '../users/etcd-user-props';
@@ -48,12 +50,12 @@ import {
   ExistingEtcdCluster,
   ImportedEtcdCluster,
 } from './external-etcd-cluster';
-import { clusterLabels, memberSelector, monitored } from './manifests/cluster-labels';
+import { clusterLabels, memberSelector } from './manifests/cluster-labels';
 import { manifestsOf, overrideProblems } from './manifests/cluster-manifests';
-import { backupTls, labelsOfCluster, withPull } from './manifests/cluster-schedules';
-import type { Manifest } from './manifests/manifest';
-import { membersAsPeer, openOnlyForClients } from './members-as-peer';
+import { monitoredCluster } from './manifests/cluster-monitoring';
+import { backupTls, clientTls, labelsOfCluster, withPull } from './manifests/cluster-schedules';
 import { EtcdMonitoring } from './monitoring/etcd-monitoring';
+import type { EtcdMonitoringProps } from './monitoring/etcd-monitoring-props';
 import type { MonitoredCluster } from './monitoring/monitored-cluster';
 import { requireProtectedNamespace } from './namespace-protection';
 import { recoveryIdentityProblems } from './quorum-recovery';
@@ -187,6 +189,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   private readonly written: WrittenCluster;
   private readonly ownReconciler: ClusterReconciler;
   private readonly schedules: EtcdBackupSchedule[] = [];
+  private monitoring?: EtcdMonitoring;
   private readonly names = new ClusterObjectNames(this);
   private readonly propertyProblems = new Memo<readonly string[]>();
 
@@ -211,6 +214,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       spec: {
         ...spec,
         backup: spec.backup && { ...spec.backup, schedules: undefined },
+        monitoring: undefined,
         reconciler: { serviceAccountName },
       },
     };
@@ -224,7 +228,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     const client = clientSecret(cluster);
     this.clientTlsSecretName = client;
     this.clientTrustSecretName = client === undefined ? undefined : tls.trust?.secret;
-    this.clientTls = client === undefined ? undefined : EtcdClientTls.fromSecret(client)._trusting(tls.trust);
+    this.clientTls = clientTls(cluster);
     this.backupEndpoints = backupEndpoints(cluster);
     this.backupTls = backupTls(cluster);
     this.serviceAccountName = cluster.serviceAccountName;
@@ -349,7 +353,20 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    */
   addMonitoring(options: MonitoringOptions = {}): EtcdMonitoring {
     requireTypes(futureConstruct(this, 'Monitoring'), options, monitoringTypes);
-    return new EtcdMonitoring(this, 'Monitoring', { ...options, cluster: this });
+    return this.monitor(options);
+  }
+
+  /**
+   * Adds the monitoring as the resource has it.
+   * @internal
+   */
+  _addMonitoring(spec: ClusterMonitoringSpec): EtcdMonitoring {
+    return this.monitor({ _written: spec });
+  }
+
+  private monitor(options: Omit<EtcdMonitoringProps, 'cluster'>): EtcdMonitoring {
+    this.monitoring = new EtcdMonitoring(this, 'Monitoring', { ...options, cluster: this });
+    return this.monitoring;
   }
 
   /**
@@ -375,10 +392,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
 
   /** @internal */
   _monitored(): MonitoredCluster {
-    const { cluster, clientTls, backupTls } = this;
-    const labels = clusterLabels(cluster);
-    const reconciler = () => this.ownReconciler.get().reconcilerName;
-    return { ...monitored(cluster.name, cluster.namespace), labels, reconciler, clientTls, agentTls: backupTls };
+    return monitoredCluster(this.cluster, () => this.ownReconciler.get().reconcilerName);
   }
 
   /** @internal */
@@ -403,7 +417,8 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.names.take(manifest.kind, metadata.name);
     // Schedules may be added until synthesis.
     const spec = Lazy.any({
-      produce: () => completeSpec(this.written.spec, this.scheduleSpecs(), this.reconcilerAccount()),
+      produce: () =>
+        completeSpec(this.written.spec, this.scheduleSpecs(), this.ownReconciler.get(), this.monitoringSpec()),
     });
     return new ApiObject(this, id, { ...manifest, metadata, ...(manifest.kind === 'EtcdCluster' && { spec }) });
   }
@@ -414,6 +429,10 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
 
   private scheduleSpecs(): BackupScheduleSpec[] {
     return this.schedules.filter(isAttached).map((schedule) => schedule._spec() as BackupScheduleSpec);
+  }
+
+  private monitoringSpec(): ClusterMonitoringSpec | undefined {
+    return this.monitoring && isAttached(this.monitoring) ? this.monitoring._spec : undefined;
   }
 
   private problems(): string[] {
@@ -429,8 +448,8 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...this.names.problems(),
     ];
     const found = emittedProblems(this.customResource, clusterPropNames, false);
-    // Each schedule reports its own, and the names of Secrets follow from that of the cluster.
-    const elsewhere = isMisnamed(this) ? /^(addBackupSchedule\[|tls)/ : /^addBackupSchedule\[/;
+    // Each schedule and the monitoring report their own, and the names of Secrets follow from that of the cluster.
+    const elsewhere = isMisnamed(this) ? /^(addBackupSchedule\[|monitoring|tls)/ : /^(addBackupSchedule\[|monitoring)/;
     return withFound(
       own,
       found.filter((problem) => !elsewhere.test(problem)),

@@ -45,12 +45,14 @@ export interface ResolvedCluster
   readonly metricsAccess: NetworkAccessSpec;
   /** ServiceAccount of the reconciler. */
   readonly reconcilerAccount: string;
+  readonly reconcilerName: string;
 }
 
 const usual = defaults.EtcdClusterSpec;
 
 /** Applies the defaults of a cluster. This is the only place where that is done for its objects. */
 export function resolveCluster({ metadata: { name, namespace }, spec }: ClusterResource): ResolvedCluster {
+  const { serviceAccountName: reconcilerAccount = usual.reconciler.serviceAccountName } = spec.reconciler ?? {};
   const { clusterDomain = usual.clusterDomain, registry, agentImage, image } = spec;
   const images = etcdImages({ version: EtcdVersion.of(spec.version), image, registry, agentImage });
   const volume = resolveVolume(spec.storage, spec.quota);
@@ -73,8 +75,9 @@ export function resolveCluster({ metadata: { name, namespace }, spec }: ClusterR
     labels: spec.labels ?? {},
     podAnnotations: spec.podAnnotations ?? {},
     protect: spec.protect ?? !volume.ephemeral,
+    reconcilerAccount,
+    reconcilerName: spec.reconciler?.name ?? reconcilerAccount,
     serviceAccountName: spec.serviceAccountName ?? name,
-    reconcilerAccount: spec.reconciler?.serviceAccountName ?? usual.reconciler.serviceAccountName,
   };
 }
 

@@ -1,5 +1,7 @@
 import type { Encryption } from '../backup/encryption';
 import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
+import type { ScheduleSpec } from '../backup/schedule-manifests';
+import type { ControlPlaneSpec } from '../resource/types';
 
 /** Configures a `ControlPlaneEtcdBackup`. */
 export interface ControlPlaneEtcdBackupProps extends BackupScheduleOptions {
@@ -67,6 +69,24 @@ export interface ControlPlaneEtcdBackupProps extends BackupScheduleOptions {
    * @default true
    */
   readonly keepImage?: boolean;
+  /**
+   * The backup as the resource has it, in the place of the other properties except for its names.
+   * @internal
+   */
+  readonly _written?: ScheduleSpec;
+  /** @internal */
+  readonly _controlPlane?: ControlPlaneSpec;
+}
+
+/** The properties that other schedules do not have, as the resource has them. */
+export function controlPlaneSpec(props: ControlPlaneEtcdBackupProps): ControlPlaneSpec {
+  const { endpoints, certificates, nodeLabels, manifestsDirectory, etcdService, dataDir, restoreDirectory } = props;
+  const { files, createNamespace, keepImage } = props;
+  return {
+    ...{ endpoints, certificates, nodeLabels, manifestsDirectory, etcdService, dataDir, restoreDirectory },
+    files: files && { ...files, encryption: files.encryption?._spec() },
+    ...{ createNamespace, keepImage },
+  };
 }
 
 /** Locates certificate files on a node. All files must be readable by root. */

@@ -1,5 +1,6 @@
 import { ApiObject, Chart, JsonPatch, Yaml } from 'cdk8s';
 import type { Construct } from 'constructs';
+import type { Encryption } from '../backup/encryption';
 import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
 import type { EtcdBackupScheduleProps } from '../backup/etcd-backup-schedule-props';
 import type { BackupMonitoringOptions } from '../backup/monitoring/backup-monitoring-options';
@@ -7,11 +8,11 @@ import type { EtcdBackupMonitoring } from '../backup/monitoring/etcd-backup-moni
 import { agentImage } from '../lib/agent-image';
 import { type BackupPodStore, nodeAffinity } from '../lib/backup-pod';
 import { namesakeProblems, takeName } from '../lib/name-registry';
+import type { BackupMonitoringSpec, ControlPlaneSpec } from '../resource/types';
 import { futureConstruct } from '../validation/construct-id';
-import { nameOf } from '../validation/named';
 import { controlPlaneTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
-import type { ControlPlaneEtcdBackupProps } from './control-plane-etcd-backup-props';
+import { type ControlPlaneEtcdBackupProps, controlPlaneSpec } from './control-plane-etcd-backup-props';
 import { backupHost, controlPlaneDefaults, hostTls, hostTolerations } from './control-plane-host';
 import { controlPlaneProblems } from './control-plane-problems';
 import { restorePod } from './control-plane-restore-pod';
@@ -30,7 +31,8 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
   readonly namespace?: ApiObject;
   /** This DaemonSet keeps the image on the nodes. It is undefined if `keepImage` is false. */
   readonly imageDaemonSet?: ApiObject;
-  private readonly controlPlane: ControlPlaneEtcdBackupProps;
+  private readonly controlPlane: ControlPlaneSpec;
+  private readonly cluster: string;
 
   /**
    * Creates the CronJob and what it needs.
@@ -41,10 +43,13 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
    */
   constructor(scope: Construct, id: string, props: ControlPlaneEtcdBackupProps) {
     super(scope, id, scheduleProps(scope, id, props));
-    this.controlPlane = props;
-    this.imageDaemonSet = (props.keepImage ?? true) ? this.createDaemonSet() : undefined;
-    this.namespace = (props.createNamespace ?? true) ? this.createNamespace() : undefined;
-    this.node.addValidation({ validate: () => this.controlPlaneProblems() });
+    this.cluster = props.cluster;
+    this.controlPlane = props._controlPlane ?? controlPlaneSpec(props);
+    const usual = controlPlaneDefaults;
+    const { keepImage = usual.keepImage, createNamespace = usual.createNamespace } = this.controlPlane;
+    this.imageDaemonSet = keepImage ? this.createDaemonSet() : undefined;
+    this.namespace = createNamespace ? this.createNamespace() : undefined;
+    this.node.addValidation({ validate: () => this.controlPlaneProblems(props.files?.encryption) });
   }
 
   /**
@@ -57,7 +62,8 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
    * @throws if there is no such store, if the store is a volume, or if etcd runs as a service of the node
    */
   restorePodYaml(storeNumber: number = 1): string {
-    const { cluster, encryption, image, ...paths } = this.controlPlane;
+    const { controlPlane: paths, cluster } = this;
+    const { encryption, image } = this._spec();
     const pod = restorePod({
       cluster,
       namespace: Chart.of(this).namespace ?? '',
@@ -81,20 +87,26 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
    * @param options What differs from the defaults.
    */
   override addMonitoring(options: BackupMonitoringOptions = {}): EtcdBackupMonitoring {
-    const monitoring = super.addMonitoring(options);
+    return super.addMonitoring(options);
+  }
+
+  /** @internal */
+  override _addMonitoring(spec: BackupMonitoringSpec): EtcdBackupMonitoring {
+    const monitoring = super._addMonitoring(spec);
     if (this.namespace) monitoring.node.addDependency(this.namespace);
     return monitoring;
   }
 
   private restoreStore(number: number): BackupPodStore {
-    const store = this._stores[number - 1]?.pod;
+    const { stores } = this._spec();
+    const store = stores[number - 1];
     const wrong = (problem: string) => new Error(`${this.node.path}: restorePodYaml: ${problem}`);
     if (this.controlPlane.etcdService) {
       throw wrong(
         'etcd is a service of the node, which no static Pod can stop; restore it as docs/control-plane/restore.md describes',
       );
     }
-    if (!store) throw wrong(`there is no store ${number}; give a number from 1 to ${this._stores.length}`);
+    if (!store) throw wrong(`there is no store ${number}; give a number from 1 to ${stores.length}`);
     if (!store.filesystem || store.filesystem.hostPath !== undefined) return store;
     throw wrong(`store ${number} is a volume, which a static Pod cannot mount; give the number of another store`);
   }
@@ -121,7 +133,7 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
   }
 
   private createDaemonSet(): ApiObject {
-    const { image, imagePullPolicy, imagePullSecrets, nodeLabels, nodeSelector, priorityClassName } = this.controlPlane;
+    const { image, imagePullPolicy, imagePullSecrets, nodeSelector, priorityClassName, tolerations } = this._spec();
     const name = `${this.cronJobName}-image`;
     takeName(this, 'DaemonSet', name);
     const selector = {
@@ -134,10 +146,9 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
       kind: 'DaemonSet',
       metadata: { name, labels },
       spec: imageDaemonSet({
-        ...{ labels, selector, image: image ?? agentImage, imagePullPolicy, nodeSelector, priorityClassName },
-        imagePullSecrets: imagePullSecrets?.map((secret) => ({ name: nameOf(secret) })),
-        tolerations: hostTolerations(this.controlPlane),
-        affinity: nodeAffinity(nodeLabels ?? controlPlaneDefaults.nodeLabels),
+        ...{ labels, selector, image: image ?? agentImage, imagePullPolicy, imagePullSecrets },
+        ...{ nodeSelector, priorityClassName, tolerations: hostTolerations(this.controlPlane, tolerations) },
+        affinity: nodeAffinity(this.controlPlane.nodeLabels ?? controlPlaneDefaults.nodeLabels),
       }),
     });
   }
@@ -147,24 +158,27 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
     return { ...this._labels, ...own };
   }
 
-  private controlPlaneProblems(): string[] {
+  private controlPlaneProblems(ofFiles: Encryption | undefined): string[] {
     const { namespace } = Chart.of(this);
     return [
       ...controlPlaneProblems(this.controlPlane, namespace),
+      ...(ofFiles?._problems().map((problem) => `files: ${problem}`) ?? []),
       ...(this.namespace ? namesakeProblems(this, 'Namespace', 'Namespace', namespace ?? '') : []),
     ];
   }
 }
 
 function scheduleProps(scope: Construct, id: string, props: ControlPlaneEtcdBackupProps): EtcdBackupScheduleProps {
-  requireTypes(futureConstruct(scope, id), props, controlPlaneTypes);
+  if (!props._written) requireTypes(futureConstruct(scope, id), props, controlPlaneTypes);
   const { certificates, nodeLabels, manifestsDirectory, etcdService, dataDir, restoreDirectory, ...others } = props;
   const { files, createNamespace, keepImage, ...schedule } = others;
+  const controlPlane = props._controlPlane ?? controlPlaneSpec(props);
   return {
     ...schedule,
-    endpoints: props.endpoints ?? [...controlPlaneDefaults.endpoints],
-    tls: hostTls(props),
-    tolerations: hostTolerations(props),
-    _host: backupHost(props),
+    endpoints: [...(controlPlane.endpoints ?? controlPlaneDefaults.endpoints)],
+    tls: hostTls(controlPlane),
+    _host: backupHost(controlPlane),
+    _controlPlane: controlPlane,
+    _complete: (spec) => ({ ...spec, tolerations: hostTolerations(controlPlane, spec.tolerations) }),
   };
 }

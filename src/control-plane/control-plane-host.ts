@@ -1,28 +1,17 @@
+import type { ScheduleSpec } from '../backup/schedule-manifests';
 import type { BackupPodHost } from '../lib/backup-pod';
 import { qualifiedNameProblem } from '../lib/labels';
-import type { Toleration } from '../lib/toleration';
+import { defaults } from '../resource/defaults';
+import type { ControlPlaneSpec } from '../resource/types';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
-import type { ControlPlaneEtcdBackupProps, ControlPlaneFiles } from './control-plane-etcd-backup-props';
 
-/** Paths, labels and taints of a control-plane node as kubeadm sets them up. */
-export const controlPlaneDefaults = {
-  endpoints: ['https://127.0.0.1:2379'],
-  nodeLabels: ['node-role.kubernetes.io/control-plane'],
-  /** The second taint is on nodes that were created before Kubernetes 1.24. */
-  taints: ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'],
-  manifestsDirectory: '/etc/kubernetes/manifests',
-  dataDir: '/var/lib/etcd',
-  restoreDirectory: '/etc/etcd-restore',
-  certificates: {
-    ca: '/etc/kubernetes/pki/etcd/ca.crt',
-    cert: '/etc/kubernetes/pki/etcd/healthcheck-client.crt',
-    key: '/etc/kubernetes/pki/etcd/healthcheck-client.key',
-  },
-  directories: ['/etc/kubernetes/pki'],
-} as const;
+/** What kubeadm sets up. */
+export const controlPlaneDefaults = defaults.ControlPlaneSpec;
 
-export function backupHost(props: ControlPlaneEtcdBackupProps): BackupPodHost {
-  const { nodeLabels, manifestsDirectory, etcdService, files } = props;
+/** The second taint is on nodes that were created before Kubernetes 1.24. */
+const usualTaints = [...controlPlaneDefaults.nodeLabels, 'node-role.kubernetes.io/master'];
+
+export function backupHost({ nodeLabels, manifestsDirectory, etcdService, files }: ControlPlaneSpec): BackupPodHost {
   return {
     nodeLabels: nodeLabels ?? controlPlaneDefaults.nodeLabels,
     etcdManifest: etcdService
@@ -30,25 +19,31 @@ export function backupHost(props: ControlPlaneEtcdBackupProps): BackupPodHost {
       : `${manifestsDirectory ?? controlPlaneDefaults.manifestsDirectory}/etcd.yaml`,
     etcdProcess: etcdService,
     extraPaths: files && extraPaths(files),
-    extraAgeRecipients: files?.encryption?._recipients(),
+    extraAgeRecipients: files?.encryption?.age.recipients,
   };
 }
 
-export function extraPaths({ directories, files }: ControlPlaneFiles): NonNullable<BackupPodHost['extraPaths']> {
+export function extraPaths({
+  directories,
+  files,
+}: NonNullable<ControlPlaneSpec['files']>): NonNullable<BackupPodHost['extraPaths']> {
   return [
-    ...(directories ?? controlPlaneDefaults.directories).map((path) => ({ path, type: 'Directory' as const })),
+    ...(directories ?? controlPlaneDefaults.files.directories).map((path) => ({ path, type: 'Directory' as const })),
     ...(files ?? []).map((path) => ({ path, type: 'File' as const })),
   ];
 }
 
-export function hostTls({ certificates }: ControlPlaneEtcdBackupProps): EtcdClientTls {
+export function hostTls({ certificates }: ControlPlaneSpec): EtcdClientTls {
   const { ca, cert, key } = controlPlaneDefaults.certificates;
   return EtcdClientTls._fromHost(certificates?.ca ?? ca, certificates?.cert ?? cert, certificates?.key ?? key);
 }
 
 /** By convention the taint of such a node has the same name as its label. */
-export function hostTolerations({ nodeLabels, tolerations = [] }: ControlPlaneEtcdBackupProps): Toleration[] {
+export function hostTolerations(
+  { nodeLabels }: ControlPlaneSpec,
+  tolerations: ScheduleSpec['tolerations'] = [],
+): NonNullable<ScheduleSpec['tolerations']> {
   // An invalid name is skipped here: it is reported as a problem of `nodeLabels`.
-  const taints = (nodeLabels ?? controlPlaneDefaults.taints).filter((label) => !qualifiedNameProblem('', label));
-  return [...taints.map((key) => ({ key, operator: 'Exists' })), ...tolerations];
+  const taints = (nodeLabels ?? usualTaints).filter((label) => !qualifiedNameProblem('', label));
+  return [...taints.map((key) => ({ key, operator: 'Exists' as const })), ...tolerations];
 }

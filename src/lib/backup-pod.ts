@@ -4,10 +4,9 @@ import type {
   BackupRetentionSpec,
   BackupScheduleSpec,
   FilesOfObject,
-  FilesystemStoreSpec,
+  NodeStoreSpec,
   ResourceAmounts,
   ResourcesSpec,
-  ScheduledStoreSpec,
 } from '../resource/types.js';
 
 /** Files from a Secret or a ConfigMap (the keys in `items`, or all keys), or files of the node. */
@@ -28,11 +27,8 @@ export interface BackupPodTls {
   readonly clientCertificate: boolean;
 }
 
-/** A store of a schedule. Its files may be files of the node, too. */
-export interface BackupPodStore extends Omit<ScheduledStoreSpec, 'filesystem'> {
-  /** `hostPath` is allowed only if `host` is set. */
-  readonly filesystem?: FilesystemStoreSpec & { readonly hostPath?: string };
-}
+/** A store of a schedule. `filesystem.hostPath` is allowed only if `host` is set. */
+export type BackupPodStore = NodeStoreSpec;
 
 /** A pod that runs on the same node as etcd. */
 export interface BackupPodHost {

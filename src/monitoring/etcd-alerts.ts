@@ -1,7 +1,10 @@
+import type { ClusterMonitoringSpec } from '../resource/types';
 import { nearest } from '../validation/nearest';
 import { alertsTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import type { Alert, AlertGroup } from './alerts/alert';
+
+type AlertsSpec = NonNullable<ClusterMonitoringSpec['alerts']>;
 
 /** What a PrometheusRule is about. */
 export interface AlertedSubject {
@@ -50,36 +53,36 @@ export class EtcdAlerts {
 
   private constructor(private readonly options?: EtcdAlertsOptions) {}
 
-  /**
-   * Returns the groups of a PrometheusRule. Undefined without alerts.
-   * @internal
-   */
-  _groups({ name, title, groups }: AlertedSubject): { readonly name: string; readonly rules: object[] }[] | undefined {
-    const { options } = this;
-    if (!options) return undefined;
-    const { exclude = [] } = options;
-    return groups
-      .map((group) => ({
-        name: `${group.name}-${name}`,
-        rules: group.alerts
-          .filter((alert) => !exclude.includes(alert.name))
-          .map((alert) => rule(alert, title, options)),
-      }))
-      .filter(({ rules }) => rules.length > 0);
+  /** @internal */
+  _alerts(): AlertsSpec {
+    return this.options ?? { enabled: false };
   }
+}
 
-  /**
-   * Problems with the options for a subject that has these alerts.
-   * @internal
-   */
-  _problems(alertNames: readonly string[]): string[] {
-    return (this.options?.exclude ?? [])
-      .filter((name) => !alertNames.includes(name))
-      .map((name) => {
-        const other = nearest(name, alertNames);
-        return `alerts: exclude: '${name}' is not an alert${other === undefined ? '' : `; did you mean ${other}?`}`;
-      });
-  }
+/** Returns the groups of a PrometheusRule. */
+export function alertGroups(
+  spec: AlertsSpec = {},
+  { name, title, groups }: AlertedSubject,
+): { readonly name: string; readonly rules: object[] }[] {
+  const { enabled = true, exclude = [] } = spec;
+  if (!enabled) return [];
+  return groups
+    .map((group) => ({
+      name: `${group.name}-${name}`,
+      rules: group.alerts.filter((alert) => !exclude.includes(alert.name)).map((alert) => rule(alert, title, spec)),
+    }))
+    .filter(({ rules }) => rules.length > 0);
+}
+
+/** Problems with the alerts of a subject that has these groups. */
+export function alertsProblems({ exclude = [] }: AlertsSpec = {}, groups: readonly AlertGroup[]): string[] {
+  const known = groups.flatMap(({ alerts }) => alerts.map((alert) => alert.name));
+  return exclude
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const other = nearest(name, known);
+      return `alerts: exclude: '${name}' is not an alert${other === undefined ? '' : `; did you mean ${other}?`}`;
+    });
 }
 
 const pages = 'https://github.com/cdk8s-etcd/cdk8s-etcd/blob/main/docs/operations';
@@ -87,16 +90,20 @@ const pages = 'https://github.com/cdk8s-etcd/cdk8s-etcd/blob/main/docs/operation
 function rule(
   { name, severity, expr, for: lasts, summary, labels: own, runbook = `alerts.md#${name.toLowerCase()}` }: Alert,
   title: string,
-  { labels, runbookUrl = pages }: EtcdAlertsOptions,
+  { labels, runbookUrl = pages }: AlertsSpec,
 ): object {
   return {
     alert: name,
     expr,
     for: lasts,
-    labels: { severity, ...labels, ...own },
+    // In the order in which a resource has them, because the rules may become one text.
+    labels: { severity, ...sorted(labels), ...own },
     annotations: {
       summary: `${title}: ${summary}`,
       runbook_url: `${runbookUrl.replace(/\/+$/, '')}/${runbook}`,
     },
   };
 }
+
+const sorted = (labels: AlertsSpec['labels'] = {}) =>
+  Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { annotationProblems, labelProblems } from '../lib/labels';
+import type { ClusterMonitoringSpec } from '../resource/types';
 import { dashboardTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import { type DashboardName, dashboardModel } from './dashboard-model';
+
+type DashboardSpec = NonNullable<ClusterMonitoringSpec['dashboard']>;
 
 /** What a dashboard shows. */
 export interface ShownSubject {
@@ -42,27 +44,21 @@ export class EtcdDashboard {
 
   private constructor(private readonly options?: DashboardOptions) {}
 
-  /**
-   * Returns the metadata and the data of the ConfigMap. Undefined without a dashboard.
-   * @internal
-   */
-  _configMap(name: string, subject: ShownSubject) {
-    const { options } = this;
-    if (!options) return undefined;
-    return {
-      labels: options.labels ?? { grafana_dashboard: '1' },
-      annotations: options.annotations,
-      data: { [`etcd-${name}.json`]: `${JSON.stringify(dashboardOf(subject), undefined, 1)}\n` },
-    };
-  }
-
   /** @internal */
-  _problems(): string[] {
-    return [
-      ...labelProblems('dashboard: labels', this.options?.labels),
-      ...annotationProblems('dashboard: annotations', this.options?.annotations),
-    ];
+  _dashboard(): DashboardSpec {
+    return this.options ?? { enabled: false };
   }
+}
+
+/** Returns the metadata and the data of the ConfigMap. Undefined without a dashboard. */
+export function dashboardConfigMap(
+  { enabled = true, labels = { grafana_dashboard: '1' }, annotations }: DashboardSpec = {},
+  name: string,
+  subject: ShownSubject,
+) {
+  if (!enabled) return undefined;
+  const data = { [`etcd-${name}.json`]: `${JSON.stringify(dashboardOf(subject), undefined, 1)}\n` };
+  return { labels, annotations, data };
 }
 
 /** Each subject has a dashboard of its own: Grafana refuses a second one with the same id. */

@@ -1,6 +1,6 @@
 import type { Duration } from 'cdk8s';
-import { durationText, secondsProblem } from '../lib/duration';
-import { problemsOf } from '../validation/problems';
+import { durationText } from '../lib/duration';
+import type { ClusterMonitoringSpec } from '../resource/types';
 import { scrapeTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
@@ -46,23 +46,15 @@ export class EtcdScrape {
   }
 
   private constructor(
-    /** @internal */
-    readonly _kind: 'ServiceMonitors' | 'Annotations' | 'None',
+    private readonly method: 'ServiceMonitors' | 'Annotations' | 'None',
     private readonly interval?: Duration,
-    /** @internal */
-    readonly _tls = false,
+    private readonly tls?: boolean,
   ) {}
 
-  /**
-   * The time between two scrapes, as Prometheus reads it.
-   * @internal
-   */
-  _interval(): string | undefined {
-    return this.interval && durationText(this.interval);
-  }
-
   /** @internal */
-  _problems(): string[] {
-    return problemsOf(secondsProblem('scrape: interval', this.interval));
+  _scrape(): ClusterMonitoringSpec['scrape'] {
+    const { method, interval, tls } = this;
+    if (method !== 'ServiceMonitors') return { method };
+    return interval || tls ? { interval: interval && durationText(interval), tls } : undefined;
   }
 }

@@ -1,4 +1,5 @@
 import type { NetworkAccess } from '../lib/network-access';
+import type { ClusterMonitoringSpec } from '../resource/types';
 import type { EtcdAlerts } from './etcd-alerts';
 import type { EtcdDashboard } from './etcd-dashboard';
 import type { EtcdScrape } from './etcd-scrape';
@@ -31,4 +32,21 @@ export interface MonitoringOptions {
    * @default - only the standard labels, `app.kubernetes.io/…`
    */
   readonly labels?: { readonly [name: string]: string };
+}
+
+/** The options as a resource has them. */
+export function monitoringSpec({
+  scrape,
+  scraper,
+  alerts,
+  dashboard,
+  labels,
+}: MonitoringOptions): ClusterMonitoringSpec {
+  return {
+    scrape: scrape?._scrape(),
+    scraper: scraper?._spec(),
+    alerts: alerts?._alerts(),
+    dashboard: dashboard?._dashboard(),
+    labels,
+  };
 }

@@ -1,9 +1,14 @@
 import { type ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { ports } from '../etcd/cluster-ports';
+import type { Manifests } from '../lib/manifest';
 import { alertsOnReconcilerItself } from '../monitoring/alerts/reconciler-itself-alerts';
-import { MonitoringObjects } from '../monitoring/monitoring-objects';
-import type { MonitoringOptions } from '../monitoring/monitoring-options';
+import { alertsProblems } from '../monitoring/etcd-alerts';
+import { MonitoringManifests } from '../monitoring/monitoring-manifests';
+import { MonitoringObjects, monitoringProblems } from '../monitoring/monitoring-objects';
+import { propProblems, withFound } from '../resource/prop-problems';
+import { fieldProblems } from '../resource/resource-problems';
+import type { ClusterMonitoringSpec, MonitoringSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
 import { reconcilerLabels, reconcilerSelectorLabels } from './reconciler-pod';
 
@@ -20,8 +25,8 @@ const reconcilerLabel = 'reconciler';
 /** Holds what `addMonitoring` has added to a reconciler. */
 export class EtcdReconcilerMonitoring extends Construct {
   /** @internal */
-  static _of(scope: Construct, reconciler: MonitoredReconciler, options: MonitoringOptions): EtcdReconcilerMonitoring {
-    return new EtcdReconcilerMonitoring(scope, reconciler, options);
+  static _of(scope: Construct, reconciler: MonitoredReconciler, spec: MonitoringSpec): EtcdReconcilerMonitoring {
+    return new EtcdReconcilerMonitoring(scope, reconciler, spec);
   }
 
   /** Lets Prometheus scrape the reconciler. It is undefined with another `scrape`. */
@@ -38,45 +43,73 @@ export class EtcdReconcilerMonitoring extends Construct {
   /** Holds the dashboard for Grafana: a ConfigMap. It is undefined with `EtcdDashboard.none()`. */
   readonly dashboard?: ApiObject;
 
-  private constructor(scope: Construct, { name, replicas, labels }: MonitoredReconciler, options: MonitoringOptions) {
+  /** @internal */
+  readonly _spec: MonitoringSpec;
+
+  private constructor(scope: Construct, reconciler: MonitoredReconciler, spec: MonitoringSpec) {
     super(scope, requireFreeId(scope, 'Monitoring'));
-    const { namespace } = Chart.of(this);
-    const selector = reconcilerSelectorLabels(name);
-    const objects = new MonitoringObjects(this, reconcilerLabels(name, labels), options);
-    // A cluster called `etcd` has objects that are called etcd-reconciler and etcd-reconciler-metrics.
-    const own = `${name}-scrape`;
-    const scraped = { selector, port: ports.agent, copied: { [reconcilerLabel]: name } };
-    [this.serviceMonitor] = objects.serviceMonitor('ServiceMonitor', own, reconcilerMonitor(name, objects));
-    [this.service] = objects.annotatedService('Service', own, scraped);
-    [this.networkPolicy] = objects.access('NetworkPolicy', own, selector, [ports.agent]);
-    const title = `etcd reconciler ${name}`;
-    const alerts = alertsOnReconcilerItself({ namespace, reconciler: name }, replicas);
-    this.alerts = objects.rules(name, () => ({
-      ...{ name, title },
-      groups: [{ name: 'etcd-reconciler-itself', alerts }],
-    }));
-    this.dashboard = objects.dashboard(name, {
-      ...{ of: 'reconciler', title, namespace },
-      chosen: { [reconcilerLabel]: name },
-    });
+    this._spec = spec;
+    const monitored = { ...reconciler, namespace: Chart.of(this).namespace };
+    const objects = new MonitoringObjects(this, () => reconcilerMonitoring(monitored, spec));
+    this.serviceMonitor = objects.get('ServiceMonitor');
+    this.service = objects.get('Service');
+    this.networkPolicy = objects.get('NetworkPolicy');
+    this.alerts = objects.get('Alerts');
+    this.dashboard = objects.get('Dashboard');
     this.node.addValidation({
-      validate: () => [
-        ...(objects.scrape._tls
-          ? ['scrape: tls: the reconciler has no certificate for its metrics; leave tls out']
-          : []),
-        ...objects.problems(),
-      ],
+      validate: () => {
+        const own = [...reconcilerMonitoringProblems(monitored, spec), ...objects.problems()];
+        return withFound(own, propProblems(fieldProblems('EtcdReconciler', 'spec.monitoring', spec)));
+      },
     });
   }
 }
 
-function reconcilerMonitor(name: string, { scrape }: MonitoringObjects) {
+interface MonitoredInNamespace extends MonitoredReconciler {
+  readonly namespace?: string;
+}
+
+/** Returns the objects that monitor a reconciler. */
+export function reconcilerMonitoring(
+  { name, namespace, labels, ...reconciler }: MonitoredInNamespace,
+  spec: MonitoringSpec,
+): Manifests {
+  const selector = reconcilerSelectorLabels(name);
+  const make = new MonitoringManifests(reconcilerLabels(name, labels), spec);
+  // A cluster called `etcd` has objects that are called etcd-reconciler and etcd-reconciler-metrics.
+  const own = `${name}-scrape`;
+  const chosen = { [reconcilerLabel]: name };
+  const scraped = { selector, port: ports.agent, copied: chosen };
+  const title = `etcd reconciler ${name}`;
+  return new Map([
+    ...make.serviceMonitor('ServiceMonitor', own, reconcilerMonitor(name, make.interval)),
+    ...make.annotatedService('Service', own, scraped),
+    ...make.access('NetworkPolicy', own, selector, [ports.agent]),
+    ...make.rules(name, { name, title, groups: alertGroupsOf({ name, namespace, ...reconciler }) }),
+    ...make.dashboard(name, { of: 'reconciler', title, namespace, chosen }),
+  ]);
+}
+
+const alertGroupsOf = ({ name, namespace, replicas }: MonitoredInNamespace) => [
+  { name: 'etcd-reconciler-itself', alerts: alertsOnReconcilerItself({ namespace, reconciler: name }, replicas) },
+];
+
+/** Problems with the monitoring of a reconciler, whoever wrote it. */
+function reconcilerMonitoringProblems(reconciler: MonitoredInNamespace, spec: ClusterMonitoringSpec): string[] {
+  return [
+    ...(spec.scrape?.tls ? ['scrape: tls: the reconciler has no certificate for its metrics; leave tls out'] : []),
+    ...monitoringProblems(spec),
+    ...alertsProblems(spec.alerts, alertGroupsOf(reconciler)),
+  ];
+}
+
+function reconcilerMonitor(name: string, interval: string | undefined) {
   return {
     selector: { matchLabels: reconcilerSelectorLabels(name) },
     endpoints: [
       {
         port: 'metrics',
-        interval: scrape._interval(),
+        interval,
         relabelings: [{ targetLabel: reconcilerLabel, replacement: name }],
         // What is about a cluster belongs to the monitoring of that cluster, and would be there twice.
         metricRelabelings: [{ sourceLabels: ['etcd_cluster'], regex: '.+', action: 'drop' as const }],

@@ -1,12 +1,14 @@
 import type { Size } from 'cdk8s';
+import { givenResources } from '../backup/backup-resources';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
-import type { NetworkEgress } from '../lib/network-egress';
-import type { PodOptions, ReconcilerContainerOptions } from '../lib/pods/pod-options';
-import type { Override } from '../overrides/overrides';
+import { egressSpec, type NetworkEgress } from '../lib/network-egress';
+import { type PodOptions, podFieldsOf, type ReconcilerContainerOptions } from '../lib/pods/pod-options';
+import { type Override, overrideSpecs } from '../overrides/overrides';
 import { defaults } from '../resource/defaults';
-import { Quantity } from '../resource/quantity';
-import type { INamed } from '../validation/named';
+import { enumText } from '../resource/enum-text';
+import type { EtcdReconcilerSpec } from '../resource/types';
+import { type INamed, nameOf } from '../validation/named';
 
 /** Configures an `EtcdReconciler`. */
 export interface EtcdReconcilerProps extends PodOptions {
@@ -96,6 +98,11 @@ export interface EtcdReconcilerProps extends PodOptions {
    * @default - none
    */
   readonly overrides?: Override[];
+  /**
+   * The reconciler as a resource has it, in the place of the other properties except for its name.
+   * @internal
+   */
+  readonly _written?: EtcdReconcilerSpec;
 }
 
 /** Configures `EtcdReconciler.external`. */
@@ -138,25 +145,21 @@ export interface ReconcilerResources {
   readonly memoryLimit?: Size;
 }
 
-/** The number of clusters for which a limit of CPU suffices: docs/operations/sizing.md has what one cluster takes. */
-export const mostClusters = ({ cpuLimit }: ReconcilerResources = {}): number =>
-  cpuLimit !== undefined && Quantity.isValid(cpuLimit)
-    ? Math.floor(Quantity.of(cpuLimit).asApproximateFloat() / coresOfCluster)
-    : Number.POSITIVE_INFINITY;
-
-const coresOfCluster = 0.001;
-
-export function reconcilerRequirements({
-  cpuRequest,
-  cpuLimit,
-  memoryRequest,
-  memoryLimit,
-}: ReconcilerResources): object {
+/** The properties as a resource has them. */
+export function reconcilerSpec(props: EtcdReconcilerProps): EtcdReconcilerSpec {
+  const { image, registry, replicas, selector, serviceAccountAnnotations, revisionHistoryLimit } = props;
   return {
-    requests: {
-      cpu: cpuRequest ?? cpuLimit ?? '50m',
-      memory: (memoryRequest ?? memoryLimit)?.asString() ?? '128Mi',
-    },
-    limits: { cpu: cpuLimit, memory: (memoryLimit ?? memoryRequest)?.asString() ?? '256Mi' },
+    ...{ image, registry },
+    imagePullPolicy: enumText(props.imagePullPolicy),
+    imagePullSecrets: props.imagePullSecrets?.map((secret) => ({ name: nameOf(secret) })),
+    ...{ replicas, selector },
+    resources: givenResources(props.resources),
+    metricsAccess: props.metricsAccess?._spec(),
+    egress: props.egress && egressSpec(props.egress),
+    ...podFieldsOf(props),
+    ...{ container: props.container, sidecars: props.sidecars },
+    serviceAccountName: nameOf(props.serviceAccountName),
+    ...{ serviceAccountAnnotations, revisionHistoryLimit },
+    overrides: overrideSpecs(props.overrides),
   };
 }

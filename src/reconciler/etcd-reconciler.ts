@@ -1,16 +1,16 @@
-import { createHash } from 'node:crypto';
-import { ApiObject, type ApiObjectProps } from 'cdk8s';
+import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { ports } from '../etcd/cluster-ports';
-import { mirrored } from '../etcd/etcd-image';
-import { agentImage } from '../lib/agent-image';
+import { resourcesPropNames } from '../backup/backup-resources';
+import type { Manifest } from '../lib/manifest';
 import { namesakeProblems, takeName } from '../lib/name-registry';
-import { policyPorts } from '../lib/network-access';
 import { tellIfUnreleased } from '../lib/notices';
-import { withPodFields } from '../lib/pods/pod-fields';
-import { podFieldsOf } from '../lib/pods/pod-options';
-import type { MonitoringOptions } from '../monitoring/monitoring-options';
-import { overridden, overrideSpecs } from '../overrides/overrides';
+import { type MonitoringOptions, monitoringSpec } from '../monitoring/monitoring-options';
+import { overridden } from '../overrides/overrides';
+import { defaults } from '../resource/defaults';
+import { inside, propProblems, withFound } from '../resource/prop-problems';
+import { fieldProblems } from '../resource/resource-problems';
+import { resourceYaml } from '../resource/resource-yaml';
+import type { EtcdReconcilerSpec, MonitoringSpec } from '../resource/types';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { nameOf } from '../validation/named';
 import { externalReconcilerTypes, monitoringTypes, reconcilerTypes } from '../validation/property-types';
@@ -20,15 +20,12 @@ import {
   defaultReconcilerName,
   type EtcdReconcilerProps,
   type ExternalReconcilerOptions,
-  mostClusters,
-  reconcilerRequirements,
+  reconcilerSpec,
 } from './etcd-reconciler-props';
 import type { IEtcdReconciler } from './i-etcd-reconciler';
-import { reconcilerEgress } from './reconciler-network';
-import { reconcilerLabels, reconcilerPod, reconcilerSelectorLabels, selectorText } from './reconciler-pod';
-import { reconcilerProblems } from './reconciler-problems';
+import { leaseName, reconcilerAccount, reconcilerImage, reconcilerObjects } from './reconciler-manifests';
+import { mostClusters, reconcilerProblems } from './reconciler-problems';
 import { addReconciler } from './reconciler-registry';
-import { namespaceRules } from './reconciler-rules';
 
 /**
  * Grows, shrinks, upgrades, repairs and restores all clusters of its namespace, and takes the backups of `EtcdBackup`
@@ -69,7 +66,8 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   readonly service: ApiObject;
   /** This NetworkPolicy limits the connections of the reconciler. */
   readonly networkPolicy: ApiObject;
-  private readonly props: EtcdReconcilerProps;
+  private readonly spec: EtcdReconcilerSpec;
+  private monitoring?: EtcdReconcilerMonitoring;
 
   /**
    * Creates the Deployment and what it needs.
@@ -81,12 +79,13 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   constructor(scope: Construct, id: string, props: EtcdReconcilerProps = {}) {
     super(scope, requireFreeId(scope, id));
     requireTypes(this, props, reconcilerTypes);
-    this.props = props;
-    this.reconcilerName = props.name ?? defaultReconcilerName;
-    this.serviceAccountName = nameOf(props.serviceAccountName) ?? this.reconcilerName;
-    this.leaseName = leaseName(this.reconcilerName, props.selector);
-    const { manifests, problems } = overridden(this.manifests(), overrideSpecs(props.overrides), targets);
-    const objects = new Map([...manifests].map(([kind, manifest]) => [kind, this.object(kind, manifest)]));
+    const name = props.name ?? defaultReconcilerName;
+    this.spec = props._written ?? reconcilerSpec(props);
+    this.reconcilerName = name;
+    this.serviceAccountName = reconcilerAccount(name, this.spec);
+    this.leaseName = leaseName(name, this.spec.selector);
+    const { manifests, problems } = overridden(reconcilerObjects(name, this.spec), this.spec.overrides, targets);
+    const objects = new Map([...manifests].map(([kind, manifest]) => [kind, this.object(manifest)]));
     this.serviceAccount = objects.get('ServiceAccount');
     this.role = objects.get('Role')!;
     this.roleBinding = objects.get('RoleBinding')!;
@@ -95,10 +94,8 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     this.networkPolicy = objects.get('NetworkPolicy')!;
     this.node.defaultChild = this.deployment;
     addReconciler(this);
-    tellIfUnreleased(this, this.image());
-    this.node.addValidation({
-      validate: () => [...reconcilerProblems(this, props), ...problems, ...this.nameProblems()],
-    });
+    tellIfUnreleased(this, reconcilerImage(this.spec));
+    this.node.addValidation({ validate: () => this.problems(problems, props._written !== undefined) });
   }
 
   /**
@@ -110,57 +107,50 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
    */
   addMonitoring(options: MonitoringOptions = {}): EtcdReconcilerMonitoring {
     requireTypes(futureConstruct(this, 'Monitoring'), options, monitoringTypes);
-    const { replicas = 1, labels } = this.props;
-    return EtcdReconcilerMonitoring._of(this, { name: this.reconcilerName, replicas, labels }, options);
+    return this._addMonitoring(monitoringSpec(options));
+  }
+
+  /**
+   * Adds the monitoring as the resource has it.
+   * @internal
+   */
+  _addMonitoring(spec: MonitoringSpec): EtcdReconcilerMonitoring {
+    const { replicas = defaults.EtcdReconcilerSpec.replicas, labels } = this.spec;
+    this.monitoring = EtcdReconcilerMonitoring._of(this, { name: this.reconcilerName, replicas, labels }, spec);
+    return this.monitoring;
+  }
+
+  /**
+   * Returns the EtcdReconciler resource from which `cdk8s-etcd render` makes the same objects. It is YAML for a repository without
+   * TypeScript, not for the API server.
+   */
+  resourceYaml(): string {
+    const { reconcilerName, spec, monitoring } = this;
+    return resourceYaml(this, 'EtcdReconciler', reconcilerName, { ...spec, monitoring: monitoring?._spec });
   }
 
   /** @internal */
   _selector(): { readonly [name: string]: string } | undefined {
-    return this.props.selector;
+    return this.spec.selector;
   }
 
   /** @internal */
   _mostClusters(): number {
-    return mostClusters(this.props.resources);
+    return mostClusters(this.spec);
   }
 
-  /** The objects in the order in which they are applied, by their kinds, which are the ids of their constructs, too. */
-  private manifests(): Map<string, ApiObjectProps> {
-    const name = this.reconcilerName;
-    const { labels, annotations, serviceAccountName, serviceAccountAnnotations } = this.props;
-    const object = (apiVersion: string, kind: string, content: object, own?: Labels): [string, ApiObjectProps] => {
-      const all = { ...annotations, ...own };
-      const isAnnotated = Object.keys(all).length > 0;
-      const metadata = { name, labels: reconcilerLabels(name, labels), ...(isAnnotated && { annotations: all }) };
-      return [kind, { apiVersion, kind, metadata, ...content }];
-    };
-    const account = { automountServiceAccountToken: false };
-    const rbac = 'rbac.authorization.k8s.io';
-    return new Map([
-      ...(serviceAccountName === undefined ? [object('v1', 'ServiceAccount', account, serviceAccountAnnotations)] : []),
-      object(`${rbac}/v1`, 'Role', { rules: namespaceRules(name, this.leaseName) }),
-      object(`${rbac}/v1`, 'RoleBinding', {
-        roleRef: { apiGroup: rbac, kind: 'Role', name },
-        subjects: [{ kind: 'ServiceAccount', name: this.serviceAccountName }],
-      }),
-      object('apps/v1', 'Deployment', { spec: this.deploymentSpec() }),
-      object('v1', 'Service', {
-        spec: {
-          selector: reconcilerSelectorLabels(name),
-          ports: [{ name: 'metrics', port: ports.agent, targetPort: ports.agent, protocol: 'TCP' }],
-        },
-      }),
-      object('networking.k8s.io/v1', 'NetworkPolicy', { spec: this.networkPolicySpec() }),
-    ]);
+  private object(manifest: Manifest): ApiObject {
+    const { kind, metadata } = manifest;
+    takeName(this, kind, metadata.name);
+    return new ApiObject(this, kind, { ...manifest, metadata });
   }
 
-  private object(kind: string, manifest: ApiObjectProps): ApiObject {
-    takeName(this, kind, this.reconcilerName);
-    return new ApiObject(this, kind, manifest);
-  }
-
-  private image(): string {
-    return this.props.image ?? mirrored(agentImage, this.props.registry);
+  private problems(ofOverrides: readonly string[], isWritten: boolean): string[] {
+    const own = [...ofOverrides, ...reconcilerProblems(this, this.spec), ...this.nameProblems()];
+    // What its schema reports of a resource.
+    if (isWritten) return own;
+    const found = fieldProblems('EtcdReconciler', 'spec', this.spec);
+    return withFound(own, propProblems(found, inside('resources', resourcesPropNames)));
   }
 
   private nameProblems(): string[] {
@@ -171,67 +161,10 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     );
     return reconciler!.length > 0 ? reconciler! : others.flat();
   }
-
-  private deploymentSpec(): object {
-    const { props, reconcilerName } = this;
-    const { replicas = 1 } = props;
-    const selectorLabels = reconcilerSelectorLabels(reconcilerName);
-    return {
-      replicas,
-      selector: { matchLabels: selectorLabels },
-      revisionHistoryLimit: props.revisionHistoryLimit,
-      template: withPodFields(
-        this.pod(),
-        { ...podFieldsOf(props), sidecars: props.sidecars },
-        { reconciler: props.container },
-      ),
-    };
-  }
-
-  private pod(): object {
-    const { props, reconcilerName } = this;
-    return reconcilerPod({
-      name: reconcilerName,
-      serviceAccountName: this.serviceAccountName,
-      lease: this.leaseName,
-      selector: props.selector,
-      image: this.image(),
-      imagePullPolicy: props.imagePullPolicy,
-      imagePullSecrets: props.imagePullSecrets?.map((secret) => nameOf(secret)),
-      resources: reconcilerRequirements(props.resources ?? {}),
-      spread: (props.replicas ?? 1) > 1,
-      labels: reconcilerLabels(reconcilerName, props.labels),
-      selectorLabels: reconcilerSelectorLabels(reconcilerName),
-      nodeSelector: props.nodeSelector,
-      tolerations: props.tolerations,
-      priorityClassName: props.priorityClassName,
-    });
-  }
-
-  private networkPolicySpec(): object {
-    const { metricsAccess, egress } = this.props;
-    const peers = metricsAccess?._peers() ?? [];
-    const metrics = { ports: policyPorts([ports.agent]) };
-    const rule = peers === 'any' ? metrics : { from: peers, ...metrics };
-    return {
-      podSelector: { matchLabels: reconcilerSelectorLabels(this.reconcilerName) },
-      policyTypes: egress ? ['Ingress', 'Egress'] : ['Ingress'],
-      // An empty `from` would allow every client.
-      ingress: peers.length > 0 ? [rule] : undefined,
-      egress: egress && reconcilerEgress(egress),
-    };
-  }
 }
 
-type Labels = Readonly<Record<string, string>>;
 /** What overrides of a reconciler can change. */
 const targets = ['ReconcilerPods', 'Deployment', 'Services', 'ServiceAccounts'] as const;
-
-/** Two reconcilers with different selectors must not share a Lease. */
-function leaseName(name: string, selector: EtcdReconcilerProps['selector']): string {
-  if (!selector) return name;
-  return `${name}-${createHash('sha256').update(selectorText(selector)).digest('hex').slice(0, 8)}`;
-}
 
 /** A reconciler that another app creates. */
 class ExternalEtcdReconciler implements IEtcdReconciler {

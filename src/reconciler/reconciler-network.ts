@@ -1,10 +1,10 @@
 import { ports } from '../etcd/cluster-ports';
 import { policyPorts } from '../lib/network-access';
-import { destinationRules, dnsRules, egressSpec, type NetworkEgress } from '../lib/network-egress';
+import { destinationRules, dnsRules } from '../lib/network-egress';
+import type { NetworkEgressSpec } from '../resource/types';
 
 /** Returns the egress rules of a reconciler. It reaches the members and Jobs of every cluster of its namespace. */
-export function reconcilerEgress(given: NetworkEgress): object[] {
-  const egress = egressSpec(given);
+export function reconcilerEgress(egress: NetworkEgressSpec): object[] {
   return [
     pods('etcd', ports.client, ports.agent),
     pods('etcd-backup', ports.agent),

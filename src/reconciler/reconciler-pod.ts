@@ -10,7 +10,7 @@ export interface ReconcilerPodSpec {
   readonly selector?: Readonly<Record<string, string>>;
   readonly image: string;
   readonly imagePullPolicy?: string;
-  readonly imagePullSecrets?: readonly string[];
+  readonly imagePullSecrets?: readonly { readonly name: string }[];
   readonly resources: object;
   /** True for more than one pod: the pods should then run on different nodes. */
   readonly spread: boolean;
@@ -30,7 +30,7 @@ export function reconcilerPod(spec: ReconcilerPodSpec): object {
       // The container mounts a token itself, so that injected sidecars do not get one.
       automountServiceAccountToken: false,
       enableServiceLinks: false,
-      imagePullSecrets: spec.imagePullSecrets?.map((name) => ({ name })),
+      imagePullSecrets: spec.imagePullSecrets,
       nodeSelector: spec.nodeSelector,
       tolerations: spec.tolerations,
       priorityClassName: spec.priorityClassName,

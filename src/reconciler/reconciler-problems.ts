@@ -1,30 +1,22 @@
-import { resourcesProblems } from '../backup/backup-resources';
 import { registryProblems } from '../etcd/etcd-image';
 import { annotationProblems, labelProblems } from '../lib/labels';
-import { egressProblems, egressSpec } from '../lib/network-egress';
+import { accessProblems } from '../lib/network-access';
+import { egressProblems } from '../lib/network-egress';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
-import { podFieldProblems } from '../lib/pods/pod-field-problems';
-import { nameOf } from '../validation/named';
-import { manifestNameProblem } from '../validation/names';
+import { Quantity } from '../resource/quantity';
+import type { EtcdReconcilerSpec } from '../resource/types';
 import { problemsOf } from '../validation/problems';
 import { isToken } from '../validation/tokens';
-import type { EtcdReconcilerProps } from './etcd-reconciler-props';
 import { reservedLabels, selectorText } from './reconciler-pod';
 import { neighborsOf, type RegisteredReconciler } from './reconciler-registry';
 
 /** Problems with a reconciler, each with its remedy. */
-export function reconcilerProblems(reconciler: RegisteredReconciler, props: EtcdReconcilerProps): string[] {
-  const { image, replicas, selector, labels = {} } = props;
+export function reconcilerProblems(reconciler: RegisteredReconciler, spec: EtcdReconcilerSpec): string[] {
+  const { image, replicas, selector, labels = {} } = spec;
   return [
     ...problemsOf(
       reconcilerNameProblem(reconciler.reconcilerName),
       agentImageProblem(image),
-      props.serviceAccountName === undefined
-        ? undefined
-        : manifestNameProblem('serviceAccountName', nameOf(props.serviceAccountName)),
-      props.serviceAccountName !== undefined && props.serviceAccountAnnotations
-        ? 'serviceAccountAnnotations: are for the ServiceAccount that is created; put them on the existing one'
-        : undefined,
       replicas === undefined || replicas === 1 || replicas === 2
         ? undefined
         : `replicas: ${replicas} is neither 1 nor 2; use one of these, because only one pod is active at a time and a third would have no effect`,
@@ -37,9 +29,8 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
           : `labels: '${name}' is reserved, because it selects the pods of this reconciler; remove it`,
       ),
     ),
-    ...podProblems(props),
-    ...podFieldProblems(props),
-    ...annotationProblems('serviceAccountAnnotations', props.serviceAccountAnnotations),
+    ...podProblems({ ...spec, imagePullSecrets: spec.imagePullSecrets?.map((secret) => secret.name) }),
+    ...annotationProblems('serviceAccountAnnotations', spec.serviceAccountAnnotations),
     ...labelProblems('selector', selector),
     ...Object.entries(selector ?? {})
       .filter(([, value]) => isToken(value))
@@ -48,13 +39,22 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
           `selector: '${name}' is known only when the manifests are written, but it is part of a command; give a text`,
       ),
     ...labelProblems('labels', labels),
-    ...registryProblems(props.registry),
-    ...resourcesProblems(props.resources),
-    ...(props.metricsAccess?._problems('metricsAccess') ?? []),
-    ...(props.egress ? egressProblems(egressSpec(props.egress)) : []),
+    ...registryProblems(spec.registry),
+    ...(spec.metricsAccess ? accessProblems('metricsAccess', spec.metricsAccess) : []),
+    ...(spec.egress ? egressProblems(spec.egress) : []),
     ...neighborProblems(reconciler),
   ];
 }
+
+/** The number of clusters for which a limit of CPU suffices: docs/operations/sizing.md has what one cluster takes. */
+export const mostClusters = ({ resources }: EtcdReconcilerSpec): number => {
+  const limit = resources?.limits?.cpu;
+  return limit !== undefined && Quantity.isValid(limit)
+    ? Math.floor(Quantity.of(limit).asApproximateFloat() / coresOfCluster)
+    : Number.POSITIVE_INFINITY;
+};
+
+const coresOfCluster = 0.001;
 
 function reconcilerNameProblem(name: string): string | undefined {
   // The name of a Service must begin with a letter, and the Lease's name is 9 characters longer.

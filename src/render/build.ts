@@ -2,14 +2,18 @@ import { App, Chart } from 'cdk8s';
 import { Construct, type IConstruct } from 'constructs';
 import { EtcdBackup } from '../backup/etcd-backup';
 import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
+import type { EtcdBackupScheduleProps } from '../backup/etcd-backup-schedule-props';
 import { EtcdRestore } from '../backup/etcd-restore';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import { EtcdCluster } from '../cluster/etcd-cluster';
 import { EtcdCrds } from '../cluster/etcd-crds';
+import { ControlPlaneEtcdBackup } from '../control-plane/control-plane-etcd-backup';
+import type { ControlPlaneEtcdBackupProps } from '../control-plane/control-plane-etcd-backup-props';
 import { mirrored } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
 import { onNotice } from '../lib/notices';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
+import { defaultReconcilerName } from '../reconciler/etcd-reconciler-props';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import { defaults } from '../resource/defaults';
 import type { EtcdClusterSpec } from '../resource/types';
@@ -19,7 +23,16 @@ import { EtcdUser } from '../users/etcd-user';
 import type { ClusterWithUsers, UserAccess } from '../users/user-access';
 import { nameProblem } from '../validation/names';
 import type { Document } from './documents';
-import type { Planned, PlannedBackup, PlannedCluster, PlannedRestore, PlannedSchedule, PlannedUser } from './plan';
+import type {
+  Planned,
+  PlannedBackup,
+  PlannedCluster,
+  PlannedOwnSchedule,
+  PlannedReconciler,
+  PlannedRestore,
+  PlannedSchedule,
+  PlannedUser,
+} from './plan';
 
 export interface BuildOptions {
   /** Registry that mirrors both images. */
@@ -40,6 +53,7 @@ export class Build {
   /** Paths of the schedules in the documents of their clusters. */
   private readonly paths = new Map<IConstruct, string>();
   private readonly clusters = new Map<string, IEtcdCluster>();
+  private readonly reconcilers = new Map<string, EtcdReconciler>();
   private readonly crds?: Chart;
   /** Notes that are not about one document. */
   readonly notes: string[] = [];
@@ -52,10 +66,12 @@ export class Build {
   }
 
   add(planned: readonly Planned[]): void {
-    // First the clusters, because backups and restores may refer to them.
+    // First the reconcilers, because clusters look for theirs, then the clusters, because backups and restores may refer to them.
+    for (const plan of planned) if (plan.becomes === 'reconciler') this.ownReconciler(plan);
     for (const plan of planned) if (plan.becomes === 'cluster') this.cluster(plan);
     for (const plan of planned) {
       if (plan.becomes === 'schedule') this.schedule(plan);
+      else if (plan.becomes === 'own schedule') this.ownSchedule(plan);
       else if (plan.becomes === 'backup') this.backup(plan);
       else if (plan.becomes === 'restore') this.restore(plan);
       else if (plan.becomes === 'user') this.user(plan);
@@ -78,6 +94,29 @@ export class Build {
     return this.app.synthYaml();
   }
 
+  /** Returns the static Pods that restore the control planes of the documents from their store with this number. */
+  restorePods(store: number): string[] {
+    return [...this.documents].flatMap(([construct, document]) => {
+      if (!(construct instanceof ControlPlaneEtcdBackup)) return [];
+      try {
+        return construct.restorePodYaml(store);
+      } catch (error) {
+        document.report.error('--restore-pod', (error as Error).message.replace(/^.*: restorePodYaml: /, ''));
+        return [];
+      }
+    });
+  }
+
+  private ownReconciler({ document, spec }: PlannedReconciler): void {
+    const { registry = spec.registry, agentImage: image = spec.image } = this.options;
+    const { name } = document;
+    const props = { name, _written: { ...spec, registry, image } };
+    const reconciler = new EtcdReconciler(this.chart(document), idOf('EtcdReconciler', document), props);
+    if (spec.monitoring) this.paths.set(reconciler._addMonitoring(spec.monitoring), 'spec.monitoring');
+    this.documents.set(reconciler, document);
+    this.reconcilers.set(this.key(document, name), reconciler);
+  }
+
   private cluster({ document, spec, props, schedules, backups = [] }: PlannedCluster): void {
     const { registry = spec?.registry, agentImage = spec?.agentImage } = this.options;
     const cluster = new EtcdCluster(this.chart(document), idOf('EtcdCluster', document), {
@@ -85,10 +124,11 @@ export class Build {
         ? { _written: { spec: { ...spec, registry, agentImage }, problems: [] } }
         : { ...props, registry, agentImage }),
       name: document.name,
-      reconciler: this.reconcilerOf(spec),
+      reconciler: this.reconcilerOf(document, spec),
     });
     for (const [index, schedule] of (spec?.backup?.schedules ?? []).entries())
       this.paths.set(cluster._addSchedule(schedule), `spec.backup.schedules[${index}]`);
+    if (spec?.monitoring) this.paths.set(cluster._addMonitoring(spec.monitoring), 'spec.monitoring');
     for (const schedule of backups) this.paths.set(cluster._addSchedule(schedule), 'spec.backup');
     this.documents.set(cluster, document);
     this.clusters.set(this.key(document, document.name), cluster);
@@ -100,10 +140,13 @@ export class Build {
     }
   }
 
-  /** The reconciler that the resource names, which something else adds. */
-  private reconcilerOf(spec: EtcdClusterSpec | undefined): IEtcdReconciler | undefined {
-    const { serviceAccountName } = spec?.reconciler ?? {};
-    if (serviceAccountName !== undefined) return EtcdReconciler.external({ serviceAccountName });
+  /** The reconciler that the resource names: one of the input, or one that something else adds. */
+  private reconcilerOf(document: Document, spec: EtcdClusterSpec | undefined): IEtcdReconciler | undefined {
+    const { serviceAccountName, name = serviceAccountName } = spec?.reconciler ?? {};
+    const own = this.reconcilers.get(this.key(document, name ?? defaultReconcilerName));
+    if (own) return own;
+    if (name !== undefined)
+      return EtcdReconciler.external({ name, serviceAccountName: serviceAccountName ?? defaultReconcilerName });
     return this.options.reconciler === false ? EtcdReconciler.external() : undefined;
   }
 
@@ -115,6 +158,24 @@ export class Build {
     const props = { ...options, cluster: name, name: cronJob, endpoints, tls, image };
     const schedule = new EtcdBackupSchedule(this.chart(document), idOf('EtcdBackupSchedule', document), props);
     this.documents.set(schedule, document);
+  }
+
+  private ownSchedule({ document, spec, tls, auth }: PlannedOwnSchedule): void {
+    const { cluster, etcd, controlPlane, monitoring, ...schedule } = spec;
+    const { registry, agentImage: own } = this.options;
+    const image = schedule.image ?? own ?? (registry === undefined ? undefined : mirrored(agentImage, registry));
+    const { name } = document;
+    const written = { name, cluster, _written: { ...schedule, name, image } };
+    const [chart, id] = [this.chart(document), idOf('EtcdBackupSchedule', document)];
+    const backup = controlPlane
+      ? new ControlPlaneEtcdBackup(chart, id, {
+          ...written,
+          _controlPlane: controlPlane,
+        } as ControlPlaneEtcdBackupProps)
+      : new EtcdBackupSchedule(chart, id, { ...written, ...etcd, tls, auth } as unknown as EtcdBackupScheduleProps);
+    this.documents.set(backup, document);
+    this.paths.set(backup, 'spec');
+    if (monitoring) this.paths.set(backup._addMonitoring(monitoring), 'spec.monitoring');
   }
 
   private backup({ becomes: _, document, clusterName, ...props }: PlannedBackup): void {

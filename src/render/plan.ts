@@ -4,8 +4,14 @@ import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props
 import type { EtcdRestoreProps } from '../backup/etcd-restore';
 import type { Retention } from '../backup/retention';
 import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
+import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { ResourceProblem } from '../resource/resource-problems';
-import type { BackupScheduleSpec, EtcdClusterSpec } from '../resource/types';
+import type {
+  BackupScheduleSpec,
+  EtcdBackupScheduleSpec,
+  EtcdClusterSpec,
+  EtcdReconcilerSpec,
+} from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { EtcdUserOptions } from '../users/etcd-user-props';
@@ -13,7 +19,14 @@ import type { Document } from './documents';
 import type { DocumentReport } from './report';
 
 /** The resource that a document becomes. */
-export type Planned = PlannedCluster | PlannedSchedule | PlannedBackup | PlannedRestore | PlannedUser;
+export type Planned =
+  | PlannedCluster
+  | PlannedSchedule
+  | PlannedOwnSchedule
+  | PlannedReconciler
+  | PlannedBackup
+  | PlannedRestore
+  | PlannedUser;
 
 export interface PlannedCluster {
   readonly becomes: 'cluster';
@@ -53,6 +66,22 @@ export interface PlannedSchedule {
   readonly endpoints: string[];
   readonly tls?: EtcdClientTls;
   readonly options: BackupScheduleOptions;
+}
+
+/** An EtcdBackupSchedule of ours. */
+export interface PlannedOwnSchedule {
+  readonly becomes: 'own schedule';
+  readonly document: Document;
+  readonly spec: EtcdBackupScheduleSpec;
+  /** How etcd is reached, unless it is that of the control plane. */
+  readonly tls?: EtcdClientTls;
+  readonly auth?: EtcdAuth;
+}
+
+export interface PlannedReconciler {
+  readonly becomes: 'reconciler';
+  readonly document: Document;
+  readonly spec: EtcdReconcilerSpec;
 }
 
 export interface PlannedBackup extends Omit<EtcdBackupProps, 'name' | 'cluster'> {

@@ -596,7 +596,7 @@ describe('notes', () => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's3' }, stringData: { key: 'hunter2' } };
     const { lines, manifests } = rendering([secret, cluster()]);
     expect(lines[0]).toBe(
-      'not carried over: Secret s3 (document 1): is not one of EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser; apply it separately',
+      'not carried over: Secret s3 (document 1): is not one of EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser, EtcdBackupSchedule, EtcdReconciler; apply it separately',
     );
     expect(JSON.stringify([lines, manifests])).not.toContain('hunter2');
   });
@@ -845,7 +845,7 @@ describe('errors', () => {
       'another kind',
       [{ ...cluster(), kind: 'Backup' }],
       [
-        'error: Backup orders (document 1): kind: cdk8s-etcd.dev/v1alpha1 has no such kind; use EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser',
+        'error: Backup orders (document 1): kind: cdk8s-etcd.dev/v1alpha1 has no such kind; use EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser, EtcdBackupSchedule, EtcdReconciler',
       ],
     ],
     [
@@ -856,14 +856,16 @@ describe('errors', () => {
     [
       'nothing',
       '',
-      ['error: input.yaml: contains no EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser; add at least one'],
+      [
+        'error: input.yaml: contains no EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser, EtcdBackupSchedule, EtcdReconciler; add at least one',
+      ],
     ],
     [
       'only others',
       'kind: Secret\nmetadata: {name: a}',
       [
-        'not carried over: Secret a (document 1): is not one of EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser; apply it separately',
-        'error: input.yaml: contains no EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser; add at least one',
+        'not carried over: Secret a (document 1): is not one of EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser, EtcdBackupSchedule, EtcdReconciler; apply it separately',
+        'error: input.yaml: contains no EtcdCluster, EtcdBackup, EtcdRestore, EtcdUser, EtcdBackupSchedule, EtcdReconciler; add at least one',
       ],
     ],
     [

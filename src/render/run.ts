@@ -15,6 +15,8 @@ export interface RenderOptions extends BuildOptions {
   readonly namespace?: string;
   /** Name of the input in messages. */
   readonly file: string;
+  /** Number of the store from which a static Pod restores a control plane. Given: that Pod instead of the manifests. */
+  readonly restorePod?: number;
 }
 
 export interface Rendered {
@@ -31,7 +33,7 @@ const kinds = Object.keys(own.kinds);
  *
  * @throws InputError if the input is invalid
  */
-export function render(text: string, { file, namespace, ...options }: RenderOptions): Rendered {
+export function render(text: string, { file, namespace, restorePod, ...options }: RenderOptions): Rendered {
   const report = new Report();
   const documents = readDocuments(text, { file, namespace }, report);
   const planned = join(documents.flatMap((document) => plan(document) ?? []));
@@ -42,7 +44,13 @@ export function render(text: string, { file, namespace, ...options }: RenderOpti
   build.add(planned);
   build.validate();
   report.check();
-  return { yaml: build.yaml(), lines: [...report.lines, ...build.notes] };
+  const yaml = restorePod === undefined ? build.yaml() : build.restorePods(restorePod).join('---\n');
+  report.check();
+  if (yaml === '')
+    throw new InputError([
+      `error: ${file}: contains no EtcdBackupSchedule with spec.controlPlane; leave out --restore-pod`,
+    ]);
+  return { yaml, lines: [...report.lines, ...build.notes] };
 }
 
 function plan(document: Document): Planned | undefined {

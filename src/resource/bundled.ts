@@ -18,4 +18,6 @@ export const schemas: Readonly<Record<string, () => unknown>> = {
   EtcdBackup: () => require('../../schemas/etcdbackup.json'),
   EtcdRestore: () => require('../../schemas/etcdrestore.json'),
   EtcdUser: () => require('../../schemas/etcduser.json'),
+  EtcdBackupSchedule: () => require('../../schemas/etcdbackupschedule.json'),
+  EtcdReconciler: () => require('../../schemas/etcdreconciler.json'),
 };

@@ -30,9 +30,10 @@ const names = { ...library, ...cdk8s };
 function meaningOf(text: string): unknown {
   const [first = ''] = text.split('.');
   // A text stands there without quotes.
-  if (/^[A-Za-z]\w*$/.test(first) && !(first in names) && !['true', 'false'].includes(first)) return text;
+  if (/^[A-Za-z/][\w/-]*$/.test(first) && !(first in names) && !['true', 'false'].includes(first)) return text;
   const value = runInNewContext(text, names);
   if (value instanceof cdk8s.Duration) return durationText(value);
+  if (Array.isArray(value)) return [...value];
   return typeof value === 'object' ? value._spec() : value;
 }
 
@@ -43,6 +44,7 @@ function normal(value: unknown): unknown {
 }
 
 const { EtcdClusterSpec: cluster, BackupScheduleSpec: schedule, EtcdBackupSpec: backup } = defaults;
+const { ControlPlaneSpec: controlPlane } = defaults;
 
 /** The defaults of the schema for the properties of an interface. */
 const properties: Readonly<Record<string, object>> = {
@@ -69,6 +71,10 @@ const properties: Readonly<Record<string, object>> = {
   CommandStoreProps: defaults.CommandStoreSpec,
   S3SecretOptions: defaults.S3StoreSpec,
   Toleration: defaults.TolerationSpec,
+  EtcdReconcilerProps: { name: cluster.reconciler.serviceAccountName, ...defaults.EtcdReconcilerSpec },
+  ControlPlaneEtcdBackupProps: { ...controlPlane, certificates: undefined, files: undefined },
+  ControlPlaneCertificates: controlPlane.certificates,
+  ControlPlaneFiles: controlPlane.files,
 };
 
 const cases = Object.entries(properties).flatMap(([of, values]) =>

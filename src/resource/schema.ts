@@ -1,7 +1,7 @@
 import { schemas } from './bundled';
 
 /** A kind of custom resource. */
-export type Kind = 'EtcdCluster' | 'EtcdBackup' | 'EtcdRestore' | 'EtcdUser';
+export type Kind = 'EtcdCluster' | 'EtcdBackup' | 'EtcdRestore' | 'EtcdUser' | 'EtcdBackupSchedule' | 'EtcdReconciler';
 
 /** A rule in CEL, with the message for a violation. */
 export interface Rule {

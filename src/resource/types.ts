@@ -546,6 +546,42 @@ export interface BackupScheduleSpec {
   readonly overrides?: readonly BackupOverrideSpec[];
 }
 
+export interface ClusterMonitoringSpec {
+  /** How Prometheus finds what it scrapes. */
+  readonly scrape?: {
+    /** ServiceMonitors: those of the Prometheus operator. Annotations: prometheus.io/scrape and others, on Services of their own. None: something else configures Prometheus, which may still connect. Default: ServiceMonitors. */
+    readonly method?: 'ServiceMonitors' | 'Annotations' | 'None';
+    /** The time between two scrapes of a ServiceMonitor. Default: that of Prometheus. */
+    readonly interval?: string;
+    /** Scrapes etcd over https on the port for clients, with the client certificate of the cluster, instead of over http on port 2381. Default: false. */
+    readonly tls?: boolean;
+  };
+  /** The pods of Prometheus, which may connect to the metrics. Default: every pod with the label app.kubernetes.io/name: prometheus, in any namespace. */
+  readonly scraper?: NetworkAccessSpec;
+  /** The alerts: a PrometheusRule, or without ServiceMonitors a ConfigMap with a file of rules. */
+  readonly alerts?: {
+    /** False: no alerts. Default: true. */
+    readonly enabled?: boolean;
+    /** The names of alerts to leave out, such as EtcdSpecRefused. */
+    readonly exclude?: readonly string[];
+    /** Further labels of every alert. */
+    readonly labels?: Readonly<Record<string, string>>;
+    /** The URL of the folder with the pages runbook.md and alerts.md. Default: that of this library on GitHub. */
+    readonly runbookUrl?: string;
+  };
+  /** The dashboard for Grafana: a ConfigMap. */
+  readonly dashboard?: {
+    /** False: no dashboard. Default: true. */
+    readonly enabled?: boolean;
+    /** The labels by which Grafana's sidecar finds it. Default: grafana_dashboard: "1". */
+    readonly labels?: Readonly<Record<string, string>>;
+    /** Annotations, such as grafana_folder: etcd. */
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  /** Further labels of these objects, by which Prometheus selects them, such as release: kube-prometheus-stack. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
 export interface EtcdClusterSpec {
   /** The number of voting members. @default 3 */
   readonly size?: number;
@@ -569,6 +605,8 @@ export interface EtcdClusterSpec {
   readonly reconciler?: {
     /** Its ServiceAccount. Default: etcd-reconciler. */
     readonly serviceAccountName?: string;
+    /** Its name, by which alerts find it. Default: serviceAccountName. */
+    readonly name?: string;
   };
   /** TLS for clients and between members. Without it, both use plain http. It can be added later. To remove it, first set disabling. Without managed and certManager, something else writes the Secrets. */
   readonly tls?: TlsSpec;
@@ -756,6 +794,8 @@ export interface EtcdClusterSpec {
     /** Refuses an upgrade if there is no schedule. @default false */
     readonly requiredForUpgrade?: boolean;
   };
+  /** Adds what Prometheus and Grafana need to monitor the cluster: what is scraped, who may connect, alerts and a dashboard. {} has the default of each field. Default: no monitoring. */
+  readonly monitoring?: ClusterMonitoringSpec;
   /** The final backup before a deletion. */
   readonly finalBackup?: {
     /** Lets a deletion wait for it. Default: true with pvcPolicy.onDelete: Delete, else false. */
@@ -1169,4 +1209,353 @@ export interface EtcdUserStatus {
     /** The time at which the reconciler renews it. */
     readonly renewAt?: string;
   } | null;
+}
+
+export interface ExistingEtcdSpec {
+  /** Client URLs of one or more members. The agent finds the other members through these. */
+  readonly endpoints: readonly string[];
+  /** TLS settings for endpoints. */
+  readonly tls?: {
+    /** `ca.crt`, and `tls.crt` with `tls.key` for a client certificate. */
+    readonly files: FilesOfObject;
+    /** True if the files contain a client certificate. @default true */
+    readonly clientCertificate?: boolean;
+  };
+  /** `username` and `password` of an etcd user with the role root, for endpoints. */
+  readonly auth?: FilesOfSecret;
+}
+
+export interface ControlPlaneSpec {
+  /** Client URLs of etcd, as seen from the nodes. Default: https://127.0.0.1:2379. */
+  readonly endpoints?: readonly string[];
+  /** The files on a node with which the agent verifies etcd and identifies itself. */
+  readonly certificates?: {
+    /** The certificate of the authority of the servers of etcd. Default: /etc/kubernetes/pki/etcd/ca.crt. */
+    readonly ca?: string;
+    /** The client certificate. Default: /etc/kubernetes/pki/etcd/healthcheck-client.crt. */
+    readonly cert?: string;
+    /** Its private key. Default: /etc/kubernetes/pki/etcd/healthcheck-client.key. */
+    readonly key?: string;
+  };
+  /** The labels of the nodes on which etcd runs: a node with at least one of them qualifies. The pods tolerate taints with the same names. Default: node-role.kubernetes.io/control-plane. */
+  readonly nodeLabels?: readonly string[];
+  /** The directory with the manifests of static Pods. Default: /etc/kubernetes/manifests. */
+  readonly manifestsDirectory?: string;
+  /** True if etcd runs as a service of the node, and not as a static Pod. Default: false. */
+  readonly etcdService?: boolean;
+  /** The directory with etcd's data, for a restore. Default: /var/lib/etcd. */
+  readonly dataDir?: string;
+  /** The directory, readable only by root, for what a restore needs. Default: /etc/etcd-restore. */
+  readonly restoreDirectory?: string;
+  /** Files of the node that are stored with each snapshot, always encrypted. Each must exist on every node on which a backup runs. Default: no files. */
+  readonly files?: {
+    /** Directories, with all their content. Default: /etc/kubernetes/pki. */
+    readonly directories?: readonly string[];
+    /** Single files, such as the encryption configuration of the API server. */
+    readonly files?: readonly string[];
+    /** Encrypts the snapshot before it is stored. */
+    readonly encryption?: EncryptionSpec;
+  };
+  /** Adds the namespace, with the Pod Security level privileged, which the backup needs. Default: true. */
+  readonly createNamespace?: boolean;
+  /** Keeps the image on every node on which etcd runs, with a DaemonSet. Default: true. */
+  readonly keepImage?: boolean;
+}
+
+export interface NodeFilesystemStoreSpec {
+  /** A PersistentVolumeClaim in this namespace. */
+  readonly persistentVolumeClaim?: {
+    /** The name of the PersistentVolumeClaim. */
+    readonly claimName: string;
+  };
+  /** An NFS export. Namespaces that enforce the restricted Pod Security Standard refuse it. */
+  readonly nfs?: {
+    /** The host name or IP address of the server. */
+    readonly server: string;
+    /** The exported path. */
+    readonly path: string;
+  };
+  /** The folder within the volume, which is created if it does not exist. Default: the root. */
+  readonly directory?: string;
+  /** A directory of the node, for the backup of a control plane. It is created if it does not exist. Each node has its own backups there, and they are lost with the node. */
+  readonly hostPath?: string;
+}
+
+export interface NodeStoreSpec {
+  /** A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist. */
+  readonly s3?: S3StoreSpec;
+  /** A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist. */
+  readonly oss?: OssStoreSpec;
+  /** A directory on an SFTP server. */
+  readonly sftp?: SftpStoreSpec;
+  /** A volume, or a directory of the node. */
+  readonly filesystem?: NodeFilesystemStoreSpec;
+  /** Your own executables, one per operation, in your own image (docs/backups/command-store.md). */
+  readonly command?: CommandStoreSpec;
+  /** The backups to keep. A backup is kept if at least one rule selects it. Default: all backups. */
+  readonly retention?: BackupRetentionSpec;
+}
+
+export interface BackupMonitoringSpec {
+  /** How Prometheus finds what it scrapes. */
+  readonly scrape?: {
+    /** ServiceMonitors: those of the Prometheus operator. Annotations: prometheus.io/scrape and others, on Services of their own. None: something else configures Prometheus, which may still connect. Default: ServiceMonitors. */
+    readonly method?: 'ServiceMonitors' | 'Annotations' | 'None';
+    /** The time between two scrapes of a ServiceMonitor. Default: that of Prometheus. */
+    readonly interval?: string;
+  };
+  /** The pods of Prometheus, which may connect to the metrics. Default: every pod with the label app.kubernetes.io/name: prometheus, in any namespace. */
+  readonly scraper?: NetworkAccessSpec;
+  /** The alerts: a PrometheusRule, or without ServiceMonitors a ConfigMap with a file of rules. */
+  readonly alerts?: {
+    /** False: no alerts. Default: true. */
+    readonly enabled?: boolean;
+    /** The names of alerts to leave out, such as EtcdSpecRefused. */
+    readonly exclude?: readonly string[];
+    /** Further labels of every alert. */
+    readonly labels?: Readonly<Record<string, string>>;
+    /** The URL of the folder with the pages runbook.md and alerts.md. Default: that of this library on GitHub. */
+    readonly runbookUrl?: string;
+  };
+  /** The dashboard for Grafana: a ConfigMap. */
+  readonly dashboard?: {
+    /** False: no dashboard. Default: true. */
+    readonly enabled?: boolean;
+    /** The labels by which Grafana's sidecar finds it. Default: grafana_dashboard: "1". */
+    readonly labels?: Readonly<Record<string, string>>;
+    /** Annotations, such as grafana_folder: etcd. */
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  /** Further labels of these objects, by which Prometheus selects them, such as release: kube-prometheus-stack. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The age of the newest verified backup from which an alert fires, at least 15m. Default: twice the longest time between two runs, and at least 30m. */
+  readonly maxAge?: string;
+  /** The CPU and memory of the exporter. Default: 100m and 100Mi, and as much again for each store. */
+  readonly resources?: ResourcesSpec;
+}
+
+export interface EtcdBackupScheduleSpec {
+  /** The name under which the backups are stored and found again. Two etcd clusters must not share a name within one store. */
+  readonly cluster: string;
+  /** An etcd cluster that something else runs. */
+  readonly etcd?: ExistingEtcdSpec;
+  /** The etcd of the control plane of this Kubernetes cluster. {} is that of kubeadm. The pods run on its nodes, and need a namespace of their own. */
+  readonly controlPlane?: ControlPlaneSpec;
+  /** The schedule in the format of a CronJob: minute, hour, day of month, month, day of week. */
+  readonly cron: string;
+  /** The time zone of cron. Default: the time zone of the controller manager, usually UTC. */
+  readonly timeZone?: string;
+  /** The stores for the backups. Each store has its own retention. */
+  readonly stores: readonly NodeStoreSpec[];
+  /** The compression of the snapshot. Default: zstd. */
+  readonly compression?: 'none' | 'gzip' | 'zstd';
+  /** Encrypts the snapshot before it is stored. */
+  readonly encryption?: EncryptionSpec;
+  /** How thoroughly a backup is verified before it counts as good. Default: read. */
+  readonly verify?: 'stream' | 'read' | 'open';
+  /** How long to wait for a connection to a member. Default: 5s. */
+  readonly dialTimeout?: string;
+  /** The time after which the agent aborts an attempt. Default: depends on the size of the database. */
+  readonly timeout?: string;
+  /** The pattern of the names of snapshots, such as orders-%Y%m%d-%H%M%S. Default: etcd-snapshot-%Y%m%d-%H%M%S- in UTC, and six random hex digits. */
+  readonly fileName?: string;
+  /** The time zone of fileName. Default: UTC. */
+  readonly fileNameTimeZone?: string;
+  /** Suspends the schedule. A run can still be started by hand. Default: false. */
+  readonly suspend?: boolean;
+  /** How late a run may start, more than 10s, before it is skipped. Default: 1h. */
+  readonly startingDeadline?: string;
+  /** The time after which Kubernetes ends a run, with its retries. Default: 6h. */
+  readonly activeDeadline?: string;
+  /** How often a failed run is retried. Default: 3. */
+  readonly retries?: number;
+  /** How many finished Jobs are kept. Default: 3. */
+  readonly successfulJobsHistoryLimit?: number;
+  /** How many failed Jobs are kept. Default: 3. */
+  readonly failedJobsHistoryLimit?: number;
+  /** An existing ServiceAccount, also for the other Jobs that use this schedule. Default: a ServiceAccount without permissions that is created with the CronJob, and has its name. */
+  readonly serviceAccountName?: string;
+  /** The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image. */
+  readonly image?: string;
+  /** The CPU and memory of the Job. A request stands for a missing limit, and a limit for a missing request. Default: see docs/operations/sizing.md. */
+  readonly resources?: ResourcesSpec;
+  /** The annotations of the ServiceAccount that is created, for a workload identity. */
+  readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
+  /** When a node pulls the images. */
+  readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
+  /** The Secrets with registry credentials. */
+  readonly imagePullSecrets?: readonly LocalObjectReference[];
+  /** The labels that a node must have. Default: any node. */
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  /** The taints that the pods tolerate. */
+  readonly tolerations?: readonly TolerationSpec[];
+  /** The PriorityClass of the pods. */
+  readonly priorityClassName?: string;
+  /** The affinity of the pods. */
+  readonly affinity?: Readonly<Record<string, unknown>>;
+  /** Further constraints for spreading the pods. */
+  readonly topologySpreadConstraints?: readonly Readonly<Record<string, unknown>>[];
+  /** The scheduler of the pods. Default: that of Kubernetes. */
+  readonly schedulerName?: string;
+  /** The RuntimeClass of the pods. */
+  readonly runtimeClassName?: string;
+  /** Further lines of /etc/hosts. */
+  readonly hostAliases?: readonly Readonly<Record<string, unknown>>[];
+  /** How the pods resolve names. Default: that of Kubernetes. */
+  readonly dnsPolicy?: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None';
+  /** Further settings of DNS. */
+  readonly dnsConfig?: Readonly<Record<string, unknown>>;
+  /** Replaces the security context of the pods, which is that of the restricted Pod Security Standard with the user, group and fsGroup 65532. For OpenShift, which chooses these: runAsNonRoot: true and seccompProfile. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** How many seconds a pod has to end. Default: 60. */
+  readonly terminationGracePeriodSeconds?: number;
+  /** Further volumes of the pods. */
+  readonly volumes?: readonly Readonly<Record<string, unknown>>[];
+  /** Further init containers, which run before all others. One with restartPolicy: Always runs beside them. */
+  readonly initContainers?: readonly Readonly<Record<string, unknown>>[];
+  /** The container of the agent. */
+  readonly container?: ContainerSpec;
+  /** Further labels of the objects and pods of the schedule. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Further annotations of every object, but not of pods. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Further labels of the pods. */
+  readonly podLabels?: Readonly<Record<string, string>>;
+  /** Further annotations of the pods. */
+  readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** After how many seconds a Job that has ended is deleted. Default: the limits of the history. */
+  readonly ttlSecondsAfterFinished?: number;
+  /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
+  readonly overrides?: readonly BackupOverrideSpec[];
+  /** Adds what Prometheus and Grafana need to monitor the backups: an exporter, which reads the stores every five minutes, what scrapes it, who may connect, alerts and a dashboard. {} has the default of each field. Default: no monitoring. */
+  readonly monitoring?: BackupMonitoringSpec;
+}
+
+export interface ReconcilerContainerSpec {
+  /** Further variables. */
+  readonly env?: readonly Readonly<Record<string, unknown>>[];
+  /** ConfigMaps and Secrets whose keys become variables. */
+  readonly envFrom?: readonly Readonly<Record<string, unknown>>[];
+  /** Replaces the security context of the container, which has a read-only root file system and no capabilities. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** Further mounts. */
+  readonly volumeMounts?: readonly Readonly<Record<string, unknown>>[];
+  /** The times of its startup probe. What is missing has its default. */
+  readonly startupProbe?: ProbeTimesSpec;
+  /** The times of its liveness probe. What is missing has its default. */
+  readonly livenessProbe?: ProbeTimesSpec;
+  /** The times of its readiness probe. What is missing has its default. */
+  readonly readinessProbe?: ProbeTimesSpec;
+}
+
+export interface ReconcilerOverrideSpec {
+  /** The objects. */
+  readonly target: 'ReconcilerPods' | 'Deployment' | 'Services' | 'ServiceAccounts';
+  /** The fields to change, as in a strategic merge patch of Kubernetes. Write $patch: delete for a field or an item to delete. */
+  readonly patch: Readonly<Record<string, unknown>>;
+}
+
+export interface MonitoringSpec {
+  /** How Prometheus finds what it scrapes. */
+  readonly scrape?: {
+    /** ServiceMonitors: those of the Prometheus operator. Annotations: prometheus.io/scrape and others, on Services of their own. None: something else configures Prometheus, which may still connect. Default: ServiceMonitors. */
+    readonly method?: 'ServiceMonitors' | 'Annotations' | 'None';
+    /** The time between two scrapes of a ServiceMonitor. Default: that of Prometheus. */
+    readonly interval?: string;
+  };
+  /** The pods of Prometheus, which may connect to the metrics. Default: every pod with the label app.kubernetes.io/name: prometheus, in any namespace. */
+  readonly scraper?: NetworkAccessSpec;
+  /** The alerts: a PrometheusRule, or without ServiceMonitors a ConfigMap with a file of rules. */
+  readonly alerts?: {
+    /** False: no alerts. Default: true. */
+    readonly enabled?: boolean;
+    /** The names of alerts to leave out, such as EtcdSpecRefused. */
+    readonly exclude?: readonly string[];
+    /** Further labels of every alert. */
+    readonly labels?: Readonly<Record<string, string>>;
+    /** The URL of the folder with the pages runbook.md and alerts.md. Default: that of this library on GitHub. */
+    readonly runbookUrl?: string;
+  };
+  /** The dashboard for Grafana: a ConfigMap. */
+  readonly dashboard?: {
+    /** False: no dashboard. Default: true. */
+    readonly enabled?: boolean;
+    /** The labels by which Grafana's sidecar finds it. Default: grafana_dashboard: "1". */
+    readonly labels?: Readonly<Record<string, string>>;
+    /** Annotations, such as grafana_folder: etcd. */
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  /** Further labels of these objects, by which Prometheus selects them, such as release: kube-prometheus-stack. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface EtcdReconcilerSpec {
+  /** The image of the agent. Default: the image of the release. */
+  readonly image?: string;
+  /** A registry that mirrors the default images. It replaces gcr.io and ghcr.io. */
+  readonly registry?: string;
+  /** When a node pulls the images. */
+  readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
+  /** The Secrets with registry credentials. */
+  readonly imagePullSecrets?: readonly LocalObjectReference[];
+  /** The number of pods. With 2, the second takes over when the first is lost. Default: 1. */
+  readonly replicas?: number;
+  /** The CPU and memory of the pod. A request stands for a missing limit of memory, and a limit for a missing request. Default: requests of 50m and 128Mi, and a limit of 256Mi of memory. */
+  readonly resources?: ResourcesSpec;
+  /** The labels of the EtcdClusters that it manages. Each of these must name it in spec.reconciler. Default: all of the namespace. */
+  readonly selector?: Readonly<Record<string, string>>;
+  /** The clients that may read its metrics. Default: nobody. */
+  readonly metricsAccess?: NetworkAccessSpec;
+  /** The connections that the pod may open, besides those to the members and Jobs of its namespace. stores has no effect here. Default: all. */
+  readonly egress?: NetworkEgressSpec;
+  /** The labels that a node must have. Default: any node. */
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  /** The taints that the pods tolerate. */
+  readonly tolerations?: readonly TolerationSpec[];
+  /** The PriorityClass of the pods. */
+  readonly priorityClassName?: string;
+  /** The affinity of the pods. */
+  readonly affinity?: Readonly<Record<string, unknown>>;
+  /** Further constraints for spreading the pods. */
+  readonly topologySpreadConstraints?: readonly Readonly<Record<string, unknown>>[];
+  /** The scheduler of the pods. Default: that of Kubernetes. */
+  readonly schedulerName?: string;
+  /** The RuntimeClass of the pods. */
+  readonly runtimeClassName?: string;
+  /** Further lines of /etc/hosts. */
+  readonly hostAliases?: readonly Readonly<Record<string, unknown>>[];
+  /** How the pods resolve names. Default: that of Kubernetes. */
+  readonly dnsPolicy?: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None';
+  /** Further settings of DNS. */
+  readonly dnsConfig?: Readonly<Record<string, unknown>>;
+  /** Replaces the security context of the pods, which is that of the restricted Pod Security Standard with the user, group and fsGroup 65532. For OpenShift, which chooses these: runAsNonRoot: true and seccompProfile. */
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  /** How many seconds a pod has to end. Default: 60. */
+  readonly terminationGracePeriodSeconds?: number;
+  /** Further volumes of the pods. */
+  readonly volumes?: readonly Readonly<Record<string, unknown>>[];
+  /** Further init containers, which run before all others. One with restartPolicy: Always runs beside them. */
+  readonly initContainers?: readonly Readonly<Record<string, unknown>>[];
+  /** The container of the reconciler, whose environment variables its Jobs get too. */
+  readonly container?: ReconcilerContainerSpec;
+  /** Further containers of the pods. */
+  readonly sidecars?: readonly Readonly<Record<string, unknown>>[];
+  /** An existing ServiceAccount, which gets the rights that the reconciler needs. Default: one that is created, with the name of the reconciler. */
+  readonly serviceAccountName?: string;
+  /** The annotations of the ServiceAccount that is created. */
+  readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
+  /** Further labels of every object and of the pod. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Further annotations of every object, but not of pods. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Further labels of the pods. */
+  readonly podLabels?: Readonly<Record<string, string>>;
+  /** Further annotations of the pods. */
+  readonly podAnnotations?: Readonly<Record<string, string>>;
+  /** How many former revisions of the Deployment are kept. Default: 10. */
+  readonly revisionHistoryLimit?: number;
+  /** Changes of objects that no other field makes, one after the other: see docs/clusters/configure-a-cluster.md. */
+  readonly overrides?: readonly ReconcilerOverrideSpec[];
+  /** Adds what Prometheus and Grafana need to monitor the reconciler itself: what is scraped, who may connect, alerts and a dashboard. What it does to a cluster is part of the monitoring of that cluster. {} has the default of each field. Default: no monitoring. */
+  readonly monitoring?: MonitoringSpec;
 }

@@ -115,10 +115,10 @@ export const alertsTypes: PropertyTypes = { exclude: list(text), labels: stringM
 export const dashboardTypes: PropertyTypes = { labels: manifestMap, annotations: manifestMap };
 
 export const monitoringTypes: PropertyTypes = {
-  scrape: instance('an EtcdScrape', '_kind', 'for example EtcdScrape.serviceMonitors()'),
+  scrape: instance('an EtcdScrape', '_scrape', 'for example EtcdScrape.serviceMonitors()'),
   scraper: networkAccess,
-  dashboard: instance('an EtcdDashboard', '_configMap', 'for example EtcdDashboard.configMap()'),
-  alerts: instance('an EtcdAlerts', '_groups', 'for example EtcdAlerts.all()'),
+  dashboard: instance('an EtcdDashboard', '_dashboard', 'for example EtcdDashboard.configMap()'),
+  alerts: instance('an EtcdAlerts', '_alerts', 'for example EtcdAlerts.all()'),
   labels: object,
 };
 
@@ -128,7 +128,11 @@ export const backupMonitoringTypes: PropertyTypes = {
   resources: shape(quantities),
 };
 
-export const etcdMonitoringTypes: PropertyTypes = { ...monitoringTypes, cluster: required(cluster) };
+export const etcdMonitoringTypes: PropertyTypes = {
+  ...monitoringTypes,
+  cluster: required(cluster),
+  _written: anything,
+};
 
 const service: PropertyTypes = {
   type: text,
@@ -215,6 +219,7 @@ export const reconcilerTypes: PropertyTypes = {
   selector: object,
   metricsAccess: networkAccess,
   egress,
+  _written: anything,
 };
 
 export const externalReconcilerTypes: PropertyTypes = { name: text, serviceAccountName: manifestName };
@@ -261,6 +266,7 @@ export const scheduleTypes: PropertyTypes = {
   _protect: anything,
   _complete: anything,
   _written: anything,
+  _controlPlane: anything,
 };
 
 export const addStoreTypes: PropertyTypes = { store: required(store), retention };
@@ -279,6 +285,7 @@ export const controlPlaneTypes: PropertyTypes = {
   files: shape({ directories: paths, files: paths, encryption }),
   createNamespace: boolean,
   keepImage: boolean,
+  _controlPlane: anything,
 };
 
 export const backupTypes: PropertyTypes = {

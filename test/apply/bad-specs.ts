@@ -1,6 +1,6 @@
 // Specs that the rules about several fields refuse, and their messages.
 import type { Manifest } from '../synth';
-import { around, backup, cluster, restore, user } from './good';
+import { around, backup, backupSchedule, cluster, reconciler, restore, user } from './good';
 
 type Case = readonly [what: string, manifest: Manifest, says: string];
 
@@ -73,11 +73,11 @@ const storeCases: readonly (readonly [what: string, store: Manifest, says: strin
         ] as const,
     ),
   ),
-  ['no volume', { filesystem: {} }, 'give exactly one of persistentVolumeClaim and nfs'],
+  ['no volume', { filesystem: {} }, 'give exactly one of persistentVolumeClaim'],
   [
     'two volumes',
     { filesystem: { persistentVolumeClaim: { claimName: 'a' }, nfs: { server: 'b', path: '/c' } } },
-    'give exactly one of persistentVolumeClaim and nfs',
+    'give exactly one of persistentVolumeClaim',
   ],
   ['a variable that no shell knows', { command: { path: '/a', env: { 'A-B': 'c' } } }, "use letters, digits and '_'"],
 ];
@@ -323,6 +323,11 @@ const clusters: readonly Case[] = [
     cluster({ recovery: { id: 'a', acceptDataLoss: false } }),
     'acceptDataLoss must be true: writes that the survivor does not have are lost',
   ],
+  [
+    'metrics over https of a cluster without TLS',
+    cluster({ monitoring: { scrape: { tls: true } } }),
+    'monitoring.scrape.tls needs the certificate for clients, which the cluster lacks',
+  ],
   ['a schedule that is not there', scheduled({}, { schedule: 'daily' }), 'schedule is not one of the backup schedules'],
   [
     'a schedule without schedules',
@@ -442,6 +447,137 @@ const users: readonly Case[] = [
   ],
 ];
 
+const aPeer = 'a peer is either pods (podLabels, namespace, namespaceLabels) or addresses (cidr)';
+const oneAccess = 'give either peers or anywhere: true';
+const oneNamespace = 'namespace cannot be combined with namespaceLabels';
+/** Of what may connect, as a field of a spec. */
+const wrongAccess = (what: string, make: (access: Manifest) => Manifest): Case[] => [
+  [`${what}: nobody and everybody`, make({}), oneAccess],
+  [`${what}: a peer that is nothing`, make({ peers: [{}] }), aPeer],
+  [`${what}: two ways to name a namespace`, make({ peers: [twoNamespaces] }), oneNamespace],
+];
+
+const monitored: readonly Case[] = Object.entries({ cluster, 'backup schedule': backupSchedule, reconciler }).flatMap(
+  ([what, make]): Case[] => {
+    const made = (monitoring: Manifest) => make({ monitoring });
+    return [
+      [
+        `an interval of a ${what} for annotations`,
+        made({ scrape: { method: 'Annotations', interval: '30s' } }),
+        'only ServiceMonitors have interval',
+      ],
+      [
+        `labels of a ${what} for alerts that are left out`,
+        made({ alerts: { enabled: false, labels: {} } }),
+        'enabled: false leaves the alerts out',
+      ],
+      [
+        `labels of a ${what} for a dashboard that is left out`,
+        made({ dashboard: { enabled: false, labels: {} } }),
+        'enabled: false leaves the dashboard out',
+      ],
+      [
+        `labels of the monitoring of a ${what} that are not labels`,
+        made({
+          labels: bad,
+          ...{ alerts: { labels: bad }, dashboard: { labels: bad }, scraper: { peers: badPeers } },
+        }),
+        'is not a valid value of a label',
+      ],
+      ...wrongAccess(`the scraper of a ${what}`, (scraper) => made({ scraper })),
+    ];
+  },
+);
+
+const controlPlane = (more: Manifest, others: Manifest = {}) => backupSchedule({ controlPlane: more, ...others });
+const etcd = (more: Manifest) => backupSchedule({ etcd: { endpoints: ['etcd:2379'], ...more } });
+const ofNode = [{ filesystem: { hostPath: '/srv' } }];
+const schedules: readonly Case[] = [
+  ['a schedule of nothing', backupSchedule({ etcd: undefined }), 'give exactly one of etcd and controlPlane'],
+  [
+    'a schedule of two',
+    controlPlane({}, { etcd: { endpoints: ['etcd:2379'] } }),
+    'give exactly one of etcd and controlPlane',
+  ],
+  ['a directory of any node', backupSchedule({ stores: ofNode }), 'hostPath is only for controlPlane'],
+  ['keys in plain text', controlPlane({ files: {} }), 'files contain keys, so they are stored only with encryption'],
+  ['no files', controlPlane({ files: { directories: [] } }), 'files is empty: give directories or files'],
+  [
+    'a manifest of a service',
+    controlPlane({ etcdService: true, manifestsDirectory: '/srv' }),
+    'manifestsDirectory has no effect with etcdService',
+  ],
+  [
+    'a secret key for files',
+    controlPlane({ files: { encryption: secretKey } }),
+    'recipients must be public keys, age1…',
+  ],
+  ['a secret key of a schedule', backupSchedule({ encryption: secretKey }), 'recipients must be public keys, age1…'],
+  ['a schedule with an executable alone', backupSchedule({ stores: [command] }), needsImage],
+  [
+    'a schedule with annotations of a ServiceAccount that exists',
+    backupSchedule({ serviceAccountName: 'own', serviceAccountAnnotations: {} }),
+    'serviceAccountAnnotations are for the ServiceAccount that is created',
+  ],
+  [
+    'a schedule with a retention that keeps nothing',
+    backupSchedule({ stores: [{ ...bucket, retention: { minKeep: 3 } }] }),
+    nothingKept,
+  ],
+  ['a schedule of https without TLS', etcd({ endpoints: ['https://etcd:2379'] }), 'an https endpoint needs tls'],
+  [
+    'a schedule of http with TLS',
+    etcd({ endpoints: ['http://etcd:2379'], tls: { files: secret } }),
+    'but tls is given: write https://',
+  ],
+  [
+    'a client certificate of a schedule from a ConfigMap',
+    etcd({ tls: { files: { configMapName: 'a' } } }),
+    'the key of a client certificate must not be in a ConfigMap',
+  ],
+  ['TLS of a schedule from nowhere', etcd({ tls: { files: {} } }), oneFiles],
+  [
+    'the backup of a control plane on other nodes',
+    controlPlane(
+      {},
+      { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } } },
+    ),
+    'affinity must not require nodes with controlPlane',
+  ],
+  [
+    'labels of a schedule that are not labels',
+    backupSchedule({ labels: bad, nodeSelector: bad }),
+    'is not a valid value of a label',
+  ],
+];
+
+const toDestinations = (peer: Manifest) => reconciler({ egress: { apiServer: [peer], dns: [peer], stores: [peer] } });
+const reconcilers: readonly Case[] = [
+  ['the reconciler 3rd', reconciler({}, '3rd'), 'metadata.name is not a valid name of a reconciler'],
+  ['a reconciler of no cluster', reconciler({ selector: {} }), 'selector is empty: give a label'],
+  [
+    'a reconciler with a name of its own in its labels',
+    reconciler({ labels: { 'app.kubernetes.io/name': 'a' } }),
+    'labels must not contain app.kubernetes.io/name',
+  ],
+  [
+    'annotations for the existing ServiceAccount of a reconciler',
+    reconciler({ serviceAccountName: 'own', serviceAccountAnnotations: {} }),
+    'serviceAccountAnnotations are for the ServiceAccount that is created',
+  ],
+  [
+    'labels of a reconciler that are not labels',
+    reconciler({
+      ...{ labels: bad, selector: bad, nodeSelector: bad, metricsAccess: { peers: badPeers } },
+      egress: { apiServer: badPeers, dns: badPeers, stores: badPeers },
+    }),
+    'is not a valid value of a label',
+  ],
+  ...wrongAccess('the metrics of a reconciler', (metricsAccess) => reconciler({ metricsAccess })),
+  ['egress of a reconciler to nothing', toDestinations({}), aPeer],
+  ['egress of a reconciler with two namespaces', toDestinations(twoNamespaces), oneNamespace],
+];
+
 const named = (manifest: Manifest, length: number) => ({ ...manifest, metadata: { name: 'o'.repeat(length) } });
 const names: readonly Case[] = [
   ['an EtcdBackup whose Job has no name', named(own({}), 53), 'may not be more than 52 bytes'],
@@ -466,6 +602,12 @@ const resources: readonly Case[] = ['cpu', 'memory'].flatMap((what, at): Case[] 
       says,
     ],
     [`an EtcdBackup that requests more ${what} than its limit`, own(more), says],
+    [`a reconciler that requests more ${what} than its limit`, reconciler(more), says],
+    [
+      `an EtcdBackupSchedule that requests more ${what} than its limit`,
+      backupSchedule({ ...more, monitoring: more }),
+      says,
+    ],
     [
       `an EtcdRestore that requests more ${what} than its limit`,
       restore({ source: { backupName: 'a' }, ...more }),
@@ -474,42 +616,50 @@ const resources: readonly Case[] = ['cpu', 'memory'].flatMap((what, at): Case[] 
   ];
 });
 
-/** Fields of pods that the pods of a cluster decide: of the cluster, and of a schedule. */
-const inPods = (pods: Manifest, container: Manifest, more: Manifest = {}) =>
-  cluster({
-    ...{ ...pods, ...more, containers: { etcd: container, agent: container, gate: container } },
-    backup: { schedules: [{ name: 'hourly', cron: '@hourly', stores: [bucket], ...pods, container }] },
-  });
+/** Fields of pods that the pods decide, in each kind that has them. */
+const owners: Readonly<Record<string, (pods: Manifest, container: Manifest, more?: Manifest) => Manifest>> = {
+  'a cluster': (pods, container, more = {}) =>
+    cluster({
+      ...{ ...pods, ...more, containers: { etcd: container, agent: container, gate: container } },
+      backup: { schedules: [{ name: 'hourly', cron: '@hourly', stores: [bucket], ...pods, container }] },
+    }),
+  'a schedule of another etcd': (pods, container) => backupSchedule({ ...pods, container }),
+  'a reconciler': (pods, container, more = {}) => reconciler({ ...pods, ...more, container }),
+};
 const image = 'registry.example.com/image';
 const ofEtcd = { name: 'data', mountPath: '/mine' };
-const pods: readonly Case[] = [
+const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods]): Case[] => [
   ...['MIN_EPOCH', 'ETCD_AGENT_NAMESPACE'].map(
-    (name): Case => [`the variable ${name}`, inPods({}, { env: [{ name }] }), 'name is that of a variable'],
+    (name): Case => [`the variable ${name} in ${owner}`, inPods({}, { env: [{ name }] }), 'name is that of a variable'],
   ),
   ...['/data', '/data/mine', 'etc/etcd/tls', '//tmp'].map(
     (mountPath): Case => [
-      `a mount at ${mountPath}`,
+      `a mount at ${mountPath} in ${owner}`,
       inPods({}, { volumeMounts: [{ name: 'mine', mountPath }] }),
       'mountPath is in a directory that the pod needs',
     ],
   ),
-  ['a mount of the data', inPods({}, { volumeMounts: [ofEtcd] }), 'name is that of the volume with the data of etcd'],
+  [
+    `a mount of the data in ${owner}`,
+    inPods({}, { volumeMounts: [ofEtcd] }),
+    'name is that of the volume with the data of etcd',
+  ],
   ...['data', 'peer-tls', 'store-0-ca', 'tmp'].map(
     (name): Case => [
-      `a volume with the name ${name}`,
+      `a volume with the name ${name} in ${owner}`,
       inPods({ volumes: [{ name, emptyDir: {} }] }, {}),
       'name is that of a volume that the pod has',
     ],
   ),
   ...['etcd', 'gate', 'backup'].map(
     (name): Case => [
-      `a container with the name ${name}`,
+      `a container with the name ${name} in ${owner}`,
       inPods({ initContainers: [{ name, image }] }, {}, { sidecars: [{ name, image }] }),
       'name is that of a container that the pod has',
     ],
   ),
   [
-    'a container with the data',
+    `a container with the data in ${owner}`,
     inPods(
       { initContainers: [{ name: 'mine', image, volumeMounts: [ofEtcd] }] },
       {},
@@ -518,22 +668,26 @@ const pods: readonly Case[] = [
     'volumeMounts has the volume with the data of etcd',
   ],
   [
-    'two containers with one name',
+    `two containers with one name in ${owner}`,
     inPods({ initContainers: Array(2).fill({ name: 'mine', image }) }, {}),
     'Duplicate value',
   ],
   [
-    'a label that selects pods',
+    `a label that selects the pods of ${owner}`,
     inPods({ podLabels: { 'app.kubernetes.io/component': 'x' } }, {}),
     'has a label by which the pods are selected',
   ],
   ...['annotations', 'podAnnotations'].map(
     (field): Case => [
-      `${field} of the reconciler`,
+      `${field} that the reconciler needs, in ${owner}`,
       inPods({ [field]: { 'cdk8s-etcd.dev/epoch': '7' } }, {}),
       'has an annotation that begins with cdk8s-etcd.dev/',
     ],
   ),
+]);
+
+const pods: readonly Case[] = [
+  ...ofPods,
   [
     'annotations of an existing ServiceAccount of the members',
     cluster({ serviceAccountName: 'own', serviceAccountAnnotations: {} }),
@@ -589,4 +743,7 @@ export const badSpecs: readonly Case[] = [
   ...clusters,
   ...backups,
   ...users,
+  ...monitored,
+  ...schedules,
+  ...reconcilers,
 ];

@@ -2,6 +2,7 @@
 export const badTexts: Readonly<Record<string, readonly string[]>> = {
   'is not a valid name of a Secret: use lower-case': ['Upper', 'a_b', '-a', 'a.', ''],
   'is not a valid name of an Issuer: use lower-case': ['Upper', ''],
+  'is not a valid name of a Deployment: use lower-case': ['Upper', ''],
   'is not a valid name of a StorageClass: use lower-case': ['Upper', ''],
   'is not a valid name of a PriorityClass: use lower-case': ['Upper', ''],
   'is not a valid class of load balancers: write it like example.com/internal': ['a b', '-a', 'A.com/a', ''],
@@ -33,6 +34,9 @@ export const badTexts: Readonly<Record<string, readonly string[]>> = {
   'is not a valid directory: write it like /backup/etcd': ['a//b', '//'],
   'is not a valid host key: write SHA256:… or ssh-ed25519': ['MD5:00', 'ssh-ed25519', ''],
   'is not absolute: write it like /srv/backup': ['srv/backup', ''],
+  'is not an absolute path on a node: write it like /var/lib/etcd': ['srv', '/', '/a/../b', '/a b', '/a/', ''],
+  'is not a valid name of a label: write it like team': ['a b', '-a', 'a/b/c', 'A.b/c', ''],
+  'is not a valid time in whole seconds: write 30s': ['30', '0s', '1.5s', '100ms', '1 h', ''],
   'is not an absolute path: write it like /opt/store': ['store', '/', '/opt/', ''],
   "is not a valid folder within the store: write it like etcd/eu, without '/' at the ends": [
     '/a',

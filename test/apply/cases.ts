@@ -3,9 +3,9 @@ import type { Manifest } from '../synth';
 import { badTexts } from './bad-texts';
 import { good } from './good';
 import { type BadValue, badValues } from './limits';
-import { changed, crds, fieldIn, fieldOf, type Place, placesOf, schemaOf } from './schema';
+import { changed, fieldIn, fieldOf, kinds, type Place, placesOf, schemaOf } from './schema';
 
-export const crdOf = (kind: string): Manifest => crds.find((crd) => crd.spec.names.kind === kind);
+export const crdOf = (kind: string): Manifest => kinds.find((crd) => crd.spec.names.kind === kind);
 export const rulesOf = (schema: Manifest): Manifest[] => schema['x-kubernetes-validations'] ?? [];
 
 const valueAt = (manifest: Manifest, { path }: Place): Manifest =>

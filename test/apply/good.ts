@@ -133,6 +133,11 @@ export const around: Readonly<
         ...jobIdentity,
       }),
   },
+  'an EtcdBackupSchedule': {
+    path: ['spec', 'stores', 0],
+    manifest: (store) =>
+      backupSchedule({ stores: [{ ...store, retention: { ...retention, timeZone: 'Etc/UTC' } }], ...jobIdentity }),
+  },
   'an EtcdRestore': {
     path: ['spec', 'source', 'store'],
     manifest: (store) => restore(fromStore({ store, key: 'releases/before-2.0.db' })),
@@ -154,6 +159,14 @@ export const backup = (spec: Manifest) => resource('EtcdBackup', 'before-3.7', s
 export const user = (spec: Manifest = {}, name = 'orders-api') =>
   resource('EtcdUser', name, { clusterName: 'orders', permissions: [], ...spec });
 export const restore = (spec: Manifest) => resource('EtcdRestore', 'monday', { clusterName: 'orders', ...spec });
+
+export const backupSchedule = (spec: Manifest = {}) =>
+  resource('EtcdBackupSchedule', 'legacy-hourly', {
+    ...{ cluster: 'legacy', cron: '17 * * * *', stores: [{ s3: { bucket: 'backups' } }] },
+    ...(spec.controlPlane === undefined && { etcd: { endpoints: ['etcd.etcd:2379'] } }),
+    ...spec,
+  });
+export const reconciler = (spec: Manifest = {}, name = 'etcd-reconciler') => resource('EtcdReconciler', name, spec);
 
 const resource = (kind: string, name: string, spec: Manifest): Manifest => ({
   apiVersion: 'cdk8s-etcd.dev/v1alpha1',
@@ -250,6 +263,33 @@ const peers = [
   { cidr: '10.0.0.0/8' },
 ];
 const destinations = peers.map((peer) => ({ ...peer, ports: [443] }));
+const monitoring = {
+  scrape: { method: 'ServiceMonitors', interval: '30s' },
+  scraper: { peers },
+  alerts: {
+    enabled: true,
+    exclude: ['EtcdBackupTooOld'],
+    labels: { team: 'storage' },
+    runbookUrl: 'https://wiki.example.com/etcd',
+  },
+  dashboard: { enabled: true, labels: { dashboard: '1' }, annotations: { grafana_folder: 'etcd' } },
+  labels: { release: 'kube-prometheus-stack' },
+};
+const egress = { apiServer: destinations, dns: destinations, stores: destinations };
+const allOfSchedule = {
+  ...pods,
+  ...{ timeZone: 'Europe/Berlin', compression: 'zstd', encryption, verify: 'read', dialTimeout: '5s', timeout: '1h' },
+  ...{ fileName: 'orders-%Y%m%d-%H%M%S', fileNameTimeZone: 'Europe/Berlin', suspend: true },
+  ...{ startingDeadline: '30m', activeDeadline: '2h', retries: 0 },
+  ...{ successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0, ttlSecondsAfterFinished: 86_400, container },
+  overrides: [{ target: 'BackupPods', patch: { spec: { runtimeClassName: 'secure' } } }],
+};
+
+/** The pods of a control plane need a namespace of their own. */
+const inNamespace = (manifest: Manifest): Manifest => ({
+  ...manifest,
+  metadata: { ...manifest.metadata, namespace: 'etcd-backup' },
+});
 
 /** Everything else, by name. */
 const others: Readonly<Record<string, Manifest>> = {
@@ -306,6 +346,13 @@ const others: Readonly<Record<string, Manifest>> = {
     registry: 'registry.example.com:5000/mirror',
     agentImage: 'registry.example.com/agent:1',
     ...pods,
+    reconciler: { serviceAccountName: 'reconciler', name: 'main' },
+    tls: ownSecrets,
+    monitoring: {
+      ...monitoring,
+      scrape: { ...monitoring.scrape, tls: true },
+      alerts: { ...monitoring.alerts, exclude: ['EtcdQuorumLost'] },
+    },
     sidecars: [{ name: 'logs', image: 'registry.example.com/logs:1' }],
     containers: {
       etcd: { ...container, startupProbe: probe, livenessProbe: probe },
@@ -314,7 +361,6 @@ const others: Readonly<Record<string, Manifest>> = {
     },
     serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
     revisionHistoryLimit: 2,
-    reconciler: { serviceAccountName: 'reconciler' },
     clusterDomain: 'corp.example',
     storage: {
       ...{ size: '20Gi', storageClassName: 'fast', accessModes: ['ReadWriteOncePod'] },
@@ -341,7 +387,7 @@ const others: Readonly<Record<string, Manifest>> = {
     spread: { zones: 'DoNotSchedule', nodes: 'ScheduleAnyway' },
     networkAccess: { peers },
     metricsAccess: { anywhere: true },
-    egress: { apiServer: destinations, dns: destinations, stores: destinations },
+    egress,
     overrides: [
       { target: 'MemberPods', patch: { spec: { shareProcessNamespace: true } } },
       { target: 'PodDisruptionBudget', patch: { spec: { unhealthyPodEvictionPolicy: 'IfHealthyBudget' } } },
@@ -370,6 +416,79 @@ const others: Readonly<Record<string, Manifest>> = {
       ],
     },
   }),
+  'a cluster with monitoring': cluster({ monitoring: {} }),
+  'a cluster that a Prometheus without the operator scrapes': cluster({
+    monitoring: {
+      scrape: { method: 'Annotations' },
+      scraper: { anywhere: true },
+      alerts: { enabled: false },
+      dashboard: { enabled: false },
+    },
+  }),
+  'a reconciler that everybody may ask': reconciler({
+    metricsAccess: { anywhere: true },
+    monitoring: { scraper: { anywhere: true } },
+  }),
+  'a schedule whose exporter everybody may ask': backupSchedule({ monitoring: { scraper: { anywhere: true } } }),
+  'the smallest reconciler': reconciler(),
+  'a reconciler whose ServiceAccount has annotations': reconciler({
+    serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
+  }),
+  'a reconciler with everything': reconciler(
+    {
+      image: 'registry.example.com/agent:1',
+      registry: 'registry.example.com:5000/mirror',
+      ...pods,
+      container: { ...container, startupProbe: probe, livenessProbe: probe, readinessProbe: probe },
+      sidecars: [{ name: 'logs', image: 'registry.example.com/logs:1' }],
+      serviceAccountName: 'own',
+      revisionHistoryLimit: 2,
+      replicas: 2,
+      resources: jobIdentity.resources,
+      selector: { team: 'storage' },
+      metricsAccess: { peers },
+      egress,
+      overrides: [{ target: 'ReconcilerPods', patch: { spec: { runtimeClassName: 'secure' } } }],
+      monitoring: { ...monitoring, alerts: { ...monitoring.alerts, exclude: ['EtcdReconcilerInactive'] } },
+    },
+    'r'.repeat(50),
+  ),
+  'a schedule of any etcd': backupSchedule({
+    ...allOfSchedule,
+    etcd: {
+      endpoints: ['https://etcd-0.etcd:2379', 'etcd-1.etcd:2379'],
+      tls: { files: tlsFiles, clientCertificate: true },
+      auth: { secretName: 'etcd-root', items: [{ key: 'user', path: 'username' }] },
+    },
+    serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/etcd' },
+    monitoring: { ...monitoring, maxAge: '26h', resources: jobIdentity.resources },
+  }),
+  'a schedule that only checks the server': backupSchedule({
+    etcd: {
+      endpoints: ['https://etcd.etcd:2379'],
+      tls: { files: { configMapName: 'etcd-ca', items: [{ key: 'a', path: 'ca.crt' }] }, clientCertificate: false },
+    },
+  }),
+  'the backup of a control plane': inNamespace(backupSchedule({ controlPlane: {} })),
+  'the backup of a control plane with everything': inNamespace(
+    backupSchedule({
+      ...allOfSchedule,
+      affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
+      stores: [{ filesystem: { hostPath: '/var/backups/etcd', directory: 'etcd' } }, { s3: { bucket: 'backups' } }],
+      controlPlane: {
+        endpoints: ['https://127.0.0.1:12379'],
+        certificates: { ca: '/srv/ca.crt', cert: '/srv/tls.crt', key: '/srv/tls.key' },
+        nodeLabels: ['example.com/etcd', 'etcd'],
+        manifestsDirectory: '/srv/kubernetes/manifests',
+        etcdService: false,
+        dataDir: '/srv/etcd',
+        restoreDirectory: '/srv/etcd-restore',
+        files: { directories: ['/etc/kubernetes/pki'], files: ['/etc/kubernetes/encryption.yaml'], encryption },
+        createNamespace: true,
+        keepImage: false,
+      },
+    }),
+  ),
   'a cluster that nobody may connect to': cluster({ networkAccess: { peers: [] }, spread: {} }),
   'a cluster that everybody may connect to': cluster({ networkAccess: { anywhere: true }, metricsAccess: { peers } }),
   'a cluster whose members have an existing ServiceAccount': cluster({ serviceAccountName: 'own' }),

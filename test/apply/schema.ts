@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { schemaOf as resourceSchema } from '../../src/resource/schema';
 import type { Manifest } from '../synth';
 
 export const crdDirectory = join(__dirname, '../../crds');
@@ -10,14 +11,14 @@ export const schemaOf = (crd: Manifest): Manifest => crd.spec.versions[0].schema
 /** The definitions, without what is below a shape of Kubernetes: descriptions, limits and rules there are not ours. */
 export const crds: readonly Manifest[] = readdirSync(crdDirectory).map((file) => {
   const crd = parse(readFileSync(join(crdDirectory, file), 'utf8'), { version: '1.1' });
-  const { $defs, properties } = jsonSchemaOf(crd);
+  const { $defs, properties } = jsonSchemaOf(crd.spec.names.singular);
   const schema = schemaOf(crd).properties;
   schema.spec = withoutShapes(schema.spec, properties.spec, $defs);
   return crd;
 });
 
-function jsonSchemaOf({ spec }: Manifest): Manifest {
-  return JSON.parse(readFileSync(join(__dirname, `../../schemas/${spec.names.singular}.json`), 'utf8'));
+function jsonSchemaOf(kind: string): Manifest {
+  return JSON.parse(readFileSync(join(__dirname, `../../schemas/${kind.toLowerCase()}.json`), 'utf8'));
 }
 
 /** The names of these shapes begin alike in the JSON Schema of the kind. */
@@ -42,6 +43,18 @@ function withoutShapes(schema: Manifest, of: Manifest, defs: Manifest): Manifest
     }),
   };
 }
+
+/** Kinds that only `render` reads, in the form of a definition. */
+const rendered: readonly Manifest[] = (['EtcdBackupSchedule', 'EtcdReconciler'] as const).map((kind) => {
+  const { properties, ...whole } = resourceSchema(kind);
+  const json = jsonSchemaOf(kind);
+  const spec = withoutShapes(properties!.spec!, json.properties.spec, json.$defs);
+  const openAPIV3Schema = { ...whole, properties: { ...properties, spec } };
+  return { spec: { names: { kind }, versions: [{ schema: { openAPIV3Schema } }] } };
+});
+export const kinds: readonly Manifest[] = [...crds, ...rendered];
+/** True if the API server has its kind. */
+export const isServed = ({ kind }: Manifest): boolean => crds.some((crd) => crd.spec.names.kind === kind);
 
 export type Path = readonly (string | number)[];
 

@@ -11,13 +11,23 @@ const runs = process.env.SMOKE ? 100 : 1_000;
 const seed = Number(process.env.SAME_BYTES_SEED ?? 1);
 
 /** The objects of a construct. Undefined: it refuses the properties. */
-export function constructed({ props, schedules }: DrawnCluster, namespace: string): string | undefined {
+export const constructed = ({ props, schedules, monitoring }: DrawnCluster, namespace: string): string | undefined =>
+  valid(namespace, (chart) => {
+    const cluster = new EtcdCluster(chart, 'cluster', props);
+    for (const { id, options } of schedules) cluster.addBackupSchedule(id, options);
+    if (monitoring) cluster.addMonitoring(monitoring);
+  })?.yaml;
+
+/** What the construct of an app writes. Undefined: it refuses its properties. */
+export function valid<Made>(
+  namespace: string,
+  make: (chart: Chart) => Made,
+): { readonly yaml: string; readonly made: Made } | undefined {
   const app = new App();
   const chart = new Chart(app, 'chart', { namespace });
-  const cluster = new EtcdCluster(chart, 'cluster', props);
-  for (const { id, options } of schedules) cluster.addBackupSchedule(id, options);
+  const made = make(chart);
   const problems = chart.node.findAll().flatMap(({ node }) => node.validate());
-  return problems.length === 0 ? app.synthYaml() : undefined;
+  return problems.length === 0 ? { yaml: app.synthYaml(), made } : undefined;
 }
 
 export const documents = (yaml: string): string[] => yaml.split(/^---$/m).map((text) => text.trim());

@@ -1,16 +1,27 @@
 // Properties of clusters at random. What the constructs refuse is drawn again.
-import { Cron, Duration, Size } from 'cdk8s';
+import { type Chart, Cron, Duration, Size } from 'cdk8s';
 import fc from 'fast-check';
 import {
   AutoCompaction,
   type BackupScheduleOptions,
   BackupStore,
+  CaBundle,
   Compression,
+  ControlPlaneEtcdBackup,
+  type ControlPlaneEtcdBackupProps,
   DeletionPolicy,
   Encryption,
+  EtcdAlerts,
+  EtcdAuth,
+  EtcdBackupSchedule,
+  type EtcdBackupScheduleProps,
+  EtcdClientTls,
   type EtcdClusterProps,
+  EtcdDashboard,
   EtcdReconciler,
+  type EtcdReconcilerProps,
   EtcdResources,
+  EtcdScrape,
   EtcdSpread,
   EtcdTls,
   EtcdTuning,
@@ -18,6 +29,7 @@ import {
   type ExternalService,
   ImagePullPolicy,
   IssuerKind,
+  type MonitoringOptions,
   NetworkAccess,
   NoSpacePolicy,
   OssCredentials,
@@ -32,6 +44,7 @@ import {
 
 export interface DrawnCluster {
   readonly props: EtcdClusterProps;
+  readonly monitoring?: MonitoringOptions;
   readonly schedules: readonly { readonly id: string; readonly options: BackupScheduleOptions }[];
 }
 
@@ -181,6 +194,9 @@ const store = fc.oneof(
   fc.constant(BackupStore.command({ path: '/opt/store', env: { A: '$(B)' }, idleTimeout: Duration.minutes(2) })),
 );
 
+const encryption = fc.constant(
+  Encryption.age({ recipients: ['age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthxh'] }),
+);
 /** Patches that change something whatever else is drawn. */
 const podPatch = (container: string) =>
   oneOf<object>(
@@ -232,9 +248,7 @@ const options: fc.Arbitrary<BackupScheduleOptions> = record({
   ),
   timeZone: maybe(oneOf('Europe/Berlin', 'Etc/UTC')),
   compression: maybe(oneOf(...Object.values(Compression))),
-  encryption: maybe(
-    fc.constant(Encryption.age({ recipients: ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudfhzqmsz0rrsr'] })),
-  ),
+  encryption: maybe(encryption),
   fileName: maybe(oneOf('orders-%Y%m%d-%H%M%S', '%H%M%S')),
   fileNameTimeZone: maybe(fc.constant('Asia/Tokyo')),
   verify: maybe(oneOf(...Object.values(VerificationLevel))),
@@ -354,7 +368,7 @@ const props: fc.Arbitrary<EtcdClusterProps> = record({
   revisionHistoryLimit: maybe(fc.nat(20)),
   reconciler: fc
     .option(oneOf('etcd-reconciler', 'other'), { freq: 1, nil: 'etcd-reconciler' })
-    .map((account) => EtcdReconciler.external({ serviceAccountName: account })),
+    .map((account) => EtcdReconciler.external({ name: 'etcd-reconciler', serviceAccountName: account })),
   paused: maybe(fc.boolean()),
   replace: maybe(oneOf(ReplacePolicy.onVolumeLoss(), ReplacePolicy.manual(), ReplacePolicy.manual(request))),
   origin: maybe(origin),
@@ -370,11 +384,148 @@ const props: fc.Arbitrary<EtcdClusterProps> = record({
   onNoSpace: maybe(oneOf(...Object.values(NoSpacePolicy))),
 });
 
+const alerts = fc.oneof(
+  oneOf(EtcdAlerts.all(), EtcdAlerts.none()),
+  record({ labels: maybe(labels), runbookUrl: maybe(fc.constant('https://wiki.example.com/etcd/')) }).map((each) =>
+    EtcdAlerts.of(each),
+  ),
+);
+const dashboard = fc.oneof(
+  fc.constant(EtcdDashboard.none()),
+  record({ labels: maybe(labels), annotations: maybe(labels) }).map((each) => EtcdDashboard.configMap(each)),
+);
+const scrape = (tls: fc.Arbitrary<boolean | undefined>) =>
+  fc.oneof(
+    oneOf(EtcdScrape.annotations(), EtcdScrape.none()),
+    record({ interval: maybe(duration(1, 5_000)), tls }).map((each) => EtcdScrape.serviceMonitors(each)),
+  );
+const monitoring = (tls: fc.Arbitrary<boolean | undefined> = fc.constant(undefined)) => ({
+  scrape: maybe(scrape(tls)),
+  scraper: maybe(access),
+  alerts: maybe(alerts),
+  dashboard: maybe(dashboard),
+  labels: maybe(labels),
+});
+
 const schedule = record({ id: oneOf('hourly', 'nightly', 'off-site'), options });
 
 export const drawnCluster: fc.Arbitrary<DrawnCluster> = fc
-  .tuple(props, fc.uniqueArray(schedule, { selector: ({ id }) => id, maxLength: 2 }), fc.boolean())
-  .map(([drawn, schedules, named]) => ({
+  .tuple(
+    props,
+    fc.uniqueArray(schedule, { selector: ({ id }) => id, maxLength: 2 }),
+    fc.boolean(),
+    maybe(record(monitoring(maybe(fc.boolean())))),
+  )
+  .map(([drawn, schedules, named, monitored]) => ({
     props: { ...drawn, backupSchedule: named ? schedules.at(-1)?.id : undefined },
     schedules,
+    monitoring: monitored,
   }));
+
+/** A construct whose resource `render` reads, and its monitoring. */
+type Alone = EtcdBackupSchedule | EtcdReconciler;
+export type DrawnAlone = (chart: Chart) => Alone;
+
+const withMonitoring = <Props, Options>(
+  drawn: fc.Arbitrary<Props>,
+  options: fc.Arbitrary<Options>,
+  make: (chart: Chart, props: Props) => { addMonitoring(options?: Options): unknown } & Alone,
+): fc.Arbitrary<DrawnAlone> =>
+  fc.tuple(drawn, maybe(options)).map(([props, monitored]) => (chart) => {
+    const construct = make(chart, props);
+    if (monitored) construct.addMonitoring(monitored);
+    return construct;
+  });
+
+const amounts = maybe(quantities);
+const ofBackups = record({ ...monitoring(), maxAge: maybe(duration(1_000, 90_000)), resources: amounts });
+
+/** Of a schedule with up to two stores. */
+const twoStores = <Props extends BackupScheduleOptions>(drawn: fc.Arbitrary<Props>) =>
+  fc.tuple(drawn, maybe(store)).map(([given, second]) => ({ given, second }));
+const added = <Schedule extends EtcdBackupSchedule>(made: Schedule, second: BackupStore | undefined): Schedule => {
+  if (second) made.addStore(second, { retention: Retention.last(3) });
+  return made;
+};
+
+const clientTls = fc.oneof(
+  name.map((secret) => EtcdClientTls.fromSecret(secret, { certKey: 'client.pem' })),
+  oneOf(EtcdClientTls.fromCa(CaBundle.fromConfigMap('ca', 'bundle')), EtcdClientTls.fromCa(CaBundle.fromSecret('ca'))),
+);
+const scheduleProps: fc.Arbitrary<EtcdBackupScheduleProps> = options.chain((own) =>
+  record({
+    cluster: oneOf('legacy', 'Legacy.one'),
+    name: maybe(name),
+    endpoints: fc.constant<string[]>(['etcd-0.etcd:2379', 'etcd-1.etcd:2379']),
+    tls: maybe(clientTls),
+    auth: maybe(name.map((secret) => EtcdAuth.fromSecret(secret, { usernameKey: 'user' }))),
+  }).map((props) => ({ ...own, ...props })),
+);
+
+const path = oneOf('/srv/a', '/etc/b.conf', '/var/lib/c-1');
+const paths = maybe(fc.uniqueArray(path, { maxLength: 2 }));
+const controlPlaneProps: fc.Arbitrary<ControlPlaneEtcdBackupProps> = fc
+  .tuple(options, maybe(path))
+  .chain(([own, host]) =>
+    record({
+      cluster: oneOf('prod', 'Prod.one'),
+      name: maybe(name),
+      endpoints: maybe(fc.constant<string[]>(['https://127.0.0.1:12379'])),
+      certificates: maybe(record({ ca: maybe(path), cert: maybe(path), key: maybe(path) })),
+      nodeLabels: maybe(fc.constant<string[]>(['etcd', 'example.com/etcd'])),
+      manifestsDirectory: maybe(fc.constant('/etc/other/manifests')),
+      etcdService: maybe(fc.boolean()),
+      dataDir: maybe(path),
+      restoreDirectory: maybe(path),
+      files: maybe(record({ directories: paths, files: paths, encryption: maybe(encryption) })),
+      createNamespace: maybe(fc.boolean()),
+      keepImage: maybe(fc.boolean()),
+    }).map((props) => ({
+      ...own,
+      ...props,
+      ...(host !== undefined && { store: BackupStore.filesystem({ hostPath: host }) }),
+    })),
+  );
+
+const reconcilerProps: fc.Arbitrary<EtcdReconcilerProps> = record({
+  ...placement,
+  name: maybe(name),
+  image: maybe(fc.constant('registry.example.com/agent:1')),
+  registry: maybe(fc.constant('mirror.example.com/all')),
+  replicas: maybe(oneOf(1, 2)),
+  resources: amounts,
+  selector: maybe(labels),
+  metricsAccess: maybe(access),
+  egress: maybe(egress),
+  container: maybe(
+    fc.tuple(container, probe).map(([fields, times]) => ({ ...fields, startupProbe: times, readinessProbe: times })),
+  ),
+  sidecars: maybe(fc.array(fc.constant({ ...further, name: 'sidecar' }), { maxLength: 1 })),
+  serviceAccountName: maybe(name),
+  serviceAccountAnnotations: fc.option(labels, { freq: 1, nil: undefined }),
+  revisionHistoryLimit: maybe(fc.nat(20)),
+  overrides: maybe(
+    fc.array(
+      fc.oneof(
+        override(OverrideTarget.RECONCILER_PODS, podPatch('reconciler')),
+        override(OverrideTarget.SERVICES, annotated),
+      ),
+      { maxLength: 2 },
+    ),
+  ),
+});
+
+/** What has a resource of its own, by its kind. */
+export const drawnAlone: Readonly<Record<string, fc.Arbitrary<DrawnAlone>>> = {
+  'a schedule of another etcd': withMonitoring(twoStores(scheduleProps), ofBackups, (chart, { given, second }) =>
+    added(new EtcdBackupSchedule(chart, 'hourly', given), second),
+  ),
+  'the backup of a control plane': withMonitoring(twoStores(controlPlaneProps), ofBackups, (chart, { given, second }) =>
+    added(new ControlPlaneEtcdBackup(chart, 'hourly', given), second),
+  ),
+  'a reconciler': withMonitoring(
+    reconcilerProps,
+    record(monitoring()),
+    (chart, props) => new EtcdReconciler(chart, 'reconciler', props),
+  ),
+};

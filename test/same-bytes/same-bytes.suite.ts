@@ -5,14 +5,19 @@ import { manifestsOf } from '../../src/cluster/manifests/cluster-manifests';
 import { InputError } from '../../src/render/report';
 import { resourceProblems } from '../../src/resource/resource-problems';
 import type { Manifest } from '../synth';
-import { collected, constructed, documents, rendered, resourceIn } from './drawn';
-import { drawnCluster } from './props';
+import { collected, constructed, documents, rendered, resourceIn, valid } from './drawn';
+import { drawnAlone, drawnCluster } from './props';
 import { drawnSpec } from './specs';
 
 test('what a construct makes of its properties', () => {
   for (const yaml of collected(drawnCluster, (drawn) => constructed(drawn, 'shop'))) {
     expect(rendered(resourceIn(yaml))).toBe(yaml);
   }
+});
+
+test.each(Object.entries(drawnAlone))('%s', (_, drawn) => {
+  const all = collected(drawn, (make) => valid('backups', make));
+  for (const { yaml, made } of all) expect(rendered(made.resourceYaml())).toBe(yaml);
 });
 
 const resourceOf = (spec: object): Manifest => ({

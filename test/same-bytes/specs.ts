@@ -57,6 +57,8 @@ const known: Readonly<Record<string, Draw>> = {
     [],
     [{ target: 'BackupPods', patch: { spec: { fsGroup: 1, dnsPolicy: 'None' } } }],
   ),
+  interval: fc.constantFrom('30s', '5m'),
+  exclude: fc.constantFrom([], ['EtcdQuorumLost']),
   'nfs.path': fc.constant('/srv/etcd'),
   'sftp.path': fc.constantFrom('backup', '/backup/etcd'),
   'command.path': fc.constant('/opt/store'),

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { good } from '../apply/good';
-import { crds, fieldOf, placesOf, schemaOf } from '../apply/schema';
+import { fieldOf, kinds, placesOf, schemaOf } from '../apply/schema';
 import { root } from '../guides';
 import { errorsOf, rendering } from '../rendering';
 import type { Manifest } from '../synth';
@@ -17,7 +17,7 @@ function* fieldsOf(schema: Manifest, path: string): Generator<string> {
     yield* fieldsOf(field, `${path}.${name}`);
 }
 
-const specs = crds.map((crd) => ({ kind: crd.spec.names.kind, schema: schemaOf(crd).properties.spec }));
+const specs = kinds.map((crd) => ({ kind: crd.spec.names.kind, schema: schemaOf(crd).properties.spec }));
 
 test.each(specs)(
   'test/apply/good.ts has a value for every field of $kind, so that the tests of render read it',
@@ -45,7 +45,10 @@ test('render refuses a field that it does not read', () => {
 });
 
 /** What reads specs in the reconciler, and what makes objects of them. */
-const readers = ['agent/src/controllers', 'agent/src/store', 'src/lib', 'src/cluster', 'src/backup', 'src/tls']
+const readers = [
+  ...['agent/src/controllers', 'agent/src/store', 'src/lib', 'src/cluster', 'src/backup', 'src/tls'],
+  ...['src/monitoring', 'src/reconciler', 'src/control-plane'],
+]
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => /(?<!\.test|\.fixture)\.ts$/.test(file))

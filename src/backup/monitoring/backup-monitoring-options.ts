@@ -1,6 +1,8 @@
 import type { Duration } from 'cdk8s';
-import type { MonitoringOptions } from '../../monitoring/monitoring-options';
-import type { BackupResources } from '../backup-resources';
+import { durationText } from '../../lib/duration';
+import { type MonitoringOptions, monitoringSpec } from '../../monitoring/monitoring-options';
+import type { BackupMonitoringSpec } from '../../resource/types';
+import { type BackupResources, givenResources } from '../backup-resources';
 
 /** Configures `addMonitoring` of a backup schedule. */
 export interface BackupMonitoringOptions extends MonitoringOptions {
@@ -15,4 +17,13 @@ export interface BackupMonitoringOptions extends MonitoringOptions {
    * @default - 100m CPU and 100Mi memory, and as much again for each store
    */
   readonly resources?: BackupResources;
+}
+
+/** The options as a resource has them. */
+export function backupMonitoringSpec({ maxAge, resources, ...options }: BackupMonitoringOptions): BackupMonitoringSpec {
+  return {
+    ...monitoringSpec(options),
+    maxAge: maxAge && durationText(maxAge),
+    resources: givenResources(resources),
+  };
 }

@@ -1,25 +1,26 @@
 import { protection } from '../../lib/gitops';
+import type { Manifest } from '../../lib/manifest';
 import { overridden } from '../../overrides/overrides';
 import { managedSecrets } from '../../tls/tls-names';
 import { issuedSource } from '../../tls/tls-trust';
 import { type ClusterResource, type ResolvedCluster, resolveCluster } from '../resolved-cluster';
 import { clusterLabels, memberSelector } from './cluster-labels';
+import { monitoringOf } from './cluster-monitoring';
 import { clientService, externalService, jobPolicy, memberPolicy, memberService, peerService } from './cluster-network';
 import { binding, memberRules, reconcilerRules } from './cluster-roles';
 import { sampleSchedules, scheduleManifests } from './cluster-schedules';
 import { settingsData } from './cluster-settings';
 import { clusterStatefulSet } from './cluster-stateful-set';
-import type { Manifest } from './manifest';
 
 /**
- * Returns the objects of an EtcdCluster in the order in which they are applied: its own resource, then its schedules last. It is
+ * Returns the objects of an EtcdCluster in the order in which they are applied: its own resource, then its schedules and its monitoring. It is
  * the only way from the resource to the objects. The key of each is the id of its construct.
  *
  * @param cluster the resolved resource, for whoever needs it too
  */
 export function manifestsOf(resource: ClusterResource, cluster = resolveCluster(resource)): Map<string, Manifest> {
   const { manifests } = overridden(withoutOverrides(resource, cluster), cluster.overrides);
-  return new Map([...manifests, ...scheduleManifests(cluster)]);
+  return new Map([...manifests, ...scheduleManifests(cluster), ...monitoringOf(cluster)]);
 }
 
 /** Problems with the overrides of a cluster. Each schedule reports those of its own. */

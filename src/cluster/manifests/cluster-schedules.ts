@@ -6,11 +6,11 @@ import {
   scheduleObjects,
 } from '../../backup/schedule-manifests';
 import { cronJobOf } from '../../etcd/schedule-names';
+import type { Manifest } from '../../lib/manifest';
 import type { BackupScheduleSpec } from '../../resource/types';
 import { EtcdClientTls } from '../../tls/etcd-client-tls';
-import { backupEndpoints, type ResolvedCluster, schedulePull } from '../resolved-cluster';
+import { backupEndpoints, clientSecret, type ResolvedCluster, schedulePull } from '../resolved-cluster';
 import { jobSelector } from './cluster-labels';
-import type { Manifest } from './manifest';
 
 /** Returns the objects of the backup schedules of a cluster, with the ids of their constructs. */
 export function scheduleManifests(cluster: ResolvedCluster): [id: string, Manifest][] {
@@ -51,11 +51,17 @@ export const labelsOfCluster = ({ name, labels }: ResolvedCluster): ClusterLabel
 });
 
 /** Returns the TLS settings of backups. */
-export function backupTls({ tls }: ResolvedCluster): EtcdClientTls | undefined {
-  const { backup, client } = tls.secrets ?? {};
-  const secret = backup ?? client;
-  return secret === undefined ? undefined : EtcdClientTls.fromSecret(secret)._trusting(tls.trust);
+export function backupTls(cluster: ResolvedCluster): EtcdClientTls | undefined {
+  const { backup, client } = cluster.tls.secrets ?? {};
+  return tlsFrom(backup ?? client, cluster);
 }
+
+/** Returns the TLS settings of clients. */
+export const clientTls = (cluster: ResolvedCluster): EtcdClientTls | undefined =>
+  tlsFrom(clientSecret(cluster), cluster);
+
+const tlsFrom = (secret: string | undefined, { tls }: ResolvedCluster): EtcdClientTls | undefined =>
+  secret === undefined ? undefined : EtcdClientTls.fromSecret(secret)._trusting(tls.trust);
 
 function targetOf(cluster: ResolvedCluster, schedule: BackupScheduleSpec): ScheduleTarget {
   const { name, names } = cluster;

@@ -1,14 +1,16 @@
 import type { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { ports } from '../../etcd/cluster-ports';
-import { clusterAlerts } from '../../monitoring/alerts/cluster-alerts';
 import { MonitoringObjects } from '../../monitoring/monitoring-objects';
+import { monitoringSpec } from '../../monitoring/monitoring-options';
+import { propProblems, withFound } from '../../resource/prop-problems';
+import { fieldProblems } from '../../resource/resource-problems';
+import type { ClusterMonitoringSpec } from '../../resource/types';
 import { requireFreeId } from '../../validation/construct-id';
 import { etcdMonitoringTypes } from '../../validation/property-types';
 import { requireTypes } from '../../validation/type-checks';
+import { clusterMonitoringProblems, monitoringManifests } from './cluster-monitoring';
 import type { EtcdMonitoringProps } from './etcd-monitoring-props';
-import { hasMetrics, type MonitoredCluster } from './monitored-cluster';
-import { clusterLabel, memberMonitor, reconcilerMonitor } from './service-monitors';
+import { hasMetrics } from './monitored-cluster';
 
 /**
  * Adds what Prometheus needs to monitor an `EtcdCluster`: what to scrape, who may connect, and alerts.
@@ -29,8 +31,11 @@ export class EtcdMonitoring extends Construct {
   readonly alerts?: ApiObject;
   /** Holds the dashboard for Grafana: a ConfigMap. It is undefined with `EtcdDashboard.none()`. */
   readonly dashboard?: ApiObject;
-  private readonly cluster: MonitoredCluster;
-  private readonly objects: MonitoringObjects;
+  /**
+   * As the resource of the cluster has it.
+   * @internal
+   */
+  readonly _spec: ClusterMonitoringSpec;
 
   /**
    * Creates the objects for Prometheus.
@@ -49,54 +54,19 @@ export class EtcdMonitoring extends Construct {
         `${this.node.path}: cluster: '${cluster.clusterName}' is an existing etcd; give an EtcdCluster or EtcdCluster.fromAttributes(), or call addMonitoring of its backup schedule`,
       );
     }
-    this.cluster = cluster._monitored();
-    const { name, namespace, labels, reconciler } = this.cluster;
-    this.objects = new MonitoringObjects(this, labels, props);
-    this.serviceMonitors = this.createServiceMonitors();
-    this.services = this.createServices();
-    this.networkPolicies = this.createPolicies();
-    this.alerts = this.objects.rules(name, () => ({
-      ...{ name, title: `etcd ${name}` },
-      groups: clusterAlerts({ cluster: name, namespace }, reconciler()),
-    }));
-    this.dashboard = this.objects.dashboard(name, {
-      ...{ of: 'cluster', title: `etcd ${name}`, namespace },
-      chosen: { [clusterLabel]: name },
+    const monitored = cluster._monitored();
+    this._spec = props._written ?? monitoringSpec(props);
+    const objects = new MonitoringObjects(this, () => monitoringManifests(monitored, this._spec));
+    this.serviceMonitors = objects.all('MemberMonitor', 'ReconcilerMonitor');
+    this.services = objects.all('MemberService', 'AgentService');
+    this.networkPolicies = objects.all('MemberPolicy', 'ReconcilerPolicy');
+    this.alerts = objects.get('Alerts');
+    this.dashboard = objects.get('Dashboard');
+    this.node.addValidation({
+      validate: () => {
+        const own = [...clusterMonitoringProblems(monitored, this._spec), ...objects.problems()];
+        return withFound(own, propProblems(fieldProblems('EtcdCluster', 'spec.monitoring', this._spec)));
+      },
     });
-    this.node.addValidation({ validate: () => [...this.tlsProblems(), ...this.objects.problems()] });
-  }
-
-  private createServiceMonitors(): ApiObject[] {
-    const { objects, cluster } = this;
-    const { name } = cluster;
-    return [
-      ...objects.serviceMonitor('MemberMonitor', name, memberMonitor(cluster, objects.scrape)),
-      ...objects.serviceMonitor('ReconcilerMonitor', `${name}-reconciler`, reconcilerMonitor(cluster, objects.scrape)),
-    ];
-  }
-
-  private createServices(): ApiObject[] {
-    const { name, memberSelector: selector, agentTls } = this.cluster;
-    const copied = { [clusterLabel]: name };
-    const agent = { selector, copied, port: ports.agent, https: agentTls !== undefined };
-    return [
-      ...this.objects.annotatedService('MemberService', `${name}-metrics`, { selector, copied, port: ports.metrics }),
-      ...this.objects.annotatedService('AgentService', `${name}-agent-metrics`, agent),
-    ];
-  }
-
-  private createPolicies(): ApiObject[] {
-    const { name, memberSelector } = this.cluster;
-    const reconciler = { 'app.kubernetes.io/name': 'etcd-reconciler' };
-    const ofEtcd = this.objects.scrape._tls ? ports.client : ports.metrics;
-    return [
-      ...this.objects.access('MemberPolicy', `${name}-metrics`, memberSelector, [ofEtcd, ports.agent]),
-      ...this.objects.access('ReconcilerPolicy', `${name}-reconciler-metrics`, reconciler, [ports.agent]),
-    ];
-  }
-
-  private tlsProblems(): string[] {
-    const lacksCertificate = this.objects.scrape._tls && this.cluster.clientTls === undefined;
-    return lacksCertificate ? ['scrape: tls: the cluster has no certificate for clients; leave tls out'] : [];
   }
 }

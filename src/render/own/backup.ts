@@ -21,7 +21,7 @@ export function ownBackup(document: Document): PlannedBackup {
     labels: metadataLabels(document),
     clusterName: spec.text('clusterName'),
     endpoints: spec.strings('endpoints'),
-    tls: tls(spec.object('tls')),
+    tls: tlsOf(spec.object('tls')),
     auth: auth && authOf(auth),
     schedule: spec.text('schedule'),
     store: store && ownStore(store),
@@ -37,12 +37,12 @@ export function ownBackup(document: Document): PlannedBackup {
   };
 }
 
-function authOf(fields: Fields): EtcdAuth {
+export function authOf(fields: Fields): EtcdAuth {
   const { secretName, keyOf } = secretFiles(fields, ['username', 'password']);
   return EtcdAuth.fromSecret(secretName, { usernameKey: keyOf('username'), passwordKey: keyOf('password') });
 }
 
-function tls(fields: Fields | undefined): EtcdClientTls | undefined {
+export function tlsOf(fields: Fields | undefined): EtcdClientTls | undefined {
   const clientCertificate = fields?.boolean('clientCertificate') ?? true;
   const files = fields?.object('files');
   if (!fields || !files) return undefined;

@@ -1,6 +1,5 @@
 import { etcdImages } from '../../etcd/etcd-image';
 import { EtcdVersion } from '../../etcd/etcd-version';
-import { storable } from '../../overrides/strategic-merge';
 import { resourceProblems } from '../../resource/resource-problems';
 import type { EtcdClusterSpec } from '../../resource/types';
 import { withDefaultNames } from '../../tls/default-names';
@@ -9,6 +8,7 @@ import { isObject } from '../../validation/plain-object';
 import type { Document } from '../documents';
 import { metadataLabels } from '../metadata';
 import type { PlannedCluster } from '../plan';
+import { labelsLost, withoutNull } from './whole';
 
 /** Reads an EtcdCluster, of which the names of its Secrets may be missing. */
 export function ownCluster(document: Document): PlannedCluster | undefined {
@@ -31,9 +31,7 @@ export function ownCluster(document: Document): PlannedCluster | undefined {
       'metadata.namespace',
       'is missing, but the certificates contain its name: add it, or give --namespace',
     );
-  const lost = Object.keys(labels ?? {}).filter((label) => spec.labels?.[label] === undefined);
-  if (lost.length > 0)
-    report.lost('metadata.labels', `${lost.join(', ')}: write them into spec.labels, which all objects get`);
+  labelsLost(document, labels, spec.labels);
   return { becomes: 'cluster', document, spec, schedules: [] };
 }
 
@@ -45,16 +43,6 @@ function specOf({ spec: fields }: Document): EtcdClusterSpec {
     ...spec,
     ...(maintenance !== undefined && { maintenance: isObject(maintenance) ? maintains : maintenance }),
   };
-}
-
-/** Go programs write null for what is not there. In an override, it deletes. */
-function withoutNull(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNull);
-  if (!isObject(value)) return value;
-  const entries = Object.entries(value).filter(([, each]) => each !== null);
-  return Object.fromEntries(
-    entries.map(([key, each]) => [key, key === 'overrides' ? storable(each) : withoutNull(each)]),
-  );
 }
 
 function notes({ name, report }: Document, { tls }: EtcdClusterSpec): void {

@@ -6,12 +6,21 @@ import type { Api, PlannedRestore } from '../plan';
 import { ownBackup } from './backup';
 import { ownCluster } from './cluster';
 import { ownOrigin } from './origin';
+import { ownReconciler } from './reconciler';
+import { ownSchedule } from './schedule';
 import { ownUser } from './user';
 
 /** The custom resources of this project. */
 export const own: Api = {
   apiVersion: 'cdk8s-etcd.dev/v1alpha1',
-  kinds: { EtcdCluster: ownCluster, EtcdBackup: ownBackup, EtcdRestore: ownRestore, EtcdUser: ownUser },
+  kinds: {
+    EtcdCluster: ownCluster,
+    EtcdBackup: ownBackup,
+    EtcdRestore: ownRestore,
+    EtcdUser: ownUser,
+    EtcdBackupSchedule: ownSchedule,
+    EtcdReconciler: ownReconciler,
+  },
   // Here an EtcdCluster may lack the names of Secrets, which the API server requires.
   problems: ({ kind, resource: { spec = {}, metadata } }) =>
     kind === 'EtcdCluster' ? [] : resourceProblems(kind as Kind, spec, metadata),

@@ -7,19 +7,28 @@ export const render: Verb = {
   name: 'render',
   args: '<file>',
   about:
-    "print the manifests of the EtcdClusters, EtcdBackups, EtcdRestores and EtcdUsers in a YAML file ('-': standard input), as cdk8s-etcd render does; works without an API server",
+    "print the manifests of the EtcdClusters, EtcdBackups, EtcdRestores, EtcdUsers, EtcdBackupSchedules and EtcdReconcilers in a YAML file ('-': standard input), as cdk8s-etcd render does; works without an API server",
   options: [
     option('--registry <name>', 'a registry that mirrors the images'),
     option('--agent-image <name>', 'an image of the agent that you built yourself'),
     option('--crds', 'put the CustomResourceDefinitions first; kubectl apply must then run twice'),
     option('--no-reconciler', 'leave out the reconciler, because the namespace already has one'),
+    option(
+      '--restore-pod <n>',
+      'print the static Pod that restores a control plane from its store number <n>, such as 1, instead',
+    ),
   ],
   async run({ args: [file = ''], flags, terminal }) {
     const { render: rendered } = await library();
-    const { namespace, registry, agentImage, crds, reconciler } = flags;
+    const { namespace, registry, agentImage, crds, reconciler, restorePod } = flags;
     const name = file === '-' ? 'standard input' : file;
     const images = { registry, agentImage };
-    const options = { file: name, namespace, ...images, crds: crds === true, reconciler: reconciler !== false };
+    if (restorePod !== undefined && !/^[1-9]\d?$/.test(String(restorePod)))
+      throw usage(`--restore-pod ${restorePod} is not the number of a store; write 1 for the first`);
+    const options = {
+      ...{ file: name, namespace, ...images, crds: crds === true, reconciler: reconciler !== false },
+      restorePod: restorePod === undefined ? undefined : Number(restorePod),
+    };
     const text = read(file);
     try {
       const { yaml, lines } = rendered(text, options);

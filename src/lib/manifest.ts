@@ -4,6 +4,7 @@ export interface Manifest {
   readonly kind: string;
   readonly metadata: Metadata;
   readonly spec?: object;
+  readonly data?: object;
 }
 
 interface Metadata {
@@ -11,3 +12,6 @@ interface Metadata {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
+
+/** Objects in the order of apply. The key of each is the id of its construct. */
+export type Manifests = ReadonlyMap<string, Manifest>;
