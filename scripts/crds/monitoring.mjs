@@ -57,7 +57,9 @@ const fields = (ofScrape = {}) => ({
     'The dashboard for Grafana: a ConfigMap.',
     {
       enabled: flag('False: no dashboard. Default: true.'),
-      labels: labels('The labels by which Grafana\'s sidecar finds it. Default: grafana_dashboard: "1".'),
+      labels: labels(
+        'The labels by which the sidecar of Grafana finds it. Default: grafana_dashboard with the value 1.',
+      ),
       annotations: annotations('Annotations, such as grafana_folder: etcd.'),
     },
     rules(noEffect('dashboard', 'labels', 'annotations')),

@@ -8,7 +8,6 @@ import { jobPropNames } from '../backup/job-identity';
 import type { ClientAccess } from '../clients/client-access';
 import { EtcdClient } from '../clients/etcd-client';
 import type { EtcdClientOptions } from '../clients/etcd-client-props';
-import { membersAsPeer, openOnlyForClients } from '../clients/members-as-peer';
 import { adviceOn, advisoriesAsOf, advisoriesForCluster } from '../etcd/advisories';
 import { ports } from '../etcd/cluster-ports';
 import type { EtcdVersion } from '../etcd/etcd-version';
@@ -16,6 +15,7 @@ import { cronJobOf } from '../etcd/schedule-names';
 import { folderIn, isAttached } from '../lib/construct-tree';
 import type { Manifest } from '../lib/manifest';
 import { namesakeProblems, reserveName, takeName } from '../lib/name-registry';
+import { requireProtectedNamespace } from '../lib/namespace-protection';
 import { admitsNamespace } from '../lib/network-access';
 import type { NetworkEgress } from '../lib/network-egress';
 import { tellIfUnreleased, tellOnce } from '../lib/notices';
@@ -54,10 +54,10 @@ import { clusterLabels, memberSelector } from './manifests/cluster-labels';
 import { manifestsOf, overrideProblems } from './manifests/cluster-manifests';
 import { monitoredCluster } from './manifests/cluster-monitoring';
 import { backupTls, clientTls, labelsOfCluster, withPull } from './manifests/cluster-schedules';
+import { membersAsPeer, openOnlyForClients } from './members-as-peer';
 import { EtcdMonitoring } from './monitoring/etcd-monitoring';
 import type { EtcdMonitoringProps } from './monitoring/etcd-monitoring-props';
 import type { MonitoredCluster } from './monitoring/monitored-cluster';
-import { requireProtectedNamespace } from './namespace-protection';
 import { recoveryIdentityProblems } from './quorum-recovery';
 import {
   agentPull,

@@ -573,7 +573,7 @@ export interface ClusterMonitoringSpec {
   readonly dashboard?: {
     /** False: no dashboard. Default: true. */
     readonly enabled?: boolean;
-    /** The labels by which Grafana's sidecar finds it. Default: grafana_dashboard: "1". */
+    /** The labels by which the sidecar of Grafana finds it. Default: grafana_dashboard with the value 1. */
     readonly labels?: Readonly<Record<string, string>>;
     /** Annotations, such as grafana_folder: etcd. */
     readonly annotations?: Readonly<Record<string, string>>;
@@ -1321,7 +1321,7 @@ export interface BackupMonitoringSpec {
   readonly dashboard?: {
     /** False: no dashboard. Default: true. */
     readonly enabled?: boolean;
-    /** The labels by which Grafana's sidecar finds it. Default: grafana_dashboard: "1". */
+    /** The labels by which the sidecar of Grafana finds it. Default: grafana_dashboard with the value 1. */
     readonly labels?: Readonly<Record<string, string>>;
     /** Annotations, such as grafana_folder: etcd. */
     readonly annotations?: Readonly<Record<string, string>>;
@@ -1480,7 +1480,7 @@ export interface MonitoringSpec {
   readonly dashboard?: {
     /** False: no dashboard. Default: true. */
     readonly enabled?: boolean;
-    /** The labels by which Grafana's sidecar finds it. Default: grafana_dashboard: "1". */
+    /** The labels by which the sidecar of Grafana finds it. Default: grafana_dashboard with the value 1. */
     readonly labels?: Readonly<Record<string, string>>;
     /** Annotations, such as grafana_folder: etcd. */
     readonly annotations?: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { ApiObject, Chart } from 'cdk8s';
 import type { Construct, IConstruct } from 'constructs';
-import { appState, isAttached } from '../lib/construct-tree';
-import { isProtected } from '../lib/gitops';
+import { appState, isAttached } from './construct-tree';
+import { isProtected } from './gitops';
 
 /** Adds a problem to the app for a Namespace of its own that may be pruned with a protected cluster in it. */
 export function requireProtectedNamespace(cluster: Construct): void {
