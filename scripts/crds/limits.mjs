@@ -14,7 +14,7 @@ const memory = (owner, otherwise) => {
 function quotaWithin(limit, factor) {
   const given = `!isQuantity(self.quota) || ${float(limit)} * ${factor}.0 - ${float('self.quota')} >= 0.0`;
   const byDefault = `${float(limit)} * ${factor}.0 >= ${8 * 2 ** 30}.0 || !isQuantity(${size}) || ${float(limit)} * ${2 * factor}.0 + ${2 ** 30}.0 - ${float(size)} >= 0.0`;
-  return `!isQuantity(${limit}) || (has(self.quota) ? ${given} : ${byDefault})`;
+  return `!isQuantity(${limit}) || ${float(limit)} == 0.0 || (has(self.quota) ? ${given} : ${byDefault})`;
 }
 
 export const limitRules = [

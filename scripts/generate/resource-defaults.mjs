@@ -16,7 +16,7 @@ generated(file, () =>
     file,
     [
       '// Written by `npm run generate` from scripts/crds/.',
-      '/** What a field means while it is missing, by the types of types.ts. A field whose default is no constant is not here. */\n' +
+      '/** What a field means while it is missing, by the types of types.ts. A field without a constant default is not here. */\n' +
         `export const defaults = ${JSON.stringify(Object.fromEntries(types))} as const;`,
     ].join('\n\n'),
   ),

@@ -1,6 +1,6 @@
 // Written by `npm run generate` from scripts/crds/.
 
-/** What a field means while it is missing, by the types of types.ts. A field whose default is no constant is not here. */
+/** What a field means while it is missing, by the types of types.ts. A field without a constant default is not here. */
 export const defaults = {
   EtcdClusterSpec: {
     size: 3,

@@ -269,7 +269,7 @@ test.each([
   const backup = schedule({ store });
   backup.addStore(same);
   expect(problemsOf(backup)).toEqual([
-    `store 2: is the same place as store 1, ${place}; remove one, or give it a folder of its own`,
+    `store 2: is the same place as an earlier store, ${place}; remove one, or give it a folder of its own`,
   ]);
 });
 

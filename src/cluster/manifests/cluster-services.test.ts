@@ -75,7 +75,9 @@ test('claims have labels, annotations and a selector when they are created', () 
   });
   const chart = new Chart(Testing.app(), 'chart', { namespace: 'shop' });
   const ephemeral = new EtcdCluster(chart, 'orders', { volume: { ephemeral: true, labels: { a: 'b' } } });
-  expect(ephemeral.node.validate()).toEqual([expect.stringContaining('volume.ephemeral: has no volume claim')]);
+  expect(ephemeral.node.validate()).toEqual([
+    expect.stringContaining('labels, annotations and selector have no effect: remove them, or ephemeral'),
+  ]);
 });
 
 test('the certificate of cert-manager has the names by which clients outside know the members', () => {

@@ -1,4 +1,5 @@
 import { emptyMemory, read } from '../../../src/controllers/cluster/observe.ts';
+import type { Observed } from '../../../src/controllers/cluster/observed.ts';
 import { scenarioNames, scenarioOf } from '../scenarios.ts';
 import { settings } from '../settings.ts';
 import { withBudget } from './begin.ts';
@@ -13,8 +14,8 @@ function* numbers(): Generator<number> {
   for (let n = 12_345; ; n = (Math.imul(n, 1_103_515_245) + 12_345) & 0x7fffffff) yield n >>> 8;
 }
 
-/** What is known, without the reasons why something is not. */
-const facts = (observed: unknown): unknown =>
+/** What is known, without the reasons why something is not, and without the memory of an earlier look. */
+const facts = ({ reached: _, ...observed }: Observed): unknown =>
   JSON.parse(
     JSON.stringify(observed, (key, value) =>
       ['why', 'since', 'date', 'hash', 'done', 'failed', 'self', 'refused', 'fresh'].includes(key) ? undefined : value,

@@ -3,11 +3,11 @@ import type { Effect } from '../effect.ts';
 import { isSeeded, learners, placed, started, voters } from '../plan/facts.ts';
 import { listed, type MemberView, type PlacedMember } from '../plan/member-view.ts';
 import { crowdsNobodyOut } from '../plan/places.ts';
-import { newlyReached } from '../plan/reached.ts';
 import { implied, rule } from '../plan/rule.ts';
 import { mayJoin } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { initialClusterOf, timestamp, without, write } from '../plan/write.ts';
+import { newlyReached } from './reached.ts';
 
 // Which member is permitted on which volume, which members have become voters, and how far they have come.
 

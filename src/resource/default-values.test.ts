@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import * as cdk8s from 'cdk8s';
 import * as ts from 'typescript';
-import * as library from '../../src';
-import { tuningSettings } from '../../src/cluster/settings/etcd-tuning';
-import { durationText, parseDuration } from '../../src/lib/duration';
-import { defaults } from '../../src/resource/defaults';
+import * as library from '..';
+import { tuningSettings } from '../cluster/settings/etcd-tuning';
+import { durationText, parseDuration } from '../lib/duration';
+import { defaults } from './defaults';
 
-const source = join(__dirname, '../../src');
+const source = join(__dirname, '..');
 
 /** The text after `@default` of each property, by interface. A text that begins with a dash is in words. */
 const documented = new Map<string, Map<string, string>>();

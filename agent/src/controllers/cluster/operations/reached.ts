@@ -1,8 +1,8 @@
 import type { RecordDoc } from '../../../protocol/record.ts';
 import type { Look } from '../observed.ts';
-import { answers, voters } from './facts.ts';
-import { agentAt, lasts, statusOf } from './observations.ts';
-import type { View } from './view.ts';
+import { answers, voters } from '../plan/facts.ts';
+import { agentAt, lasts, statusOf } from '../plan/observations.ts';
+import type { View } from '../plan/view.ts';
 
 // High-water marks of members, by which a gate notices that storage has set its volume back.
 
