@@ -5,6 +5,7 @@ import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props
 import type { ExistingEtcd } from '../backup/etcd-cluster-checks';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import type { ClientAccess } from '../clients/client-access';
+import { type MembersAsPeer, membersAsPeer, openOnlyForClients } from '../clients/members-as-peer';
 import { clusterNames, ownNameProblem } from '../etcd/cluster-names';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
@@ -21,7 +22,6 @@ import { problemsOf } from '../validation/problems';
 import { attributesTypes, scheduleOptionsTypes } from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { jobSelector, memberSelector, monitored } from './manifests/cluster-labels';
-import { type MembersAsPeer, membersAsPeer, openOnlyForClients } from './members-as-peer';
 import type { ClusterWithMetrics, MonitoredCluster } from './monitoring/monitored-cluster';
 
 /** Configures `EtcdCluster.fromEndpoints`. */

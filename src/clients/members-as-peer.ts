@@ -1,7 +1,7 @@
 import { Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
+import { memberSelector } from '../cluster/manifests/cluster-labels';
 import { ports } from '../etcd/cluster-ports';
-import { memberSelector } from './manifests/cluster-labels';
 
 /**
  * The members of a cluster in the shapes in which cdk8s-plus describes pods. It is not imported, because every version of
