@@ -336,6 +336,10 @@ describe('a mistake is one line with the path and what to do', () => {
     [{ restoreDirectory: '/root/' }, "restoreDirectory: '/root/' is not an absolute path"],
     [{ manifestsDirectory: '/pods' }, "manifestsDirectory: '/pods' is in the root directory of the node"],
     [{ etcdService: true, manifestsDirectory: '/etc/k/pods' }, 'manifestsDirectory: has no effect with etcdService'],
+    [
+      { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } } },
+      'affinity: must not require nodes',
+    ],
     [{ files: {} }, 'files: contain keys, so they are stored only with encryption: give encryption'],
     [{ encryption, files: { directories: [] } }, 'files: is empty'],
     [{ encryption, files: { files: ['/a,b'] } }, "files.files[0]: '/a,b' is not an absolute path"],
