@@ -8,6 +8,7 @@ import { overrides } from './overrides.mjs';
 import {
   accountRule,
   annotations,
+  furtherAnnotations,
   image,
   images,
   labels,
@@ -132,7 +133,7 @@ const storage = object(
     labels: labels(
       'Further labels of the claims. They, the annotations and selector have an effect when claims are created: Kubernetes refuses a change in an existing cluster.',
     ),
-    annotations: annotations('Further annotations of the claims.'),
+    annotations: furtherAnnotations('Further annotations of the claims.'),
     selector: kubernetes('LabelSelector', 'The labels of the volumes that a claim may use.'),
   },
   rules([
@@ -415,6 +416,11 @@ const spec = object(
       { fieldPath: '.recovery' },
     ],
     ...limitRules,
+    [
+      `[self].all(spec, [has(spec.reconciler) && has(spec.reconciler.serviceAccountName) ? spec.reconciler.serviceAccountName : 'etcd-reconciler'].all(account, (!has(spec.serviceAccountName) || spec.serviceAccountName != account) && (!has(spec.backup) || !has(spec.backup.schedules) || spec.backup.schedules.all(each, !has(each.serviceAccountName) || each.serviceAccountName != account))))`,
+      'serviceAccountName is that of the reconciler, whose rights members and backups must not have: name another ServiceAccount',
+      { fieldPath: '.serviceAccountName' },
+    ],
   ),
 );
 

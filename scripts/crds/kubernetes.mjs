@@ -65,8 +65,8 @@ const mount = withLengths(
   'VolumeMount',
   { name: 63, mountPath: 1024 },
   [
-    "!self.mountPath.matches('^/*(data|scratch|tmp|backup|etc/etcd|etc/etcd-agent|var/run/secrets)(/|$)')",
-    'mountPath is in a directory that the pod needs: choose another path',
+    "!self.mountPath.matches('^/*(data|scratch|tmp|backup|etc/etcd|etc/etcd-agent|(var/)?run/secrets)(/|$)|^/?(etc|var|var/run|run)?/?$|^[^/]|//|/[.]{1,2}(/|$)')",
+    'mountPath is in a directory that the pod needs, or not a plain absolute path: choose another path',
     { fieldPath: '.mountPath' },
   ],
   [

@@ -1,16 +1,12 @@
 // Who may connect to pods, and to what they may connect.
 import { labels } from './pods.mjs';
-import { flag, integer, list, named, namespaceName, object, rules, text, withDefault } from './schema.mjs';
+import { cidr, flag, integer, list, named, namespaceName, object, rules, withDefault } from './schema.mjs';
 
 const peerFields = {
   podLabels: labels('The labels of the pods. {} means every pod.'),
   namespace: namespaceName('The namespace of the pods. Default: that of the cluster, unless namespaceLabels is given.'),
   namespaceLabels: labels('The labels of the namespaces of the pods. {} means every namespace.'),
-  cidr: text(
-    'A range of addresses, such as 10.0.0.0/8, for what is not a pod.',
-    43,
-    rules(['isCIDR(self)', 'is not a valid range of addresses: write it like 10.0.0.0/8']),
-  ),
+  cidr: cidr('A range of addresses, such as 10.0.0.0/8, for what is not a pod.'),
 };
 
 const peerRules = rules(
@@ -33,7 +29,7 @@ export const networkAccess = (description) =>
       description,
       {
         anywhere: flag('Every client that can reach the pods. It can only be true.', { enum: [true] }),
-        peers: list('The clients that may connect. An empty list means nobody.', peer, 0, 128),
+        peers: list('The clients that may connect. An empty list means nobody.', peer, 0, 64),
       },
       rules(['has(self.anywhere) != has(self.peers)', 'give either peers or anywhere: true']),
     ),

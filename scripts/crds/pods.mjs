@@ -31,7 +31,7 @@ export const annotations = (description) => map(description, { type: 'string', m
 
 /** CEL: no key is one of those that this project decides. */
 const ownKeys = (pattern, message) => rules([`self.all(key, !key.matches('${pattern}'))`, message]);
-const furtherAnnotations = (description) => ({
+export const furtherAnnotations = (description) => ({
   ...annotations(description),
   ...ownKeys(
     '^cdk8s-etcd[.]dev/',
@@ -138,7 +138,8 @@ const probe = (which) =>
   );
 const probes = (...names) => Object.fromEntries(names.map((name) => [`${name}Probe`, probe(name)]));
 
-const container = (name, description, more = {}) => named(name, object(description, { ...containerFields, ...more }));
+const container = (name, description, more = {}, ...all) =>
+  named(name, object(description, { ...containerFields, ...more }, rules(...all)));
 
 /** Annotations of a ServiceAccount need one that is created. */
 export const accountRule = [
@@ -151,11 +152,25 @@ export const accountRule = [
 export const backupContainer = container('ContainerSpec', 'The container of the agent.');
 export const reconcilerContainer = container(
   'ReconcilerContainerSpec',
-  'The container of the reconciler, whose environment variables its Jobs get too.',
+  'The container of the reconciler. Its Jobs get the proxy variables of env too.',
   probes('startup', 'liveness', 'readiness'),
 );
 export const memberContainers = object('The containers of the pods of members.', {
-  etcd: container('EtcdContainerSpec', 'The container of etcd.', probes('startup', 'liveness')),
+  etcd: container(
+    'EtcdContainerSpec',
+    'The container of etcd.',
+    probes('startup', 'liveness'),
+    [
+      "!has(self.env) || self.env.all(variable, !variable.name.matches('^ETCD_'))",
+      'etcd reads no variable ETCD_… beside its configuration file: use settings',
+      { fieldPath: '.env' },
+    ],
+    [
+      "!has(self.env) || self.env.all(variable, !variable.name.matches('^([hH][tT][tT][pP][sS]?|[aA][lL][lL])_[pP][rR][oO][xX][yY]$'))",
+      'etcd would connect to the other members through the proxy: give the proxy to the agent, the schedules and the reconciler, and remove it here',
+      { fieldPath: '.env' },
+    ],
+  ),
   agent: container('AgentContainerSpec', 'The container of the agent.', probes('liveness', 'readiness')),
   gate: container('ContainerSpec', 'The container of the gate, which prepares the volume before etcd starts.'),
 });

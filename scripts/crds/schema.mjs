@@ -65,6 +65,15 @@ export const oneOf = (...fields) => `[${fields.map((field) => `has(self.${field}
 export const matching = (description, maxLength, pattern, message) =>
   text(description, maxLength, rules([`self.matches(${cel(pattern)})`, message]));
 
+/** CEL has isCIDR only since Kubernetes 1.31. */
+export const cidr = (description) =>
+  matching(
+    description,
+    43,
+    /^(((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])[.]){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])\/([0-9]|[12][0-9]|3[0-2])|[0-9a-fA-F:]*:[0-9a-fA-F:]*\/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8]))$/,
+    'is not a valid range of addresses: write it like 10.0.0.0/8',
+  );
+
 /** A regular expression as a CEL string. */
 const cel = (pattern) => `r'${pattern.source.replaceAll('\\/', '/')}'`;
 

@@ -1,6 +1,6 @@
 // The Services through which clients reach a cluster, with the names that Kubernetes gives their fields.
 import { annotations, labels } from './pods.mjs';
-import { choice, integer, list, mapBy, matching, named, object, rules, text } from './schema.mjs';
+import { choice, cidr, integer, list, mapBy, matching, named, object, rules } from './schema.mjs';
 
 const nodePort = integer('The port on each node, one of those that Kubernetes has for this.', 1, 65_535);
 const common = {
@@ -14,11 +14,7 @@ const common = {
   ),
   loadBalancerSourceRanges: list(
     'The addresses of clients that the load balancer lets through. Default: all.',
-    text(
-      'A range of addresses.',
-      43,
-      rules(['isCIDR(self)', 'is not a valid range of addresses: write it like 10.0.0.0/8']),
-    ),
+    cidr('A range of addresses.'),
     0,
     64,
   ),

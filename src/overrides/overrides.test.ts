@@ -269,3 +269,35 @@ test('null deletes in YAML as in TypeScript, and the resource keeps it', () => {
   const orders = new EtcdCluster(app, 'orders', { overrides: [{ target: OverrideTarget.MEMBER_PODS, patch }] });
   expect(orders.customResource.toJson().spec.overrides).toEqual(kept);
 });
+
+test.each<[string, OverrideTarget, object]>([
+  ['the name of the members by all Services', OverrideTarget.SERVICES, { spec: { clusterIP: null } }],
+  ['a Service that leads elsewhere', OverrideTarget.CLIENT_SERVICE, { spec: { type: 'ExternalName' } }],
+  ...[{ suspend: true }, { completions: 0 }, { parallelism: 3 }, { ttlSecondsAfterFinished: 0 }].map(
+    (spec): [string, OverrideTarget, object] => [
+      `${Object.keys(spec)[0]} of the Jobs of backups`,
+      OverrideTarget.CRON_JOBS,
+      { spec: { jobTemplate: { spec } } },
+    ],
+  ),
+  ...['//data', 'data', '/./data', '/a/../data', '/'].map((mountPath): [string, OverrideTarget, object] => [
+    `a mount at ${mountPath}`,
+    OverrideTarget.MEMBER_PODS,
+    { spec: { containers: [{ name: 'etcd', volumeMounts: [{ mountPath, name: 'spool' }] }], volumes: [spool] } },
+  ]),
+  [
+    'a mount of the data at a strange path',
+    OverrideTarget.MEMBER_PODS,
+    { spec: { containers: [{ ...sidecar, volumeMounts: [{ mountPath: '/a]b', name: 'data' }] }] } },
+  ],
+  [
+    'the volume of a store',
+    OverrideTarget.BACKUP_PODS,
+    { spec: { volumes: [{ name: 'store-0', persistentVolumeClaim: { claimName: 'fast' } }] } },
+  ],
+])('%s cannot be overridden', (_, target, patch) => {
+  const orders = cluster({ overrides: overrides(target, patch) });
+  orders.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3 });
+  const found = orders.node.findAll().flatMap(({ node }) => node.validate());
+  expect(found).toEqual([expect.stringContaining('cannot be overridden')]);
+});

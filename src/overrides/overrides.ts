@@ -131,7 +131,8 @@ function applied<M extends { readonly kind: string }>(
       const result = merged(part, patch, shape);
       const all = [...changes(part, result, shape)];
       const problem =
-        ownedProblem(target, all, 'patch') ?? (shape === shapes.PodTemplate ? podProblem(part, result) : undefined);
+        ownedProblem(target === 'Services' && id === 'PeerService' ? id : target, all, 'patch') ??
+        (shape === shapes.PodTemplate ? podProblem(part, result) : undefined);
       if (problem) problems.push(problem);
       isThere = true;
       isChanged ||= all.length > 0;

@@ -46,6 +46,11 @@ function containers(names: string, image: string): readonly Owned[] {
 }
 
 const pod: readonly Owned[] = [
+  {
+    path: /\.volumeMounts\[(?:[^/\]]|\/?\]|[^\]]*(?:\/\/|\/\.{1,2}(?:\/|\])))/,
+    why: 'is not a plain absolute path',
+  },
+  { path: /\.volumeDevices\b/, why: 'gives a container a disk beside its files' },
   { path: /^spec\.(restartPolicy|hostname|subdomain|setHostnameAsFQDN)/, why: 'follows from the kind of the pod' },
 ];
 
@@ -58,6 +63,8 @@ const account = (instead?: string): Owned => ({
 const service: readonly Owned[] = [
   { path: /^spec\.(selector|publishNotReadyAddresses)\b/, why: 'decides to which pods the name leads' },
   { path: /^spec\.ports\[\d+\]\.(name|port|targetPort|protocol)$/, why: 'is where others connect' },
+  { path: /^spec\.externalName$/, why: 'would lead elsewhere than to the pods' },
+  { path: /^spec\.type$/, why: 'would lead elsewhere than to the pods', value: 'ExternalName' },
 ];
 
 /** Refuses the part of an object that has a target of its own. */
@@ -73,7 +80,7 @@ const owned: Readonly<Record<Target, readonly Owned[]>> = {
     account(),
     { path: /^spec\.volumes\[data\]/, why: 'has the data of the member', instead: 'storage' },
     {
-      path: /^spec\.\w+\[[^\]]*\]\.volumeMounts\[[^\]]*\]\.name$/,
+      path: /\.volumeMounts\[.*\]\.name$/,
       why: 'mounts the data of the member, which only etcd and its agent may touch',
       value: 'data',
     },
@@ -83,7 +90,10 @@ const owned: Readonly<Record<Target, readonly Owned[]>> = {
     ...containers('backup', 'image'),
     ...pod,
     account('serviceAccountName'),
-    { path: /^spec\.volumes\[(tls|auth|record|identities|peer-tls)\]/, why: 'follows from the spec' },
+    {
+      path: /^spec\.volumes\[(tls|auth|record|identities|peer-tls|etcd-manifest|(store|extra|tls|auth)-\d[^\]]*)\]/,
+      why: 'follows from the spec',
+    },
   ],
   ReconcilerPods: [
     ...containers('reconciler', 'image'),
@@ -122,6 +132,15 @@ const owned: Readonly<Record<Target, readonly Owned[]>> = {
     { path: /^spec\.suspend\b/, why: 'is what the reports of missed backups follow', instead: 'suspend' },
     { path: /^spec\.concurrencyPolicy\b/, why: 'keeps two runs from deleting the same snapshots' },
     { path: /^spec\.jobTemplate\.spec\.(podFailurePolicy|selector)\b/, why: 'decides which runs are repeated' },
+    {
+      path: /^spec\.jobTemplate\.spec\.(parallelism|completions|completionMode|suspend|managedBy|manualSelector)\b/,
+      why: 'makes one pod of each run',
+    },
+    {
+      path: /^spec\.(jobTemplate\.spec\.ttlSecondsAfterFinished|(successful|failed)JobsHistoryLimit)\b/,
+      why: 'keeps the result of a run until the reconciler has read it',
+      instead: 'the field of the schedule',
+    },
   ],
   Deployment: [
     elsewhere(/^spec\.template\b/, 'ReconcilerPods'),

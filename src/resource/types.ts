@@ -1536,7 +1536,7 @@ export interface EtcdReconcilerSpec {
   readonly volumes?: readonly Readonly<Record<string, unknown>>[];
   /** Further init containers, which run before all others. One with restartPolicy: Always runs beside them. */
   readonly initContainers?: readonly Readonly<Record<string, unknown>>[];
-  /** The container of the reconciler, whose environment variables its Jobs get too. */
+  /** The container of the reconciler. Its Jobs get the proxy variables of env too. */
   readonly container?: ReconcilerContainerSpec;
   /** Further containers of the pods. */
   readonly sidecars?: readonly Readonly<Record<string, unknown>>[];

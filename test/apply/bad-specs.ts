@@ -628,6 +628,33 @@ const owners: Readonly<Record<string, (pods: Manifest, container: Manifest, more
 };
 const image = 'registry.example.com/image';
 const ofEtcd = { name: 'data', mountPath: '/mine' };
+const ofEtcdContainer: readonly Case[] = [
+  [
+    'the ServiceAccount of the reconciler',
+    cluster({ serviceAccountName: 'etcd-reconciler' }),
+    'serviceAccountName is that of the reconciler',
+  ],
+  ...['/', '/etc', '/x/../data', '/./data', '/a//b', '/run/secrets/mine'].map(
+    (mountPath): Case => [
+      `a mount at ${mountPath}`,
+      cluster({ containers: { agent: { volumeMounts: [{ name: 'mine', mountPath }] } } }),
+      'not a plain absolute path',
+    ],
+  ),
+  [
+    'an annotation of the reconciler for claims',
+    cluster({ storage: { size: '8Gi', annotations: { 'cdk8s-etcd.dev/epoch': '1' } } }),
+    'begins with cdk8s-etcd.dev/',
+  ],
+  ['a variable of etcd', cluster({ containers: { etcd: { env: [{ name: 'ETCD_LOG_LEVEL' }] } } }), 'use settings'],
+  ...['HTTPS_PROXY', 'http_proxy'].map(
+    (name): Case => [
+      `${name} of etcd`,
+      cluster({ containers: { etcd: { env: [{ name }] } } }),
+      'etcd would connect to the other members through the proxy',
+    ],
+  ),
+];
 const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods]): Case[] => [
   ...['MIN_EPOCH', 'ETCD_AGENT_NAMESPACE'].map(
     (name): Case => [`the variable ${name} in ${owner}`, inPods({}, { env: [{ name }] }), 'name is that of a variable'],
@@ -688,6 +715,8 @@ const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods])
 
 const pods: readonly Case[] = [
   ...ofPods,
+  ...ofEtcdContainer,
+  ...ofEtcdContainer,
   [
     'annotations of an existing ServiceAccount of the members',
     cluster({ serviceAccountName: 'own', serviceAccountAnnotations: {} }),

@@ -242,7 +242,7 @@ const pods = {
 };
 const container = {
   env: [
-    { name: 'HTTPS_PROXY', value: 'http://proxy:3128' },
+    { name: 'TZ', value: 'Europe/Berlin' },
     { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'token', key: 'token' } } },
   ],
   envFrom: [{ configMapRef: { name: 'settings' } }],

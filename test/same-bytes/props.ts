@@ -87,7 +87,7 @@ const affinity = oneOf(
 const constraint = { maxSkew: 1, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' };
 const further = { name: 'own', image: 'registry.example.com/own:1', resources: { limits: { memory: '32Mi' } } };
 const container = record({
-  env: maybe(fc.constant<object[]>([{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }])),
+  env: maybe(fc.constant<object[]>([{ name: 'TZ', value: 'Europe/Berlin' }])),
   envFrom: maybe(fc.constant<object[]>([{ secretRef: { name: 'own' } }])),
   securityContext: maybe(oneOf({}, { readOnlyRootFilesystem: true })),
   volumeMounts: maybe(fc.constant<object[]>([{ name: 'own', mountPath: '/own', readOnly: true }])),

@@ -147,7 +147,7 @@ const podOptions = {
 };
 const pod = { ...podOptions, imagePullPolicy: ImagePullPolicy.ALWAYS, imagePullSecrets: ['registry'] };
 const container = {
-  env: [{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }],
+  env: [{ name: 'TZ', value: 'Europe/Berlin' }],
   envFrom: [{ secretRef: { name: 'own' } }],
   securityContext: { readOnlyRootFilesystem: true },
   volumeMounts: [{ name: 'own', mountPath: '/own' }],

@@ -68,11 +68,7 @@ export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inp
       ...(Object.keys(annotations).length > 0 && { annotations }),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdBackup', name, uid, controller: true }],
     },
-    spec: withOverrides(
-      withFields(backupJob(podSpec(backup, inputs)), sources),
-      inputs.cluster,
-      scheduleOf(backup, inputs.cluster),
-    ),
+    spec: withOverrides(withFields(backupJob(podSpec(backup, inputs)), sources), inputs.cluster, sources.schedule),
   };
 }
 
@@ -116,7 +112,7 @@ function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
     ...(dialTimeout && { dialTimeout }),
     ...(timeout && { timeout }),
     image: spec.image ?? schedule?.image ?? container.image,
-    ...(container.imagePullPolicy && { imagePullPolicy: container.imagePullPolicy }),
+    imagePullPolicy: sources.schedule?.imagePullPolicy ?? container.imagePullPolicy,
     ...jobPlace(sources),
     serviceAccountName: spec.serviceAccountName ?? accountOf(cluster, schedule) ?? 'default',
     resources: backupResources(spec.resources ?? schedule?.resources, schedule?.verify),

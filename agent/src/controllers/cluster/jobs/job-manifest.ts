@@ -64,24 +64,21 @@ export const jobLabels = (cluster: string): Record<string, string> => ({
 export function jobManifest(request: JobRequest, inputs: JobInputs): object {
   const { cluster } = inputs;
   const { name, namespace, uid } = cluster.metadata;
+  const sources = sourcesOf(request, inputs);
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: {
       name: `${name}-${request.kind}`,
       namespace,
-      labels: jobLabelsOf(sourcesOf(request, inputs), jobLabels(name)),
-      annotations: jobAnnotationsOf(sourcesOf(request, inputs), {
+      labels: jobLabelsOf(sources, jobLabels(name)),
+      annotations: jobAnnotationsOf(sources, {
         [opAnnotation]: request.op,
         ...(inputs.backup && { [backupAnnotation]: JSON.stringify(inputs.backup) }),
       }),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdCluster', name, uid }],
     },
-    spec: withOverrides(
-      withFields(jobSpec(request, inputs), sourcesOf(request, inputs)),
-      cluster,
-      scheduleOf(request, cluster),
-    ),
+    spec: withOverrides(withFields(jobSpec(request, inputs), sources), cluster, sources.schedule),
   };
 }
 
@@ -161,7 +158,7 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
     stores: storesOf(request, inputs),
     trigger: request.kind,
     image: image ?? sidecar?.image ?? '',
-    ...(sidecar?.imagePullPolicy && { imagePullPolicy: sidecar.imagePullPolicy }),
+    imagePullPolicy: sources.schedule?.imagePullPolicy ?? sidecar?.imagePullPolicy,
     ...jobPlace(sources),
     serviceAccountName: account ?? 'default',
     resources: resourcesOf(request, cluster, schedule),
