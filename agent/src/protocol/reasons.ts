@@ -52,6 +52,8 @@ export const reasons = {
   QuorumLost: 'no quorum answers',
   MajorityDown: 'a majority of members does not answer; nothing is changed',
   MajorityVolumesLost: 'a majority of volumes is lost; nothing is changed',
+  VolumesSetBack:
+    'the volumes of a majority are lost, or were set back to an earlier state, on which etcd does not start; nothing is changed. Restore a backup, or set spec.recovery with acceptDataLoss and, as survivor, the member with the newest data',
   AllVolumesLost: 'every volume is lost; a restore is required',
   SeedLost: 'the only member lost its volume; a restore is required',
   // Alarms

@@ -148,13 +148,15 @@ async function within<T>(ms: number, what: Promise<T>): Promise<Known<T>> {
 /** Updates the memory: each time is when its fact was first observed without a break. */
 export function remember(memory: Memory, observed: Observed, now: number, settings: Settings): Memory {
   const { record, jobs } = observed;
-  if (!observed.cluster.known || !observed.cluster.v) return memory;
+  // A member may have been away while nobody looked, so what it had before proves nothing.
+  const unseen = { ...memory, look: undefined, reached: undefined };
+  if (!observed.cluster.known || !observed.cluster.v) return unseen;
   // Whoever takes over has held nothing so far, and has seen nothing of what is its own.
   if (observed.cluster.v.followedBy !== undefined) return { ...emptyMemory(now), self: memory.self };
   const { blind, ...since } = memory.since;
-  if (!record.known) return { ...memory, since: { ...since, blind: blind ?? now } };
+  if (!record.known) return { ...unseen, since: { ...since, blind: blind ?? now } };
   const view = new View(observed, now, settings);
-  if (!record.v) return { ...memory, since: { ...since, silent: keep(since.silent ?? {}, silent(view), now) } };
+  if (!record.v) return { ...unseen, since: { ...since, silent: keep(since.silent ?? {}, silent(view), now) } };
   const members = listed(view).map(({ id }) => id);
   const evidence = evidenceNow(view);
   const lost = record.v.doc.seeded && !quorumServes(view);

@@ -191,6 +191,12 @@ export const asking = (
   };
 };
 
+/** Of a gate that found its volume behind its mark. */
+export const setBackAgent = (ordinal: number, change: Partial<AgentStatus> = {}): AgentStatus => {
+  const { etcd: _, ...waiting } = agent(ordinal);
+  return { ...waiting, gate: true, state: 'Refused', reason: 'VolumeSetBack', ...change };
+};
+
 /** A cluster of this size that serves, and needs nothing. */
 export class World {
   cluster: Cluster;

@@ -1,7 +1,7 @@
 import type { Reason } from '../../../protocol/reasons.ts';
 import { minorOf } from '../../../protocol/versions.ts';
 import type { Pod } from '../observed.ts';
-import { foreignMember, isSeeded, lacksManifests, quorumServes, voters } from '../plan/facts.ts';
+import { foreignMember, isSeeded, isSetBack, lacksManifests, quorumServes, voters } from '../plan/facts.ts';
 import { agentAt, podsOf, requestOf, statefulSet } from '../plan/observations.ts';
 import { rule } from '../plan/rule.ts';
 import { clusterVersionIsWithin, templateMayRun } from '../plan/upgrade-path.ts';
@@ -25,9 +25,11 @@ const splitEvidence = (v: View): boolean =>
 export function quorumReason(v: View): Reason {
   const members = Object.keys(v.record.members).map(Number);
   const lost = members.filter((ordinal) => requestOf(v, ordinal) !== undefined);
-  if (lost.length === 0) return 'MajorityDown';
-  if (lost.length === members.length) return members.length === 1 ? 'SeedLost' : 'AllVolumesLost';
-  return lost.length > members.length / 2 ? 'MajorityVolumesLost' : 'MajorityDown';
+  const setBack = members.filter((ordinal) => isSetBack(v, ordinal, v.record.members[ordinal]!.memberId));
+  const isMajority = (count: number): boolean => count > members.length / 2;
+  if (members.length > 0 && lost.length === members.length) return members.length === 1 ? 'SeedLost' : 'AllVolumesLost';
+  if (isMajority(lost.length)) return 'MajorityVolumesLost';
+  return isMajority(lost.length + setBack.length) ? 'VolumesSetBack' : 'MajorityDown';
 }
 
 const runsAnother = (v: View, { ordinal }: Pod): boolean => agentAt(v, ordinal)?.reason === 'VersionMismatch';

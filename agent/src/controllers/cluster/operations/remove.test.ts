@@ -1,5 +1,5 @@
 import { known, unknown } from '../../../protocol/known.ts';
-import { agent, asking, idOf, now, recordedMember, World } from '../observed.fixture.ts';
+import { agent, asking, idOf, now, recordedMember, setBackAgent, World } from '../observed.fixture.ts';
 
 describe('a lost volume', () => {
   test('intent, MemberRemove, tombstone', () => {
@@ -31,8 +31,7 @@ describe('a lost volume', () => {
   describe('a volume that storage has set back', () => {
     const message = 'the write-ahead log ends at index 400, but member id-1 had reached 900: …';
     const setBack = (): World => {
-      const { etcd: _, ...waiting } = agent(1, { gate: true, state: 'Refused', reason: 'VolumeSetBack', message });
-      const world = new World(3).down(1).agent(1, waiting);
+      const world = new World(3).down(1).agent(1, setBackAgent(1, { message }));
       world.o.since.evidence[1] = now - 60_000;
       return world;
     };
@@ -67,7 +66,22 @@ describe('a lost volume', () => {
       world.down(0).down(2).agent(0, at(0)).agent(2, at(2)).noQuorum();
       expect(world.effect).toBeUndefined();
       expect(world.reason('Degraded')).toBe('VolumeSetBack');
-      expect(world.reason('QuorumLost')).toBe('MajorityDown');
+      expect(world.reason('QuorumLost')).toBe('VolumesSetBack');
+      expect(world.reason('Stalled')).toBe('VolumesSetBack');
+    });
+
+    test('of the only member: it needs a person', () => {
+      const world = new World(1).down(0).agent(0, setBackAgent(0)).noQuorum();
+      expect(world.plan().hold).toBe('VolumesSetBack');
+      expect(world.reason('QuorumLost')).toBe('VolumesSetBack');
+      expect(world.reason('Stalled')).toBe('VolumesSetBack');
+      expect(world.message('Stalled')).toMatch(/Restore a backup, or set spec.recovery .* survivor/);
+    });
+
+    test('beside one that is lost: it needs a person; beside one that is down, it does not', () => {
+      const world = setBack().volumeLost(0).noQuorum();
+      expect(world.reason('Stalled')).toBe('VolumesSetBack');
+      expect(setBack().down(0).noQuorum().reason('Stalled')).toBe('NoActionRequired');
     });
   });
 

@@ -165,7 +165,7 @@ export const lacksManifests = ({ o, cluster }: View): boolean =>
   o.statefulSet.known && o.statefulSet.v === undefined && !cluster.deleting;
 
 /** The gate of this member found its volume behind its mark in the record. */
-const isSetBack = (v: View, ordinal: number, memberId: string): boolean =>
+export const isSetBack = (v: View, ordinal: number, memberId: string): boolean =>
   refusalAt(v, ordinal) === 'VolumeSetBack' && agentAt(v, ordinal)?.volume.identity?.memberId === memberId;
 
 /**

@@ -29,7 +29,7 @@ const waits: readonly Reason[] = [
 ];
 
 /** Holds that a restore in flight resolves. */
-const quorumHolds: readonly Reason[] = ['MajorityVolumesLost', 'AllVolumesLost', 'SeedLost'];
+const quorumHolds: readonly Reason[] = ['MajorityVolumesLost', 'VolumesSetBack', 'AllVolumesLost', 'SeedLost'];
 
 const holdStalled = (v: View, hold: Reason | undefined): Stalled | undefined =>
   hold && !waits.includes(hold) ? because(hold, messageOf(v, hold)) : undefined;

@@ -1,3 +1,4 @@
+import { isSetBack } from './facts.ts';
 import { agentAt, statusOf } from './observations.ts';
 import type { View } from './view.ts';
 
@@ -43,16 +44,25 @@ const newerFirst = (v: View, a: Survivor, b: Survivor): number => {
 /** Every member's volume is known to exist or to be lost; otherwise a better survivor may be hidden. */
 const allKnown = (v: View): boolean => memberOrdinals(v).every((ordinal) => agentAt(v, ordinal) !== undefined);
 
+/** The index that was committed at this survivor; undefined: unknown, as of every member that does not start. */
+const committed = (v: View, { ordinal }: Survivor): number | undefined => agentAt(v, ordinal)?.etcd?.committedIndex;
+
+/** Storage has set it back behind its mark, and another survivor has come to that mark. */
+const isSurpassed = (v: View, { ordinal, memberId }: Survivor, others: readonly Survivor[]): boolean => {
+  const mark = v.record.members[ordinal]!.reached?.index ?? 0;
+  return isSetBack(v, ordinal, memberId) && others.some((other) => (committed(v, other) ?? -1) >= mark);
+};
+
 /** The survivor that the request names, otherwise the newest one if none may be hidden. */
 export function survivor(v: View): Survivor | undefined {
   const named = v.spec.recovery?.survivor;
   if (named !== undefined) return v.record.members[named] && survivorAt(v, named);
   if (!allKnown(v)) return undefined;
-  const living = memberOrdinals(v)
+  const found = memberOrdinals(v)
     .map((ordinal) => survivorAt(v, ordinal))
-    .filter((found) => found !== undefined);
-  const isKnown = ({ ordinal }: Survivor): boolean => agentAt(v, ordinal)?.etcd !== undefined;
+    .filter((one) => one !== undefined);
+  const living = found.filter((one) => !isSurpassed(v, one, found));
   // With a single survivor it does not matter how much it has.
-  if (living.length > 1 && !living.every(isKnown)) return undefined;
+  if (living.length > 1 && living.some((one) => committed(v, one) === undefined)) return undefined;
   return living.sort((a, b) => newerFirst(v, a, b))[0];
 }

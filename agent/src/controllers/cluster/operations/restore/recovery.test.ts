@@ -1,6 +1,6 @@
 import type { AgentStatus } from '../../../../protocol/agent-status.ts';
 import { known } from '../../../../protocol/known.ts';
-import { agent, idOf, now, World } from '../../observed.fixture.ts';
+import { agent, idOf, now, setBackAgent, World } from '../../observed.fixture.ts';
 import type { RecoveryRequest } from '../../observed.ts';
 
 const recovery: RecoveryRequest = { id: 'r1', acceptDataLoss: true };
@@ -156,6 +156,33 @@ describe('the survivor with most', () => {
 
   test('and then the newer term', () => {
     expect(of2({ term: 1 })).toMatchObject({ args: { survivor: { ordinal: 4 } } });
+  });
+});
+
+describe('a survivor that storage has set back', () => {
+  /** Member 1 was set back, and had come to index 900. */
+  const setBack = (committedIndex?: number) => {
+    const world = new World(3).volumeLost(0).down(1).agent(1, setBackAgent(1)).noQuorum().spec({ recovery });
+    const { members } = world.record;
+    world.doc({ members: { ...members, 1: { ...members[1]!, reached: { index: 900, revision: 100 } } } });
+    const { etcd, ...silent } = agent(2);
+    return world.agent(2, committedIndex === undefined ? silent : { ...silent, etcd: { ...etcd!, committedIndex } });
+  };
+
+  test('is passed over for one that has come to its mark', () => {
+    expect(setBack(900).written?.op).toMatchObject({ kind: 'Recover', args: { survivor: { ordinal: 2 } } });
+  });
+
+  test.each([899, undefined])('is not, if the other one has come to %p: a person names one', (index) => {
+    const world = setBack(index);
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Accepted')).toBe('SurvivorUnreachable');
+    world.spec({ recovery: { ...recovery, survivor: 1 } });
+    expect(world.written?.op).toMatchObject({ kind: 'Recover', args: { survivor: { ordinal: 1 } } });
+  });
+
+  test('is taken if all others are lost', () => {
+    expect(setBack().volumeLost(2).written?.op).toMatchObject({ args: { survivor: { ordinal: 1 } } });
   });
 });
 
