@@ -97,6 +97,15 @@ describe('a backup that not every store has', () => {
     expect(emitted).toEqual([['Warning', 'BackupPartial', `Job orders-${kind}: stored, but s3://a: no connection`]]);
   });
 
+  test('each has one event, also while there are several', async () => {
+    const emitted: unknown[] = [];
+    context.emitEvent = (...event) => void emitted.push(event);
+    partly('pre-upgrade', [bad, good]);
+    partly('safety', [bad, good]);
+    for (let pass = 0; pass < 3; pass++) await jobs.jobs();
+    expect(emitted).toHaveLength(2);
+  });
+
   test('is none for a recovery, which restores from the first store', async () => {
     partly('recovery', [bad, good]);
     expect(await jobs.jobs()).toMatchObject([{ state: 'Failed' }]);

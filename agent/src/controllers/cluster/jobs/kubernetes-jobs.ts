@@ -49,8 +49,8 @@ export class KubernetesJobs implements Jobs {
   readonly #refused = new Map<JobKind, Job>();
   /** Uid of the Job whose missing proof has been logged. */
   #unproved: string | undefined;
-  /** Uid of the Job of which an event says that not every store has its backup. */
-  #partial: string | undefined;
+  /** Uids of the Jobs of which an event says that not every store has their backup, by kind. */
+  readonly #partial = new Map<JobKind, string>();
   #served: ServedSnapshot | undefined;
   #states: ReadonlyMap<JobKind, JobState> | undefined;
 
@@ -130,7 +130,7 @@ export class KubernetesJobs implements Jobs {
     if (state === 'Succeeded') return { ...found, ...outcome(pods) };
     const result = jobResult(pods);
     if (result && isStored(kind, result)) {
-      this.#reportPartial(job, result);
+      this.#reportPartial(job, kind, result);
       return { ...found, state: 'Succeeded', ...outcome(pods) };
     }
     const message = jobFailure(job, result);
@@ -156,10 +156,10 @@ export class KubernetesJobs implements Jobs {
     return reason === 'Running' ? {} : { waits: message };
   }
 
-  #reportPartial({ metadata }: JobObject, result: JobResult): void {
-    if (this.#partial !== metadata.uid)
+  #reportPartial({ metadata }: JobObject, kind: JobKind, result: JobResult): void {
+    if (this.#partial.get(kind) !== metadata.uid)
       this.#context.emitEvent('Warning', 'BackupPartial', `Job ${metadata.name}: ${lineOf(result)}`);
-    this.#partial = metadata.uid;
+    this.#partial.set(kind, metadata.uid);
   }
 
   async #list(): Promise<{ job: JobObject; kind: JobKind }[]> {
