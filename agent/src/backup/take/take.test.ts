@@ -252,6 +252,18 @@ describe('a request that an earlier run may have completed', () => {
     expect(last.manifest.id).toBe(good.manifest.id);
   });
 
+  test('a suspect snapshot under an exact key is reported, not refused, and replaced only with overwrite', async () => {
+    const own = { key: 'before/upgrade.db', request: 'uid-1' };
+    await alarm('Activate', 'Corrupt');
+    const first = await take([open()], own);
+    const again = await take([open()], own);
+    await alarm('Deactivate', 'Corrupt');
+    expect([again.manifest.id, again.manifest.source.suspect]).toEqual([first.manifest.id, ['Corrupt']]);
+    expect((await take([open()], own)).manifest.id).toBe(first.manifest.id);
+    const good = await take([open()], { ...own, overwrite: true });
+    expect(good.manifest.source.suspect).toBeUndefined();
+  });
+
   test('is not completed by a snapshot that a later verify found bad', async () => {
     const { manifest } = await take([open()], { request: 'uid-1' });
     const verification = {
