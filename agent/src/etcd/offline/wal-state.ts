@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { fieldsOf, integer } from '../protobuf.ts';
+import { isTorn } from './torn-record.ts';
 import { framesOf, readAt, walDirectory, walFiles } from './wal.ts';
 
 const CHUNK = 1024 * 1024;
@@ -30,6 +31,7 @@ export class WalTail {
   #term = 0;
   #commit = 0;
   #lastIndex = 0;
+  #crc = 0;
   #reading: Promise<WalState | undefined> | undefined;
 
   constructor(dataDir: string, directory = walDirectory(dataDir)) {
@@ -62,6 +64,7 @@ export class WalTail {
   #begin(file: string): void {
     this.#file = file;
     this.#at = 0;
+    this.#crc = 0;
     const first = Number.parseInt(file.slice(17, 33), 16);
     this.#lastIndex = Math.max(0, first - 1) || 0;
   }
@@ -69,26 +72,29 @@ export class WalTail {
   async #follow(path: string): Promise<void> {
     for (let size = CHUNK; ; ) {
       const chunk = await readAt(path, this.#at, size);
-      const end = this.#take(chunk);
+      const { end, torn } = this.#take(chunk);
       this.#at += end;
-      if (chunk.length < size || isUnwritten(chunk, end)) return;
+      if (torn || chunk.length < size || isUnwritten(chunk, end)) return;
       // If no record was complete, the next one is longer than the chunk.
       size = end === 0 ? size * 2 : CHUNK;
       if (size > LONGEST) throw new RangeError(`${path}: no valid record at byte ${this.#at}`);
     }
   }
 
-  #take(chunk: Buffer): number {
+  #take(chunk: Buffer): { readonly end: number; readonly torn: boolean } {
     let end = 0;
-    for (const frame of framesOf(chunk)) {
-      this.#note(frame.record);
-      end = frame.end;
+    for (const { record, end: next } of framesOf(chunk)) {
+      // etcd cuts such a record off when it starts, and goes on.
+      if (isTorn(record, this.#at + record.byteOffset - chunk.byteOffset, this.#crc)) return { end, torn: true };
+      this.#note(record);
+      end = next;
     }
-    return end;
+    return { end, torn: false };
   }
 
   #note(record: Buffer): void {
-    const { 1: type, 3: data } = Object.fromEntries(fieldsOf(record));
+    const { 1: type, 2: crc, 3: data } = Object.fromEntries(fieldsOf(record));
+    this.#crc = integer(crc ?? 0n);
     if (!(data instanceof Uint8Array)) return;
     if (type === STATE) {
       const { 1: term = 0n, 3: commit = 0n } = Object.fromEntries(fieldsOf(data));

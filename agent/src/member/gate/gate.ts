@@ -109,9 +109,10 @@ class Gate {
     return { cluster, ordinal, minEpoch, etcdVersion, volume, record, cache, lastIndex };
   }
 
-  /** A log that cannot be read is left to etcd, which repairs its end. */
+  /** A log that cannot be read is left to etcd. */
   async #lastIndex(): Promise<number | undefined> {
-    return (await this.#wal.state().catch(() => undefined))?.lastIndex;
+    const state = await this.#wal.state().catch(() => undefined);
+    return state && Math.max(state.lastIndex, state.commit);
   }
 
   /** Before etcd reads them. If this cannot be written, as on a full disk, it is unknown later. */

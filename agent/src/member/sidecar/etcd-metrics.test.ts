@@ -100,7 +100,7 @@ test('a log that is damaged, and later intact again', async () => {
   const tail = new WalTail(directory);
   expect(await tail.state()).toEqual({ term: 7, commit: 9, lastIndex: 0 });
   const newer = frame(Buffer.from([0x08, 3, 0x10, 0, 0x1a, 4, 0x08, 8, 0x18, 9]));
-  await writeFile(file, Buffer.concat([state, frame(Buffer.alloc(10))]));
+  await writeFile(file, Buffer.concat([state, frame(Buffer.alloc(10, 0xff))]));
   await expect(tail.state()).rejects.toThrow(RangeError);
   await writeFile(file, Buffer.concat([state, newer]));
   expect(await tail.state()).toMatchObject({ term: 8 });
