@@ -488,7 +488,7 @@ const status = object('The state that the reconciler observes. Fields whose valu
   clusterId: text('The id of the cluster in etcd.', 16),
   clusterUid: text('An id that, unlike the uid of this object, survives a deletion with retained volumes.', 64),
   size: integer('The number of pods that there should be now.', 0, 7),
-  readyVoters: integer('The number of voting members that are healthy and whose pods are ready.', 0, 7),
+  readyVoters: integer('The number of voting members that answer and whose pods are ready.', 0, 7),
   voters: integer('The number of voting members.', 0, 7),
   learner: text('The pod of the member that is being added.', 253),
   leader: text('The pod of the leader.', 253),
@@ -579,7 +579,10 @@ export const etcdCluster = crd({
   columns: [
     column('Size', '.spec.size', { type: 'integer', description: 'The desired number of voting members.' }),
     column('Voters', '.status.voters', { type: 'integer', description: 'The present number of voting members.' }),
-    column('Ready', '.status.readyVoters', { type: 'integer', description: 'The number of healthy voting members.' }),
+    column('Ready', '.status.readyVoters', {
+      type: 'integer',
+      description: 'The number of voting members that answer and whose pods are ready.',
+    }),
     column('Version', '.status.version'),
     column('Leader', '.status.leader'),
     column('Phase', '.status.phase'),

@@ -29,7 +29,7 @@ export const rows = [
       },
       {
         title: 'Ready voters',
-        text: 'Voting members that are healthy and have a ready pod.',
+        text: 'Voting members that answer and have a ready pod.',
         kind: 'stat',
         width: 4,
         queries: [{ expr: of('etcd_cluster_ready_voters') }],

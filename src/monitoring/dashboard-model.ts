@@ -221,7 +221,7 @@ const texts = {
     "orientation": "auto"
    },
    "title": "Ready voters",
-   "description": "Voting members that are healthy and have a ready pod.",
+   "description": "Voting members that answer and have a ready pod.",
    "datasource": {
     "type": "prometheus",
     "uid": "$datasource"

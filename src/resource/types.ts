@@ -954,7 +954,7 @@ export interface EtcdClusterStatus {
   readonly clusterUid?: string;
   /** The number of pods that there should be now. */
   readonly size?: number;
-  /** The number of voting members that are healthy and whose pods are ready. */
+  /** The number of voting members that answer and whose pods are ready. */
   readonly readyVoters?: number;
   /** The number of voting members. */
   readonly voters?: number;

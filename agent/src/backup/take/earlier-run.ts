@@ -39,8 +39,15 @@ export async function findEarlierRun(
   };
 }
 
-/** A snapshot that a later verification found bad does not count. */
-const isGood = (entry: Entry) => !['broken', 'unread', 'failed'].includes(stateOf(entry));
+/**
+ * A snapshot that a later verification found bad does not count. Nor does an old one, unless it is suspect: no retry stores a
+ * suspect source again.
+ */
+function counts(entry: Entry, { requestAge = Number.POSITIVE_INFINITY }: StoreRequest): boolean {
+  const state = stateOf(entry);
+  if (['broken', 'unread', 'failed'].includes(state)) return false;
+  return state === 'suspect' || Date.now() - Date.parse(entry.manifest?.createdAt ?? '') < requestAge;
+}
 
 async function find(
   { store }: Target,
@@ -54,7 +61,7 @@ async function find(
     const { signal } = context;
     if (key) {
       const exact = await readExactEntry(store, key, { signal });
-      if (exact.manifest.request !== asked || !isGood(exact)) return undefined;
+      if (exact.manifest.request !== asked || !counts(exact, request)) return undefined;
       const { manifest } = exact;
       return manifest.object.key === key
         ? exact
@@ -62,7 +69,7 @@ async function find(
     }
     const names = await list(store, { signal });
     const entries = await readCatalog(store, folderOf(request), { signal, names, mayLackAll: true });
-    const all = entries.filter((entry) => entry.manifest?.request === asked && isGood(entry));
+    const all = entries.filter((entry) => entry.manifest?.request === asked && counts(entry, request));
     const found = all.find((entry) => stateOf(entry) !== 'suspect') ?? all[0];
     const silent = found ? undefined : silentText(silentAmong(entries));
     if (silent) context.log.warn({ store: store.url }, `cannot check whether it was taken before: ${silent}`);

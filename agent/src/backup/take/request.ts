@@ -45,6 +45,8 @@ export interface StoreRequest extends Encoding, NamedCluster {
   readonly host?: Host;
   /** Id of the request. If a snapshot was already stored for it, that one is reported and none is taken. */
   readonly request?: string;
+  /** Milliseconds after which a sound snapshot of the same request is not reported any more. */
+  readonly requestAge?: number;
   readonly restoredFrom: readonly string[];
   /** Lifts the limit on deletions per run. */
   readonly force: boolean;

@@ -46,7 +46,9 @@ export async function storeSnapshot(
   };
   const earlier =
     request.request === undefined ? undefined : await findEarlierRun(request, request.request, list, context);
-  if (earlier && !isSuspect(earlier.manifest)) return reused(earlier, context);
+  // Without --overwrite, its key stays that of the suspect snapshot.
+  const keepsKey = request.key !== undefined && !request.overwrite;
+  if (earlier && (keepsKey || !isSuspect(earlier.manifest))) return reused(earlier, context);
   const runs = targetRuns(request.targets, context);
   const each = async (work: (target: Target, context: RunContext) => Promise<void>) => {
     await Promise.all(runs.map((run) => run.attempt(work)));

@@ -13,7 +13,7 @@ import { ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { isVerified, putJson, readCatalog } from '../catalog/catalog.ts';
-import { compressions, revisionOf } from '../catalog/manifest.ts';
+import { compressions, type Manifest, revisionOf } from '../catalog/manifest.ts';
 import { whole } from '../catalog/select.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { extensions } from '../payload/compression.ts';
@@ -227,6 +227,30 @@ describe('a request that an earlier run may have completed', () => {
     expect(await allAreWhole(b)).toHaveLength(2);
   });
 
+  test('an old one does not count, unless it is suspect', async () => {
+    const asked = { request: 'uid-1', requestAge: 600_000 };
+    const taken = async () => (await take([open()], asked)).manifest;
+    const makeOld = async (manifest: Manifest) => {
+      const createdAt = new Date(Date.now() - 601_000).toISOString();
+      await putJson(open(), `orders/${manifest.id}.json`, { ...manifest, createdAt }, {});
+    };
+    const first = await taken();
+    expect((await taken()).id).toBe(first.id);
+    await makeOld(first);
+    expect((await take([open()], { request: 'uid-1' })).manifest.id).toBe(first.id);
+    const second = await taken();
+    expect(second.id).not.toBe(first.id);
+    expect((await taken()).id).toBe(second.id);
+
+    await makeOld(second);
+    await alarm('Activate', 'Corrupt');
+    const suspect = await taken();
+    await makeOld(suspect);
+    expect((await taken()).id).toBe(suspect.id);
+    await alarm('Deactivate', 'Corrupt');
+    expect((await taken()).source.suspect).toBeUndefined();
+  });
+
   test('is not complete while one store lacks the snapshot or a part of it', async () => {
     const [a, b] = [open('a'), open('b')];
     const first = await take([a], { request: 'uid-1' });
@@ -250,6 +274,18 @@ describe('a request that an earlier run may have completed', () => {
     const last = await take([open()], { request: 'uid-1' });
     await alarm('Deactivate', 'Corrupt');
     expect(last.manifest.id).toBe(good.manifest.id);
+  });
+
+  test('a suspect snapshot under an exact key is reported, not refused, and replaced only with overwrite', async () => {
+    const own = { key: 'before/upgrade.db', request: 'uid-1' };
+    await alarm('Activate', 'Corrupt');
+    const first = await take([open()], own);
+    const again = await take([open()], own);
+    await alarm('Deactivate', 'Corrupt');
+    expect([again.manifest.id, again.manifest.source.suspect]).toEqual([first.manifest.id, ['Corrupt']]);
+    expect((await take([open()], own)).manifest.id).toBe(first.manifest.id);
+    const good = await take([open()], { ...own, overwrite: true });
+    expect(good.manifest.source.suspect).toBeUndefined();
   });
 
   test('is not completed by a snapshot that a later verify found bad', async () => {

@@ -60,6 +60,7 @@ const configSchema = z.strictObject({
   extraPath: z.optional(texts),
   extraAgeRecipient: z.optional(texts),
   request: text,
+  requestAge: text,
   fileName: text,
   fileNameTimeZone: text,
   scratch: text,

@@ -130,6 +130,10 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     forceOption,
     option('--trigger <why>', 'reason for the backup, recorded in the manifest').default('manual'),
     requestOption,
+    option(
+      '--request-age <duration>',
+      'report such a snapshot only while it is younger than this; a suspect one always',
+    ),
     ...hostOptions,
     ...nameOptions,
     keyOption,

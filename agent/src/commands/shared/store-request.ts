@@ -24,6 +24,7 @@ export async function storeRequest(settings: Settings): Promise<Omit<StoreReques
     level: settings.oneOf('verify', '--verify', levels),
     trigger: settings.text('trigger') ?? 'manual',
     request: settings.text('request') || undefined,
+    requestAge: settings.duration('requestAge', '--request-age'),
     restoredFrom: settings.restoredFrom(),
     force: settings.flag('force'),
     keep: () => settings.keep(),

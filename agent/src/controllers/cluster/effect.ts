@@ -57,6 +57,8 @@ export interface JobRequest {
   op: string;
   /** Backups: the schedule whose settings apply. */
   schedule?: string;
+  /** Backups: the operation restores it next, from the first store of the schedule. */
+  restored?: true;
   /** recovery: back up only the endpoint of this ordinal, without a quorum. */
   survivor?: number;
   /** restore: the snapshot to fetch and verify, and the token that guards the served snapshot. */

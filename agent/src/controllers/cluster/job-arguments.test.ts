@@ -52,7 +52,7 @@ test('a backup: with the settings of its schedule, of every endpoint', async () 
   expect(settings.list('ageRecipient')).toEqual(['age1a', 'age1b']);
   expect(['cacert', 'cert', 'key'].map((name) => settings.text(name))).toEqual(Object.values(facts.clientTls!));
   expect(settings.text('output')).toBe('json');
-  expect(env).toEqual({ ETCD_AGENT_NAMESPACE: 'shop' });
+  expect(env).toEqual({ ETCD_AGENT_NAMESPACE: 'shop', ETCD_AGENT_REQUEST_AGE: '10m' });
 });
 
 test('of a survivor: its endpoint alone', async () => {

@@ -59,8 +59,12 @@ export function jobCommand(job: JobRequest, facts: JobFacts): JobCommand {
   const env = { ETCD_AGENT_NAMESPACE: facts.namespace };
   if (job.restore) return { args: restoreArguments(job.restore, facts), env };
   if (job.salvage) return { args: salvageArguments(job, facts), env: { ...env, ...sourceVariables(job.salvage) } };
-  return { args: backupArguments(job, facts), env };
+  // As a variable, because the agent of the schedule's image may be older and refuse a flag that it does not know.
+  return { args: backupArguments(job, facts), env: { ...env, ETCD_AGENT_REQUEST_AGE: requestAge } };
 }
+
+/** A retry of a Job finds its snapshot. A Job that is made again later needs the data of that time. */
+const requestAge = '10m';
 
 function backupArguments(job: JobRequest, facts: JobFacts): string[] {
   const { clientTls, endpoints } = facts;

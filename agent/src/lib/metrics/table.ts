@@ -101,7 +101,7 @@ export const metrics = {
     type: 'gauge',
     labels: ['etcd_cluster'],
     from: reconciler,
-    help: 'Number of voting members that are healthy and have a ready pod.',
+    help: 'Number of voting members that answer and have a ready pod.',
   },
   etcd_cluster_epoch: {
     type: 'gauge',

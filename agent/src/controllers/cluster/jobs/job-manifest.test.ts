@@ -4,7 +4,7 @@ import type { PodTemplate } from '../../../kube/objects.ts';
 import { issueIntermediate, issueLeaf, issueRoot } from '../../certificates/issue.ts';
 import type { JobRequest } from '../effect.ts';
 import type { EtcdClusterObject } from '../kubernetes/cluster-object.ts';
-import { type JobInputs, jobManifest } from './job-manifest.ts';
+import { type JobInputs, jobManifest, restoredAnnotation } from './job-manifest.ts';
 
 const store = { s3: { bucket: 'backups', credentials: { secretName: 's3' } }, retention: { last: 3 } };
 const cluster = {
@@ -59,6 +59,13 @@ async function parsed(args: string[]): Promise<{ invocation: Invocation; setting
   }).parseAsync(args, { from: 'user' });
   return { invocation: invocation!, settings: await Settings.load(invocation!) };
 }
+
+test('a Job says that its snapshot is restored next', () => {
+  const annotationsOf = (more: Partial<JobRequest>) =>
+    manifest({ kind: 'pre-upgrade', op: 'op1', schedule: 'nightly', ...more }).metadata.annotations;
+  expect(annotationsOf({ restored: true })).toMatchObject({ [restoredAnnotation]: 'true' });
+  expect(annotationsOf({})).not.toHaveProperty([restoredAnnotation]);
+});
 
 test('the overrides of the cluster, then those of the schedule, change the pods of every Job', () => {
   const pods = (team: string) => [

@@ -49,6 +49,8 @@ export interface JobInputs {
 export const opAnnotation = `${group}/op`;
 /** Where the snapshot lies that the Job restores, if an EtcdBackup named it. */
 export const backupAnnotation = `${group}/backup`;
+/** On a Job whose snapshot its operation restores next. */
+export const restoredAnnotation = `${group}/restored`;
 const identityDirectory = '/etc/etcd-agent/identities';
 const peerTlsDirectory = '/etc/etcd/tls/peer';
 const tlsDirectory = '/etc/etcd-agent/tls';
@@ -74,6 +76,7 @@ export function jobManifest(request: JobRequest, inputs: JobInputs): object {
       labels: jobLabelsOf(sources, jobLabels(name)),
       annotations: jobAnnotationsOf(sources, {
         [opAnnotation]: request.op,
+        ...(request.restored && { [restoredAnnotation]: 'true' }),
         ...(inputs.backup && { [backupAnnotation]: JSON.stringify(inputs.backup) }),
       }),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdCluster', name, uid }],

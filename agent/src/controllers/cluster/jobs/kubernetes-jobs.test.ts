@@ -13,7 +13,7 @@ import { ClusterContext } from '../kubernetes/cluster-context.ts';
 import { FakeApi } from '../kubernetes/fake-api.fixture.ts';
 import { ResponseCache } from '../kubernetes/response-cache.ts';
 import { defaultSettings } from '../settings.ts';
-import { opAnnotation } from './job-manifest.ts';
+import { opAnnotation, restoredAnnotation } from './job-manifest.ts';
 import { KubernetesJobs } from './kubernetes-jobs.ts';
 
 const paths = new Paths('shop');
@@ -48,11 +48,11 @@ const labels = { 'app.kubernetes.io/name': 'etcd-backup', 'app.kubernetes.io/par
 
 const tokenSha256 = 'ab'.repeat(32);
 
-function job(kind: string, condition?: string, volumes: object[] = []): void {
+function job(kind: string, condition?: string, volumes: object[] = [], annotations: object = {}): void {
   const conditions = condition === undefined ? [] : [{ type: condition, status: 'True' }];
   const containers = [{ args: ['restore', 'serve', `--token-sha256=${tokenSha256}`] }];
   api.put(paths.of('jobs', `orders-${kind}`), {
-    metadata: { uid: kind, labels, annotations: { [opAnnotation]: 'o1' } },
+    metadata: { uid: kind, labels, annotations: { [opAnnotation]: 'o1', ...annotations } },
     spec: { template: { spec: { containers, volumes } } },
     status: { conditions },
   } as never);
@@ -83,8 +83,8 @@ test('a successful backup reports its snapshot', async () => {
 describe('a backup that not every store has', () => {
   const bad = { store: 's3://a', error: 'no connection' };
   const good = { store: 's3://b', key: 'k', verified: 'read' };
-  const partly = (kind: string, stores: object[], exitCode = 3): void => {
-    job(kind, 'Failed');
+  const partly = (kind: string, stores: object[], exitCode = 3, annotations: object = {}): void => {
+    job(kind, 'Failed', [], annotations);
     pod(kind, ended(JSON.stringify({ exitCode, snapshot, stores }), exitCode));
   };
 
@@ -97,10 +97,20 @@ describe('a backup that not every store has', () => {
     expect(emitted).toEqual([['Warning', 'BackupPartial', `Job orders-${kind}: stored, but s3://a: no connection`]]);
   });
 
-  test('is none for a recovery, which restores from the first store', async () => {
-    partly('recovery', [bad, good]);
+  test('each has one event, also while there are several', async () => {
+    const emitted: unknown[] = [];
+    context.emitEvent = (...event) => void emitted.push(event);
+    partly('pre-upgrade', [bad, good]);
+    partly('safety', [bad, good]);
+    for (let pass = 0; pass < 3; pass++) await jobs.jobs();
+    expect(emitted).toHaveLength(2);
+  });
+
+  test.each(['recovery', 'pre-upgrade'])('is none if it is restored next, from the first store: %s', async (kind) => {
+    const restored = { [restoredAnnotation]: 'true' };
+    partly(kind, [bad, good], 3, restored);
     expect(await jobs.jobs()).toMatchObject([{ state: 'Failed' }]);
-    partly('recovery', [good, bad]);
+    partly(kind, [good, bad], 3, restored);
     expect(await jobs.jobs()).toMatchObject([{ state: 'Succeeded', backup: { id: 's1' } }]);
   });
 

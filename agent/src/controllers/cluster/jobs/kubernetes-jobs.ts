@@ -20,7 +20,14 @@ import { addressOf } from '../kubernetes/pod.ts';
 import { peerVolumeOf } from '../kubernetes/stateful-set.ts';
 import type { Job, JobKind } from '../observed.ts';
 import type { Jobs } from '../port.ts';
-import { backupAnnotation, type JobInputs, jobManifest, opAnnotation, type StoredBackup } from './job-manifest.ts';
+import {
+  backupAnnotation,
+  type JobInputs,
+  jobManifest,
+  opAnnotation,
+  restoredAnnotation,
+  type StoredBackup,
+} from './job-manifest.ts';
 import { type JobResult, jobCondition, jobFailure, jobResult, lineOf } from './job-result.ts';
 
 const kinds: readonly JobKind[] = ['pre-upgrade', 'final', 'safety', 'recovery', 'restore', 'salvage'];
@@ -49,8 +56,8 @@ export class KubernetesJobs implements Jobs {
   readonly #refused = new Map<JobKind, Job>();
   /** Uid of the Job whose missing proof has been logged. */
   #unproved: string | undefined;
-  /** Uid of the Job of which an event says that not every store has its backup. */
-  #partial: string | undefined;
+  /** Uids of the Jobs of which an event says that not every store has their backup, by kind. */
+  readonly #partial = new Map<JobKind, string>();
   #served: ServedSnapshot | undefined;
   #states: ReadonlyMap<JobKind, JobState> | undefined;
 
@@ -129,8 +136,8 @@ export class KubernetesJobs implements Jobs {
     if (state === 'Running') return { ...found, ...(await this.#progress(job, kind, pods, found.op, states)) };
     if (state === 'Succeeded') return { ...found, ...outcome(pods) };
     const result = jobResult(pods);
-    if (result && isStored(kind, result)) {
-      this.#reportPartial(job, result);
+    if (result && isStored(job, result)) {
+      this.#reportPartial(job, kind, result);
       return { ...found, state: 'Succeeded', ...outcome(pods) };
     }
     const message = jobFailure(job, result);
@@ -156,10 +163,10 @@ export class KubernetesJobs implements Jobs {
     return reason === 'Running' ? {} : { waits: message };
   }
 
-  #reportPartial({ metadata }: JobObject, result: JobResult): void {
-    if (this.#partial !== metadata.uid)
+  #reportPartial({ metadata }: JobObject, kind: JobKind, result: JobResult): void {
+    if (this.#partial.get(kind) !== metadata.uid)
       this.#context.emitEvent('Warning', 'BackupPartial', `Job ${metadata.name}: ${lineOf(result)}`);
-    this.#partial = metadata.uid;
+    this.#partial.set(kind, metadata.uid);
   }
 
   async #list(): Promise<{ job: JobObject; kind: JobKind }[]> {
@@ -286,12 +293,12 @@ export class KubernetesJobs implements Jobs {
 }
 
 /**
- * Its snapshot is stored and verified, although another store or retention failed. Another try would store it once more. A
- * recovery restores from the first store.
+ * Its snapshot is stored and verified, although another store or retention failed. Another try would store it once more. What
+ * is restored next is read from the first store.
  */
-function isStored(kind: JobKind, { exitCode, snapshot, stores = [] }: JobResult): boolean {
+function isStored({ metadata }: JobObject, { exitCode, snapshot, stores = [] }: JobResult): boolean {
   if (exitCode !== ExitCode.partial || !snapshot) return false;
-  const needed = kind === 'recovery' || kind === 'salvage' ? stores.slice(0, 1) : stores;
+  const needed = metadata.annotations?.[restoredAnnotation] ? stores.slice(0, 1) : stores;
   return needed.some(({ verified, error }) => verified !== undefined && error === undefined);
 }
 

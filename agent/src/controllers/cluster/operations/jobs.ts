@@ -74,14 +74,16 @@ function salvageJob(v: View, { id, args }: RestoreOp): JobRequest[] {
   const { url, sha256 } = salvage;
   const { clusterId } = v.record;
   const source = { url, sha256, token: args.salvageToken!, ...(clusterId && { clusterId }) };
-  return [{ kind: 'salvage', op: id, schedule: v.spec.schedule, salvage: source }];
+  return [{ kind: 'salvage', op: id, schedule: v.spec.schedule, restored: true, salvage: source }];
 }
 
 /** The roll of an ephemeral single member backs it up; a recovery backs up its survivor. */
-const firstBackup = (v: View, { id, kind, args }: RestoreOp): JobRequest =>
-  kind === 'Recover'
-    ? { kind: 'recovery', op: id, schedule: v.spec.schedule, survivor: args.survivor!.ordinal }
-    : { kind: 'pre-upgrade', op: id, schedule: v.spec.schedule };
+function firstBackup(v: View, { id, kind, args }: RestoreOp): JobRequest {
+  const backup = { op: id, schedule: v.spec.schedule, restored: true } as const;
+  return kind === 'Recover'
+    ? { kind: 'recovery', ...backup, survivor: args.survivor!.ordinal }
+    : { kind: 'pre-upgrade', ...backup };
+}
 
 function ofRestore(v: View, op: RestoreOp): JobRequest[] {
   if (op.step === 'backup') return [firstBackup(v, op)];

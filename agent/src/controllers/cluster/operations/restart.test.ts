@@ -249,7 +249,10 @@ describe('ephemeral', () => {
     const world = rolling(1, { ephemeral: true }).set({ claims: known([]) });
     expect(world.written?.op).toMatchObject({ kind: 'Restore', step: 'backup', args: { id: 'roll:fresh-id' } });
     world.commit();
-    expect(world.effect).toMatchObject({ kind: 'CreateJob', job: { kind: 'pre-upgrade', op: 'fresh-id' } });
+    expect(world.effect).toMatchObject({
+      kind: 'CreateJob',
+      job: { kind: 'pre-upgrade', op: 'fresh-id', restored: true },
+    });
     const job = {
       kind: 'pre-upgrade' as const,
       uid: 'j',

@@ -21,7 +21,7 @@ test('the survivor that answers is backed up as it is, and that backup is restor
     args: { id: 'recovery:r1', survivor: { ordinal: 2, memberId: idOf(2) } },
   });
   world.commit();
-  expect(world.effect).toMatchObject({ kind: 'CreateJob', job: { kind: 'recovery', survivor: 2 } });
+  expect(world.effect).toMatchObject({ kind: 'CreateJob', job: { kind: 'recovery', survivor: 2, restored: true } });
   world.set({
     jobs: known([{ kind: 'recovery', uid: 'j', op: 'fresh-id', state: 'Succeeded', deleting: false, backup }]),
   });
@@ -73,7 +73,11 @@ test('one that does not answer is salvaged from its volume', () => {
   expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 2, uid: 'pod-2' });
   expect(serving(world, world.record.permits[2]!.id).effect).toMatchObject({
     kind: 'CreateJob',
-    job: { kind: 'salvage', salvage: { url: salvaged.url, token: 'fresh-secret', clusterId: 'cluster-1' } },
+    job: {
+      kind: 'salvage',
+      restored: true,
+      salvage: { url: salvaged.url, token: 'fresh-secret', clusterId: 'cluster-1' },
+    },
   });
 });
 
