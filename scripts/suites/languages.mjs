@@ -82,7 +82,7 @@ const languages = {
 
 /** The same change in every language, with a word of the message that it must cause. */
 const mistakes = [
-  { change: (source) => source.replace(/(?<=\bsize\W+(?:jsii\.Number\()?)3\b/i, '4'), says: 'size: 4' },
+  { change: (source) => source.replace(/(?<=\bsize\W+(?:jsii\.Number\()?)3\b/i, '4'), says: 'size: an even size' },
   { change: (source) => source.replace(/(?<=["'])17(?=["'])/, '60'), says: "minute '60'" },
   { change: (source) => source.replace('eu-west-1', ''), says: 'region' },
 ];
