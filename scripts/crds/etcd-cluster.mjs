@@ -1,7 +1,7 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
 import { kubernetes } from './kubernetes.mjs';
-import { limitRules } from './limits.mjs';
+import { limitRules, sizeOf } from './limits.mjs';
 import { clusterMonitoring } from './monitoring.mjs';
 import { egress, networkAccess } from './network.mjs';
 import { overrides } from './overrides.mjs';
@@ -96,8 +96,8 @@ const recovery = object(
   ]),
 );
 
-/** CEL: the size of the volumes. */
-const sizeOf = (spec) => `(has(${spec}.storage) ? ${spec}.storage.size : '8Gi')`;
+const defaultReconciler = 'etcd-reconciler';
+
 const classOf = (spec) =>
   `(has(${spec}.storage) && has(${spec}.storage.storageClassName) ? ${spec}.storage.storageClassName : '')`;
 const modeOf = (spec) =>
@@ -224,7 +224,7 @@ const spec = object(
     imagePullPolicy: withDefault('IfNotPresent', images.imagePullPolicy),
     paused: flag('Pauses the reconciler: it only observes and reports.', { default: false }),
     reconciler: object('The reconciler of this cluster, whose ServiceAccount gets the rights for it.', {
-      serviceAccountName: withDefault('etcd-reconciler', objectName('Its ServiceAccount.', 'ServiceAccount')),
+      serviceAccountName: withDefault(defaultReconciler, objectName('Its ServiceAccount.', 'ServiceAccount')),
       name: objectName('Its name, by which alerts find it. Default: serviceAccountName.', 'Deployment'),
     }),
     tls,
@@ -417,7 +417,7 @@ const spec = object(
     ],
     ...limitRules,
     [
-      `[self].all(spec, [has(spec.reconciler) && has(spec.reconciler.serviceAccountName) ? spec.reconciler.serviceAccountName : 'etcd-reconciler'].all(account, (!has(spec.serviceAccountName) || spec.serviceAccountName != account) && (!has(spec.backup) || !has(spec.backup.schedules) || spec.backup.schedules.all(each, !has(each.serviceAccountName) || each.serviceAccountName != account))))`,
+      `[self].all(spec, [has(spec.reconciler) && has(spec.reconciler.serviceAccountName) ? spec.reconciler.serviceAccountName : '${defaultReconciler}'].all(account, (!has(spec.serviceAccountName) || spec.serviceAccountName != account) && (!has(spec.backup) || !has(spec.backup.schedules) || spec.backup.schedules.all(each, !has(each.serviceAccountName) || each.serviceAccountName != account))))`,
       'serviceAccountName is that of the reconciler, whose rights members and backups must not have: name another ServiceAccount',
       { fieldPath: '.serviceAccountName' },
     ],

@@ -1,6 +1,8 @@
 // CEL: the limits of an EtcdCluster that depend on each other. docs/operations/sizing.md says why.
 
-const size = "(has(self.storage) ? self.storage.size : '8Gi')";
+/** CEL: the size of the volumes. */
+export const sizeOf = (spec) => `(has(${spec}.storage) ? ${spec}.storage.size : '8Gi')`;
+const size = sizeOf('self');
 const float = (quantity) => `quantity(${quantity}).asApproximateFloat()`;
 
 /** The limit of memory of a container: a request stands for it. */

@@ -45,7 +45,7 @@ export const service = named(
       ...common,
       internalTrafficPolicy: choice(
         'Whether traffic from a pod may reach a member on another node. Default: Cluster.',
-        [...['Cluster', 'Local']],
+        ['Cluster', 'Local'],
       ),
       nodePort,
     },

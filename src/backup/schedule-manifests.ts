@@ -9,6 +9,7 @@ import {
 } from '../lib/backup-pod';
 import { milliseconds, parseDuration } from '../lib/duration';
 import { protection } from '../lib/gitops';
+import { annotated } from '../lib/labels';
 import { withJobFields } from '../lib/pods/pod-fields';
 import { overridden } from '../overrides/overrides';
 import { defaults } from '../resource/defaults';
@@ -117,8 +118,6 @@ function scheduleCronJob(spec: ScheduleSpec, target: ScheduleTarget) {
     },
   };
 }
-
-const annotated = (annotations: Labels = {}) => (Object.keys(annotations).length > 0 ? { annotations } : {});
 
 export function scheduleJob(spec: ScheduleSpec, { cronJobName, ...target }: ScheduleTarget): BackupJobSpec {
   const { compression, verify, timeout, dialTimeout, fileNameTimeZone } = spec;

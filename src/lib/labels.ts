@@ -3,6 +3,10 @@ import { nameProblem } from '../validation/names';
 
 type Labels = Readonly<Record<string, string>>;
 
+/** The annotations in the metadata of an object. Without any, it has no such field. */
+export const annotated = (annotations: Labels = {}): { readonly annotations?: Labels } =>
+  Object.keys(annotations).length > 0 ? { annotations } : {};
+
 /** Problems that Kubernetes would report for labels or for a label selector. */
 export function labelProblems(what: string, labels: Labels = {}): string[] {
   const own = Object.entries(labels).flatMap(

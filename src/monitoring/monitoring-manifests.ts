@@ -1,6 +1,7 @@
 import { Yaml } from 'cdk8s';
 import type { ServiceMonitorSpec } from '../../imports/servicemonitor-monitoring.coreos.com';
 import { durationText, parseDuration } from '../lib/duration';
+import { annotated } from '../lib/labels';
 import type { Manifest } from '../lib/manifest';
 import { accessPeers, policyPorts } from '../lib/network-access';
 import type { PlainData } from '../lib/plain-data';
@@ -58,8 +59,7 @@ export class MonitoringManifests {
     content: object,
     { annotations, labels }: { readonly annotations?: Labels; readonly labels?: Labels } = {},
   ): Entry {
-    const isAnnotated = annotations !== undefined && Object.keys(annotations).length > 0;
-    const metadata = { name, labels: { ...this.labels, ...labels }, ...(isAnnotated && { annotations }) };
+    const metadata = { name, labels: { ...this.labels, ...labels }, ...annotated(annotations) };
     return [id, { apiVersion, kind, metadata, ...content }];
   }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { ports } from '../etcd/cluster-ports';
 import { mirrored } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
+import { annotated } from '../lib/labels';
 import type { Manifest } from '../lib/manifest';
 import { accessPeers, policyPorts } from '../lib/network-access';
 import { withPodFields } from '../lib/pods/pod-fields';
@@ -10,8 +11,6 @@ import type { EtcdReconcilerSpec } from '../resource/types';
 import { reconcilerEgress } from './reconciler-network';
 import { reconcilerLabels, reconcilerPod, reconcilerSelectorLabels, selectorText } from './reconciler-pod';
 import { namespaceRules } from './reconciler-rules';
-
-type Labels = Readonly<Record<string, string>>;
 
 /** Returns the objects of a reconciler without its overrides, in the order of apply, by their kinds: there is one of each. */
 export function reconcilerObjects(name: string, spec: EtcdReconcilerSpec): Map<string, Manifest> {
@@ -39,8 +38,6 @@ export function reconcilerObjects(name: string, spec: EtcdReconcilerSpec): Map<s
   ];
   return new Map(contents.map(([apiVersion, kind, content]) => [kind, { apiVersion, kind, metadata, ...content }]));
 }
-
-const annotated = (annotations: Labels = {}) => (Object.keys(annotations).length > 0 ? { annotations } : {});
 
 export const reconcilerAccount = (name: string, { serviceAccountName }: EtcdReconcilerSpec): string =>
   serviceAccountName ?? name;

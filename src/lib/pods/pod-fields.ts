@@ -142,5 +142,6 @@ function withContainerFields(container: Container, fields: ContainerFields): Con
 const added = <Item extends object>(first?: readonly Item[], second?: readonly (Item | Values)[]) =>
   first || second ? ([...(first ?? []), ...(second ?? [])] as readonly Item[]) : undefined;
 
-const given = <Given extends object>(values: Given): Given =>
+/** The fields that have a value. */
+export const given = <Given extends object>(values: Given): Given =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given;

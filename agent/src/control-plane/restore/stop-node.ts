@@ -30,7 +30,7 @@ export async function stopNode(journal: Journal, context: RestoreContext): Promi
   const endApi = ending(API_MANIFESTS, journal, context);
   const server = await waitUntilClear(async () => {
     const reason = await apiServerStillRunning(node);
-    if (reason !== undefined) await endApi(await isIdle(node));
+    if (reason !== undefined) await endApi();
     return reason;
   }, context);
   if (server !== undefined) return server;
@@ -44,14 +44,12 @@ export async function stopNode(journal: Journal, context: RestoreContext): Promi
   return waitUntilClear(async () => {
     const reason = await stillRunning(node);
     if (reason !== undefined) {
-      ended = (await endAll(await isIdle(node))) || ended;
+      ended = (await endAll()) || ended;
       return reason;
     }
     return ended && performance.now() < movedAt + NOTICED ? 'the kubelet may not have read its folder yet' : undefined;
   }, context);
 }
-
-const isIdle = async (node: JournalContent['node']): Promise<boolean> => (await etcdStillRunning(node)) === undefined;
 
 /**
  * Returns a function that ends what these manifests have started, once the time for it has come, and says whether it has. A kubelet
@@ -61,10 +59,11 @@ function ending(
   names: readonly string[],
   { manifests, content }: Journal,
   { log }: RestoreContext,
-): (idle: boolean) => Promise<boolean> {
+): () => Promise<boolean> {
   const since = performance.now();
   const sent = new Map<number, NodeJS.Signals>();
-  return async (idle) => {
+  return async () => {
+    const idle = (await etcdStillRunning(content.node)) === undefined;
     const ran = performance.now() - since;
     for (const name of names) {
       const signal = signalDue(name, ran, idle);

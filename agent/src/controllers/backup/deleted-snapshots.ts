@@ -4,7 +4,7 @@ import { unlessMissing } from '../../kube/api-error.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { ownSchedule } from '../cluster/jobs/job-manifest.ts';
+import { ownSchedule } from '../cluster/jobs/job-pod.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import type { EtcdRestoreObject } from '../cluster/kubernetes/restore-object.ts';
 import type { OwnDeployment } from '../proxy-variables.ts';

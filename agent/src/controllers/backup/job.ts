@@ -10,13 +10,14 @@ import { groupVersion } from '../../kube/paths.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { parseDuration } from '../../lib/input/duration.ts';
 import { backupAccess, backupTls } from '../cluster/jobs/backup-access.ts';
-import { jobLabels, ownSchedule } from '../cluster/jobs/job-manifest.ts';
+import { jobLabels } from '../cluster/jobs/job-manifest.ts';
 import {
   furtherVariables,
   type JobSources,
   jobAnnotationsOf,
   jobLabelsOf,
   jobPlace,
+  jobSources,
   withFields,
 } from '../cluster/jobs/job-pod.ts';
 import { backupResources } from '../cluster/jobs/job-resources.ts';
@@ -77,12 +78,8 @@ export const scheduleOf = (
   cluster: EtcdClusterObject | undefined,
 ): BackupScheduleSpec | undefined => cluster?.spec.backup?.schedules?.find(({ name }) => name === spec.schedule);
 
-/** A Job without a schedule has the pods of the one whose settings the backups of operations use. */
-const sourcesOf = (backup: EtcdBackupObject, { cluster, template }: JobInputs): JobSources => ({
-  schedule: scheduleOf(backup, cluster) ?? (cluster && ownSchedule(cluster.spec)),
-  cluster: cluster?.spec,
-  template,
-});
+const sourcesOf = (backup: EtcdBackupObject, { cluster, template }: JobInputs): JobSources =>
+  jobSources(scheduleOf(backup, cluster), cluster?.spec, template);
 
 const accountOf = (cluster: EtcdClusterObject | undefined, schedule: BackupScheduleSpec | undefined) =>
   cluster && schedule && serviceAccountOf(cluster.metadata.name, schedule);
@@ -112,7 +109,7 @@ function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
     ...(dialTimeout && { dialTimeout }),
     ...(timeout && { timeout }),
     image: spec.image ?? schedule?.image ?? container.image,
-    imagePullPolicy: sources.schedule?.imagePullPolicy ?? container.imagePullPolicy,
+    imagePullPolicy: container.imagePullPolicy,
     ...jobPlace(sources),
     serviceAccountName: spec.serviceAccountName ?? accountOf(cluster, schedule) ?? 'default',
     resources: backupResources(spec.resources ?? schedule?.resources, schedule?.verify),

@@ -400,3 +400,16 @@ describe('what Kubernetes lets a pod have', () => {
     expect(pod.nodeSelector).toEqual({ disk: 'fast' });
   });
 });
+
+test('a Job pulls its image as the schedule says, else as the pods of the members do', () => {
+  const { backup } = cluster.spec;
+  const [nightly] = backup.schedules;
+  const policyOf = (imagePullPolicy?: 'Always') => {
+    const schedules = [{ ...nightly!, ...(imagePullPolicy && { imagePullPolicy }) }];
+    const inputs = { cluster: { ...cluster, spec: { ...cluster.spec, backup: { ...backup, schedules } } } };
+    const job = manifest({ kind: 'final', op: 'op1', schedule: 'nightly' }, inputs);
+    return job.spec.template.spec.containers[0].imagePullPolicy;
+  };
+  expect(policyOf('Always')).toBe('Always');
+  expect(policyOf()).not.toBe('Always');
+});

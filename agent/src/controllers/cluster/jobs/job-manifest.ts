@@ -17,7 +17,15 @@ import { type BackupSettings, type JobFacts, jobCommand } from '../job-arguments
 import type { EtcdClusterObject } from '../kubernetes/cluster-object.ts';
 import { peerVolumeOf, sidecarOf } from '../kubernetes/stateful-set.ts';
 import { backupTls } from './backup-access.ts';
-import { furtherVariables, type JobSources, jobAnnotationsOf, jobLabelsOf, jobPlace, withFields } from './job-pod.ts';
+import {
+  furtherVariables,
+  type JobSources,
+  jobAnnotationsOf,
+  jobLabelsOf,
+  jobPlace,
+  jobSources,
+  withFields,
+} from './job-pod.ts';
 import { backupResources, restoreResources } from './job-resources.ts';
 import { jobSettings } from './job-settings.ts';
 
@@ -85,12 +93,8 @@ export function jobManifest(request: JobRequest, inputs: JobInputs): object {
   };
 }
 
-/** A Job without a schedule has the pods of the one whose settings the backups of operations use. */
-const sourcesOf = (request: JobRequest, { cluster, template }: JobInputs): JobSources => ({
-  schedule: scheduleOf(request, cluster) ?? ownSchedule(cluster.spec),
-  cluster: cluster.spec,
-  template,
-});
+const sourcesOf = (request: JobRequest, { cluster, template }: JobInputs): JobSources =>
+  jobSources(scheduleOf(request, cluster), cluster.spec, template);
 
 /** The parts of the Job that are changed here. backup-pod.ts returns it as untyped data. */
 interface JobSpec {
@@ -161,10 +165,10 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
     stores: storesOf(request, inputs),
     trigger: request.kind,
     image: image ?? sidecar?.image ?? '',
-    imagePullPolicy: sources.schedule?.imagePullPolicy ?? sidecar?.imagePullPolicy,
+    imagePullPolicy: sidecar?.imagePullPolicy,
     ...jobPlace(sources),
     serviceAccountName: account ?? 'default',
-    resources: resourcesOf(request, cluster, schedule),
+    resources: resourcesOf(request, schedule, sources),
     labels: jobLabelsOf(sources, jobLabels(cluster.metadata.name)),
     env: furtherVariables(inputs.proxy ?? [], sources),
     backoffLimit: 3,
@@ -178,17 +182,11 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
 const isSafe = ({ endpoints }: JobInputs): boolean =>
   Object.values(endpoints).every((endpoint) => endpoint.startsWith('https:'));
 
-function resourcesOf(request: JobRequest, { spec }: EtcdClusterObject, schedule: BackupScheduleSpec | undefined) {
+function resourcesOf(request: JobRequest, schedule: BackupScheduleSpec | undefined, sources: JobSources) {
   if (!request.restore && !request.salvage) return backupResources(schedule?.resources, schedule?.verify);
   const given = request.restore && jobSettings.of(request.restore.source).resources;
-  return restoreResources(given, schedule ?? ownSchedule(spec));
+  return restoreResources(given, sources.schedule);
 }
-
-/** The schedule whose settings the backups of operations use. */
-export const ownSchedule = ({ backup }: EtcdClusterObject['spec']): BackupScheduleSpec | undefined =>
-  backup?.schedules?.find(({ name }, index) =>
-    backup.schedule === undefined ? index === 0 : name === backup.schedule,
-  );
 
 /** The stores whose files the pod mounts, in the order of its `--store` flags. */
 function storesOf(request: JobRequest, { cluster, backup }: JobInputs): readonly BackupPodStore[] {

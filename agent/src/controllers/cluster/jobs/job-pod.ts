@@ -1,5 +1,5 @@
 import type { BackupPodSpec } from '../../../../../src/lib/backup-pod.ts';
-import { withJobFields } from '../../../../../src/lib/pods/pod-fields.ts';
+import { given, withJobFields } from '../../../../../src/lib/pods/pod-fields.ts';
 import type { BackupScheduleSpec, EtcdClusterSpec } from '../../../../../src/resource/types.ts';
 import type { PodTemplate } from '../../../kube/objects.ts';
 
@@ -13,7 +13,20 @@ export interface JobSources {
   readonly template?: PodTemplate | undefined;
 }
 
-export const weekSeconds = 7 * 24 * 3600;
+/** The schedule whose settings the backups of operations use. */
+export const ownSchedule = ({ backup }: EtcdClusterSpec): BackupScheduleSpec | undefined =>
+  backup?.schedules?.find(({ name }, index) =>
+    backup.schedule === undefined ? index === 0 : name === backup.schedule,
+  );
+
+/** A Job without a schedule has the pods of the one whose settings the backups of operations use. */
+export const jobSources = (
+  schedule: BackupScheduleSpec | undefined,
+  cluster: EtcdClusterSpec | undefined,
+  template: PodTemplate | undefined,
+): JobSources => ({ schedule: schedule ?? (cluster && ownSchedule(cluster)), cluster, template });
+
+const weekSeconds = 7 * 24 * 3600;
 
 /** How the images of a Job are pulled, and where it runs: a schedule that says nothing follows the pods of the template. */
 export function jobPlace({ schedule, template }: JobSources): Partial<BackupPodSpec> {
@@ -21,7 +34,9 @@ export function jobPlace({ schedule, template }: JobSources): Partial<BackupPodS
   const nodeSelector = schedule?.nodeSelector ?? template?.spec.nodeSelector;
   const tolerations = schedule?.tolerations ?? template?.spec.tolerations;
   const priorityClassName = schedule?.priorityClassName ?? template?.spec.priorityClassName;
+  const imagePullPolicy = schedule?.imagePullPolicy;
   return {
+    ...(imagePullPolicy && { imagePullPolicy }),
     ...(imagePullSecrets && { imagePullSecrets }),
     ...(nodeSelector && { nodeSelector }),
     ...(tolerations && { tolerations }),
@@ -51,8 +66,8 @@ export function withFields(job: object, { schedule, template }: JobSources): obj
   };
   return withJobFields(job, {
     ttlSecondsAfterFinished: weekSeconds,
-    ...defined(following),
-    ...defined({ ...schedule }),
+    ...given(following),
+    ...given({ ...schedule }),
   });
 }
 
@@ -67,6 +82,3 @@ export const jobAnnotationsOf = ({ schedule, cluster }: JobSources, own: Labels 
   ...schedule?.annotations,
   ...own,
 });
-
-const defined = <Values extends object>(values: Values): Values =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values;
