@@ -2,7 +2,7 @@ import { type Decision, decide } from '../../src/member/gate/decide.ts';
 import type { VolumeFacts } from '../../src/member/volume.ts';
 import type { Identity } from '../../src/protocol/agent-status.ts';
 import { scenarioNames, scenarioOf } from '../model/scenarios.ts';
-import { INDEX_UNIT } from '../model/world/etcd.ts';
+import { INDEX_UNIT, raftIndex } from '../model/world/etcd.ts';
 import { look } from '../model/world/gate.ts';
 import { moves } from '../model/world/moves.ts';
 import { planner } from '../model/world/planner.ts';
@@ -27,12 +27,16 @@ function modelled(world: World, i: number, api: boolean): string {
 function judged(world: World, i: number, api: boolean): string {
   const pod = world.pods[i]!;
   const doc = api ? world.record?.doc : undefined;
+  const volume = world.volumes[i]!;
+  const { wal } = volume;
+  const cluster = clusterById(world, wal?.cluster);
   const decision = decide({
     cluster: 'c',
     ordinal: i,
     minEpoch: pod.minEpoch,
     etcdVersion: pod.version,
-    volume: volumeOf(world, world.volumes[i]!, i),
+    volume: volumeOf(world, volume, i),
+    ...(wal && cluster && { lastIndex: raftIndex(cluster, wal.at) }),
     record: doc ? { kind: 'record', doc } : { kind: 'unreachable', why: 'blocked' },
   });
   return named(decision);
@@ -108,5 +112,7 @@ test('in states of the model the real gate decides what the modelled one does', 
   };
   for (const name of scenarioNames) wander(name, 30, visit);
   expect([...differ]).toEqual([]);
-  expect([...seen.keys()]).toEqual(expect.arrayContaining(['new volumeId', 'wait', 'start', 'VersionRefused']));
+  expect([...seen.keys()]).toEqual(
+    expect.arrayContaining(['new volumeId', 'wait', 'start', 'VersionRefused', 'VolumeSetBack']),
+  );
 });
