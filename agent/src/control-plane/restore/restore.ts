@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveManifests } from '../node/manifests.ts';
+import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveManifests, startManifests } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
 import {
   apiServerOf,
@@ -95,7 +95,7 @@ async function startEtcd(journal: Journal, context: RestoreContext): Promise<Sta
   const { node, manifestsDir } = journal.content;
   await journal.set({ etcdStartedAt: journal.content.etcdStartedAt ?? new Date().toISOString() });
   context.progress.phase('start', 'etcd');
-  await moveManifests([ETCD_MANIFEST], journal.manifests, manifestsDir);
+  await startManifests([ETCD_MANIFEST], journal.manifests, manifestsDir);
   if (node.kind !== 'static-pod' && (await etcdTrouble(node.member))) {
     context.log.warn(`start etcd now, because the agent does not: ${startCommand(node.kind)}`);
   }
@@ -140,7 +140,7 @@ async function startApiServer(journal: Journal, context: RestoreContext): Promis
   // etcd may have been restarted on other data since the journal noted `served`.
   const trouble = await waitUntilServing(journal, context);
   if (trouble !== undefined) throw timedOut(`${trouble}; ${await whatToDo(journal.content)}`);
-  await moveManifests(API_MANIFESTS, journal.manifests, manifestsDir);
+  await startManifests(API_MANIFESTS, journal.manifests, manifestsDir);
   if (!(await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return 'done';
   context.progress.phase('api-server');
   const server = await apiServerOf(join(manifestsDir, API_SERVER_MANIFEST));
