@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveManifests, startManifests } from '../node/manifests.ts';
@@ -19,6 +20,9 @@ import type { Journal, JournalContent, State } from './journal.ts';
 import { discardPrepared, replaceMember } from './replace-member.ts';
 import { stopNode } from './stop-node.ts';
 import { type RestoreContext, waitUntilClear } from './wait.ts';
+
+/** In ms. A pod that returns before the kubelet has finished its predecessor, in about a second, waits 10 to 15 s. */
+const FINISHED = 3_000;
 
 const refused = (message: string) => new AgentError(ExitCode.refused, message);
 const timedOut = (message: string) => new AgentError(ExitCode.timedOut, message);
@@ -50,7 +54,10 @@ async function stop(journal: Journal, context: RestoreContext): Promise<State> {
   const { node, manifestsDir } = journal.content;
   context.progress.phase('stop', 'API server and etcd');
   const reason = await stopNode(journal, context);
-  if (reason === undefined) return 'stopped';
+  if (reason === undefined) {
+    if (node.kind === 'static-pod') await sleep(FINISHED, undefined, { signal: context.signal });
+    return 'stopped';
+  }
   await moveManifests(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
   await discardPrepared(node.member);
   await journal.discard();
