@@ -5,6 +5,7 @@ import { overrides } from './overrides.mjs';
 import {
   accountRule,
   annotations,
+  furtherLabels,
   image,
   images,
   labels,
@@ -50,7 +51,7 @@ const spec = object(
       'ServiceAccount',
     ),
     serviceAccountAnnotations: annotations('The annotations of the ServiceAccount that is created.'),
-    labels: labels('Further labels of every object and of the pod.'),
+    labels: furtherLabels('Further labels of every object and of the pod.'),
     ...metadata,
     podAnnotations,
     revisionHistoryLimit: withDefault(10, integer('How many former revisions of the Deployment are kept.', 0, 100)),
@@ -62,11 +63,6 @@ const spec = object(
       '!has(self.selector) || self.selector.size() > 0',
       'selector is empty: give a label, or leave it out to manage all clusters',
       { fieldPath: '.selector' },
-    ],
-    [
-      "!has(self.labels) || !self.labels.exists(name, name in ['app.kubernetes.io/name', 'app.kubernetes.io/instance'])",
-      'labels must not contain app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods of the reconciler: remove them',
-      { fieldPath: '.labels' },
     ],
     accountRule,
   ),

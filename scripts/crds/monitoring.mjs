@@ -1,6 +1,6 @@
 // The schemas of what Prometheus and Grafana need, which a cluster, a reconciler and a schedule have.
 import { networkAccess } from './network.mjs';
-import { annotations, labels } from './pods.mjs';
+import { annotations, furtherLabels, labels } from './pods.mjs';
 import { choice, flag, list, matching, named, object, rules, text } from './schema.mjs';
 import { resources } from './store.mjs';
 
@@ -64,7 +64,7 @@ const fields = (ofScrape = {}) => ({
     },
     rules(noEffect('dashboard', 'labels', 'annotations')),
   ),
-  labels: labels(
+  labels: furtherLabels(
     'Further labels of these objects, by which Prometheus selects them, such as release: kube-prometheus-stack.',
   ),
 });

@@ -2,14 +2,12 @@ import { Yaml } from 'cdk8s';
 import type { ServiceMonitorSpec } from '../../imports/servicemonitor-monitoring.coreos.com';
 import { durationText, parseDuration } from '../lib/duration';
 import { annotated } from '../lib/labels';
-import type { Manifest } from '../lib/manifest';
+import type { Labels, Manifest } from '../lib/manifest';
 import { accessPeers, policyPorts } from '../lib/network-access';
 import type { PlainData } from '../lib/plain-data';
 import type { ClusterMonitoringSpec, NetworkAccessSpec } from '../resource/types';
 import { type AlertedSubject, alertGroups } from './etcd-alerts';
 import { dashboardConfigMap, type ShownSubject } from './etcd-dashboard';
-
-type Labels = { readonly [name: string]: string };
 
 /** An object, and the id of its construct. */
 type Entry = readonly [id: string, manifest: Manifest];
@@ -36,11 +34,11 @@ export class MonitoringManifests {
   private readonly labels: Labels;
 
   constructor(
-    standardLabels: Labels,
+    private readonly of: { readonly labels: Labels; readonly annotations?: Labels },
     private readonly spec: ClusterMonitoringSpec,
   ) {
     this.method = spec.scrape?.method ?? 'ServiceMonitors';
-    this.labels = { ...standardLabels, ...spec.labels };
+    this.labels = { ...of.labels, ...spec.labels };
   }
 
   /** The time between two scrapes, as Prometheus reads it. */
@@ -50,7 +48,7 @@ export class MonitoringManifests {
     return duration && durationText(duration);
   }
 
-  /** An object with the labels of all. */
+  /** An object with the labels and annotations of all. */
   object(
     id: string,
     apiVersion: string,
@@ -59,7 +57,11 @@ export class MonitoringManifests {
     content: object,
     { annotations, labels }: { readonly annotations?: Labels; readonly labels?: Labels } = {},
   ): Entry {
-    const metadata = { name, labels: { ...this.labels, ...labels }, ...annotated(annotations) };
+    const metadata = {
+      name,
+      labels: { ...this.labels, ...labels },
+      ...annotated({ ...this.of.annotations, ...annotations }),
+    };
     return [id, { apiVersion, kind, metadata, ...content }];
   }
 

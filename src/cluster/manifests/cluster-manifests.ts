@@ -1,4 +1,5 @@
 import { protection } from '../../lib/gitops';
+import { annotated } from '../../lib/labels';
 import type { Manifest } from '../../lib/manifest';
 import { overridden } from '../../overrides/overrides';
 import { managedSecrets } from '../../tls/tls-names';
@@ -32,18 +33,14 @@ export function overrideProblems(resource: Pick<ClusterResource, 'spec'>, cluste
 
 function withoutOverrides(resource: Pick<ClusterResource, 'spec'>, cluster: ResolvedCluster): Map<string, Manifest> {
   const labels = clusterLabels(cluster);
-  const common = { ...cluster.annotations, ...(cluster.protect && protection) };
   return new Map<string, Manifest>(
     objectsOf(cluster, resource).map(([id, apiVersion, kind, name, content, own = {}]) => {
-      const annotations = unlessEmpty({ ...own.annotations, ...common });
-      const metadata = { name, labels: { ...own.labels, ...labels }, ...(annotations && { annotations }) };
+      const annotations = { ...cluster.annotations, ...own.annotations, ...(cluster.protect && protection) };
+      const metadata = { name, labels: { ...labels, ...own.labels }, ...annotated(annotations) };
       return [id, { apiVersion, kind, metadata, ...content }];
     }),
   );
 }
-
-const unlessEmpty = <Values extends object>(values: Values): Values | undefined =>
-  Object.keys(values).length > 0 ? values : undefined;
 
 type Entry = readonly [
   id: string,

@@ -24,7 +24,7 @@ const clusterLabel = 'etcd_cluster';
 /** Returns the objects that monitor a cluster. */
 export function monitoringManifests(cluster: MonitoredCluster, spec: ClusterMonitoringSpec): Manifests {
   const { name, namespace, memberSelector: selector, agentTls } = cluster;
-  const make = new MonitoringManifests(cluster.labels, spec);
+  const make = new MonitoringManifests(cluster, spec);
   const overHttps = spec.scrape?.tls ?? false;
   const copied = { [clusterLabel]: name };
   const agent = { selector, copied, port: ports.agent, https: agentTls !== undefined };
