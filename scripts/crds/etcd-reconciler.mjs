@@ -30,8 +30,12 @@ const spec = object(
       1,
       integer('The number of pods. With 2, the second takes over when the first is lost.', 1, 2),
     ),
-    resources: resources(
-      'The CPU and memory of the pod. A request stands for a missing limit of memory, and a limit for a missing request. Default: requests of 50m and 128Mi, and a limit of 256Mi of memory.',
+    resources: withDefault(
+      { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '256Mi' } },
+      resources(
+        'The CPU and memory of the pod. A request stands for a missing limit of memory, and a limit for a missing request.',
+      ),
+      'requests of 50m and 128Mi, and a limit of 256Mi of memory',
     ),
     selector: labels(
       'The labels of the EtcdClusters that it manages. Each of these must name it in spec.reconciler. Default: all of the namespace.',

@@ -5,7 +5,8 @@ import { annotated } from '../lib/labels';
 import type { Labels, Manifest } from '../lib/manifest';
 import { accessPeers, policyPorts } from '../lib/network-access';
 import type { PlainData } from '../lib/plain-data';
-import type { ClusterMonitoringSpec, NetworkAccessSpec } from '../resource/types';
+import { defaults } from '../resource/defaults';
+import type { ClusterMonitoringSpec } from '../resource/types';
 import { type AlertedSubject, alertGroups } from './etcd-alerts';
 import { dashboardConfigMap, type ShownSubject } from './etcd-dashboard';
 
@@ -14,10 +15,8 @@ type Entry = readonly [id: string, manifest: Manifest];
 
 const api = 'monitoring.coreos.com/v1';
 
-/** Selects every pod of a Prometheus that the operator or a common chart runs, in any namespace. */
-const anyPrometheus: NetworkAccessSpec = {
-  peers: [{ podLabels: { 'app.kubernetes.io/name': 'prometheus' }, namespaceLabels: {} }],
-};
+/** That of the Prometheus which the operator or a common chart runs is its default. */
+const usual = defaults.ClusterMonitoringSpec;
 
 /** A Service of what Prometheus scrapes. */
 interface ScrapedService {
@@ -37,7 +36,7 @@ export class MonitoringManifests {
     private readonly of: { readonly labels: Labels; readonly annotations?: Labels },
     private readonly spec: ClusterMonitoringSpec,
   ) {
-    this.method = spec.scrape?.method ?? 'ServiceMonitors';
+    this.method = spec.scrape?.method ?? usual.scrape.method;
     this.labels = { ...of.labels, ...spec.labels };
   }
 
@@ -107,7 +106,7 @@ export class MonitoringManifests {
   }
 
   private ingress(numbers: readonly number[]): object[] {
-    const peers = accessPeers(this.spec.scraper ?? anyPrometheus);
+    const peers = accessPeers(this.spec.scraper ?? usual.scraper);
     const ports = policyPorts(numbers);
     if (peers === 'any') return [{ ports }];
     // An empty `from` would allow every client.

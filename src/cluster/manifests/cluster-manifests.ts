@@ -2,6 +2,7 @@ import { protection } from '../../lib/gitops';
 import { annotated } from '../../lib/labels';
 import type { Manifest } from '../../lib/manifest';
 import { overridden } from '../../overrides/overrides';
+import { defaults } from '../../resource/defaults';
 import { managedSecrets } from '../../tls/tls-names';
 import { issuedSource } from '../../tls/tls-trust';
 import { type ClusterResource, type ResolvedCluster, resolveCluster } from '../resolved-cluster';
@@ -143,8 +144,8 @@ function externalServices(cluster: ResolvedCluster): Entry[] {
 
 /** One member at a time, whatever the size. */
 function disruptionBudget({ name, podDisruptionBudget: given }: ResolvedCluster): Entry[] {
-  if (given?.enabled === false) return [];
-  const { unhealthyPodEvictionPolicy } = given ?? {};
+  const { enabled = defaults.EtcdClusterSpec.podDisruptionBudget.enabled, unhealthyPodEvictionPolicy } = given ?? {};
+  if (!enabled) return [];
   const spec = { maxUnavailable: 1, unhealthyPodEvictionPolicy, selector: { matchLabels: memberSelector(name) } };
   return [['PodDisruptionBudget', 'policy/v1', 'PodDisruptionBudget', name, { spec }]];
 }
