@@ -13,7 +13,7 @@ import { resourceYaml } from '../resource/resource-yaml';
 import type { EtcdReconcilerSpec, MonitoringSpec } from '../resource/types';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { nameOf } from '../validation/named';
-import { externalReconcilerTypes, monitoringTypes, reconcilerTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid, requireTypes } from '../validation/type-checks';
 import { EtcdReconcilerMonitoring } from './etcd-reconciler-monitoring';
 import {
@@ -41,7 +41,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     return buildIfValid(
       ExternalEtcdReconciler.prototype,
       options,
-      externalReconcilerTypes,
+      types.ExternalReconcilerOptions,
       () => new ExternalEtcdReconciler(options),
     );
   }
@@ -78,7 +78,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
    */
   constructor(scope: Construct, id: string, props: EtcdReconcilerProps = {}) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, props, reconcilerTypes);
+    requireTypes(this, props, types.EtcdReconcilerProps);
     const name = props.name ?? defaultReconcilerName;
     this.spec = props._written ?? reconcilerSpec(props);
     this.reconcilerName = name;
@@ -106,7 +106,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
    * @param options What differs from the defaults.
    */
   addMonitoring(options: MonitoringOptions = {}): EtcdReconcilerMonitoring {
-    requireTypes(futureConstruct(this, 'Monitoring'), options, monitoringTypes);
+    requireTypes(futureConstruct(this, 'Monitoring'), options, types.MonitoringOptions);
     return this._addMonitoring(monitoringSpec(options));
   }
 

@@ -66,17 +66,11 @@ export const boolean: PropertyType = {
   remedy: (value) => (value === 'true' || value === 'false' ? value : 'true or false'),
 };
 
-/** An object whose values are strings, such as labels. */
+/** An object whose values are strings. Those of labels and annotations are checked by the schema. */
 export const stringMap: PropertyType = {
   name: 'an object whose values are text',
   accepts: (value) => isPlain(value) && Object.values(value as object).every((each) => typeof each === 'string'),
   remedy: () => "it like { name: 'value' }",
-};
-
-/** The same for labels and annotations in a manifest. */
-export const manifestMap: PropertyType = {
-  ...stringMap,
-  accepts: (value) => isPlain(value) && Object.values(value as object).every(manifestText.accepts),
 };
 
 export const object: PropertyType = { name: 'an object', accepts: isPlain, remedy: () => '{ … }' };
