@@ -318,7 +318,10 @@ function* mountFaults({ volumeMounts }: Container, volumes: readonly unknown[], 
   const mounts = listOf(volumeMounts);
   for (const [index, { name, mountPath }] of mounts.entries()) {
     const path = `${at}.volumeMounts[${mountPath}]`;
-    if (mounts.findIndex((each) => each.mountPath === mountPath) < index)
+    const isTheirs = (volume: unknown) => !matches(owned.volumes, volume);
+    const twin = mounts.slice(0, index).find((each) => each.mountPath === mountPath);
+    // What is ours twice follows from fields that are reported.
+    if (twin && (isTheirs(name) || isTheirs(twin.name)))
       yield [path, 'has the path of another mount; choose another path'];
     if (!volumes.includes(name)) yield [path, `there is no volume '${name}'; add it to volumes`];
   }
