@@ -40,7 +40,7 @@ export const furtherAnnotations = (description) => ({
     'has an annotation that begins with cdk8s-etcd.dev/, which the reconciler needs: remove it',
   ),
 });
-const furtherLabels = (description) => ({
+export const furtherLabels = (description) => ({
   ...labels(description),
   ...ownKeys(
     '^app[.]kubernetes[.]io/(name|instance|component|part-of)$',

@@ -117,8 +117,9 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
    * @internal
    */
   _addMonitoring(spec: MonitoringSpec): EtcdReconcilerMonitoring {
-    const { replicas = defaults.EtcdReconcilerSpec.replicas, labels } = this.spec;
-    this.monitoring = EtcdReconcilerMonitoring._of(this, { name: this.reconcilerName, replicas, labels }, spec);
+    const { replicas = defaults.EtcdReconcilerSpec.replicas, labels, annotations } = this.spec;
+    const monitored = { name: this.reconcilerName, replicas, labels, annotations };
+    this.monitoring = EtcdReconcilerMonitoring._of(this, monitored, spec);
     return this.monitoring;
   }
 

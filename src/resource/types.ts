@@ -1310,7 +1310,7 @@ export interface BackupMonitoringSpec {
   readonly alerts?: {
     /** False: no alerts. Default: true. */
     readonly enabled?: boolean;
-    /** The names of alerts to leave out, such as EtcdSpecRefused. */
+    /** The names of alerts to leave out, such as EtcdBackupTooOld. */
     readonly exclude?: readonly string[];
     /** Further labels of every alert. */
     readonly labels?: Readonly<Record<string, string>>;
@@ -1469,7 +1469,7 @@ export interface MonitoringSpec {
   readonly alerts?: {
     /** False: no alerts. Default: true. */
     readonly enabled?: boolean;
-    /** The names of alerts to leave out, such as EtcdSpecRefused. */
+    /** The names of alerts to leave out, such as EtcdReconcilerNotSynced. */
     readonly exclude?: readonly string[];
     /** Further labels of every alert. */
     readonly labels?: Readonly<Record<string, string>>;

@@ -262,7 +262,7 @@ export const scheduleTypes: PropertyTypes = {
   _host: anything,
   _clientEndpoints: anything,
   _record: anything,
-  _clusterLabels: anything,
+  _clusterMetadata: anything,
   _protect: anything,
   _complete: anything,
   _written: anything,

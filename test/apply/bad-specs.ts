@@ -484,6 +484,11 @@ const monitored: readonly Case[] = Object.entries({ cluster, 'backup schedule': 
         }),
         'is not a valid value of a label',
       ],
+      [
+        `labels of the monitoring of a ${what} by which others select`,
+        made({ labels: { 'app.kubernetes.io/instance': 'x' } }),
+        'has a label by which the pods are selected',
+      ],
       ...wrongAccess(`the scraper of a ${what}`, (scraper) => made({ scraper })),
     ];
   },
@@ -555,11 +560,6 @@ const toDestinations = (peer: Manifest) => reconciler({ egress: { apiServer: [pe
 const reconcilers: readonly Case[] = [
   ['the reconciler 3rd', reconciler({}, '3rd'), 'metadata.name is not a valid name of a reconciler'],
   ['a reconciler of no cluster', reconciler({ selector: {} }), 'selector is empty: give a label'],
-  [
-    'a reconciler with a name of its own in its labels',
-    reconciler({ labels: { 'app.kubernetes.io/name': 'a' } }),
-    'labels must not contain app.kubernetes.io/name',
-  ],
   [
     'annotations for the existing ServiceAccount of a reconciler',
     reconciler({ serviceAccountName: 'own', serviceAccountAnnotations: {} }),
@@ -710,11 +710,13 @@ const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods])
     inPods({ initContainers: Array(2).fill({ name: 'mine', image }) }, {}),
     'Duplicate value',
   ],
-  [
-    `a label that selects the pods of ${owner}`,
-    inPods({ podLabels: { 'app.kubernetes.io/component': 'x' } }, {}),
-    'has a label by which the pods are selected',
-  ],
+  ...['labels', 'podLabels'].map(
+    (field): Case => [
+      `${field} that select the pods of ${owner}`,
+      inPods({ [field]: { 'app.kubernetes.io/component': 'x' } }, {}),
+      'has a label by which the pods are selected',
+    ],
+  ),
   ...['annotations', 'podAnnotations'].map(
     (field): Case => [
       `${field} that the reconciler needs, in ${owner}`,
@@ -758,6 +760,14 @@ const pods: readonly Case[] = [
       externalServices: { type: 'NodePort', labels: bad },
     }),
     'is not a valid value of a label',
+  ],
+  [
+    'labels of Services by which others select',
+    cluster({
+      service: { labels: { 'app.kubernetes.io/name': 'x' } },
+      externalServices: { type: 'NodePort', labels: { 'app.kubernetes.io/part-of': 'x' } },
+    }),
+    'has a label by which the pods are selected',
   ],
   ['a Job that is deleted at once', scheduled({ ttlSecondsAfterFinished: 1 }), 'greater than or equal to 600'],
 ];

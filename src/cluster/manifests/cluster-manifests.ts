@@ -1,6 +1,8 @@
 import { protection } from '../../lib/gitops';
+import { annotated } from '../../lib/labels';
 import type { Manifest } from '../../lib/manifest';
 import { overridden, podFieldProblems } from '../../overrides/overrides';
+import { defaults } from '../../resource/defaults';
 import { managedSecrets } from '../../tls/tls-names';
 import { issuedSource } from '../../tls/tls-trust';
 import { type ClusterResource, type ResolvedCluster, resolveCluster } from '../resolved-cluster';
@@ -54,18 +56,14 @@ function jobPods(cluster: ResolvedCluster): [Map<string, Manifest>, sample?: str
 
 function withoutOverrides(resource: Pick<ClusterResource, 'spec'>, cluster: ResolvedCluster): Map<string, Manifest> {
   const labels = clusterLabels(cluster);
-  const common = { ...cluster.annotations, ...(cluster.protect && protection) };
   return new Map<string, Manifest>(
     objectsOf(cluster, resource).map(([id, apiVersion, kind, name, content, own = {}]) => {
-      const annotations = unlessEmpty({ ...own.annotations, ...common });
-      const metadata = { name, labels: { ...own.labels, ...labels }, ...(annotations && { annotations }) };
+      const annotations = { ...cluster.annotations, ...own.annotations, ...(cluster.protect && protection) };
+      const metadata = { name, labels: { ...labels, ...own.labels }, ...annotated(annotations) };
       return [id, { apiVersion, kind, metadata, ...content }];
     }),
   );
 }
-
-const unlessEmpty = <Values extends object>(values: Values): Values | undefined =>
-  Object.keys(values).length > 0 ? values : undefined;
 
 type Entry = readonly [
   id: string,
@@ -168,8 +166,8 @@ function externalServices(cluster: ResolvedCluster): Entry[] {
 
 /** One member at a time, whatever the size. */
 function disruptionBudget({ name, podDisruptionBudget: given }: ResolvedCluster): Entry[] {
-  if (given?.enabled === false) return [];
-  const { unhealthyPodEvictionPolicy } = given ?? {};
+  const { enabled = defaults.EtcdClusterSpec.podDisruptionBudget.enabled, unhealthyPodEvictionPolicy } = given ?? {};
+  if (!enabled) return [];
   const spec = { maxUnavailable: 1, unhealthyPodEvictionPolicy, selector: { matchLabels: memberSelector(name) } };
   return [['PodDisruptionBudget', 'policy/v1', 'PodDisruptionBudget', name, { spec }]];
 }

@@ -1,8 +1,7 @@
+import type { Labels } from '../../lib/manifest';
 import { storable } from '../../overrides/strategic-merge';
 import { isObject } from '../../validation/plain-object';
 import type { Document } from '../documents';
-
-type Labels = Readonly<Record<string, string>>;
 
 /** Go programs write null for what is not there. In an override, it deletes. */
 export function withoutNull(value: unknown): unknown {
