@@ -36,12 +36,12 @@ import { jobPropNames } from './job-identity';
 import { type BackupMonitoringOptions, backupMonitoringSpec } from './monitoring/backup-monitoring-options';
 import { EtcdBackupMonitoring } from './monitoring/etcd-backup-monitoring';
 import {
+  finishedProblems,
   type ScheduleSpec,
   type ScheduleTarget,
   scheduleJob,
   scheduleLabels,
   scheduleObjects,
-  scheduleOverrideProblems,
 } from './schedule-manifests';
 
 /**
@@ -307,7 +307,7 @@ export class EtcdBackupSchedule extends Construct {
     const spec = this._spec();
     const found = [
       ...specProblems(misnamed && props.name === undefined ? undefined : cronJobName, spec),
-      ...scheduleOverrideProblems(this.complete(), spec.overrides, this.target()),
+      ...finishedProblems(this.complete(), spec.overrides, this.target()),
     ];
     // What its schema reports of a resource.
     if (props._written) return found;

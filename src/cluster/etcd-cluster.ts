@@ -44,7 +44,7 @@ import {
   ImportedEtcdCluster,
 } from './external-etcd-cluster';
 import { clusterLabels, memberSelector } from './manifests/cluster-labels';
-import { manifestsOf, overrideProblems } from './manifests/cluster-manifests';
+import { finishedProblems, manifestsOf } from './manifests/cluster-manifests';
 import { monitoredCluster } from './manifests/cluster-monitoring';
 import { backupTls, clientTls, withPull } from './manifests/cluster-schedules';
 import { membersAsPeer, openOnlyForClients } from './members-as-peer';
@@ -431,7 +431,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...this.propertyProblems.get(schedules.join(), () => [
         ...this.written.problems,
         ...clusterProblems(this.cluster, schedules),
-        ...this.overrideProblems(),
+        ...this.finishedProblems(),
       ]),
       ...this.recoveryProblems(),
       ...this.ownReconciler.problems(clusterLabels(this.cluster)),
@@ -446,9 +446,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     );
   }
 
-  private overrideProblems(): readonly string[] {
+  private finishedProblems(): readonly string[] {
     const backup = { ...this.cluster.backup, schedules: this.scheduleSpecs() };
-    return overrideProblems(this.written, { ...this.cluster, backup });
+    return finishedProblems(this.written, { ...this.cluster, backup });
   }
 
   private recoveryProblems(): string[] {
