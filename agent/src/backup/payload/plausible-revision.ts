@@ -1,6 +1,6 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { type Brief, revisionOf } from '../catalog/manifest.ts';
-import { BUMP_STEP } from '../restore/bump-beyond.ts';
+import { BUMP_STEP } from '../restore/first-revision.ts';
 
 /**
  * Highest revision that is believed of a store. No etcd gets there by its writes, so a higher one is damaged or a lie. It is
