@@ -22,6 +22,7 @@ const checks = {
   'the types of the custom resources': () => node('scripts/generate/resource-types.mjs', ['--check']),
   'the defaults of the custom resources': () => node('scripts/generate/resource-defaults.mjs', ['--check']),
   'schemas/': () => node('scripts/generate/json-schemas.mjs', ['--check']),
+  'the types of properties': () => node('scripts/generate/property-types.mjs', ['--check']),
   'the dashboard': () => node('scripts/generate/dashboard.mjs', ['--check']),
   'the page of the custom resources': () => node('scripts/generate/custom-resources.mjs', ['--check']),
   'the pictures': () => node('scripts/generate/diagrams.mjs', ['--check']),

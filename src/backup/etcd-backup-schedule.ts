@@ -17,6 +17,7 @@ import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
 import { placeOf } from '../stores/store-place';
+import { BackupStore as storeType } from '../validation/class-types';
 import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
 import { endpointUrl } from '../validation/endpoints';
@@ -24,8 +25,8 @@ import { Memo } from '../validation/memo';
 import { nameOf } from '../validation/named';
 import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
-import { addStoreTypes, backupMonitoringTypes, scheduleTypes } from '../validation/property-types';
-import { requireTypes } from '../validation/type-checks';
+import * as types from '../validation/property-types';
+import { required, requireTypes } from '../validation/type-checks';
 import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
 import { givenResources } from './backup-resources';
 import { scheduleProblems, specProblems, storeName } from './backup-schedule-problems';
@@ -35,12 +36,12 @@ import { jobPropNames } from './job-identity';
 import { type BackupMonitoringOptions, backupMonitoringSpec } from './monitoring/backup-monitoring-options';
 import { EtcdBackupMonitoring } from './monitoring/etcd-backup-monitoring';
 import {
+  finishedProblems,
   type ScheduleSpec,
   type ScheduleTarget,
   scheduleJob,
   scheduleLabels,
   scheduleObjects,
-  scheduleOverrideProblems,
 } from './schedule-manifests';
 
 /**
@@ -79,7 +80,7 @@ export class EtcdBackupSchedule extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdBackupScheduleProps) {
     super(scope, requireFreeId(scope, id));
-    if (!props._written) requireTypes(this, props, scheduleTypes);
+    if (!props._written) requireTypes(this, props, types.EtcdBackupScheduleProps);
     this.props = props;
     this._name = props._written?.name ?? derivedName(id);
     this.cronJobName = props.name ?? derivedName(`${props.cluster}-${id}`);
@@ -103,7 +104,7 @@ export class EtcdBackupSchedule extends Construct {
    * @throws if the store or the options have the wrong type
    */
   addStore(store: BackupStore, options: AddStoreOptions = {}): void {
-    requireTypes(this, { ...options, store }, addStoreTypes);
+    requireTypes(this, { ...options, store }, { ...types.AddStoreOptions, store: required(storeType) });
     const definition = store._definition();
     const { retention } = options;
     const problems = [
@@ -132,7 +133,7 @@ export class EtcdBackupSchedule extends Construct {
    * @throws for a schedule of an `EtcdCluster`, whose own monitoring reports each run of its schedules
    */
   addMonitoring(options: BackupMonitoringOptions = {}): EtcdBackupMonitoring {
-    requireTypes(futureConstruct(this, 'Monitoring'), options, backupMonitoringTypes);
+    requireTypes(futureConstruct(this, 'Monitoring'), options, types.BackupMonitoringOptions);
     const { scope } = this.node;
     if (isEtcdCluster(scope)) {
       throw new Error(
@@ -306,7 +307,7 @@ export class EtcdBackupSchedule extends Construct {
     const spec = this._spec();
     const found = [
       ...specProblems(misnamed && props.name === undefined ? undefined : cronJobName, spec),
-      ...scheduleOverrideProblems(this.complete(), spec.overrides, this.target()),
+      ...finishedProblems(this.complete(), spec.overrides, this.target()),
     ];
     // What its schema reports of a resource.
     if (props._written) return found;

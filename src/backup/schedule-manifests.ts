@@ -12,7 +12,7 @@ import { protection } from '../lib/gitops';
 import { annotated } from '../lib/labels';
 import type { Labels } from '../lib/manifest';
 import { withJobFields } from '../lib/pods/pod-fields';
-import { overridden } from '../overrides/overrides';
+import { overridden, podFieldProblems } from '../overrides/overrides';
 import { defaults } from '../resource/defaults';
 import type { BackupOverrideSpec, BackupScheduleSpec, OverrideSpec } from '../resource/types';
 import { fileNameWithoutEnding } from './snapshot-file-name';
@@ -64,16 +64,21 @@ export function scheduleObjects(spec: ScheduleSpec, target: ScheduleTarget): Rea
   return overridden(withoutOverrides(spec, target), spec.overrides).manifests;
 }
 
-/** Problems with the last of the overrides: those of the schedule itself. */
-export function scheduleOverrideProblems(
+/** Problems with the pods of a schedule, and with the last of its overrides: those that are its own. */
+export function finishedProblems(
   spec: ScheduleSpec,
   own: ScheduleSpec['overrides'] = [],
   target: ScheduleTarget,
 ): readonly string[] {
   const all = spec.overrides ?? [];
   const others = { ...spec, overrides: all.slice(0, all.length - own.length) };
-  const targets = ['BackupPods', 'CronJobs', 'ServiceAccounts'] as const;
-  return overridden(scheduleObjects(others, target), own, targets).problems;
+  const isOnNode = target.host !== undefined;
+  return [
+    ...podFieldProblems(withoutOverrides(spec, target).values(), { target: 'BackupPods', isOnNode }),
+    ...overridden(scheduleObjects(others, target), own, {
+      ...{ targets: ['BackupPods', 'CronJobs', 'ServiceAccounts'], isOnNode, hasJobs: target.record !== undefined },
+    }).problems,
+  ];
 }
 
 function withoutOverrides(spec: ScheduleSpec, target: ScheduleTarget): Map<string, ScheduleObject> {

@@ -11,7 +11,7 @@ import { annotated } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import type { BackupMonitoringSpec, ControlPlaneSpec } from '../resource/types';
 import { futureConstruct } from '../validation/construct-id';
-import { controlPlaneTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
 import { type ControlPlaneEtcdBackupProps, controlPlaneSpec } from './control-plane-etcd-backup-props';
 import { backupHost, controlPlaneDefaults, hostTls, hostTolerations } from './control-plane-host';
@@ -172,7 +172,7 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
 }
 
 function scheduleProps(scope: Construct, id: string, props: ControlPlaneEtcdBackupProps): EtcdBackupScheduleProps {
-  if (!props._written) requireTypes(futureConstruct(scope, id), props, controlPlaneTypes);
+  if (!props._written) requireTypes(futureConstruct(scope, id), props, types.ControlPlaneEtcdBackupProps);
   const { certificates, nodeLabels, manifestsDirectory, etcdService, dataDir, restoreDirectory, ...others } = props;
   const { files, createNamespace, keepImage, ...schedule } = others;
   const controlPlane = props._controlPlane ?? controlPlaneSpec(props);

@@ -1,7 +1,7 @@
 import { defaults } from '../resource/defaults';
 import type { ClusterMonitoringSpec } from '../resource/types';
 import { nearest } from '../validation/nearest';
-import { alertsTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import type { Alert, AlertGroup } from './alerts/alert';
 
@@ -44,7 +44,7 @@ export class EtcdAlerts {
 
   /** Adds the alerts with these options. */
   static of(options: EtcdAlertsOptions): EtcdAlerts {
-    return buildIfValid(EtcdAlerts.prototype, options, alertsTypes, () => new EtcdAlerts(options));
+    return buildIfValid(EtcdAlerts.prototype, options, types.EtcdAlertsOptions, () => new EtcdAlerts(options));
   }
 
   /** Adds no PrometheusRule. */

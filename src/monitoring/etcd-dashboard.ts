@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { defaults } from '../resource/defaults';
 import type { ClusterMonitoringSpec } from '../resource/types';
-import { dashboardTypes } from '../validation/property-types';
+import * as types from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import { type DashboardName, dashboardModel } from './dashboard-model';
 
@@ -35,7 +35,7 @@ export interface DashboardOptions {
 export class EtcdDashboard {
   /** Adds a ConfigMap, which the sidecar of Grafana's common charts loads. */
   static configMap(options: DashboardOptions = {}): EtcdDashboard {
-    return buildIfValid(EtcdDashboard.prototype, options, dashboardTypes, () => new EtcdDashboard(options));
+    return buildIfValid(EtcdDashboard.prototype, options, types.DashboardOptions, () => new EtcdDashboard(options));
   }
 
   /** Adds no dashboard. */

@@ -646,7 +646,6 @@ const ofEtcdContainer: readonly Case[] = [
     cluster({ storage: { size: '8Gi', annotations: { 'cdk8s-etcd.dev/epoch': '1' } } }),
     'begins with cdk8s-etcd.dev/',
   ],
-  ['a variable of etcd', cluster({ containers: { etcd: { env: [{ name: 'ETCD_LOG_LEVEL' }] } } }), 'use settings'],
   ...['HTTPS_PROXY', 'http_proxy'].map(
     (name): Case => [
       `${name} of etcd`,
@@ -656,7 +655,19 @@ const ofEtcdContainer: readonly Case[] = [
   ),
 ];
 const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods]): Case[] => [
-  ...['MIN_EPOCH', 'ETCD_AGENT_NAMESPACE'].map(
+  ...['ETCD_AGENT_', 'ETCD'].map(
+    (prefix): Case => [
+      `variables ${prefix}… of a Secret in ${owner}`,
+      inPods({}, { envFrom: [{ prefix, secretRef: { name: 'mine' } }] }),
+      'prefix makes variables ETCD_…',
+    ],
+  ),
+  [
+    `the claim of a member in ${owner}`,
+    inPods({ volumes: [{ name: 'mine', persistentVolumeClaim: { claimName: 'data-orders-0' } }] }, {}),
+    'persistentVolumeClaim is one with the data of a member',
+  ],
+  ...['MIN_EPOCH', 'ETCD_AGENT_NAMESPACE', 'ETCD_LOG_LEVEL'].map(
     (name): Case => [`the variable ${name} in ${owner}`, inPods({}, { env: [{ name }] }), 'name is that of a variable'],
   ),
   ...['/data', '/data/mine', 'etc/etcd/tls', '//tmp'].map(
@@ -717,7 +728,6 @@ const ofPods: readonly Case[] = Object.entries(owners).flatMap(([owner, inPods])
 
 const pods: readonly Case[] = [
   ...ofPods,
-  ...ofEtcdContainer,
   ...ofEtcdContainer,
   [
     'annotations of an existing ServiceAccount of the members',

@@ -18,13 +18,6 @@ export function scheduleManifests(cluster: ResolvedCluster): [id: string, Manife
   });
 }
 
-/** The schedules without overrides of their own. Without any, one that shows what the pods of the reconciler's Jobs are. */
-export function sampleSchedules({ backup }: ResolvedCluster): ResolvedCluster['backup'] {
-  const { schedules = [] } = backup ?? {};
-  const some = schedules.length > 0 ? schedules : [{ name: 'sample', cron: '@hourly', stores: [] }];
-  return { schedules: some.map((schedule) => ({ ...schedule, overrides: undefined })) };
-}
-
 /** A schedule gets its image as the agents of the members do, and the overrides of the cluster before its own. */
 export function withPull(cluster: ResolvedCluster, schedule: ScheduleSpec): ScheduleSpec {
   const pull = schedulePull(
