@@ -13,14 +13,14 @@ import { annotated } from '../lib/labels';
 import { withJobFields } from '../lib/pods/pod-fields';
 import { overridden } from '../overrides/overrides';
 import { defaults } from '../resource/defaults';
-import type { BackupOverrideSpec, BackupScheduleSpec, OverrideSpec } from '../resource/types';
+import type { BackupOverrideSpec, BackupScheduleSpec, JobOverrideSpec, OverrideSpec } from '../resource/types';
 import { fileNameWithoutEnding } from './snapshot-file-name';
 
 /** A schedule as its resource has it. On etcd's own node, stores may be directories of the node. */
 export interface ScheduleSpec extends Omit<BackupScheduleSpec, 'stores' | 'overrides'> {
   readonly stores: readonly BackupPodStore[];
   /** Also those of its cluster. */
-  readonly overrides?: readonly (OverrideSpec | BackupOverrideSpec)[];
+  readonly overrides?: readonly (OverrideSpec | BackupOverrideSpec | JobOverrideSpec)[];
 }
 
 /** What a schedule backs up, and the name and labels of its objects. */
@@ -70,10 +70,10 @@ export function scheduleOverrideProblems(
   spec: ScheduleSpec,
   own: ScheduleSpec['overrides'] = [],
   target: ScheduleTarget,
+  targets: readonly BackupOverrideSpec['target'][] = ['BackupPods', 'CronJobs', 'ServiceAccounts'],
 ): readonly string[] {
   const all = spec.overrides ?? [];
   const others = { ...spec, overrides: all.slice(0, all.length - own.length) };
-  const targets = ['BackupPods', 'CronJobs', 'ServiceAccounts'] as const;
   return overridden(scheduleObjects(others, target), own, targets).problems;
 }
 

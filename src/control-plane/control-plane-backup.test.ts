@@ -128,6 +128,24 @@ describe('the DaemonSet', () => {
     expect(cronJobOf(backup).spec.jobTemplate.spec.template.metadata.labels).not.toMatchObject(selector.matchLabels);
   });
 
+  test('has what the schedule says of pods', () => {
+    const fields = { schedulerName: 'own', runtimeClassName: 'sandboxed', securityContext: { runAsNonRoot: true } };
+    const { metadata, spec } = byKind(
+      controlPlane({
+        ...{ ...fields, annotations: { note: 'a' }, podLabels: { tier: 'b' }, podAnnotations: { note: 'c' } },
+        container: { securityContext: { runAsUser: 7 }, env: [{ name: 'A', value: 'a' }] },
+      }),
+      'DaemonSet',
+    );
+    expect(metadata.annotations).toEqual({ note: 'a' });
+    const { metadata: ofPod, spec: pod } = spec.template;
+    expect(ofPod).toMatchObject({ labels: { tier: 'b', ...spec.selector.matchLabels }, annotations: { note: 'c' } });
+    expect(pod).toMatchObject(fields);
+    const [container] = pod.containers;
+    expect(container.securityContext).toEqual({ runAsUser: 7 });
+    expect(container.env).toBeUndefined();
+  });
+
   test('is left out when asked for', () => {
     expect(byKind(controlPlane({ keepImage: false }), 'DaemonSet')).toBeUndefined();
   });

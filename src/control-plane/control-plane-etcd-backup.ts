@@ -7,6 +7,7 @@ import type { BackupMonitoringOptions } from '../backup/monitoring/backup-monito
 import type { EtcdBackupMonitoring } from '../backup/monitoring/etcd-backup-monitoring';
 import { agentImage } from '../lib/agent-image';
 import { type BackupPodStore, nodeAffinity } from '../lib/backup-pod';
+import { annotated } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import type { BackupMonitoringSpec, ControlPlaneSpec } from '../resource/types';
 import { futureConstruct } from '../validation/construct-id';
@@ -133,7 +134,8 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
   }
 
   private createDaemonSet(): ApiObject {
-    const { image, imagePullPolicy, imagePullSecrets, nodeSelector, priorityClassName, tolerations } = this._spec();
+    const spec = this._spec();
+    const { image, imagePullPolicy, imagePullSecrets, nodeSelector, priorityClassName, tolerations } = spec;
     const name = `${this.cronJobName}-image`;
     takeName(this, 'DaemonSet', name);
     const selector = {
@@ -144,12 +146,15 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
     return new ApiObject(this, 'DaemonSet', {
       apiVersion: 'apps/v1',
       kind: 'DaemonSet',
-      metadata: { name, labels },
-      spec: imageDaemonSet({
-        ...{ labels, selector, image: image ?? agentImage, imagePullPolicy, imagePullSecrets },
-        ...{ nodeSelector, priorityClassName, tolerations: hostTolerations(this.controlPlane, tolerations) },
-        affinity: nodeAffinity(this.controlPlane.nodeLabels ?? controlPlaneDefaults.nodeLabels),
-      }),
+      metadata: { name, labels, ...annotated(spec.annotations) },
+      spec: imageDaemonSet(
+        {
+          ...{ labels, selector, image: image ?? agentImage, imagePullPolicy, imagePullSecrets },
+          ...{ nodeSelector, priorityClassName, tolerations: hostTolerations(this.controlPlane, tolerations) },
+          affinity: nodeAffinity(this.controlPlane.nodeLabels ?? controlPlaneDefaults.nodeLabels),
+        },
+        spec,
+      ),
     });
   }
 

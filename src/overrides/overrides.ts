@@ -1,4 +1,4 @@
-import type { BackupOverrideSpec, OverrideSpec, ReconcilerOverrideSpec } from '../resource/types';
+import type { BackupOverrideSpec, JobOverrideSpec, OverrideSpec, ReconcilerOverrideSpec } from '../resource/types';
 import { nearest } from '../validation/nearest';
 import { ownedProblem, type Target } from './owned-fields';
 import { changes, isData, merged, patchProblem, type Shape, shapes, storable } from './strategic-merge';
@@ -79,7 +79,7 @@ const places: Readonly<Record<Target, Place>> = {
 export const overrideSpecs = <Spec>(overrides: readonly Override[] | undefined): Spec[] | undefined =>
   overrides?.map(({ target, patch }) => ({ target, patch: storable(patch) })) as Spec[] | undefined;
 
-type AnyOverride = OverrideSpec | BackupOverrideSpec | ReconcilerOverrideSpec | Override;
+type AnyOverride = OverrideSpec | BackupOverrideSpec | JobOverrideSpec | ReconcilerOverrideSpec | Override;
 
 interface Overridden<M> {
   readonly manifests: Map<string, M>;
