@@ -224,7 +224,7 @@ test('a schedule of a cluster without any', () => {
 });
 
 test('its Job has what a Job can have', () => {
-  const patch = { spec: { runtimeClassName: 'gvisor' } };
+  const patch = { spec: { runtimeClassName: 'sandboxed' } };
   const { metadata, spec } = manifestOf(
     ofCluster({
       ...{ schedule: 'nightly', annotations: { note: 'a' }, nodeSelector: { disk: 'slow' } },
