@@ -18,6 +18,7 @@ const checks = {
   style: () => status('textlint', pages),
   'style of comments': () => node('scripts/check/comments.mjs'),
   'crds/ and imports/': () => node('scripts/check/imports.mjs'),
+  'the rules of crds/': () => node('scripts/check/crd-rules.mjs'),
   'the types of the custom resources': () => node('scripts/generate/resource-types.mjs', ['--check']),
   'the defaults of the custom resources': () => node('scripts/generate/resource-defaults.mjs', ['--check']),
   'schemas/': () => node('scripts/generate/json-schemas.mjs', ['--check']),

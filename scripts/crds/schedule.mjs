@@ -4,8 +4,8 @@ import {
   accountRule,
   annotations,
   backupContainer,
+  furtherLabels,
   images,
-  labels,
   metadata,
   placement,
   podAnnotations,
@@ -49,7 +49,7 @@ const jobPods = { ...images, ...placement, ...podFields, container: backupContai
 /** What the Job of an EtcdBackup or an EtcdRestore has: what is missing, it has of its cluster. */
 export const jobFields = {
   ...jobPods,
-  labels: labels('Further labels of the Job and its pods.'),
+  labels: furtherLabels('Further labels of the Job and its pods.'),
   ttlSecondsAfterFinished: integer(
     'After how many seconds the Job is deleted once it has ended. Default: a week.',
     600,
@@ -104,7 +104,7 @@ export const scheduleFields = (store, leastJobs) => ({
     'The annotations of the ServiceAccount that is created, for a workload identity.',
   ),
   ...jobPods,
-  labels: labels('Further labels of the objects and pods of the schedule.'),
+  labels: furtherLabels('Further labels of the objects and pods of the schedule.'),
   ttlSecondsAfterFinished: integer(
     `After how many seconds a Job that has ended is deleted. Default: the limits of the history${leastJobs > 0 ? ', and a week for the other Jobs that use this schedule' : ''}.`,
     600,

@@ -40,12 +40,12 @@ import { jobFieldsOf } from './job-options';
 import { type BackupMonitoringOptions, backupMonitoringSpec } from './monitoring/backup-monitoring-options';
 import { EtcdBackupMonitoring } from './monitoring/etcd-backup-monitoring';
 import {
+  finishedProblems,
   type ScheduleSpec,
   type ScheduleTarget,
   scheduleJob,
   scheduleLabels,
   scheduleObjects,
-  scheduleOverrideProblems,
 } from './schedule-manifests';
 
 /**
@@ -89,7 +89,7 @@ export class EtcdBackupSchedule extends Construct {
     this._name = props._written?.name ?? derivedName(id);
     this.cronJobName = props.name ?? derivedName(`${props.cluster}-${id}`);
     const { labels } = props._written ?? props;
-    this._labels = scheduleLabels(props.cluster, this.cronJobName, labels, props._clusterLabels);
+    this._labels = scheduleLabels(props.cluster, this.cronJobName, props._clusterMetadata?.labels, labels);
     this.serviceAccount = this.createServiceAccount();
     this.cronJob = this.createCronJob();
     this.node.defaultChild = this.cronJob;
@@ -154,6 +154,7 @@ export class EtcdBackupSchedule extends Construct {
   _addMonitoring(spec: BackupMonitoringSpec): EtcdBackupMonitoring {
     const monitored = {
       ...{ cluster: this.props.cluster, cronJobName: this.cronJobName, cron: this._spec().cron, labels: this._labels },
+      annotations: this._spec().annotations,
       pod: () => scheduleJob(this.complete(), this.target()),
       fields: () => this.complete(),
     };
@@ -250,6 +251,7 @@ export class EtcdBackupSchedule extends Construct {
     return {
       cronJobName: this.cronJobName,
       labels: this._labels,
+      annotations: props._clusterMetadata?.annotations,
       cluster: props.cluster,
       endpoints: props.endpoints.map((endpoint) => endpointUrl(endpoint, props.tls !== undefined)),
       tls: props.tls?._pod(),
@@ -304,7 +306,7 @@ export class EtcdBackupSchedule extends Construct {
     const spec = this._spec();
     const found = [
       ...specProblems(misnamed && props.name === undefined ? undefined : cronJobName, spec),
-      ...scheduleOverrideProblems(this.complete(), spec.overrides, this.target()),
+      ...finishedProblems(this.complete(), spec.overrides, this.target()),
     ];
     // What its schema reports of a resource.
     if (props._written) return found;

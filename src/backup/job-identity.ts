@@ -10,7 +10,7 @@ import type { StoreDefinition } from '../stores/store-definition';
 import type { INamed } from '../validation/named';
 import { problemsOf } from '../validation/problems';
 import { type BackupResources, resourcesPropNames } from './backup-resources';
-import { scheduleOverrideProblems } from './schedule-manifests';
+import { finishedProblems } from './schedule-manifests';
 
 /** The identity, image and resources of a Job of the reconciler that accesses a store. */
 export interface JobIdentity {
@@ -35,7 +35,7 @@ export const jobPropNames = { ...inside('resources', resourcesPropNames), ttlSec
 /** Problems with the changes of the pods of a Job. The reconciler applies them, after those of its cluster. */
 export function jobOverrideProblems({ overrides, ...fields }: JobFields & Pick<EtcdBackupSpec, 'overrides'>) {
   const usual = { name: 'job', cron: '@daily', stores: [], ...fields, overrides };
-  return scheduleOverrideProblems(usual, overrides, { cronJobName: 'job', cluster: 'job', endpoints: [], labels: {} }, [
+  return finishedProblems(usual, overrides, { cronJobName: 'job', cluster: 'job', endpoints: [], labels: {} }, [
     'BackupPods',
   ]);
 }

@@ -44,9 +44,9 @@ import {
   ImportedEtcdCluster,
 } from './external-etcd-cluster';
 import { clusterLabels, memberSelector } from './manifests/cluster-labels';
-import { manifestsOf, overrideProblems } from './manifests/cluster-manifests';
+import { finishedProblems, manifestsOf } from './manifests/cluster-manifests';
 import { monitoredCluster } from './manifests/cluster-monitoring';
-import { backupTls, clientTls, labelsOfCluster, withPull } from './manifests/cluster-schedules';
+import { backupTls, clientTls, withPull } from './manifests/cluster-schedules';
 import { membersAsPeer, openOnlyForClients } from './members-as-peer';
 import { EtcdMonitoring } from './monitoring/etcd-monitoring';
 import type { EtcdMonitoringProps } from './monitoring/etcd-monitoring-props';
@@ -270,9 +270,6 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    * Backs up the cluster on a schedule. The reconciler uses the settings of the first schedule for its own backups,
    * such as the one before an upgrade, unless `backupSchedule` names another schedule.
    *
-   * You cannot change the labels `app.kubernetes.io/name` and `app.kubernetes.io/part-of` of the schedule, because the
-   * cluster's NetworkPolicy selects its pods by them.
-   *
    * @param id The name of the schedule, whose CronJob is `<cluster>-<id>`.
    * @param options The store, the schedule and the retention of the backups.
    */
@@ -299,7 +296,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       _clientEndpoints: this.clientEndpoints,
       _record: this.cluster.names.record,
       tls: this.backupTls,
-      _clusterLabels: labelsOfCluster(this.cluster),
+      _clusterMetadata: this.cluster,
       _protect: this.cluster.protect,
       _complete: (spec) => withPull(this.cluster, spec),
     });
@@ -434,7 +431,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ...this.propertyProblems.get(schedules.join(), () => [
         ...this.written.problems,
         ...clusterProblems(this.cluster, schedules),
-        ...this.overrideProblems(),
+        ...this.finishedProblems(),
       ]),
       ...this.recoveryProblems(),
       ...this.ownReconciler.problems(clusterLabels(this.cluster)),
@@ -449,9 +446,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     );
   }
 
-  private overrideProblems(): readonly string[] {
+  private finishedProblems(): readonly string[] {
     const backup = { ...this.cluster.backup, schedules: this.scheduleSpecs() };
-    return overrideProblems(this.written, { ...this.cluster, backup });
+    return finishedProblems(this.written, { ...this.cluster, backup });
   }
 
   private recoveryProblems(): string[] {

@@ -20,7 +20,7 @@ import { clusterNameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 import * as types from '../validation/property-types';
 import { requireTypes } from '../validation/type-checks';
-import { jobSelector, memberSelector, monitored } from './manifests/cluster-labels';
+import { memberSelector, monitored } from './manifests/cluster-labels';
 import { type MembersAsPeer, membersAsPeer, openOnlyForClients } from './members-as-peer';
 import type { ClusterWithMetrics, MonitoredCluster } from './monitoring/monitored-cluster';
 
@@ -147,8 +147,6 @@ export class ImportedEtcdCluster extends KnownEtcdCluster implements ClusterWith
       _clientEndpoints: this.clientEndpoints,
       _record: clusterNames(cluster).record,
       tls: attributes.backupTls ?? this.clientTls,
-      // The cluster's NetworkPolicy selects the pods by these labels.
-      _clusterLabels: { own: {}, fixed: jobSelector(cluster) },
     });
   }
 

@@ -125,6 +125,7 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
           // The stricter levels allow neither the network nor the files of the node.
           'pod-security.kubernetes.io/enforce': 'privileged',
         },
+        ...annotated(this._spec().annotations),
       },
     });
     // The chart sets its namespace on every object, but a Namespace is not namespaced.

@@ -1,6 +1,6 @@
 import type { BackupPodSpec } from '../lib/backup-pod';
 import { restrictedContainer, restrictedPod } from '../lib/pod-parts';
-import { type JobFields, withPodFields } from '../lib/pods/pod-fields';
+import { type PodFields, withPodFields } from '../lib/pods/pod-fields';
 
 type Pod = Pick<
   BackupPodSpec,
@@ -15,13 +15,13 @@ type Pod = Pick<
 /**
  * Returns the DaemonSetSpec of idle pods, which prevent the kubelet from removing their image.
  *
- * @param fields those of the schedule, of which the pods have what decides where and how they may run
+ * @param fields those of the schedule, of which the pods have what needs no rights
  */
 export function imageDaemonSet(
   { image, imagePullPolicy, selector, labels, ...placement }: Pod,
-  { schedulerName, runtimeClassName, securityContext, podLabels, podAnnotations, container }: JobFields,
+  { schedulerName, runtimeClassName, podLabels, podAnnotations }: PodFields,
 ): object {
-  const fields = { schedulerName, runtimeClassName, securityContext, podLabels, podAnnotations };
+  const fields = { schedulerName, runtimeClassName, podLabels, podAnnotations };
   const template = {
     metadata: { labels },
     spec: {
@@ -46,6 +46,6 @@ export function imageDaemonSet(
     selector: { matchLabels: selector },
     // The pods do not depend on each other, so all nodes may get a new image at once.
     updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '100%' } },
-    template: withPodFields(template, fields, { 'keep-image': { securityContext: container?.securityContext } }),
+    template: withPodFields(template, fields),
   };
 }

@@ -1,3 +1,4 @@
+import { defaults } from '../resource/defaults';
 import type { ClusterMonitoringSpec } from '../resource/types';
 import { nearest } from '../validation/nearest';
 import * as types from '../validation/property-types';
@@ -64,7 +65,7 @@ export function alertGroups(
   spec: AlertsSpec = {},
   { name, title, groups }: AlertedSubject,
 ): { readonly name: string; readonly rules: object[] }[] {
-  const { enabled = true, exclude = [] } = spec;
+  const { enabled = defaults.ClusterMonitoringSpec.alerts.enabled, exclude = [] } = spec;
   if (!enabled) return [];
   return groups
     .map((group) => ({

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { defaults } from '../resource/defaults';
 import type { ClusterMonitoringSpec } from '../resource/types';
 import * as types from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
@@ -50,9 +51,11 @@ export class EtcdDashboard {
   }
 }
 
+const usual = defaults.ClusterMonitoringSpec.dashboard;
+
 /** Returns the metadata and the data of the ConfigMap. Undefined without a dashboard. */
 export function dashboardConfigMap(
-  { enabled = true, labels = { grafana_dashboard: '1' }, annotations }: DashboardSpec = {},
+  { enabled = usual.enabled, labels = usual.labels, annotations }: DashboardSpec = {},
   name: string,
   subject: ShownSubject,
 ) {

@@ -5,7 +5,7 @@ import type { Manifest } from '../lib/manifest';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
 import { type MonitoringOptions, monitoringSpec } from '../monitoring/monitoring-options';
-import { overridden } from '../overrides/overrides';
+import { overridden, podFieldProblems } from '../overrides/overrides';
 import { defaults } from '../resource/defaults';
 import { inside, propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
@@ -84,7 +84,9 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     this.reconcilerName = name;
     this.serviceAccountName = reconcilerAccount(name, this.spec);
     this.leaseName = leaseName(name, this.spec.selector);
-    const { manifests, problems } = overridden(reconcilerObjects(name, this.spec), this.spec.overrides, targets);
+    const before = reconcilerObjects(name, this.spec);
+    const { manifests, problems } = overridden(before, this.spec.overrides, { targets });
+    const faults = podFieldProblems(before.values(), { target: 'ReconcilerPods' });
     const objects = new Map([...manifests].map(([kind, manifest]) => [kind, this.object(manifest)]));
     this.serviceAccount = objects.get('ServiceAccount');
     this.role = objects.get('Role')!;
@@ -95,7 +97,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     this.node.defaultChild = this.deployment;
     addReconciler(this);
     tellIfUnreleased(this, reconcilerImage(this.spec));
-    this.node.addValidation({ validate: () => this.problems(problems, props._written !== undefined) });
+    this.node.addValidation({ validate: () => this.problems([...faults, ...problems], props._written !== undefined) });
   }
 
   /**
@@ -115,8 +117,9 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
    * @internal
    */
   _addMonitoring(spec: MonitoringSpec): EtcdReconcilerMonitoring {
-    const { replicas = defaults.EtcdReconcilerSpec.replicas, labels } = this.spec;
-    this.monitoring = EtcdReconcilerMonitoring._of(this, { name: this.reconcilerName, replicas, labels }, spec);
+    const { replicas = defaults.EtcdReconcilerSpec.replicas, labels, annotations } = this.spec;
+    const monitored = { name: this.reconcilerName, replicas, labels, annotations };
+    this.monitoring = EtcdReconcilerMonitoring._of(this, monitored, spec);
     return this.monitoring;
   }
 
@@ -145,8 +148,8 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     return new ApiObject(this, kind, { ...manifest, metadata });
   }
 
-  private problems(ofOverrides: readonly string[], isWritten: boolean): string[] {
-    const own = [...ofOverrides, ...reconcilerProblems(this, this.spec), ...this.nameProblems()];
+  private problems(ofObjects: readonly string[], isWritten: boolean): string[] {
+    const own = [...ofObjects, ...reconcilerProblems(this, this.spec), ...this.nameProblems()];
     // What its schema reports of a resource.
     if (isWritten) return own;
     const found = fieldProblems('EtcdReconciler', 'spec', this.spec);

@@ -6,8 +6,8 @@ import {
   NetworkAccess, OssCredentials, ReplacePolicy, RestoreSource, Retention, S3Credentials, SftpCredentials, Size, SseCustomerKey,
 } from './class-types';
 import {
-  anything, boolean, list, manifestName, manifestText, number, object, objectName, 
-  type PropertyTypes, required, shape, stringMap, text,withExample,
+  anything, boolean, list, manifestName, manifestText, number, object, objectName, required, shape, stringMap, text,
+  type PropertyTypes, withExample,
 } from './type-checks';
 
 export const AddStoreOptions: PropertyTypes = { retention: Retention };
@@ -79,7 +79,7 @@ export const EtcdBackupProps: PropertyTypes = {
 };
 export const EtcdBackupScheduleProps: PropertyTypes = {
   ...BackupScheduleOptions, cluster: required(text), endpoints: required(list(text)), tls: EtcdClientTls, auth: EtcdAuth,
-  _host: anything, _clientEndpoints: anything, _record: anything, _clusterLabels: anything, _protect: anything,
+  _host: anything, _clientEndpoints: anything, _record: anything, _clusterMetadata: anything, _protect: anything,
   _complete: anything, _written: anything, _controlPlane: anything,
 };
 export const EtcdClientOptions: PropertyTypes = {

@@ -1,4 +1,5 @@
 import { insteadOf } from './other-names';
+import { isUnwritable } from './plain-object';
 import { isToken } from './tokens';
 
 /**
@@ -98,7 +99,7 @@ export function typeProblems(props: unknown, types: PropertyTypes): string[] {
 }
 
 function fieldProblems(prefix: string, values: Readonly<Record<string, unknown>>, types: PropertyTypes): string[] {
-  const unknown = isLiteral(values) ? Object.keys(values).filter((key) => !(key in types)) : [];
+  const unknown = isLiteral(values) ? Object.keys(values).filter((key) => !Object.hasOwn(types, key)) : [];
   return [
     ...Object.entries(types).flatMap(([key, type]) => valueProblems(`${prefix}${key}`, values[key], type)),
     ...unknown
@@ -123,7 +124,17 @@ function valueProblems(path: string, value: unknown, type: PropertyType): string
   const { fields, items } = type;
   if (fields) return fieldProblems(`${path}.`, value as Readonly<Record<string, unknown>>, fields);
   if (items) return (value as unknown[]).flatMap((each, index) => valueProblems(`${path}[${index}]`, each, items));
-  return mistakesOf(value).map((mistake) => `${path}: ${mistake}`);
+  return [...mistakesOf(value).map((mistake) => `${path}: ${mistake}`), ...unwritableProblems(path, value)];
+}
+
+function unwritableProblems(path: string, value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((each, index) => unwritableProblems(`${path}[${index}]`, each));
+  if (!isObject(value) || !isLiteral(value)) return [];
+  return Object.entries(value).flatMap(([name, each]) =>
+    isUnwritable(name)
+      ? [`${path}: '${name}' is a name that cdk8s cannot write; choose another`]
+      : unwritableProblems(`${path}.${name}`, each),
+  );
 }
 
 function shown(value: unknown): string {

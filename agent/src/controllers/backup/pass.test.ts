@@ -117,7 +117,7 @@ test('a backup has what its schedule says of pods, and instead of it what it say
   const schedule = {
     ...{ name: 'nightly', stores: [store], labels: { of: 'schedule' }, priorityClassName: 'low', schedulerName: 'own' },
     container: { env: [{ name: 'A', value: 'a' }], securityContext: { runAsUser: 1 } },
-    podLabels: { of: 'schedule' },
+    podLabels: { tier: 'schedule' },
     overrides: [{ target: 'BackupPods', patch: { spec: { hostname: null, shareProcessNamespace: true } } }],
   };
   cluster({ labels: { of: 'cluster', team: 'shop' }, backup: { schedules: [schedule] } });
@@ -134,7 +134,7 @@ test('a backup has what its schedule says of pods, and instead of it what it say
   expect(job!.metadata).toMatchObject({ labels: { of: 'backup', team: 'shop' }, annotations: { note: 'own' } });
   const { ttlSecondsAfterFinished, template } = specOf(job);
   expect(ttlSecondsAfterFinished).toBe(600);
-  expect(template.metadata.labels).toMatchObject({ of: 'backup', own: 'true', team: 'shop' });
+  expect(template.metadata.labels).toMatchObject({ of: 'backup', own: 'true', team: 'shop', tier: 'schedule' });
   const { containers, ...pod } = template.spec;
   expect(pod).toMatchObject({ nodeSelector: { disk: 'slow' }, priorityClassName: 'high', schedulerName: 'own' });
   expect(pod.shareProcessNamespace).toBe(false);
