@@ -1,5 +1,6 @@
 import type { Construct } from 'constructs';
 import { labelProblems } from '../lib/labels';
+import { podProblems } from '../lib/pod-problems';
 import { below } from '../resource/prop-problems';
 import { offHostProblem } from '../stores/host-path';
 import { derivedName } from '../validation/derived-name';
@@ -21,6 +22,7 @@ export function backupProblems(backup: Construct, name: string, props: EtcdBacku
     ),
     ...(props.encryption?._problems() ?? []),
     ...labelProblems('labels', props.labels),
+    ...podProblems(props),
     ...jobIdentityProblems(props, store),
   ];
 }

@@ -7,9 +7,13 @@ import type { BackupResources } from './backup-resources';
 import type { Compression } from './compression';
 import type { Encryption } from './encryption';
 import type { IEtcdCluster } from './i-etcd-cluster';
+import type { JobOptions } from './job-options';
 
-/** Configures an `EtcdBackup`. Give either `cluster` or `endpoints`, and either `schedule` or `store`. */
-export interface EtcdBackupProps {
+/**
+ * Configures an `EtcdBackup`. Give either `cluster` or `endpoints`, and either `schedule` or `store`. What the properties
+ * do not say of the Job, it has of the schedule, else of the members of the `EtcdCluster`.
+ */
+export interface EtcdBackupProps extends JobOptions {
   /**
    * Names the resource: a Kubernetes name of at most 52 characters. An EtcdBackup cannot be changed; use another name
    * for another backup.
@@ -95,9 +99,4 @@ export interface EtcdBackupProps {
    * @default - those of the schedule, else 100m CPU as request, 1 CPU as limit, and 100Mi memory
    */
   readonly resources?: BackupResources;
-  /**
-   * Adds labels to the resource.
-   * @default - only the standard labels, `app.kubernetes.io/…`
-   */
-  readonly labels?: { readonly [name: string]: string };
 }

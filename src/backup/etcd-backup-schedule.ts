@@ -3,16 +3,19 @@ import { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
 import type { BackupPodStore } from '../lib/backup-pod';
 import { isAttached } from '../lib/construct-tree';
-import { durationText, milliseconds } from '../lib/duration';
+import { durationText } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { tellIfUnreleased } from '../lib/notices';
-import { podFieldsOf } from '../lib/pods/pod-options';
-import { overrideSpecs } from '../overrides/overrides';
 import { enumText } from '../resource/enum-text';
 import { below, type PropNames, propProblems, withFound } from '../resource/prop-problems';
 import { fieldProblems } from '../resource/resource-problems';
 import { resourceYaml } from '../resource/resource-yaml';
-import type { BackupMonitoringSpec, EtcdBackupScheduleSpec, ExistingEtcdSpec } from '../resource/types';
+import type {
+  BackupMonitoringSpec,
+  BackupOverrideSpec,
+  EtcdBackupScheduleSpec,
+  ExistingEtcdSpec,
+} from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
@@ -33,6 +36,7 @@ import { scheduleProblems, specProblems, storeName } from './backup-schedule-pro
 import type { AddStoreOptions, EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
 import { isEtcdCluster, isMisnamed } from './etcd-cluster-checks';
 import { jobPropNames } from './job-identity';
+import { jobFieldsOf } from './job-options';
 import { type BackupMonitoringOptions, backupMonitoringSpec } from './monitoring/backup-monitoring-options';
 import { EtcdBackupMonitoring } from './monitoring/etcd-backup-monitoring';
 import {
@@ -229,12 +233,7 @@ export class EtcdBackupSchedule extends Construct {
       serviceAccountAnnotations: Object.keys(annotations).length > 0 ? annotations : undefined,
       image: props.image,
       resources: givenResources(props.resources),
-      imagePullPolicy: enumText(props.imagePullPolicy),
-      imagePullSecrets: props.imagePullSecrets?.map((secret) => ({ name: nameOf(secret) })),
-      ...podFieldsOf(props),
-      container: props.container,
-      ttlSecondsAfterFinished: props.ttlAfterFinished && milliseconds(props.ttlAfterFinished) / 1_000,
-      overrides: overrideSpecs(props.overrides),
+      ...jobFieldsOf<BackupOverrideSpec>(props),
     };
     // The resource must name an image for executables of the user.
     const needsImage = props.image === undefined && spec.stores.some(({ command }) => command);

@@ -1,10 +1,11 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { durationText } from '../lib/duration';
+import { annotated } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import { enumText } from '../resource/enum-text';
 import { emittedProblems, withFound } from '../resource/prop-problems';
-import type { EtcdBackupSpec } from '../resource/types';
+import type { EtcdBackupSpec, JobOverrideSpec } from '../resource/types';
 import { placeOf } from '../stores/store-place';
 import { requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
@@ -17,7 +18,8 @@ import { givenResources } from './backup-resources';
 import { backupProblems, backupPropNames } from './etcd-backup-problems';
 import type { EtcdBackupProps } from './etcd-backup-props';
 import { isExistingEtcd, isMisnamed } from './etcd-cluster-checks';
-import { jobAccount } from './job-identity';
+import { jobAccount, jobOverrideProblems } from './job-identity';
+import { jobFieldsOf } from './job-options';
 
 /**
  * Requests a single backup from the reconciler of the namespace, for example before a release. `kubectl get etcdbackup`
@@ -52,11 +54,12 @@ export class EtcdBackup extends Construct {
     };
     const account = { name: `${this.backupName}-backup`, labels };
     this.serviceAccount = jobAccount(this, account, props, props.store?._definition());
+    const spec = backupSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name);
     this.customResource = new ApiObject(this, 'EtcdBackup', {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',
       kind: 'EtcdBackup',
-      metadata: { name: this.backupName, labels },
-      spec: backupSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name),
+      metadata: { name: this.backupName, labels, ...annotated(spec.annotations) },
+      spec,
     });
     this.node.defaultChild = this.customResource;
     takeName(this, 'EtcdBackup', this.backupName);
@@ -66,6 +69,7 @@ export class EtcdBackup extends Construct {
       validate: () => {
         const own = [
           ...backupProblems(this, this.backupName, props),
+          ...jobOverrideProblems(spec),
           ...namesakeProblems(this, 'EtcdBackup', 'backup', this.backupName),
           ...(folder ? sharedFolderProblems(this, folder) : []),
         ];
@@ -104,6 +108,7 @@ function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefin
     serviceAccountName,
     image: props.image,
     resources: givenResources(props.resources),
+    ...jobFieldsOf<JobOverrideSpec>(props),
   };
 }
 

@@ -1,9 +1,10 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { labelProblems } from '../lib/labels';
+import { annotated, labelProblems } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
+import { podProblems } from '../lib/pod-problems';
 import { below, emittedProblems, withFound } from '../resource/prop-problems';
-import type { EtcdRestoreSpec } from '../resource/types';
+import type { EtcdRestoreSpec, JobOverrideSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
 import { derivedName } from '../validation/derived-name';
 import { nameOf } from '../validation/named';
@@ -14,10 +15,14 @@ import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { jobAccount, jobPropNames } from './job-identity';
+import { jobAccount, jobOverrideProblems, jobPropNames } from './job-identity';
+import { type JobOptions, jobFieldsOf } from './job-options';
 
-/** Configures an `EtcdRestore`. */
-export interface EtcdRestoreProps extends ClusterOrigin {
+/**
+ * Configures an `EtcdRestore`. What the properties do not say of the Job that fetches the snapshot, it has of the backup
+ * schedule of the cluster, else of its members.
+ */
+export interface EtcdRestoreProps extends ClusterOrigin, JobOptions {
   /** Selects the cluster whose data is replaced. It must be in the same namespace. */
   readonly cluster: IEtcdCluster;
   /**
@@ -44,11 +49,6 @@ export interface EtcdRestoreProps extends ClusterOrigin {
    * @default - the same is restored once, whatever its name
    */
   readonly again?: string;
-  /**
-   * Adds labels to the resource.
-   * @default - only the standard labels, `app.kubernetes.io/…`
-   */
-  readonly labels?: { readonly [name: string]: string };
 }
 
 /**
@@ -85,22 +85,25 @@ export class EtcdRestore extends Construct {
     };
     const account = { name: `${this.restoreName}-restore`, labels };
     this.serviceAccount = jobAccount(this, account, props, props.source._store());
+    const spec = restoreSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name);
     this.customResource = new ApiObject(this, 'EtcdRestore', {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',
       kind: 'EtcdRestore',
-      metadata: { name: this.restoreName, labels },
-      spec: restoreSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name),
+      metadata: { name: this.restoreName, labels, ...annotated(spec.annotations) },
+      spec,
     });
     this.node.defaultChild = this.customResource;
     takeName(this, 'EtcdRestore', this.restoreName);
-    this.node.addValidation({ validate: () => this.problems(props) });
+    this.node.addValidation({ validate: () => this.problems(props, spec) });
   }
 
-  private problems(props: EtcdRestoreProps): string[] {
+  private problems(props: EtcdRestoreProps, spec: EtcdRestoreSpec): string[] {
     const own = [
       ...problemsOf(this.nameProblem(props), this.clusterProblem(props), this.safetyBackupProblem(props)),
       ...restoreProblems(props),
       ...labelProblems('labels', props.labels),
+      ...podProblems(props),
+      ...jobOverrideProblems(spec),
       ...namesakeProblems(this, 'EtcdRestore', 'restore', this.restoreName),
     ];
     return withFound(own, emittedProblems(this.customResource, propNames, isMisnamed(props.cluster)));
@@ -129,6 +132,7 @@ function restoreSpec(props: EtcdRestoreProps, serviceAccountName: string | undef
   return {
     clusterName: cluster.clusterName,
     ...originSpec({ ...props, serviceAccountName }),
+    ...jobFieldsOf<JobOverrideSpec>(props),
     safetyBackup,
     ignoreUnreachablePods,
     again,

@@ -3,11 +3,14 @@ import type { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
 import { takeName } from '../lib/name-registry';
 import { agentImageProblem } from '../lib/pod-problems';
+import type { JobFields } from '../lib/pods/pod-fields';
 import { inside } from '../resource/prop-problems';
+import type { EtcdBackupSpec } from '../resource/types';
 import type { StoreDefinition } from '../stores/store-definition';
 import type { INamed } from '../validation/named';
 import { problemsOf } from '../validation/problems';
 import { type BackupResources, resourcesPropNames } from './backup-resources';
+import { finishedProblems } from './schedule-manifests';
 
 /** The identity, image and resources of a Job of the reconciler that accesses a store. */
 export interface JobIdentity {
@@ -27,7 +30,15 @@ export function jobIdentityProblems({ image }: JobIdentity, store?: StoreDefinit
 }
 
 /** Properties of the fields of a Job. */
-export const jobPropNames = inside('resources', resourcesPropNames);
+export const jobPropNames = { ...inside('resources', resourcesPropNames), ttlSecondsAfterFinished: 'ttlAfterFinished' };
+
+/** Problems with the changes of the pods of a Job. The reconciler applies them, after those of its cluster. */
+export function jobOverrideProblems({ overrides, ...fields }: JobFields & Pick<EtcdBackupSpec, 'overrides'>) {
+  const usual = { name: 'job', cron: '@daily', stores: [], ...fields, overrides };
+  return finishedProblems(usual, overrides, { cronJobName: 'job', cluster: 'job', endpoints: [], labels: {} }, [
+    'BackupPods',
+  ]);
+}
 
 /** Creates the Job's ServiceAccount if the store's workload identity has annotations and no ServiceAccount is given. */
 export function jobAccount(

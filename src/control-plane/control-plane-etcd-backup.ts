@@ -135,8 +135,8 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
   }
 
   private createDaemonSet(): ApiObject {
-    const { image, imagePullPolicy, imagePullSecrets, nodeSelector, priorityClassName, tolerations, annotations } =
-      this._spec();
+    const spec = this._spec();
+    const { image, imagePullPolicy, imagePullSecrets, nodeSelector, priorityClassName, tolerations } = spec;
     const name = `${this.cronJobName}-image`;
     takeName(this, 'DaemonSet', name);
     const selector = {
@@ -147,12 +147,15 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
     return new ApiObject(this, 'DaemonSet', {
       apiVersion: 'apps/v1',
       kind: 'DaemonSet',
-      metadata: { name, labels, ...annotated(annotations) },
-      spec: imageDaemonSet({
-        ...{ labels, selector, image: image ?? agentImage, imagePullPolicy, imagePullSecrets },
-        ...{ nodeSelector, priorityClassName, tolerations: hostTolerations(this.controlPlane, tolerations) },
-        affinity: nodeAffinity(this.controlPlane.nodeLabels ?? controlPlaneDefaults.nodeLabels),
-      }),
+      metadata: { name, labels, ...annotated(spec.annotations) },
+      spec: imageDaemonSet(
+        {
+          ...{ labels, selector, image: image ?? agentImage, imagePullPolicy, imagePullSecrets },
+          ...{ nodeSelector, priorityClassName, tolerations: hostTolerations(this.controlPlane, tolerations) },
+          affinity: nodeAffinity(this.controlPlane.nodeLabels ?? controlPlaneDefaults.nodeLabels),
+        },
+        spec,
+      ),
     });
   }
 

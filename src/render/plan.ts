@@ -2,6 +2,7 @@ import type { ClusterOrigin } from '../backup/cluster-origin';
 import type { EtcdBackupProps } from '../backup/etcd-backup-props';
 import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
 import type { EtcdRestoreProps } from '../backup/etcd-restore';
+import type { JobOptions } from '../backup/job-options';
 import type { Retention } from '../backup/retention';
 import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
 import type { EtcdAuth } from '../etcd/etcd-auth';
@@ -91,7 +92,8 @@ export interface PlannedBackup extends Omit<EtcdBackupProps, 'name' | 'cluster'>
 }
 
 export interface PlannedRestore
-  extends Pick<EtcdRestoreProps, 'labels' | 'safetyBackup' | 'ignoreUnreachablePods' | 'again'> {
+  extends JobOptions,
+    Pick<EtcdRestoreProps, 'safetyBackup' | 'ignoreUnreachablePods' | 'again'> {
   readonly becomes: 'restore';
   readonly document: Document;
   readonly clusterName: string;

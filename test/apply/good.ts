@@ -276,13 +276,17 @@ const monitoring = {
   labels: { release: 'kube-prometheus-stack' },
 };
 const egress = { apiServer: destinations, dns: destinations, stores: destinations };
-const allOfSchedule = {
+const allOfJob = {
   ...pods,
+  ...{ ttlSecondsAfterFinished: 86_400, container },
+  overrides: [{ target: 'BackupPods', patch: { spec: { runtimeClassName: 'secure' } } }],
+};
+const allOfSchedule = {
+  ...allOfJob,
   ...{ timeZone: 'Europe/Berlin', compression: 'zstd', encryption, verify: 'read', dialTimeout: '5s', timeout: '1h' },
   ...{ fileName: 'orders-%Y%m%d-%H%M%S', fileNameTimeZone: 'Europe/Berlin', suspend: true },
   ...{ startingDeadline: '30m', activeDeadline: '2h', retries: 0 },
-  ...{ successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0, ttlSecondsAfterFinished: 86_400, container },
-  overrides: [{ target: 'BackupPods', patch: { spec: { runtimeClassName: 'secure' } } }],
+  ...{ successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0 },
 };
 
 /** The pods of a control plane need a namespace of their own. */
@@ -544,6 +548,8 @@ const others: Readonly<Record<string, Manifest>> = {
   }),
   'an EtcdRestore by id': restore({ source: { store: stores[0], snapshotId: snapshot } }),
   'an EtcdBackup by a schedule': backup({ clusterName: 'orders', schedule: 'hourly', compression: 'none' }),
+  'an EtcdBackup with all that its Job can have': backup({ clusterName: 'orders', schedule: 'hourly', ...allOfJob }),
+  'an EtcdRestore with all that its Job can have': restore({ source: { backupName: 'before-3.7' }, ...allOfJob }),
   'an EtcdBackup under a key': backup({
     clusterName: 'orders',
     store: { s3: { bucket: 'backups' } },

@@ -3,11 +3,11 @@ import { EtcdAuth } from '../../etcd/etcd-auth';
 import { EtcdClientTls } from '../../tls/etcd-client-tls';
 import type { Document } from '../documents';
 import type { Fields } from '../fields';
-import { metadataLabels } from '../metadata';
 import type { PlannedBackup } from '../plan';
 import { durationField, quantitiesOf } from '../units';
 import { ownEncryption } from './encryption';
 import { caBundle, secretFiles } from './files';
+import { jobOptions } from './job';
 import { ownStore } from './store';
 
 export function ownBackup(document: Document): PlannedBackup {
@@ -18,7 +18,7 @@ export function ownBackup(document: Document): PlannedBackup {
   return {
     becomes: 'backup',
     document,
-    labels: metadataLabels(document),
+    ...jobOptions(document),
     clusterName: spec.text('clusterName'),
     endpoints: spec.strings('endpoints'),
     tls: tlsOf(spec.object('tls')),

@@ -1,10 +1,10 @@
 import { resourceProblems } from '../../resource/resource-problems';
 import type { Kind } from '../../resource/schema';
 import type { Document } from '../documents';
-import { metadataLabels } from '../metadata';
 import type { Api, PlannedRestore } from '../plan';
 import { ownBackup } from './backup';
 import { ownCluster } from './cluster';
+import { jobOptions } from './job';
 import { ownOrigin } from './origin';
 import { ownReconciler } from './reconciler';
 import { ownSchedule } from './schedule';
@@ -29,14 +29,14 @@ export const own: Api = {
 
 export function ownRestore(document: Document): PlannedRestore | undefined {
   const { spec } = document;
-  const labels = metadataLabels(document);
   const clusterName = spec.required('clusterName');
   const origin = ownOrigin(spec);
   const more = {
+    ...jobOptions(document),
     safetyBackup: spec.boolean('safetyBackup'),
     ignoreUnreachablePods: spec.boolean('ignoreUnreachablePods'),
     again: spec.text('again'),
   };
   if (!origin || clusterName === '') return undefined;
-  return { becomes: 'restore', document, labels, clusterName, origin, ...more, old: false };
+  return { becomes: 'restore', document, clusterName, origin, ...more, old: false };
 }
