@@ -1,5 +1,6 @@
 import type { Duration } from 'cdk8s';
 import type { EtcdAuth } from '../etcd/etcd-auth';
+import type { EtcdBackupSpec } from '../resource/types';
 import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { INamed } from '../validation/named';
@@ -100,4 +101,9 @@ export interface EtcdBackupProps {
    * @default - only the standard labels, `app.kubernetes.io/…`
    */
   readonly labels?: { readonly [name: string]: string };
+  /**
+   * The backup as its resource has it, in the place of the other properties.
+   * @internal
+   */
+  readonly _written?: EtcdBackupSpec;
 }

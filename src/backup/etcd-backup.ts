@@ -17,6 +17,7 @@ import { givenResources } from './backup-resources';
 import { backupProblems, backupPropNames } from './etcd-backup-problems';
 import type { EtcdBackupProps } from './etcd-backup-props';
 import { isExistingEtcd, isMisnamed } from './etcd-cluster-checks';
+import type { IEtcdCluster } from './i-etcd-cluster';
 import { jobAccount } from './job-identity';
 
 /**
@@ -40,7 +41,7 @@ export class EtcdBackup extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdBackupProps) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, props, backupTypes);
+    if (!props._written) requireTypes(this, props, backupTypes);
     const { cluster } = props;
     this.backupName = props.name ?? derivedName(cluster ? `${cluster.clusterName}-${id}` : id);
     const labels = {
@@ -52,20 +53,21 @@ export class EtcdBackup extends Construct {
     };
     const account = { name: `${this.backupName}-backup`, labels };
     this.serviceAccount = jobAccount(this, account, props, props.store?._definition());
+    const spec = props._written ?? backupSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name);
     this.customResource = new ApiObject(this, 'EtcdBackup', {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',
       kind: 'EtcdBackup',
       metadata: { name: this.backupName, labels },
-      spec: backupSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name),
+      spec,
     });
     this.node.defaultChild = this.customResource;
     takeName(this, 'EtcdBackup', this.backupName);
-    const folder = backupFolder(this.backupName, props);
+    const folder = backupFolder(this.backupName, spec, cluster);
     if (folder) addBackupFolder(this, folder);
     this.node.addValidation({
       validate: () => {
         const own = [
-          ...backupProblems(this, this.backupName, props),
+          ...backupProblems(this, this.backupName, props, spec),
           ...namesakeProblems(this, 'EtcdBackup', 'backup', this.backupName),
           ...(folder ? sharedFolderProblems(this, folder) : []),
         ];
@@ -76,13 +78,16 @@ export class EtcdBackup extends Construct {
 }
 
 /** Undefined if the backup has its own key or prefix, or is stored with the backups of a schedule. */
-function backupFolder(backupName: string, props: EtcdBackupProps): BackupFolder | undefined {
-  const { cluster, endpoints, store, key, prefix } = props;
+function backupFolder(
+  backupName: string,
+  { clusterName, endpoints, store, key, prefix }: EtcdBackupSpec,
+  cluster: IEtcdCluster | undefined,
+): BackupFolder | undefined {
   if (!store || key !== undefined || prefix !== undefined) return undefined;
   return {
     property: 'store',
-    place: placeOf(store._definition().pod),
-    cluster: cluster && !isExistingEtcd(cluster) ? cluster.clusterName : backupName,
+    place: placeOf(store),
+    cluster: clusterName ?? backupName,
     endpoints: endpoints ?? cluster?.clientEndpoints ?? [],
   };
 }

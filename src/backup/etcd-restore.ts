@@ -2,6 +2,7 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { labelProblems } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
+import { defaults } from '../resource/defaults';
 import { below, emittedProblems, withFound } from '../resource/prop-problems';
 import type { EtcdRestoreSpec } from '../resource/types';
 import { requireFreeId } from '../validation/construct-id';
@@ -14,7 +15,7 @@ import { requireTypes } from '../validation/type-checks';
 import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
 import { isExistingEtcd, isMisnamed, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
-import { jobAccount, jobPropNames } from './job-identity';
+import { jobAccount, jobIdentityProblems, jobPropNames } from './job-identity';
 
 /** Configures an `EtcdRestore`. */
 export interface EtcdRestoreProps extends ClusterOrigin {
@@ -49,6 +50,11 @@ export interface EtcdRestoreProps extends ClusterOrigin {
    * @default - only the standard labels, `app.kubernetes.io/…`
    */
   readonly labels?: { readonly [name: string]: string };
+  /**
+   * The restore as its resource has it, in the place of the other properties.
+   * @internal
+   */
+  readonly _written?: EtcdRestoreSpec;
 }
 
 /**
@@ -73,7 +79,7 @@ export class EtcdRestore extends Construct {
    */
   constructor(scope: Construct, id: string, props: EtcdRestoreProps) {
     super(scope, requireFreeId(scope, id));
-    requireTypes(this, props, restoreTypes);
+    if (!props._written) requireTypes(this, props, restoreTypes);
     const { clusterName } = props.cluster;
     this.restoreName = props.name ?? derivedName(`${clusterName}-${id}`);
     const labels = {
@@ -84,22 +90,23 @@ export class EtcdRestore extends Construct {
       ...props.labels,
     };
     const account = { name: `${this.restoreName}-restore`, labels };
-    this.serviceAccount = jobAccount(this, account, props, props.source._store());
+    this.serviceAccount = jobAccount(this, account, props, props._written ? undefined : props.source._store());
+    const spec = props._written ?? restoreSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name);
     this.customResource = new ApiObject(this, 'EtcdRestore', {
       apiVersion: 'cdk8s-etcd.dev/v1alpha1',
       kind: 'EtcdRestore',
       metadata: { name: this.restoreName, labels },
-      spec: restoreSpec(props, nameOf(props.serviceAccountName) ?? this.serviceAccount?.name),
+      spec,
     });
     this.node.defaultChild = this.customResource;
     takeName(this, 'EtcdRestore', this.restoreName);
-    this.node.addValidation({ validate: () => this.problems(props) });
+    this.node.addValidation({ validate: () => this.problems(props, spec) });
   }
 
-  private problems(props: EtcdRestoreProps): string[] {
+  private problems(props: EtcdRestoreProps, spec: EtcdRestoreSpec): string[] {
     const own = [
-      ...problemsOf(this.nameProblem(props), this.clusterProblem(props), this.safetyBackupProblem(props)),
-      ...restoreProblems(props),
+      ...problemsOf(this.nameProblem(props), this.clusterProblem(props), safetyBackupProblem(props.cluster, spec)),
+      ...(props._written ? jobIdentityProblems(spec.image, spec.source.store) : restoreProblems(props)),
       ...labelProblems('labels', props.labels),
       ...namesakeProblems(this, 'EtcdRestore', 'restore', this.restoreName),
     ];
@@ -111,15 +118,16 @@ export class EtcdRestore extends Construct {
     return nameProblem('name', this.restoreName, 63);
   }
 
-  private safetyBackupProblem({ cluster, safetyBackup = true }: EtcdRestoreProps): string | undefined {
-    if (!safetyBackup || scheduleIds(cluster)?.length !== 0) return undefined;
-    return `safetyBackup: '${cluster.clusterName}' has no backup schedule, so there is no store for the backup; add one, or set safetyBackup: false`;
-  }
-
   private clusterProblem({ cluster }: EtcdRestoreProps): string | undefined {
     if (!isExistingEtcd(cluster)) return otherNamespaceProblem(this, cluster);
     return `cluster: '${cluster.clusterName}' is an existing etcd cluster, not an EtcdCluster; restore it with \`etcd-agent restore\`, as docs/backups/restore.md describes`;
   }
+}
+
+function safetyBackupProblem(cluster: IEtcdCluster, { safetyBackup }: EtcdRestoreSpec): string | undefined {
+  const { safetyBackup: usual } = defaults.EtcdRestoreSpec;
+  if (!(safetyBackup ?? usual) || scheduleIds(cluster)?.length !== 0) return undefined;
+  return `safetyBackup: '${cluster.clusterName}' has no backup schedule, so there is no store for the backup; add one, or set safetyBackup: false`;
 }
 
 const propNames = { 'spec.clusterName': 'cluster', ...below('spec', jobPropNames) };

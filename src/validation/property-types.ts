@@ -21,7 +21,7 @@ import {
 const size = instance('a Size', 'toKibibytes', 'for example Size.gibibytes(8)');
 const duration = instance('a Duration', 'toMilliseconds', 'for example Duration.minutes(5)');
 const store = instance('a BackupStore', '_definition', 'for example BackupStore.s3({ … })');
-const encryption = instance('an Encryption', '_recipients', 'Encryption.age({ … })');
+const encryption = instance('an Encryption', '_spec', 'Encryption.age({ … })');
 const cluster = instance('an IEtcdCluster', 'clientEndpoints', 'the construct of a cluster');
 const peer: PropertyTypes = {
   podLabels: manifestMap,
