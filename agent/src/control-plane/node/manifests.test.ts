@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { manifestsIn, moveManifests } from './manifests.ts';
+import { parseYaml } from '../../lib/input/yaml.ts';
+import { manifestsIn, moveManifests, startManifests } from './manifests.ts';
 
 const NAMES = ['etcd.yaml', 'kube-apiserver.yaml'];
 /** A file system of its own on Linux. */
@@ -43,4 +44,43 @@ test('a folder that cannot be read is not one without manifests', async () => {
   expect(await manifestsIn(folder)).toEqual([]);
   await symlink('folder', folder);
   await expect(manifestsIn(folder)).rejects.toThrow(/folder cannot be read \(.*ELOOP/);
+});
+
+describe('manifests that are started', () => {
+  const start = async (text: string) => {
+    await writeFile(join(journal, 'etcd.yaml'), text, { mode: 0o600 });
+    await rm(join(manifests, 'etcd.yaml'));
+    await startManifests(['etcd.yaml'], journal, manifests);
+    expect(await readdir(journal)).toEqual([]);
+    const file = join(manifests, 'etcd.yaml');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    return readFile(file, 'utf8');
+  };
+  const long =
+    '--experimental-initial-corrupt-check=true --initial-cluster=cp1=https://10.0.0.1:2380,cp2=https://10.0.0.2:2380';
+
+  test('are another pod for the kubelet, and otherwise what they were', async () => {
+    const text = `# by hand\nmetadata:\n  name: etcd\nspec:\n  containers:\n    - command: ["etcd", "${long}"] # keep\n      ports: [{containerPort: 2379}]\n`;
+    const started = await start(text);
+    expect(started.replace(/ {2}annotations:\n {4}cdk8s-etcd.dev\/started-at: \S+Z\n/, '')).toBe(text);
+    expect(started).toContain('started-at');
+  });
+
+  test('are so once more when they are started again', async () => {
+    const text = '{"metadata": {"name": "etcd", "annotations": {"a": "b"}}}';
+    const once = await start(text);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    const twice = await start(once);
+    expect(twice).not.toBe(once);
+    expect(JSON.parse(JSON.stringify(parseYaml(twice)))).toMatchObject({
+      metadata: { name: 'etcd', annotations: { a: 'b' } },
+    });
+  });
+
+  test.each(['metadata: none', 'metadata: [', 'a: 1\n---\nb: 2\n'])(
+    'are left as they are if they are no pod: %j',
+    async (text) => {
+      expect(await start(text)).toBe(text);
+    },
+  );
 });

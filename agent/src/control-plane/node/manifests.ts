@@ -3,6 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { sync, unlessGone } from '../../lib/files/directories.ts';
 import { ifThere } from '../../lib/files/file-faults.ts';
+import { replaceFile } from '../../lib/files/replace-file.ts';
+import { setYaml } from '../../lib/input/yaml.ts';
 import { ETCD_MANIFEST } from './node.ts';
 
 export const API_SERVER_MANIFEST = 'kube-apiserver.yaml';
@@ -11,6 +13,8 @@ const CLIENTS = ['kube-controller-manager.yaml', 'kube-scheduler.yaml'];
 
 const ALL = [...CLIENTS, API_SERVER_MANIFEST, ETCD_MANIFEST];
 export const API_MANIFESTS = [API_SERVER_MANIFEST, ...CLIENTS];
+
+const STARTED_AT = ['metadata', 'annotations', 'cdk8s-etcd.dev/started-at'];
 
 const isThere = async (file: string) => (await unlessGone(stat(file))) !== undefined;
 
@@ -23,6 +27,26 @@ export async function manifestsIn(directory: string): Promise<string[]> {
 export async function moveManifests(names: readonly string[], from: string, to: string): Promise<void> {
   const held = await manifestsIn(from);
   for (const name of names.filter((each) => held.includes(each))) await move(name, from, to);
+}
+
+/**
+ * Moves them to the kubelet, which then starts them at once. It waits up to five minutes before it starts a container that
+ * crashes again and again, and counts by the UID of the pod, which is a hash of the manifest: an annotation makes a new one.
+ */
+export async function startManifests(names: readonly string[], from: string, to: string): Promise<void> {
+  const held = await manifestsIn(from);
+  for (const name of names.filter((each) => held.includes(each))) {
+    if (!(await isThere(join(to, name)))) await annotate(join(from, name));
+    await move(name, from, to);
+  }
+}
+
+/** A manifest that cannot be annotated is started as it is: late is better than not. */
+async function annotate(file: string): Promise<void> {
+  const annotated = async () => setYaml(await readFile(file, 'utf8'), STARTED_AT, new Date().toISOString());
+  await annotated()
+    .then((text) => replaceFile(file, text))
+    .catch(() => {});
 }
 
 async function move(name: string, from: string, to: string): Promise<void> {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveManifests } from '../node/manifests.ts';
+import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveManifests, startManifests } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
 import {
   apiServerOf,
@@ -19,6 +20,9 @@ import type { Journal, JournalContent, State } from './journal.ts';
 import { discardPrepared, replaceMember } from './replace-member.ts';
 import { stopNode } from './stop-node.ts';
 import { type RestoreContext, waitUntilClear } from './wait.ts';
+
+/** In ms. A pod that returns before the kubelet has finished its predecessor, in about a second, waits 10 to 15 s. */
+const FINISHED = 3_000;
 
 const refused = (message: string) => new AgentError(ExitCode.refused, message);
 const timedOut = (message: string) => new AgentError(ExitCode.timedOut, message);
@@ -50,7 +54,10 @@ async function stop(journal: Journal, context: RestoreContext): Promise<State> {
   const { node, manifestsDir } = journal.content;
   context.progress.phase('stop', 'API server and etcd');
   const reason = await stopNode(journal, context);
-  if (reason === undefined) return 'stopped';
+  if (reason === undefined) {
+    if (node.kind === 'static-pod') await sleep(FINISHED, undefined, { signal: context.signal });
+    return 'stopped';
+  }
   await moveManifests(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
   await discardPrepared(node.member);
   await journal.discard();
@@ -95,7 +102,7 @@ async function startEtcd(journal: Journal, context: RestoreContext): Promise<Sta
   const { node, manifestsDir } = journal.content;
   await journal.set({ etcdStartedAt: journal.content.etcdStartedAt ?? new Date().toISOString() });
   context.progress.phase('start', 'etcd');
-  await moveManifests([ETCD_MANIFEST], journal.manifests, manifestsDir);
+  await startManifests([ETCD_MANIFEST], journal.manifests, manifestsDir);
   if (node.kind !== 'static-pod' && (await etcdTrouble(node.member))) {
     context.log.warn(`start etcd now, because the agent does not: ${startCommand(node.kind)}`);
   }
@@ -140,7 +147,7 @@ async function startApiServer(journal: Journal, context: RestoreContext): Promis
   // etcd may have been restarted on other data since the journal noted `served`.
   const trouble = await waitUntilServing(journal, context);
   if (trouble !== undefined) throw timedOut(`${trouble}; ${await whatToDo(journal.content)}`);
-  await moveManifests(API_MANIFESTS, journal.manifests, manifestsDir);
+  await startManifests(API_MANIFESTS, journal.manifests, manifestsDir);
   if (!(await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return 'done';
   context.progress.phase('api-server');
   const server = await apiServerOf(join(manifestsDir, API_SERVER_MANIFEST));

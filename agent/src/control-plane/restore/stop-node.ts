@@ -5,13 +5,14 @@ import { API_MANIFESTS, moveManifests } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
 import { etcdStartedBy, type Process, processesOf } from '../node/processes.ts';
 import { readStaticPod } from '../node/static-pod.ts';
+import { etcdTrouble } from '../state/health.ts';
 import { apiServerStillRunning, etcdStillRunning, stillRunning } from '../state/still-running.ts';
 import type { Journal, JournalContent } from './journal.ts';
 import { type RestoreContext, waitUntilClear } from './wait.ts';
 
 /** How long after its manifest is gone a process is ended, in ms. The guide names these times. */
 const END_AFTER = 5_000;
-/** Without etcd an API server has nothing left to serve, and takes half a minute to end. */
+/** Without an etcd that has a quorum an API server has nothing left to serve, and takes half a minute to end. */
 const END_IDLE_AFTER = 1_000;
 /** A leader that ends tries for 7 s to hand over, in vain if the others end too. */
 const END_ETCD_AFTER = 10_000;
@@ -63,7 +64,7 @@ function ending(
   const since = performance.now();
   const sent = new Map<number, NodeJS.Signals>();
   return async () => {
-    const idle = (await etcdStillRunning(content.node)) === undefined;
+    const idle = (await etcdTrouble(content.node.member)) !== undefined;
     const ran = performance.now() - since;
     for (const name of names) {
       const signal = signalDue(name, ran, idle);
@@ -81,7 +82,7 @@ function ending(
   };
 }
 
-/** What ends the process of a manifest that is gone for so long, in ms. @param idle without an etcd on this node */
+/** What ends the process of a manifest that is gone for so long, in ms. @param idle without an etcd that serves */
 export function signalDue(manifest: string, gone: number, idle: boolean): NodeJS.Signals | undefined {
   const endAfter = idle ? END_IDLE_AFTER : END_AFTER;
   const late = gone - (manifest === ETCD_MANIFEST ? END_ETCD_AFTER : endAfter);

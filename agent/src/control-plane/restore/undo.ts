@@ -3,7 +3,7 @@ import { walState } from '../../etcd/offline/wal-state.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { cannotRead } from '../../lib/files/file-faults.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
-import { manifestsIn, moveManifests } from '../node/manifests.ts';
+import { manifestsIn, moveManifests, startManifests } from '../node/manifests.ts';
 import { serveTrouble } from '../state/health.ts';
 import type { Journal } from './journal.ts';
 import { discardPrepared, oldData, oldDataText, putBack } from './replace-member.ts';
@@ -37,7 +37,7 @@ export async function undo(journal: Journal, context: RestoreContext): Promise<v
   await journal.set({ state: 'undoing' });
   context.progress.phase('undo', 'putting the old data and manifests back');
   await putBack(node.member, replacedDir, journal.content);
-  await moveManifests(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
+  await startManifests(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
   await journal.set({ state: 'undone' });
 }
 
